@@ -1,0 +1,38 @@
+package token
+
+import _ "embed" // the character table
+
+//go:generate go run gen_unicode.go
+
+// The class of a rune says what it does to the word before it.
+const (
+	classOther = iota // ends a word
+	classWord         // a letter or number: continues a word, or starts one
+	classMark         // a mark: continues a word of either kind, or starts one
+	classSolo         // a letter or number of a script without spaces: starts a word that only marks continue
+)
+
+// charTable is the character table of tokenizer version 1, made from Unicode 15.0 by gen_unicode.go:
+//
+//	  0   256 x 4 bytes   properties: int32, little-endian: lower-case delta << 2 | class
+//	1024  8704 x 1 byte   rune / 128 -> block
+//	9728  n x 128 bytes   blocks: rune % 128 -> property
+//
+// It is frozen: a rune that later versions of Unicode assign stays what it was, so that stored fingerprints stay
+// comparable whichever release of Go computes the next one.
+//
+//go:embed unicode15.bin
+var charTable string
+
+const (
+	charIndex  = 256 * 4
+	charBlocks = charIndex + 0x110000/128
+)
+
+// property returns the class of r, which must be in 0..unicode.MaxRune, and its lower-case form.
+func property(r rune) (class int, lower rune) {
+	b := int(charTable[charIndex+int(r)>>7])
+	p := 4 * int(charTable[charBlocks+b<<7+int(r)&127])
+	v := int32(uint32(charTable[p]) | uint32(charTable[p+1])<<8 | uint32(charTable[p+2])<<16 | uint32(charTable[p+3])<<24)
+	return int(v & 3), r + v>>2
+}

@@ -1,0 +1,88 @@
+package token
+
+import "math/bits"
+
+// Constants of the hash. They are part of every stored fingerprint and must not change.
+const (
+	golden   = 0x9e3779b97f4a7c15 // the SplitMix64 increment
+	power    = 0xbea225f9eb34556d // P, the base of the polynomial over the words of a shingle
+	finalMul = 0xd6e8feb86659fd93 // the multiplier of the finalizer
+	lowCase  = 0x2020202020202020 // maps A-Z to a-z and leaves a-z and 0-9 as they are
+)
+
+// Hasher is the hash function of words and shingles for one seed; make it with NewHasher.
+type Hasher struct {
+	k0, k1 uint64
+}
+
+// NewHasher returns the hash function of a seed. Fingerprints and sketches compare only under equal seeds.
+func NewHasher(seed uint64) Hasher {
+	seed += golden
+	return Hasher{k0: splitMix(seed), k1: splitMix(seed+golden) | 1}
+}
+
+// splitMix is the output function of SplitMix64 (Steele, Lea, Flood 2014).
+func splitMix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// fold multiplies to 128 bits and folds the halves together.
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// Word returns the hash of a word given as lower-cased UTF-8.
+//
+// The bytes are padded with zeros to 16-byte chunks of two little-endian integers a, b, and each chunk is folded in:
+// h = fold(a ^ k0, b ^ h), from h = k1. A word holds no zero byte, so the padding is unambiguous and no length is
+// needed, and a word of up to 16 bytes takes a single multiplication.
+func (h Hasher) Word(lower []byte) uint64 {
+	v := h.k1
+	for len(lower) > 16 {
+		v = fold(load8(lower)^h.k0, load8(lower[8:])^v)
+		lower = lower[16:]
+	}
+	var last [16]byte
+	copy(last[:], lower)
+	return fold(load8(last[:])^h.k0, load8(last[8:])^v)
+}
+
+func load8(b []byte) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// finish turns the polynomial of the words of a shingle into the hash of the shingle.
+func finish(s uint64) uint64 {
+	s = (s ^ s>>32) * finalMul
+	return s ^ s>>29
+}
+
+// AppendShingles appends to dst the hash of every shingle of k consecutive words, in the order of the text and with
+// repetitions. Where there are fewer words than k but at least one, all of them are the one shingle. k must be positive.
+//
+// The hash of words w[0..n-1] is finish(w[0] P^(n-1) + ... + w[n-1]), a polynomial of word hashes modulo 2^64: words
+// are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and moving on by a word
+// takes two multiplications whatever k is.
+func AppendShingles(dst, words []uint64, k int) []uint64 {
+	if len(words) == 0 {
+		return dst
+	}
+	k = min(k, len(words))
+	out := uint64(1) // P^k, the weight of the word that leaves
+	s := uint64(0)
+	for _, w := range words[:k] {
+		out *= power
+		s = s*power + w
+	}
+	dst = append(dst, finish(s))
+	for i, w := range words[k:] {
+		s = s*power + w - words[i]*out
+		dst = append(dst, finish(s))
+	}
+	return dst
+}

@@ -1,0 +1,115 @@
+package token
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A document of a truth corpus.
+type truthDoc struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+func readGzipLines(t *testing.T, path string, line func([]byte)) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(z)
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		line(s.Bytes())
+	}
+	if s.Err() != nil {
+		t.Fatal(s.Err())
+	}
+}
+
+// jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" of every pair that shares at least half of
+// its shingles, by counting common shingles over an inverted index.
+func jaccardPairs(ids []string, sets [][]uint64) []string {
+	postings := map[uint64][]int32{}
+	var pairs []string
+	common := make([]int, len(sets))
+	for b, set := range sets {
+		clear(common[:b])
+		for _, h := range set {
+			for _, a := range postings[h] {
+				common[a]++
+			}
+			postings[h] = append(postings[h], int32(b))
+		}
+		for a, n := range common[:b] {
+			union := len(set) + len(sets[a]) - n
+			if n > 0 && 2*n >= union {
+				x, y := min(ids[a], ids[b]), max(ids[a], ids[b])
+				pairs = append(pairs, fmt.Sprintf("%s\t%s\t%.6f\t%d\t%d", x, y, float64(n)/float64(union), n, union))
+			}
+		}
+	}
+	slices.Sort(pairs)
+	return pairs
+}
+
+// testTruth compares the pairs of the documents of a corpus with its truth file, exactly.
+func testTruth(t *testing.T, corpus, truth string) {
+	h := NewHasher(0)
+	var ids []string
+	var sets [][]uint64
+	readGzipLines(t, corpus, func(b []byte) {
+		var d truthDoc
+		if err := json.Unmarshal(b, &d); err != nil {
+			t.Fatal(err)
+		}
+		words, _ := h.AppendWords(nil, d.Text)
+		set := AppendShingles(nil, words, 3)
+		slices.Sort(set)
+		ids, sets = append(ids, d.ID), append(sets, slices.Compact(set))
+	})
+	var want []string
+	readGzipLines(t, truth, func(b []byte) {
+		if !strings.HasPrefix(string(b), "#") {
+			want = append(want, string(b))
+		}
+	})
+	slices.Sort(want)
+	got := jaccardPairs(ids, sets)
+	if !slices.Equal(got, want) {
+		n := 0
+		for i := 0; i < min(len(got), len(want)) && n < 5; i++ {
+			if got[i] != want[i] {
+				t.Logf("got %q, want %q", got[i], want[i])
+				n++
+			}
+		}
+		t.Errorf("%d pairs, want %d", len(got), len(want))
+	}
+	t.Logf("%d documents, %d pairs", len(ids), len(want))
+}
+
+// TestTruth compares all corpora in the folder SIMDB_DATA names.
+func TestTruth(t *testing.T) {
+	dir := os.Getenv("SIMDB_DATA")
+	if dir == "" {
+		t.Skip("SIMDB_DATA is not set")
+	}
+	for _, name := range []string{"spdx", "licenseclassifier", "npmdocs", "poetry_tang20k", "udhr", "bible"} {
+		t.Run(name, func(t *testing.T) {
+			testTruth(t, filepath.Join(dir, name+".jsonl.gz"), filepath.Join(dir, name+".truth.tsv.gz"))
+		})
+	}
+}
