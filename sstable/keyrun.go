@@ -1,0 +1,264 @@
+package sstable
+
+import (
+	"encoding/binary"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// keyRun is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints, ids, postings).
+//
+// Manku et al. (WWW 2007, section 3) compress such a run by its neighbours: the leading bits of sorted keys are almost a
+// counter, so only what changes is kept. Elias-Fano coding (Elias, J. ACM 1974; Vigna, WSDM 2013) keeps that idea but can be
+// entered anywhere. The keys of a block of 512 are split at a width w of the block's own:
+//
+//	key = prefix<<w | low        low: w bits, packed verbatim        prefix - prefix of the block's first key: unary
+//
+// The unary part has, for every prefix value in ascending order, a one for each key that has it and then a zero; so key i of
+// prefix value h is the one at bit i+h, and the keys of a prefix value below h are the ones before the h-th zero:
+//
+//	first key's prefix 5, prefixes 5 5 6 9:    1 1 0 1 0 0 0 1        (least significant bit first, zeros to the word's end)
+//
+// With w = floor(log2(span/n)) this takes w + about 2 bits a key, and the least of the three widths around it is taken. The low
+// bits of a key lie verbatim in the block, so a Hamming kernel scans them without decoding: see internal/kernel.
+//
+// Keys may repeat. Position i of the run is in block i/512. A keyRun is safe for concurrent use.
+type keyRun struct {
+	blockDir
+	scale float64 // for the interpolation
+}
+
+// openKeyRun opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
+// the directory says is checked here, a block when it is first touched, and every error is a *base.CorruptionError.
+func openKeyRun(data []byte, file, section string, off int64) (*keyRun, error) {
+	d, err := openBlockDir(data, tagKeyRun, file, section, off)
+	if err != nil {
+		return nil, err
+	}
+	prev := uint64(0)
+	for b := range d.blocks {
+		first := d.base(b)
+		if first < prev || first > d.last {
+			return nil, d.corrupt(d.dirOff+8*b, "first key %016x of block %d is out of order", first, b)
+		}
+		prev = first
+		if in := d.info(b); 64*in.high < d.count(b) {
+			return nil, d.corrupt(d.dirOff+8*d.blocks+8*b, "block %d: %d unary words for %d keys", b, in.high, d.count(b))
+		}
+	}
+	return &keyRun{blockDir: *d, scale: d.interpolation()}, nil
+}
+
+// Len returns the number of keys.
+func (r *keyRun) Len() int { return r.n }
+
+// check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from its first key to at most
+// the next block's. Once it has returned nil, the block's content may be relied on.
+func (r *keyRun) check(b int) error {
+	if r.isSeen(b) {
+		return nil
+	}
+	return r.checkSlow(b)
+}
+
+func (r *keyRun) checkSlow(b int) error {
+	if err := r.checkCRC(b); err != nil {
+		return err
+	}
+	in := r.info(b)
+	n := r.count(b)
+	unary := r.data[in.off : in.off+8*in.high]
+	if ones := onesCount(unary); ones != n {
+		return r.corrupt(in.off, "block %d: %d unary ones for %d keys", b, ones, n)
+	}
+	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
+	limit := r.last
+	if b+1 < r.blocks {
+		limit = r.base(b + 1)
+	}
+	first := r.base(b)
+	top := selectOne(unary, n-1) - (n - 1)
+	if uint64(top) > shr(limit, in.width)-shr(first, in.width) {
+		return r.corrupt(in.off, "block %d: keys exceed %016x", b, limit)
+	}
+	var keys [blockKeys]uint64
+	r.decode(b, keys[:])
+	if keys[0] != first {
+		return r.corrupt(in.off, "block %d starts with key %016x, not %016x", b, keys[0], first)
+	}
+	for i := 1; i < n; i++ {
+		if keys[i] < keys[i-1] {
+			return r.corrupt(in.off, "block %d: key %d is out of order", b, i)
+		}
+	}
+	if keys[n-1] > limit || b+1 == r.blocks && keys[n-1] != limit {
+		return r.corrupt(in.off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
+	}
+	r.setSeen(b)
+	return nil
+}
+
+// Key returns the key at position i, 0 <= i < Len.
+func (r *keyRun) Key(i int) (uint64, error) {
+	b := i >> blockShift
+	if err := r.check(b); err != nil {
+		return 0, err
+	}
+	return r.keyAt(b, r.info(b), i&(blockKeys-1)), nil
+}
+
+// Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there is none.
+func (r *keyRun) Find(key uint64) (lo, hi int, err error) {
+	return r.Range(key, key)
+}
+
+// Range returns the positions [lo, hi) whose keys are in [first, last].
+func (r *keyRun) Range(first, last uint64) (lo, hi int, err error) {
+	if first > last {
+		return 0, 0, nil
+	}
+	b := r.lowerBlock(first, r.scale)
+	if lo, err = r.lowerBound(b, first); err != nil {
+		return 0, 0, err
+	}
+	if last >= r.last {
+		return lo, r.n, nil
+	}
+	// Most ranges end in the block they start in, or the next one.
+	end := b
+	for end < r.blocks && end < b+2 && r.base(end) <= last {
+		end++
+	}
+	if end == b+2 {
+		end = r.lowerBlock(last+1, r.scale)
+	}
+	if hi, err = r.lowerBound(end, last+1); err != nil {
+		return 0, 0, err
+	}
+	return lo, hi, nil
+}
+
+// lowerBound returns the position of the first key >= key, given the number b of blocks whose first key is less.
+func (r *keyRun) lowerBound(b int, key uint64) (int, error) {
+	if b == 0 {
+		return 0, nil
+	}
+	b--
+	if err := r.check(b); err != nil {
+		return 0, err
+	}
+	return b<<blockShift + r.lowerInBlock(b, r.info(b), key), nil
+}
+
+// lowerInBlock returns the number of keys of a checked block b that are less than key, which is greater than its first.
+func (r *keyRun) lowerInBlock(b int, in blockInfo, key uint64) int {
+	h := shr(key, in.width) - shr(r.base(b), in.width)
+	n := r.count(b)
+	unary := r.data[in.off : in.off+8*in.high]
+	if h >= uint64(64*len(unary)) {
+		return n
+	}
+	i := onesBeforeZero(unary, int(h), n)
+	bit := i + int(h)
+	ones := 0 // keys that share the prefix of key
+	for bit+ones < 8*len(unary) && unary[(bit+ones)>>3]>>((bit+ones)&7)&1 != 0 {
+		ones++
+	}
+	packed := r.packed(in)
+	low := key & kernel.Mask(in.width)
+	for ones > 8 { // halve; the few left are compared one by one
+		half := ones / 2
+		if kernel.Get(packed, in.width, i+half-1) < low {
+			i, ones = i+half, ones-half
+		} else {
+			ones = half
+		}
+	}
+	for ; ones > 0 && kernel.Get(packed, in.width, i) < low; ones-- {
+		i++
+	}
+	return i
+}
+
+// keyAt returns key i of a checked block b.
+func (r *keyRun) keyAt(b int, in blockInfo, i int) uint64 {
+	unary := r.data[in.off : in.off+8*in.high]
+	prefix := shr(r.base(b), in.width) + uint64(selectOne(unary, i)-i)
+	return prefix<<uint(in.width) | kernel.Get(r.packed(in), in.width, i)
+}
+
+// shr shifts by up to 64 bits.
+func shr(v uint64, n int) uint64 { return v >> uint(n) }
+
+// Verify checks every block that has not been checked yet.
+func (r *keyRun) Verify() error {
+	for b := range r.blocks {
+		if err := r.check(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode writes the keys of block b to dst, which must have room for them. On a block that has not been checked the keys may be
+// wrong, and those past the number of unary ones are left alone.
+func (r *keyRun) decode(b int, dst []uint64) int {
+	in := r.info(b)
+	n := r.count(b)
+	prefix := shr(r.base(b), in.width)
+	packed := r.packed(in)
+	mask := kernel.Mask(in.width)
+	i, bit := 0, 0
+	dst = dst[:n]
+	for at := 0; at < 8*in.high; at += 8 {
+		word := binary.LittleEndian.Uint64(r.data[in.off+at:])
+		// In word number j the one at bit p stands for prefix 64*j + p - i.
+		for ; word != 0 && i < len(dst); i++ {
+			h := uint64(at<<3 + trailingZeros(word) - i)
+			low := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7) & mask
+			dst[i] = (prefix+h)<<uint(in.width) | low
+			bit += in.width
+			word &= word - 1
+		}
+	}
+	return n
+}
+
+// keyRunIter walks the keys in order, decoding a block at a time.
+type keyRunIter struct {
+	r     *keyRun
+	next  int // position of the key after the current one
+	valid int // keys[...] holds the positions below valid, back to the block's start
+	keys  [blockKeys]uint64
+	err   error
+}
+
+// Iter returns an iterator that stands before position from.
+func (r *keyRun) Iter(from int) *keyRunIter {
+	return &keyRunIter{r: r, next: from}
+}
+
+// Next steps to the next key and reports whether there is one.
+func (it *keyRunIter) Next() bool {
+	if it.next >= it.r.n || it.err != nil {
+		return false
+	}
+	if it.next >= it.valid {
+		b := it.next >> blockShift
+		if it.err = it.r.check(b); it.err != nil {
+			return false
+		}
+		it.valid = b<<blockShift + it.r.decode(b, it.keys[:])
+	}
+	it.next++
+	return true
+}
+
+// Key returns the current key.
+func (it *keyRunIter) Key() uint64 { return it.keys[(it.next-1)&(blockKeys-1)] }
+
+// Pos returns the current key's position.
+func (it *keyRunIter) Pos() int { return it.next - 1 }
+
+// Err returns what ended the walk early, a *base.CorruptionError, or nil.
+func (it *keyRunIter) Err() error { return it.err }

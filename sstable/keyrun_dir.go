@@ -1,0 +1,349 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// Key runs and columns share one frame: blocks of 512 values, a directory with one entry a block, and a trailer.
+//
+//	section (starts on a 64-byte boundary)
+//	+---------+---------+ ... +---------+-----+-----------+-----------+----------+-------------+
+//	| block 0 | block 1 |     | block B | pad | base  8*B | info  8*B | crc  4*B | trailer  64 |
+//	+---------+---------+ ... +---------+-----+-----------+-----------+----------+-------------+
+//	                                          ^ dirOff, a multiple of 64
+//
+//	info, one 64-bit word a block
+//	 63                    16 15      8 7     0
+//	+------------------------+---------+-------+
+//	| offset / 8          48 | high  8 | width |    high: 64-bit words of unary bits (0 in a column)
+//	+------------------------+---------+-------+    width: bits of a packed value
+//
+//	block
+//	+------------------+----------------------------+
+//	| unary  8*high    | packed  8*ceil(n*width/64) |    n = 512, fewer in the last block
+//	+------------------+----------------------------+
+//
+//	trailer
+//	 0     4      8       16       24      32         40          48        52        56       60      64
+//	+-----+------+-------+--------+-------+----------+-----------+---------+---------+--------+-------+
+//	| tag | zero | count | dirOff | last  | lowBytes | highBytes | dir crc | pad crc | zero   | crc   |
+//	+-----+------+-------+--------+-------+----------+-----------+---------+---------+--------+-------+
+//
+// base is the first key of a block of keys, the least value of a block of a column; last is the greatest value of the section.
+// crc is the CRC32C of a block. Directory and trailer are checked when the section is opened, so afterwards every block lies
+// where it should and has the size it should; a block is checked when it is first touched.
+
+const (
+	blockShift = 9
+	blockKeys  = 1 << blockShift // values in every block but the last
+
+	frameTrailerSize = 64
+	dirEntry         = 20 // bytes of directory a block
+	dirAlign         = 64
+
+	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: a width is chosen such that prefixes
+	// advance by less than two a key.
+	maxHighWords = 64
+)
+
+const (
+	tagKeyRun uint32 = 'K' | 'R'<<8 | 'U'<<16 | 'N'<<24
+	tagColumn uint32 = 'C' | 'O'<<8 | 'L'<<16 | 'M'<<24
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// blockDir is an opened frame. The methods that touch a block without checking it say so.
+type blockDir struct {
+	data          []byte // the section
+	file, section string
+	off           int64 // of the section in the file
+
+	n      int
+	blocks int
+	last   uint64
+	dirOff int
+	bases  []byte
+	infos  []byte
+	crcs   []byte
+
+	lowBytes, highBytes int64
+
+	seen []atomic.Uint64 // one bit a block: its content has been checked
+}
+
+// blockInfo is an info word, taken apart.
+type blockInfo struct {
+	off   int // of the block in the section
+	high  int // words
+	width int // bits
+}
+
+func packInfo(off int64, high, width int) uint64 {
+	return uint64(off>>3)<<16 | uint64(high)<<8 | uint64(width)
+}
+
+func (d *blockDir) info(b int) blockInfo {
+	w := binary.LittleEndian.Uint64(d.infos[8*b:])
+	return blockInfo{off: int(w >> 16 << 3), high: int(w >> 8 & 0xff), width: int(w & 0xff)}
+}
+
+func (d *blockDir) base(b int) uint64 { return binary.LittleEndian.Uint64(d.bases[8*b:]) }
+
+// count returns the number of values in block b.
+func (d *blockDir) count(b int) int { return min(blockKeys, d.n-b<<blockShift) }
+
+// packedSize returns the bytes that n values of the given width take.
+func packedSize(n, width int) int { return (n*width + 63) >> 6 << 3 }
+
+func (d *blockDir) corrupt(at int, format string, args ...any) error {
+	return base.Corruptf(d.file, d.section, d.off+int64(at), format, args...)
+}
+
+// openBlockDir checks trailer and directory of a section, which may hold anything.
+func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*blockDir, error) {
+	d := &blockDir{data: data, file: file, section: section, off: off}
+	if len(data) < frameTrailerSize {
+		return nil, d.corrupt(0, "%d bytes are too few for a trailer", len(data))
+	}
+	at := len(data) - frameTrailerSize
+	t := data[at:]
+	le := binary.LittleEndian
+	if got, want := crc32.Checksum(t[:60], castagnoli), le.Uint32(t[60:]); got != want {
+		return nil, d.corrupt(at, "trailer checksum is %08x, not %08x", got, want)
+	}
+	if got := le.Uint32(t); got != tag || le.Uint32(t[4:]) != 0 || le.Uint32(t[56:]) != 0 {
+		return nil, d.corrupt(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
+	}
+	count, dirOff := le.Uint64(t[8:]), le.Uint64(t[16:])
+	d.last = le.Uint64(t[24:])
+	d.lowBytes, d.highBytes = int64(le.Uint64(t[32:])), int64(le.Uint64(t[40:]))
+	// The directory lies between dirOff and the trailer, so the file's size bounds the number of blocks, and that the count.
+	if dirOff > uint64(at) || dirOff%dirAlign != 0 || (uint64(at)-dirOff)%dirEntry != 0 {
+		return nil, d.corrupt(at, "directory offset %d does not fit", dirOff)
+	}
+	d.dirOff = int(dirOff)
+	d.blocks = (at - d.dirOff) / dirEntry
+	if count > uint64(d.blocks)<<blockShift || d.blocks > 0 && count <= uint64(d.blocks-1)<<blockShift {
+		return nil, d.corrupt(at, "%d values in %d blocks", count, d.blocks)
+	}
+	d.n = int(count)
+	dir := data[d.dirOff:at]
+	if got, want := crc32.Checksum(dir, castagnoli), le.Uint32(t[48:]); got != want {
+		return nil, d.corrupt(d.dirOff, "directory checksum is %08x, not %08x", got, want)
+	}
+	d.bases, d.infos, d.crcs = dir[:8*d.blocks], dir[8*d.blocks:16*d.blocks], dir[16*d.blocks:]
+	d.seen = make([]atomic.Uint64, (d.blocks+63)/64)
+	return d, d.checkDirectory(le.Uint32(t[52:]))
+}
+
+// checkDirectory makes sure that the blocks fill [0, dirOff) but for padding.
+func (d *blockDir) checkDirectory(padCRC uint32) error {
+	at, low, high := 0, 0, 0
+	for b := range d.blocks {
+		in := d.info(b)
+		entry := d.dirOff + 8*d.blocks + 8*b
+		if in.off != at {
+			return d.corrupt(entry, "block %d is said to start at %d, not %d", b, in.off, at)
+		}
+		if in.width > 64 || in.width != kernel.RoundWidth(in.width) || in.high > maxHighWords {
+			return d.corrupt(entry, "block %d: width %d, %d unary words", b, in.width, in.high)
+		}
+		size := packedSize(d.count(b), in.width)
+		low, high = low+size, high+8*in.high
+		if at += 8*in.high + size; at > d.dirOff {
+			return d.corrupt(entry, "block %d reaches into the directory", b)
+		}
+	}
+	if int64(low) != d.lowBytes || int64(high) != d.highBytes || d.dirOff-at >= dirAlign {
+		return d.corrupt(d.dirOff, "blocks of %d bytes do not reach the directory", at)
+	}
+	if got := crc32.Checksum(d.data[at:d.dirOff], castagnoli); got != padCRC {
+		return d.corrupt(at, "padding checksum is %08x, not %08x", got, padCRC)
+	}
+	return nil
+}
+
+// blockSize returns the size of block b in bytes.
+func (d *blockDir) blockSize(b int) int {
+	in := d.info(b)
+	return 8*in.high + packedSize(d.count(b), in.width)
+}
+
+// checkCRC compares the checksum of block b.
+func (d *blockDir) checkCRC(b int) error {
+	at, size := d.info(b).off, d.blockSize(b)
+	got, want := crc32.Checksum(d.data[at:at+size], castagnoli), binary.LittleEndian.Uint32(d.crcs[4*b:])
+	if got != want {
+		return d.corrupt(at, "block %d: checksum is %08x, not %08x", b, got, want)
+	}
+	return nil
+}
+
+// isSeen reports whether block b has been found good before.
+func (d *blockDir) isSeen(b int) bool { return d.seen[b>>6].Load()>>(b&63)&1 != 0 }
+
+func (d *blockDir) setSeen(b int) { d.seen[b>>6].Or(1 << (b & 63)) }
+
+// packed returns the packed values of a block, with everything that follows in the section: at least kernel.Slack bytes.
+func (d *blockDir) packed(in blockInfo) []byte { return d.data[in.off+8*in.high:] }
+
+// RunStats says what a key run or a column costs.
+type RunStats struct {
+	Values    int   // keys or numbers
+	Blocks    int   // of up to 512 values
+	Bytes     int64 // the whole section
+	Low       int64 // bytes of packed values
+	High      int64 // bytes of unary prefixes
+	Directory int64 // bytes of first keys and info words
+	Checksums int64 // bytes of block checksums
+	Rest      int64 // trailer and padding
+}
+
+// BitsPerValue returns the cost of one value, everything counted, or 0 if there is none.
+func (s RunStats) BitsPerValue() float64 {
+	if s.Values == 0 {
+		return 0
+	}
+	return float64(s.Bytes) * 8 / float64(s.Values)
+}
+
+// Stats returns the section's sizes.
+func (d *blockDir) Stats() RunStats {
+	s := RunStats{
+		Values: d.n, Blocks: d.blocks, Bytes: int64(len(d.data)), Low: d.lowBytes, High: d.highBytes,
+		Directory: 16 * int64(d.blocks), Checksums: 4 * int64(d.blocks),
+	}
+	s.Rest = s.Bytes - s.Low - s.High - s.Directory - s.Checksums
+	return s
+}
+
+// lowerBlock returns the number of blocks whose base is less than key, for bases that ascend. It guesses by interpolation and
+// gallops from there: two or three steps on uniform keys, O(log blocks) on any.
+func (d *blockDir) lowerBlock(key uint64, scale float64) int {
+	if d.blocks == 0 || key <= d.base(0) {
+		return 0
+	}
+	if key > d.last {
+		return d.blocks
+	}
+	// Invariant: base(lo) < key, and hi == blocks or base(hi) >= key.
+	lo, hi := 0, d.blocks
+	guess := min(int(float64(key-d.base(0))*scale), d.blocks-1)
+	if d.base(guess) < key {
+		lo = guess
+		for step := 1; lo+step < hi; step *= 2 {
+			if d.base(lo+step) >= key {
+				hi = lo + step
+				break
+			}
+			lo += step
+		}
+	} else {
+		hi = guess
+		for step := 1; hi-step > lo; step *= 2 {
+			if d.base(hi-step) < key {
+				lo = hi - step
+				break
+			}
+			hi -= step
+		}
+	}
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) >> 1)
+		if d.base(mid) < key {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// interpolation returns the scale that lowerBlock guesses with.
+func (d *blockDir) interpolation() float64 {
+	if d.blocks == 0 || d.last <= d.base(0) {
+		return 0
+	}
+	return float64(d.blocks) / float64(d.last-d.base(0))
+}
+
+// frameWriter assembles a section: blocks as they come, then directory and trailer.
+type frameWriter struct {
+	tag   uint32
+	bases []uint64
+	infos []uint64
+	crcs  []uint32
+	bytes int64 // written as blocks
+
+	low, high int64
+}
+
+// addBlock notes the block that was encoded as block, with the given part of it unary.
+func (f *frameWriter) addBlock(block []byte, base uint64, high, width int) {
+	f.bases = append(f.bases, base)
+	f.infos = append(f.infos, packInfo(f.bytes, high, width))
+	f.crcs = append(f.crcs, crc32.Checksum(block, castagnoli))
+	f.bytes += int64(len(block))
+	f.high += int64(8 * high)
+	f.low += int64(len(block) - 8*high)
+}
+
+// appendEnd appends padding, directory and trailer.
+func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
+	le := binary.LittleEndian
+	var zero [dirAlign]byte
+	pad := int(-f.bytes & (dirAlign - 1))
+	dst = append(dst, zero[:pad]...)
+	start := len(dst)
+	for _, v := range f.bases {
+		dst = le.AppendUint64(dst, v)
+	}
+	for _, v := range f.infos {
+		dst = le.AppendUint64(dst, v)
+	}
+	for _, v := range f.crcs {
+		dst = le.AppendUint32(dst, v)
+	}
+	dirCRC := crc32.Checksum(dst[start:], castagnoli)
+	start = len(dst)
+	dst = le.AppendUint32(dst, f.tag)
+	dst = le.AppendUint32(dst, 0)
+	dst = le.AppendUint64(dst, count)
+	dst = le.AppendUint64(dst, uint64(f.bytes)+uint64(pad))
+	dst = le.AppendUint64(dst, last)
+	dst = le.AppendUint64(dst, uint64(f.low))
+	dst = le.AppendUint64(dst, uint64(f.high))
+	dst = le.AppendUint32(dst, dirCRC)
+	dst = le.AppendUint32(dst, crc32.Checksum(zero[:pad], castagnoli))
+	dst = le.AppendUint32(dst, 0)
+	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// appendPacked appends values of the given width, each reduced to its lowest bits, padded to whole words.
+func appendPacked(dst []byte, values []uint64, width int) []byte {
+	if width == 0 {
+		return dst
+	}
+	mask := kernel.Mask(width)
+	var acc uint64
+	used := 0
+	for _, v := range values {
+		v &= mask
+		acc |= v << used
+		if used += width; used >= 64 {
+			dst = binary.LittleEndian.AppendUint64(dst, acc)
+			used -= 64
+			acc = v >> (width - used) // the bits that did not fit; none if used is 0, as v < 1<<width
+		}
+	}
+	if used > 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, acc)
+	}
+	return dst
+}

@@ -1,0 +1,323 @@
+package sstable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// keyShapes are the kinds of keys that the tests of this package go over.
+var keyShapes = []struct {
+	name string
+	make func(r *rand.Rand, n int) []uint64
+}{
+	{"uniform", func(r *rand.Rand, n int) []uint64 {
+		return fill(n, func(int) uint64 { return r.Uint64() })
+	}},
+	{"clustered", func(r *rand.Rand, n int) []uint64 {
+		centres := fill(1+n/50, func(int) uint64 { return r.Uint64() })
+		return fill(n, func(int) uint64 {
+			return flipBits(r, centres[r.IntN(len(centres))], r.IntN(12))
+		})
+	}},
+	{"duplicates", func(r *rand.Rand, n int) []uint64 {
+		few := fill(1+n/700, func(int) uint64 { return r.Uint64() })
+		return fill(n, func(int) uint64 { return few[r.IntN(len(few))] })
+	}},
+	{"equal", func(r *rand.Rand, n int) []uint64 {
+		v := r.Uint64()
+		return fill(n, func(int) uint64 { return v })
+	}},
+	{"hot prefixes", func(r *rand.Rand, n int) []uint64 {
+		hot := fill(4, func(int) uint64 { return r.Uint64() >> 48 << (16 * r.IntN(4)) })
+		return fill(n, func(i int) uint64 {
+			if i%3 == 0 {
+				return r.Uint64()
+			}
+			return hot[r.IntN(4)] | r.Uint64()&(1<<20-1)<<r.IntN(40)
+		})
+	}},
+	{"extremes", func(r *rand.Rand, n int) []uint64 {
+		return fill(n, func(int) uint64 { return -uint64(r.IntN(2)) ^ 1<<r.IntN(64)&-uint64(r.IntN(2)) })
+	}},
+	{"dense", func(r *rand.Rand, n int) []uint64 {
+		return fill(n, func(i int) uint64 { return 1<<63 + uint64(i) })
+	}},
+	{"one outlier", func(r *rand.Rand, n int) []uint64 {
+		keys := fill(n, func(i int) uint64 { return 7 })
+		keys[n-1] = ^uint64(0)
+		return keys
+	}},
+}
+
+func fill(n int, f func(i int) uint64) []uint64 {
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = f(i)
+	}
+	return keys
+}
+
+func flipBits(r *rand.Rand, v uint64, k int) uint64 {
+	for range k {
+		v ^= 1 << r.IntN(64)
+	}
+	return v
+}
+
+// keySizes are around the borders of blocks.
+var keySizes = []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 5000}
+
+func testRand(name string, n int) *rand.Rand {
+	seed := uint64(n)
+	for _, c := range name {
+		seed = seed*31 + uint64(c)
+	}
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// eachKeys calls f for sorted keys of every shape and size, and for none.
+func eachKeys(t *testing.T, f func(t *testing.T, r *rand.Rand, keys []uint64)) {
+	t.Run("none", func(t *testing.T) { f(t, testRand("none", 0), nil) })
+	for _, shape := range keyShapes {
+		for _, n := range keySizes {
+			t.Run(fmt.Sprintf("%s/%d", shape.name, n), func(t *testing.T) {
+				r := testRand(shape.name, n)
+				keys := shape.make(r, n)
+				slices.Sort(keys)
+				f(t, r, keys)
+			})
+		}
+	}
+}
+
+func mustOpenRun(t testing.TB, data []byte) *keyRun {
+	t.Helper()
+	r, err := openKeyRun(data, "test.sst", "run 0", 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestKeyRunRoundTrip(t *testing.T) {
+	eachKeys(t, func(t *testing.T, rnd *rand.Rand, keys []uint64) {
+		prefix := []byte("before")
+		data := appendKeyRun(slices.Clone(prefix), keys)[len(prefix):]
+		r := mustOpenRun(t, data)
+		if r.Len() != len(keys) {
+			t.Fatalf("%d keys, want %d", r.Len(), len(keys))
+		}
+		for range min(len(keys), 200) {
+			i := rnd.IntN(len(keys))
+			if got, err := r.Key(i); err != nil || got != keys[i] {
+				t.Fatalf("Key(%d) = %016x, %v, want %016x", i, got, err, keys[i])
+			}
+		}
+		from := 0
+		if len(keys) > 0 {
+			from = rnd.IntN(len(keys))
+		}
+		for _, from := range []int{0, from, len(keys)} {
+			it := r.Iter(from)
+			for i := from; i < len(keys); i++ {
+				if !it.Next() || it.Key() != keys[i] || it.Pos() != i {
+					t.Fatalf("position %d from %d: %016x, want %016x (%v)", i, from, it.Key(), keys[i], it.Err())
+				}
+			}
+			if it.Next() || it.Err() != nil {
+				t.Fatalf("more keys than written, or %v", it.Err())
+			}
+		}
+		if err := r.Verify(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestKeyRunStreamsTheSameBytes(t *testing.T) {
+	eachKeys(t, func(t *testing.T, _ *rand.Rand, keys []uint64) {
+		var out bytes.Buffer
+		w := newKeyRunWriter(&out)
+		for _, k := range keys {
+			if err := w.Add(k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n, size, err := w.Finish()
+		if err != nil || n != len(keys) || size != int64(out.Len()) {
+			t.Fatalf("Finish = %d, %d, %v; %d keys, %d bytes", n, size, err, len(keys), out.Len())
+		}
+		if !bytes.Equal(out.Bytes(), appendKeyRun(nil, keys)) {
+			t.Fatal("the streamed section differs")
+		}
+	})
+}
+
+func TestKeyRunRefusesDisorder(t *testing.T) {
+	for _, at := range []int{1, 512, 513} {
+		w := newKeyRunWriter(new(bytes.Buffer))
+		for i := range at {
+			if err := w.Add(uint64(100 + i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Add(5); err == nil {
+			t.Errorf("a lesser key was accepted at %d", at)
+		}
+	}
+}
+
+func TestKeyRunRange(t *testing.T) {
+	eachKeys(t, func(t *testing.T, rnd *rand.Rand, keys []uint64) {
+		r := mustOpenRun(t, appendKeyRun(nil, keys))
+		lower := func(k uint64) int { return sort.Search(len(keys), func(i int) bool { return keys[i] >= k }) }
+		upper := func(k uint64) int { return sort.Search(len(keys), func(i int) bool { return keys[i] > k }) }
+		pick := func() uint64 {
+			if len(keys) == 0 || rnd.IntN(4) == 0 {
+				return rnd.Uint64() >> rnd.IntN(64)
+			}
+			return keys[rnd.IntN(len(keys))] + uint64(rnd.IntN(5)) - 2
+		}
+		for range 300 {
+			key := pick()
+			lo, hi, err := r.Find(key)
+			if err != nil || lo != lower(key) || hi != upper(key) {
+				t.Fatalf("Find(%016x) = %d, %d, %v, want %d, %d", key, lo, hi, err, lower(key), upper(key))
+			}
+			first, last := pick(), pick()
+			if rnd.IntN(2) == 0 {
+				mask := uint64(1)<<rnd.IntN(64) - 1
+				first, last = key&^mask, key|mask
+			}
+			wantLo, wantHi := lower(first), upper(last)
+			if first > last {
+				wantLo, wantHi = 0, 0
+			}
+			lo, hi, err = r.Range(first, last)
+			if err != nil || lo != wantLo || hi != wantHi {
+				t.Fatalf("Range(%016x, %016x) = %d, %d, %v, want %d, %d", first, last, lo, hi, err, wantLo, wantHi)
+			}
+		}
+	})
+}
+
+func TestColumnRoundTrip(t *testing.T) {
+	eachKeys(t, func(t *testing.T, rnd *rand.Rand, values []uint64) {
+		rnd.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		c, err := openColumn(appendColumn([]byte("before"), values)[6:], "test.sst", "times", 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Len() != len(values) || len(values) > 0 && c.Max() != slices.Max(values) {
+			t.Fatalf("%d values up to %d", c.Len(), c.Max())
+		}
+		for i, v := range values {
+			if got, err := c.Get(i); err != nil || got != v {
+				t.Fatalf("Get(%d) = %d, %v, want %d", i, got, err, v)
+			}
+		}
+		var block [blockKeys]uint64
+		for b := range c.blocks {
+			n, err := c.Block(b, block[:])
+			if err != nil || !slices.Equal(block[:n], values[b*blockKeys:min(len(values), (b+1)*blockKeys)]) {
+				t.Fatalf("Block(%d): %d values, %v", b, n, err)
+			}
+		}
+		if err := c.Verify(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// useRun calls everything a run offers and returns the first error; what it returns without error must be true.
+func useRun(r *keyRun, keys []uint64) error {
+	for i := range r.Len() {
+		got, err := r.Key(i)
+		if err != nil {
+			return err
+		}
+		if i >= len(keys) || got != keys[i] {
+			return fmt.Errorf("Key(%d) = %016x is wrong", i, got)
+		}
+		lo, hi, err := r.Find(got)
+		if err != nil {
+			return err
+		}
+		if lo > i || hi <= i {
+			return fmt.Errorf("Find(%016x) = %d, %d", got, lo, hi)
+		}
+	}
+	if r.Len() != len(keys) {
+		return fmt.Errorf("%d keys, want %d", r.Len(), len(keys))
+	}
+	it := r.Iter(0)
+	for it.Next() {
+	}
+	if it.Err() != nil {
+		return it.Err()
+	}
+	return r.Verify()
+}
+
+// damage calls try with every byte of data flipped in three ways, and with data cut at every length.
+func damage(data []byte, try func(what string, damaged []byte)) {
+	for i := range data {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			d := slices.Clone(data)
+			d[i] ^= x
+			try(fmt.Sprintf("byte %d ^ %#x", i, x), d)
+		}
+		try(fmt.Sprintf("cut at %d", i), slices.Clone(data[:i]))
+	}
+}
+
+func TestKeyRunNoticesDamage(t *testing.T) {
+	rnd := testRand("damage", 0)
+	for _, n := range []int{0, 1, 40, 600} {
+		keys := keyShapes[1].make(rnd, max(n, 1))[:n]
+		slices.Sort(keys)
+		data := appendKeyRun(nil, keys)
+		damage(data, func(what string, damaged []byte) {
+			r, err := openKeyRun(damaged, "test.sst", "run 0", 4096)
+			if err == nil {
+				err = useRun(r, keys)
+			}
+			var c *base.CorruptionError
+			if !errors.As(err, &c) || !errors.Is(err, base.ErrCorruption) {
+				t.Fatalf("%d keys, %s: %v", n, what, err)
+			}
+			if c.File != "test.sst" || c.Section != "run 0" || c.Offset < 4096 || c.Offset > 4096+int64(len(data)) {
+				t.Fatalf("%d keys, %s: the place is %v", n, what, err)
+			}
+		})
+	}
+}
+
+func TestColumnNoticesDamage(t *testing.T) {
+	rnd := testRand("damage", 1)
+	for _, n := range []int{0, 1, 40, 600} {
+		values := fill(n, func(int) uint64 { return uint64(rnd.IntN(3000)) })
+		damage(appendColumn(nil, values), func(what string, damaged []byte) {
+			c, err := openColumn(damaged, "test.sst", "times", 64)
+			for i := 0; err == nil && i < c.Len(); i++ {
+				var got uint64
+				if got, err = c.Get(i); err == nil && got != values[i] {
+					t.Fatalf("%d values, %s: value %d is %d, not %d", n, what, i, got, values[i])
+				}
+			}
+			if err == nil {
+				err = c.Verify()
+			}
+			if !errors.Is(err, base.ErrCorruption) {
+				t.Fatalf("%d values, %s: %v", n, what, err)
+			}
+		})
+	}
+}
