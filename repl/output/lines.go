@@ -1,0 +1,182 @@
+package output
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"slices"
+	"strconv"
+)
+
+// tsv writes a line a row. A tab, a line end or a backslash within a cell is written \t, \n, \r, \\: so a row is
+// always one line, and cut -f finds its cells.
+type tsv struct {
+	header    bool
+	cell, buf []byte
+}
+
+func (f *tsv) begin(w *bufio.Writer, columns []string) {
+	if !f.header {
+		return
+	}
+	for i, c := range columns {
+		f.put(w, c, i == len(columns)-1)
+	}
+}
+
+func (f *tsv) row(w *bufio.Writer, values []any) {
+	for i, v := range values {
+		f.put(w, v, i == len(values)-1)
+	}
+}
+
+func (f *tsv) end(*bufio.Writer, int64) {}
+
+// put writes one cell and the tab or line end after it.
+func (f *tsv) put(w *bufio.Writer, v any, last bool) {
+	f.cell = appendText(f.cell[:0], v)
+	f.buf = appendEscaped(f.buf[:0], f.cell)
+	if last {
+		f.buf = append(f.buf, '\n')
+	} else {
+		f.buf = append(f.buf, '\t')
+	}
+	w.Write(f.buf)
+}
+
+// appendEscaped appends s with tabs, line ends and backslashes escaped.
+func appendEscaped(b, s []byte) []byte {
+	if bytes.IndexAny(s, "\t\n\r\\") < 0 {
+		return append(b, s...)
+	}
+	for _, c := range s {
+		switch c {
+		case '\t':
+			b = append(b, `\t`...)
+		case '\n':
+			b = append(b, `\n`...)
+		case '\r':
+			b = append(b, `\r`...)
+		case '\\':
+			b = append(b, `\\`...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// csvFormat writes RFC 4180 with a header.
+type csvFormat struct {
+	w     *csv.Writer
+	cells []string
+	cell  []byte
+}
+
+func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
+	f.w = csv.NewWriter(w) // which uses w itself as its buffer, so that Writer.Flush reaches everything
+	f.w.Write(columns)
+	f.cells = make([]string, len(columns))
+}
+
+func (f *csvFormat) row(_ *bufio.Writer, values []any) {
+	for i, v := range values {
+		f.cell = appendText(f.cell[:0], v)
+		f.cells[i] = string(f.cell)
+	}
+	f.w.Write(f.cells)
+}
+
+func (f *csvFormat) end(*bufio.Writer, int64) {}
+
+// jsonFormat writes an object a line, or one array of them.
+type jsonFormat struct {
+	array bool
+	keys  [][]byte // `{"id":`, `,"distance":`, ...
+	any   bool     // a row has been written
+	buf   []byte
+}
+
+func (f *jsonFormat) begin(w *bufio.Writer, columns []string) {
+	for i, c := range columns {
+		key := []byte{','}
+		if i == 0 {
+			key[0] = '{'
+		}
+		f.keys = append(f.keys, append(appendQuoted(key, c), ':'))
+	}
+	if f.array {
+		w.WriteByte('[')
+	}
+}
+
+func (f *jsonFormat) row(w *bufio.Writer, values []any) {
+	b := f.buf[:0]
+	if f.array && f.any {
+		b = append(b, ",\n"...)
+	}
+	f.any = true
+	for i, v := range values {
+		b = appendJSON(append(b, f.keys[i]...), v)
+	}
+	b = append(b, '}')
+	if !f.array {
+		b = append(b, '\n')
+	}
+	f.buf = b
+	w.Write(b)
+}
+
+func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
+	if f.array {
+		w.WriteString("]\n")
+	}
+}
+
+// ids writes the id of each row: the column "id"; of pairs, the columns "a" and "b" with a tab between; of anything
+// else, the first column.
+type ids struct {
+	tsv
+	at []int
+}
+
+func (f *ids) begin(_ *bufio.Writer, columns []string) {
+	if i := slices.Index(columns, "id"); i >= 0 {
+		f.at = []int{i}
+	} else if a, b := slices.Index(columns, "a"), slices.Index(columns, "b"); a >= 0 && b >= 0 {
+		f.at = []int{a, b}
+	} else if len(columns) > 0 {
+		f.at = []int{0}
+	}
+}
+
+func (f *ids) row(w *bufio.Writer, values []any) {
+	for i, at := range f.at {
+		f.put(w, values[at], i == len(f.at)-1)
+	}
+}
+
+// count writes how many rows there are, once they are over. The result of COUNT, one row of one column "count", has
+// counted already: its value is written.
+type count struct {
+	isCount bool
+	value   any
+}
+
+func (f *count) begin(_ *bufio.Writer, columns []string) {
+	f.isCount = len(columns) == 1 && columns[0] == "count"
+}
+
+func (f *count) row(_ *bufio.Writer, values []any) {
+	if f.isCount {
+		f.value = values[0]
+	}
+}
+
+func (f *count) end(w *bufio.Writer, rows int64) {
+	if f.value != nil {
+		w.Write(append(appendText(nil, f.value), '\n'))
+		return
+	}
+	w.Write(append(strconv.AppendInt(nil, rows, 10), '\n'))
+}

@@ -1,0 +1,310 @@
+package output
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+var (
+	docColumns = []string{"id", "text", "fields", "fingerprint", "time"}
+	docTime    = time.Date(2026, 1, 2, 3, 4, 5, 670000000, time.FixedZone("", 3600))
+)
+
+func write(t *testing.T, o Options, columns []string, rows ...[]any) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := New(&b, columns, o)
+	for _, r := range rows {
+		if err := w.Row(r...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // Close is idempotent
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func TestFormats(t *testing.T) {
+	doc := []any{"a\tb", "two\nlines, \"quoted\" \\", json.RawMessage("{\n \"x\": 1 }"), uint64(0xff), docTime}
+	empty := []any{"e", "", json.RawMessage(nil), nil, time.Time{}}
+	near := [][]any{{"a", 0}, {"b,c", 12}}
+	pair := []any{"a", "b\n", 0.1}
+	tests := []struct {
+		name    string
+		o       Options
+		columns []string
+		rows    [][]any
+		want    string
+	}{
+		{"tsv", Options{Format: TSV}, docColumns, [][]any{doc, empty},
+			`a\tb	two\nlines, "quoted" \\	{"x":1}	00000000000000ff	2026-01-02T02:04:05.67Z` + "\ne\t\t\t\t\n"},
+		{"tsv on a terminal", Options{Format: TSV, Terminal: true}, []string{"id", "distance"}, near, "id\tdistance\na\t0\nb,c\t12\n"},
+		{"csv", Options{Format: CSV}, []string{"id", "distance"}, near, "id,distance\na,0\n\"b,c\",12\n"},
+		{"csv without rows", Options{Format: CSV}, []string{"id", "distance"}, nil, "id,distance\n"},
+		{"jsonl", Options{Format: JSONL}, docColumns, [][]any{doc, empty},
+			`{"id":"a\tb","text":"two\nlines, \"quoted\" \\","fields":{"x":1},"fingerprint":"00000000000000ff","time":"2026-01-02T02:04:05.67Z"}` +
+				"\n" + `{"id":"e","text":"","fields":null,"fingerprint":null,"time":null}` + "\n"},
+		{"json", Options{Format: JSON}, []string{"id", "distance"}, near, "[{\"id\":\"a\",\"distance\":0},\n{\"id\":\"b,c\",\"distance\":12}]\n"},
+		{"json without rows", Options{Format: JSON}, []string{"id"}, nil, "[]\n"},
+		{"ids", Options{Format: IDs}, []string{"distance", "id"}, [][]any{{0, "a"}, {1, "b"}}, "a\nb\n"},
+		{"ids of pairs", Options{Format: IDs}, []string{"a", "b", "score"}, [][]any{pair}, "a\tb\\n\n"},
+		{"count", Options{Format: Count}, []string{"id", "distance"}, near, "2\n"},
+		{"count of COUNT", Options{Format: Count}, []string{"count"}, [][]any{{int64(7)}}, "7\n"},
+		{"floats", Options{Format: TSV}, []string{"a", "b", "score"}, [][]any{pair, {"a", "b", 1.0}}, "a\tb\\n\t0.1\na\tb\t1\n"},
+		{"table", Options{}, []string{"id", "score"}, [][]any{{"a", 0.81236}, {"\x1b[31mred", 1.0}}, strings.Join([]string{
+			"┌─────────────┬────────┐",
+			"│ id          │  score │",
+			"├─────────────┼────────┤",
+			"│ a           │ 0.8124 │",
+			`│ \x1b[31mred │ 1.0000 │`,
+			"└─────────────┴────────┘\n"}, "\n")},
+		{"table of more than MaxRows", Options{MaxRows: 1}, []string{"id"}, [][]any{{"a"}, {"b"}, {"c"}},
+			"┌────┐\n│ id │\n├────┤\n│ a  │\n└────┘\n… and 2 more\n"},
+		{"table without rows", Options{}, []string{"id"}, nil, "┌────┐\n│ id │\n├────┤\n└────┘\n"},
+		{"narrow table", Options{Width: 24}, []string{"id", "text"}, [][]any{{"a", "日本語のとても長いテキスト"}}, strings.Join([]string{
+			"┌────┬─────────────────┐",
+			"│ id │ text            │",
+			"├────┼─────────────────┤",
+			"│ a  │ 日本語のとても… │",
+			"└────┴─────────────────┘\n"}, "\n")},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got := write(t, tc.o, tc.columns, tc.rows...)
+			if got != tc.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+// Whatever is in an id, each format must give it back to a reader of that format.
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	alphabet := []rune("ab,\"'\\\t\n\r;\x00\x1b\x7f<&é漢\u2028👍🏽")
+	for range 3000 {
+		var ids []string
+		for range rng.IntN(4) {
+			var s []rune
+			for range 1 + rng.IntN(8) {
+				s = append(s, alphabet[rng.IntN(len(alphabet))])
+			}
+			ids = append(ids, string(s))
+		}
+		var rows [][]any
+		for i, id := range ids {
+			rows = append(rows, []any{id, i})
+		}
+		columns := []string{"id", "distance"}
+		for _, f := range []Format{TSV, CSV, JSONL, JSON} {
+			got := readBack(t, f, write(t, Options{Format: f}, columns, rows...))
+			want := ids
+			if f == CSV { // encoding/csv reads \r\n as \n, in quotes too
+				want = nil
+				for _, id := range ids {
+					want = append(want, strings.ReplaceAll(id, "\r\n", "\n"))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v: wrote %q, read %q", f, want, got)
+			}
+		}
+	}
+}
+
+func readBack(t *testing.T, f Format, s string) (ids []string) {
+	t.Helper()
+	switch f {
+	case TSV:
+		unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+		for line := range strings.Lines(s) {
+			id, rest, _ := strings.Cut(line, "\t")
+			if strings.Count(rest, "\t") != 0 {
+				t.Fatalf("tab within a cell: %q", line)
+			}
+			ids = append(ids, unescape.Replace(id))
+		}
+	case CSV:
+		rows, err := csv.NewReader(strings.NewReader(s)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows[1:] {
+			ids = append(ids, r[0])
+		}
+	case JSONL:
+		for line := range strings.Lines(s) {
+			var r struct{ ID string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			ids = append(ids, r.ID)
+		}
+	case JSON:
+		var rows []struct{ ID string }
+		if err := json.Unmarshal([]byte(s), &rows); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// A table never exceeds the width, unless its columns are at their least, and never carries a control character.
+func TestTableWidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	alphabet := []rune("abcdefgh 漢字\x1b\nñ👍\u202e")
+	for range 500 {
+		n := 1 + rng.IntN(4)
+		width := 20 + rng.IntN(80)
+		columns := []string{"id", "text", "fields", "fingerprint"}[:n]
+		var rows [][]any
+		for range rng.IntN(5) {
+			row := make([]any, n)
+			for i := range row {
+				var s []rune
+				for range rng.IntN(60) {
+					s = append(s, alphabet[rng.IntN(len(alphabet))])
+				}
+				row[i] = string(s)
+			}
+			rows = append(rows, row)
+		}
+		got := write(t, Options{Width: width}, columns, rows...)
+		least := n*(minCell+3) + 1
+		for line := range strings.Lines(got) {
+			line = strings.TrimSuffix(line, "\n")
+			if w := text.StringWidth(line); w > max(width, least) {
+				t.Fatalf("line of %d columns, width %d:\n%s", w, width, got)
+			}
+			if Printable(line) != line {
+				t.Fatalf("unprintable: %q", line)
+			}
+		}
+		if len(rows) > 0 && strings.Count(got, "\n") != len(rows)+4 {
+			t.Fatalf("%d lines for %d rows:\n%s", strings.Count(got, "\n"), len(rows), got)
+		}
+	}
+}
+
+func TestColor(t *testing.T) {
+	plain := write(t, Options{}, []string{"id"}, []any{"a"})
+	color := write(t, Options{Color: true}, []string{"id"}, []any{"a"})
+	if strings.Contains(plain, "\x1b") || !strings.Contains(color, "\x1b") {
+		t.Errorf("plain %q, coloured %q", plain, color)
+	}
+}
+
+// Rows must be on their way after Flush, whatever follows.
+func TestStreams(t *testing.T) {
+	for _, f := range []Format{TSV, CSV, JSONL, JSON, IDs} {
+		var b bytes.Buffer
+		w := New(&b, []string{"id"}, Options{Format: f})
+		if err := w.Row("first"); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "first") {
+			t.Errorf("%v: %q after Flush", f, b.String())
+		}
+	}
+}
+
+func TestLongTableInPieces(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, []string{"id"}, Options{})
+	for range 2*tableChunk + 1 {
+		if err := w.Row("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "x"); n != 2*tableChunk+1 {
+		t.Errorf("%d rows drawn", n)
+	}
+	if n := strings.Count(b.String(), "┌"); n != 3 {
+		t.Errorf("%d tables", n)
+	}
+}
+
+type brokenPipe struct{}
+
+var errBroken = errors.New("broken")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriteError(t *testing.T) {
+	w := New(brokenPipe{}, []string{"id"}, Options{Format: TSV})
+	var err error
+	for i := 0; i < 100000 && err == nil; i++ {
+		err = w.Row("some id")
+	}
+	if !errors.Is(err, errBroken) || !errors.Is(w.Close(), errBroken) {
+		t.Errorf("the error of the underlying writer is lost: %v", err)
+	}
+	if err := New(&bytes.Buffer{}, []string{"id"}, Options{}).Row("a", 1); err == nil {
+		t.Error("a row with too many values was accepted")
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, name := range Formats() {
+		f, err := ParseFormat(strings.ToUpper(name))
+		if err != nil || f.String() != name {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	if _, err := ParseFormat("yaml"); err == nil {
+		t.Error("yaml accepted")
+	}
+}
+
+func FuzzQuoted(f *testing.F) {
+	f.Add("a\"\\\x00\xff\u2028漢")
+	f.Fuzz(func(t *testing.T, s string) {
+		var back string
+		if err := json.Unmarshal(appendQuoted(nil, s), &back); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
+			t.Errorf("%q became %q", s, back)
+		}
+	})
+}
+
+func BenchmarkRow(b *testing.B) {
+	for _, f := range []Format{TSV, JSONL, CSV} {
+		b.Run(f.String(), func(b *testing.B) {
+			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, Options{Format: f})
+			w.w.Reset(discard{})
+			for b.Loop() {
+				if err := w.Row("https://example.com/some/page", 3); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,208 @@
+package output
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	tableChunk  = 5000     // rows held back before a table is drawn
+	minCell     = 4        // no column is cut below this many terminal columns
+	maxCellRead = 16 << 10 // bytes of a cell looked at when it will be cut to a terminal's width
+)
+
+// tableFormat draws boxed tables.
+type tableFormat struct {
+	o       Options
+	columns []string
+	right   []bool // the column holds numbers only
+	cells   [][]string
+	drawn   int
+	hidden  int64 // rows beyond MaxRows
+}
+
+func (f *tableFormat) begin(_ *bufio.Writer, columns []string) {
+	f.columns = columns
+	f.reset()
+}
+
+func (f *tableFormat) reset() {
+	f.cells = f.cells[:0]
+	f.right = make([]bool, len(f.columns))
+	for i := range f.right {
+		f.right[i] = true
+	}
+}
+
+func (f *tableFormat) row(w *bufio.Writer, values []any) {
+	if f.o.MaxRows > 0 && f.drawn+len(f.cells) >= f.o.MaxRows {
+		f.hidden++
+		return
+	}
+	cells := make([]string, len(values))
+	for i, v := range values {
+		switch v.(type) {
+		case int, int64, float64, nil:
+		default:
+			f.right[i] = false
+		}
+		cells[i] = f.cell(v)
+	}
+	f.cells = append(f.cells, cells)
+	if len(f.cells) == tableChunk {
+		f.draw(w)
+	}
+}
+
+func (f *tableFormat) end(w *bufio.Writer, _ int64) {
+	if len(f.cells) > 0 || f.drawn == 0 {
+		f.draw(w)
+	}
+	if f.hidden > 0 {
+		fmt.Fprintf(w, "… and %d more\n", f.hidden)
+	}
+}
+
+// cell is the text of v, with nothing in it that would move the cursor or change the terminal.
+func (f *tableFormat) cell(v any) string {
+	if x, ok := v.(float64); ok {
+		return strconv.FormatFloat(x, 'f', 4, 64)
+	}
+	s, isString := v.(string)
+	if !isString {
+		s = string(appendText(nil, v))
+	}
+	if f.o.Width > 0 && len(s) > maxCellRead {
+		s = s[:maxCellRead]
+	}
+	return Printable(s)
+}
+
+// Printable returns s with control characters and bytes that are not UTF-8 shown as escapes: \n, \t, \x1b. Text that
+// goes to a terminal must pass through it, or stored data could drive the terminal.
+func Printable(s string) string {
+	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if unprintable(r) || r == utf8.RuneError && n == 1 {
+			q := strconv.QuoteToASCII(s[i : i+n])
+			b.WriteString(q[1 : len(q)-1])
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// unprintable says whether r acts on a terminal instead of showing there: controls, line separators, and the
+// direction overrides that make text read as another.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
+// draw draws the rows held back as one table.
+func (f *tableFormat) draw(w *bufio.Writer) {
+	f.fit()
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Format.HeaderAlign = text.AlignDefault
+	if f.o.Color {
+		style.Color.Header = text.Colors{text.Bold}
+		style.Color.Border = text.Colors{text.Faint}
+		style.Color.Separator = text.Colors{text.Faint}
+	}
+	t.SetStyle(style)
+	configs := make([]table.ColumnConfig, len(f.columns))
+	for i := range f.columns {
+		configs[i].Number = i + 1
+		if f.right[i] && len(f.cells) > 0 {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+		}
+	}
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(tableRow(f.columns))
+	for _, cells := range f.cells {
+		t.AppendRow(tableRow(cells))
+	}
+	w.WriteString(t.Render())
+	w.WriteByte('\n')
+	f.drawn += len(f.cells)
+	f.reset()
+}
+
+// fit cuts cells so that the table is at most Width wide: the widest columns give first, down to a common width.
+func (f *tableFormat) fit() {
+	if f.o.Width <= 0 || len(f.columns) == 0 {
+		return
+	}
+	widths := make([]int, len(f.columns))
+	for i, c := range f.columns {
+		widths[i] = text.StringWidth(c)
+		for _, cells := range f.cells {
+			widths[i] = max(widths[i], text.StringWidth(cells[i]))
+		}
+	}
+	limit := columnLimit(widths, f.o.Width-3*len(f.columns)-1)
+	for i, c := range f.columns {
+		if widths[i] <= limit {
+			continue
+		}
+		if text.StringWidth(c) > limit {
+			f.columns = slices.Clone(f.columns)
+			f.columns[i] = Cut(c, limit)
+		}
+		for _, cells := range f.cells {
+			cells[i] = Cut(cells[i], limit)
+		}
+	}
+}
+
+// columnLimit returns the largest limit, at least minCell, for which the widths, each cut to it, sum to at most total.
+func columnLimit(widths []int, total int) int {
+	sorted := slices.Sorted(slices.Values(widths))
+	rest := total
+	for i, w := range sorted {
+		share := rest / (len(sorted) - i)
+		if w > share {
+			return max(share, minCell)
+		}
+		rest -= w
+	}
+	return max(total, minCell)
+}
+
+// Cut returns s cut to width terminal columns, ending in "…" if anything was cut.
+func Cut(s string, width int) string {
+	if len(s) <= width || text.StringWidth(s) <= width {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		used += text.RuneWidth(r)
+		if used > width-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+func tableRow(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, c := range cells {
+		row[i] = c
+	}
+	return row
+}

@@ -1,0 +1,131 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendText appends v as the text formats write it, before any escaping.
+func appendText(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return b
+	case string:
+		return append(b, v...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case uint64:
+		return appendFingerprint(b, v)
+	case float64:
+		return strconv.AppendFloat(b, v, 'g', -1, 64)
+	case time.Time:
+		return appendTime(b, v)
+	case time.Duration:
+		return append(b, v.String()...)
+	case json.RawMessage:
+		return appendCompact(b, v)
+	case fmt.Stringer:
+		return append(b, v.String()...)
+	}
+	return fmt.Append(b, v)
+}
+
+// appendJSON appends v as JSON on one line.
+func appendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case string:
+		return appendQuoted(b, v)
+	case bool, int, int64, float64:
+		return appendText(b, v)
+	case json.RawMessage:
+		if len(v) == 0 {
+			return append(b, "null"...)
+		}
+		return appendCompact(b, v)
+	case time.Time:
+		if v.IsZero() {
+			return append(b, "null"...)
+		}
+	}
+	return appendQuoted(b, string(appendText(nil, v)))
+}
+
+// appendFingerprint appends fp as 16 hex digits.
+func appendFingerprint(b []byte, fp uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[fp>>shift&15])
+	}
+	return b
+}
+
+// appendTime appends t in RFC 3339, UTC, with as many decimals as it needs; the zero time is empty.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return t.UTC().AppendFormat(b, time.RFC3339Nano)
+}
+
+// appendCompact appends the JSON text raw without space between its tokens, so on one line; what is not JSON is
+// appended as a JSON string, so that a line of output always is.
+func appendCompact(b []byte, raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return b
+	}
+	buf := bytes.NewBuffer(b)
+	if err := json.Compact(buf, raw); err != nil {
+		return appendQuoted(b, string(raw))
+	}
+	return buf.Bytes()
+}
+
+// appendQuoted appends s as a JSON string. Unlike encoding/json it leaves <, > and & alone: this is for terminals and
+// pipes, not for HTML.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && n == 1:
+				b = append(b, "\ufffd"...)
+			case r == '\u2028' || r == '\u2029': // line ends in JavaScript
+				b = append(b, `\u202`...)
+				b = append(b, hexDigits[r&15])
+			default:
+				b = append(b, s[i:i+n]...)
+			}
+			i += n
+			continue
+		}
+		i++
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '\r':
+			b = append(b, `\r`...)
+		case c == '\t':
+			b = append(b, `\t`...)
+		case c < ' ' || c == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
