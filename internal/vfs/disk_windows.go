@@ -1,0 +1,27 @@
+package vfs
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockRange lies past any content: a Windows lock is mandatory, and the process id in the file must stay readable.
+const lockRange = 1 << 30
+
+func lockFile(f *os.File) (held bool, err error) {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: lockRange})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return true, nil
+	}
+	if err != nil {
+		return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+	}
+	return false, nil
+}
+
+func unlockFile(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockRange})
+}
