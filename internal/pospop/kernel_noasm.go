@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package pospop
 
 // kernels returns the kernels of this machine, fastest first.

@@ -1,0 +1,225 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The truth tables of VPTERNLOGQ for the two outputs of a full adder.
+const (
+	ternSum   = 0x96 // a ^ b ^ c
+	ternCarry = 0xe8 // majority of a, b, c
+)
+
+// blocksAVX512 is how many blocks of 128 words the byte counters hold: each adds at most 8 to a byte.
+const blocksAVX512 = 31
+
+// avx512 is the state of one kernel: eight words to a vector.
+type avx512 struct {
+	mixed              bool
+	add, mul1, mul2    VecVirtual // of mix
+	index, identity    VecVirtual // of positions
+	x, n, counts       Register
+	one, two, four, ei VecVirtual // running sums of weight 1, 2, 4, 8
+	acc                VecVirtual // a byte counter for each position
+}
+
+// countAVX512 emits a kernel that counts n words from x, through mix if mixed. It needs AVX-512 F, BW, VBMI, BITALG
+// and GFNI, and DQ for mix.
+func countAVX512(name string, mixed bool) {
+	signature := "func(counts *[64]uint32, x *uint64, n int)"
+	doc := name + " adds positional counts of n words."
+	if mixed {
+		signature = "func(counts *[64]uint32, x *uint64, n int, add uint64)"
+		doc = name + " adds positional counts of mix(h+add) for n words h."
+	}
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(doc)
+	k := newAVX512(mixed)
+
+	Comment("Fewer than 128 words: no adders.")
+	VPXORQ(k.acc, k.acc, k.acc)
+	CMPQ(k.n, U32(128))
+	JLT(LabelRef("rest"))
+	for _, v := range []VecVirtual{k.one, k.two, k.four, k.ei} {
+		VPXORQ(v, v, v)
+	}
+
+	Label("outer")
+	blocks := GP64()
+	MOVQ(U32(blocksAVX512), blocks)
+	Label("block")
+	k.block()
+	SUBQ(U32(128), k.n)
+	CMPQ(k.n, U32(128))
+	JLT(LabelRef("flush"))
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+
+	Comment("Add the byte counters, of weight 16, to the counts.")
+	Label("flush")
+	k.flush(4)
+	VPXORQ(k.acc, k.acc, k.acc)
+	CMPQ(k.n, U32(128))
+	JGE(LabelRef("outer"))
+
+	Comment("What the running sums hold, at most 8*15 a position, by Horner's rule.")
+	for _, v := range []VecVirtual{k.ei, k.four, k.two, k.one} {
+		VPADDB(k.acc, k.acc, k.acc)
+		k.positions(v)
+	}
+
+	Comment("Fewer than 128 words are left: at most 127 a position, 247 altogether.")
+	Label("rest")
+	SUBQ(U8(8), k.n)
+	JLT(LabelRef("partial"))
+	Label("vector")
+	v := k.load()
+	k.positions(v)
+	SUBQ(U8(8), k.n)
+	JGE(LabelRef("vector"))
+
+	Label("partial")
+	ADDQ(U8(8), k.n)
+	JZ(LabelRef("done"))
+	k.partial()
+
+	Label("done")
+	k.flush(0)
+	VZEROUPPER()
+	RET()
+}
+
+// newAVX512 loads the arguments and constants.
+func newAVX512(mixed bool) *avx512 {
+	k := &avx512{mixed: mixed}
+	for _, v := range []*VecVirtual{&k.index, &k.identity, &k.one, &k.two, &k.four, &k.ei, &k.acc} {
+		*v = ZMM()
+	}
+	k.counts = Load(Param("counts"), GP64())
+	k.x = Load(Param("x"), GP64())
+	k.n = Load(Param("n"), GP64())
+	VMOVDQU64(byteTranspose(), k.index)
+	VPBROADCASTQ(qword("identity", 0x8040201008040201), k.identity)
+	if mixed {
+		k.add, k.mul1, k.mul2 = ZMM(), ZMM(), ZMM()
+		VPBROADCASTQ(NewParamAddr("add", 24), k.add)
+		VPBROADCASTQ(qword("mul1", mul1), k.mul1)
+		VPBROADCASTQ(qword("mul2", mul2), k.mul2)
+	}
+	return k
+}
+
+// load returns the next eight words, mixed if the kernel mixes.
+func (k *avx512) load() VecVirtual {
+	v := ZMM()
+	if k.mixed {
+		VPADDQ(Mem{Base: k.x}, k.add, v)
+		k.mix(v)
+	} else {
+		VMOVDQU64(Mem{Base: k.x}, v)
+	}
+	ADDQ(U8(64), k.x)
+	return v
+}
+
+// loadAt is load of vector i of a block, without moving on.
+func (k *avx512) loadAt(i int) VecVirtual {
+	v := ZMM()
+	m := Mem{Base: k.x, Disp: 64 * i}
+	if k.mixed {
+		VPADDQ(m, k.add, v)
+		k.mix(v)
+	} else {
+		VMOVDQU64(m, v)
+	}
+	return v
+}
+
+// mix is the finaliser of SplitMix64.
+func (k *avx512) mix(v VecVirtual) {
+	t := ZMM()
+	VPSRLQ(U8(30), v, t)
+	VPXORQ(t, v, v)
+	VPMULLQ(k.mul1, v, v)
+	VPSRLQ(U8(27), v, t)
+	VPXORQ(t, v, v)
+	VPMULLQ(k.mul2, v, v)
+	VPSRLQ(U8(31), v, t)
+	VPXORQ(t, v, v)
+}
+
+// csa adds a and b to sum and returns the carry.
+func (k *avx512) csa(sum, a, b VecVirtual) VecVirtual {
+	carry := ZMM()
+	VMOVDQA64(sum, carry)
+	VPTERNLOGQ(U8(ternCarry), a, b, carry)
+	VPTERNLOGQ(U8(ternSum), a, b, sum)
+	return carry
+}
+
+// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes to the byte counters.
+func (k *avx512) block() {
+	next := 0
+	two := func() VecVirtual {
+		a, b := k.loadAt(next), k.loadAt(next+1)
+		next += 2
+		return k.csa(k.one, a, b)
+	}
+	four := func() VecVirtual { a, b := two(), two(); return k.csa(k.two, a, b) }
+	eight := func() VecVirtual { a, b := four(), four(); return k.csa(k.four, a, b) }
+	a, b := eight(), eight()
+	sixteen := k.csa(k.ei, a, b)
+	ADDQ(U32(16*64), k.x)
+	k.positions(sixteen)
+}
+
+// positions adds to every byte counter in how many of the eight words of v that position is set. The bytes of v are
+// transposed, so that lane i has byte i of all words; multiplying the identity by the lane as an 8x8 bit matrix puts
+// bit b of all of them into byte b.
+func (k *avx512) positions(v VecVirtual) {
+	t := ZMM()
+	VPERMB(v, k.index, t)
+	VGF2P8AFFINEQB(U8(0), t, k.identity, t)
+	VPOPCNTB(t, t)
+	VPADDB(t, k.acc, k.acc)
+}
+
+// partial counts the last n < 8 words.
+func (k *avx512) partial() {
+	bits := GP32()
+	ones := GP32()
+	MOVL(I32(-1), ones)
+	BZHIL(k.n.(GPVirtual).As32(), ones, bits)
+	mask := K()
+	KMOVW(bits, mask)
+	v := ZMM()
+	VMOVDQU64_Z(Mem{Base: k.x}, mask, v)
+	if k.mixed {
+		VPADDQ(k.add, v, v)
+		k.mix(v)
+		VMOVDQA64_Z(v, mask, v)
+	}
+	k.positions(v)
+}
+
+// flush adds the byte counters shifted left to the 64 counts.
+func (k *avx512) flush(shift int) {
+	for i := range 4 {
+		part := k.acc.AsX()
+		if i > 0 {
+			part = XMM()
+			VEXTRACTI32X4(U8(i), k.acc, part)
+		}
+		wide := ZMM()
+		VPMOVZXBD(part, wide)
+		if shift > 0 {
+			VPSLLD(U8(shift), wide, wide)
+		}
+		m := Mem{Base: k.counts, Disp: 64 * i}
+		VPADDD(m, wide, wide)
+		VMOVDQU32(wide, m)
+	}
+}
