@@ -1,0 +1,249 @@
+package vfs
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// OpKind is a kind of operation that Faulty can make fail.
+type OpKind int
+
+// The operations, named after the methods. OpCommitted is the answer of a Commit whose change has been made: an error injected there
+// is that of a failed fsync after the last write.
+const (
+	OpCreate OpKind = iota + 1
+	OpOpen
+	OpAppend
+	OpRemove
+	OpRename
+	OpMkdirAll
+	OpRemoveAll
+	OpList
+	OpStat
+	OpSyncDir
+	OpLock
+	OpHostPath
+	OpCommit
+	OpCommitted
+	OpWrite
+	OpRead
+	OpSync
+	OpTruncate
+	OpSize
+	OpMmap
+	OpClose
+)
+
+var opNames = map[OpKind]string{
+	OpCreate: "create", OpOpen: "open", OpAppend: "append", OpRemove: "remove", OpRename: "rename", OpMkdirAll: "mkdirall",
+	OpRemoveAll: "removeall", OpList: "list", OpStat: "stat", OpSyncDir: "syncdir", OpLock: "lock", OpHostPath: "hostpath",
+	OpCommit: "commit", OpCommitted: "committed", OpWrite: "write", OpRead: "read", OpSync: "sync", OpTruncate: "truncate",
+	OpSize: "size", OpMmap: "mmap", OpClose: "close",
+}
+
+// String returns the operation's name in lower case.
+func (k OpKind) String() string {
+	if name := opNames[k]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("op%d", int(k))
+}
+
+// Changes says whether operations of the kind change the file system, or make a change durable.
+func (k OpKind) Changes() bool {
+	switch k {
+	case OpOpen, OpAppend, OpList, OpStat, OpHostPath, OpRead, OpSize, OpMmap, OpClose:
+		return false
+	}
+	return true
+}
+
+// Op is one operation, as shown to the function that decides about its fate.
+type Op struct {
+	Kind  OpKind
+	Name  string // the file's name; of a Rename the old one
+	N     int    // the operation's number, from 1, over all kinds
+	Bytes int    // how much is to be written or read, for OpWrite and OpRead
+}
+
+// ShortWrite is an error to inject into OpWrite: the first N bytes are written, then Err happens.
+type ShortWrite struct {
+	N   int
+	Err error
+}
+
+// Error is that of Err.
+func (e *ShortWrite) Error() string { return fmt.Sprintf("short write of %d bytes: %v", e.N, e.Err) }
+
+// Unwrap returns Err.
+func (e *ShortWrite) Unwrap() error { return e.Err }
+
+// Faulty passes every operation to another FS, unless a function says that it fails.
+type Faulty struct {
+	inner FS
+
+	mu     sync.Mutex
+	n      int
+	inject func(op Op) error
+}
+
+// NewFaulty returns a file system over inner. inject is called before every operation, one at a time; an error from it is the
+// operation's, which then does nothing (but see ShortWrite and OpCommitted). A nil inject lets all pass.
+//
+// A failed Close still closes the file. What a library does with a host file or a map is not seen.
+func NewFaulty(inner FS, inject func(op Op) error) *Faulty {
+	return &Faulty{inner: inner, inject: inject}
+}
+
+// SetInject replaces the deciding function.
+func (y *Faulty) SetInject(inject func(op Op) error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.inject = inject
+}
+
+// Ops returns the number of operations so far.
+func (y *Faulty) Ops() int {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.n
+}
+
+// FailOnce returns an inject function for NewFaulty: the operation number n fails with err.
+func FailOnce(n int, err error) func(Op) error {
+	return func(op Op) error {
+		if op.N == n {
+			return err
+		}
+		return nil
+	}
+}
+
+// FailFrom returns an inject function for NewFaulty: from number n on every operation that changes something fails with err, as on a disk
+// that is full or has gone read-only.
+func FailFrom(n int, err error) func(Op) error {
+	return func(op Op) error {
+		if op.N >= n && op.Kind.Changes() {
+			return err
+		}
+		return nil
+	}
+}
+
+func (y *Faulty) op(kind OpKind, name string, bytes int) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.n++
+	if y.inject == nil {
+		return nil
+	}
+	err := y.inject(Op{Kind: kind, Name: name, N: y.n, Bytes: bytes})
+	if err != nil {
+		return fmt.Errorf("%v %s: %w", kind, name, err)
+	}
+	return nil
+}
+
+// Create implements FS.
+func (y *Faulty) Create(name string) (File, error) { return y.open(OpCreate, name, y.inner.Create) }
+
+// Open implements FS.
+func (y *Faulty) Open(name string) (File, error) { return y.open(OpOpen, name, y.inner.Open) }
+
+// Append implements FS.
+func (y *Faulty) Append(name string) (File, error) { return y.open(OpAppend, name, y.inner.Append) }
+
+func (y *Faulty) open(kind OpKind, name string, open func(string) (File, error)) (File, error) {
+	if err := y.op(kind, name, 0); err != nil {
+		return nil, err
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyFile{y: y, f: f, name: name}, nil
+}
+
+// Remove implements FS.
+func (y *Faulty) Remove(name string) error {
+	if err := y.op(OpRemove, name, 0); err != nil {
+		return err
+	}
+	return y.inner.Remove(name)
+}
+
+// Rename implements FS.
+func (y *Faulty) Rename(oldName, newName string) error {
+	if err := y.op(OpRename, oldName, 0); err != nil {
+		return err
+	}
+	return y.inner.Rename(oldName, newName)
+}
+
+// MkdirAll implements FS.
+func (y *Faulty) MkdirAll(dir string) error {
+	if err := y.op(OpMkdirAll, dir, 0); err != nil {
+		return err
+	}
+	return y.inner.MkdirAll(dir)
+}
+
+// RemoveAll implements FS.
+func (y *Faulty) RemoveAll(dir string) error {
+	if err := y.op(OpRemoveAll, dir, 0); err != nil {
+		return err
+	}
+	return y.inner.RemoveAll(dir)
+}
+
+// List implements FS.
+func (y *Faulty) List(dir string) ([]string, error) {
+	if err := y.op(OpList, dir, 0); err != nil {
+		return nil, err
+	}
+	return y.inner.List(dir)
+}
+
+// Stat implements FS.
+func (y *Faulty) Stat(name string) (Info, error) {
+	if err := y.op(OpStat, name, 0); err != nil {
+		return Info{}, err
+	}
+	return y.inner.Stat(name)
+}
+
+// SyncDir implements FS.
+func (y *Faulty) SyncDir(dir string) error {
+	if err := y.op(OpSyncDir, dir, 0); err != nil {
+		return err
+	}
+	return y.inner.SyncDir(dir)
+}
+
+// Lock implements FS.
+func (y *Faulty) Lock(name string) (io.Closer, error) {
+	if err := y.op(OpLock, name, 0); err != nil {
+		return nil, err
+	}
+	return y.inner.Lock(name)
+}
+
+// HostPath implements FS.
+func (y *Faulty) HostPath(name string) (string, error) {
+	if err := y.op(OpHostPath, name, 0); err != nil {
+		return "", err
+	}
+	return y.inner.HostPath(name)
+}
+
+// Commit implements FS.
+func (y *Faulty) Commit(name string, commit func() error) error {
+	if err := y.op(OpCommit, name, 0); err != nil {
+		return err
+	}
+	if err := y.inner.Commit(name, commit); err != nil {
+		return err
+	}
+	return y.op(OpCommitted, name, 0)
+}

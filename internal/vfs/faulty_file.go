@@ -1,0 +1,69 @@
+package vfs
+
+import "errors"
+
+// faultyFile is a file of a Faulty.
+type faultyFile struct {
+	y    *Faulty
+	f    File
+	name string
+}
+
+func (f *faultyFile) Write(p []byte) (int, error) {
+	err := f.y.op(OpWrite, f.name, len(p))
+	if err == nil {
+		return f.f.Write(p)
+	}
+	var short *ShortWrite
+	if !errors.As(err, &short) {
+		return 0, err
+	}
+	n, writeErr := f.f.Write(p[:min(max(short.N, 0), len(p))])
+	if writeErr != nil {
+		return n, writeErr
+	}
+	return n, err
+}
+
+func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.y.op(OpRead, f.name, len(p)); err != nil {
+		return 0, err
+	}
+	return f.f.ReadAt(p, off)
+}
+
+func (f *faultyFile) Sync() error {
+	if err := f.y.op(OpSync, f.name, 0); err != nil {
+		return err
+	}
+	return f.f.Sync()
+}
+
+func (f *faultyFile) Truncate(size int64) error {
+	if err := f.y.op(OpTruncate, f.name, 0); err != nil {
+		return err
+	}
+	return f.f.Truncate(size)
+}
+
+func (f *faultyFile) Size() (int64, error) {
+	if err := f.y.op(OpSize, f.name, 0); err != nil {
+		return 0, err
+	}
+	return f.f.Size()
+}
+
+func (f *faultyFile) Mmap() ([]byte, func() error, error) {
+	if err := f.y.op(OpMmap, f.name, 0); err != nil {
+		return nil, nil, err
+	}
+	return f.f.Mmap()
+}
+
+func (f *faultyFile) Close() error {
+	err := f.y.op(OpClose, f.name, 0)
+	if closeErr := f.f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

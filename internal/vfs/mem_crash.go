@@ -1,0 +1,103 @@
+package vfs
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// sectorSize is the unit that a disk writes whole or not at all.
+const sectorSize = 512
+
+// CrashClone returns the file system as a machine would find it that lost power now and is up again: what was synced, and of the rest
+// the given share, 0 for nothing, 1 for all, chosen by seed among 512-byte sectors, file sizes and changes of names. m is not changed,
+// and may have crashed.
+func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := NewMem(m.hostDir)
+	s := survivor{keep: keep, rng: rand.New(rand.NewPCG(seed, 0x5eed)), clones: map[*memNode]*memNode{}}
+	c.root = s.node(m.root)
+	return c
+}
+
+// survivor decides what of a file system outlives a power cut. It visits names in sorted order, so that a seed gives one result.
+type survivor struct {
+	keep   float64
+	rng    *rand.Rand
+	clones map[*memNode]*memNode // a file that has two names after the crash is one file still
+}
+
+// keeps decides about one unsynced thing.
+func (s *survivor) keeps() bool { return s.rng.Float64() < s.keep }
+
+// node returns what is left of a file or a directory with all below it. All of that is durable: it is what the disk holds.
+func (s *survivor) node(n *memNode) *memNode {
+	if c := s.clones[n]; c != nil {
+		return c
+	}
+	c := &memNode{}
+	s.clones[n] = c
+	if !n.isDir() {
+		c.data = s.content(n)
+		c.synced = c.data
+		return c
+	}
+	// A directory changes name by name; any subset of the changes since the last SyncDir may have reached the disk.
+	names := cloneNames(n.durable)
+	for _, change := range n.pending {
+		if !s.keeps() {
+			continue
+		}
+		if change.drop != "" {
+			delete(names, change.drop)
+		}
+		if change.add != "" {
+			names[change.add] = change.node
+		}
+	}
+	c.children = make(map[string]*memNode, len(names))
+	for _, name := range sortedNames(names) {
+		c.children[name] = s.node(names[name])
+	}
+	c.durable = cloneNames(c.children)
+	return c
+}
+
+// content returns the bytes of a file after the crash: a size of its own, then, sector by sector, the new bytes or the synced ones.
+func (s *survivor) content(n *memNode) []byte {
+	size := s.size(len(n.synced), len(n.data))
+	data := make([]byte, size)
+	copy(data, n.synced)
+	for start := 0; start < size; start += sectorSize {
+		end := min(start+sectorSize, size)
+		written, durable := section(n.data, start, end), section(n.synced, start, end)
+		if !slices.Equal(written, durable) && s.keeps() {
+			clear(data[start:end])
+			copy(data[start:end], written)
+		}
+	}
+	return data
+}
+
+// size decides between the synced size, the new one, and one between: the size and the bytes of a file reach the disk apart.
+func (s *survivor) size(synced, written int) int {
+	switch {
+	case synced == written || s.keep <= 0:
+		return synced
+	case s.keep >= 1:
+		return written
+	}
+	switch s.rng.IntN(3) {
+	case 0:
+		return synced
+	case 1:
+		return written
+	}
+	low, high := min(synced, written), max(synced, written)
+	return low + s.rng.IntN(high-low+1)
+}
+
+// section returns data[start:end] as far as data reaches.
+func section(data []byte, start, end int) []byte {
+	return data[min(start, len(data)):min(end, len(data))]
+}
