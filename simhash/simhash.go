@@ -13,11 +13,16 @@ import (
 // Text returns the 64-bit SimHash of the set of k-word shingles of text (tokenizer version 1, seed 0). ok is false,
 // and the fingerprint meaningless, if text has no words. k must be positive; 3 is usual.
 func Text(text string, k int) (fp uint64, ok bool) {
-	words, _ := token.NewHasher(0).AppendWords(nil, text)
-	hashes := token.AppendShingles(nil, words, k)
-	slices.Sort(hashes)
-	return Sum64(slices.Compact(hashes)), len(hashes) > 0
+	var all collector
+	token.NewShingler(k, 0).Text(text, &all)
+	slices.Sort(all)
+	return Sum64(slices.Compact(all)), len(all) > 0
 }
+
+// collector keeps all shingles of a text.
+type collector []uint64
+
+func (c *collector) Shingles(hashes []uint64) { *c = append(*c, hashes...) }
 
 // Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of the hashes have it
 // set; a tie sets the odd bits and clears the even ones, so that ties favour neither. The hashes must be distinct: a

@@ -62,17 +62,28 @@ func finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
-// AppendShingles appends to dst the hash of every shingle of k consecutive words, in the order of the text and with
-// repetitions. Where there are fewer words than k but at least one, all of them are the one shingle. k must be positive.
+// appendShingles appends to dst the hash of each k consecutive words, in order and with repetitions.
 //
-// The hash of words w[0..n-1] is finish(w[0] P^(n-1) + ... + w[n-1]), a polynomial of word hashes modulo 2^64: words
+// The hash of words w[0..k-1] is finish(w[0] P^(k-1) + ... + w[k-1]), a polynomial of word hashes modulo 2^64: words
 // are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and moving on by a word
 // takes two multiplications whatever k is.
-func AppendShingles(dst, words []uint64, k int) []uint64 {
-	if len(words) == 0 {
+func appendShingles(dst, words []uint64, k int) []uint64 {
+	if len(words) < k {
 		return dst
 	}
-	k = min(k, len(words))
+	switch k {
+	case 1:
+		for _, w := range words {
+			dst = append(dst, finish(w))
+		}
+		return dst
+	case 3:
+		const square = power * power & (1<<64 - 1)
+		for i, w := range words[2:] {
+			dst = append(dst, finish(words[i]*square+words[i+1]*power+w))
+		}
+		return dst
+	}
 	out := uint64(1) // P^k, the weight of the word that leaves
 	s := uint64(0)
 	for _, w := range words[:k] {

@@ -67,7 +67,7 @@ func jaccardPairs(ids []string, sets [][]uint64) []string {
 
 // testTruth compares the pairs of the documents of a corpus with its truth file, exactly.
 func testTruth(t *testing.T, corpus, truth string) {
-	h := NewHasher(0)
+	s := NewShingler(3, 0)
 	var ids []string
 	var sets [][]uint64
 	readGzipLines(t, corpus, func(b []byte) {
@@ -75,8 +75,9 @@ func testTruth(t *testing.T, corpus, truth string) {
 		if err := json.Unmarshal(b, &d); err != nil {
 			t.Fatal(err)
 		}
-		words, _ := h.AppendWords(nil, d.Text)
-		set := AppendShingles(nil, words, 3)
+		var c collect
+		s.Text(d.Text, &c)
+		set := c.hashes
 		slices.Sort(set)
 		ids, sets = append(ids, d.ID), append(sets, slices.Compact(set))
 	})

@@ -1,0 +1,4 @@
+package token
+
+// masks is the kernel for the masks of word bytes: see masksGo.
+func masks(dst []uint64, text []byte) int { return masksGo(dst, text) }

@@ -1,0 +1,86 @@
+package token
+
+// Scanner turns text into word hashes, a segment at a time. It carries what a word or rune that is cut off at the end
+// of a piece of text needs, so text may come in pieces of any size. The zero Scanner is not usable; see init.
+type Scanner struct {
+	h       Hasher
+	open    openWord
+	uni     bool // the Unicode path is in charge
+	invalid int  // bytes that were not UTF-8
+	masks   [maxSegment / blockBytes]uint64
+	edges   [maxSegment]uint16
+	tail    [maxSegment + segmentPad]byte // the last bytes of a text, with room for loads past the end
+}
+
+// reset makes s ready for the next text.
+func (s *Scanner) reset() {
+	s.open.kind = openNone
+	s.uni = false
+	s.invalid = 0
+}
+
+// next reads from the start of text and stores the hashes of words that end in what it reads to dst, which must have
+// room for segmentWords. final says that no text follows. It returns how many words it stored and how many bytes it
+// read; zero bytes mean that it needs more text, or, if final, that it is done and text is empty.
+func (s *Scanner) next(dst []uint64, text []byte, final bool) (words, read int) {
+	if !s.uni {
+		words, read = s.nextASCII(dst, text, final)
+		if read > 0 || !s.uni {
+			return words, read
+		}
+	}
+	words, read = s.slow(dst, text, segment, final)
+	s.uni = s.open.kind != openNone || read < len(text) && !isASCII(text[read:])
+	return words, read
+}
+
+// nextASCII is next on the ASCII path. It may read nothing and put the Unicode path in charge.
+func (s *Scanner) nextASCII(dst []uint64, text []byte, final bool) (words, read int) {
+	if len(text) >= segment+segmentPad {
+		return s.fast(dst, text, segment)
+	}
+	if !final {
+		return 0, 0
+	}
+	n := copy(s.tail[:], text)
+	clear(s.tail[n:])
+	words, read = s.fast(dst, s.tail[:], (n+blockBytes)&^(blockBytes-1))
+	return words, min(read, n)
+}
+
+// finish ends the word that is open at the end of the text; it returns how many words that stored to dst.
+func (s *Scanner) finish(dst []uint64) int {
+	if s.open.kind == openNone {
+		return 0
+	}
+	dst[0] = s.open.end(s.h)
+	return 1
+}
+
+// fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode path in charge, before
+// the first word that holds or is followed by a byte that is not ASCII, and before a word of the length of a segment.
+// Otherwise it stops where the last word that ended did, or where the one that is cut off starts.
+func (s *Scanner) fast(dst []uint64, text []byte, size int) (words, read int) {
+	blocks := size / blockBytes
+	full := masks(s.masks[:blocks], text)
+	n, carry := 0, uint64(0)
+	for i, m := range s.masks[:full] {
+		n = appendEdges(&s.edges, n, m^(m<<1|carry), i*blockBytes)
+		carry = m >> 63
+	}
+	read = full * blockBytes
+	if full < blocks {
+		m, ascii := asciiPrefix(text[read : read+blockBytes])
+		// A word that ends where the ASCII bytes end may go on: its end is not an edge.
+		n = appendEdges(&s.edges, n, (m^(m<<1|carry))&(1<<ascii-1), read)
+		read += ascii
+		s.uni = true
+	}
+	words = n / 2
+	if n%2 == 1 { // the last word has started and not ended
+		read = int(s.edges[n-1])
+		s.uni = s.uni || read == 0
+	}
+	s.h.hashASCII(dst[:words], text, s.edges[:2*words])
+	return words, read
+}

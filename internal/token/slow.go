@@ -1,0 +1,145 @@
+package token
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// openKind is the kind of the word that the Unicode path has begun and not ended.
+type openKind uint8
+
+const (
+	openNone openKind = iota
+	openRun           // a run of letters, marks and numbers
+	openSolo          // a rune of a script without spaces, with its marks
+)
+
+// openWord is a word whose end has not been seen. It takes lower-cased bytes piece by piece and hashes as Hasher.Word
+// does, in constant space however long the word is.
+type openWord struct {
+	kind openKind
+	n    int      // bytes in buf
+	v    uint64   // the hash of the chunks before those in buf
+	buf  [24]byte // at most 16 bytes between calls; zero from n on
+}
+
+// begin starts a word.
+func (w *openWord) begin(h Hasher, kind openKind) {
+	w.kind, w.n, w.v = kind, 0, h.k1
+	clear(w.buf[:])
+}
+
+// addByte appends an ASCII byte.
+func (w *openWord) addByte(h Hasher, b byte) {
+	w.buf[w.n] = b
+	w.n++
+	if w.n > 16 {
+		w.spill(h)
+	}
+}
+
+// addRune appends a rune.
+func (w *openWord) addRune(h Hasher, r rune) {
+	w.n = len(utf8.AppendRune(w.buf[:w.n], r))
+	if w.n > 16 {
+		w.spill(h)
+	}
+}
+
+// spill folds the first 16 bytes in; more follow them, so they are not the last chunk.
+func (w *openWord) spill(h Hasher) {
+	w.v = fold(binary.LittleEndian.Uint64(w.buf[:])^h.k0, binary.LittleEndian.Uint64(w.buf[8:])^w.v)
+	rest := binary.LittleEndian.Uint64(w.buf[16:])
+	clear(w.buf[:])
+	binary.LittleEndian.PutUint64(w.buf[:], rest)
+	w.n -= 16
+}
+
+// end ends the word and returns its hash.
+func (w *openWord) end(h Hasher) uint64 {
+	w.kind = openNone
+	return fold(binary.LittleEndian.Uint64(w.buf[:])^h.k0, binary.LittleEndian.Uint64(w.buf[8:])^w.v)
+}
+
+// asciiLower[b] is the lower-case form of the ASCII byte b if it belongs to words, else 0.
+var asciiLower = func() (t [utf8.RuneSelf]byte) {
+	for b := range t {
+		if class, lower := property(rune(b)); class != classOther {
+			t[b] = byte(lower)
+		}
+	}
+	return t
+}()
+
+// lookahead is how many ASCII bytes must follow the end of a word before the ASCII path takes over again, so that text
+// with a foreign letter in every other word does not change paths at each of them.
+const lookahead = 16
+
+// slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to dst, until the
+// ASCII path can go on, about limit bytes are read, or, if text is not final, a rune may be cut off at its end. It
+// returns the number of words and of bytes read. At the end of a final text the open word is left to be ended by the
+// caller. dst must have room for limit/2+1 words.
+func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
+	i, n := 0, 0
+	limit = min(limit, len(text))
+	for i < limit {
+		b := text[i]
+		if b < utf8.RuneSelf {
+			i++
+			lower := asciiLower[b]
+			if lower != 0 && s.open.kind == openRun {
+				s.open.addByte(s.h, lower)
+				continue
+			}
+			if s.open.kind != openNone {
+				dst[n] = s.open.end(s.h)
+				n++
+			}
+			if lower != 0 {
+				s.open.begin(s.h, openRun)
+				s.open.addByte(s.h, lower)
+			} else if isASCII(text[i:]) {
+				return n, i
+			}
+			continue
+		}
+		if !final && !utf8.FullRune(text[i:]) {
+			break
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		if r == utf8.RuneError && size == 1 {
+			s.invalid++
+		}
+		class, lower := property(r)
+		if s.open.kind != openNone && class != classMark && (class != classWord || s.open.kind != openRun) {
+			dst[n] = s.open.end(s.h)
+			n++
+		}
+		if class == classOther {
+			continue
+		}
+		if s.open.kind == openNone {
+			kind := openRun
+			if class == classSolo {
+				kind = openSolo
+			}
+			s.open.begin(s.h, kind)
+		}
+		s.open.addRune(s.h, lower)
+	}
+	return n, i
+}
+
+// isASCII reports whether text starts with lookahead ASCII bytes, or is shorter and all ASCII.
+func isASCII(text []byte) bool {
+	if len(text) >= lookahead {
+		return (binary.LittleEndian.Uint64(text)|binary.LittleEndian.Uint64(text[8:]))&highs == 0
+	}
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package token
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode"
+)
+
+// refWords is tokenizer version 1 as INTERFACE says it, rune by rune.
+func refWords(text string) (words []string) {
+	solo, open := false, false
+	for _, r := range text {
+		word, mark := unicode.In(r, unicode.L, unicode.N), unicode.Is(unicode.M, r)
+		alone := word && unicode.In(r, soloScripts...)
+		if (word || mark) && (!open || !mark && (alone || solo)) {
+			words, solo = append(words, ""), alone
+		}
+		if open = word || mark; open {
+			words[len(words)-1] += string(unicode.ToLower(r))
+		}
+	}
+	return words
+}
+
+// refShingles hashes every shingle from its definition.
+func refShingles(text string, k int, seed uint64) (hashes []uint64) {
+	h, words := NewHasher(seed), refWords(text)
+	k = min(k, len(words))
+	for i := 0; k > 0 && i+k <= len(words); i++ {
+		s := uint64(0)
+		for _, w := range words[i : i+k] {
+			s = s*power + h.Word([]byte(w))
+		}
+		hashes = append(hashes, finish(s))
+	}
+	return hashes
+}
+
+type collect struct{ hashes []uint64 }
+
+func (c *collect) Shingles(hashes []uint64) { c.hashes = append(c.hashes, hashes...) }
+
+// check compares every way of walking over text with the reference.
+func check(t *testing.T, s *Shingler, text string, k int, seed uint64) {
+	t.Helper()
+	want := refShingles(text, k, seed)
+	var got collect
+	st := s.Text(text, &got)
+	if !slices.Equal(got.hashes, want) {
+		t.Fatalf("Text(%q): %d hashes, want %d", text, len(got.hashes), len(want))
+	}
+	if n := len(refWords(text)); st.Words != int64(n) || st.Bytes != int64(len(text)) || st.Invalid != refInvalid(text) {
+		t.Fatalf("Text(%q): %+v, want %d words, %d invalid", text, st, n, refInvalid(text))
+	}
+	for _, r := range []interface{ Read([]byte) (int, error) }{
+		strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text)),
+	} {
+		got.hashes = got.hashes[:0]
+		rst, err := s.Read(r, &got)
+		if err != nil || !slices.Equal(got.hashes, want) || rst != st {
+			t.Fatalf("Read(%q): %d hashes, %+v, %v; want %d, %+v", text, len(got.hashes), rst, err, len(want), st)
+		}
+	}
+}
+
+func refInvalid(text string) (n int64) {
+	for len(text) > 0 {
+		r := []rune(text[:min(len(text), 4)])[0]
+		size := len(string(r))
+		if r == unicode.ReplacementChar && !strings.HasPrefix(text, "\uFFFD") {
+			n, size = n+1, 1
+		}
+		text = text[size:]
+	}
+	return n
+}
+
+// pieces are what random texts are made of: every kind of byte and rune that a path treats in its own way.
+var pieces = []string{
+	"a", "Z", "0", "9", "ab", "The", "word", "sixteenlettersxx", "seventeenlettersx", "interNationalization0123456789abcdefghij",
+	" ", " ", " ", " ", "\n", ".", ", ", "-", "_", "@", "[", "`", "{", "/", ":", "\x00", "\x7f", "  \t ",
+	"é", "É", "ß", "İ", "\u212a", "ж", "Ж", "ǅ", "\u0301", "\u20dd", "’", "\u00a0", "\u2028", "漢", "字", "々", "〇", "ー", "カ", "ｶ", "ひ",
+	"ก", "กำ", "กิ", "ิ", "ខ្មែរ", "မြန်မာ", "ລາວ", "๓", "😀", "𐐀", "𐐨", "𠀀", "½", "Ⅷ", "\ufe0f", "\ufffd", "\U0010ffff",
+	"\xff", "\x80", "\xc3", "\xe6\xbc", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xef\xbf",
+}
+
+func randomText(r *rand.Rand) string {
+	var b strings.Builder
+	set := pieces
+	if r.IntN(2) == 0 {
+		set = pieces[:28] // ASCII
+	}
+	for range r.IntN(1 << r.IntN(12)) {
+		p := set[r.IntN(len(set))]
+		if r.IntN(40) == 0 {
+			p = pieces[r.IntN(len(pieces))]
+		}
+		n := 1
+		if r.IntN(100) == 0 {
+			n = r.IntN(1 << r.IntN(12))
+		}
+		b.WriteString(strings.Repeat(p, n))
+	}
+	return b.String()
+}
+
+func TestShinglerAgainstReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []int{1, 2, 3, 4, 7, 100} {
+		s := NewShingler(k, 42)
+		for range 400 {
+			check(t, s, randomText(r), k, 42)
+		}
+	}
+}
