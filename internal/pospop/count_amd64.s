@@ -150,7 +150,7 @@ rest:
 
 vector:
 	VMOVDQU64      (CX), Z2
-	ADDQ           $0x40, CX
+	ADDQ           $0x00000040, CX
 	VPERMB         Z2, Z0, Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z2
 	VPOPCNTB       Z2, Z2
@@ -266,7 +266,8 @@ TEXT ·countMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VMOVDQU64    transpose<>+0(SB), Z0
 	VPBROADCASTQ identity<>+0(SB), Z1
-	VPBROADCASTQ add+24(FP), Z7
+	MOVQ         add+24(FP), BX
+	VPBROADCASTQ BX, Z7
 	VPBROADCASTQ mul1<>+0(SB), Z8
 	VPBROADCASTQ mul2<>+0(SB), Z9
 
@@ -545,7 +546,7 @@ vector:
 	VPMULLQ        Z9, Z2, Z2
 	VPSRLQ         $0x1f, Z2, Z3
 	VPXORQ         Z3, Z2, Z2
-	ADDQ           $0x40, CX
+	ADDQ           $0x00000040, CX
 	VPERMB         Z2, Z0, Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z2
 	VPOPCNTB       Z2, Z2
@@ -599,6 +600,217 @@ GLOBL mul1<>(SB), RODATA|NOPTR, $8
 
 DATA mul2<>+0(SB)/8, $0x94d049bb133111eb
 GLOBL mul2<>(SB), RODATA|NOPTR, $8
+
+// func countSelectedAVX512(counts *[64]uint32, x *uint64, n int, weights *int32, bit uint32)
+// Requires: AVX, AVX512BITALG, AVX512BW, AVX512F, AVX512VBMI, AVX512VL, BMI2, GFNI
+TEXT ·countSelectedAVX512(SB), NOSPLIT, $0-36
+	MOVQ         counts+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU64    transpose<>+0(SB), Z0
+	VPBROADCASTQ identity<>+0(SB), Z1
+	MOVQ         weights+24(FP), BX
+	MOVL         bit+32(FP), SI
+	VPBROADCASTD SI, Y7
+
+	// Fewer than 128 words: no adders.
+	VPXORQ Z6, Z6, Z6
+	CMPQ   DX, $0x00000080
+	JLT    rest
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+
+outer:
+	MOVQ $0x0000001f, SI
+
+block:
+	VPTESTMD       (BX), Y7, K1
+	VMOVDQU64.Z    (CX), K1, Z8
+	VPTESTMD       32(BX), Y7, K1
+	VMOVDQU64.Z    64(CX), K1, Z9
+	VMOVDQA64      Z2, Z10
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z10
+	VPTERNLOGQ     $0x96, Z8, Z9, Z2
+	VPTESTMD       64(BX), Y7, K1
+	VMOVDQU64.Z    128(CX), K1, Z8
+	VPTESTMD       96(BX), Y7, K1
+	VMOVDQU64.Z    192(CX), K1, Z9
+	VMOVDQA64      Z2, Z11
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z11
+	VPTERNLOGQ     $0x96, Z8, Z9, Z2
+	VMOVDQA64      Z3, Z8
+	VPTERNLOGQ     $0xe8, Z10, Z11, Z8
+	VPTERNLOGQ     $0x96, Z10, Z11, Z3
+	VPTESTMD       128(BX), Y7, K1
+	VMOVDQU64.Z    256(CX), K1, Z9
+	VPTESTMD       160(BX), Y7, K1
+	VMOVDQU64.Z    320(CX), K1, Z10
+	VMOVDQA64      Z2, Z11
+	VPTERNLOGQ     $0xe8, Z9, Z10, Z11
+	VPTERNLOGQ     $0x96, Z9, Z10, Z2
+	VPTESTMD       192(BX), Y7, K1
+	VMOVDQU64.Z    384(CX), K1, Z9
+	VPTESTMD       224(BX), Y7, K1
+	VMOVDQU64.Z    448(CX), K1, Z10
+	VMOVDQA64      Z2, Z12
+	VPTERNLOGQ     $0xe8, Z9, Z10, Z12
+	VPTERNLOGQ     $0x96, Z9, Z10, Z2
+	VMOVDQA64      Z3, Z9
+	VPTERNLOGQ     $0xe8, Z11, Z12, Z9
+	VPTERNLOGQ     $0x96, Z11, Z12, Z3
+	VMOVDQA64      Z4, Z10
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z10
+	VPTERNLOGQ     $0x96, Z8, Z9, Z4
+	VPTESTMD       256(BX), Y7, K1
+	VMOVDQU64.Z    512(CX), K1, Z8
+	VPTESTMD       288(BX), Y7, K1
+	VMOVDQU64.Z    576(CX), K1, Z9
+	VMOVDQA64      Z2, Z11
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z11
+	VPTERNLOGQ     $0x96, Z8, Z9, Z2
+	VPTESTMD       320(BX), Y7, K1
+	VMOVDQU64.Z    640(CX), K1, Z8
+	VPTESTMD       352(BX), Y7, K1
+	VMOVDQU64.Z    704(CX), K1, Z9
+	VMOVDQA64      Z2, Z12
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z12
+	VPTERNLOGQ     $0x96, Z8, Z9, Z2
+	VMOVDQA64      Z3, Z8
+	VPTERNLOGQ     $0xe8, Z11, Z12, Z8
+	VPTERNLOGQ     $0x96, Z11, Z12, Z3
+	VPTESTMD       384(BX), Y7, K1
+	VMOVDQU64.Z    768(CX), K1, Z9
+	VPTESTMD       416(BX), Y7, K1
+	VMOVDQU64.Z    832(CX), K1, Z11
+	VMOVDQA64      Z2, Z12
+	VPTERNLOGQ     $0xe8, Z9, Z11, Z12
+	VPTERNLOGQ     $0x96, Z9, Z11, Z2
+	VPTESTMD       448(BX), Y7, K1
+	VMOVDQU64.Z    896(CX), K1, Z9
+	VPTESTMD       480(BX), Y7, K1
+	VMOVDQU64.Z    960(CX), K1, Z11
+	VMOVDQA64      Z2, Z13
+	VPTERNLOGQ     $0xe8, Z9, Z11, Z13
+	VPTERNLOGQ     $0x96, Z9, Z11, Z2
+	VMOVDQA64      Z3, Z9
+	VPTERNLOGQ     $0xe8, Z12, Z13, Z9
+	VPTERNLOGQ     $0x96, Z12, Z13, Z3
+	VMOVDQA64      Z4, Z11
+	VPTERNLOGQ     $0xe8, Z8, Z9, Z11
+	VPTERNLOGQ     $0x96, Z8, Z9, Z4
+	VMOVDQA64      Z5, Z8
+	VPTERNLOGQ     $0xe8, Z10, Z11, Z8
+	VPTERNLOGQ     $0x96, Z10, Z11, Z5
+	ADDQ           $0x00000400, CX
+	ADDQ           $0x00000200, BX
+	VPERMB         Z8, Z0, Z8
+	VGF2P8AFFINEQB $0x00, Z8, Z1, Z8
+	VPOPCNTB       Z8, Z8
+	VPADDB         Z8, Z6, Z6
+	SUBQ           $0x00000080, DX
+	CMPQ           DX, $0x00000080
+	JLT            flush
+	DECQ           SI
+	JNZ            block
+
+	// Add the byte counters, of weight 16, to the counts.
+flush:
+	VPMOVZXBD     X6, Z8
+	VPSLLD        $0x04, Z8, Z8
+	VPADDD        (AX), Z8, Z8
+	VMOVDQU32     Z8, (AX)
+	VEXTRACTI32X4 $0x01, Z6, X8
+	VPMOVZXBD     X8, Z8
+	VPSLLD        $0x04, Z8, Z8
+	VPADDD        64(AX), Z8, Z8
+	VMOVDQU32     Z8, 64(AX)
+	VEXTRACTI32X4 $0x02, Z6, X8
+	VPMOVZXBD     X8, Z8
+	VPSLLD        $0x04, Z8, Z8
+	VPADDD        128(AX), Z8, Z8
+	VMOVDQU32     Z8, 128(AX)
+	VEXTRACTI32X4 $0x03, Z6, X8
+	VPMOVZXBD     X8, Z8
+	VPSLLD        $0x04, Z8, Z8
+	VPADDD        192(AX), Z8, Z8
+	VMOVDQU32     Z8, 192(AX)
+	VPXORQ        Z6, Z6, Z6
+	CMPQ          DX, $0x00000080
+	JGE           outer
+
+	// What the running sums hold, at most 8*15 a position, by Horner's rule.
+	VPADDB         Z6, Z6, Z6
+	VPERMB         Z5, Z0, Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z1, Z5
+	VPOPCNTB       Z5, Z5
+	VPADDB         Z5, Z6, Z6
+	VPADDB         Z6, Z6, Z6
+	VPERMB         Z4, Z0, Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z1, Z4
+	VPOPCNTB       Z4, Z4
+	VPADDB         Z4, Z6, Z6
+	VPADDB         Z6, Z6, Z6
+	VPERMB         Z3, Z0, Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z1, Z3
+	VPOPCNTB       Z3, Z3
+	VPADDB         Z3, Z6, Z6
+	VPADDB         Z6, Z6, Z6
+	VPERMB         Z2, Z0, Z2
+	VGF2P8AFFINEQB $0x00, Z2, Z1, Z2
+	VPOPCNTB       Z2, Z2
+	VPADDB         Z2, Z6, Z6
+
+	// Fewer than 128 words are left: at most 127 a position, 247 altogether.
+rest:
+	SUBQ $0x08, DX
+	JLT  partial
+
+vector:
+	VPTESTMD       (BX), Y7, K1
+	VMOVDQU64.Z    (CX), K1, Z2
+	ADDQ           $0x00000040, CX
+	ADDQ           $0x00000020, BX
+	VPERMB         Z2, Z0, Z2
+	VGF2P8AFFINEQB $0x00, Z2, Z1, Z2
+	VPOPCNTB       Z2, Z2
+	VPADDB         Z2, Z6, Z6
+	SUBQ           $0x08, DX
+	JGE            vector
+
+partial:
+	ADDQ           $0x08, DX
+	JZ             done
+	MOVL           $-1, SI
+	BZHIL          DX, SI, DX
+	KMOVW          DX, K1
+	VMOVDQU32.Z    (BX), K1, Y2
+	VPTESTMD       Y7, Y2, K1
+	VMOVDQU64.Z    (CX), K1, Z2
+	VPERMB         Z2, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z0, Z1, Z0
+	VPOPCNTB       Z0, Z0
+	VPADDB         Z0, Z6, Z6
+
+done:
+	VPMOVZXBD     X6, Z0
+	VPADDD        (AX), Z0, Z0
+	VMOVDQU32     Z0, (AX)
+	VEXTRACTI32X4 $0x01, Z6, X0
+	VPMOVZXBD     X0, Z0
+	VPADDD        64(AX), Z0, Z0
+	VMOVDQU32     Z0, 64(AX)
+	VEXTRACTI32X4 $0x02, Z6, X0
+	VPMOVZXBD     X0, Z0
+	VPADDD        128(AX), Z0, Z0
+	VMOVDQU32     Z0, 128(AX)
+	VEXTRACTI32X4 $0x03, Z6, X0
+	VPMOVZXBD     X0, Z0
+	VPADDD        192(AX), Z0, Z0
+	VMOVDQU32     Z0, 192(AX)
+	VZEROUPPER
+	RET
 
 // func countAVX2(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64)
 // Requires: AVX, AVX2
@@ -1031,11 +1243,12 @@ DATA lowbits<>+24(SB)/8, $0x0101010101010101
 GLOBL lowbits<>(SB), RODATA|NOPTR, $32
 
 // func countMixedAVX2(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64, add uint64)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, SSE2
 TEXT ·countMixedAVX2(SB), NOSPLIT, $416-40
 	MOVQ         counts+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VPBROADCASTQ add+32(FP), Y0
+	MOVQ         add+32(FP), X0
+	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 256(SP)
 	VMOVDQU      lowbits<>+0(SB), Y0
 	VPXOR        Y1, Y1, Y1

@@ -103,25 +103,58 @@ func countGeneric(counts *[64]uint32, x []uint64) {
 	}
 }
 
-// mixChunk is how many words are mixed at once, in a buffer that stays in the first-level cache: a multiple of the
-// 16 words that a tree of adders takes.
-const mixChunk = 256
+// chunk is how many words are made at once, in a buffer that stays in the first-level cache: a multiple of the 16
+// words that a tree of adders takes.
+const chunk = 512
 
 // countMixedGeneric is countMixed in pure Go.
 func countMixedGeneric(counts *[64]uint32, x []uint64, add uint64) {
-	var buf [mixChunk]uint64
+	var buf [chunk]uint64
 	for len(x) > 0 {
-		part := x[:min(len(x), verticalMax/mixChunk*mixChunk)]
+		part := x[:min(len(x), verticalMax/chunk*chunk)]
 		x = x[len(part):]
 		var v vertical
 		for len(part) > 0 {
-			n := copy(buf[:], part)
-			for i, h := range buf[:n] {
-				buf[i] = mix(h + add)
-			}
+			n := mixWords(&buf, part, add)
 			v.add(buf[:n])
 			part = part[n:]
 		}
 		v.flush(counts)
 	}
+}
+
+// mixWords puts mix(h+add) for as many words h of x as fit into buf, and returns how many that are.
+func mixWords(buf *[chunk]uint64, x []uint64, add uint64) int {
+	n := copy(buf[:], x)
+	for i, h := range buf[:n] {
+		buf[i] = mix(h + add)
+	}
+	return n
+}
+
+// countSelectedGeneric is countSelected in pure Go.
+func countSelectedGeneric(counts *[64]uint32, x []uint64, weights []int32, bit int) {
+	var buf [chunk]uint64
+	for len(x) > 0 {
+		part := min(len(x), verticalMax/chunk*chunk)
+		var v vertical
+		for part > 0 {
+			n := selectWords(&buf, x[:part], weights, bit)
+			v.add(buf[:n])
+			x, weights, part = x[n:], weights[n:], part-n
+		}
+		v.flush(counts)
+	}
+}
+
+// selectWords puts as many words of x as fit into buf, zero in place of those whose weight lacks the bit, and returns
+// how many that are.
+func selectWords(buf *[chunk]uint64, x []uint64, weights []int32, bit int) int {
+	n := min(len(buf), len(x))
+	weights = weights[:n]
+	left := uint(31-bit) % 32
+	for i, h := range x[:n] {
+		buf[i] = h & uint64(weights[i]<<left>>31) // the bit, moved to the sign and spread over the word
+	}
+	return n
 }

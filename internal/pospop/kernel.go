@@ -2,17 +2,19 @@ package pospop
 
 import "os"
 
-// kernel is one implementation of the counting loops. All of them give the same results.
-type kernel struct {
-	name string
-	// count adds the positional counts of the words of x.
-	count func(counts *[64]uint32, x []uint64)
-	// countMixed adds the positional counts of mix(h+add) for every h in x.
-	countMixed func(counts *[64]uint32, x []uint64, add uint64)
-}
+// kernel is one implementation of the counting loops, chosen at run time. All of them give the same results. Its
+// methods are switches, not function values, so that arguments need not escape to the heap.
+type kernel int
 
-// generic is the kernel in pure Go, which runs everywhere.
-var generic = kernel{name: "go", count: countGeneric, countMixed: countMixedGeneric}
+// The kernels, in order of preference.
+const (
+	portable kernel = iota // pure Go
+	avx2
+	avx512
+)
+
+// String returns the name by which SIMDB_KERNEL asks for the kernel.
+func (k kernel) String() string { return [...]string{"go", "avx2", "avx512"}[k] }
 
 // active is the kernel in use, chosen once at start.
 var active = choose(os.Getenv("SIMDB_KERNEL"))
@@ -21,7 +23,7 @@ var active = choose(os.Getenv("SIMDB_KERNEL"))
 func choose(name string) kernel {
 	ks := kernels()
 	for _, k := range ks {
-		if k.name == name {
+		if k.String() == name {
 			return k
 		}
 	}
@@ -30,4 +32,4 @@ func choose(name string) kernel {
 
 // Kernel returns the name of the kernel in use: "avx512", "avx2" or "go". The environment variable SIMDB_KERNEL, read
 // at start, forces one that the machine has.
-func Kernel() string { return active.name }
+func Kernel() string { return active.String() }

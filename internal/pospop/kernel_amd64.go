@@ -12,22 +12,48 @@ func kernels() []kernel {
 	x := cpu.X86
 	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512BITALG &&
 		x.HasAVX512GFNI && x.HasBMI2 {
-		ks = append(ks, kernel{name: "avx512", count: count512, countMixed: countMixed512})
+		ks = append(ks, avx512)
 	}
 	if x.HasAVX2 {
-		ks = append(ks, kernel{name: "avx2", count: count256, countMixed: countMixed256})
+		ks = append(ks, avx2)
 	}
-	return append(ks, generic)
+	return append(ks, portable)
 }
 
-// count512 is count with AVX-512.
-func count512(counts *[64]uint32, x []uint64) {
-	countAVX512(counts, unsafe.SliceData(x), len(x))
+// count adds the positional counts of the words of x.
+func (k kernel) count(counts *[64]uint32, x []uint64) {
+	switch k {
+	case avx512:
+		countAVX512(counts, unsafe.SliceData(x), len(x))
+	case avx2:
+		count256(counts, x)
+	default:
+		countGeneric(counts, x)
+	}
 }
 
-// countMixed512 is countMixed with AVX-512.
-func countMixed512(counts *[64]uint32, x []uint64, add uint64) {
-	countMixedAVX512(counts, unsafe.SliceData(x), len(x), add)
+// countMixed adds the positional counts of mix(h+add) for every h in x.
+func (k kernel) countMixed(counts *[64]uint32, x []uint64, add uint64) {
+	switch k {
+	case avx512:
+		countMixedAVX512(counts, unsafe.SliceData(x), len(x), add)
+	case avx2:
+		countMixed256(counts, x, add)
+	default:
+		countMixedGeneric(counts, x, add)
+	}
+}
+
+// countSelected adds the positional counts of those words of x whose weight, in weights, has the bit 1<<bit.
+func (k kernel) countSelected(counts *[64]uint32, x []uint64, weights []int32, bit int) {
+	switch k {
+	case avx512:
+		countSelectedAVX512(counts, unsafe.SliceData(x), len(x), unsafe.SliceData(weights), 1<<bit)
+	case avx2:
+		countSelected256(counts, x, weights, bit)
+	default:
+		countSelectedGeneric(counts, x, weights, bit)
+	}
 }
 
 // The AVX2 kernels count whole blocks, so many at a time that their narrow counters hold, and a last block of padding.
@@ -56,12 +82,22 @@ func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 	}
 	var tail [blockAVX2]uint64
 	last := &tail
-	if n := copy(tail[:], x[len(x)&^(blockAVX2-1):]); n == 0 {
+	n := copy(tail[:], x[len(x)&^(blockAVX2-1):])
+	if n == 0 {
 		last = nil
-	} else {
-		for i := n; i < len(tail); i++ {
-			tail[i] = -add
-		}
+	}
+	for i := n; i < len(tail); i++ {
+		tail[i] = -add
 	}
 	countMixedAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last, add)
+}
+
+// countSelected256 is countSelected with AVX2, which counts what Go selects.
+func countSelected256(counts *[64]uint32, x []uint64, weights []int32, bit int) {
+	var buf [chunk]uint64
+	for len(x) > 0 {
+		n := selectWords(&buf, x, weights, bit)
+		count256(counts, buf[:n])
+		x, weights = x[n:], weights[n:]
+	}
 }

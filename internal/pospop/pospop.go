@@ -16,9 +16,14 @@
 // Wide rows are made, not stored: word j of the row of a hash comes from the SplitMix64 sequence ([Word]), 8 or 4
 // hashes at a time in vector registers, and goes straight into the adders.
 //
+// Weights are taken apart into binary digits: the sum of the weights of the words with bit p set is the sum over l of
+// 2^l times the number of such words whose weight has digit l. Small weights have few digits.
+//
 // The idea of counting by carry-save adders in vector registers is from Klarqvist, Muła and Lemire, "Efficient
 // computation of positional population counts using SIMD instructions" (2019). All kernels give identical results.
 package pospop
+
+import "math/bits"
 
 // golden is the increment of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
 // 2014), 2^64 divided by the golden ratio. It is part of the definition of wide fingerprints and must not change.
@@ -58,6 +63,50 @@ func CountWide(counts []uint32, hashes []uint64) {
 			active.count(c, hashes)
 		} else {
 			active.countMixed(c, hashes, uint64(j)*golden)
+		}
+	}
+}
+
+// CountWeighted adds positional sums of weights of rows of len(sums)/64 words: sums[64*j+p] grows by weights[i] for
+// every i for which bit p of Word(hashes[i], j) is set. A weight may be negative. The cost grows with the number of
+// binary digits in which any weight has a one. It panics unless len(sums) is a multiple of 64 and there is a weight for
+// each hash. Sums wrap at 2^64.
+func CountWeighted(sums []int64, hashes []uint64, weights []int32) {
+	if len(sums)%64 != 0 {
+		panic("pospop: the number of sums is not a multiple of 64")
+	}
+	if len(hashes) != len(weights) {
+		panic("pospop: the numbers of hashes and weights differ")
+	}
+	var buf [chunk]uint64
+	for len(hashes) > 0 {
+		n := min(len(hashes), len(buf))
+		part := weights[:n]
+		var digits uint32
+		for _, w := range part {
+			digits |= uint32(w)
+		}
+		for j := range len(sums) / 64 {
+			row := hashes[:n]
+			if j > 0 {
+				mixWords(&buf, row, uint64(j)*golden)
+				row = buf[:n]
+			}
+			sumDigits((*[64]int64)(sums[64*j:]), row, part, digits)
+		}
+		hashes, weights = hashes[n:], weights[n:]
+	}
+}
+
+// sumDigits adds the weights of the words of x that have each bit set, one binary digit of the weights at a time.
+func sumDigits(sums *[64]int64, x []uint64, weights []int32, digits uint32) {
+	for ; digits != 0; digits &= digits - 1 {
+		bit := bits.TrailingZeros32(digits)
+		unit := int64(int32(1) << bit) // digit 31 is the sign, worth -2^31
+		var counts [64]uint32
+		active.countSelected(&counts, x, weights, bit)
+		for p, c := range counts {
+			sums[p] += int64(c) * unit
 		}
 	}
 }

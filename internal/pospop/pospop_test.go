@@ -2,6 +2,7 @@ package pospop
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -47,7 +48,7 @@ func withKernels(t *testing.T, f func(t *testing.T)) {
 	defer func() { active = saved }()
 	for _, k := range kernels() {
 		active = k
-		t.Run(k.name, f)
+		t.Run(k.String(), f)
 	}
 }
 
@@ -93,6 +94,34 @@ func TestCountWideEveryLength(t *testing.T) {
 	})
 }
 
+func TestCountWeighted(t *testing.T) {
+	withKernels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for n := range 1200 {
+			off := r.IntN(9)
+			x := randomWords(r, n+off)[off:]
+			weights := make([]int32, n)
+			for i := range weights {
+				weights[i] = []int32{1, r.Int32N(16), int32(r.Uint32()), math.MinInt32, math.MaxInt32}[n%5]
+			}
+			got := make([]int64, 64*r.IntN(4))
+			for p := range got {
+				got[p] = int64(r.Uint64())
+			}
+			want := slices.Clone(got)
+			CountWeighted(got, x, weights)
+			for p := range want {
+				for i, h := range x {
+					want[p] += int64(weights[i]) * int64(Word(h, p/64)>>(p%64)&1)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("n=%d words=%d: got %v, want %v", n, len(got)/64, got, want)
+			}
+		}
+	})
+}
+
 // TestLong crosses every point where a kernel empties its narrow counters, with the inputs that fill them fastest.
 func TestLong(t *testing.T) {
 	withKernels(t, func(t *testing.T) {
@@ -125,20 +154,34 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// TestKernelsAgree compares all kernels on some ten million words.
+// TestKernelsAgree compares all kernels on half a million slices, most of them short, of 17 million words altogether.
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for range 300 {
-		x := randomWords(r, r.IntN(1<<r.IntN(17)+1))
-		var first []uint32
-		for _, k := range kernels() {
-			got := make([]uint32, 128)
-			k.count((*[64]uint32)(got), x)
-			k.countMixed((*[64]uint32)(got[64:]), x, golden)
-			if first == nil {
+	pool := make([]uint64, 1<<17)
+	weights := make([]int32, len(pool))
+	for i := range pool {
+		pool[i] = r.Uint64()
+		weights[i] = int32(r.Uint32())
+	}
+	ks := kernels()
+	for i := range 500_000 {
+		limit := 72
+		if i%1000 == 0 {
+			limit = 1 << r.IntN(16)
+		}
+		n := r.IntN(limit)
+		off := r.IntN(len(pool) - n)
+		x, w, add, bit := pool[off:][:n], weights[off:][:n], r.Uint64(), r.IntN(32)
+		var first [3][64]uint32
+		for i, k := range ks {
+			var got [3][64]uint32
+			k.count(&got[0], x)
+			k.countMixed(&got[1], x, add)
+			k.countSelected(&got[2], x, w, bit)
+			if i == 0 {
 				first = got
-			} else if !slices.Equal(got, first) {
-				t.Fatalf("%s differs from %s at n=%d", k.name, kernels()[0].name, len(x))
+			} else if got != first {
+				t.Fatalf("%s differs from %s at n=%d", k, ks[0], n)
 			}
 		}
 	}
@@ -164,20 +207,31 @@ func TestWord(t *testing.T) {
 	}
 }
 
-func TestCountWidePanicsOnOddLength(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Fatal("no panic")
-		}
-	}()
-	CountWide(make([]uint32, 65), nil)
+func TestBadLengthsPanic(t *testing.T) {
+	for name, f := range map[string]func(){
+		"odd counts":   func() { CountWide(make([]uint32, 65), nil) },
+		"odd sums":     func() { CountWeighted(make([]int64, 63), nil, nil) },
+		"few weights":  func() { CountWeighted(make([]int64, 64), make([]uint64, 2), make([]int32, 1)) },
+		"many weights": func() { CountWeighted(make([]int64, 64), nil, make([]int32, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("no panic")
+				}
+			}()
+			f()
+		})
+	}
 }
 
 func TestNoAllocation(t *testing.T) {
 	withKernels(t, func(t *testing.T) {
 		x := randomWords(rand.New(rand.NewPCG(5, 5)), 1000)
 		counts := make([]uint32, 1024)
-		if n := testing.AllocsPerRun(10, func() { CountWide(counts, x) }); n != 0 {
+		sums, weights := make([]int64, 128), make([]int32, len(x))
+		weights[3] = 5
+		if n := testing.AllocsPerRun(10, func() { CountWide(counts, x); CountWeighted(sums, x, weights) }); n != 0 {
 			t.Fatalf("%v allocations", n)
 		}
 	})
@@ -185,11 +239,11 @@ func TestNoAllocation(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	for _, k := range kernels() {
-		if got := choose(k.name).name; got != k.name {
-			t.Errorf("choose(%q) = %q", k.name, got)
+		if got := choose(k.String()); got != k {
+			t.Errorf("choose(%q) = %q", k, got)
 		}
 	}
-	if got, want := choose("no such kernel").name, kernels()[0].name; got != want {
+	if got, want := choose("no such kernel"), kernels()[0]; got != want {
 		t.Errorf("an unknown name chooses %q, want %q", got, want)
 	}
 }
@@ -213,25 +267,14 @@ func FuzzCount(f *testing.F) {
 			CountWide(got, x)
 			active = saved
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s: got %v, want %v", k.name, got, want)
+				t.Fatalf("%s: got %v, want %v", k, got, want)
 			}
 		}
 	})
 }
 
+// BenchmarkCount measures all kernels and the plain loop, which makes a row word once and adds its 64 bits.
 func BenchmarkCount(b *testing.B) {
-	plain := kernel{
-		name:  "plain",
-		count: func(counts *[64]uint32, x []uint64) { plainCount(counts[:], x) },
-		countMixed: func(counts *[64]uint32, x []uint64, add uint64) {
-			for _, h := range x {
-				w := mix(h + add)
-				for p := range counts {
-					counts[p] += uint32(w >> p & 1)
-				}
-			}
-		},
-	}
 	saved := active
 	defer func() { active = saved }()
 	x := make([]uint64, 10000)
@@ -239,16 +282,48 @@ func BenchmarkCount(b *testing.B) {
 	for i := range x {
 		x[i] = r.Uint64()
 	}
-	for _, bits := range []int{64, 1024} {
-		counts := make([]uint32, bits)
+	for _, size := range []int{64, 1024} {
+		counts := make([]uint32, size)
 		for _, n := range []int{100, 10000} {
-			for _, k := range append(kernels(), plain) {
-				b.Run(fmt.Sprintf("bits=%d/n=%d/%s", bits, n, k.name), func(b *testing.B) {
-					active = k
+			run := func(name string, count func([]uint32, []uint64)) {
+				b.Run(fmt.Sprintf("bits=%d/n=%d/%s", size, n, name), func(b *testing.B) {
 					for b.Loop() {
-						CountWide(counts, x[:n])
+						count(counts, x[:n])
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+				})
+			}
+			for _, k := range kernels() {
+				active = k
+				run(k.String(), CountWide)
+			}
+			run("plain", plainCount)
+		}
+	}
+}
+
+func BenchmarkCountWeighted(b *testing.B) {
+	saved := active
+	defer func() { active = saved }()
+	r := rand.New(rand.NewPCG(8, 8))
+	x := make([]uint64, 10000)
+	weights := make([]int32, len(x))
+	for i := range x {
+		x[i] = r.Uint64()
+	}
+	for _, limit := range []int32{16, 256, math.MaxInt32} {
+		for i := range weights {
+			weights[i] = r.Int32N(limit)
+		}
+		for _, size := range []int{64, 1024} {
+			sums := make([]int64, size)
+			for _, k := range kernels() {
+				b.Run(fmt.Sprintf("bits=%d/below=%d/%s", size, limit, k), func(b *testing.B) {
+					active = k
+					for b.Loop() {
+						CountWeighted(sums, x, weights)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/element")
 				})
 			}
 		}

@@ -63,7 +63,8 @@ func newAVX2(mixed bool) *avx2 {
 	if mixed {
 		k.add = AllocLocal(32)
 		v := YMM()
-		VPBROADCASTQ(NewParamAddr("add", 32), v)
+		add := Load(Param("add"), XMM())
+		VPBROADCASTQ(add, v)
 		VMOVDQU(v, k.add)
 	}
 	VMOVDQU(repeated("lowbits", 0x0101010101010101), k.bit)

@@ -17,27 +17,41 @@ const blocksAVX512 = 31
 
 // avx512 is the state of one kernel: eight words to a vector.
 type avx512 struct {
-	mixed              bool
+	form               form
 	add, mul1, mul2    VecVirtual // of mix
+	bit                VecVirtual // of selected words, the bit that their weights have
+	weights            Register
 	index, identity    VecVirtual // of positions
 	x, n, counts       Register
 	one, two, four, ei VecVirtual // running sums of weight 1, 2, 4, 8
 	acc                VecVirtual // a byte counter for each position
 }
 
-// countAVX512 emits a kernel that counts n words from x, through mix if mixed. It needs AVX-512 F, BW, VBMI, BITALG
-// and GFNI, and DQ for mix.
-func countAVX512(name string, mixed bool) {
+// form says which words a kernel counts.
+type form int
+
+const (
+	plain    form = iota // the words of x
+	mixed                // mix(h+add) of the words h of x
+	selected             // the words of x whose weight has a certain bit
+)
+
+// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI, BITALG and GFNI.
+func countAVX512(name string, f form) {
 	signature := "func(counts *[64]uint32, x *uint64, n int)"
 	doc := name + " adds positional counts of n words."
-	if mixed {
+	switch f {
+	case mixed:
 		signature = "func(counts *[64]uint32, x *uint64, n int, add uint64)"
 		doc = name + " adds positional counts of mix(h+add) for n words h."
+	case selected:
+		signature = "func(counts *[64]uint32, x *uint64, n int, weights *int32, bit uint32)"
+		doc = name + " adds positional counts of those of n words whose weight has a bit in common with bit."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
 	Doc(doc)
-	k := newAVX512(mixed)
+	k := newAVX512(f)
 
 	Comment("Fewer than 128 words: no adders.")
 	VPXORQ(k.acc, k.acc, k.acc)
@@ -76,7 +90,8 @@ func countAVX512(name string, mixed bool) {
 	SUBQ(U8(8), k.n)
 	JLT(LabelRef("partial"))
 	Label("vector")
-	v := k.load()
+	v := k.load(0)
+	k.advance(1)
 	k.positions(v)
 	SUBQ(U8(8), k.n)
 	JGE(LabelRef("vector"))
@@ -93,8 +108,8 @@ func countAVX512(name string, mixed bool) {
 }
 
 // newAVX512 loads the arguments and constants.
-func newAVX512(mixed bool) *avx512 {
-	k := &avx512{mixed: mixed}
+func newAVX512(f form) *avx512 {
+	k := &avx512{form: f}
 	for _, v := range []*VecVirtual{&k.index, &k.identity, &k.one, &k.two, &k.four, &k.ei, &k.acc} {
 		*v = ZMM()
 	}
@@ -103,39 +118,44 @@ func newAVX512(mixed bool) *avx512 {
 	k.n = Load(Param("n"), GP64())
 	VMOVDQU64(byteTranspose(), k.index)
 	VPBROADCASTQ(qword("identity", 0x8040201008040201), k.identity)
-	if mixed {
+	switch f {
+	case mixed:
 		k.add, k.mul1, k.mul2 = ZMM(), ZMM(), ZMM()
-		VPBROADCASTQ(NewParamAddr("add", 24), k.add)
+		VPBROADCASTQ(Load(Param("add"), GP64()), k.add)
 		VPBROADCASTQ(qword("mul1", mul1), k.mul1)
 		VPBROADCASTQ(qword("mul2", mul2), k.mul2)
+	case selected:
+		k.bit = YMM()
+		k.weights = Load(Param("weights"), GP64())
+		VPBROADCASTD(Load(Param("bit"), GP32()), k.bit)
 	}
 	return k
 }
 
-// load returns the next eight words, mixed if the kernel mixes.
-func (k *avx512) load() VecVirtual {
+// load returns vector i from here, ready to be counted.
+func (k *avx512) load(i int) VecVirtual {
 	v := ZMM()
-	if k.mixed {
-		VPADDQ(Mem{Base: k.x}, k.add, v)
+	m := Mem{Base: k.x, Disp: 64 * i}
+	switch k.form {
+	case plain:
+		VMOVDQU64(m, v)
+	case mixed:
+		VPADDQ(m, k.add, v)
 		k.mix(v)
-	} else {
-		VMOVDQU64(Mem{Base: k.x}, v)
+	case selected:
+		mask := K()
+		VPTESTMD(Mem{Base: k.weights, Disp: 32 * i}, k.bit, mask)
+		VMOVDQU64_Z(m, mask, v)
 	}
-	ADDQ(U8(64), k.x)
 	return v
 }
 
-// loadAt is load of vector i of a block, without moving on.
-func (k *avx512) loadAt(i int) VecVirtual {
-	v := ZMM()
-	m := Mem{Base: k.x, Disp: 64 * i}
-	if k.mixed {
-		VPADDQ(m, k.add, v)
-		k.mix(v)
-	} else {
-		VMOVDQU64(m, v)
+// advance moves on by n vectors.
+func (k *avx512) advance(n int) {
+	ADDQ(U32(64*n), k.x)
+	if k.form == selected {
+		ADDQ(U32(32*n), k.weights)
 	}
-	return v
 }
 
 // mix is the finaliser of SplitMix64.
@@ -164,7 +184,7 @@ func (k *avx512) csa(sum, a, b VecVirtual) VecVirtual {
 func (k *avx512) block() {
 	next := 0
 	two := func() VecVirtual {
-		a, b := k.loadAt(next), k.loadAt(next+1)
+		a, b := k.load(next), k.load(next+1)
 		next += 2
 		return k.csa(k.one, a, b)
 	}
@@ -172,7 +192,7 @@ func (k *avx512) block() {
 	eight := func() VecVirtual { a, b := four(), four(); return k.csa(k.four, a, b) }
 	a, b := eight(), eight()
 	sixteen := k.csa(k.ei, a, b)
-	ADDQ(U32(16*64), k.x)
+	k.advance(16)
 	k.positions(sixteen)
 }
 
@@ -196,8 +216,13 @@ func (k *avx512) partial() {
 	mask := K()
 	KMOVW(bits, mask)
 	v := ZMM()
+	if k.form == selected {
+		w := YMM()
+		VMOVDQU32_Z(Mem{Base: k.weights}, mask, w)
+		VPTESTMD(k.bit, w, mask)
+	}
 	VMOVDQU64_Z(Mem{Base: k.x}, mask, v)
-	if k.mixed {
+	if k.form == mixed {
 		VPADDQ(k.add, v, v)
 		k.mix(v)
 		VMOVDQA64_Z(v, mask, v)

@@ -7,8 +7,9 @@ import "github.com/mmcloughlin/avo/build"
 //go:generate go run . -out ../count_amd64.s -stubs ../count_amd64.go -pkg pospop
 
 func main() {
-	countAVX512("countAVX512", false)
-	countAVX512("countMixedAVX512", true)
+	countAVX512("countAVX512", plain)
+	countAVX512("countMixedAVX512", mixed)
+	countAVX512("countSelectedAVX512", selected)
 	countAVX2("countAVX2", false)
 	countAVX2("countMixedAVX2", true)
 	build.Generate()
