@@ -224,6 +224,31 @@ func (r *keyRun) decode(b int, dst []uint64) int {
 	return n
 }
 
+// decodeRange writes keys [lo, hi) of a checked block b to dst and returns how many they are.
+func (r *keyRun) decodeRange(b int, in blockInfo, lo, hi int, dst []uint64) int {
+	dst = dst[:hi-lo]
+	prefix := shr(r.base(b), in.width)
+	packed := r.packed(in)
+	mask := kernel.Mask(in.width)
+	unary := r.data[in.off : in.off+8*in.high]
+	start := selectOne(unary, lo)
+	at := start &^ 63
+	word := binary.LittleEndian.Uint64(unary[at>>3:]) &^ (1<<uint(start&63) - 1)
+	bit := lo * in.width
+	for i := range dst {
+		for word == 0 {
+			at += 64
+			word = binary.LittleEndian.Uint64(unary[at>>3:])
+		}
+		h := uint64(at + trailingZeros(word) - lo - i)
+		low := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7) & mask
+		dst[i] = (prefix+h)<<uint(in.width) | low
+		bit += in.width
+		word &= word - 1
+	}
+	return len(dst)
+}
+
 // keyRunIter walks the keys in order, decoding a block at a time.
 type keyRunIter struct {
 	r     *keyRun

@@ -1,0 +1,244 @@
+package sstable
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// Hit is a document within the distance asked for.
+type Hit struct {
+	Doc         uint32 // its number in the table
+	Distance    uint8  // bits that differ from the query, 0..64
+	Fingerprint uint64
+}
+
+// Index finds the fingerprints of one table that differ from a query in at most k bits, for every k.
+//
+// Each permuted table of a disjoint set (all of them, in a layout with Lead 1) gets a radius r >= -1 such that the sum of r+1 is
+// k+1. If a fingerprint had more than r differing bits in the lead of every table, it would have at least k+1 of them: so it is
+// within r of the query's lead in some table, and probing each table for every lead within its radius finds it. This is the
+// generalised pigeonhole principle (Norouzi, Punjani, Fleet: Fast Exact Search in Hamming Space with Multi-Index Hashing, TPAMI
+// 2014; Qin et al.: GPH, ICDE 2018). A probe is a range of a sorted run, whose keys are compared by a kernel. The radii are
+// chosen per query by cost (see planner); where nothing beats it, table 0 is scanned whole.
+//
+//	plan      radii from the mean sizes of ranges; look up the ranges; if they are far larger, choose again
+//	prefetch  ask for the blocks of all ranges
+//	scan      compare the low bits of each range, decode what passes, accept it if no earlier table has found it
+//	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order
+//
+// An Index is safe for concurrent use; a Scratch is not.
+type Index struct {
+	layout   Layout
+	perms    []perm
+	runs     []*keyRun
+	disjoint []int // tables whose leads do not overlap
+	standard [maxDistance + 1]atomic.Pointer[allocation]
+}
+
+const maxDistance = 64
+
+// NearStats counts the work of searches.
+type NearStats struct {
+	Probes     int // ranges of table runs looked up
+	Candidates int // keys compared with the query
+	Scans      int // searches that read all of table 0
+}
+
+// Scratch is the working memory of searches, one at a time. Its zero value is ready; reuse makes searches free of allocation.
+type Scratch struct {
+	Stats NearStats // of all searches since it was last set to zero
+
+	planner
+	pos  []uint32
+	keys [blockKeys]uint64
+	dst  []Hit
+}
+
+// newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
+// has each distinct fingerprint once, permuted.
+func newIndex(l Layout, runs []*keyRun) *Index {
+	x := &Index{layout: l, perms: l.perms(), runs: runs}
+	taken := uint64(0)
+	for t := range x.perms {
+		if lead := x.perms[t].leadMask; lead&taken == 0 {
+			x.disjoint = append(x.disjoint, t)
+			taken |= lead
+		}
+	}
+	return x
+}
+
+// Near appends to dst every document whose fingerprint differs from q in at most k bits, each once, in no particular order.
+func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
+	if k < 0 || x.runs[0].n == 0 {
+		return dst, nil
+	}
+	s.dst = dst
+	var err error
+	if a := x.plan(q, min(k, maxDistance), s); a.scan {
+		s.Stats.Scans++
+		err = x.scanAll(q, k, s)
+	} else {
+		err = x.probe(a, q, k, s)
+	}
+	dst, s.dst = s.dst, nil
+	return dst, err
+}
+
+// probe searches the ranges that the plan has looked up.
+func (x *Index) probe(a *allocation, q uint64, k int, s *Scratch) error {
+	for t := range x.runs {
+		for d := range int(a.radius[t]) + 1 {
+			x.prefetch(t, s.shells[t][d], s)
+		}
+	}
+	for t, run := range x.runs {
+		qt := x.perms[t].apply(q)
+		for d := range int(a.radius[t]) + 1 {
+			sh := s.shells[t][d]
+			s.Stats.Probes += int(sh.to - sh.from)
+			for _, p := range s.ranges[sh.from:sh.to] {
+				if err := x.scanRange(a, t, run, p, scanFor{q: qt, k: k, lead: x.perms[t].leadBits, off: d}, s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// prefetchBytes bounds what is prefetched of a range: the hardware follows the rest of a long one by itself.
+const prefetchBytes = 1024
+
+// prefetch asks for the unary part of the block each range starts in, and for the packed bits about where the range starts.
+func (x *Index) prefetch(t int, sh shell, s *Scratch) {
+	run := x.runs[t]
+	for _, p := range s.ranges[sh.from:sh.to] {
+		b := max(int(p.block), 1) - 1
+		in := run.info(b)
+		kernel.Prefetch(run.data[in.off : in.off+8*in.high])
+		at := in.off + 8*in.high
+		kernel.Prefetch(run.data[at:min(at+prefetchBytes, run.dirOff)])
+	}
+}
+
+// scanFor says what a block is scanned for: keys within k of q. The first lead bits of every key in question are off bits away from
+// those of q.
+type scanFor struct {
+	q    uint64
+	k    int
+	lead int
+	off  int
+}
+
+// scanRange compares the keys of one range of table t.
+func (x *Index) scanRange(a *allocation, t int, run *keyRun, p keyRange, f scanFor, s *Scratch) error {
+	for b := max(int(p.block), 1) - 1; b < int(p.end); b++ {
+		if err := run.check(b); err != nil {
+			return err
+		}
+		in := run.info(b)
+		lo, hi := 0, run.count(b)
+		if b < int(p.block) {
+			lo = run.lowerInBlock(b, in, p.first)
+		}
+		if b == int(p.end)-1 && p.last < run.last {
+			hi = run.lowerInBlock(b, in, p.last+1)
+		}
+		if lo < hi {
+			if err := x.scanBlock(a, t, b, in, lo, hi, f, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scanBlock compares the keys [lo, hi) of the checked block b of table t.
+func (x *Index) scanBlock(a *allocation, t, b int, in blockInfo, lo, hi int, f scanFor, s *Scratch) error {
+	run := x.runs[t]
+	s.Stats.Candidates += hi - lo
+	// Low bits pass by chance if few of them are compared; then it is cheaper to decode the keys.
+	bound := f.k
+	if in.width <= 64-f.lead {
+		bound -= f.off
+	}
+	if in.width < 2*bound+8 {
+		keys := s.keys[:run.decodeRange(b, in, lo, hi, s.keys[:])]
+		s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
+		for _, i := range s.pos {
+			if err := x.accept(a, t, b<<blockShift+lo+int(i), keys[i], f.q, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, bound)
+	for _, i := range s.pos {
+		key := run.keyAt(b, in, int(i))
+		if bits.OnesCount64(key^f.q) > f.k {
+			continue
+		}
+		if err := x.accept(a, t, b<<blockShift+int(i), key, f.q, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept adds the documents of a key of table t, which is near enough, unless an earlier table has found it: the first table that
+// finds a fingerprint reports it, so that no set of what has been reported is needed.
+func (x *Index) accept(a *allocation, t, pos int, key, q uint64, s *Scratch) error {
+	diff := key ^ q
+	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
+	if t == 0 {
+		s.dst = append(s.dst, hit)
+		return nil
+	}
+	diff = x.perms[t].invert(diff) // bit by bit, so it is the difference of the fingerprints too
+	for earlier := range t {
+		if bits.OnesCount64(diff&x.perms[earlier].leadMask) <= int(a.radius[earlier]) {
+			return nil
+		}
+	}
+	hit.Fingerprint = x.perms[t].invert(key)
+	lo, hi, err := x.runs[0].Find(hit.Fingerprint)
+	if err != nil {
+		return err
+	}
+	if lo == hi {
+		return x.runs[t].corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
+	}
+	for ; lo < hi; lo++ {
+		hit.Doc = uint32(lo)
+		s.dst = append(s.dst, hit)
+	}
+	return nil
+}
+
+// scanAll compares all keys of table 0, but for the blocks whose common leading bits are too far away.
+func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
+	run := x.runs[0]
+	for b := range run.blocks {
+		limit := run.last
+		if b+1 < run.blocks {
+			limit = run.base(b + 1)
+		}
+		first := run.base(b)
+		common := bits.LeadingZeros64(first ^ limit)
+		off := bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(common)))
+		if off > k {
+			continue
+		}
+		if err := run.check(b); err != nil {
+			return err
+		}
+		f := scanFor{q: q, k: k, lead: common, off: off}
+		if err := x.scanBlock(nil, 0, b, run.info(b), 0, run.count(b), f, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package sstable
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+const (
+	// maxRadius bounds the radius of one table: beyond it a scan of table 0 is cheaper on anything that fits into memory.
+	maxRadius = 8
+	// maxShell bounds the probes at one distance in one table, and thereby the memory of a Scratch.
+	maxShell = 1 << 18
+	// overrun is how many times dearer than expected the looked-up ranges may be before the radii are chosen again.
+	overrun = 1.5
+)
+
+// costModel is what the steps of a search take, in nanoseconds on one core.
+type costModel struct {
+	probe float64 // look up a range, load where it lies, enter it
+	key   float64 // compare one more key of a range
+	scan  float64 // compare one key in a scan of the whole table
+}
+
+var cost = costModel{probe: 60, key: 1.2, scan: 1.3}
+
+// allocation is a way of searching: a radius for each table, or a scan.
+type allocation struct {
+	scan   bool
+	radius [maxTables]int8 // -1: the table is not probed
+	ns     float64         // what it is expected to cost
+}
+
+// keyRange is one probe: the keys of a run in [first, last]. block and end are the numbers of blocks whose first key is less than
+// first, and not greater than last.
+type keyRange struct {
+	first, last uint64
+	block, end  uint32
+}
+
+// shell is the probes of one table at one distance from the query's lead.
+type shell struct {
+	from, to int32   // in planner.ranges
+	ns       float64 // what they cost, from their real sizes
+}
+
+// planner chooses the radii of one search.
+//
+// The cost of radius r in table t is the sum over the shells 0..r. Until the ranges of a shell are looked up it is taken to be that
+// of mean ranges. plan starts from the best radii for mean ranges, which depend on k alone and are kept. It looks up their ranges, which
+// a search must do anyway; if they are not much dearer than expected (uniform keys; a cold place of skewed ones), that is it. Otherwise
+// the query has met hot ranges: the radii are chosen again with what is known now, what they need is looked up, until a choice stands
+// whose shells are all known. Each step looks up at least one more shell, and a scan ends it once the look-ups cost as much.
+type planner struct {
+	ranges []keyRange
+	shells [maxTables][maxRadius + 1]shell
+	known  [maxTables]int8 // shells of a table that are looked up
+	chosen allocation
+
+	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with sum(radius+1) = j, and pick the
+	// radius+1 of table i-1 in it.
+	best [maxLayoutBlocks + 1][maxDistance + 2]float64
+	pick [maxLayoutBlocks + 1][maxDistance + 2]int8
+}
+
+// plan chooses how to search, and leaves the ranges to be probed in s.
+func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
+	a := x.standardPlan(k, s)
+	if a.scan {
+		return a
+	}
+	s.ranges = s.ranges[:0]
+	clear(s.known[:len(x.runs)])
+	x.lookUp(a, q, s)
+	real := s.knownCost(a, len(x.runs))
+	if real <= overrun*a.ns+cost.probe {
+		return a
+	}
+	scan := x.scanCost()
+	s.chosen = *a
+	s.chosen.ns = real
+	for {
+		before := len(s.ranges)
+		again := x.allocate(k, s)
+		if again.ns >= s.chosen.ns {
+			break
+		}
+		x.lookUp(&again, q, s)
+		if len(s.ranges) == before { // all known: the estimate is the real cost
+			s.chosen = again
+			break
+		}
+		if float64(len(s.ranges))*cost.probe > scan {
+			s.chosen.scan = true
+			break
+		}
+		if real := s.knownCost(&again, len(x.runs)); real < s.chosen.ns {
+			s.chosen, s.chosen.ns = again, real
+		}
+	}
+	if s.chosen.ns > scan {
+		s.chosen.scan = true
+	}
+	return &s.chosen
+}
+
+// scanCost is the cost of comparing everything.
+func (x *Index) scanCost() float64 { return cost.probe + float64(x.runs[0].n)*cost.scan }
+
+// standardPlan returns the best allocation for ranges of mean size.
+func (x *Index) standardPlan(k int, s *Scratch) *allocation {
+	if a := x.standard[k].Load(); a != nil {
+		return a
+	}
+	clear(s.known[:len(x.runs)])
+	a := x.allocate(k, s)
+	if every := x.everyTable(k); every.ns < a.ns {
+		a = every
+	}
+	if a.ns >= x.scanCost() {
+		a = allocation{scan: true, ns: x.scanCost()}
+	}
+	x.standard[k].Store(&a)
+	return &a
+}
+
+// everyTable probes all tables of a layout with one radius. If k bits fall into m blocks, the c blocks with fewest have at most
+// c*(k/m) + max(0, c - (m - k%m)) of them, when they fall as evenly as can be: 0 for k <= m-c, which is how these layouts are meant.
+func (x *Index) everyTable(k int) allocation {
+	m, c := x.layout.Blocks, x.layout.Lead
+	r := c*(k/m) + max(0, c-(m-k%m))
+	var a allocation
+	for t := range x.runs {
+		a.radius[t] = int8(min(r, maxRadius))
+		for d := range r + 1 {
+			a.ns += x.meanShell(t, d)
+		}
+	}
+	return a
+}
+
+// meanShell is the cost of the probes at distance d in table t if their ranges are of mean size; infinite if there are too many.
+func (x *Index) meanShell(t, d int) float64 {
+	lead := x.perms[t].leadBits
+	if d > lead {
+		return 0
+	}
+	probes := choose(lead, d)
+	if d > maxRadius || probes > maxShell {
+		return math.Inf(1)
+	}
+	return probes * (cost.probe + x.meanRange(t)*cost.key)
+}
+
+// meanRange is the mean number of keys with one lead.
+func (x *Index) meanRange(t int) float64 {
+	return math.Ldexp(float64(x.runs[t].n), -x.perms[t].leadBits)
+}
+
+// allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic programming over the tables.
+func (x *Index) allocate(k int, s *Scratch) allocation {
+	need := k + 1
+	for j := 1; j <= need; j++ {
+		s.best[0][j] = math.Inf(1)
+	}
+	for i, t := range x.disjoint {
+		copy(s.best[i+1][:need+1], s.best[i][:need+1])
+		clear(s.pick[i+1][:need+1])
+		sum := 0.0
+		for r := range min(maxRadius, k) + 1 {
+			if r < int(s.known[t]) {
+				sum += s.shells[t][r].ns
+			} else {
+				sum += x.meanShell(t, r)
+			}
+			for j := r + 1; j <= need; j++ {
+				if c := s.best[i][j-r-1] + sum; c < s.best[i+1][j] {
+					s.best[i+1][j], s.pick[i+1][j] = c, int8(r+1)
+				}
+			}
+		}
+	}
+	a := allocation{ns: s.best[len(x.disjoint)][need]}
+	for t := range x.runs {
+		a.radius[t] = -1
+	}
+	for i := len(x.disjoint); i > 0; i-- {
+		p := s.pick[i][need]
+		a.radius[x.disjoint[i-1]] = p - 1
+		need -= int(p)
+	}
+	return a
+}
+
+// knownCost returns the real cost of an allocation whose shells are all looked up.
+func (p *planner) knownCost(a *allocation, tables int) float64 {
+	sum := 0.0
+	for t := range tables {
+		for d := range int(a.radius[t]) + 1 {
+			sum += p.shells[t][d].ns
+		}
+	}
+	return sum
+}
+
+// lookUp finds the ranges of the shells that an allocation needs and that are not known yet.
+func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
+	for t := range x.runs {
+		for int(s.known[t]) <= int(a.radius[t]) {
+			x.lookUpShell(t, int(s.known[t]), q, s)
+			s.known[t]++
+		}
+	}
+}
+
+// lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
+func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
+	run, lead := x.runs[t], x.perms[t].leadBits
+	sh := &s.shells[t][d]
+	*sh = shell{from: int32(len(s.ranges)), to: int32(len(s.ranges))}
+	if d > lead {
+		return
+	}
+	mean := min(x.meanRange(t), blockKeys)
+	rest := ^uint64(0) >> uint(lead) // shifted by 64 for a lead of all bits: nothing
+	first := x.perms[t].apply(q) &^ rest
+	flip := uint64(1)<<uint(d) - 1 // Gosper's hack: the next number with as many bits, d of lead
+	for range int(choose(lead, d)) {
+		p := keyRange{first: first ^ flip<<uint(64-lead)}
+		p.last = p.first | rest
+		p.block = uint32(run.lowerBlock(p.first, run.scale))
+		p.end = p.block
+		for int(p.end) < run.blocks && run.base(int(p.end)) <= p.last {
+			if p.end++; p.end > p.block+4 && p.last < ^uint64(0) {
+				p.end = uint32(run.lowerBlock(p.last+1, run.scale))
+				break
+			}
+		}
+		s.ranges = append(s.ranges, p)
+		keys := mean
+		if p.end > p.block+1 {
+			keys = float64(p.end-p.block) * blockKeys
+		}
+		sh.ns += cost.probe + keys*cost.key
+		if d > 0 {
+			low := flip & -flip
+			up := flip + low
+			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
+		}
+	}
+	sh.to = int32(len(s.ranges))
+}
+
+// choose returns the number of ways to choose k of n.
+func choose(n, k int) float64 {
+	c := 1.0
+	for i := range k {
+		c = c * float64(n-i) / float64(i+1)
+	}
+	return math.Round(c)
+}
+
+// Plan says how a search would be done.
+type Plan struct {
+	Method     string  // "probe" or "scan"
+	Radii      []int   // of each table, -1 where it is not probed; nil for a scan
+	Probes     int     // ranges to look up
+	Candidates int     // keys to compare, estimated from the real sizes of the ranges
+	Cost       float64 // nanoseconds, estimated
+}
+
+// String returns one line: "probe 4:[0 0 0 0], 4 probes, about 610 candidates".
+func (p Plan) String() string {
+	if p.Method == "scan" {
+		return fmt.Sprintf("scan, %d candidates", p.Candidates)
+	}
+	radii := strings.Trim(fmt.Sprint(p.Radii), "[]")
+	return fmt.Sprintf("probe radii %s, %d probes, about %d candidates", radii, p.Probes, p.Candidates)
+}
+
+// Plan returns how Near(q, k) would search. It reads directories only.
+func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
+	if k < 0 || x.runs[0].n == 0 {
+		return Plan{Method: "scan"}
+	}
+	a := x.plan(q, min(k, maxDistance), s)
+	if a.scan {
+		return Plan{Method: "scan", Candidates: x.runs[0].n, Cost: x.scanCost()}
+	}
+	p := Plan{Method: "probe", Cost: s.knownCost(a, len(x.runs))}
+	for t := range x.runs {
+		p.Radii = append(p.Radii, int(a.radius[t]))
+		for d := range int(a.radius[t]) + 1 {
+			p.Probes += int(s.shells[t][d].to - s.shells[t][d].from)
+		}
+	}
+	p.Candidates = int((p.Cost - float64(p.Probes)*cost.probe) / cost.key)
+	return p
+}

@@ -1,0 +1,235 @@
+package sstable
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+var testLayouts = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {1, 1}, {16, 1}}
+
+// buildRuns encodes the runs of a layout over sorted fingerprints.
+func buildRuns(l Layout, fps []uint64) [][]byte {
+	var runs [][]byte
+	for t := range l.Tables() {
+		keys := slices.Clone(fps)
+		if t > 0 {
+			keys = slices.Compact(keys)
+			for i, fp := range keys {
+				keys[i] = l.Permute(t, fp)
+			}
+			slices.Sort(keys)
+		}
+		runs = append(runs, appendKeyRun(nil, keys))
+	}
+	return runs
+}
+
+func openRuns(t testing.TB, sections [][]byte) []*keyRun {
+	var runs []*keyRun
+	for i, data := range sections {
+		r, err := openKeyRun(data, "test.sst", fmt.Sprintf("run %d", i), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func bruteNear(fps []uint64, q uint64, k int) []Hit {
+	var hits []Hit
+	for i, fp := range fps {
+		if d := bits.OnesCount64(fp ^ q); d <= k {
+			hits = append(hits, Hit{uint32(i), uint8(d), fp})
+		}
+	}
+	return hits
+}
+
+func sortHits(hits []Hit) {
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Doc, b.Doc) })
+}
+
+// nearQuery is a stored fingerprint with some bits flipped, or anything.
+func nearQuery(r *rand.Rand, fps []uint64) uint64 {
+	if len(fps) == 0 || r.IntN(4) == 0 {
+		return r.Uint64()
+	}
+	return flipBits(r, fps[r.IntN(len(fps))], r.IntN(12))
+}
+
+func checkNear(t *testing.T, x *Index, fps []uint64, q uint64, k int, s *Scratch) {
+	t.Helper()
+	got, err := x.Near(q, k, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sortHits(got)
+	if want := bruteNear(fps, q, k); !slices.Equal(got, want) {
+		t.Fatalf("Near(%016x, %d): %d hits, want %d; plan %v", q, k, len(got), len(want), x.Plan(q, k, s))
+	}
+}
+
+func TestNearEqualsBruteForce(t *testing.T) {
+	for _, l := range testLayouts {
+		for _, shape := range keyShapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
+				r := testRand(shape.name, l.Blocks)
+				s := new(Scratch)
+				for _, n := range []int{0, 1, 2, 511, 512, 513, 1024, 1025} {
+					fps := shape.make(r, max(n, 1))[:n]
+					slices.Sort(fps)
+					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+					for k := 0; k <= 64; k++ {
+						checkNear(t, x, fps, nearQuery(r, fps), k, s)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNearProbes makes probes look cheap, so that tables too small for it take every kind of plan.
+func TestNearProbes(t *testing.T) {
+	defer func(c costModel) { cost = c }(cost)
+	cost = costModel{probe: 1, key: 1, scan: 1e6}
+	for _, l := range testLayouts {
+		for _, shape := range keyShapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
+				r := testRand(shape.name, l.Blocks)
+				s := new(Scratch)
+				fps := shape.make(r, 3000)
+				slices.Sort(fps)
+				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+				probed := 0
+				for k := 0; k <= 12; k++ {
+					if x.standardPlan(k, s); x.standard[k].Load().ns > 2e5 {
+						continue // exact too, but millions of probes
+					}
+					for range 8 {
+						checkNear(t, x, fps, nearQuery(r, fps), k, s)
+					}
+					probed++
+				}
+				if probed < 3 || s.Stats.Probes == 0 {
+					t.Errorf("%d distances were probed, %+v", probed, s.Stats)
+				}
+			})
+		}
+	}
+}
+
+func TestNearLarge(t *testing.T) {
+	for _, shape := range keyShapes {
+		for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
+				r := testRand(shape.name, l.Blocks)
+				fps := shape.make(r, 100_000)
+				slices.Sort(fps)
+				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+				s := new(Scratch)
+				for range 30 {
+					checkNear(t, x, fps, nearQuery(r, fps), r.IntN(14), s)
+				}
+			})
+		}
+	}
+}
+
+func TestNearAllocatesNothing(t *testing.T) {
+	r := testRand("alloc", 0)
+	fps := keyShapes[1].make(r, 50_000)
+	slices.Sort(fps)
+	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	s := new(Scratch)
+	dst := make([]Hit, 0, len(fps))
+	q := fps[777] ^ 5
+	for _, k := range []int{0, 3, 6, 10, 64} {
+		if n := testing.AllocsPerRun(5, func() { dst, _ = x.Near(q, k, s, dst[:0]) }); n != 0 {
+			t.Errorf("k = %d: %v allocations a search", k, n)
+		}
+	}
+}
+
+func TestNearPlans(t *testing.T) {
+	r := testRand("plans", 0)
+	fps := keyShapes[0].make(r, 300_000)
+	hot := fps[0] &^ 0xffff // 50,000 fingerprints share 48 bits
+	for i := range 50_000 {
+		fps[i] = hot | uint64(i)
+	}
+	slices.Sort(fps)
+	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	s := new(Scratch)
+	if p := x.Plan(r.Uint64(), 3, s); p.Method != "probe" || !slices.Equal(p.Radii, []int{0, 0, 0, 0}) {
+		t.Errorf("k = 3 among uniform keys: %v", p)
+	}
+	if p := x.Plan(hot|1<<20, 2, s); p.Method != "probe" || p.Radii[3] < 1 || p.Candidates > 20_000 {
+		t.Errorf("k = 2 beside a hot range: %v", p)
+	}
+	if p := x.Plan(0, 40, s); p.Method != "scan" || p.Candidates != len(fps) {
+		t.Errorf("k = 40: %v", p)
+	}
+}
+
+func TestNearNoticesDamage(t *testing.T) {
+	r := testRand("near damage", 0)
+	l := DefaultLayout
+	fps := keyShapes[1].make(r, 700)
+	slices.Sort(fps)
+	sections := buildRuns(l, fps)
+	defer func(c costModel) { cost = c }(cost)
+	cost.scan = 1e6
+	for table, data := range sections {
+		for i := 0; i < len(data); i += 7 {
+			damaged := slices.Clone(sections)
+			damaged[table] = slices.Clone(data)
+			damaged[table][i] ^= 1 << r.IntN(8)
+			var runs []*keyRun
+			for _, d := range damaged {
+				run, err := openKeyRun(d, "test.sst", "run", 64)
+				if err != nil {
+					break
+				}
+				runs = append(runs, run)
+			}
+			if len(runs) < len(damaged) {
+				continue // noticed at once
+			}
+			x, s := newIndex(l, runs), new(Scratch)
+			for range 4 {
+				q := nearQuery(r, fps)
+				got, err := x.Near(q, 3, s, nil)
+				if err != nil {
+					if !errors.Is(err, base.ErrCorruption) {
+						t.Fatal(err)
+					}
+					continue
+				}
+				sortHits(got)
+				if !slices.Equal(got, bruteNear(fps, q, 3)) {
+					t.Fatalf("table %d, byte %d: a wrong answer without an error", table, i)
+				}
+			}
+		}
+	}
+}
+
+func TestNearMissingFingerprint(t *testing.T) {
+	l := Layout{2, 1}
+	sections := buildRuns(l, []uint64{1, 1 << 40})
+	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	defer func(c costModel) { cost = c }(cost)
+	cost.scan = 1e6
+	x := newIndex(l, openRuns(t, sections))
+	if _, err := x.Near(1<<41, 1, new(Scratch), nil); !errors.Is(err, base.ErrCorruption) {
+		t.Fatalf("a fingerprint that table 0 lacks: %v", err)
+	}
+}
