@@ -1,0 +1,54 @@
+package sstable
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
+
+// Limits of a table and of a document. What is over a limit is refused, never cut.
+const (
+	MaxDocs       = 1<<32 - 2 // documents a table
+	MaxIDBytes    = 1<<16 - 1 // an ID has 1 to MaxIDBytes bytes
+	MaxRecordSize = 64 << 20  // bytes of Text and Fields together
+)
+
+// ErrTooLarge is in the error of a document that exceeds a limit of the format.
+var ErrTooLarge = errors.New("too large for a table")
+
+// Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
+type Document struct {
+	ID             []byte // 1 to MaxIDBytes bytes, unique in the table
+	HasFingerprint bool   // false for a text without words: stored, and matches nothing
+	Fingerprint    uint64 // meaningful if HasFingerprint
+	Time           int64  // when it was stored, microseconds since the Unix epoch
+	Seq            uint64 // order of the write, as the engine counts
+	Text, Fields   []byte // kept if Params.StoreText
+}
+
+// Compare orders documents as a table numbers them: by fingerprint, those without one last. Zero means that either
+// order is right.
+func (d *Document) Compare(e *Document) int {
+	switch {
+	case d.HasFingerprint && e.HasFingerprint:
+		return cmp.Compare(d.Fingerprint, e.Fingerprint)
+	case d.HasFingerprint:
+		return -1
+	case e.HasFingerprint:
+		return 1
+	}
+	return 0
+}
+
+// check reports whether d is within the limits of the format.
+func (d *Document) check() error {
+	switch {
+	case len(d.ID) == 0:
+		return errors.New("a document without an ID")
+	case len(d.ID) > MaxIDBytes:
+		return fmt.Errorf("ID of %d bytes, limit %d: %w", len(d.ID), MaxIDBytes, ErrTooLarge)
+	case len(d.Text) > MaxRecordSize, len(d.Fields) > MaxRecordSize-len(d.Text):
+		return fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(d.Text)+len(d.Fields), MaxRecordSize, ErrTooLarge)
+	}
+	return nil
+}

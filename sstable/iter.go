@@ -1,0 +1,129 @@
+package sstable
+
+// Iter goes through the documents of a table in order: what merging tables reads. Each block is decoded once.
+//
+//	it := r.Iter()
+//	for it.Next() {
+//		use(it.Document())
+//	}
+//	return it.Err()
+//
+// It must not be used concurrently; a Reader can have any number of them.
+type Iter struct {
+	r     *Reader
+	texts bool // Text and Fields are wanted
+	doc   uint32
+	next  uint32
+	d     Document
+	err   error
+
+	run   *keyRunIter
+	times columnIter
+	seqs  columnIter
+	block docsBlock
+	rest  []byte // records of the block that are to come
+}
+
+// columnIter decodes a column a block at a time.
+type columnIter struct {
+	c      *column
+	values [blockKeys]uint64
+}
+
+// at returns value i; values must be asked for one after the other from 0 on.
+func (it *columnIter) at(i uint32) (uint64, error) {
+	if i%blockKeys == 0 {
+		if _, err := it.c.Block(int(i/blockKeys), it.values[:]); err != nil {
+			return 0, err
+		}
+	}
+	return it.values[i%blockKeys], nil
+}
+
+// Iter returns an iterator before the first document.
+func (r *Reader) Iter() *Iter {
+	it := r.Entries()
+	it.texts = true
+	return it
+}
+
+// Entries is Iter without Text and Fields, which are not read.
+func (r *Reader) Entries() *Iter {
+	return &Iter{r: r, run: r.runs[0].Iter(0), times: columnIter{c: r.times}, seqs: columnIter{c: r.seqs}}
+}
+
+// Next goes to the next document. It returns false at the end and after an error.
+func (it *Iter) Next() bool {
+	if it.err != nil || it.next >= it.r.info.Docs {
+		return false
+	}
+	it.doc = it.next
+	it.next++
+	it.err = it.load()
+	return it.err == nil
+}
+
+// Doc returns the number of the current document.
+func (it *Iter) Doc() uint32 { return it.doc }
+
+// Document returns the current document. It and its slices are valid until the next call of Next, and must not be
+// changed.
+func (it *Iter) Document() *Document { return &it.d }
+
+// Err returns the error that ended the iteration, nil if all documents have been seen.
+func (it *Iter) Err() error { return it.err }
+
+// load reads document it.doc.
+func (it *Iter) load() (err error) {
+	r, d := it.r, &it.d
+	defer r.unguard(guard(), &err)
+	if d.ID, err = r.names.get(it.doc); err != nil {
+		return err
+	}
+	d.HasFingerprint, d.Fingerprint = it.doc < r.info.Fingerprints, 0
+	if d.HasFingerprint {
+		if !it.run.Next() {
+			return it.run.Err()
+		}
+		d.Fingerprint = it.run.Key()
+	}
+	t, err := it.times.at(it.doc)
+	if err != nil {
+		return err
+	}
+	d.Time = timeOf(t)
+	if d.Seq, err = it.seqs.at(it.doc); err != nil || !it.texts {
+		return err
+	}
+	return it.loadText()
+}
+
+// loadText reads text and fields of document it.doc, decoding the next block if it is the first of one.
+func (it *Iter) loadText() (err error) {
+	docs, blk := it.r.docs, &it.block
+	if it.doc == blk.first+blk.count {
+		b := blk.number + 1
+		if it.doc == 0 {
+			b = 0
+		}
+		if b == docs.numBlocks() {
+			return docs.misplaced(b-1, it.doc, blk)
+		}
+		if err := docs.decode(b, blk); err != nil {
+			return err
+		}
+		if blk.first != it.doc {
+			return docs.misplaced(b, it.doc, blk)
+		}
+		it.rest = blk.data
+	}
+	if blk.raw == 0 {
+		it.d.Text, it.d.Fields = nil, nil
+		return nil
+	}
+	it.d.Text, it.d.Fields, it.rest, err = nextRecord(it.rest)
+	if err != nil {
+		return docs.badRecord(blk, err)
+	}
+	return nil
+}

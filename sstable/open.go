@@ -1,0 +1,124 @@
+package sstable
+
+import (
+	"github.com/simdb/simdb/internal/base"
+)
+
+// section returns the section of a kind, nil if there is none.
+func (r *Reader) section(kind Kind, index uint16) *Section {
+	for i := range r.info.Sections {
+		if s := &r.info.Sections[i]; s.Kind == kind && s.Index == index {
+			return s
+		}
+	}
+	return nil
+}
+
+// bytes returns the contents of a section.
+func (r *Reader) bytes(s *Section) []byte { return r.data[s.Offset:][:s.Length:s.Length] }
+
+// openSections opens every section that the format requires and refuses those that there should not be.
+func (r *Reader) openSections() error {
+	tables := r.params.Layout.Tables()
+	seen := make(map[[2]uint16]bool)
+	for i := range r.info.Sections {
+		s := &r.info.Sections[i]
+		id := [2]uint16{uint16(s.Kind), s.Index}
+		if seen[id] || s.Index != 0 && s.Kind < kindUnknown && (s.Kind != KindRun || int(s.Index) >= tables) {
+			return base.Corruptf(r.file, "directory", s.Offset, "section %s with index %d should not be there", s.Name(), s.Index)
+		}
+		seen[id] = true
+	}
+	blocks, err := r.required(KindBlocks, 0)
+	if err != nil {
+		return err
+	}
+	if err := r.openRecords(blocks); err != nil {
+		return err
+	}
+	docs := uint64(r.info.Docs)
+	if r.times, err = r.column(KindTimes, docs); err != nil {
+		return err
+	}
+	if r.seqs, err = r.column(KindSeqs, docs); err != nil {
+		return err
+	}
+	if r.ids, err = r.run(KindIDs, 0, docs); err != nil {
+		return err
+	}
+	if r.idDocs, err = r.column(KindIDDocs, docs); err != nil {
+		return err
+	}
+	r.runs = make([]*keyRun, tables)
+	for i := range r.runs {
+		keys := uint64(r.info.Distinct)
+		if i == 0 {
+			keys = uint64(r.info.Fingerprints)
+		}
+		if r.runs[i], err = r.run(KindRun, uint16(i), keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// required returns a section that must be there.
+func (r *Reader) required(kind Kind, index uint16) (*Section, error) {
+	s := r.section(kind, index)
+	if s == nil {
+		name := Section{Kind: kind, Index: index}.Name()
+		return nil, base.Corruptf(r.file, "directory", r.info.Size, "no section %s", name)
+	}
+	return s, nil
+}
+
+// openRecords opens the directories of the two sorts of blocks.
+func (r *Reader) openRecords(blocks *Section) error {
+	dir, err := r.required(KindNames, 0)
+	if err != nil {
+		return err
+	}
+	data := r.bytes(blocks)
+	if r.names, err = openNames(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, blocks.Offset); err != nil {
+		return err
+	}
+	if dir, err = r.required(KindDocs, 0); err != nil {
+		return err
+	}
+	r.docs, err = openDocs(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, blocks.Offset)
+	return err
+}
+
+// column opens a column that must have n values.
+func (r *Reader) column(kind Kind, n uint64) (*column, error) {
+	s, err := r.required(kind, 0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := openColumn(r.bytes(s), r.file, s.Name(), s.Offset)
+	if err != nil {
+		return nil, err
+	}
+	return c, r.checkCount(s, c.Len(), n)
+}
+
+// run opens a key run that must have n keys.
+func (r *Reader) run(kind Kind, index uint16, n uint64) (*keyRun, error) {
+	s, err := r.required(kind, index)
+	if err != nil {
+		return nil, err
+	}
+	k, err := openKeyRun(r.bytes(s), r.file, s.Name(), s.Offset)
+	if err != nil {
+		return nil, err
+	}
+	return k, r.checkCount(s, k.Len(), n)
+}
+
+// checkCount compares the number of things in a section with what the directory and the info say.
+func (r *Reader) checkCount(s *Section, got int, want uint64) error {
+	if uint64(got) != want || s.Count != want {
+		return base.Corruptf(r.file, s.Name(), s.Offset, "%d values, the directory says %d, there should be %d", got, s.Count, want)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Params are what fingerprints and sketches of a table were made with. They are fixed when a database is created
+// and recorded in every table, because fingerprints made with different parameters must never be compared.
+type Params struct {
+	Tokenizer  uint32  // version of the rules that split text into words
+	Shingle    uint32  // K: words a shingle
+	Hash       uint32  // version of the shingle hash
+	Seed       uint64  // seed of the shingle hash
+	Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
+	MinJaccard float64 // least threshold that the sketch index answers, 0..1
+	Layout     Layout  // how permuted tables lead with the fingerprint's blocks
+	StoreText  bool    // whether texts and fields are kept
+}
+
+// Limits of the parameters.
+const (
+	MaxShingle = 1 << 10 // words a shingle
+	MaxSketch  = 1 << 16 // entries of a sketch
+)
+
+// Validate reports the first parameter that no table can have.
+func (p Params) Validate() error {
+	switch {
+	case p.Shingle > MaxShingle:
+		return fmt.Errorf("shingle of %d words, more than %d", p.Shingle, MaxShingle)
+	case p.Sketch > MaxSketch:
+		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
+	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
+		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
+	}
+	return p.Layout.Validate()
+}
+
+// Equal reports whether tables with p and q can be searched and merged together.
+func (p Params) Equal(q Params) bool { return p == q }
+
+// Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; "" if none does.
+func (p Params) Diff(q Params) string {
+	var diffs []string
+	differ := func(name string, a, b any) {
+		if a != b {
+			diffs = append(diffs, fmt.Sprintf("%s %v, not %v", name, a, b))
+		}
+	}
+	differ("tokenizer", p.Tokenizer, q.Tokenizer)
+	differ("shingle", p.Shingle, q.Shingle)
+	differ("hash", p.Hash, q.Hash)
+	differ("seed", p.Seed, q.Seed)
+	differ("sketch", p.Sketch, q.Sketch)
+	differ("min-jaccard", p.MinJaccard, q.MinJaccard)
+	differ("layout", p.Layout.String(), q.Layout.String())
+	differ("store-text", p.StoreText, q.StoreText)
+	return strings.Join(diffs, "; ")
+}
+
+// String lists the parameters as the layout dump shows them.
+func (p Params) String() string {
+	return fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
+		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
+}
+
+// ParamsSize is the length in bytes of encoded parameters.
+const ParamsSize = 40
+
+// storeTextFlag is the one flag of encoded parameters.
+const storeTextFlag = 1
+
+// AppendBinary appends the ParamsSize bytes that record p, and never fails:
+//
+//	+-----------+---------+------+--------+------+------------+--------+------+-------+-----+
+//	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead | flags | 0   |
+//	|     4     |    4    |  4   |   4    |  8   |  8 (IEEE)  |   1    |  1   |   1   | 5   |
+//	+-----------+---------+------+--------+------+------------+--------+------+-------+-----+
+//
+// Flag 1 is StoreText. Other flags, and the last bytes, are zero.
+func (p Params) AppendBinary(b []byte) ([]byte, error) {
+	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
+	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
+	b = binary.LittleEndian.AppendUint32(b, p.Hash)
+	b = binary.LittleEndian.AppendUint32(b, p.Sketch)
+	b = binary.LittleEndian.AppendUint64(b, p.Seed)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.MinJaccard))
+	var flags byte
+	if p.StoreText {
+		flags = storeTextFlag
+	}
+	return append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, 0, 0, 0, 0, 0), nil
+}
+
+// UnmarshalBinary sets p to the parameters that b records and validates them. b must have ParamsSize bytes.
+func (p *Params) UnmarshalBinary(b []byte) error {
+	if len(b) != ParamsSize {
+		return fmt.Errorf("parameters of %d bytes, not %d", len(b), ParamsSize)
+	}
+	if flags := b[34]; flags&^storeTextFlag != 0 {
+		return fmt.Errorf("unknown parameter flags %#x", flags)
+	}
+	if [5]byte(b[35:40]) != [5]byte{} {
+		return fmt.Errorf("reserved bytes of the parameters are not zero")
+	}
+	*p = Params{
+		Tokenizer:  binary.LittleEndian.Uint32(b),
+		Shingle:    binary.LittleEndian.Uint32(b[4:]),
+		Hash:       binary.LittleEndian.Uint32(b[8:]),
+		Sketch:     binary.LittleEndian.Uint32(b[12:]),
+		Seed:       binary.LittleEndian.Uint64(b[16:]),
+		MinJaccard: math.Float64frombits(binary.LittleEndian.Uint64(b[24:])),
+		Layout:     Layout{Blocks: int(b[32]), Lead: int(b[33])},
+		StoreText:  b[34]&storeTextFlag != 0,
+	}
+	return p.Validate()
+}

@@ -1,0 +1,224 @@
+package sstable
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// File is what a table is read from: vfs.File is one.
+type File interface {
+	// Mmap returns the whole file, read-only, and what releases it.
+	Mmap() (data []byte, unmap func() error, err error)
+	// Close closes the file. The mapping outlives it.
+	Close() error
+}
+
+// Reader reads a table. Its methods may be called by any number of goroutines, except that Close must come after all
+// of them. Errors about the file's contents are *base.CorruptionError: checksums are verified when a block is first
+// touched.
+type Reader struct {
+	file   string
+	data   []byte
+	unmap  func() error
+	closer func() error
+	params Params
+	info   Info
+
+	names       *names
+	docs        *docs
+	times, seqs *column
+	ids         *keyRun
+	idDocs      *column
+	runs        []*keyRun
+	index       *Index
+}
+
+// Open opens the table in f, which errors call name. The Reader owns f from here on, and closes it also if Open fails.
+func Open(f File, name string) (*Reader, error) {
+	data, unmap, err := f.Mmap()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("map %s: %w", name, err)
+	}
+	r, err := OpenBytes(data, name)
+	if err != nil {
+		if unmap != nil {
+			unmap()
+		}
+		f.Close()
+		return nil, err
+	}
+	r.unmap, r.closer = unmap, f.Close
+	return r, nil
+}
+
+// OpenBytes opens a table that is in memory. data must not change until the reader is closed.
+func OpenBytes(data []byte, name string) (r *Reader, err error) {
+	r = &Reader{file: name, data: data}
+	defer r.unguard(guard(), &err)
+	if r.params, r.info, err = parseFooter(data, name); err != nil {
+		return nil, err
+	}
+	if err := r.openSections(); err != nil {
+		return nil, err
+	}
+	r.index = newIndex(r.params.Layout, r.runs)
+	return r, nil
+}
+
+// Close releases the file. What aliases it must not be used any more. A second call does nothing.
+func (r *Reader) Close() error {
+	var err error
+	if r.unmap != nil {
+		err = r.unmap()
+	}
+	if r.closer != nil {
+		if cerr := r.closer(); err == nil {
+			err = cerr
+		}
+	}
+	r.unmap, r.closer, r.data = nil, nil, nil
+	return err
+}
+
+// Params returns what the table's fingerprints were made with.
+func (r *Reader) Params() Params { return r.params }
+
+// Info returns what the table says of itself. Its Sections must not be changed.
+func (r *Reader) Info() Info { return r.info }
+
+// NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
+func (r *Reader) NumDocs() uint32 { return r.info.Docs }
+
+// NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in order of fingerprints.
+func (r *Reader) NumFingerprints() uint32 { return r.info.Fingerprints }
+
+// ID returns the ID of a document. It aliases the file and is valid until the reader is closed.
+func (r *Reader) ID(doc uint32) (id []byte, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil {
+		return nil, err
+	}
+	return r.names.get(doc)
+}
+
+// Fingerprint returns the fingerprint of a document, and false if it has none.
+func (r *Reader) Fingerprint(doc uint32) (fp uint64, ok bool, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil || doc >= r.info.Fingerprints {
+		return 0, false, err
+	}
+	fp, err = r.runs[0].Key(int(doc))
+	return fp, err == nil, err
+}
+
+// Time returns when a document was stored, in microseconds since the Unix epoch.
+func (r *Reader) Time(doc uint32) (t int64, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil {
+		return 0, err
+	}
+	v, err := r.times.Get(int(doc))
+	return timeOf(v), err
+}
+
+// timeOf is the inverse of orderedTime.
+func timeOf(v uint64) int64 { return int64(v ^ 1<<63) }
+
+// Seq returns the sequence number of a document's write.
+func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil {
+		return 0, err
+	}
+	return r.seqs.Get(int(doc))
+}
+
+// Document sets d to a document. ID, Text and Fields are copied to d's slices, which grow as needed. The blocks that
+// texts were decompressed from last are kept for the next call.
+func (r *Reader) Document(doc uint32, d *Document) (err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.entry(doc, d); err != nil {
+		return err
+	}
+	text, fields, err := r.docs.get(doc)
+	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
+	return err
+}
+
+// entry sets all of d but Text and Fields.
+func (r *Reader) entry(doc uint32, d *Document) error {
+	if err := r.checkDoc(doc); err != nil {
+		return err
+	}
+	id, err := r.names.get(doc)
+	if err != nil {
+		return err
+	}
+	d.ID = append(d.ID[:0], id...)
+	d.HasFingerprint, d.Fingerprint = doc < r.info.Fingerprints, 0
+	if d.HasFingerprint {
+		if d.Fingerprint, err = r.runs[0].Key(int(doc)); err != nil {
+			return err
+		}
+	}
+	t, err := r.times.Get(int(doc))
+	if err != nil {
+		return err
+	}
+	d.Time = timeOf(t)
+	d.Seq, err = r.seqs.Get(int(doc))
+	return err
+}
+
+// checkDoc reports whether there is such a document.
+func (r *Reader) checkDoc(doc uint32) error {
+	if doc >= r.info.Docs {
+		return fmt.Errorf("%s: document %d of %d does not exist", r.file, doc, r.info.Docs)
+	}
+	return nil
+}
+
+// Lookup finds the document with an ID.
+func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
+	defer r.unguard(guard(), &err)
+	lo, hi, err := r.ids.Find(HashID(id))
+	for ; lo < hi && err == nil; lo++ {
+		if doc, err = r.docAt(lo); err != nil {
+			break
+		}
+		name, err := r.names.get(doc)
+		if err != nil {
+			return 0, false, err
+		}
+		if bytes.Equal(name, id) {
+			return doc, true, nil
+		}
+	}
+	return 0, false, err
+}
+
+// docAt returns the document of a position in the run of IDs.
+func (r *Reader) docAt(i int) (uint32, error) {
+	v, err := r.idDocs.Get(i)
+	if err == nil && v >= uint64(r.info.Docs) {
+		s := r.section(KindIDDocs, 0)
+		err = base.Corruptf(r.file, s.Name(), s.Offset, "position %d has document %d of %d", i, v, r.info.Docs)
+	}
+	return uint32(v), err
+}
+
+// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once and
+// in any order. s holds buffers and must not be shared by goroutines.
+func (r *Reader) Near(q uint64, k int, s *Scratch, dst []Hit) (hits []Hit, err error) {
+	defer r.unguard(guard(), &err)
+	return r.index.Near(q, k, s, dst)
+}
+
+// Plan says how Near would go about a query.
+func (r *Reader) Plan(q uint64, k int, s *Scratch) (p Plan, err error) {
+	defer r.unguard(guard(), &err)
+	return r.index.Plan(q, k, s), nil
+}

@@ -1,0 +1,187 @@
+package sstable
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// testParams are what tables of tests are made with.
+var testParams = Params{
+	Tokenizer: 1, Shingle: 3, Hash: 1, Seed: 42, Sketch: 128, MinJaccard: 0.65, Layout: DefaultLayout, StoreText: true,
+}
+
+// testDocs returns n documents in table order. Some have no fingerprint, some share one, texts are of all sizes.
+func testDocs(rng *rand.Rand, n int) []Document {
+	docs := make([]Document, n)
+	for i := range docs {
+		d := &docs[i]
+		d.ID = fmt.Appendf(nil, "doc-%d/%x", i, rng.Uint32()>>rng.UintN(32))
+		d.HasFingerprint = rng.IntN(10) > 0
+		if d.HasFingerprint {
+			d.Fingerprint = rng.Uint64()
+			if i > 0 && rng.IntN(4) == 0 {
+				d.Fingerprint = docs[rng.IntN(i)].Fingerprint ^ 1<<rng.UintN(64)&-(rng.Uint64()&1)
+			}
+		}
+		d.Time = rng.Int64N(1<<40) - 1<<30
+		d.Seq = rng.Uint64N(1 << 30)
+		if rng.IntN(5) > 0 {
+			d.Text = bytes.Repeat(fmt.Appendf(nil, "word%d ", rng.UintN(100)), rng.IntN(1+rng.IntN(200)))
+		}
+		if rng.IntN(3) == 0 {
+			d.Fields = fmt.Appendf(nil, `{"n":%d}`, i)
+		}
+	}
+	slices.SortStableFunc(docs, func(a, b Document) int { return a.Compare(&b) })
+	return docs
+}
+
+// buildTable returns the file with docs.
+func buildTable(t testing.TB, p Params, o WriterOptions, docs []Document) ([]byte, Info) {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := NewWriter(&buf, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range docs {
+		if err := w.Add(&docs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size != int64(buf.Len()) {
+		t.Fatalf("Info.Size is %d, the file has %d bytes", info.Size, buf.Len())
+	}
+	return buf.Bytes(), info
+}
+
+// openTable opens the file data.
+func openTable(t testing.TB, data []byte) *Reader {
+	t.Helper()
+	r, err := OpenBytes(data, "test.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sameDocument compares documents as tables do.
+func sameDocument(a, b *Document) bool {
+	return bytes.Equal(a.ID, b.ID) && a.HasFingerprint == b.HasFingerprint && a.Fingerprint == b.Fingerprint &&
+		a.Time == b.Time && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields)
+}
+
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 2, 3, 100, 127, 128, 129, 511, 512, 513, 1024, 5000} {
+		for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {5, 2}, {6, 3}, {1, 1}} {
+			if n > 1024 && l != DefaultLayout && l != (Layout{5, 2}) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%d documents, layout %v", n, l), func(t *testing.T) {
+				p := testParams
+				p.Layout = l
+				docs := testDocs(rng, n)
+				data, info := buildTable(t, p, WriterOptions{BlockSize: 1 + rng.IntN(10000)}, docs)
+				r := openTable(t, data)
+				defer r.Close()
+				checkReader(t, r, p, docs)
+				if got := r.Info(); fmt.Sprint(got) != fmt.Sprint(info) {
+					t.Errorf("Info is %+v, the writer said %+v", got, info)
+				}
+				checkTableNear(t, r, docs, rng)
+			})
+		}
+	}
+}
+
+// checkReader compares everything that r says with docs.
+func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
+	t.Helper()
+	if !r.Params().Equal(p) || r.NumDocs() != uint32(len(docs)) {
+		t.Fatalf("params %v and %d documents, want %v and %d", r.Params(), r.NumDocs(), p, len(docs))
+	}
+	var got Document
+	for i := range docs {
+		want := &docs[i]
+		if err := r.Document(uint32(i), &got); err != nil || !sameDocument(&got, want) {
+			t.Fatalf("document %d is %+v (%v), want %+v", i, got, err, want)
+		}
+		doc, found, err := r.Lookup(want.ID)
+		if doc != uint32(i) || !found || err != nil {
+			t.Fatalf("Lookup(%q) = %d, %v, %v, want %d", want.ID, doc, found, err, i)
+		}
+		id, err1 := r.ID(doc)
+		fp, ok, err2 := r.Fingerprint(doc)
+		tm, err3 := r.Time(doc)
+		seq, err4 := r.Seq(doc)
+		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields}
+		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || !sameDocument(&single, want) {
+			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v", i, single, want, err1, err2, err3, err4)
+		}
+	}
+	if _, found, err := r.Lookup([]byte("no such document")); found || err != nil {
+		t.Errorf("Lookup of a missing ID = %v, %v", found, err)
+	}
+	for _, texts := range []bool{true, false} {
+		it := r.Entries()
+		if texts {
+			it = r.Iter()
+		}
+		n := 0
+		for ; it.Next(); n++ {
+			want := docs[n]
+			if !texts {
+				want.Text, want.Fields = nil, nil
+			}
+			if it.Doc() != uint32(n) || !sameDocument(it.Document(), &want) {
+				t.Fatalf("iteration: document %d is %+v, want %+v", it.Doc(), it.Document(), want)
+			}
+		}
+		if it.Err() != nil || n != len(docs) || it.Next() {
+			t.Fatalf("iteration ended after %d of %d: %v", n, len(docs), it.Err())
+		}
+	}
+	for _, err := range []error{r.Document(r.NumDocs(), &got), func() error { _, err := r.ID(1<<32 - 1); return err }()} {
+		if err == nil {
+			t.Error("no error for a document that does not exist")
+		}
+	}
+}
+
+// checkTableNear compares some searches with brute force.
+func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
+	t.Helper()
+	var s Scratch
+	for range 20 {
+		q, k := rng.Uint64(), rng.IntN(12)
+		if len(docs) > 0 && rng.IntN(4) > 0 {
+			q = docs[rng.IntN(len(docs))].Fingerprint ^ 1<<rng.UintN(64)
+		}
+		if rng.IntN(5) == 0 {
+			k = rng.IntN(65)
+		}
+		hits, err := r.Near(q, k, &s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(hits, func(a, b Hit) int { return int(a.Doc) - int(b.Doc) })
+		var want []Hit
+		for i, d := range docs {
+			if distance := bits.OnesCount64(d.Fingerprint ^ q); d.HasFingerprint && distance <= k {
+				want = append(want, Hit{Doc: uint32(i), Distance: uint8(distance), Fingerprint: d.Fingerprint})
+			}
+		}
+		if !slices.Equal(hits, want) {
+			t.Fatalf("Near(%016x, %d) = %v, want %v", q, k, hits, want)
+		}
+	}
+}

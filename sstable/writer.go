@@ -1,0 +1,339 @@
+package sstable
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Level is how hard a writer compresses.
+type Level int
+
+// Compression levels. Readers need not know which was used.
+const (
+	LevelDefault Level = iota // zstd's default
+	LevelFastest              // for tables that will be merged soon
+	LevelBetter               // for tables that stay
+)
+
+// WriterOptions are the options of NewWriter. The zero value is a good default.
+type WriterOptions struct {
+	BlockSize int   // bytes of texts and fields compressed together; 0 means 32 KiB, at most 16 MiB
+	Level     Level // of compression
+}
+
+// ErrOrder is in the error of Add for a document that belongs before the one added last.
+var ErrOrder = errors.New("documents out of order")
+
+// Writer writes a table in one pass. It keeps about 24 bytes a document in memory (fingerprint, hash of the ID and
+// room to sort them), what times and sequence numbers compress to (4 to 8 bytes), and one block of each kind.
+// It must not be used concurrently.
+type Writer struct {
+	out    fileWriter
+	params Params
+	info   Info
+	last   Document // the one added last, without its slices
+	err    error    // the first error: the writer is of no use after it
+	closed bool
+
+	names namesWriter
+	docs  docsWriter
+
+	fingerprints []uint64 // in document order
+	ids          []uint64 // xxh3-64 of IDs, in document order
+	times, seqs  buffered
+}
+
+// buffered is a column that is encoded in memory, until its turn to be written comes.
+type buffered struct {
+	*columnWriter
+	buf bytes.Buffer
+}
+
+// NewWriter returns a writer of a table to w, which is left to the caller to sync and close.
+func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("sstable: %w", err)
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = defaultBlockSize
+	}
+	if o.BlockSize < 0 || o.BlockSize > maxBlockSize {
+		return nil, fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, maxBlockSize)
+	}
+	enc, err := newEncoder(o.Level)
+	if err != nil {
+		return nil, fmt.Errorf("sstable: %w", err)
+	}
+	t := &Writer{params: p, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
+	t.docs.enc, t.docs.size = enc, o.BlockSize
+	t.times.columnWriter = newColumnWriter(&t.times.buf)
+	t.seqs.columnWriter = newColumnWriter(&t.seqs.buf)
+	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
+	t.out.write(appendHeader(nil))
+	t.out.begin(KindBlocks, 0)
+	return t, nil
+}
+
+// Add appends a document. They come in the order of Document.Compare, with IDs unique in the table (which Verify
+// checks, not Add). Text and Fields are ignored unless Params.StoreText. d and its slices may be reused.
+func (t *Writer) Add(d *Document) error {
+	if t.err != nil {
+		return t.err
+	}
+	if t.closed {
+		return errors.New("sstable: Add after Close")
+	}
+	if err := d.check(); err != nil {
+		return fmt.Errorf("sstable: %w", err)
+	}
+	if t.info.Docs > 0 && d.Compare(&t.last) < 0 {
+		return fmt.Errorf("sstable: document %q: %w", d.ID, ErrOrder)
+	}
+	if t.info.Docs == MaxDocs {
+		return fmt.Errorf("sstable: more than %d documents: %w", uint32(MaxDocs), ErrTooLarge)
+	}
+	t.note(d)
+	text, fields := d.Text, d.Fields
+	if !t.params.StoreText {
+		text, fields = nil, nil
+	}
+	if t.docs.add(text, fields) {
+		t.flushDocs()
+	}
+	if t.names.add(d.ID) {
+		t.flushNames()
+	}
+	return t.fail(t.out.err)
+}
+
+// note keeps what is indexed of a document.
+func (t *Writer) note(d *Document) {
+	t.last = Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
+	t.ids = append(t.ids, HashID(d.ID))
+	t.times.Add(orderedTime(d.Time)) // a buffer does not fail
+	t.seqs.Add(d.Seq)
+	i := &t.info
+	i.Docs++
+	i.MinTime, i.MaxTime = min(i.MinTime, d.Time), max(i.MaxTime, d.Time)
+	i.MinSeq, i.MaxSeq = min(i.MinSeq, d.Seq), max(i.MaxSeq, d.Seq)
+	if !d.HasFingerprint {
+		return
+	}
+	if n := len(t.fingerprints); n == 0 || t.fingerprints[n-1] != d.Fingerprint {
+		i.Distinct++
+	}
+	i.Fingerprints++
+	t.fingerprints = append(t.fingerprints, d.Fingerprint)
+}
+
+// orderedTime maps times to numbers of the same order, as a column stores them.
+func orderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
+
+// fail remembers the first error.
+func (t *Writer) fail(err error) error {
+	if t.err == nil && err != nil {
+		t.err = fmt.Errorf("sstable: write a table: %w", err)
+	}
+	return t.err
+}
+
+func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.out.offset())) }
+func (t *Writer) flushNames() { t.out.write(t.names.flush(t.out.offset())) }
+
+// Close writes the indexes, directory and trailer, and returns what the table says of itself. It neither syncs nor
+// closes the underlying writer. A writer is of no use after it.
+func (t *Writer) Close() (Info, error) {
+	if t.closed {
+		return t.info, t.err
+	}
+	t.closed = true
+	if t.err != nil {
+		return Info{}, t.err
+	}
+	t.endBlocks()
+	t.writeColumn(KindTimes, &t.times)
+	t.writeColumn(KindSeqs, &t.seqs)
+	spare := t.writeRuns()
+	t.writeIDs(spare)
+	t.writeFooter()
+	if err := t.fail(t.out.err); err != nil {
+		return Info{}, err
+	}
+	return t.info, nil
+}
+
+// endBlocks ends the section of blocks and writes the two that say where they are.
+func (t *Writer) endBlocks() {
+	t.flushDocs()
+	t.names.endBlock()
+	t.flushNames()
+	t.out.end(uint64(len(t.docs.dir)/docsEntry + len(t.names.dir)/namesEntry))
+	t.out.begin(KindNames, 0)
+	t.out.write(t.names.dir)
+	t.out.end(uint64(len(t.names.dir) / namesEntry))
+	t.out.begin(KindDocs, 0)
+	t.out.write(t.docs.dir)
+	t.out.end(uint64(len(t.docs.dir) / docsEntry))
+	t.names, t.docs = namesWriter{}, docsWriter{}
+}
+
+// writeColumn writes a column that was encoded in memory.
+func (t *Writer) writeColumn(kind Kind, c *buffered) {
+	n, _, err := c.Finish()
+	t.fail(err)
+	t.out.begin(kind, 0)
+	t.out.write(c.buf.Bytes())
+	t.out.end(uint64(n))
+	*c = buffered{}
+}
+
+// writeRuns writes the key runs of the permuted tables: all fingerprints first, then the distinct ones in the other
+// orders, from the last table to the first (see nextOrder). It returns arrays for reuse.
+func (t *Writer) writeRuns() (spare []uint64) {
+	t.writeRun(0, t.fingerprints)
+	keys := distinct(t.fingerprints)
+	t.fingerprints = nil
+	tmp := make([]uint64, len(keys))
+	for from, to := 0, t.params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
+		keys, tmp = nextOrder(t.params.Layout, from, to, keys, tmp)
+		t.writeRun(to, keys)
+	}
+	if cap(keys) > cap(tmp) {
+		return keys
+	}
+	return tmp
+}
+
+// distinct removes repetitions from sorted keys, in place.
+func distinct(keys []uint64) []uint64 {
+	n := 0
+	for _, k := range keys {
+		if n == 0 || keys[n-1] != k {
+			keys[n] = k
+			n++
+		}
+	}
+	return keys[:n]
+}
+
+// writeRun writes one key run.
+func (t *Writer) writeRun(table int, keys []uint64) {
+	t.out.begin(KindRun, uint16(table))
+	w := newKeyRunWriter(&t.out)
+	for _, k := range keys {
+		if err := w.Add(k); err != nil {
+			t.fail(err)
+			return
+		}
+	}
+	n, _, err := w.Finish()
+	t.fail(err)
+	t.out.end(uint64(n))
+}
+
+// writeIDs writes the run of hashes of IDs and the column of their documents.
+func (t *Writer) writeIDs(spare []uint64) {
+	n := len(t.ids)
+	if cap(spare) < n {
+		spare = make([]uint64, n)
+	}
+	p := pairs{keys: t.ids, vals: make([]uint32, n)}
+	for i := range p.vals {
+		p.vals[i] = uint32(i)
+	}
+	p = radixSortPairs(p, pairs{keys: spare[:n], vals: make([]uint32, n)})
+	t.ids = nil
+	t.out.begin(KindIDs, 0)
+	run := newKeyRunWriter(&t.out)
+	for _, k := range p.keys {
+		if err := run.Add(k); err != nil {
+			t.fail(err)
+			return
+		}
+	}
+	_, _, err := run.Finish()
+	t.fail(err)
+	t.out.end(uint64(n))
+	t.out.begin(KindIDDocs, 0)
+	column := newColumnWriter(&t.out)
+	for _, doc := range p.vals {
+		column.Add(uint64(doc)) // its error comes back from Finish
+	}
+	_, _, err = column.Finish()
+	t.fail(err)
+	t.out.end(uint64(n))
+}
+
+// writeFooter writes directory and trailer.
+func (t *Writer) writeFooter() {
+	if t.info.Docs == 0 {
+		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
+	}
+	t.out.pad()
+	t.info.Sections = t.out.sections
+	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))
+	t.info.Size = t.out.off
+	if t.out.err == nil {
+		t.out.err = t.out.w.Flush()
+	}
+}
+
+// fileWriter writes a file of sections and keeps the first error.
+type fileWriter struct {
+	w        *bufio.Writer
+	off      int64 // bytes written
+	sum      uint32
+	sections []Section // the last may be open
+	err      error
+}
+
+// Write appends to the open section.
+func (f *fileWriter) Write(p []byte) (int, error) {
+	f.write(p)
+	if f.err != nil {
+		return 0, f.err
+	}
+	return len(p), nil
+}
+
+// write is Write for callers that look at err later.
+func (f *fileWriter) write(p []byte) {
+	if f.err != nil {
+		return
+	}
+	_, f.err = f.w.Write(p)
+	f.sum = crc32.Update(f.sum, castagnoli, p)
+	f.off += int64(len(p))
+}
+
+// pad appends zero bytes up to the next possible start of a section.
+func (f *fileWriter) pad() {
+	var zero [alignment]byte
+	f.write(zero[:align(f.off)-f.off])
+}
+
+// begin starts a section.
+func (f *fileWriter) begin(kind Kind, index uint16) {
+	f.pad()
+	f.sections = append(f.sections, Section{Kind: kind, Index: index, Offset: f.off})
+	f.sum = 0
+}
+
+// offset returns the number of bytes in the open section.
+func (f *fileWriter) offset() int64 { return f.off - f.sections[len(f.sections)-1].Offset }
+
+// end ends the open section, which holds count things.
+func (f *fileWriter) end(count uint64) {
+	s := &f.sections[len(f.sections)-1]
+	s.Length, s.Count, s.Checksum = f.offset(), count, f.sum
+}
+
+// HashID returns the hash of an ID that KindIDs is sorted by: xxh3-64, seed 0. It is part of the format.
+func HashID(id []byte) uint64 { return xxh3.Hash(id) }
