@@ -1,0 +1,121 @@
+// Package distinct finds the first occurrences in a stream of hashes: an exact set of 64-bit integers, built for a few
+// hundred to millions of them and for being emptied and filled again document after document.
+//
+// It is an open-addressing table with linear probing. Where the number of hashes is known beforehand, an eighth to a
+// quarter of the slots gets used, so that nearly every look-up ends at its first slot and the processor predicts so.
+package distinct
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Limits of the table.
+const (
+	minSlots  = 1 << 8
+	keepSlots = 1 << 20 // larger tables are given back when the set is emptied
+)
+
+// spread maps hashes to slots: it is odd and differs from process to process, so that nobody can prepare text whose
+// shingles all want one slot. What the set finds does not depend on it.
+var spread = rand.Uint64() | 1
+
+// Set is a set of 64-bit hashes. The zero Set is empty and ready.
+type Set struct {
+	slots []uint64 // zero: free; the length is a power of two
+	spare []uint64 // the table before the last growth, for the next one
+	shift int      // 64 - log2(len(slots))
+	used  int      // slots in use, at most half of them
+	zero  bool     // the hash 0 is in the set
+}
+
+// Reset empties the set and makes room for about n hashes.
+func (s *Set) Reset(n int) {
+	size := minSlots
+	for size < keepSlots && size < 4*n {
+		size *= 2
+	}
+	if cap(s.spare) > cap(s.slots) {
+		s.slots, s.spare = s.spare, s.slots
+	}
+	if cap(s.slots) > keepSlots {
+		s.slots = nil
+	}
+	if cap(s.spare) > keepSlots {
+		s.spare = nil
+	}
+	s.slots = table(s.slots, size)
+	s.used, s.zero = 0, false
+	s.shift = 64 - bits.TrailingZeros(uint(size))
+}
+
+// table returns an empty table of the given size, in place of old if that is large enough.
+func table(old []uint64, size int) []uint64 {
+	if cap(old) < size {
+		return make([]uint64, size)
+	}
+	clear(old[:size])
+	return old[:size]
+}
+
+// Len returns the number of hashes in the set.
+func (s *Set) Len() int {
+	if s.zero {
+		return s.used + 1
+	}
+	return s.used
+}
+
+// AppendNew adds hashes to the set and appends to dst, in order, those that were not in it.
+func (s *Set) AppendNew(dst, hashes []uint64) []uint64 {
+	for len(hashes) > 0 {
+		if s.used >= len(s.slots)/2 {
+			s.grow()
+		}
+		n := min(len(hashes), len(s.slots)/2-s.used)
+		dst = s.appendNew(dst, hashes[:n])
+		hashes = hashes[n:]
+	}
+	return dst
+}
+
+// appendNew is AppendNew where there is room for all hashes.
+func (s *Set) appendNew(dst, hashes []uint64) []uint64 {
+	slots, shift := s.slots, s.shift&63
+	before := len(dst)
+	zeros := 0
+	for _, h := range hashes {
+		i := h * spread >> shift
+		for slots[i] != h && slots[i] != 0 {
+			i = (i + 1) & uint64(len(slots)-1)
+		}
+		if slots[i] == h {
+			if h != 0 || s.zero {
+				continue
+			}
+			s.zero = true
+			zeros = 1
+		}
+		slots[i] = h
+		dst = append(dst, h)
+	}
+	s.used += len(dst) - before - zeros
+	return dst
+}
+
+// grow doubles the table, or makes the first one.
+func (s *Set) grow() {
+	old := s.slots
+	s.slots, s.spare = table(s.spare, max(minSlots, 2*len(old))), old
+	s.shift = 64 - bits.TrailingZeros(uint(len(s.slots)))
+	for _, h := range old {
+		if h == 0 {
+			continue
+		}
+		i := h * spread >> s.shift
+		for s.slots[i] != 0 {
+			i = (i + 1) & uint64(len(s.slots)-1)
+		}
+		s.slots[i] = h
+	}
+}

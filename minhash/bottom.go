@@ -1,0 +1,135 @@
+package minhash
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it takes the upper halves:
+// it makes a [Sketch]. A Bottom serves one goroutine at a time and is for reuse: Reset begins the next sketch.
+//
+// Most hashes of a long stream are far too large to be among the smallest, so all that is done for them is a comparison
+// with a limit that lets about 3N through. What passes goes to a buffer; should that fill up, it is cut down to its N
+// smallest, and the largest of those is the new limit. In the end one counting pass over the buffer puts its elements
+// into buckets by their leading bits, in order, and an insertion sort of the first few buckets does the rest.
+type Bottom struct {
+	n       int
+	limit   uint64   // hashes from here on are dropped; 1<<32 lets all pass
+	guessed bool     // limit is a guess: it may have dropped some of the N smallest
+	kept    int      // elements of buf
+	buf     []uint32 // hashes below limit, in the order of the stream
+	sorted  []uint32 // scratch of smallest; the sketch
+	hist    [buckets + 1]uint32
+}
+
+const (
+	buckets   = 512
+	batch     = 1024 // hashes taken between checks of the room in the buffer
+	passRatio = 3    // hashes let through for each wanted one
+)
+
+// NewBottom returns a Bottom for sketches of n hashes. n must be positive.
+func NewBottom(n int) *Bottom {
+	size := 2*passRatio*n + 2*batch
+	b := &Bottom{n: n, buf: make([]uint32, size), sorted: make([]uint32, size)}
+	b.Reset(0)
+	return b
+}
+
+// Reset begins the next sketch. expected is about how many hashes will come, or 0 where that is not known; with it, long
+// streams are faster, but if many hashes are equal or fewer come, Sketch may ask for them again.
+func (b *Bottom) Reset(expected int64) {
+	b.kept = 0
+	b.limit = 1 << 32
+	b.guessed = false
+	if pass := int64(passRatio * b.n); expected > pass {
+		hi, lo := bits.Mul64(uint64(pass), 1<<32)
+		b.limit, _ = bits.Div64(hi, lo, uint64(expected))
+		b.guessed = true
+	}
+}
+
+// Shingles adds the upper halves of hashes.
+func (b *Bottom) Shingles(hashes []uint64) {
+	for len(hashes) > 0 {
+		if len(b.buf)-b.kept < batch {
+			b.shrink()
+		}
+		n := min(len(hashes), batch)
+		b.add(hashes[:n])
+		hashes = hashes[n:]
+	}
+}
+
+// add adds at most batch hashes, without a branch on them.
+func (b *Bottom) add(hashes []uint64) {
+	buf, n, limit := b.buf[b.kept:], 0, b.limit
+	for _, h := range hashes {
+		buf[n] = uint32(h >> 32)
+		n += int((h>>32 - limit) >> 63) // 1 if h>>32 < limit
+	}
+	b.kept += n
+}
+
+// shrink makes room in the buffer.
+func (b *Bottom) shrink() {
+	s := b.smallest()
+	b.kept = copy(b.buf, s)
+	if len(s) == b.n {
+		b.limit = uint64(s[b.n-1]) + 1 // equal ones are of no use, but pass: at worst they fill the buffer again
+		b.guessed = false
+	}
+}
+
+// Sketch returns the sketch of the hashes since Reset; it is valid until the next Reset. ok is false if the limit that
+// Reset guessed was too low: then the same hashes must be given again after Reset(0).
+func (b *Bottom) Sketch() (s Sketch, ok bool) {
+	s = b.smallest()
+	return s, len(s) == b.n || !b.guessed
+}
+
+// smallest returns the up to n smallest distinct elements of the buffer, ascending, in b.sorted.
+func (b *Bottom) smallest() []uint32 {
+	in := b.buf[:b.kept]
+	shift := max(0, bits.Len64(b.limit-1)-bits.Len(buckets-1))
+	hist := &b.hist
+	clear(hist[:])
+	for _, v := range in {
+		hist[(v>>shift)%buckets+1]++
+	}
+	// From here on hist[i] is where the next element of bucket i goes.
+	want, near := uint32(b.n+b.n/16), uint32(len(in))
+	sum := uint32(0)
+	for i := range hist {
+		sum += hist[i]
+		hist[i] = sum
+		if sum >= want {
+			near = min(near, sum) // the buckets below i hold the smallest elements, enough unless many are equal
+		}
+	}
+	out := b.sorted[:len(in)]
+	for _, v := range in {
+		p := &hist[(v>>shift)%buckets]
+		out[*p] = v
+		*p++
+	}
+	sortRun(out[:near])
+	s := slices.Compact(out[:near])
+	if len(s) < b.n && int(near) < len(in) {
+		sortRun(out[near:])
+		s = slices.Compact(append(s, out[near:]...)) // moves elements down, in place
+	}
+	return s[:min(len(s), b.n)]
+}
+
+// sortRun is an insertion sort, for elements that are nearly where they belong.
+func sortRun(a []uint32) {
+	for i := 1; i < len(a); i++ {
+		v, j := a[i], i
+		for j > 0 && a[j-1] > v {
+			a[j] = a[j-1]
+			j--
+		}
+		a[j] = v
+	}
+}
