@@ -229,7 +229,7 @@ func TestNearMissingFingerprint(t *testing.T) {
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan = 1e6
 	x := newIndex(l, openRuns(t, sections))
-	if _, err := x.Near(1<<41, 1, new(Scratch), nil); !errors.Is(err, base.ErrCorruption) {
+	if _, err := x.Near(1<<41|1<<45, 1, new(Scratch), nil); !errors.Is(err, base.ErrCorruption) {
 		t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 	}
 }
