@@ -3,29 +3,15 @@ package pospop
 import (
 	"unsafe"
 
-	"golang.org/x/sys/cpu"
+	"github.com/simdb/simdb/internal/simd"
 )
-
-// kernels returns the kernels of this machine, fastest first.
-func kernels() []kernel {
-	var ks []kernel
-	x := cpu.X86
-	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512BITALG &&
-		x.HasAVX512GFNI && x.HasBMI2 {
-		ks = append(ks, avx512)
-	}
-	if x.HasAVX2 {
-		ks = append(ks, avx2)
-	}
-	return append(ks, portable)
-}
 
 // count adds the positional counts of the words of x.
 func (k kernel) count(counts *[64]uint32, x []uint64) {
-	switch k {
-	case avx512:
+	switch simd.Level(k) {
+	case simd.AVX512:
 		countAVX512(counts, unsafe.SliceData(x), len(x))
-	case avx2:
+	case simd.AVX2:
 		count256(counts, x)
 	default:
 		countGeneric(counts, x)
@@ -34,10 +20,10 @@ func (k kernel) count(counts *[64]uint32, x []uint64) {
 
 // countMixed adds the positional counts of mix(h+add) for every h in x.
 func (k kernel) countMixed(counts *[64]uint32, x []uint64, add uint64) {
-	switch k {
-	case avx512:
+	switch simd.Level(k) {
+	case simd.AVX512:
 		countMixedAVX512(counts, unsafe.SliceData(x), len(x), add)
-	case avx2:
+	case simd.AVX2:
 		countMixed256(counts, x, add)
 	default:
 		countMixedGeneric(counts, x, add)
@@ -46,10 +32,10 @@ func (k kernel) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 
 // countSelected adds the positional counts of those words of x whose weight, in weights, has the bit 1<<bit.
 func (k kernel) countSelected(counts *[64]uint32, x []uint64, weights []int32, bit int) {
-	switch k {
-	case avx512:
+	switch simd.Level(k) {
+	case simd.AVX512:
 		countSelectedAVX512(counts, unsafe.SliceData(x), len(x), unsafe.SliceData(weights), 1<<bit)
-	case avx2:
+	case simd.AVX2:
 		countSelected256(counts, x, weights, bit)
 	default:
 		countSelectedGeneric(counts, x, weights, bit)

@@ -2,9 +2,6 @@
 
 package pospop
 
-// kernels returns the kernels of this machine.
-func kernels() []kernel { return []kernel{portable} }
-
 // count adds the positional counts of the words of x.
 func (k kernel) count(counts *[64]uint32, x []uint64) { countGeneric(counts, x) }
 

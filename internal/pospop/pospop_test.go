@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/simd"
 )
 
 // plainCount is the loop all kernels are compared with, in the tests and in the benchmarks.
@@ -40,6 +42,17 @@ func randomWords(r *rand.Rand, n int) []uint64 {
 		}
 	}
 	return x
+}
+
+// String returns the name of the kernel.
+func (k kernel) String() string { return simd.Level(k).String() }
+
+// kernels returns the kernels of this machine, fastest first.
+func kernels() (ks []kernel) {
+	for _, l := range simd.Available() {
+		ks = append(ks, kernel(l))
+	}
+	return ks
 }
 
 // withKernels runs f once for every kernel of this machine.
@@ -235,17 +248,6 @@ func TestNoAllocation(t *testing.T) {
 			t.Fatalf("%v allocations", n)
 		}
 	})
-}
-
-func TestChoose(t *testing.T) {
-	for _, k := range kernels() {
-		if got := choose(k.String()); got != k {
-			t.Errorf("choose(%q) = %q", k, got)
-		}
-	}
-	if got, want := choose("no such kernel"), kernels()[0]; got != want {
-		t.Errorf("an unknown name chooses %q, want %q", got, want)
-	}
 }
 
 func FuzzCount(f *testing.F) {

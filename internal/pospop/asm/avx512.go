@@ -36,7 +36,8 @@ const (
 	selected             // the words of x whose weight has a certain bit
 )
 
-// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI, BITALG and GFNI.
+// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI,
+// BITALG and GFNI, and BMI2.
 func countAVX512(name string, f form) {
 	signature := "func(counts *[64]uint32, x *uint64, n int)"
 	doc := name + " adds positional counts of n words."
