@@ -3,7 +3,6 @@ package sstable
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"sync/atomic"
 
@@ -100,7 +99,7 @@ func (e docsExtent) append(b, stored []byte) []byte {
 	for _, n := range []uint32{e.stored, e.raw, e.first, e.count} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
-	sum := crc32.Update(checksum(b[start:]), castagnoli, stored)
+	sum := updateChecksum(checksum(b[start:]), stored)
 	return binary.LittleEndian.AppendUint32(b, sum)
 }
 
@@ -150,14 +149,19 @@ func (d *docs) blockOf(doc uint32) int {
 	return lo
 }
 
+// entry returns what the directory says of block b, unchecked.
+func (d *docs) entry(b int) docsExtent {
+	e := d.dir[b*docsEntry:][:docsEntry]
+	le := binary.LittleEndian
+	return docsExtent{
+		offset: le.Uint64(e), stored: le.Uint32(e[8:]), raw: le.Uint32(e[12:]),
+		first: le.Uint32(e[16:]), count: le.Uint32(e[20:]), sum: le.Uint32(e[24:]),
+	}
+}
+
 // extent returns the entry of block b and the block as it is stored, after checking both.
 func (d *docs) extent(b int) (docsExtent, []byte, error) {
-	entry := d.dir[b*docsEntry:][:docsEntry]
-	le := binary.LittleEndian
-	e := docsExtent{
-		offset: le.Uint64(entry), stored: le.Uint32(entry[8:]), raw: le.Uint32(entry[12:]),
-		first: le.Uint32(entry[16:]), count: le.Uint32(entry[20:]), sum: le.Uint32(entry[24:]),
-	}
+	e := d.entry(b)
 	bad := func(format string, args ...any) (docsExtent, []byte, error) {
 		return e, nil, base.Corruptf(d.file, KindDocs.String(), d.dirOff+int64(b*docsEntry), format, args...)
 	}
@@ -165,7 +169,7 @@ func (d *docs) extent(b int) (docsExtent, []byte, error) {
 		return bad("block of %d bytes at %d of %d", e.stored, e.offset, len(d.blocks))
 	}
 	stored := d.blocks[e.offset:][:e.stored]
-	if crc32.Update(checksum(entry[:docsEntry-4]), castagnoli, stored) != e.sum {
+	if updateChecksum(checksum(d.dir[b*docsEntry:][:docsEntry-4]), stored) != e.sum {
 		return e, nil, base.Corruptf(d.file, KindDocs.String(), d.blkOff+int64(e.offset), "wrong checksum of block %d", b)
 	}
 	if e.count == 0 || e.first >= d.n || e.count > d.n-e.first {

@@ -95,6 +95,9 @@ type Info struct {
 // checksum returns the CRC32C of b.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
+// updateChecksum returns the CRC32C of what sum is of, followed by b.
+func updateChecksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+
 // IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
 func IsTable(prefix []byte) bool {
 	return len(prefix) >= len(Magic) && string(prefix[:len(Magic)]) == Magic

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -182,6 +183,36 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 		}
 		if !slices.Equal(hits, want) {
 			t.Fatalf("Near(%016x, %d) = %v, want %v", q, k, hits, want)
+		}
+	}
+}
+
+func TestVerify(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 600, 20000} {
+		for _, l := range []Layout{{4, 1}, {5, 2}} {
+			p := testParams
+			p.Layout = l
+			p.StoreText = n != 600
+			data, _ := buildTable(t, p, WriterOptions{}, testDocs(rng, n))
+			r := openTable(t, data)
+			var last, total int64
+			err := r.Verify(t.Context(), func(d, n int64) {
+				if d < last || d > n {
+					t.Errorf("progress went from %d to %d of %d", last, d, n)
+				}
+				last, total = d, n
+			})
+			if err != nil || last != total {
+				t.Errorf("%d documents, layout %v: Verify = %v after %d of %d", n, l, err, last, total)
+			}
+			var out strings.Builder
+			if err := r.Describe(&out); err != nil {
+				t.Error(err)
+			}
+			if n == 20000 || n == 0 {
+				t.Log(out.String())
+			}
 		}
 	}
 }

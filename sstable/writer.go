@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 
@@ -309,7 +308,7 @@ func (f *fileWriter) write(p []byte) {
 		return
 	}
 	_, f.err = f.w.Write(p)
-	f.sum = crc32.Update(f.sum, castagnoli, p)
+	f.sum = updateChecksum(f.sum, p)
 	f.off += int64(len(p))
 }
 

@@ -1,0 +1,97 @@
+package sstable
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// Describe writes the layout of the table for people: parameters, extremes, and each section with its place, its size
+// and what one of its things costs. Sizes are bytes, costs bits.
+func (r *Reader) Describe(w io.Writer) error {
+	i := &r.info
+	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, FormatVersion, i.Size, i.Checksum)
+	fmt.Fprintf(w, "parameters    %v\n", r.params)
+	fmt.Fprintf(w, "documents     %d\n", i.Docs)
+	fmt.Fprintf(w, "fingerprints  %d, %d distinct\n", i.Fingerprints, i.Distinct)
+	if i.Docs > 0 {
+		fmt.Fprintf(w, "times         %s to %s\n", showTime(i.MinTime), showTime(i.MaxTime))
+		fmt.Fprintf(w, "writes        %d to %d\n", i.MinSeq, i.MaxSeq)
+		fmt.Fprintf(w, "cost          %.1f bytes a document, %.2f of them without blocks\n", per(i.Size, i.Docs),
+			per(i.Size-r.section(KindBlocks, 0).Length, i.Docs))
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "offset\tsize\tcount\tbits each\t  section\n")
+	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", headerSize)
+	for j := range i.Sections {
+		s := &i.Sections[j]
+		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, bitsEach(s.Length, s.Count), r.detail(s))
+	}
+	end := i.Size - tailSize
+	if n := len(i.Sections); n > 0 {
+		end = align(i.Sections[n-1].Offset + i.Sections[n-1].Length)
+	}
+	fmt.Fprintf(t, "%d\t%d\t%d\t\t  directory\n", end, i.Size-tailSize-end, len(i.Sections))
+	fmt.Fprintf(t, "%d\t%d\t\t\t  trailer\n", i.Size-tailSize, tailSize)
+	return t.Flush()
+}
+
+// detail names a section and says what its bytes are made of.
+func (r *Reader) detail(s *Section) string {
+	stats := func(st RunStats) string {
+		if st.Values == 0 {
+			return s.Name()
+		}
+		return fmt.Sprintf("%s: %d blocks; packed %s, unary %s, directory %s, checksums %s, rest %d bytes", s.Name(), st.Blocks,
+			bitsEach(st.Low, s.Count), bitsEach(st.High, s.Count), bitsEach(st.Directory, s.Count), bitsEach(st.Checksums, s.Count), st.Rest)
+	}
+	switch s.Kind {
+	case KindBlocks:
+		return r.blocksDetail()
+	case KindRun:
+		return stats(r.runs[s.Index].Stats())
+	case KindIDs:
+		return stats(r.ids.Stats())
+	case KindIDDocs:
+		return stats(r.idDocs.Stats())
+	case KindTimes:
+		return stats(r.times.Stats())
+	case KindSeqs:
+		return stats(r.seqs.Stats())
+	}
+	return s.Name()
+}
+
+// blocksDetail says how the section of blocks is shared.
+func (r *Reader) blocksDetail() string {
+	var names, stored, raw int64
+	for b := range r.names.numBlocks() {
+		_, length, _ := r.names.extent(b)
+		names += int64(length)
+	}
+	for b := range r.docs.numBlocks() {
+		e := r.docs.entry(b)
+		stored, raw = stored+int64(e.stored), raw+int64(e.raw)
+	}
+	s := fmt.Sprintf("%s: names %d bytes (%.1f a document), texts %d bytes", KindBlocks, names, per(names, r.info.Docs), stored)
+	if stored > 0 {
+		s += fmt.Sprintf(" (%.2f times smaller than the %d they were)", float64(raw)/float64(stored), raw)
+	}
+	return s
+}
+
+// per returns n divided by a number of documents, 0 if there are none.
+func per(n int64, docs uint32) float64 { return float64(n) / float64(max(docs, 1)) }
+
+// bitsEach shows the bits that each of count things takes, "" if there is none.
+func bitsEach(size int64, count uint64) string {
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", 8*float64(size)/float64(count))
+}
+
+// showTime shows microseconds since the Unix epoch.
+func showTime(t int64) string { return time.UnixMicro(t).UTC().Format("2006-01-02T15:04:05.999999Z") }

@@ -1,0 +1,331 @@
+package sstable
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// Verify reads the whole table and returns the first damage it finds:
+//
+//	bytes    checksums of all sections; zero bytes between them
+//	records  the blocks of names and documents fill their section, and hold every document once
+//	columns  times and sequence numbers have the extremes that the info says
+//	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
+//	ids      each document once, under the hash of its ID; no ID twice
+//
+// It checks what a writer may have got wrong as well as what storage may have lost. progress, if not nil, is called
+// every few megabytes; done and total are bytes, each of the file counting twice. Memory: a bit a document.
+func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
+	defer r.unguard(guard(), &err)
+	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
+	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkColumns, v.checkRuns, v.checkIDs, v.finish} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyStep is how many bytes are read between two looks at the context.
+const verifyStep = 4 << 20
+
+// verifier is a verification that goes on.
+type verifier struct {
+	*Reader
+	ctx         context.Context
+	progress    func(done, total int64)
+	done, total int64
+	quiet       int64 // bytes since the last report
+}
+
+// advance counts n bytes as done.
+func (v *verifier) advance(n int64) error {
+	v.done += n
+	if v.quiet += n; v.quiet < verifyStep {
+		return nil
+	}
+	v.quiet = 0
+	if v.progress != nil {
+		v.progress(min(v.done, v.total), v.total)
+	}
+	return v.ctx.Err()
+}
+
+// finish reports the end.
+func (v *verifier) finish() error {
+	if v.progress != nil {
+		v.progress(v.total, v.total)
+	}
+	return v.ctx.Err()
+}
+
+// checkBytes verifies the checksums of sections, and that nothing is between them.
+func (v *verifier) checkBytes() error {
+	header := appendHeader(nil)
+	if !bytes.Equal(v.data[:headerSize], header) {
+		return base.Corruptf(v.file, "header", 0, "reserved bytes are not zero")
+	}
+	end := int64(headerSize)
+	for i := range v.info.Sections {
+		s := &v.info.Sections[i]
+		if err := v.checkZero(end, s.Offset); err != nil {
+			return err
+		}
+		end = s.Offset + s.Length
+		if err := v.checkSection(s); err != nil {
+			return err
+		}
+	}
+	return v.checkZero(end, align(end))
+}
+
+// checkSection verifies the checksum of a section.
+func (v *verifier) checkSection(s *Section) error {
+	var sum uint32
+	for data := v.bytes(s); len(data) > 0; {
+		chunk := data[:min(len(data), verifyStep)]
+		sum = updateChecksum(sum, chunk)
+		if err := v.advance(int64(len(chunk))); err != nil {
+			return err
+		}
+		data = data[len(chunk):]
+	}
+	if sum != s.Checksum {
+		return base.Corruptf(v.file, s.Name(), s.Offset, "wrong checksum of the section")
+	}
+	return nil
+}
+
+// checkZero verifies that the bytes between two sections are zero.
+func (v *verifier) checkZero(from, to int64) error {
+	for i, b := range v.data[from:to] {
+		if b != 0 {
+			return base.Corruptf(v.file, "padding", from+int64(i), "byte %#02x, not zero", b)
+		}
+	}
+	return nil
+}
+
+// checkRecords verifies the blocks of names and documents, in the order in which they lie.
+func (v *verifier) checkRecords() error {
+	var blk docsBlock
+	var end uint64 // of the blocks so far
+	var doc uint32 // documents so far
+	names, docs := 0, 0
+	for names < v.names.numBlocks() || docs < v.docs.numBlocks() {
+		if names < v.names.numBlocks() {
+			if off, length, _ := v.names.extent(names); off == end {
+				if err := v.names.check(names); err != nil {
+					return err
+				}
+				names, end = names+1, end+length
+				continue
+			}
+		}
+		if docs == v.docs.numBlocks() {
+			return v.corrupt(KindBlocks, int64(end), "no block starts here")
+		}
+		if err := v.docs.decode(docs, &blk); err != nil {
+			return err
+		}
+		if blk.stored > 0 && blk.offset != end {
+			return v.corrupt(KindBlocks, int64(end), "no block starts here")
+		}
+		if err := v.checkBlock(&blk, doc); err != nil {
+			return err
+		}
+		docs, end, doc = docs+1, end+uint64(blk.stored), doc+blk.count
+		if err := v.advance(int64(blk.stored)); err != nil {
+			return err
+		}
+	}
+	if s := v.section(KindBlocks, 0); doc != v.info.Docs || end != uint64(s.Length) {
+		return v.corrupt(KindBlocks, int64(end), "%d of %d documents, %d of %d bytes", doc, v.info.Docs, end, s.Length)
+	}
+	return nil
+}
+
+// checkBlock verifies a decoded block that should start with document doc.
+func (v *verifier) checkBlock(blk *docsBlock, doc uint32) error {
+	if blk.first != doc {
+		return v.docs.misplaced(blk.number, doc, blk)
+	}
+	if blk.raw == 0 {
+		return nil
+	}
+	rest, err := blk.data, error(nil)
+	for range blk.count {
+		if _, _, rest, err = nextRecord(rest); err != nil {
+			return v.docs.badRecord(blk, err)
+		}
+	}
+	if len(rest) > 0 {
+		return v.corrupt(KindBlocks, int64(blk.offset), "%d bytes after the last record of block %d", len(rest), blk.number)
+	}
+	return nil
+}
+
+// corrupt is the error for damage at an offset of a section.
+func (v *verifier) corrupt(kind Kind, at int64, format string, args ...any) error {
+	s := v.section(kind, 0)
+	return base.Corruptf(v.file, s.Name(), s.Offset+at, format, args...)
+}
+
+// checkColumns verifies that the least and greatest values of the columns by document are those of the info.
+func (v *verifier) checkColumns() error {
+	lo, hi, err := v.extremes(v.times)
+	if err != nil {
+		return err
+	}
+	if v.info.Docs > 0 && (timeOf(lo) != v.info.MinTime || timeOf(hi) != v.info.MaxTime) {
+		return v.corrupt(KindTimes, 0, "times %d..%d, the info says %d..%d", timeOf(lo), timeOf(hi), v.info.MinTime, v.info.MaxTime)
+	}
+	if lo, hi, err = v.extremes(v.seqs); err != nil {
+		return err
+	}
+	if v.info.Docs > 0 && (lo != v.info.MinSeq || hi != v.info.MaxSeq) {
+		return v.corrupt(KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.info.MinSeq, v.info.MaxSeq)
+	}
+	return nil
+}
+
+// extremes returns the least and the greatest value of a column.
+func (v *verifier) extremes(c *column) (lo, hi uint64, err error) {
+	var values [blockKeys]uint64
+	lo = ^uint64(0)
+	for b := range c.blocks {
+		n, err := c.Block(b, values[:])
+		if err != nil {
+			return 0, 0, err
+		}
+		lo, hi = min(lo, slices.Min(values[:n])), max(hi, slices.Max(values[:n]))
+		if err := v.advance(int64(c.blockSize(b))); err != nil {
+			return 0, 0, err
+		}
+	}
+	return lo, hi, nil
+}
+
+// checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of keyed hashes of their
+// members, whose keys are drawn here so that no file can be made to deceive it.
+func (v *verifier) checkRuns() error {
+	h := setHash{rand.Uint64(), rand.Uint64()}
+	var want uint64
+	for table := range v.runs {
+		sum, n, repeated, err := v.checkRun(table, h)
+		if err != nil {
+			return err
+		}
+		s := v.section(KindRun, uint16(table))
+		switch {
+		case table == 0:
+			want = sum
+		case repeated:
+			return base.Corruptf(v.file, s.Name(), s.Offset, "a fingerprint is there twice")
+		case sum != want:
+			return base.Corruptf(v.file, s.Name(), s.Offset, "not the fingerprints of run 0")
+		}
+		if n != v.info.Distinct {
+			return base.Corruptf(v.file, s.Name(), s.Offset, "%d distinct fingerprints, the info says %d", n, v.info.Distinct)
+		}
+	}
+	return nil
+}
+
+// checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and whether any is there
+// more than once.
+func (v *verifier) checkRun(table int, h setHash) (sum uint64, n uint32, repeated bool, err error) {
+	run, prev := v.runs[table], uint64(0)
+	it := run.Iter(0)
+	for i := 0; it.Next(); i++ {
+		key := it.Key()
+		if i > 0 && key < prev {
+			s := v.section(KindRun, uint16(table))
+			return 0, 0, false, base.Corruptf(v.file, s.Name(), s.Offset, "key %016x after %016x", key, prev)
+		}
+		if i > 0 && key == prev {
+			repeated = true
+		} else {
+			sum += h.of(v.params.Layout.Unpermute(table, key))
+			n++
+		}
+		prev = key
+		if i%blockKeys == 0 {
+			if err := v.advance(int64(run.blockSize(i / blockKeys))); err != nil {
+				return 0, 0, false, err
+			}
+		}
+	}
+	return sum, n, repeated, it.Err()
+}
+
+// setHash is the key of a hash whose sum over a set identifies the set.
+type setHash [2]uint64
+
+// of returns the hash of one member: SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014), keyed twice.
+func (h setHash) of(x uint64) uint64 {
+	x ^= h[0]
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	x = (x ^ x>>31 ^ h[1]) * 0xbf58476d1ce4e5b9
+	return x ^ x>>32
+}
+
+// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice.
+func (v *verifier) checkIDs() error {
+	seen := make([]uint64, (uint64(v.info.Docs)+63)/64)
+	var same [][]byte // IDs with the hash prev
+	var prev uint64
+	it := v.ids.Iter(0)
+	for i := 0; it.Next(); i++ {
+		doc, err := v.docAt(i)
+		if err != nil {
+			return err
+		}
+		id, err := v.names.get(doc)
+		if err != nil {
+			return err
+		}
+		if seen[doc/64]>>(doc%64)&1 != 0 {
+			return v.corrupt(KindIDDocs, 0, "document %d is there twice", doc)
+		}
+		seen[doc/64] |= 1 << (doc % 64)
+		if HashID(id) != it.Key() {
+			return v.corrupt(KindIDs, 0, "document %d is not under the hash of its ID", doc)
+		}
+		if it.Key() != prev {
+			if err := v.checkUnique(same); err != nil {
+				return err
+			}
+			same, prev = same[:0], it.Key()
+		}
+		same = append(same, id)
+		if i%blockKeys == 0 {
+			if err := v.advance(int64(v.ids.blockSize(i / blockKeys))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	return v.checkUnique(same)
+}
+
+// checkUnique verifies that no two of ids, which have the same hash, are equal.
+func (v *verifier) checkUnique(ids [][]byte) error {
+	if len(ids) < 2 {
+		return nil
+	}
+	slices.SortFunc(ids, bytes.Compare)
+	for i, id := range ids[1:] {
+		if bytes.Equal(id, ids[i]) {
+			return v.corrupt(KindIDs, 0, "ID %.100q is there twice", id)
+		}
+	}
+	return nil
+}
