@@ -1,0 +1,181 @@
+package sstable
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+var benchN = flag.Int("fps", 1_000_000, "uniform fingerprints of the search benchmarks, before near copies; 10000000 for the published figures")
+
+// splitMix is SplitMix64, so that the fingerprints are those that other programs make from the same seed.
+type splitMix uint64
+
+func (s *splitMix) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (s *splitMix) flip(x uint64, k int) uint64 {
+	for seen := uint64(0); k > 0; {
+		if b := uint64(1) << (s.next() % 64); seen&b == 0 {
+			seen |= b
+			x ^= b
+			k--
+		}
+	}
+	return x
+}
+
+// benchData returns n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped, sorted; and queries, half of them stored
+// fingerprints with 1 to 3 bits flipped.
+func benchData(n, queries int) (fps, qs []uint64) {
+	s := splitMix(42)
+	for range n {
+		fps = append(fps, s.next())
+	}
+	for i := 0; i < n; i += 10 {
+		fps = append(fps, s.flip(fps[i], 1+int(s.next()%3)))
+	}
+	for i := range queries {
+		q := s.next()
+		if i%2 == 0 {
+			q = s.flip(fps[q%uint64(len(fps))], 1+int(s.next()%3))
+		}
+		qs = append(qs, q)
+	}
+	slices.Sort(fps)
+	return fps, qs
+}
+
+// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does.
+func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
+	path := filepath.Join(b.TempDir(), "runs")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	var ends []int
+	size := 0
+	for t := range l.Tables() {
+		keys := slices.Clone(fps)
+		if t > 0 {
+			keys = slices.Compact(keys)
+			for i, fp := range keys {
+				keys[i] = l.Permute(t, fp)
+			}
+			slices.Sort(keys)
+		}
+		run := appendKeyRun(nil, keys)
+		ends = append(ends, size+len(run))
+		run = append(run, make([]byte, -len(run)&63)...)
+		if _, err := f.Write(run); err != nil {
+			b.Fatal(err)
+		}
+		size += len(run)
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { unix.Munmap(data) })
+	var runs []*keyRun
+	start := 0
+	for i, end := range ends {
+		run, err := openKeyRun(data[start:end], path, fmt.Sprint("run ", i), int64(start))
+		if err == nil {
+			err = run.Verify()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		runs = append(runs, run)
+		start = (end + 63) &^ 63
+	}
+	return newIndex(l, runs), size
+}
+
+// BenchmarkNear reports the median and the 99th percentile of one search, from a warm mapped file; run it pinned to one core.
+func BenchmarkNear(b *testing.B) {
+	fps, queries := benchData(*benchN, 10_000)
+	for _, l := range []Layout{{4, 1}, {2, 1}} {
+		x, size := mapRuns(b, l, fps)
+		for _, k := range []int{0, 3, 6, 8, 10} {
+			if l.Blocks == 2 && k > 3 {
+				continue
+			}
+			b.Run(fmt.Sprintf("layout=%v/n=%d/k=%d/%s", l, len(fps), k, kernel.Name()), func(b *testing.B) {
+				benchNear(b, x, queries, k)
+				b.ReportMetric(float64(size)/float64(len(fps)), "bytes/fp")
+			})
+		}
+	}
+}
+
+func benchNear(b *testing.B, x *Index, queries []uint64, k int) {
+	s := new(Scratch)
+	var dst []Hit
+	var err error
+	if k > 6 {
+		queries = queries[:2000]
+	}
+	times := make([]time.Duration, 0, 1<<16)
+	search := func(q uint64) {
+		if dst, err = x.Near(q, k, s, dst[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, q := range queries { // warm
+		search(q)
+	}
+	s.Stats = NearStats{}
+	n := 0
+	for b.Loop() {
+		start := time.Now()
+		search(queries[n%len(queries)])
+		if d := time.Since(start); len(times) < cap(times) {
+			times = append(times, d)
+		}
+		n++
+	}
+	slices.SortFunc(times, func(a, b time.Duration) int { return cmp.Compare(a, b) })
+	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+	b.ReportMetric(float64(times[len(times)*99/100]), "p99-ns")
+	b.ReportMetric(float64(s.Stats.Candidates)/float64(n), "candidates/query")
+	b.ReportMetric(float64(s.Stats.Probes)/float64(n), "probes/query")
+}
+
+// BenchmarkScan compares every fingerprint of table 0.
+func BenchmarkScan(b *testing.B) {
+	fps, queries := benchData(*benchN, 1000)
+	x, _ := mapRuns(b, Layout{1, 1}, fps)
+	s := new(Scratch)
+	for _, k := range []int{3, 10, 24} {
+		b.Run(fmt.Sprintf("n=%d/k=%d/%s", len(fps), k, kernel.Name()), func(b *testing.B) {
+			var dst []Hit
+			n := 0
+			for b.Loop() {
+				s.dst = dst[:0]
+				if err := x.scanAll(queries[n%len(queries)], k, s); err != nil {
+					b.Fatal(err)
+				}
+				dst, s.dst = s.dst, nil
+				n++
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n)/float64(len(fps)), "ns/key")
+		})
+	}
+}
