@@ -16,6 +16,9 @@ const (
 	segmentWords = maxSegment/2 + 1     // no segment holds more words
 )
 
+// window is a segment of text with room for a whole last block and for loads past its end.
+type window [maxSegment + segmentPad]byte
+
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
@@ -35,10 +38,9 @@ func gather(x uint64) uint64 { return x >> 7 * 0x0102040810204080 >> 56 }
 
 // masksGo stores to dst[i] the mask of word bytes of the i-th 64 bytes of text, and returns for how many of the
 // len(dst) blocks it did so: it stops before a block with a byte that is not ASCII.
-func masksGo(dst []uint64, text []byte) int {
+func masksGo(dst []uint64, text *window) int {
 	for i := range dst {
-		b := text[i*blockBytes:]
-		_ = b[blockBytes-1]
+		b := (*[blockBytes]byte)(text[i*blockBytes:])
 		var all, m uint64
 		for j := 0; j < blockBytes; j += 8 {
 			x := binary.LittleEndian.Uint64(b[j:])
@@ -82,21 +84,31 @@ var chunkMask = func() (m [17][2]uint64) {
 	return m
 }()
 
-// hashASCII stores to dst the hash of each word text[edges[2i]:edges[2i+1]], whose bytes are all 0-9, A-Z, a-z. It may
-// read, and ignores, up to 16 bytes past a word.
-func (h Hasher) hashASCII(dst []uint64, text []byte, edges []uint16) {
-	for i := range dst {
-		start, end := int(edges[2*i]), int(edges[2*i+1])
-		v := h.k1
-		for end-start > 16 {
-			v = fold(binary.LittleEndian.Uint64(text[start:])|lowCase^h.k0, binary.LittleEndian.Uint64(text[start+8:])|lowCase^v)
-			start += 16
+// hashASCII stores to dst[i], for i below n, the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all 0-9,
+// A-Z, a-z. It may read, and ignores, up to 16 bytes past a word.
+func (h Hasher) hashASCII(dst *[segmentWords]uint64, text *window, edges *[maxSegment]uint16, n int) {
+	k0, k1 := h.k0, h.k1
+	for i := 0; i < n && i < maxSegment/2; i++ {
+		start, end := uint(edges[2*i]), uint(edges[2*i+1])
+		if end-start > 16 || start >= maxSegment {
+			dst[i] = h.hashLong(text, start, end)
+			continue
 		}
 		m := &chunkMask[end-start]
-		b := text[start:]
-		_ = b[15]
-		lo := (binary.LittleEndian.Uint64(b) | lowCase) & m[0]
-		hi := (binary.LittleEndian.Uint64(b[8:]) | lowCase) & m[1]
-		dst[i] = fold(lo^h.k0, hi^v)
+		lo := (binary.LittleEndian.Uint64(text[start:start+8]) | lowCase) & m[0]
+		hi := (binary.LittleEndian.Uint64(text[start+8:start+16]) | lowCase) & m[1]
+		dst[i] = fold(lo^k0, hi^k1)
 	}
+}
+
+// hashLong returns the hash of the word text[start:end] of more than 16 bytes.
+func (h Hasher) hashLong(text *window, start, end uint) uint64 {
+	v := h.k1
+	for ; end-start > 16; start += 16 {
+		v = fold((binary.LittleEndian.Uint64(text[start:])|lowCase)^h.k0, (binary.LittleEndian.Uint64(text[start+8:])|lowCase)^v)
+	}
+	m := &chunkMask[end-start]
+	lo := (binary.LittleEndian.Uint64(text[start:]) | lowCase) & m[0]
+	hi := (binary.LittleEndian.Uint64(text[start+8:]) | lowCase) & m[1]
+	return fold(lo^h.k0, hi^v)
 }

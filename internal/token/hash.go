@@ -62,38 +62,41 @@ func finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
-// appendShingles appends to dst the hash of each k consecutive words, in order and with repetitions.
+// shingles stores to dst the hash of each k consecutive words, in order and with repetitions, and returns how many they
+// are: len(words)-k+1 or 0, for which dst must have room.
 //
 // The hash of words w[0..k-1] is finish(w[0] P^(k-1) + ... + w[k-1]), a polynomial of word hashes modulo 2^64: words
 // are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and moving on by a word
 // takes two multiplications whatever k is.
-func appendShingles(dst, words []uint64, k int) []uint64 {
-	if len(words) < k {
-		return dst
+func shingles(dst, words []uint64, k int) int {
+	n := len(words) - k + 1
+	if n <= 0 {
+		return 0
 	}
+	dst = dst[:n]
 	switch k {
 	case 1:
-		for _, w := range words {
-			dst = append(dst, finish(w))
+		for i, w := range words[:n] {
+			dst[i] = finish(w)
 		}
-		return dst
 	case 3:
 		const square = power * power & (1<<64 - 1)
-		for i, w := range words[2:] {
-			dst = append(dst, finish(words[i]*square+words[i+1]*power+w))
+		w1, w2 := words[1:][:len(dst)], words[2:][:len(dst)]
+		for i, w0 := range words[:len(dst)] {
+			dst[i] = finish(w0*square + w1[i]*power + w2[i])
 		}
-		return dst
+	default:
+		out := uint64(1) // P^k, the weight of the word that leaves
+		s := uint64(0)
+		for _, w := range words[:k] {
+			out *= power
+			s = s*power + w
+		}
+		dst[0] = finish(s)
+		for i, w := range words[k:] {
+			s = s*power + w - words[i]*out
+			dst[i+1] = finish(s)
+		}
 	}
-	out := uint64(1) // P^k, the weight of the word that leaves
-	s := uint64(0)
-	for _, w := range words[:k] {
-		out *= power
-		s = s*power + w
-	}
-	dst = append(dst, finish(s))
-	for i, w := range words[k:] {
-		s = s*power + w - words[i]*out
-		dst = append(dst, finish(s))
-	}
-	return dst
+	return n
 }

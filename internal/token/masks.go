@@ -1,4 +1,4 @@
 package token
 
 // masks is the kernel for the masks of word bytes: see masksGo.
-func masks(dst []uint64, text []byte) int { return masksGo(dst, text) }
+func masks(dst []uint64, text *window) int { return masksGo(dst, text) }

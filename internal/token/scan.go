@@ -9,7 +9,7 @@ type Scanner struct {
 	invalid int  // bytes that were not UTF-8
 	masks   [maxSegment / blockBytes]uint64
 	edges   [maxSegment]uint16
-	tail    [maxSegment + segmentPad]byte // the last bytes of a text, with room for loads past the end
+	tail    window // the last bytes of a text, with room for loads past the end
 }
 
 // reset makes s ready for the next text.
@@ -19,37 +19,36 @@ func (s *Scanner) reset() {
 	s.invalid = 0
 }
 
-// next reads from the start of text and stores the hashes of words that end in what it reads to dst, which must have
-// room for segmentWords. final says that no text follows. It returns how many words it stored and how many bytes it
+// next reads from the start of text and stores the hashes of words that end in what it reads to dst, final says that no text follows. It returns how many words it stored and how many bytes it
 // read; zero bytes mean that it needs more text, or, if final, that it is done and text is empty.
-func (s *Scanner) next(dst []uint64, text []byte, final bool) (words, read int) {
+func (s *Scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if !s.uni {
 		words, read = s.nextASCII(dst, text, final)
 		if read > 0 || !s.uni {
 			return words, read
 		}
 	}
-	words, read = s.slow(dst, text, segment, final)
+	words, read = s.slow(dst[:], text, segment, final)
 	s.uni = s.open.kind != openNone || read < len(text) && !isASCII(text[read:])
 	return words, read
 }
 
 // nextASCII is next on the ASCII path. It may read nothing and put the Unicode path in charge.
-func (s *Scanner) nextASCII(dst []uint64, text []byte, final bool) (words, read int) {
-	if len(text) >= segment+segmentPad {
-		return s.fast(dst, text, segment)
+func (s *Scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
+	if len(text) >= len(window{}) {
+		return s.fast(dst, (*window)(text), segment)
 	}
 	if !final {
 		return 0, 0
 	}
 	n := copy(s.tail[:], text)
 	clear(s.tail[n:])
-	words, read = s.fast(dst, s.tail[:], (n+blockBytes)&^(blockBytes-1))
+	words, read = s.fast(dst, &s.tail, min(maxSegment, (n+blockBytes)&^(blockBytes-1)))
 	return words, min(read, n)
 }
 
 // finish ends the word that is open at the end of the text; it returns how many words that stored to dst.
-func (s *Scanner) finish(dst []uint64) int {
+func (s *Scanner) finish(dst *[segmentWords]uint64) int {
 	if s.open.kind == openNone {
 		return 0
 	}
@@ -60,7 +59,7 @@ func (s *Scanner) finish(dst []uint64) int {
 // fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode path in charge, before
 // the first word that holds or is followed by a byte that is not ASCII, and before a word of the length of a segment.
 // Otherwise it stops where the last word that ended did, or where the one that is cut off starts.
-func (s *Scanner) fast(dst []uint64, text []byte, size int) (words, read int) {
+func (s *Scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
 	full := masks(s.masks[:blocks], text)
 	n, carry := 0, uint64(0)
@@ -81,6 +80,6 @@ func (s *Scanner) fast(dst []uint64, text []byte, size int) (words, read int) {
 		read = int(s.edges[n-1])
 		s.uni = s.uni || read == 0
 	}
-	s.h.hashASCII(dst[:words], text, s.edges[:2*words])
+	s.h.hashASCII(dst, text, &s.edges, words)
 	return words, read
 }

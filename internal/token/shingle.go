@@ -36,7 +36,7 @@ func NewShingler(k int, seed uint64) *Shingler {
 		scan:   Scanner{h: NewHasher(seed)},
 		k:      k,
 		words:  make([]uint64, k-1+segmentWords),
-		hashes: make([]uint64, 0, segmentWords),
+		hashes: make([]uint64, segmentWords),
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *Shingler) reset() {
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
-		words, n := s.scan.next(s.words[s.carry:], text[read:], final)
+		words, n := s.scan.next((*[segmentWords]uint64)(s.words[s.carry:]), text[read:], final)
 		s.emit(words, sink)
 		read += n
 		if n == 0 {
@@ -101,9 +101,10 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
-	s.emit(s.scan.finish(s.words[s.carry:]), sink)
+	s.emit(s.scan.finish((*[segmentWords]uint64)(s.words[s.carry:])), sink)
 	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle has: one shingle of all of them
-		sink.Shingles(appendShingles(s.hashes[:0], s.words[:s.carry], s.carry))
+		n := shingles(s.hashes, s.words[:s.carry], s.carry)
+		sink.Shingles(s.hashes[:n])
 	}
 	return Stats{Bytes: bytes, Words: s.total, Invalid: int64(s.scan.invalid)}
 }
@@ -115,8 +116,8 @@ func (s *Shingler) emit(n int, sink Sink) {
 	}
 	s.total += int64(n)
 	words := s.words[:s.carry+n]
-	if hashes := appendShingles(s.hashes[:0], words, s.k); len(hashes) > 0 {
-		sink.Shingles(hashes)
+	if n := shingles(s.hashes, words, s.k); n > 0 {
+		sink.Shingles(s.hashes[:n])
 	}
 	s.carry = copy(s.words, words[max(0, len(words)-(s.k-1)):])
 }

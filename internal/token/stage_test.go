@@ -1,0 +1,46 @@
+package token
+
+import (
+	"strings"
+	"testing"
+)
+
+func BenchmarkStages(b *testing.B) {
+	text := (*window)([]byte(strings.Repeat("It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light. ", 11)[:2128]))
+	s := &Scanner{h: NewHasher(0)}
+	var words [segmentWords]uint64
+	n, _ := s.fast(&words, text, segment)
+	per := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/word")
+		b.SetBytes(segment)
+	}
+	b.Run("masks", func(b *testing.B) {
+		for b.Loop() {
+			masks(s.masks[:segment/64], text)
+		}
+		per(b)
+	})
+	b.Run("edges", func(b *testing.B) {
+		for b.Loop() {
+			n, carry := 0, uint64(0)
+			for i, m := range s.masks[:segment/64] {
+				n = appendEdges(&s.edges, n, m^(m<<1|carry), i*blockBytes)
+				carry = m >> 63
+			}
+		}
+		per(b)
+	})
+	b.Run("hash", func(b *testing.B) {
+		for b.Loop() {
+			s.h.hashASCII(&words, text, &s.edges, n)
+		}
+		per(b)
+	})
+	b.Run("shingles", func(b *testing.B) {
+		out := make([]uint64, segmentWords)
+		for b.Loop() {
+			shingles(out, words[:n], 3)
+		}
+		per(b)
+	})
+}
