@@ -8,6 +8,3 @@ type kernel simd.Level
 
 // active is the kernel in use.
 var active = kernel(simd.Active())
-
-// Kernel returns the name of the kernel in use: "avx512", "avx2" or "go". See [simd.Env].
-func Kernel() string { return simd.Level(active).String() }
