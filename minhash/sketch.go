@@ -29,8 +29,8 @@ type overlap struct {
 // union returns the number of distinct elements up to tau.
 func (o overlap) union() int { return o.a + o.b - o.common }
 
-// compare finds the overlap of two sketches of size n.
-func compare(a, b Sketch, n int) overlap {
+// tauOverlap finds the overlap of two sketches of size n, neither empty, but for the number of common hashes.
+func tauOverlap(a, b Sketch, n int) overlap {
 	tau := uint32(math.MaxUint32)
 	if len(a) >= n {
 		tau = a[len(a)-1]
@@ -38,12 +38,14 @@ func compare(a, b Sketch, n int) overlap {
 	if len(b) >= n {
 		tau = min(tau, b[len(b)-1])
 	}
-	return overlap{
-		a:      upTo(a, tau),
-		b:      upTo(b, tau),
-		common: common(a, b),
-		exact:  len(a) < n && len(b) < n,
-	}
+	return overlap{a: upTo(a, tau), b: upTo(b, tau), exact: len(a) < n && len(b) < n}
+}
+
+// compare finds the overlap of two sketches of size n, neither empty.
+func compare(a, b Sketch, n int) overlap {
+	o := tauOverlap(a, b, n)
+	o.common = common(a[:o.a], b[:o.b])
+	return o
 }
 
 // upTo returns how many elements of s are at most tau.

@@ -1,0 +1,152 @@
+package minhash
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits a hash of the least possible size:
+//
+//	uvarint   n                       nothing follows if it is 0
+//	byte      l                       floor(log2((last+1)/n)), 0..32: the low bits of a hash
+//	l*n bits  low                     the low l bits of each hash, ascending
+//	bits      high                    for each hash, a 0 for every 1<<l by which its high bits exceed those of the hash
+//	                                  before, then a 1: n + last>>l bits
+//	bits      padding                 zeros to a whole byte
+//
+// low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has one encoding and no other.
+
+// MaxEncoded is the largest number of hashes that an encoded sketch may have.
+const MaxEncoded = 1 << 20
+
+// ErrEncoding is what errors.Is finds in the error for bytes that are not an encoded sketch.
+var ErrEncoding = errors.New("minhash: malformed sketch")
+
+// lowBits returns l for a sketch of n hashes, which are distinct, so that last+1 >= n.
+func lowBits(n int, last uint32) int { return bits.Len64((uint64(last)+1)/uint64(n)) - 1 }
+
+// bitWriter appends bits to bytes, lowest first.
+type bitWriter struct {
+	dst []byte
+	acc uint64
+	n   int // bits in acc, below 8 between calls
+}
+
+// write appends the low n bits of v, whose other bits are zero; n is at most 56.
+func (w *bitWriter) write(v uint64, n int) {
+	w.acc |= v << w.n
+	for w.n += n; w.n >= 8; w.n -= 8 {
+		w.dst = append(w.dst, byte(w.acc))
+		w.acc >>= 8
+	}
+}
+
+// AppendEncoded appends the encoding of s, which must be ascending without repetitions and have at most MaxEncoded
+// hashes, to dst. With N = 128 the sketch of a text of 1,000 words takes about 390 bytes.
+func (s Sketch) AppendEncoded(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	if len(s) == 0 {
+		return dst
+	}
+	l := lowBits(len(s), s[len(s)-1])
+	w := bitWriter{dst: append(dst, byte(l))}
+	for _, v := range s {
+		w.write(uint64(v)&(1<<l-1), l)
+	}
+	high := uint32(0)
+	for _, v := range s {
+		h := uint32(uint64(v) >> l)
+		for gap := h - high; gap > 0; {
+			n := min(gap, 32)
+			w.write(0, int(n))
+			gap -= n
+		}
+		w.write(1, 1)
+		high = h
+	}
+	if w.n > 0 {
+		w.dst = append(w.dst, byte(w.acc))
+	}
+	return w.dst
+}
+
+// Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest of src. It accepts
+// what AppendEncoded writes and nothing else.
+func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
+	n, size := binary.Uvarint(src)
+	if size <= 0 || n > MaxEncoded || size != len(binary.AppendUvarint(nil, n)) {
+		return dst, src, fmt.Errorf("%w: bad number of hashes", ErrEncoding)
+	}
+	src = src[size:]
+	if n == 0 {
+		return dst, src, nil
+	}
+	// Each hash has at least its low bits and a one.
+	if len(src) == 0 || src[0] > 32 || n*uint64(src[0]+1) > 8*uint64(len(src)-1) {
+		return dst, src, fmt.Errorf("%w: %d hashes in %d bytes", ErrEncoding, n, len(src))
+	}
+	l := int(src[0])
+	src = src[1:]
+	before := len(dst)
+	dst, end := decodeHashes(dst, src, int(n), l)
+	s = dst[before:]
+	if len(s) < int(n) {
+		return dst[:before], src, fmt.Errorf("%w: it ends early", ErrEncoding)
+	}
+	for i, v := range s[1:] {
+		if v <= s[i] {
+			return dst[:before], src, fmt.Errorf("%w: hashes do not ascend", ErrEncoding)
+		}
+	}
+	if l != lowBits(int(n), s[n-1]) {
+		return dst[:before], src, fmt.Errorf("%w: %d low bits", ErrEncoding, l)
+	}
+	if end%8 != 0 && src[end/8]>>(end%8) != 0 {
+		return dst[:before], src, fmt.Errorf("%w: padding is not zero", ErrEncoding)
+	}
+	return dst, src[(end+7)/8:], nil
+}
+
+// decodeHashes appends n hashes of l low bits to dst, fewer if src ends early or the high bits of one exceed 32 bits.
+// end is the number of bits they take.
+func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
+	start := n * l // the high bits start here; the i-th one, at bit p, says that the high bits are p - start - i
+	at := start &^ 7
+	ones := load(src, at>>3) >> (start & 7) << (start & 7)
+	mask := uint64(1)<<l - 1
+	for i := range n {
+		for ones == 0 {
+			if at += 64; at >= 8*len(src) {
+				return dst, at
+			}
+			ones = load(src, at>>3)
+		}
+		end = at + bits.TrailingZeros64(ones)
+		ones &= ones - 1
+		high := uint64(end - start - i)
+		if high > math.MaxUint32>>l {
+			return dst, end
+		}
+		low := i * l
+		dst = append(dst, uint32(high<<l|load(src, low>>3)>>(low&7)&mask))
+	}
+	return dst, end + 1
+}
+
+// load returns the up to eight bytes of src from i on as an integer.
+func load(src []byte, i int) uint64 {
+	if i+8 <= len(src) {
+		return binary.LittleEndian.Uint64(src[i:])
+	}
+	return loadTail(src[i:])
+}
+
+// loadTail is load for the last bytes of an encoding.
+func loadTail(src []byte) uint64 {
+	var b [8]byte
+	copy(b[:], src)
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,78 @@
+package minhash
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// randomSketch returns a sketch of up to n hashes below limit.
+func randomSketch(r *rand.Rand, n int, limit uint64) Sketch {
+	s := make(Sketch, n)
+	for i := range s {
+		s[i] = uint32(r.Uint64N(limit))
+	}
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+func TestEncodeDecode(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	sketches := []Sketch{{}, {0}, {1}, {math.MaxUint32}, {0, math.MaxUint32}, {0, 1, 2, 3}, {math.MaxUint32 - 1, math.MaxUint32}}
+	for range 5000 {
+		sketches = append(sketches, randomSketch(r, r.IntN(1<<r.IntN(10)), 1+r.Uint64N(1<<r.IntN(33))))
+	}
+	for _, s := range sketches {
+		enc := s.AppendEncoded([]byte("x"))
+		got, rest, err := Decode(Sketch{7}, append(enc, "rest"...)[1:])
+		if err != nil || string(rest) != "rest" || got[0] != 7 || !slices.Equal(got[1:], s) {
+			t.Fatalf("Decode(%x) = %v, %q, %v; want %v", enc, got, rest, err, s)
+		}
+		for i := range enc[1:] {
+			if _, _, err := Decode(nil, enc[1:1+i]); !errors.Is(err, ErrEncoding) {
+				t.Fatalf("Decode(%x) of %d bytes less: %v", enc, len(enc)-1-i, err)
+			}
+		}
+	}
+}
+
+// TestDecodeAcceptsOneEncoding changes encodings: what still decodes must encode to the same bytes.
+func TestDecodeAcceptsOneEncoding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Sketch(rapid.SliceOfNDistinct(rapid.Uint32(), 0, 20, rapid.ID).Draw(t, "hashes"))
+		slices.Sort(s)
+		enc := s.AppendEncoded(nil)
+		i := rapid.IntRange(0, len(enc)-1).Draw(t, "at")
+		enc[i] ^= byte(rapid.IntRange(1, 255).Draw(t, "flip"))
+		got, rest, err := Decode(nil, enc)
+		if err == nil && !bytes.Equal(append(got.AppendEncoded(nil), rest...), enc) {
+			t.Fatalf("%x decodes to %v, which encodes to %x", enc, got, got.AppendEncoded(nil))
+		}
+	})
+}
+
+func TestEncodedSize(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, shingles := range []uint64{200, 1000, 10000} {
+		limit := uint64(128<<32) / shingles
+		enc := randomSketch(r, 128, limit).AppendEncoded(nil)
+		t.Logf("128 of %d shingles: %d bytes", shingles, len(enc))
+		if best := 128 * (math.Log2(float64(limit)/128) + math.Log2E) / 8; float64(len(enc)) > best+128*0.6/8+4 {
+			t.Errorf("128 of %d shingles: %d bytes, least possible %.0f", shingles, len(enc), best)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	enc := randomSketch(rand.New(rand.NewPCG(1, 2)), 128, 1<<29).AppendEncoded(nil)
+	buf := make(Sketch, 0, 128)
+	for b.Loop() {
+		Decode(buf, enc)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/128, "ns/hash")
+}
