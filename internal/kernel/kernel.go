@@ -5,13 +5,46 @@
 // bytes exactly and a kernel may start at any multiple of eight.
 //
 // Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold all of its bits, whatever
-// its position (see RoundWidth). Every implementation returns the same positions in the same order.
+// its position (see RoundWidth).
+//
+// Pure Go runs everywhere; AVX2 and AVX-512 (with VBMI and VPOPCNTDQ) are chosen when the program starts, if the processor
+// has them. All return the same positions in the same order. The environment variable SIMDB_KERNEL=go|avx2|avx512 asks for one; a
+// name that is unknown, or that the processor lacks, is passed over.
 package kernel
 
-import "math/bits"
+import "os"
 
 // Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
 const Slack = 64
+
+// kind is an implementation.
+type kind uint8
+
+const (
+	pureGo kind = iota
+	avx2
+	avx512
+)
+
+// kindNames are what Name returns.
+var kindNames = [...]string{pureGo: "go", avx2: "avx2", avx512: "avx512"}
+
+// active is the implementation in use. Only init and tests write to it.
+var active = choose(bestKind())
+
+// choose returns the implementation that the environment asks for if it is at most best, else best.
+func choose(best kind) kind {
+	want := os.Getenv("SIMDB_KERNEL")
+	for k, name := range kindNames[:best+1] {
+		if name == want {
+			return kind(k)
+		}
+	}
+	return best
+}
+
+// Name returns the name of the implementation in use: "go", "avx2" or "avx512".
+func Name() string { return kindNames[active] }
 
 // RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w starts (i*w)%8 bits into
 // its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
@@ -33,54 +66,38 @@ func Mask(w int) uint64 {
 	return 1<<uint(w) - 1
 }
 
-// Name returns the name of the implementation in use: "go", "avx2" or "avx512".
-func Name() string { return "go" }
-
-// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w lowest bits of q in at most
-// k bits, ascending. packed must hold Slack readable bytes past the value to-1.
-func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
-	return scanPackedGo(dst, packed, w, from, to, q, k)
-}
-
-// ScanFlat appends to dst the positions of keys that differ from q in at most k bits, ascending.
-func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
-	return scanFlatGo(dst, keys, q, k)
-}
-
-// Prefetch asks for the cache lines of p to be loaded; it never waits for them.
-func Prefetch(p []byte) {}
-
 // Get returns packed value i of width w. packed must hold seven bytes past the value's first.
 func Get(packed []byte, w, i int) uint64 {
 	bit := i * w
 	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
 }
 
-func load64(p []byte) uint64 {
-	_ = p[7]
-	return uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
-		uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w lowest bits of q in at most
+// k bits, ascending. packed must hold Slack readable bytes past the value to-1.
+func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
+	if from >= to || k < 0 {
+		return dst
+	}
+	if active == pureGo {
+		return scanPackedGo(dst, packed, w, from, to, q, k)
+	}
+	return scanPackedAsm(dst, packed, w, from, to, q, k)
 }
 
-func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
-	mask := Mask(w)
-	q &= mask
-	bit := from * w
-	for i := from; i < to; i++ {
-		low := load64(packed[bit>>3:]) >> (bit & 7) & mask
-		if bits.OnesCount64(low^q) <= k {
-			dst = append(dst, uint32(i))
-		}
-		bit += w
+// ScanFlat appends to dst the positions of keys that differ from q in at most k bits, ascending.
+func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
+	if k < 0 {
+		return dst
 	}
-	return dst
+	if active == pureGo {
+		return scanFlatGo(dst, keys, 0, q, k)
+	}
+	return scanFlatAsm(dst, keys, q, k)
 }
 
-func scanFlatGo(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
-	for i, key := range keys {
-		if bits.OnesCount64(key^q) <= k {
-			dst = append(dst, uint32(i))
-		}
+// Prefetch asks for the cache lines of p to be loaded; it never waits for them.
+func Prefetch(p []byte) {
+	if active != pureGo && len(p) > 0 {
+		prefetchAsm(p)
 	}
-	return dst
 }

@@ -1,0 +1,108 @@
+//go:build amd64 && !purego
+
+package kernel
+
+import (
+	"slices"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:generate sh -c "cd asm && go run . -out ../scan_amd64.s -stubs ../scan_amd64.go -pkg kernel"
+
+// bestKind returns the fastest implementation that the processor and the system support.
+func bestKind() kind {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VPOPCNTDQ && x.HasPOPCNT:
+		return avx512
+	case x.HasAVX2 && x.HasPOPCNT:
+		return avx2
+	}
+	return pureGo
+}
+
+// lanes512 says, for each width, how eight packed values spread over the lanes of a register: for each lane the eight bytes that hold
+// its value (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
+var lanes512 = makeLanes512()
+
+func makeLanes512() (all [65][128]byte) {
+	for w := range all {
+		for lane := range 8 {
+			for i := range 8 {
+				all[w][8*lane+i] = byte(lane*w>>3 + i)
+			}
+			all[w][64+8*lane] = byte(lane * w & 7)
+		}
+	}
+	return all
+}
+
+// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values, loaded from the first byte of the
+// pair. The indices of four pairs (VPSHUFB), the shifts of eight lanes, and the first bytes of the pairs.
+var lanes2 = makeLanes2()
+
+func makeLanes2() (all [65][160]byte) {
+	for w := range all {
+		for lane := range 8 {
+			pairByte := (lane &^ 1) * w >> 3
+			for i := range 8 {
+				all[w][8*lane+i] = byte(lane*w>>3 - pairByte + i)
+			}
+			all[w][64+8*lane] = byte(lane * w & 7)
+			all[w][128+8*(lane>>1)] = byte(pairByte)
+		}
+	}
+	return all
+}
+
+// scanPackedAsm scans the whole groups that [from, to) touches and drops what lies outside.
+func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
+	first, groups := from&^7, (to+7)>>3-from>>3
+	packed = packed[first>>3*w:]
+	_ = packed[(groups-1)*w+63] // the last byte that is read
+	n := len(dst)
+	dst = slices.Grow(dst, 8*groups)
+	out, mask := &dst[:n+1][n], Mask(w)
+	var found int
+	if active == avx512 {
+		found = scanPackedAVX512(out, &packed[0], &lanes512[w], w, groups, first, q, mask, uint64(k))
+	} else {
+		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, mask, uint64(k))
+	}
+	dst = dst[:n+found]
+	for len(dst) > n && dst[len(dst)-1] >= uint32(to) {
+		dst = dst[:len(dst)-1]
+	}
+	before := n
+	for before < len(dst) && dst[before] < uint32(from) {
+		before++
+	}
+	if before > n {
+		dst = append(dst[:n], dst[before:]...)
+	}
+	return dst
+}
+
+// flatChunk bounds how far the positions are grown ahead.
+const flatChunk = 4096
+
+func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
+	first := 0
+	for ; len(keys)-first >= 8; first += flatChunk {
+		groups := min(len(keys)-first, flatChunk) >> 3
+		n := len(dst)
+		dst = slices.Grow(dst, 8*groups)
+		out := &dst[:n+1][n]
+		if active == avx512 {
+			n += scanFlatAVX512(out, &keys[first], groups, first, q, uint64(k))
+		} else {
+			n += scanFlatAVX2(out, &keys[first], groups, first, q, uint64(k))
+		}
+		dst = dst[:n]
+	}
+	rest := len(keys) &^ 7
+	return scanFlatGo(dst, keys[rest:], rest, q, k)
+}
+
+func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }

@@ -1,0 +1,15 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func bestKind() kind { return pureGo }
+
+func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
+	return scanPackedGo(dst, packed, w, from, to, q, k)
+}
+
+func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
+	return scanFlatGo(dst, keys, 0, q, k)
+}
+
+func prefetchAsm([]byte) {}

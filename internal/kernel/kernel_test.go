@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// widths are all that packed values may have.
+func widths() (all []int) {
+	for w := 0; w <= 64; w++ {
+		if RoundWidth(w) == w {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// pack lays out values of width w, bit by bit, and adds the slack that kernels ask for, filled with noise.
+func pack(values []uint64, w int) []byte {
+	out := make([]byte, (len(values)*w+7)/8+Slack)
+	for i := range out[len(out)-Slack:] {
+		out[len(out)-1-i] = 0xa5
+	}
+	for i, v := range values {
+		for b := range w {
+			bit := i*w + b
+			out[bit>>3] = out[bit>>3]&^(1<<(bit&7)) | byte(v>>b&1)<<(bit&7)
+		}
+	}
+	return out
+}
+
+func randomValues(r *rand.Rand, n, w int, q uint64) []uint64 {
+	values := make([]uint64, n)
+	for i := range values {
+		switch r.IntN(3) {
+		case 0:
+			values[i] = r.Uint64()
+		case 1:
+			values[i] = q ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
+		default:
+			values[i] = q
+			for range r.IntN(20) {
+				values[i] ^= 1 << r.IntN(64)
+			}
+		}
+		values[i] &= Mask(w)
+	}
+	return values
+}
+
+func wantNear(values []uint64, from, to int, q uint64, w, k int) []uint32 {
+	var want []uint32
+	for i := from; i < to; i++ {
+		if bits.OnesCount64((values[i]^q)&Mask(w)) <= k {
+			want = append(want, uint32(i))
+		}
+	}
+	return want
+}
+
+func TestGet(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, w := range widths() {
+		values := randomValues(r, 130, w, r.Uint64())
+		packed := pack(values, w)
+		for i, v := range values {
+			if got := Get(packed, w, i); got != v {
+				t.Fatalf("width %d: value %d is %x, want %x", w, i, got, v)
+			}
+		}
+	}
+}
+
+func TestRoundWidth(t *testing.T) {
+	for w := 0; w <= 64; w++ {
+		if got := RoundWidth(w); got < w || RoundWidth(got) != got {
+			t.Errorf("RoundWidth(%d) = %d", w, got)
+		}
+		for i := range 8 {
+			if RoundWidth(w) == w && i*w%8+w > 64 {
+				t.Errorf("value %d of width %d does not fit into eight bytes", i, w)
+			}
+		}
+	}
+}
+
+// eachKind runs f on every implementation that the processor has.
+func eachKind(t *testing.T, f func(t *testing.T)) {
+	defer func(k kind) { active = k }(active)
+	for k := pureGo; k <= bestKind(); k++ {
+		active = k
+		t.Run(Name(), f)
+	}
+}
+
+func TestScanPacked(t *testing.T) { eachKind(t, testScanPacked) }
+
+// testScanPacked compares the kernel in use with a plain loop over unpacked values.
+func testScanPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, w := range widths() {
+		for range 60 {
+			q := r.Uint64()
+			values := randomValues(r, 1+r.IntN(600), w, q)
+			packed := pack(values, w)
+			from := r.IntN(len(values) + 1)
+			to := from + r.IntN(len(values)-from+1)
+			k := r.IntN(66)
+			if r.IntN(2) == 0 {
+				k = r.IntN(5)
+			}
+			got := ScanPacked([]uint32{7}, packed[:(to*w+7)/8+Slack], w, from, to, q, k)
+			if got[0] != 7 || !slices.Equal(got[1:], wantNear(values, from, to, q, w, k)) {
+				t.Fatalf("width %d, [%d, %d), k %d: %d positions, want %d", w, from, to, k,
+					len(got)-1, len(wantNear(values, from, to, q, w, k)))
+			}
+		}
+	}
+}
+
+func TestScanFlat(t *testing.T) { eachKind(t, testScanFlat) }
+
+func testScanFlat(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for n := range 200 {
+		for range 10 {
+			q := r.Uint64()
+			values := randomValues(r, n, 64, q)
+			k := r.IntN(66)
+			got := ScanFlat([]uint32{7}, values, q, k)
+			if got[0] != 7 || !slices.Equal(got[1:], wantNear(values, 0, n, q, 64, k)) {
+				t.Fatalf("%d keys, k %d: %v", n, k, got)
+			}
+		}
+	}
+}
+
+func BenchmarkScanPacked(b *testing.B) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, w := range []int{8, 25, 40, 57} {
+		for _, n := range []int{168, 512} {
+			b.Run(fmt.Sprintf("w=%d/n=%d/%s", w, n, Name()), func(b *testing.B) {
+				values := make([]uint64, 512)
+				for i := range values {
+					values[i] = r.Uint64()
+				}
+				packed := pack(values, w)
+				var dst []uint32
+				for b.Loop() {
+					dst = ScanPacked(dst[:0], packed, w, 0, n, 12345, w/16)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
+			})
+		}
+	}
+}
+
+func BenchmarkScanFlat(b *testing.B) {
+	keys := make([]uint64, 4096)
+	r := rand.New(rand.NewPCG(5, 5))
+	for i := range keys {
+		keys[i] = r.Uint64()
+	}
+	var dst []uint32
+	for b.Loop() {
+		dst = ScanFlat(dst[:0], keys, 1, 3)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
+}
