@@ -1,0 +1,261 @@
+package sstable
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// answer is what one operation gave.
+type answer struct {
+	op, result string
+	err        error
+}
+
+// exercise calls everything that reads a table. ids are looked up, queries searched for.
+func exercise(r *Reader, ids []string, queries []uint64) []answer {
+	var all []answer
+	add := func(op string, err error, result string) { all = append(all, answer{op, result, err}) }
+	var d Document
+	for i := range min(r.NumDocs(), 2000) {
+		err := r.Document(i, &d)
+		add("Document", err, show(i, &d))
+		id, err1 := r.ID(i)
+		fp, ok, err2 := r.Fingerprint(i)
+		at, err3 := r.Time(i)
+		seq, err4 := r.Seq(i)
+		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: at, Seq: seq}
+		add("fields", cmp.Or(err1, err2, err3, err4), show(i, &single))
+	}
+	for _, id := range ids {
+		doc, found, err := r.Lookup([]byte(id))
+		add("Lookup", err, fmt.Sprint(id, doc, found))
+	}
+	var s Scratch
+	for _, q := range queries {
+		for _, k := range []int{0, 3, 7, 64} {
+			hits, err := r.Near(q, k, &s, nil)
+			slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Doc, b.Doc) })
+			result := strconv.AppendUint(strconv.AppendInt(nil, int64(k), 10), q, 16)
+			for _, h := range hits {
+				result = binary.LittleEndian.AppendUint32(result, h.Doc)
+				result = binary.LittleEndian.AppendUint64(append(result, h.Distance), h.Fingerprint)
+			}
+			add("Near", err, string(result))
+			r.Plan(q, k, &s)
+		}
+	}
+	for _, it := range []*Iter{r.Iter(), r.Entries()} {
+		for range 2000 {
+			if !it.Next() {
+				break
+			}
+			add("Next", nil, show(it.Doc(), it.Document()))
+		}
+		add("iteration", it.Err(), strconv.Itoa(int(it.Doc())))
+	}
+	var out strings.Builder
+	err := r.Describe(&out)
+	add("Describe", err, out.String())
+	return all
+}
+
+// show writes a document so that different ones look different.
+func show(i uint32, d *Document) string {
+	b := binary.LittleEndian.AppendUint32(nil, i)
+	for _, n := range []uint64{uint64(len(d.ID)), uint64(len(d.Text)), uint64(len(d.Fields)), d.Fingerprint, uint64(d.Time), d.Seq} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	b = append(append(append(b, d.ID...), d.Text...), d.Fields...)
+	return string(strconv.AppendBool(b, d.HasFingerprint))
+}
+
+// victim is a table that tests damage.
+type victim struct {
+	data    []byte
+	ids     []string
+	queries []uint64
+	want    map[string]bool // answers of the undamaged table
+}
+
+func newVictim(t *testing.T, n int, o WriterOptions) *victim {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(13, uint64(n)))
+	docs := testDocs(rng, n)
+	v := &victim{ids: []string{"missing"}, want: map[string]bool{}}
+	v.data, _ = buildTable(t, testParams, o, docs)
+	for _, d := range docs[:min(n, 20)] {
+		v.ids = append(v.ids, string(d.ID))
+		v.queries = append(v.queries, d.Fingerprint^1<<rng.UintN(64))
+	}
+	for _, a := range exercise(openTable(t, v.data), v.ids, v.queries) {
+		if a.err != nil {
+			t.Fatalf("undamaged: %s: %v", a.op, a.err)
+		}
+		v.want[a.op+a.result] = true
+	}
+	return v
+}
+
+// typed reports whether err is what damage may cause.
+func typed(err error) bool {
+	var c *base.CorruptionError
+	return errors.As(err, &c) && c.File == "test.sst" && c.Section != "" || errors.Is(err, ErrUnsupported)
+}
+
+// try opens data, which was damaged as said, and exercises it. Where honest is set the damage must be noticed by
+// Verify, and every answer must be right or an error; Describe shows what directories say, right or wrong.
+func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args ...any) {
+	t.Helper()
+	fail := func(f string, a ...any) {
+		t.Helper()
+		t.Fatalf("%s: %s", fmt.Sprintf(format, args...), fmt.Sprintf(f, a...))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			fail("panic: %v", p)
+		}
+	}()
+	r, err := OpenBytes(data, "test.sst")
+	if err != nil {
+		if !typed(err) {
+			fail("OpenBytes: %v", err)
+		}
+		return
+	}
+	defer r.Close()
+	for _, a := range exercise(r, v.ids, v.queries) {
+		if a.err != nil && !typed(a.err) {
+			fail("%s: %v", a.op, a.err)
+		}
+		if a.err == nil && honest && a.op != "Describe" && !v.want[a.op+a.result] {
+			fail("%s gave %.200s", a.op, a.result)
+		}
+	}
+	err = r.Verify(t.Context(), nil)
+	if err != nil && !typed(err) || err == nil && honest {
+		fail("Verify: %v", err)
+	}
+}
+
+func TestFlippedBytes(t *testing.T) {
+	v := newVictim(t, 12, WriterOptions{BlockSize: 300})
+	masks := []byte{0x01, 0x80, 0xff}
+	if os.Getenv("SIMDB_THOROUGH") != "" {
+		masks = []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
+	}
+	for i := range v.data {
+		for _, m := range masks {
+			v.data[i] ^= m
+			v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
+			v.data[i] ^= m
+		}
+	}
+}
+
+func TestFlippedBytesOfLargerTable(t *testing.T) {
+	v := newVictim(t, 1500, WriterOptions{BlockSize: 2000})
+	rng := rand.New(rand.NewPCG(15, 16))
+	for range 60 {
+		i, m := rng.IntN(len(v.data)), byte(1+rng.UintN(255))
+		v.data[i] ^= m
+		v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
+		v.data[i] ^= m
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	v := newVictim(t, 12, WriterOptions{BlockSize: 300})
+	for n := range len(v.data) {
+		if _, err := OpenBytes(v.data[:n:n], "test.sst"); !typed(err) {
+			t.Fatalf("cut to %d of %d bytes: %v", n, len(v.data), err)
+		}
+	}
+	for _, tail := range []string{"\x00", Magic, strings.Repeat("x", 64)} {
+		if _, err := OpenBytes(append(slices.Clone(v.data), tail...), "test.sst"); !typed(err) {
+			t.Fatalf("%q appended: %v", tail, err)
+		}
+	}
+}
+
+// TestForged damages words and makes every checksum right again, as somebody would who means to do harm: no answer is
+// wrong enough to be a panic, and what is allocated is bounded by the file.
+func TestForged(t *testing.T) {
+	for _, n := range []int{12, 600} {
+		v := newVictim(t, n, WriterOptions{BlockSize: 300})
+		r := openTable(t, slices.Clone(v.data))
+		values := []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080}
+		step := 1
+		if n > 12 {
+			step = 101
+		}
+		for at := 0; at+8 <= len(v.data); at += 8 * step {
+			for _, value := range values {
+				data := slices.Clone(v.data)
+				binary.LittleEndian.PutUint64(data[at:], value)
+				reseal(r, data)
+				v.try(t, data, false, "word at %d of %d set to %#x", at, len(data), value)
+			}
+		}
+	}
+}
+
+// reseal makes the checksums of data right, which was the table of r and has been damaged since.
+func reseal(r *Reader, data []byte) {
+	le := binary.LittleEndian
+	blocks := r.section(KindBlocks, 0)
+	part := func(off, length int64) []byte {
+		area := data[blocks.Offset:][:blocks.Length]
+		if off < 0 || off > int64(len(area)) || length > int64(len(area))-off {
+			return nil
+		}
+		return area[off:][:length]
+	}
+	for b := range r.names.numBlocks() {
+		e := data[r.names.dirOff+int64(b*namesEntry):]
+		le.PutUint32(e[12:], checksum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
+	}
+	for b := range r.docs.numBlocks() {
+		e := data[r.docs.dirOff+int64(b*docsEntry):]
+		stored := part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))
+		le.PutUint32(e[docsEntry-4:], updateChecksum(checksum(e[:docsEntry-4]), stored))
+	}
+	for _, run := range append(slices.Clone(r.runs), r.ids) {
+		resealFrame(&run.blockDir, data)
+	}
+	for _, c := range []*column{r.times, r.seqs, r.idDocs} {
+		resealFrame(&c.blockDir, data)
+	}
+	dir := align(r.info.Sections[len(r.info.Sections)-1].Offset + r.info.Sections[len(r.info.Sections)-1].Length)
+	for i, s := range r.info.Sections {
+		le.PutUint32(data[dir+ParamsSize+infoSize+int64(i)*entrySize+32:], checksum(data[s.Offset:][:s.Length]))
+	}
+	tail := data[len(data)-tailSize:]
+	le.PutUint32(tail[12:], checksum(data[dir:len(data)-tailSize]))
+	le.PutUint32(tail[20:], checksum(tail[:20]))
+}
+
+// resealFrame makes the checksums of a key run or a column right.
+func resealFrame(d *blockDir, data []byte) {
+	le := binary.LittleEndian
+	s := data[d.off:][:len(d.data)]
+	end := 0
+	for b := range d.blocks {
+		in, size := d.info(b), d.blockSize(b)
+		le.PutUint32(s[d.dirOff+16*d.blocks+4*b:], checksum(s[in.off:][:size]))
+		end = in.off + size
+	}
+	t := s[len(s)-frameTrailerSize:]
+	le.PutUint32(t[48:], checksum(s[d.dirOff:len(s)-frameTrailerSize]))
+	le.PutUint32(t[52:], checksum(s[end:d.dirOff]))
+	le.PutUint32(t[60:], checksum(t[:60]))
+}
