@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+const (
+	// lockTimeout is how long to wait for another process to close the file. A writer of the same database is kept out by the
+	// database's lock long before.
+	lockTimeout = time.Second
+	// mapSize is what bbolt maps at first. A larger file would have to be mapped anew, which waits for all readers.
+	mapSize = 64 << 20
+	// growSize is by how much the file grows. bbolt's 16 MiB are meant for large files.
+	growSize = 64 << 10
+)
+
+// boltOptions are the same for every use. The freelist is not stored: it is found by a walk over the tree at opening, and that
+// saves writing it in every transaction. The page size is fixed, so that the file is the same on every machine of one byte order.
+func boltOptions(readOnly bool) *bbolt.Options {
+	opts := &bbolt.Options{
+		Timeout:        lockTimeout,
+		ReadOnly:       readOnly,
+		NoFreelistSync: true,
+		FreelistType:   bbolt.FreelistMapType,
+		PageSize:       pageSize,
+	}
+	if runtime.GOOS != "windows" { // where the file would be grown to the size of the map
+		opts.InitialMmapSize = mapSize
+	}
+	return opts
+}
+
+// openBolt opens the host file of the catalog called name, whose last transaction is known.
+func openBolt(host, name string, readOnly bool, txid uint64) (db *bbolt.DB, err error) {
+	err = guard(name, func() (err error) {
+		db, err = bbolt.Open(host, 0o644, boltOptions(readOnly))
+		if err != nil {
+			return err
+		}
+		db.AllocSize = growSize
+		return db.View(func(tx *bbolt.Tx) error {
+			if got := uint64(tx.ID()); got != txid {
+				return fmt.Errorf("transaction %d came while the file was opened", got)
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, &vfs.LockedError{File: name}
+	}
+	if err != nil && db != nil {
+		db.Close()
+	}
+	return db, errnoOf(err)
+}
+
+// writeNew fills an empty file with the records of a catalog.
+func writeNew(host string, records []record) error {
+	db, err := bbolt.Open(host, 0o644, boltOptions(false))
+	if err != nil {
+		return err
+	}
+	db.AllocSize = growSize
+	err = db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket([]byte(bucketName))
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := b.Put(r.key, r.value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if closeErr := db.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// panicked is a panic of bbolt, or a fault in its map.
+type panicked struct{ reason any }
+
+func (p *panicked) Error() string { return fmt.Sprintf("bbolt panicked: %v", p.reason) }
+
+// guard runs f, and turns its panics into corruption errors, faults in mapped memory included: a file that was intact when it was opened
+// can be cut short by others later.
+func guard(name string, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = base.Corruptf(name, "pages", -1, "%w", &panicked{r})
+		}
+	}()
+	return f()
+}
+
+// errnoOf restores the cause of an error that bbolt has wrapped as text: it grows the file with fmt.Errorf("... %s", err), and
+// errors.Is would not find ENOSPC.
+func errnoOf(err error) error {
+	var errno syscall.Errno
+	if err == nil || errors.As(err, &errno) {
+		return err
+	}
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EFBIG, syscall.EROFS} {
+		if strings.HasSuffix(err.Error(), errno.Error()) {
+			return fmt.Errorf("%w (%w)", err, errno)
+		}
+	}
+	return err
+}
+
+// CheckFile checks a catalog thoroughly: all that Open checks, and then bbolt's own check of its pages. That one can end the process
+// on a damaged file, so it belongs into a child process. path is a host path, and no process may have the catalog open for writing.
+func CheckFile(path string) error {
+	tree, err := readTree(vfs.Disk, path)
+	if err != nil {
+		return fmt.Errorf("check catalog: %w", err)
+	}
+	if _, _, err := decodeState(path, tree.entries); err != nil {
+		return fmt.Errorf("check catalog: %w", err)
+	}
+	db, err := openBolt(path, path, true, tree.txid)
+	if err != nil {
+		return fmt.Errorf("check catalog %s: %w", path, err)
+	}
+	err = guard(path, func() error {
+		return db.View(func(tx *bbolt.Tx) (err error) {
+			for damage := range tx.Check() { // to the end: its goroutine waits for us
+				if err == nil {
+					err = base.Corruptf(path, "pages", -1, "%w", damage)
+				}
+			}
+			return err
+		})
+	})
+	if closeErr := db.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("check catalog: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+// Package catalog is the file CATALOG of a database: which tables are live, which of their documents are deleted, and where the log
+// starts. It is the one place that says what the database is; a change of it, a transaction of bbolt, is the moment at which a flush,
+// a compaction or a bulk load becomes visible.
+//
+// The state is small and is read as a whole when the catalog is opened; after that the file is only written. bbolt gives atomic and durable
+// transactions, but checksums none of its pages except the two that hold the root, and panics, in a goroutine of its own, on a damaged
+// tree. So this package adds:
+//
+//   - a walk over the tree, page by page, before bbolt opens the file, which checks all that bbolt takes for granted, and from which
+//     the state is read (pages.go);
+//   - a checksum over every key with its value (record.go);
+//   - a digest over the set of all records, so that a lost or a stale one is noticed;
+//   - both root pages must be intact and stem from successive transactions: bbolt would fall back silently to the older one.
+//
+// Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two states the file has, and the catalog takes
+// no further changes until it is opened again.
+//
+// Deleted documents are kept as Roaring bitmaps, one for every 65,536 documents of a table. So values stay below about 8 KiB, and a
+// deletion rewrites one of them.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"go.etcd.io/bbolt"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// Version is the version of the format that this package writes and reads. Version 1 is the first.
+const Version = 1
+
+// TempSuffix is appended to the name of a catalog while it is being created. A file of such a name is left by a crash and may be removed.
+const TempSuffix = ".tmp"
+
+var (
+	// ErrVersion is returned for a catalog in a version that this package does not know.
+	ErrVersion = errors.New("unknown catalog format version")
+	// ErrReadOnly is returned by Apply if the catalog was opened for reading.
+	ErrReadOnly = errors.New("catalog is read-only")
+	// ErrClosed is returned by Apply after Close.
+	ErrClosed = errors.New("catalog is closed")
+	// ErrInvalid is returned for a state or an edit that contradicts itself or the catalog. It changes nothing.
+	ErrInvalid = errors.New("invalid catalog edit")
+)
+
+// Table describes a live table.
+type Table struct {
+	Number           uint64 // of the file
+	Size             int64  // of the file, in bytes
+	Docs             uint32 // documents in it, deleted ones included
+	Fingerprints     uint32 // documents that have a fingerprint
+	MinTime, MaxTime int64  // of its documents, unix microseconds
+	MinSeq, MaxSeq   uint64 // of the writes in it
+	Digest           uint32 // of the file's footer, so that a swapped file is noticed
+	Level            int    // size tier, 0 for a flushed memtable
+}
+
+// State is what a catalog says.
+type State struct {
+	FormatVersion uint32 // Create takes 0 for Version
+	UUID          [16]byte
+	Created       time.Time                  // to the microsecond
+	Params        []byte                     // the database's fixed parameters, opaque here
+	Options       map[string]string          // options that can be changed
+	Tables        []Table                    // sorted by number
+	Tombstones    map[uint64]*roaring.Bitmap // by table number, the deleted documents; none is empty
+	NextFile      uint64                     // a number that no file has had
+	FlushedSeq    uint64                     // writes up to this one are in tables
+	FirstWAL      uint64                     // logs before this one are not needed
+	Marks         map[string]int64           // positions of bulk loads
+}
+
+// Edit is a set of changes that are made at once. Its zero value changes nothing.
+type Edit struct {
+	AddTables  []Table  // their numbers must be new
+	DropTables []uint64 // with their tombstones
+
+	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. nil and an empty bitmap mean none.
+	SetTombstones map[uint64]*roaring.Bitmap
+
+	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
+
+	SetOptions  map[string]string
+	DropOptions []string
+	SetMarks    map[string]int64
+	DropMarks   []string
+}
+
+// Options are the options of Open.
+type Options struct {
+	ReadOnly bool // others may have the catalog open for reading as well
+}
+
+// Catalog is an open catalog. It may be used by many goroutines at once.
+type Catalog struct {
+	fs       vfs.FS
+	name     string
+	readOnly bool
+
+	mu     sync.Mutex
+	db     *bbolt.DB // nil once closed
+	fixed  fixed
+	tables map[uint64]uint32 // documents of the live tables
+	digest digest
+	err    error // the failure after which nothing is written
+}
+
+// Create makes a new catalog of that name, and returns once it is durable with its name. It fails with fs.ErrExist if there is one. What a
+// crash may leave is a file of the name with TempSuffix.
+func Create(fs vfs.FS, name string, s State) error {
+	if err := create(fs, name, s); err != nil {
+		return fmt.Errorf("create catalog %s: %w", name, err)
+	}
+	return nil
+}
+
+func create(fs vfs.FS, name string, s State) error {
+	records, err := encodeState(s)
+	if err != nil {
+		return err
+	}
+	if _, err := fs.Stat(name); err == nil {
+		return iofs.ErrExist
+	} else if !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	temp := name + TempSuffix
+	f, err := fs.Create(temp)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	host, err := fs.HostPath(temp)
+	if err != nil {
+		return err
+	}
+	if err := fs.Commit(temp, func() error { return writeNew(host, records) }); err != nil {
+		return errnoOf(err)
+	}
+	if err := fs.Rename(temp, name); err != nil {
+		return err
+	}
+	return fs.SyncDir(filepath.Dir(name))
+}
+
+// Open opens a catalog and returns it with what it says. A catalog that another process has open is a *vfs.LockedError.
+func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
+	host, err := fs.HostPath(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open catalog: %w", err)
+	}
+	tree, err := readTree(fs, name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open catalog: %w", err)
+	}
+	state, digest, err := decodeState(name, tree.entries)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open catalog: %w", err)
+	}
+	db, err := openBolt(host, name, opts.ReadOnly, tree.txid)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open catalog %s: %w", name, err)
+	}
+	c := &Catalog{
+		fs: fs, name: name, readOnly: opts.ReadOnly,
+		db: db, fixed: fixedOf(*state), digest: digest, tables: make(map[uint64]uint32, len(state.Tables)),
+	}
+	for _, t := range state.Tables {
+		c.tables[t.Number] = t.Docs
+	}
+	return c, state, nil
+}
+
+// Apply makes the changes of an edit in one transaction; they are durable when it returns nil. After ErrInvalid nothing has changed;
+// after any other error the change may or may not be in the file, and every later Apply fails with the same error. The bitmaps of
+// the edit must not be changed meanwhile, and may be afterwards.
+func (c *Catalog) Apply(e Edit) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.readOnly:
+		return fmt.Errorf("catalog %s: %w", c.name, ErrReadOnly)
+	case c.err != nil:
+		return c.err
+	case c.db == nil:
+		return fmt.Errorf("catalog %s: %w", c.name, ErrClosed)
+	}
+	p, err := c.plan(e)
+	if err != nil {
+		return fmt.Errorf("catalog %s: %w: %w", c.name, ErrInvalid, err)
+	}
+	if p.empty() {
+		return nil
+	}
+	sum := c.digest
+	err = c.fs.Commit(c.name, func() error {
+		return guard(c.name, func() error {
+			return c.db.Update(func(tx *bbolt.Tx) (err error) {
+				sum, err = p.write(tx, c.digest)
+				return err
+			})
+		})
+	})
+	if err != nil {
+		c.err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
+		return c.err
+	}
+	c.digest, c.fixed, c.tables = sum, p.fixed, p.tables
+	return nil
+}
+
+// Close closes the file; a second call does nothing.
+func (c *Catalog) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.db == nil {
+		return nil
+	}
+	db := c.db
+	c.db = nil
+	var p *panicked
+	if errors.As(c.err, &p) {
+		return nil // bbolt stopped with its locks held, and Close would wait for them
+	}
+	if err := guard(c.name, db.Close); err != nil {
+		return fmt.Errorf("close catalog %s: %w", c.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,389 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"go.etcd.io/bbolt"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// sample returns a state with something of everything; n scales it.
+func sample(rng *rand.Rand, n int) State {
+	s := State{
+		FormatVersion: Version,
+		UUID:          [16]byte{1, 2, 3, 15: 16},
+		Created:       time.UnixMicro(1_700_000_000_123_456).UTC(),
+		Params:        []byte("shingle=3"),
+		Options:       map[string]string{"ttl": "48h", "": "empty name", "empty": ""},
+		Tombstones:    map[uint64]*roaring.Bitmap{},
+		Marks:         map[string]int64{"load/a.jsonl": -1, "load/b.jsonl": 1 << 40},
+		NextFile:      1000,
+		FlushedSeq:    77,
+		FirstWAL:      12,
+	}
+	for i := range n {
+		t := Table{
+			Number: uint64(i*3 + 1), Size: rng.Int64N(1 << 40), Docs: 200_000, Fingerprints: rng.Uint32N(200_000),
+			MinTime: -rng.Int64(), MaxTime: rng.Int64(), MinSeq: uint64(i), MaxSeq: uint64(i + 1), Digest: rng.Uint32(), Level: i % 5,
+		}
+		s.Tables = append(s.Tables, t)
+		if i%2 == 0 {
+			s.Tombstones[t.Number] = randomBitmap(rng, t.Docs)
+		}
+	}
+	return s
+}
+
+func randomBitmap(rng *rand.Rand, docs uint32) *roaring.Bitmap {
+	b := roaring.New()
+	for range 1 + rng.IntN(20) {
+		b.Add(rng.Uint32N(docs))
+	}
+	if rng.IntN(3) == 0 {
+		start := uint64(rng.Uint32N(docs))
+		b.AddRange(start, min(start+uint64(rng.IntN(100_000)), uint64(docs)))
+	}
+	return b
+}
+
+// equal says whether two states are the same, bitmaps by content.
+func equal(a, b State) bool {
+	same := func(x, y *roaring.Bitmap) bool { return x.Equals(y) }
+	if !maps.EqualFunc(a.Tombstones, b.Tombstones, same) || !slices.Equal(a.Tables, b.Tables) {
+		return false
+	}
+	a.Tombstones, b.Tombstones, a.Tables, b.Tables = nil, nil, nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+func mustOpen(t *testing.T, fs vfs.FS, name string, opts Options) (*Catalog, *State) {
+	t.Helper()
+	c, s, err := Open(fs, name, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+func mustCreate(t *testing.T, fs vfs.FS, name string, s State) {
+	t.Helper()
+	if err := Create(fs, name, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 400} {
+		for _, readOnly := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d tables, read-only %v", n, readOnly), func(t *testing.T) {
+				name := filepath.Join(t.TempDir(), "CATALOG")
+				want := sample(rand.New(rand.NewPCG(1, uint64(n))), n)
+				mustCreate(t, vfs.Disk, name, want)
+				c, got := mustOpen(t, vfs.Disk, name, Options{ReadOnly: readOnly})
+				defer c.Close()
+				if !equal(want, *got) {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+				if err := c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}); errors.Is(err, ErrReadOnly) != readOnly {
+					t.Errorf("Apply: %v", err)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := CheckFile(name); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// model applies an edit to a state, as Apply should.
+func (s *State) model(e Edit) {
+	for _, number := range e.DropTables {
+		s.Tables = slices.DeleteFunc(s.Tables, func(t Table) bool { return t.Number == number })
+		delete(s.Tombstones, number)
+	}
+	s.Tables = append(s.Tables, e.AddTables...)
+	slices.SortFunc(s.Tables, compareTables)
+	for number, b := range e.SetTombstones {
+		delete(s.Tombstones, number)
+		if b != nil && !b.IsEmpty() {
+			s.Tombstones[number] = b.Clone()
+		}
+	}
+	setIf(&s.NextFile, e.NextFile)
+	setIf(&s.FlushedSeq, e.FlushedSeq)
+	setIf(&s.FirstWAL, e.FirstWAL)
+	for _, name := range e.DropOptions {
+		delete(s.Options, name)
+	}
+	for _, name := range e.DropMarks {
+		delete(s.Marks, name)
+	}
+	maps.Copy(s.Options, e.SetOptions)
+	maps.Copy(s.Marks, e.SetMarks)
+}
+
+// randomEdit returns an edit that fits s.
+func randomEdit(rng *rand.Rand, s *State) Edit {
+	e := Edit{SetTombstones: map[uint64]*roaring.Bitmap{}, SetOptions: map[string]string{}, SetMarks: map[string]int64{}}
+	for range rng.IntN(3) {
+		next := s.NextFile + uint64(len(e.AddTables))
+		e.AddTables = append(e.AddTables, Table{Number: next, Size: 1 << 20, Docs: 150_000, MinSeq: next, MaxSeq: next})
+		if rng.IntN(2) == 0 {
+			e.SetTombstones[next] = randomBitmap(rng, 150_000)
+		}
+	}
+	nextFile := s.NextFile + uint64(len(e.AddTables))
+	e.NextFile = &nextFile
+	for _, table := range s.Tables {
+		switch rng.IntN(8) {
+		case 0:
+			e.DropTables = append(e.DropTables, table.Number)
+		case 1:
+			b := randomBitmap(rng, table.Docs)
+			if old := s.Tombstones[table.Number]; old != nil {
+				b.Or(old)
+			}
+			e.SetTombstones[table.Number] = b
+		case 2:
+			e.SetTombstones[table.Number] = nil
+		}
+	}
+	name := string(rune('a' + rng.IntN(4)))
+	switch rng.IntN(6) {
+	case 0:
+		e.SetOptions[name] = fmt.Sprint(rng.Int())
+	case 1:
+		e.DropOptions = append(e.DropOptions, name)
+	case 2:
+		e.SetMarks[name] = rng.Int64()
+	case 3:
+		e.DropMarks = append(e.DropMarks, name)
+	case 4:
+		seq := rng.Uint64()
+		e.FlushedSeq, e.FirstWAL = &seq, &seq
+	}
+	return e
+}
+
+func TestApplyFollowsModel(t *testing.T) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		fs := vfs.NewMem(t.TempDir())
+		want := sample(rng, 5)
+		mustCreate(t, fs, "CATALOG", want)
+		c, _ := mustOpen(t, fs, "CATALOG", Options{})
+		for step := range 60 {
+			e := randomEdit(rng, &want)
+			if err := c.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			want.model(e)
+			if step%10 != 9 {
+				continue
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var got *State
+			if c, got = mustOpen(t, fs, "CATALOG", Options{}); !equal(want, *got) {
+				t.Fatalf("seed %d, step %d: got %+v, want %+v", seed, step, got, want)
+			}
+		}
+		c.Close()
+	}
+}
+
+func TestInvalidEditsChangeNothing(t *testing.T) {
+	fs := vfs.NewMem(t.TempDir())
+	want := sample(rand.New(rand.NewPCG(3, 3)), 3)
+	mustCreate(t, fs, "CATALOG", want)
+	c, _ := mustOpen(t, fs, "CATALOG", Options{})
+	defer c.Close()
+	for what, e := range map[string]Edit{
+		"add a table that is there": {AddTables: []Table{{Number: 1}}},
+		"add a table twice":         {AddTables: []Table{{Number: 2}, {Number: 2}}},
+		"drop and add":              {AddTables: []Table{{Number: 1}}, DropTables: []uint64{1}},
+		"drop a missing table":      {DropTables: []uint64{2}},
+		"drop twice":                {DropTables: []uint64{1, 1}},
+		"tombstones of none":        {SetTombstones: map[uint64]*roaring.Bitmap{2: roaring.BitmapOf(1)}},
+		"tombstones of a dropped":   {DropTables: []uint64{1}, SetTombstones: map[uint64]*roaring.Bitmap{1: roaring.BitmapOf(1)}},
+		"tombstone past the table":  {SetTombstones: map[uint64]*roaring.Bitmap{1: roaring.BitmapOf(200_000)}},
+		"more prints than docs":     {AddTables: []Table{{Number: 2, Fingerprints: 1}}},
+		"long name":                 {SetMarks: map[string]int64{string(make([]byte, maxName+1)): 1}},
+		"long value":                {SetOptions: map[string]string{"a": string(make([]byte, maxValue+1))}},
+	} {
+		ops := fs.Ops()
+		if err := c.Apply(e); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if fs.Ops() != ops {
+			t.Errorf("%s: the file was touched", what)
+		}
+	}
+	if err := c.Apply(Edit{SetMarks: map[string]int64{"after": 1}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	fs := vfs.NewMem(t.TempDir())
+	if err := Create(fs, "CATALOG", State{FormatVersion: Version + 1}); !errors.Is(err, ErrVersion) {
+		t.Errorf("later version: %v", err)
+	}
+	if err := Create(fs, "CATALOG", State{Tables: []Table{{}, {}}}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a table twice: %v", err)
+	}
+	mustCreate(t, fs, "CATALOG", State{})
+	if err := Create(fs, "CATALOG", State{}); !errors.Is(err, iofs.ErrExist) {
+		t.Errorf("over another: %v", err)
+	}
+	if _, _, err := Open(fs, "NONE", Options{}); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	mustCreate(t, vfs.Disk, name, State{})
+	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	defer c.Close()
+	start := time.Now()
+	if _, _, err := Open(vfs.Disk, name, Options{ReadOnly: true}); !errors.Is(err, vfs.ErrLocked) {
+		t.Errorf("opened twice: %v", err)
+	}
+	if took := time.Since(start); took > 3*lockTimeout {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestFailedCommitPoisons(t *testing.T) {
+	for _, kind := range []vfs.OpKind{vfs.OpCommit, vfs.OpCommitted} {
+		mem := vfs.NewMem(t.TempDir())
+		mustCreate(t, mem, "CATALOG", State{})
+		fail := false
+		fs := vfs.NewFaulty(mem, func(op vfs.Op) error {
+			if fail && op.Kind == kind {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		c, _ := mustOpen(t, fs, "CATALOG", Options{})
+		fail = true
+		edit := Edit{SetMarks: map[string]int64{"a": 1}}
+		first := c.Apply(edit)
+		if !errors.Is(first, syscall.ENOSPC) {
+			t.Errorf("%v: %v", kind, first)
+		}
+		fail = false
+		ops := mem.Ops()
+		if err := c.Apply(edit); err != first || mem.Ops() != ops {
+			t.Errorf("%v: not poisoned: %v", kind, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		c, s := mustOpen(t, fs, "CATALOG", Options{})
+		if got, want := s.Marks["a"], kind == vfs.OpCommitted; (got == 1) != want {
+			t.Errorf("%v: mark %d after reopening", kind, got)
+		}
+		c.Close()
+		if err := c.Apply(edit); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+}
+
+// TestCrashEverywhere crashes creation and a series of edits at every operation: what is found is the state before or after the edit that
+// was under way, or, before the creation is done, no catalog.
+func TestCrashEverywhere(t *testing.T) {
+	host := t.TempDir()
+	run := func(fs *vfs.Mem) (states []State, err error) {
+		rng := rand.New(rand.NewPCG(4, 4))
+		s := sample(rng, 3)
+		if err := Create(fs, "CATALOG", s); err != nil {
+			return states, err
+		}
+		c, opened, err := Open(fs, "CATALOG", Options{})
+		if err != nil {
+			return states, err
+		}
+		defer c.Close()
+		states = append(states, *opened)
+		for range 5 {
+			e := randomEdit(rng, &s)
+			s.model(e)
+			last := clone(s)
+			states = append(states, last)
+			if err := c.Apply(e); err != nil {
+				return states, err
+			}
+		}
+		return states, nil
+	}
+	whole := vfs.NewMem(host)
+	all, err := run(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op := 1; op <= whole.Ops()+1; op++ {
+		fs := vfs.NewMem(host)
+		fs.CrashAt(op)
+		states, err := run(fs)
+		if (err == nil) != (op > whole.Ops()) {
+			t.Fatalf("crash at %d: %v", op, err)
+		}
+		for i, keep := range []float64{0, .5, .5, 1} {
+			after := fs.CrashClone(keep, uint64(i))
+			c, got, err := Open(after, "CATALOG", Options{})
+			switch {
+			case errors.Is(err, iofs.ErrNotExist) && len(states) == 0:
+			case err != nil:
+				t.Fatalf("crash at %d: %v", op, err)
+			case len(states) == 0 && !equal(*got, all[0]):
+				t.Fatalf("crash at %d: got %+v, which nobody wrote", op, got)
+			case len(states) > 0 && !equal(*got, states[len(states)-1]) && (len(states) < 2 || !equal(*got, states[len(states)-2])):
+				t.Fatalf("crash at %d: got %+v, want the last of %d states or the one before", op, got, len(states))
+			}
+			if err == nil {
+				c.Close()
+			}
+			after.Discard()
+		}
+		fs.Discard()
+	}
+}
+
+func clone(s State) State {
+	c := s
+	c.Tables = slices.Clone(s.Tables)
+	c.Options, c.Marks, c.Tombstones = maps.Clone(s.Options), maps.Clone(s.Marks), maps.Clone(s.Tombstones)
+	return c
+}
+
+func TestErrnoOf(t *testing.T) {
+	err := errnoOf(fmt.Errorf("file resize error: %s", &iofs.PathError{Op: "truncate", Path: "x", Err: syscall.ENOSPC}))
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if err := errnoOf(bbolt.ErrDatabaseNotOpen); !errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+		t.Error(err)
+	}
+}

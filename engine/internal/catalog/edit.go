@@ -1,0 +1,235 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"go.etcd.io/bbolt"
+)
+
+// plan is an edit worked out as far as is possible without the file, so that whatever is wrong with an edit is found before the
+// transaction starts.
+type plan struct {
+	fixed      fixed             // after the edit
+	tables     map[uint64]uint32 // after the edit
+	records    []record          // to be written, or removed if the value is empty
+	tombstones []tombstones
+}
+
+// tombstones are all those that a table is to have.
+type tombstones struct {
+	table  uint64
+	chunks []record
+}
+
+func (p *plan) empty() bool { return len(p.records) == 0 && len(p.tombstones) == 0 }
+
+// plan works out an edit of the catalog as it is.
+func (c *Catalog) plan(e Edit) (*plan, error) {
+	p := &plan{fixed: c.fixed, tables: maps.Clone(c.tables)}
+	if err := p.editTables(e); err != nil {
+		return nil, err
+	}
+	if err := p.editTombstones(e); err != nil {
+		return nil, err
+	}
+	setIf(&p.fixed.nextFile, e.NextFile)
+	setIf(&p.fixed.flushedSeq, e.FlushedSeq)
+	setIf(&p.fixed.firstWAL, e.FirstWAL)
+	if p.fixed != c.fixed {
+		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
+	}
+	for _, name := range e.DropOptions {
+		p.drop(prefixOption + name)
+	}
+	for _, name := range e.DropMarks {
+		p.drop(prefixMark + name)
+	}
+	records, err := optionRecords(e.SetOptions)
+	if err != nil {
+		return nil, err
+	}
+	p.records = append(p.records, records...)
+	records, err = markRecords(e.SetMarks)
+	p.records = append(p.records, records...)
+	return p, err
+}
+
+func setIf(field *uint64, value *uint64) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+func (p *plan) drop(key string) { p.records = append(p.records, record{key: []byte(key)}) }
+
+func (p *plan) editTables(e Edit) error {
+	for _, number := range e.DropTables {
+		if _, ok := p.tables[number]; !ok {
+			return fmt.Errorf("there is no table %d to drop", number)
+		}
+		delete(p.tables, number)
+		p.drop(tableKey(number))
+		p.tombstones = append(p.tombstones, tombstones{table: number})
+	}
+	for _, t := range e.AddTables {
+		if _, ok := p.tables[t.Number]; ok || slices.Contains(e.DropTables, t.Number) {
+			return fmt.Errorf("table %d is there already", t.Number)
+		}
+		if err := t.check(); err != nil {
+			return err
+		}
+		p.tables[t.Number] = t.Docs
+		p.records = append(p.records, newRecord(tableKey(t.Number), encodeTable(t)))
+	}
+	return nil
+}
+
+func (p *plan) editTombstones(e Edit) error {
+	for _, table := range slices.Sorted(maps.Keys(e.SetTombstones)) {
+		docs, ok := p.tables[table]
+		if !ok {
+			return fmt.Errorf("there is no table %d for tombstones", table)
+		}
+		chunks, err := tombstoneRecords(table, docs, e.SetTombstones[table])
+		if err != nil {
+			return err
+		}
+		p.tombstones = append(p.tombstones, tombstones{table, chunks})
+	}
+	return nil
+}
+
+// write makes the changes in a transaction, and returns the digest after them.
+func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
+	b := tx.Bucket([]byte(bucketName))
+	if b == nil {
+		return d, errors.New("the bucket is gone")
+	}
+	records := slices.Clone(p.records)
+	for _, t := range p.tombstones {
+		records = append(records, stale(b, t)...)
+		records = append(records, t.chunks...)
+	}
+	for _, r := range records {
+		if err := put(b, r, &d); err != nil {
+			return d, err
+		}
+	}
+	total := newRecord(keyDigest, d.encode())
+	return d, b.Put(total.key, total.value)
+}
+
+// stale returns the removal of all tombstones of a table that it is not to have.
+func stale(b *bbolt.Bucket, t tombstones) []record {
+	var drops []record
+	prefix := tombstonePrefix(t.table)
+	c := b.Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		if !slices.ContainsFunc(t.chunks, func(r record) bool { return bytes.Equal(r.key, key) }) {
+			drops = append(drops, record{key: bytes.Clone(key)})
+		}
+	}
+	return drops
+}
+
+// put writes or removes one record, and keeps the digest.
+func put(b *bbolt.Bucket, r record, d *digest) error {
+	old := b.Get(r.key)
+	if bytes.Equal(old, r.value) {
+		return nil
+	}
+	if old != nil {
+		d.remove(r.key, old)
+	}
+	if len(r.value) == 0 {
+		return b.Delete(r.key)
+	}
+	d.add(r.key, r.value)
+	return b.Put(r.key, r.value)
+}
+
+// encodeState returns all records of a state, the digest included.
+func encodeState(s State) ([]record, error) {
+	if s.FormatVersion == 0 {
+		s.FormatVersion = Version
+	}
+	if s.FormatVersion != Version {
+		return nil, fmt.Errorf("%w %d", ErrVersion, s.FormatVersion)
+	}
+	if len(s.Params) > maxValue {
+		return nil, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
+	}
+	empty := &Catalog{fixed: fixed{}, tables: map[uint64]uint32{}}
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetOptions: s.Options, SetMarks: s.Marks})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	records := append(p.records, newRecord(keyState, fixedOf(s).encode()), newRecord(keyParams, s.Params))
+	for _, t := range p.tombstones {
+		records = append(records, t.chunks...)
+	}
+	var d digest
+	for _, r := range records {
+		d.add(r.key, r.value)
+	}
+	return append(records, newRecord(keyDigest, d.encode())), nil
+}
+
+func optionRecords(options map[string]string) ([]record, error) {
+	var records []record
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if len(name) > maxName || len(options[name]) > maxValue {
+			return nil, fmt.Errorf("option of %d + %d bytes", len(name), len(options[name]))
+		}
+		records = append(records, newRecord(prefixOption+name, []byte(options[name])))
+	}
+	return records, nil
+}
+
+func markRecords(marks map[string]int64) ([]record, error) {
+	var records []record
+	for _, name := range slices.Sorted(maps.Keys(marks)) {
+		if len(name) > maxName {
+			return nil, fmt.Errorf("mark of %d bytes", len(name))
+		}
+		records = append(records, newRecord(prefixMark+name, binary.LittleEndian.AppendUint64(nil, uint64(marks[name]))))
+	}
+	return records, nil
+}
+
+// tombstoneRecords cuts a bitmap into one record for every 65,536 documents of which some are deleted.
+func tombstoneRecords(table uint64, docs uint32, deleted *roaring.Bitmap) ([]record, error) {
+	if deleted == nil || deleted.IsEmpty() {
+		return nil, nil
+	}
+	if last := deleted.Maximum(); last >= docs {
+		return nil, fmt.Errorf("tombstone of document %d in table %d of %d", last, table, docs)
+	}
+	var records []record
+	for next := uint64(deleted.Minimum()); next < uint64(docs); {
+		chunk := next >> 16
+		window := roaring.New()
+		window.AddRange(chunk<<16, (chunk+1)<<16)
+		window.And(deleted)
+		if !window.IsEmpty() {
+			window.RunOptimize()
+			buf, err := window.ToBytes()
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, newRecord(tombstoneKey(table, uint16(chunk)), buf))
+		}
+		next = (chunk + 1) << 16
+	}
+	return records, nil
+}
+
+// compareTables orders tables by number.
+func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }

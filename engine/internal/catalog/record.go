@@ -1,0 +1,239 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Records. All lie in the one bucket "simdb". Every value starts with the CRC32C of the key's length (4 bytes), the key and the rest of
+// the value, so that a value that is damaged, or stands under a key that is not its own, is refused.
+//
+//	key                               value, after its checksum
+//	"state"                           the fixed fields, below
+//	"params"                          the parameters
+//	"options/" name                   the option's value
+//	"tables/" number                  a table, below
+//	"tombstones/" number chunk        a Roaring bitmap in the portable format: the deleted documents of the table among
+//	                                  65,536 chunk to 65,536 chunk + 65,535; never empty
+//	"marks/" name                     a position, 8 bytes
+//	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes
+//
+// Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In values they are little-endian. The hash of
+// a record is the 64-bit XXH3 of the value, checksum included, seeded with that of the key.
+const (
+	bucketName = "simdb"
+
+	keyState        = "state"
+	keyParams       = "params"
+	keyDigest       = "digest"
+	prefixOption    = "options/"
+	prefixTable     = "tables/"
+	prefixTombstone = "tombstones/"
+	prefixMark      = "marks/"
+
+	crcSize = 4
+)
+
+const (
+	maxName  = 4 << 10 // longest name of an option or a mark
+	maxValue = 1 << 20 // longest value of an option, and longest params
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// record is a key and its value, checksum included. An empty value stands for the removal of the key.
+type record struct{ key, value []byte }
+
+func newRecord(key string, payload []byte) record {
+	value := make([]byte, crcSize, crcSize+len(payload))
+	value = append(value, payload...)
+	binary.LittleEndian.PutUint32(value, recordCRC([]byte(key), payload))
+	return record{[]byte(key), value}
+}
+
+func recordCRC(key, payload []byte) uint32 {
+	var size [4]byte
+	binary.LittleEndian.PutUint32(size[:], uint32(len(key)))
+	crc := crc32.Update(0, castagnoli, size[:])
+	crc = crc32.Update(crc, castagnoli, key)
+	return crc32.Update(crc, castagnoli, payload)
+}
+
+// payload returns the value without its checksum, which it checks.
+func (r record) payload() ([]byte, error) {
+	if len(r.value) < crcSize {
+		return nil, fmt.Errorf("value of %d bytes", len(r.value))
+	}
+	if recordCRC(r.key, r.value[crcSize:]) != binary.LittleEndian.Uint32(r.value) {
+		return nil, errors.New("checksum differs")
+	}
+	return r.value[crcSize:], nil
+}
+
+// digest sums up a set of records: each one's hash is added when it comes and subtracted when it goes.
+type digest struct{ count, sum uint64 }
+
+func (d *digest) add(key, value []byte) {
+	d.count++
+	d.sum += recordHash(key, value)
+}
+
+func (d *digest) remove(key, value []byte) {
+	d.count--
+	d.sum -= recordHash(key, value)
+}
+
+func recordHash(key, value []byte) uint64 { return xxh3.HashSeed(value, xxh3.Hash(key)) }
+
+func (d digest) encode() []byte {
+	buf := binary.LittleEndian.AppendUint64(nil, d.count)
+	return binary.LittleEndian.AppendUint64(buf, d.sum)
+}
+
+// fixed are the fields of the state that have one record together.
+//
+//	offset  size
+//	     0     4  format version
+//	     4     4  zero
+//	     8    16  UUID
+//	    24     8  time of creation, unix microseconds
+//	    32     8  next file number
+//	    40     8  flushed sequence number
+//	    48     8  first log
+type fixed struct {
+	version    uint32
+	uuid       [16]byte
+	created    int64
+	nextFile   uint64
+	flushedSeq uint64
+	firstWAL   uint64
+}
+
+const fixedSize = 56
+
+func fixedOf(s State) fixed {
+	return fixed{
+		version: s.FormatVersion, uuid: s.UUID, created: s.Created.UnixMicro(),
+		nextFile: s.NextFile, flushedSeq: s.FlushedSeq, firstWAL: s.FirstWAL,
+	}
+}
+
+func (f fixed) encode() []byte {
+	buf := make([]byte, fixedSize)
+	binary.LittleEndian.PutUint32(buf, f.version)
+	copy(buf[8:], f.uuid[:])
+	for i, v := range []uint64{uint64(f.created), f.nextFile, f.flushedSeq, f.firstWAL} {
+		binary.LittleEndian.PutUint64(buf[24+8*i:], v)
+	}
+	return buf
+}
+
+// decodeFixed sets the fields of s.
+func decodeFixed(buf []byte, s *State) error {
+	if len(buf) < 4 {
+		return fmt.Errorf("%d bytes", len(buf))
+	}
+	if v := binary.LittleEndian.Uint32(buf); v != Version {
+		return fmt.Errorf("%w %d", ErrVersion, v)
+	}
+	if len(buf) != fixedSize {
+		return fmt.Errorf("%d bytes instead of %d", len(buf), fixedSize)
+	}
+	s.FormatVersion = Version
+	copy(s.UUID[:], buf[8:])
+	s.Created = time.UnixMicro(int64(binary.LittleEndian.Uint64(buf[24:]))).UTC()
+	s.NextFile = binary.LittleEndian.Uint64(buf[32:])
+	s.FlushedSeq = binary.LittleEndian.Uint64(buf[40:])
+	s.FirstWAL = binary.LittleEndian.Uint64(buf[48:])
+	return nil
+}
+
+// A table.
+//
+//	offset  size
+//	     0     8  file size
+//	     8     4  documents
+//	    12     4  fingerprints
+//	    16     8  least time, unix microseconds
+//	    24     8  greatest time
+//	    32     8  least sequence number
+//	    40     8  greatest sequence number
+//	    48     4  digest of the footer
+//	    52     4  level
+const tableSize = 56
+
+func encodeTable(t Table) []byte {
+	buf := make([]byte, tableSize)
+	binary.LittleEndian.PutUint64(buf, uint64(t.Size))
+	binary.LittleEndian.PutUint32(buf[8:], t.Docs)
+	binary.LittleEndian.PutUint32(buf[12:], t.Fingerprints)
+	for i, v := range []uint64{uint64(t.MinTime), uint64(t.MaxTime), t.MinSeq, t.MaxSeq} {
+		binary.LittleEndian.PutUint64(buf[16+8*i:], v)
+	}
+	binary.LittleEndian.PutUint32(buf[48:], t.Digest)
+	binary.LittleEndian.PutUint32(buf[52:], uint32(t.Level))
+	return buf
+}
+
+func decodeTable(number uint64, buf []byte) (Table, error) {
+	if len(buf) != tableSize {
+		return Table{}, fmt.Errorf("%d bytes instead of %d", len(buf), tableSize)
+	}
+	t := Table{
+		Number:       number,
+		Size:         int64(binary.LittleEndian.Uint64(buf)),
+		Docs:         binary.LittleEndian.Uint32(buf[8:]),
+		Fingerprints: binary.LittleEndian.Uint32(buf[12:]),
+		MinTime:      int64(binary.LittleEndian.Uint64(buf[16:])),
+		MaxTime:      int64(binary.LittleEndian.Uint64(buf[24:])),
+		MinSeq:       binary.LittleEndian.Uint64(buf[32:]),
+		MaxSeq:       binary.LittleEndian.Uint64(buf[40:]),
+		Digest:       binary.LittleEndian.Uint32(buf[48:]),
+		Level:        int(binary.LittleEndian.Uint32(buf[52:])),
+	}
+	return t, t.check()
+}
+
+// check refuses a table that contradicts itself.
+func (t Table) check() error {
+	switch {
+	case t.Size < 0:
+		return fmt.Errorf("table %d: size %d", t.Number, t.Size)
+	case t.Fingerprints > t.Docs:
+		return fmt.Errorf("table %d: %d fingerprints in %d documents", t.Number, t.Fingerprints, t.Docs)
+	case t.Level < 0 || t.Level > 1<<16:
+		return fmt.Errorf("table %d: level %d", t.Number, t.Level)
+	}
+	return nil
+}
+
+func tableKey(number uint64) string {
+	return string(binary.BigEndian.AppendUint64([]byte(prefixTable), number))
+}
+
+func tombstonePrefix(table uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte(prefixTombstone), table)
+}
+
+func tombstoneKey(table uint64, chunk uint16) string {
+	return string(binary.BigEndian.AppendUint16(tombstonePrefix(table), chunk))
+}
+
+// section names a record in errors: "tables/12", "tombstones/12/0".
+func section(key []byte) string {
+	if rest, ok := bytes.CutPrefix(key, []byte(prefixTable)); ok && len(rest) == 8 {
+		return fmt.Sprintf("%s%d", prefixTable, binary.BigEndian.Uint64(rest))
+	}
+	if rest, ok := bytes.CutPrefix(key, []byte(prefixTombstone)); ok && len(rest) == 10 {
+		return fmt.Sprintf("%s%d/%d", prefixTombstone, binary.BigEndian.Uint64(rest), binary.BigEndian.Uint16(rest[8:]))
+	}
+	return strings.Trim(strconv.Quote(string(key[:min(len(key), 80)])), `"`)
+}
