@@ -1,0 +1,292 @@
+package sstable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+func TestParams(t *testing.T) {
+	p := testParams
+	b, err := p.AppendBinary(nil)
+	if err != nil || len(b) != ParamsSize {
+		t.Fatalf("%d bytes, %v", len(b), err)
+	}
+	var q Params
+	if err := q.UnmarshalBinary(b); err != nil || !q.Equal(p) || q.Diff(p) != "" {
+		t.Errorf("decoded %v (%v), want %v", q, err, p)
+	}
+	q.Shingle, q.Layout, q.StoreText = 5, Layout{6, 3}, false
+	if got, want := p.Diff(q), "shingle 3, not 5; layout 4:1, not 6:3; store-text true, not false"; got != want {
+		t.Errorf("Diff is %q, want %q", got, want)
+	}
+	for name, change := range map[string]func(*Params){
+		"layout":      func(p *Params) { p.Layout = Layout{40, 1} },
+		"shingle":     func(p *Params) { p.Shingle = 1 << 30 },
+		"sketch":      func(p *Params) { p.Sketch = 1 << 30 },
+		"min-jaccard": func(p *Params) { p.MinJaccard = math.NaN() },
+		"threshold":   func(p *Params) { p.MinJaccard = 1.5 },
+	} {
+		bad := testParams
+		change(&bad)
+		b, _ := bad.AppendBinary(nil)
+		if _, err := NewWriter(io.Discard, bad, WriterOptions{}); err == nil {
+			t.Errorf("%s: NewWriter takes it", name)
+		}
+		if q.UnmarshalBinary(b) == nil {
+			t.Errorf("%s: UnmarshalBinary takes it", name)
+		}
+	}
+	for i, v := range map[int]byte{34: 2, 35: 1, 39: 1} {
+		bad := bytes.Clone(b)
+		bad[i] = v
+		if q.UnmarshalBinary(bad) == nil {
+			t.Errorf("byte %d set to %d: no error", i, v)
+		}
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	for _, o := range []WriterOptions{{BlockSize: -1}, {BlockSize: 1 << 30}, {Level: 9}} {
+		if _, err := NewWriter(io.Discard, testParams, o); err == nil {
+			t.Errorf("NewWriter takes %+v", o)
+		}
+	}
+	var buf bytes.Buffer
+	w, err := NewWriter(&buf, testParams, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(d Document, want error) {
+		t.Helper()
+		if err := w.Add(&d); want == nil && err != nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("Add gave %v, want %v", err, want)
+		}
+	}
+	add(Document{ID: []byte("b"), HasFingerprint: true, Fingerprint: 7}, nil)
+	add(Document{ID: []byte("a"), HasFingerprint: true, Fingerprint: 7}, nil)
+	add(Document{ID: []byte("c"), HasFingerprint: true, Fingerprint: 6}, ErrOrder)
+	add(Document{ID: bytes.Repeat([]byte("x"), MaxIDBytes), Fingerprint: 3}, nil)
+	add(Document{ID: []byte("d"), HasFingerprint: true, Fingerprint: 9}, ErrOrder)
+	add(Document{ID: bytes.Repeat([]byte("x"), MaxIDBytes+1)}, ErrTooLarge)
+	add(Document{ID: []byte("e"), Text: make([]byte, MaxRecordSize), Fields: []byte("1")}, ErrTooLarge)
+	add(Document{ID: []byte("f"), Text: make([]byte, MaxRecordSize)}, nil)
+	if w.Add(&Document{}) == nil {
+		t.Error("Add takes a document without an ID")
+	}
+	info, err := w.Close()
+	if err != nil || info.Docs != 4 || info.Fingerprints != 2 || info.Distinct != 1 {
+		t.Fatalf("Close = %+v, %v", info, err)
+	}
+	if again, err := w.Close(); err != nil || again.Size != info.Size {
+		t.Errorf("second Close = %+v, %v", again, err)
+	}
+	if w.Add(&Document{ID: []byte("g")}) == nil {
+		t.Error("Add works after Close")
+	}
+	r := openTable(t, buf.Bytes())
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	var d Document
+	if err := r.Document(3, &d); err != nil || len(d.Text) != MaxRecordSize {
+		t.Errorf("the largest text has %d bytes, %v", len(d.Text), err)
+	}
+}
+
+func TestWithoutText(t *testing.T) {
+	p := testParams
+	p.StoreText = false
+	docs := testDocs(rand.New(rand.NewPCG(17, 18)), 2000)
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	for i := range docs {
+		docs[i].Text, docs[i].Fields = nil, nil
+	}
+	r := openTable(t, data)
+	checkReader(t, r, p, docs)
+	if n := r.section(KindDocs, 0).Length; n > int64(len(docs))/8 {
+		t.Errorf("%d bytes for texts that are not there", n)
+	}
+}
+
+// TestLongIDs has blocks of names whose ends take 4 bytes.
+func TestLongIDs(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(19, 20)), 700)
+	for i := range docs {
+		if i%300 < 150 {
+			docs[i].ID = append(docs[i].ID, strings.Repeat("y", i*7%3000)...)
+		}
+	}
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	r := openTable(t, data)
+	checkReader(t, r, testParams, docs)
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// limited fails with ENOSPC once n bytes have been written.
+type limited struct{ n int }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.n < len(p) {
+		return l.n, &os.PathError{Op: "write", Path: "full", Err: syscall.ENOSPC}
+	}
+	l.n -= len(p)
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(21, 22)), 20000)
+	for i := range docs {
+		docs[i].Text = fmt.Appendf(nil, "%x", rand.Uint64())
+	}
+	_, info := buildTable(t, testParams, WriterOptions{}, docs)
+	for room := 0; room < int(info.Size); room += 77777 {
+		w, err := NewWriter(&limited{room}, testParams, WriterOptions{})
+		for i := 0; err == nil && i < len(docs); i++ {
+			err = w.Add(&docs[i])
+		}
+		if err != nil && w.Add(&docs[len(docs)-1]) != err {
+			t.Errorf("room for %d bytes: Add works after %v", room, err)
+		}
+		if _, err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("room for %d of %d bytes: Close gave %v", room, info.Size, err)
+		}
+	}
+}
+
+// TestVerifyFindsBadWriters has tables that a faulty writer or caller made, checksums and all.
+func TestVerifyFindsBadWriters(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(23, 24)), 900)
+	cases := map[string]struct {
+		spoil   func(*Writer)
+		section string
+	}{
+		"same ID twice": {func(w *Writer) { w.Add(&Document{ID: docs[5].ID}) }, "ids"},
+		"time too low":  {func(w *Writer) { w.info.MinTime-- }, "times"},
+		"seq too high":  {func(w *Writer) { w.info.MaxSeq++ }, "seqs"},
+		"wrong hash":    {func(w *Writer) { w.ids[7] ^= 1 }, "ids"},
+		"distinct":      {func(w *Writer) { w.info.Distinct-- }, "run 1"},
+	}
+	for name, c := range cases {
+		var buf bytes.Buffer
+		w, err := NewWriter(&buf, testParams, WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range docs {
+			w.Add(&docs[i])
+		}
+		c.spoil(w)
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenBytes(buf.Bytes(), "test.sst")
+		if err == nil {
+			err = r.Verify(t.Context(), nil)
+		}
+		var corrupt *base.CorruptionError
+		if !errors.As(err, &corrupt) || corrupt.Section != c.section {
+			t.Errorf("%s: Verify gave %v", name, err)
+		}
+	}
+}
+
+// TestVerifyComparesRuns changes a fingerprint in one permuted table and makes all checksums right again.
+func TestVerifyComparesRuns(t *testing.T) {
+	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(29, 30)), 900))
+	r := openTable(t, bytes.Clone(data))
+	run := r.runs[2]
+	in := run.info(0)
+	data[run.off+int64(in.off+8*in.high)] ^= 1 // the lowest bit of the first key
+	reseal(r, data)
+	err := openTable(t, data).Verify(t.Context(), nil)
+	var corrupt *base.CorruptionError
+	if !errors.As(err, &corrupt) || corrupt.Section != "run 2" {
+		t.Errorf("Verify gave %v", err)
+	}
+}
+
+func TestOpenFile(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(25, 26)), 3000)
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	path := filepath.Join(t.TempDir(), "a.sst")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := openPath(t, path)
+	checkReader(t, r, testParams, docs)
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := vfs.Disk.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(f, path); !errors.Is(err, ErrNotTable) || !errors.Is(err, base.ErrCorruption) {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+// openPath opens a table on disk.
+func openPath(t testing.TB, path string) *Reader {
+	t.Helper()
+	f, err := vfs.Disk.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(f, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestFileCutWhileOpen takes the end of a mapped file away: every access to it is an error.
+func TestFileCutWhileOpen(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(27, 28)), 30000)
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	path := filepath.Join(t.TempDir(), "a.sst")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := openPath(t, path)
+	defer r.Close()
+	if err := os.Truncate(path, 8192); err != nil {
+		t.Fatal(err)
+	}
+	var d Document
+	var s Scratch
+	last := r.NumDocs() - 1
+	_, _, lookup := r.Lookup(docs[last].ID)
+	_, near := r.Near(docs[0].Fingerprint, 64, &s, nil)
+	it := r.Iter()
+	for it.Next() {
+	}
+	for op, err := range map[string]error{
+		"Document": r.Document(last, &d), "Lookup": lookup, "Near": near, "Iter": it.Err(), "Verify": r.Verify(t.Context(), nil),
+	} {
+		var c *base.CorruptionError
+		if !errors.As(err, &c) || c.Offset < 8192 {
+			t.Errorf("%s of a file that was cut: %v", op, err)
+		}
+	}
+}
