@@ -1,0 +1,353 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// A predicate is one condition on a document: a leaf of the expression. Those that can also list the documents that
+// meet them are drivers; a query asks one driver, the cheapest that suffices, and tests the other predicates on what
+// it yields.
+
+// verdict is what a predicate says of one document.
+type verdict struct {
+	known bool // it has been asked
+	holds bool
+	match engine.Match // if it holds: Distance, or Score, Error and Exact
+}
+
+// measure is what a predicate contributes to a row.
+type measure int
+
+const (
+	noMeasure measure = iota
+	distanceMeasure
+	scoreMeasure // an estimate, or exact: Match.Exact tells
+	exactMeasure // shown as a score where no predicate has a scoreMeasure
+)
+
+// order is the order in which rows come.
+type order int
+
+const (
+	anyOrder   order = iota
+	byID             // by id
+	byDistance       // by distance, then id
+	byScore          // by score downwards, then id
+)
+
+// predicate is a leaf of the expression.
+type predicate interface {
+	// judge decides for one document.
+	judge(x *run, c *candidate) (verdict, error)
+	// measures says what its verdicts carry.
+	measures() measure
+	// String writes it as the language does.
+	String() string
+}
+
+// driver is a predicate that can list the documents that meet it.
+type driver interface {
+	predicate
+	// drive yields the documents, with the verdict on each.
+	drive(x *run) iter.Seq2[found, error]
+	// cost estimates the nanoseconds that takes, to choose by.
+	cost(x *run) float64
+	// order is the order of what drive yields.
+	order() order
+}
+
+// found is a document that a driver found.
+type found struct {
+	id    string
+	entry *engine.Entry // if the driver has it at hand
+	verdict
+}
+
+// candidate is a document while it is tested. What must be fetched for it is fetched once, when it is asked for.
+type candidate struct {
+	id       string
+	entry    *engine.Entry
+	doc      *engine.Doc
+	verdicts []verdict // by number of the predicate
+}
+
+// errGone says that a document can't be read though a driver found it: it expired in between.
+var errGone = errors.New("the document is gone")
+
+func (c *candidate) getEntry(x *run) (*engine.Entry, error) {
+	if c.entry == nil {
+		e, err := x.snap.Lookup(x.ctx, c.id)
+		if errors.Is(err, engine.ErrNotFound) {
+			return nil, errGone
+		} else if err != nil {
+			return nil, err
+		}
+		c.entry = &e
+	}
+	return c.entry, nil
+}
+
+func (c *candidate) getDoc(x *run) (*engine.Doc, error) {
+	if c.doc == nil {
+		d, err := x.snap.Get(x.ctx, c.id)
+		if errors.Is(err, engine.ErrNotFound) {
+			return nil, errGone
+		} else if err != nil {
+			return nil, err
+		}
+		c.doc = &d
+	}
+	return c.doc, nil
+}
+
+// nearPredicate is NEAR(target, k).
+type nearPredicate struct {
+	target target
+	k      int
+}
+
+func (p *nearPredicate) judge(x *run, c *candidate) (verdict, error) {
+	if !p.target.hasFingerprint || c.id == p.target.self {
+		return verdict{}, nil
+	}
+	e, err := c.getEntry(x)
+	if err != nil {
+		return verdict{}, err
+	}
+	d := bits.OnesCount64(e.Fingerprint ^ p.target.fingerprint)
+	return verdict{holds: e.HasFingerprint && d <= p.k, match: engine.Match{ID: c.id, Distance: d}}, nil
+}
+
+func (p *nearPredicate) drive(x *run) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		if !p.target.hasFingerprint {
+			return
+		}
+		for m, err := range x.snap.Near(x.ctx, p.target.fingerprint, p.k) {
+			if err == nil && m.ID == p.target.self {
+				continue
+			}
+			if !yield(found{id: m.ID, verdict: verdict{known: true, holds: true, match: m}}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *nearPredicate) cost(x *run) float64 {
+	if !p.target.hasFingerprint {
+		return 0
+	}
+	return x.nearCost(p.target.fingerprint, p.k)
+}
+
+func (p *nearPredicate) measures() measure { return distanceMeasure }
+func (p *nearPredicate) order() order      { return byDistance }
+func (p *nearPredicate) String() string    { return fmt.Sprintf("NEAR(%s, %d)", p.target.label, p.k) }
+
+// setPredicate is a predicate that is decided for all documents at once: NEAREST, which depends on all of them, and
+// JACCARD, whose sketches only the engine sees. The set is computed when it is first needed.
+type setPredicate struct {
+	label   string
+	carries measure
+	sorted  order
+	costs   func(x *run) float64
+	list    func(ctx context.Context) iter.Seq2[engine.Match, error]
+	self    string // not in the set
+	limit   int    // 0: none
+
+	computed bool
+	matches  []engine.Match
+	byID     map[string]int // index into matches
+}
+
+func (p *setPredicate) compute(x *run) error {
+	if p.computed {
+		return nil
+	}
+	p.byID = make(map[string]int)
+	for m, err := range p.list(x.ctx) {
+		if err != nil {
+			return err
+		}
+		if m.ID == p.self && p.self != "" {
+			continue
+		}
+		if p.limit > 0 && len(p.matches) == p.limit {
+			break
+		}
+		p.byID[m.ID] = len(p.matches)
+		p.matches = append(p.matches, m)
+	}
+	p.computed = true
+	return nil
+}
+
+func (p *setPredicate) judge(x *run, c *candidate) (verdict, error) {
+	if err := p.compute(x); err != nil {
+		return verdict{}, err
+	}
+	i, ok := p.byID[c.id]
+	if !ok {
+		return verdict{}, nil
+	}
+	return verdict{holds: true, match: p.matches[i]}, nil
+}
+
+func (p *setPredicate) drive(x *run) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		if err := p.compute(x); err != nil {
+			yield(found{}, err)
+			return
+		}
+		for _, m := range p.matches {
+			if !yield(found{id: m.ID, verdict: verdict{known: true, holds: true, match: m}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (p *setPredicate) cost(x *run) float64 { return p.costs(x) }
+func (p *setPredicate) measures() measure   { return p.carries }
+func (p *setPredicate) order() order        { return p.sorted }
+func (p *setPredicate) String() string      { return p.label }
+
+// idInPredicate is ID = 'a' and ID IN ('a', 'b').
+type idInPredicate struct {
+	ids []string // sorted, each once
+}
+
+func (p *idInPredicate) judge(_ *run, c *candidate) (verdict, error) {
+	_, ok := slices.BinarySearch(p.ids, c.id)
+	return verdict{holds: ok}, nil
+}
+
+func (p *idInPredicate) drive(x *run) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		for _, id := range p.ids {
+			e, err := x.snap.Lookup(x.ctx, id)
+			if errors.Is(err, engine.ErrNotFound) {
+				continue
+			}
+			if !yield(found{id: id, entry: &e, verdict: verdict{known: true, holds: true}}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *idInPredicate) cost(*run) float64 { return 2000 * float64(len(p.ids)) }
+func (p *idInPredicate) measures() measure { return noMeasure }
+func (p *idInPredicate) order() order      { return byID }
+func (p *idInPredicate) String() string {
+	if len(p.ids) == 1 {
+		return "ID = " + label(p.ids[0])
+	}
+	labels := make([]string, len(p.ids))
+	for i, id := range p.ids {
+		labels[i] = label(id)
+	}
+	return "ID IN (" + strings.Join(labels, ", ") + ")"
+}
+
+// likePredicate is ID LIKE 'a%'.
+type likePredicate struct {
+	*likePattern
+}
+
+func (p *likePredicate) judge(_ *run, c *candidate) (verdict, error) {
+	return verdict{holds: p.match(c.id)}, nil
+}
+
+func (p *likePredicate) drive(x *run) iter.Seq2[found, error] {
+	if p.exact && p.prefix != "" {
+		return (&idInPredicate{ids: []string{p.prefix}}).drive(x)
+	}
+	return x.entries(p.prefix, func(e *engine.Entry) bool { return p.match(e.ID) })
+}
+
+func (p *likePredicate) cost(x *run) float64 {
+	if p.exact {
+		return 2000
+	}
+	return 150*x.documents() + 1
+}
+
+func (p *likePredicate) measures() measure { return noMeasure }
+func (p *likePredicate) order() order      { return byID }
+func (p *likePredicate) String() string    { return "ID LIKE " + label(p.source) }
+
+// sincePredicate is SINCE 2d: stored at that time or later.
+type sincePredicate struct {
+	since time.Time
+}
+
+func (p *sincePredicate) judge(x *run, c *candidate) (verdict, error) {
+	e, err := c.getEntry(x)
+	if err != nil {
+		return verdict{}, err
+	}
+	return verdict{holds: !e.Time.Before(p.since)}, nil
+}
+
+func (p *sincePredicate) drive(x *run) iter.Seq2[found, error] {
+	return x.entries("", func(e *engine.Entry) bool { return !e.Time.Before(p.since) })
+}
+
+func (p *sincePredicate) cost(x *run) float64 { return 160*x.documents() + 2 }
+func (p *sincePredicate) measures() measure   { return noMeasure }
+func (p *sincePredicate) order() order        { return byID }
+func (p *sincePredicate) String() string {
+	return "SINCE '" + p.since.UTC().Format(time.RFC3339Nano) + "'"
+}
+
+// textPredicate is LEVENSHTEIN or COSINE: at least that similar to a text. It can't list documents.
+type textPredicate struct {
+	name      string
+	target    target
+	threshold float64
+	// similar returns the similarity to the target's text if it is at least the threshold.
+	similar func(ctx context.Context, text string) (float64, bool)
+}
+
+func (p *textPredicate) judge(x *run, c *candidate) (verdict, error) {
+	if c.id == p.target.self {
+		return verdict{}, nil
+	}
+	d, err := c.getDoc(x)
+	if err != nil {
+		return verdict{}, err
+	}
+	s, ok := p.similar(x.ctx, d.Text)
+	return verdict{holds: ok, match: engine.Match{ID: c.id, Score: s, Exact: true}}, x.ctx.Err()
+}
+
+func (p *textPredicate) measures() measure { return exactMeasure }
+func (p *textPredicate) String() string {
+	return fmt.Sprintf("%s(%s, %g)", p.name, p.target.label, p.threshold)
+}
+
+// entries yields the documents whose id starts with prefix and that keep says yes to, by id.
+func (x *run) entries(prefix string, keep func(*engine.Entry) bool) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		for e, err := range x.snap.Entries(x.ctx, prefix) {
+			if err != nil {
+				yield(found{}, err)
+				return
+			}
+			if keep(&e) && !yield(found{id: e.ID, entry: &e, verdict: verdict{known: true, holds: true}}, nil) {
+				return
+			}
+		}
+	}
+}

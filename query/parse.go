@@ -1,0 +1,197 @@
+package query
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+var parser = participle.MustBuild[statement](participle.Lexer(definition{}), participle.UseLookahead(2))
+
+// parsed is a statement that is well-formed.
+type parsed struct {
+	text   string
+	stmt   *statement
+	params map[int]int // offset of each ? in text -> its number, from 0
+}
+
+// parse reads one statement; a semicolon may end it.
+func parse(text string) (*parsed, error) {
+	tokens, err := lex(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWords(text, tokens); err != nil {
+		return nil, err
+	}
+	p := &parsed{text: text, params: make(map[int]int)}
+	for _, t := range tokens {
+		if t.Type == tokParam {
+			p.params[t.Pos.Offset] = len(p.params)
+		}
+	}
+	peeking, err := lexer.Upgrade(&tokenList{tokens})
+	if err != nil {
+		return nil, err
+	}
+	if p.stmt, err = parser.ParseFromLexer(peeking); err != nil {
+		return nil, syntaxError(text, tokens, err)
+	}
+	return p, nil
+}
+
+// Check says what is wrong with the form of a statement, without running it: nil, or a *ParseError. Whether its
+// documents exist and its values fit is not looked at.
+func Check(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+// checkWords finds words that are neither statement nor predicate where one must stand: at the start, and before a
+// parenthesis. These are the mistakes people make most, and here more can be said about them than in the grammar.
+func checkWords(text string, tokens []lexer.Token) error {
+	first := tokens[0]
+	if first.EOF() || first.Value == ";" {
+		return errorAt(text, first.Pos.Offset, "such as NEAR('a', 3)", "a statement is missing")
+	}
+	for i, t := range tokens {
+		called := i+1 < len(tokens) && tokens[i+1].Value == "("
+		if t.Type != tokIdent || i > 0 && !called {
+			continue
+		}
+		if called {
+			return errorAt(text, t.Pos.Offset, suggest(t.Value, predicates), "unknown predicate %q", t.Value)
+		}
+		hint := suggest(t.Value, append(append([]string{"ID"}, statements...), predicates...))
+		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
+			hint = h
+		}
+		return errorAt(text, t.Pos.Offset, hint, "unknown statement %q", t.Value)
+	}
+	return nil
+}
+
+// fromOtherLanguages says what to write instead of the words that users of SQL try first.
+var fromOtherLanguages = map[string]string{
+	"SELECT": "write the predicate alone, such as NEAR('a', 3) LIMIT 10",
+	"INSERT": `write PUT {"id": "a", "text": "..."}`,
+	"UPDATE": "PUT replaces the document of the same id",
+	"UPSERT": "PUT replaces the document of the same id",
+	"VACUUM": "write COMPACT",
+	"EXIT":   "write .quit",
+	"QUIT":   "write .quit",
+	"HELP":   "write .help",
+	"SHOW":   "write STATS",
+	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
+}
+
+// syntaxError turns what participle says into our error.
+func syntaxError(text string, tokens []lexer.Token, err error) error {
+	var perr participle.Error
+	if !errors.As(err, &perr) {
+		return errorAt(text, 0, "", "%v", err)
+	}
+	offset := perr.Position().Offset
+	at := 0
+	for at < len(tokens)-1 && tokens[at].Pos.Offset < offset {
+		at++
+	}
+	found := tokens[at]
+	var before lexer.Token
+	if at > 0 {
+		before = tokens[at-1]
+	}
+	expected := expectation(tokens[:at], perr.Message())
+	if found.EOF() {
+		if expected == "" {
+			return errorAt(text, len(text), "", "the statement ends too early")
+		}
+		return errorAt(text, len(text), "", "the statement ends where %s should follow", expected)
+	}
+	what := "unexpected " + quoteToken(found)
+	if before.Value == ";" {
+		return errorAt(text, found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
+	}
+	hint := ""
+	if expected != "" {
+		hint = "expected " + expected
+	}
+	switch {
+	case found.Type == tokIdent:
+		if h := suggest(found.Value, Keywords()); h != "" {
+			hint = h
+		} else if before.Value == "(" || before.Value == "," {
+			hint = "document ids are written in quotes: '" + found.Value + "'"
+		}
+	case found.Pos.Line > before.Pos.Line && found.Type == tokKeyword && at > 0:
+		hint = "a statement ends with ;"
+	}
+	return errorAt(text, found.Pos.Offset, hint, "%s", what)
+}
+
+// quoteToken is how a message names a token.
+func quoteToken(t lexer.Token) string {
+	switch t.Type {
+	case tokJSON:
+		return "JSON object"
+	case tokString:
+		if utf8.RuneCountInString(t.Value) > 40 {
+			return "string"
+		}
+		return t.Value
+	}
+	return `"` + t.Value + `"`
+}
+
+const (
+	expectPredicate = "a predicate such as NEAR('a', 3)"
+	expectID        = "a document id in quotes"
+	expectCriterion = "NEAR and a number of bits, or JACCARD and a share"
+	expectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
+	expectNumber    = "a number"
+)
+
+// expectedAfter says what follows a token.
+var expectedAfter = map[string]string{
+	"EXPLAIN": "a statement", "ANALYZE": "a statement",
+	"AND": expectPredicate, "OR": expectPredicate, "NOT": expectPredicate, "WHERE": expectPredicate,
+	"GET": expectID, "DELETE": "a document id in quotes, or WHERE", "WHY": "two document ids in quotes", "ALLOW": "two document ids in quotes",
+	"PUT": `a document such as {"id": "a", "text": "..."}`, "UNLESS": expectCriterion, "PAIRS": expectCriterion, "CLUSTERS": expectCriterion,
+	"ID": "=, LIKE or IN", "LIKE": "a pattern in quotes", "ESCAPE": "a character in quotes", "=": expectID, "!=": expectID, "<>": expectID,
+	"SINCE": expectSince, "OLDER": expectSince, "PRUNE": "OLDER", "LIMIT": expectNumber, "OFFSET": expectNumber,
+	"ORDER": "BY", "BY": "id, distance, score or time", "MODE": "star or components", "TEXT": "a text in quotes",
+	",": "a value",
+}
+
+var (
+	expectedIn   = regexp.MustCompile(`\(expected (.*)\)$`)
+	plainLiteral = regexp.MustCompile(`^"([^" ]+)"$`)
+)
+
+// expectation says in words what should follow the tokens before an unexpected one; "" where that would help nobody.
+// The message is participle's, which tells it as a grammar.
+func expectation(before []lexer.Token, message string) string {
+	if m := expectedIn.FindStringSubmatch(message); m != nil {
+		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
+			return m[1]
+		}
+	}
+	if len(before) == 0 {
+		return "a statement"
+	}
+	last := before[len(before)-1]
+	switch {
+	case last.Value != "(":
+		return expectedAfter[last.Value]
+	case len(before) > 1 && before[len(before)-2].Value == "IN":
+		return expectID
+	case len(before) > 1 && slices.Contains(predicates, before[len(before)-2].Value):
+		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
+	}
+	return expectPredicate
+}

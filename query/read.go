@@ -1,0 +1,214 @@
+package query
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// get runs GET 'a'.
+func (x *run) get(s *getStmt) error {
+	id, err := x.values.str(s.ID, expectID)
+	if err != nil {
+		return err
+	}
+	d, err := x.snap.Get(x.ctx, id)
+	if err != nil {
+		return x.lookupError(s.ID.Pos.Offset, id, err)
+	}
+	row := Row{d.ID, d.Text, nil, nil, d.Time}
+	if len(d.Fields) > 0 {
+		row[2] = d.Fields
+	}
+	if d.Fingerprint != nil {
+		row[3] = *d.Fingerprint
+	}
+	x.answer([]string{"id", "text", "fields", "fingerprint", "time"}, fixed(row))
+	return nil
+}
+
+// measureColumns are the columns that tell how well two documents match by a criterion.
+func measureColumns(c engine.Criterion) []string {
+	if _, ok := c.Distance(); ok {
+		return []string{"distance"}
+	}
+	return []string{"score", "error", "exact"}
+}
+
+// appendMeasure appends the values of measureColumns.
+func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
+	if _, ok := c.Distance(); ok {
+		return append(row, m.Distance)
+	}
+	return append(row, m.Score, m.Error, m.Exact)
+}
+
+// pairs runs PAIRS criterion.
+func (x *run) pairs(s *pairsStmt) error {
+	c, err := x.criterion(s.Criterion)
+	if err != nil {
+		return err
+	}
+	window, err := x.window("PAIRS", s.Clauses)
+	if err != nil {
+		return err
+	}
+	x.rows.search = true
+	x.answer(append([]string{"a", "b"}, measureColumns(c)...), window(func(yield func(Row, error) bool) {
+		for p, err := range x.snap.Pairs(x.ctx, c, nil) {
+			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
+				return
+			}
+		}
+	}))
+	return nil
+}
+
+// clusters runs CLUSTERS criterion [MODE m].
+func (x *run) clusters(s *clustersStmt) error {
+	c, err := x.criterion(s.Criterion)
+	if err != nil {
+		return err
+	}
+	o := &engine.ClusterOptions{}
+	if s.Mode != nil {
+		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
+		case "star":
+		case "components":
+			o.Mode = engine.Components
+		default:
+			hint := suggest(mode, []string{"star", "components"})
+			if hint == "" {
+				hint = "it is star or components"
+			}
+			return errorAt(x.p.text, s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
+		}
+	}
+	window, err := x.window("CLUSTERS", s.Clauses)
+	if err != nil {
+		return err
+	}
+	x.rows.search = true
+	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), window(func(yield func(Row, error) bool) {
+		for m, err := range x.snap.Clusters(x.ctx, c, o) {
+			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
+				return
+			}
+		}
+	}))
+	return nil
+}
+
+// window returns what LIMIT and OFFSET leave of rows; other clauses are refused.
+func (x *run) window(statement string, list []*clause) (func(iter.Seq2[Row, error]) iter.Seq2[Row, error], error) {
+	for _, e := range list {
+		if e.Limit != nil || e.Offset != nil {
+			continue
+		}
+		at, what := 0, ""
+		switch {
+		case e.Since != nil:
+			at, what = e.Since.Word.Pos.Offset, "SINCE"
+		case e.Verify != nil:
+			at, what = e.Verify.Pos.Offset, "VERIFY"
+		default:
+			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
+		}
+		return nil, errorAt(x.p.text, at, "it takes LIMIT and OFFSET", "%s does not go with %s", what, statement)
+	}
+	c, err := x.bindClauses(list)
+	if err != nil {
+		return nil, err
+	}
+	return func(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
+		return func(yield func(Row, error) bool) {
+			skip, rest := c.offset, c.limit
+			if rest == 0 {
+				return
+			}
+			for row, err := range rows {
+				if err == nil && skip > 0 {
+					skip--
+					continue
+				}
+				if !yield(row, err) {
+					return
+				}
+				if rest--; rest == 0 {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// bare runs the statements of one word.
+func (x *run) bare(word string) error {
+	switch word {
+	case "STATS":
+		s, err := x.db.Stats()
+		if err != nil {
+			return err
+		}
+		x.answer([]string{"name", "value"}, fixed(statsRows(s)...))
+	case "CHECK":
+		r, err := x.db.Check(x.ctx, nil)
+		if err != nil {
+			return err
+		}
+		x.check(r)
+	case "COMPACT":
+		if err := x.db.Compact(x.ctx, nil); err != nil {
+			return err
+		}
+		x.say("compacted")
+	case "FLUSH":
+		if err := x.db.Flush(x.ctx); err != nil {
+			return err
+		}
+		x.say("flushed")
+	}
+	return nil
+}
+
+// statsRows are the rows of STATS.
+func statsRows(s engine.Stats) []Row {
+	rows := []Row{
+		{"path", s.Path},
+		{"documents", s.Documents},
+		{"fingerprints", s.Fingerprints},
+		{"tombstones", s.Tombstones},
+		{"memtable", s.Memtable},
+		{"tables", len(s.Tables)},
+		{"disk_bytes", s.DiskBytes},
+		{"seq", int64(s.Seq)},
+		{"tokenizer", s.Params.Tokenizer},
+		{"shingle", s.Params.Shingle},
+		{"layout", s.Params.Layout},
+		{"sketch", s.Params.Sketch},
+		{"min_jaccard", s.Params.MinJaccard},
+		{"text", s.Params.Text},
+		{"ttl", s.Params.TTL.String()},
+	}
+	for _, t := range s.Tables {
+		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, %.2f bytes/fingerprint",
+			plural(t.Documents, "document", "documents"), plural(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
+	}
+	return rows
+}
+
+// check makes of a report one row for each problem, or the message that there is none.
+func (x *run) check(r engine.CheckReport) {
+	if len(r.Problems) == 0 {
+		x.say("ok: %s, %s, %d bytes verified", plural(r.Tables, "table", "tables"), plural(r.Documents, "document", "documents"), r.Bytes)
+		return
+	}
+	rows := make([]Row, len(r.Problems))
+	for i, p := range r.Problems {
+		rows[i] = problemRow(p)
+	}
+	x.rows.damage = true
+	x.answer([]string{"file", "section", "offset", "problem"}, fixed(rows...))
+}

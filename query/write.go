@@ -1,0 +1,159 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// put runs PUT {...} [UNLESS criterion].
+func (x *run) put(s *putStmt) error {
+	doc, err := x.document(s.Doc)
+	if err != nil {
+		return err
+	}
+	if s.Unless == nil {
+		if err := x.db.Put(x.ctx, doc); err != nil {
+			return err
+		}
+		x.say("stored")
+		return nil
+	}
+	c, err := x.criterion(s.Unless)
+	if err != nil {
+		return err
+	}
+	m, stored, err := x.db.PutNovel(x.ctx, doc, c)
+	if err != nil {
+		return err
+	}
+	if stored {
+		x.say("stored")
+		return nil
+	}
+	if _, ok := c.Distance(); ok {
+		x.answer([]string{"id", "distance"}, fixed(Row{m.ID, m.Distance}))
+	} else {
+		x.answer([]string{"id", "score", "error", "exact"}, fixed(Row{m.ID, m.Score, m.Error, m.Exact}))
+	}
+	return nil
+}
+
+// document returns the document that PUT stores: JSON, or a parameter with an engine.Doc or JSON.
+func (x *run) document(t lexer.Token) (engine.Doc, error) {
+	v, err := x.values.get(t)
+	if err != nil {
+		return engine.Doc{}, err
+	}
+	switch v := v.(type) {
+	case engine.Doc:
+		return v, nil
+	case string:
+		return x.decode(t, []byte(v))
+	case json.RawMessage:
+		return x.decode(t, v)
+	}
+	return engine.Doc{}, x.values.wrong(t, "a document")
+}
+
+// decode reads a document from JSON; an error in literal JSON gets its place in the statement.
+func (x *run) decode(t lexer.Token, raw []byte) (engine.Doc, error) {
+	doc, at, err := decodeDoc(raw)
+	if err == nil {
+		return doc, nil
+	}
+	offset := t.Pos.Offset
+	if t.Type == tokJSON {
+		offset += min(at, len(t.Value)-1)
+	}
+	return engine.Doc{}, errorAt(x.p.text, offset, "", "%v", err)
+}
+
+// criterion returns what NEAR k or JACCARD t says.
+func (x *run) criterion(e *criterionExpr) (engine.Criterion, error) {
+	if e.Word.Value == "NEAR" {
+		k, err := x.values.integer(e.Value, "k", 0, 64)
+		return engine.Near(k), err
+	}
+	t, err := x.values.share(e.Value)
+	return engine.Jaccard(t), err
+}
+
+// delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing.
+func (x *run) delete(s *deleteStmt) error {
+	if s.ID != nil {
+		id, err := x.values.str(*s.ID, expectID)
+		if err != nil {
+			return err
+		}
+		if err := x.db.Delete(x.ctx, id); err != nil {
+			return x.lookupError(s.ID.Pos.Offset, id, err)
+		}
+		x.say("deleted")
+		return nil
+	}
+	sel, err := x.bindSelect(s.Where)
+	if err != nil {
+		return err
+	}
+	var b engine.Batch
+	for r, err := range x.results(sel, x.planFor(sel)) {
+		if err != nil {
+			return err
+		}
+		b.Delete(r.id)
+	}
+	if b.Len() > 0 {
+		if err := x.db.Apply(x.ctx, &b); err != nil {
+			return err
+		}
+	}
+	x.say("deleted %s", plural(b.Len(), "document", "documents"))
+	return nil
+}
+
+// prune runs PRUNE OLDER 30d.
+func (x *run) prune(s *pruneStmt) error {
+	t, err := x.values.moment(s.Older, x.now)
+	if err != nil {
+		return err
+	}
+	n, err := x.db.Prune(x.ctx, t)
+	if err != nil {
+		return err
+	}
+	x.say("pruned %s", plural(n, "document", "documents"))
+	return nil
+}
+
+// allower is a database that can be told that two documents are not duplicates of each other.
+type allower interface {
+	Allow(ctx context.Context, a, b string) error
+}
+
+// allow runs ALLOW 'a' 'b'.
+func (x *run) allow(s *whyStmt) error {
+	db, ok := any(x.db).(allower)
+	if !ok {
+		e := errorAt(x.p.text, s.Word.Pos.Offset, "", "this database keeps no list of allowed pairs")
+		e.Class, e.Err = ClassParameter, errors.ErrUnsupported
+		return e
+	}
+	a, err := x.values.str(s.A, expectID)
+	if err != nil {
+		return err
+	}
+	b, err := x.values.str(s.B, expectID)
+	if err != nil {
+		return err
+	}
+	if err := db.Allow(x.ctx, a, b); err != nil {
+		return err
+	}
+	x.say("allowed")
+	return nil
+}
