@@ -15,8 +15,74 @@ TEXT ·countAVX512(SB), NOSPLIT, $0-48
 	MOVL         $-1, R13
 	XORQ         R14, R14
 	VPBROADCASTD -4(SI)(DI*4), Z0
+	KXNORW       K1, K1, K1
 
-blocks:
+full:
+	CMPQ        CX, R11
+	JLT         rest
+	MOVQ        R11, DX
+	MOVL        60(AX), BX
+	CMPQ        DI, R11
+	JLT         rest
+	MOVQ        R11, R8
+	MOVL        60(SI), R9
+	VMOVDQU32   (AX), Z1
+	VPXORD.BCST (SI), Z1, Z2
+	VPXORD.BCST 4(SI), Z1, Z3
+	VPXORD.BCST 8(SI), Z1, Z4
+	VPXORD.BCST 12(SI), Z1, Z5
+	VPXORD.BCST 16(SI), Z1, Z6
+	VPMINUD     Z6, Z2, Z2
+	VPXORD.BCST 20(SI), Z1, Z6
+	VPMINUD     Z6, Z3, Z3
+	VPXORD.BCST 24(SI), Z1, Z6
+	VPMINUD     Z6, Z4, Z4
+	VPXORD.BCST 28(SI), Z1, Z6
+	VPMINUD     Z6, Z5, Z5
+	VPXORD.BCST 32(SI), Z1, Z6
+	VPMINUD     Z6, Z2, Z2
+	VPXORD.BCST 36(SI), Z1, Z6
+	VPMINUD     Z6, Z3, Z3
+	VPXORD.BCST 40(SI), Z1, Z6
+	VPMINUD     Z6, Z4, Z4
+	VPXORD.BCST 44(SI), Z1, Z6
+	VPMINUD     Z6, Z5, Z5
+	VPXORD.BCST 48(SI), Z1, Z6
+	VPMINUD     Z6, Z2, Z2
+	VPXORD.BCST 52(SI), Z1, Z6
+	VPMINUD     Z6, Z3, Z3
+	VPXORD.BCST 56(SI), Z1, Z6
+	VPMINUD     Z6, Z4, Z4
+	VPXORD.BCST 60(SI), Z1, Z1
+	VPMINUD     Z1, Z5, Z5
+	VPMINUD     Z3, Z2, Z2
+	VPMINUD     Z5, Z4, Z4
+	VPMINUD     Z4, Z2, Z2
+	CMPL        BX, R9
+	CMOVQHI     R12, DX
+	CMOVQCS     R12, R8
+	LEAQ        (AX)(DX*4), AX
+	SUBQ        DX, CX
+	LEAQ        (SI)(R8*4), SI
+	SUBQ        R8, DI
+	VPTESTNMD   Z2, Z2, K1, K2
+	KMOVW       K2, DX
+	POPCNTL     DX, DX
+	ADDQ        DX, R14
+	LEAQ        (R14)(CX*1), DX
+	CMPQ        DX, R10
+	JLT         done
+	LEAQ        (R14)(DI*1), DX
+	CMPQ        DX, R10
+	JLT         done
+	JMP         full
+
+	// The missing elements of b are copies of its last one, which change nothing; those of a are masked out.
+rest:
+	TESTQ       CX, CX
+	JZ          done
+	TESTQ       DI, DI
+	JZ          done
 	MOVQ        CX, DX
 	CMPQ        CX, R11
 	CMOVQGT     R11, DX
@@ -32,68 +98,70 @@ blocks:
 	VMOVDQU32.Z (AX), K1, Z1
 	VMOVDQA64   Z0, Z2
 	VMOVDQU32   (SI), K2, Z2
-
-	// Keep the step of the list whose block ends first, of both if they end alike.
-	CMPL    BX, R9
-	CMOVQHI R12, DX
-	CMOVQCS R12, R8
-	LEAQ    (AX)(DX*4), AX
-	SUBQ    DX, CX
-	LEAQ    (SI)(R8*4), SI
-	SUBQ    R8, DI
-
-	// Each chain drops from its mask the elements of a that equal an element of b.
-	VPCMPUD    $0x04, Z2, Z1, K1, K2
-	VPSHUFD    $0x39, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K2, K2
-	VPSHUFD    $0x4e, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K2, K2
-	VPSHUFD    $0x93, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K2, K2
-	VSHUFI32X4 $0x39, Z2, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K1, K3
-	VPSHUFD    $0x39, Z3, Z4
-	VPCMPUD    $0x04, Z4, Z1, K3, K3
-	VPSHUFD    $0x4e, Z3, Z4
-	VPCMPUD    $0x04, Z4, Z1, K3, K3
-	VPSHUFD    $0x93, Z3, Z3
-	VPCMPUD    $0x04, Z3, Z1, K3, K3
-	VSHUFI32X4 $0x4e, Z2, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K1, K4
-	VPSHUFD    $0x39, Z3, Z4
-	VPCMPUD    $0x04, Z4, Z1, K4, K4
-	VPSHUFD    $0x4e, Z3, Z4
-	VPCMPUD    $0x04, Z4, Z1, K4, K4
-	VPSHUFD    $0x93, Z3, Z3
-	VPCMPUD    $0x04, Z3, Z1, K4, K4
-	VSHUFI32X4 $0x93, Z2, Z2, Z2
-	VPCMPUD    $0x04, Z2, Z1, K1, K5
-	VPSHUFD    $0x39, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K5, K5
-	VPSHUFD    $0x4e, Z2, Z3
-	VPCMPUD    $0x04, Z3, Z1, K5, K5
-	VPSHUFD    $0x93, Z2, Z2
-	VPCMPUD    $0x04, Z2, Z1, K5, K5
-	KANDW      K2, K3, K2
-	KANDW      K4, K5, K4
-	KANDW      K2, K4, K2
-	KXORW      K2, K1, K2
-	KMOVW      K2, DX
-	POPCNTL    DX, DX
-	ADDQ       DX, R14
-
-	// Done if a list is; give up if what is left of either cannot be enough.
-	TESTQ CX, CX
-	JZ    done
-	TESTQ DI, DI
-	JZ    done
-	LEAQ  (R14)(CX*1), DX
-	CMPQ  DX, R10
-	JLT   done
-	LEAQ  (R14)(DI*1), DX
-	CMPQ  DX, R10
-	JLT   done
-	JMP   blocks
+	CMPL        BX, R9
+	CMOVQHI     R12, DX
+	CMOVQCS     R12, R8
+	LEAQ        (AX)(DX*4), AX
+	SUBQ        DX, CX
+	LEAQ        (SI)(R8*4), SI
+	SUBQ        R8, DI
+	VPXORD      Z2, Z1, Z3
+	VPSHUFD     $0x39, Z2, Z4
+	VPXORD      Z4, Z1, Z4
+	VPMINUD     Z4, Z3, Z3
+	VPSHUFD     $0x4e, Z2, Z4
+	VPXORD      Z4, Z1, Z4
+	VPMINUD     Z4, Z3, Z3
+	VPSHUFD     $0x93, Z2, Z4
+	VPXORD      Z4, Z1, Z4
+	VPMINUD     Z4, Z3, Z3
+	VSHUFI32X4  $0x39, Z2, Z2, Z4
+	VPXORD      Z4, Z1, Z5
+	VPSHUFD     $0x39, Z4, Z6
+	VPXORD      Z6, Z1, Z6
+	VPMINUD     Z6, Z5, Z5
+	VPSHUFD     $0x4e, Z4, Z6
+	VPXORD      Z6, Z1, Z6
+	VPMINUD     Z6, Z5, Z5
+	VPSHUFD     $0x93, Z4, Z4
+	VPXORD      Z4, Z1, Z4
+	VPMINUD     Z4, Z5, Z5
+	VSHUFI32X4  $0x4e, Z2, Z2, Z4
+	VPXORD      Z4, Z1, Z6
+	VPSHUFD     $0x39, Z4, Z7
+	VPXORD      Z7, Z1, Z7
+	VPMINUD     Z7, Z6, Z6
+	VPSHUFD     $0x4e, Z4, Z7
+	VPXORD      Z7, Z1, Z7
+	VPMINUD     Z7, Z6, Z6
+	VPSHUFD     $0x93, Z4, Z4
+	VPXORD      Z4, Z1, Z4
+	VPMINUD     Z4, Z6, Z6
+	VSHUFI32X4  $0x93, Z2, Z2, Z2
+	VPXORD      Z2, Z1, Z4
+	VPSHUFD     $0x39, Z2, Z7
+	VPXORD      Z7, Z1, Z7
+	VPMINUD     Z7, Z4, Z4
+	VPSHUFD     $0x4e, Z2, Z7
+	VPXORD      Z7, Z1, Z7
+	VPMINUD     Z7, Z4, Z4
+	VPSHUFD     $0x93, Z2, Z2
+	VPXORD      Z2, Z1, Z2
+	VPMINUD     Z2, Z4, Z4
+	VPMINUD     Z5, Z3, Z3
+	VPMINUD     Z4, Z6, Z6
+	VPMINUD     Z6, Z3, Z3
+	VPTESTNMD   Z3, Z3, K1, K1
+	KMOVW       K1, DX
+	POPCNTL     DX, DX
+	ADDQ        DX, R14
+	LEAQ        (R14)(CX*1), DX
+	CMPQ        DX, R10
+	JLT         done
+	LEAQ        (R14)(DI*1), DX
+	CMPQ        DX, R10
+	JLT         done
+	JMP         rest
 
 done:
 	MOVQ R14, ret+40(FP)
@@ -115,20 +183,14 @@ TEXT ·countAVX2(SB), NOSPLIT, $0-64
 blocks:
 	CMPQ       CX, R11
 	JLT        done
-	LEAQ       (R13)(CX*1), DX
-	CMPQ       DX, R10
-	JLT        done
+	MOVQ       R11, DX
+	MOVL       28(AX), BX
 	CMPQ       DI, R11
 	JLT        done
-	LEAQ       (R13)(DI*1), DX
-	CMPQ       DX, R10
-	JLT        done
+	MOVQ       R11, R8
+	MOVL       28(SI), R9
 	VMOVDQU    (AX), Y0
 	VMOVDQU    (SI), Y1
-	MOVL       28(AX), BX
-	MOVL       28(SI), R9
-	MOVQ       R11, DX
-	MOVQ       R11, R8
 	CMPL       BX, R9
 	CMOVQHI    R12, DX
 	CMOVQCS    R12, R8
@@ -161,6 +223,12 @@ blocks:
 	VMOVMSKPS  Y3, DX
 	POPCNTL    DX, DX
 	ADDQ       DX, R13
+	LEAQ       (R13)(CX*1), DX
+	CMPQ       DX, R10
+	JLT        done
+	LEAQ       (R13)(DI*1), DX
+	CMPQ       DX, R10
+	JLT        done
 	JMP        blocks
 
 done:

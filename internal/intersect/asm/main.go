@@ -37,11 +37,19 @@ func newList(name, count string) *list {
 	}
 }
 
-// block sets the length of the block, at most 16, and its last element, and returns the mask of its elements.
-func (l *list) block(sixteen, ones Register) Register {
+// full makes a block of n elements, and leaves for the label less if there are not so many.
+func (l *list) full(n Register, elements int, less string) {
+	CMPQ(l.n, n)
+	JLT(LabelRef(less))
+	MOVQ(n, l.step)
+	MOVL(Mem{Base: l.p, Disp: 4*elements - 4}, l.last)
+}
+
+// rest makes a block of at most n elements and returns the mask of its elements.
+func (l *list) rest(n, ones Register) Register {
 	MOVQ(l.n, l.step)
-	CMPQ(l.n, sixteen)
-	CMOVQGT(sixteen, l.step)
+	CMPQ(l.n, n)
+	CMOVQGT(n, l.step)
 	MOVL(Mem{Base: l.p, Index: l.step, Scale: 4, Disp: -4}, l.last)
 	bits, mask := GP32(), K()
 	BZHIL(l.step.(GPVirtual).As32(), ones, bits)
@@ -49,14 +57,30 @@ func (l *list) block(sixteen, ones Register) Register {
 	return mask
 }
 
-// advance moves on by the step.
-func (l *list) advance() {
-	LEAQ(Mem{Base: l.p, Index: l.step, Scale: 4}, l.p)
-	SUBQ(l.step, l.n)
+// advance moves on past the block that ends first, past both if they end alike.
+func advance(a, b *list, zero Register) {
+	CMPL(a.last, b.last)
+	CMOVQHI(zero, a.step)
+	CMOVQCS(zero, b.step)
+	for _, l := range []*list{a, b} {
+		LEAQ(Mem{Base: l.p, Index: l.step, Scale: 4}, l.p)
+		SUBQ(l.step, l.n)
+	}
 }
 
-// countAVX512 emits the comparison of blocks of 16, the last ones shorter. In a short block of b, the missing elements
-// are copies of its last one, which change nothing; those of a are masked out.
+// giveUp leaves for done if the common elements so far and what is left of either list are fewer than needed.
+func giveUp(a, b *list, common, need Register) {
+	for _, l := range []*list{a, b} {
+		most := GP64()
+		LEAQ(Mem{Base: common, Index: l.n, Scale: 1}, most)
+		CMPQ(most, need)
+		JLT(LabelRef("done"))
+	}
+}
+
+// countAVX512 emits the comparison of blocks of 16: full blocks as long as both lists have one, then shorter ones. A
+// difference of zero is an equal pair, so the least of the differences of an element of a from all of a block of b says
+// whether it has an equal.
 func countAVX512() {
 	TEXT("countAVX512", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) int")
 	Pragma("noescape")
@@ -70,63 +94,93 @@ func countAVX512() {
 	XORQ(common, common)
 	lastB := ZMM()
 	VPBROADCASTD(Mem{Base: b.p, Index: b.n, Scale: 4, Disp: -4}, lastB)
+	all := K()
+	KXNORW(all, all, all)
 
-	Label("blocks")
-	maskA, maskB := a.block(sixteen, ones), b.block(sixteen, ones)
-	va, vb := ZMM(), ZMM()
-	VMOVDQU32_Z(Mem{Base: a.p}, maskA, va)
-	VMOVDQA64(lastB, vb)
-	VMOVDQU32(Mem{Base: b.p}, maskB, vb)
+	Label("full")
+	a.full(sixteen, 16, "rest")
+	b.full(sixteen, 16, "rest")
+	least := differences16(a.p, b.p)
+	advance(a, b, zero)
+	addEqual(least, all, common)
+	giveUp(a, b, common, need)
+	JMP(LabelRef("full"))
 
-	Comment("Keep the step of the list whose block ends first, of both if they end alike.")
-	CMPL(a.last, b.last)
-	CMOVQHI(zero, a.step)
-	CMOVQCS(zero, b.step)
-	a.advance()
-	b.advance()
-
-	Comment("Each chain drops from its mask the elements of a that equal an element of b.")
-	var left [4]Register
-	for i := range left {
-		left[i] = K()
-		v := vb
-		if i > 0 {
-			v = ZMM()
-			VSHUFI32X4(rotations[i-1], vb, vb, v)
-		}
-		VPCMPUD(U8(4), v, va, maskA, left[i])
-		for _, r := range rotations {
-			t := ZMM()
-			VPSHUFD(r, v, t)
-			VPCMPUD(U8(4), t, va, left[i], left[i])
-		}
-	}
-	KANDW(left[0], left[1], left[0])
-	KANDW(left[2], left[3], left[2])
-	KANDW(left[0], left[2], left[0])
-	KXORW(left[0], maskA, left[0])
-	n := GP32()
-	KMOVW(left[0], n)
-	POPCNTL(n, n)
-	ADDQ(n.As64(), common)
-
-	Comment("Done if a list is; give up if what is left of either cannot be enough.")
+	Comment("The missing elements of b are copies of its last one, which change nothing; those of a are masked out.")
+	Label("rest")
 	TESTQ(a.n, a.n)
 	JZ(LabelRef("done"))
 	TESTQ(b.n, b.n)
 	JZ(LabelRef("done"))
-	for _, l := range []*list{a, b} {
-		most := GP64()
-		LEAQ(Mem{Base: common, Index: l.n, Scale: 1}, most)
-		CMPQ(most, need)
-		JLT(LabelRef("done"))
-	}
-	JMP(LabelRef("blocks"))
+	maskA, maskB := a.rest(sixteen, ones), b.rest(sixteen, ones)
+	va, vb := ZMM(), ZMM()
+	VMOVDQU32_Z(Mem{Base: a.p}, maskA, va)
+	VMOVDQA64(lastB, vb)
+	VMOVDQU32(Mem{Base: b.p}, maskB, vb)
+	advance(a, b, zero)
+	addEqual(rotatedDifferences(va, vb), maskA, common)
+	giveUp(a, b, common, need)
+	JMP(LabelRef("rest"))
 
 	Label("done")
 	Store(common, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
+}
+
+// differences16 returns for each of the 16 elements at a the least difference, as XOR, from the 16 at b.
+func differences16(a, b Register) VecVirtual {
+	va := ZMM()
+	VMOVDQU32(Mem{Base: a}, va)
+	var least [4]VecVirtual
+	for i := range 16 {
+		d := ZMM()
+		VPXORD_BCST(Mem{Base: b, Disp: 4 * i}, va, d)
+		if i < 4 {
+			least[i] = d
+		} else {
+			VPMINUD(d, least[i%4], least[i%4])
+		}
+	}
+	return minimum(least)
+}
+
+// rotatedDifferences is differences16 of two vectors, by rotations of b.
+func rotatedDifferences(a, b VecVirtual) VecVirtual {
+	var least [4]VecVirtual
+	for i := range least {
+		v := b
+		if i > 0 {
+			v = ZMM()
+			VSHUFI32X4(rotations[i-1], b, b, v)
+		}
+		least[i] = ZMM()
+		VPXORD(v, a, least[i])
+		for _, r := range rotations {
+			t := ZMM()
+			VPSHUFD(r, v, t)
+			VPXORD(t, a, t)
+			VPMINUD(t, least[i], least[i])
+		}
+	}
+	return minimum(least)
+}
+
+// minimum returns the least of four.
+func minimum(v [4]VecVirtual) VecVirtual {
+	VPMINUD(v[1], v[0], v[0])
+	VPMINUD(v[3], v[2], v[2])
+	VPMINUD(v[2], v[0], v[0])
+	return v[0]
+}
+
+// addEqual adds the number of zeros under mask to common.
+func addEqual(least VecVirtual, mask, common Register) {
+	equal, n := K(), GP32()
+	VPTESTNMD(least, least, mask, equal)
+	KMOVW(equal, n)
+	POPCNTL(n, n)
+	ADDQ(n.As64(), common)
 }
 
 // countAVX2 emits the comparison of full blocks of 8.
@@ -143,26 +197,12 @@ func countAVX2() {
 	XORQ(common, common)
 
 	Label("blocks")
-	for _, l := range []*list{a, b} {
-		CMPQ(l.n, eight)
-		JLT(LabelRef("done"))
-		most := GP64()
-		LEAQ(Mem{Base: common, Index: l.n, Scale: 1}, most)
-		CMPQ(most, need)
-		JLT(LabelRef("done"))
-	}
+	a.full(eight, 8, "done")
+	b.full(eight, 8, "done")
 	va, vb := YMM(), YMM()
 	VMOVDQU(Mem{Base: a.p}, va)
 	VMOVDQU(Mem{Base: b.p}, vb)
-	MOVL(Mem{Base: a.p, Disp: 28}, a.last)
-	MOVL(Mem{Base: b.p, Disp: 28}, b.last)
-	MOVQ(eight, a.step)
-	MOVQ(eight, b.step)
-	CMPL(a.last, b.last)
-	CMOVQHI(zero, a.step)
-	CMOVQCS(zero, b.step)
-	a.advance()
-	b.advance()
+	advance(a, b, zero)
 	swapped, equal := YMM(), YMM()
 	VPERM2I128(U8(1), vb, vb, swapped)
 	VPCMPEQD(va, vb, equal)
@@ -181,6 +221,7 @@ func countAVX2() {
 	VMOVMSKPS(equal, n)
 	POPCNTL(n, n)
 	ADDQ(n.As64(), common)
+	giveUp(a, b, common, need)
 	JMP(LabelRef("blocks"))
 
 	Label("done")
