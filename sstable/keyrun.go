@@ -155,10 +155,10 @@ func (r *keyRun) lowerInBlock(b int, in blockInfo, key uint64) int {
 	h := shr(key, in.width) - shr(r.base(b), in.width)
 	n := r.count(b)
 	unary := r.data[in.off : in.off+8*in.high]
-	if h >= uint64(64*len(unary)) {
+	_, i := kernel.RankZeros(unary, 0, h, n)
+	if i == n {
 		return n
 	}
-	i := onesBeforeZero(unary, int(h), n)
 	bit := i + int(h)
 	ones := 0 // keys that share the prefix of key
 	for bit+ones < 8*len(unary) && unary[(bit+ones)>>3]>>((bit+ones)&7)&1 != 0 {

@@ -87,68 +87,76 @@ func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 	return dst, err
 }
 
+// prefetchAhead is how many ranges the prefetch is ahead of the scan: enough to hide a cache miss, few enough to stay in the first cache.
+const prefetchAhead = 8
+
 // probe searches the ranges that the plan has looked up.
 func (x *Index) probe(a *allocation, q uint64, k int, s *Scratch) error {
-	for t := range x.runs {
-		for d := range int(a.radius[t]) + 1 {
-			x.prefetch(t, s.shells[t][d], s)
-		}
+	ranges := s.ranges
+	s.Stats.Probes += len(ranges)
+	for i := range ranges[:min(prefetchAhead, len(ranges))] {
+		x.prefetch(&ranges[i])
 	}
-	for t, run := range x.runs {
-		qt := x.perms[t].apply(q)
-		for d := range int(a.radius[t]) + 1 {
-			sh := s.shells[t][d]
-			s.Stats.Probes += int(sh.to - sh.from)
-			for _, p := range s.ranges[sh.from:sh.to] {
-				if err := x.scanRange(a, t, run, p, scanFor{q: qt, k: k, lead: x.perms[t].leadBits, off: d}, s); err != nil {
-					return err
-				}
-			}
+	f := scanFor{a: a, k: k, table: -1}
+	for i := range ranges {
+		if i+prefetchAhead < len(ranges) {
+			x.prefetch(&ranges[i+prefetchAhead])
+		}
+		p := &ranges[i]
+		if t := int(p.table); t != f.table {
+			f.table, f.run, f.lead, f.q = t, x.runs[t], x.perms[t].leadBits, x.perms[t].apply(q)
+		}
+		f.off = int(p.dist)
+		if err := x.scanRange(&f, p, s); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// prefetchBytes bounds what is prefetched of a range: the hardware follows the rest of a long one by itself.
-const prefetchBytes = 1024
-
-// prefetch asks for the unary part of the block each range starts in, and for the packed bits about where the range starts.
-func (x *Index) prefetch(t int, sh shell, s *Scratch) {
-	run := x.runs[t]
-	for _, p := range s.ranges[sh.from:sh.to] {
-		b := max(int(p.block), 1) - 1
-		in := run.info(b)
-		kernel.Prefetch(run.data[in.off : in.off+8*in.high])
-		at := in.off + 8*in.high
-		kernel.Prefetch(run.data[at:min(at+prefetchBytes, run.dirOff)])
+// prefetch asks for the unary part of the block that a range starts in, and for the packed bits of about as many keys as the range has,
+// from about where they start. A longer range is followed by the hardware.
+func (x *Index) prefetch(p *keyRange) {
+	run := x.runs[p.table]
+	b := max(int(p.block), 1) - 1
+	in := run.info(b)
+	n := blockKeys
+	steps := max(64*in.high-n, 1)
+	start := 0
+	if b < int(p.block) {
+		start = int(shr(p.first, in.width)-shr(run.base(b), in.width)) * n / steps
 	}
+	// The number of keys before the range is off by a few square roots of n/4.
+	from := min(max(start-24, 0), n) * in.width >> 3
+	size := (int(p.keys) + 48) * in.width >> 3
+	kernel.Prefetch(run.data[in.off : in.off+8*in.high])
+	at := min(in.off+8*in.high+from, run.dirOff)
+	kernel.Prefetch(run.data[at:min(at+size, run.dirOff)])
 }
 
-// scanFor says what a block is scanned for: keys within k of q. The first lead bits of every key in question are off bits away from
-// those of q.
+// scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query. The first lead bits of every key in
+// question are off bits away from those of q.
 type scanFor struct {
-	q    uint64
-	k    int
-	lead int
-	off  int
+	a     *allocation
+	table int
+	run   *keyRun
+	q     uint64
+	k     int
+	lead  int
+	off   int
 }
 
-// scanRange compares the keys of one range of table t.
-func (x *Index) scanRange(a *allocation, t int, run *keyRun, p keyRange, f scanFor, s *Scratch) error {
+// scanRange compares the keys of one range.
+func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
+	run := f.run
 	for b := max(int(p.block), 1) - 1; b < int(p.end); b++ {
 		if err := run.check(b); err != nil {
 			return err
 		}
 		in := run.info(b)
-		lo, hi := 0, run.count(b)
-		if b < int(p.block) {
-			lo = run.lowerInBlock(b, in, p.first)
-		}
-		if b == int(p.end)-1 && p.last < run.last {
-			hi = run.lowerInBlock(b, in, p.last+1)
-		}
+		lo, hi := run.cut(b, in, p, b < int(p.block), b == int(p.end)-1)
 		if lo < hi {
-			if err := x.scanBlock(a, t, b, in, lo, hi, f, s); err != nil {
+			if err := x.scanBlock(f, b, in, lo, hi, s); err != nil {
 				return err
 			}
 		}
@@ -156,9 +164,34 @@ func (x *Index) scanRange(a *allocation, t int, run *keyRun, p keyRange, f scanF
 	return nil
 }
 
-// scanBlock compares the keys [lo, hi) of the checked block b of table t.
-func (x *Index) scanBlock(a *allocation, t, b int, in blockInfo, lo, hi int, f scanFor, s *Scratch) error {
-	run := x.runs[t]
+// cut returns the positions [lo, hi) of the checked block b that are in the range; the range starts or ends in it as said.
+func (r *keyRun) cut(b int, in blockInfo, p *keyRange, starts, ends bool) (lo, hi int) {
+	n := r.count(b)
+	ends = ends && p.last < r.last
+	if p.last-p.first < kernel.Mask(in.width) {
+		// The borders lie within a prefix value, so low bits decide.
+		if starts {
+			lo = r.lowerInBlock(b, in, p.first)
+		}
+		if hi = n; ends {
+			hi = r.lowerInBlock(b, in, p.last+1)
+		}
+		return lo, hi
+	}
+	base := shr(r.base(b), in.width)
+	from, to := uint64(0), ^uint64(0)
+	if starts {
+		from = shr(p.first, in.width) - base
+	}
+	if ends {
+		to = shr(p.last, in.width) - base + 1
+	}
+	return kernel.RankZeros(r.data[in.off:in.off+8*in.high], from, to, n)
+}
+
+// scanBlock compares the keys [lo, hi) of the checked block b.
+func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
+	run := f.run
 	s.Stats.Candidates += hi - lo
 	// Low bits pass by chance if few of them are compared; then it is cheaper to decode the keys.
 	bound := f.k
@@ -169,7 +202,7 @@ func (x *Index) scanBlock(a *allocation, t, b int, in blockInfo, lo, hi int, f s
 		keys := s.keys[:run.decodeRange(b, in, lo, hi, s.keys[:])]
 		s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
 		for _, i := range s.pos {
-			if err := x.accept(a, t, b<<blockShift+lo+int(i), keys[i], f.q, s); err != nil {
+			if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {
 				return err
 			}
 		}
@@ -181,7 +214,7 @@ func (x *Index) scanBlock(a *allocation, t, b int, in blockInfo, lo, hi int, f s
 		if bits.OnesCount64(key^f.q) > f.k {
 			continue
 		}
-		if err := x.accept(a, t, b<<blockShift+int(i), key, f.q, s); err != nil {
+		if err := x.accept(f, b<<blockShift+int(i), key, s); err != nil {
 			return err
 		}
 	}
@@ -190,8 +223,8 @@ func (x *Index) scanBlock(a *allocation, t, b int, in blockInfo, lo, hi int, f s
 
 // accept adds the documents of a key of table t, which is near enough, unless an earlier table has found it: the first table that
 // finds a fingerprint reports it, so that no set of what has been reported is needed.
-func (x *Index) accept(a *allocation, t, pos int, key, q uint64, s *Scratch) error {
-	diff := key ^ q
+func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
+	t, diff := f.table, key^f.q
 	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
 		s.dst = append(s.dst, hit)
@@ -199,7 +232,7 @@ func (x *Index) accept(a *allocation, t, pos int, key, q uint64, s *Scratch) err
 	}
 	diff = x.perms[t].invert(diff) // bit by bit, so it is the difference of the fingerprints too
 	for earlier := range t {
-		if bits.OnesCount64(diff&x.perms[earlier].leadMask) <= int(a.radius[earlier]) {
+		if bits.OnesCount64(diff&x.perms[earlier].leadMask) <= int(f.a.radius[earlier]) {
 			return nil
 		}
 	}
@@ -235,8 +268,8 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 		if err := run.check(b); err != nil {
 			return err
 		}
-		f := scanFor{q: q, k: k, lead: common, off: off}
-		if err := x.scanBlock(nil, 0, b, run.info(b), 0, run.count(b), f, s); err != nil {
+		f := scanFor{run: run, q: q, k: k, lead: common, off: off}
+		if err := x.scanBlock(&f, b, run.info(b), 0, run.count(b), s); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -37,13 +38,10 @@ type allocation struct {
 type keyRange struct {
 	first, last uint64
 	block, end  uint32
+	keys        uint32 // about how many, at most 512
+	table, dist uint8  // of which shell it is
 }
 
-// shell is the probes of one table at one distance from the query's lead.
-type shell struct {
-	from, to int32   // in planner.ranges
-	ns       float64 // what they cost, from their real sizes
-}
 
 // planner chooses the radii of one search.
 //
@@ -54,7 +52,7 @@ type shell struct {
 // whose shells are all known. Each step looks up at least one more shell, and a scan ends it once the look-ups cost as much.
 type planner struct {
 	ranges []keyRange
-	shells [maxTables][maxRadius + 1]shell
+	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
 	known  [maxTables]int8 // shells of a table that are looked up
 	chosen allocation
 
@@ -102,6 +100,7 @@ func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
 	if s.chosen.ns > scan {
 		s.chosen.scan = true
 	}
+	s.ranges = slices.DeleteFunc(s.ranges, func(p keyRange) bool { return int8(p.dist) > s.chosen.radius[p.table] })
 	return &s.chosen
 }
 
@@ -170,7 +169,7 @@ func (x *Index) allocate(k int, s *Scratch) allocation {
 		sum := 0.0
 		for r := range min(maxRadius, k) + 1 {
 			if r < int(s.known[t]) {
-				sum += s.shells[t][r].ns
+				sum += s.shells[t][r]
 			} else {
 				sum += x.meanShell(t, r)
 			}
@@ -198,7 +197,7 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 	sum := 0.0
 	for t := range tables {
 		for d := range int(a.radius[t]) + 1 {
-			sum += p.shells[t][d].ns
+			sum += p.shells[t][d]
 		}
 	}
 	return sum
@@ -218,21 +217,22 @@ func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
 func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
 	run, lead := x.runs[t], x.perms[t].leadBits
 	sh := &s.shells[t][d]
-	*sh = shell{from: int32(len(s.ranges)), to: int32(len(s.ranges))}
+	*sh = 0
 	if d > lead {
 		return
 	}
 	mean := min(x.meanRange(t), blockKeys)
+	p := keyRange{keys: uint32(mean), table: uint8(t), dist: uint8(d)}
 	rest := ^uint64(0) >> uint(lead) // shifted by 64 for a lead of all bits: nothing
 	first := x.perms[t].apply(q) &^ rest
 	flip := uint64(1)<<uint(d) - 1 // Gosper's hack: the next number with as many bits, d of lead
 	for range int(choose(lead, d)) {
-		p := keyRange{first: first ^ flip<<uint(64-lead)}
+		p.first = first ^ flip<<uint(64-lead)
 		p.last = p.first | rest
 		p.block = uint32(run.lowerBlock(p.first, run.scale))
 		p.end = p.block
 		for int(p.end) < run.blocks && run.base(int(p.end)) <= p.last {
-			if p.end++; p.end > p.block+4 && p.last < ^uint64(0) {
+			if p.end++; p.end > p.block+4 && p.last < run.last {
 				p.end = uint32(run.lowerBlock(p.last+1, run.scale))
 				break
 			}
@@ -242,14 +242,13 @@ func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
 		if p.end > p.block+1 {
 			keys = float64(p.end-p.block) * blockKeys
 		}
-		sh.ns += cost.probe + keys*cost.key
+		*sh += cost.probe + keys*cost.key
 		if d > 0 {
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
-	sh.to = int32(len(s.ranges))
 }
 
 // choose returns the number of ways to choose k of n.
@@ -291,10 +290,8 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 	p := Plan{Method: "probe", Cost: s.knownCost(a, len(x.runs))}
 	for t := range x.runs {
 		p.Radii = append(p.Radii, int(a.radius[t]))
-		for d := range int(a.radius[t]) + 1 {
-			p.Probes += int(s.shells[t][d].to - s.shells[t][d].from)
-		}
 	}
+	p.Probes = len(s.ranges)
 	p.Candidates = int((p.Cost - float64(p.Probes)*cost.probe) / cost.key)
 	return p
 }

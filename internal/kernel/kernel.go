@@ -101,3 +101,12 @@ func Prefetch(p []byte) {
 		prefetchAsm(p)
 	}
 }
+
+// RankZeros returns the numbers of ones before zero number from and before zero number to in a string of ones and zeros, 64 bits a word,
+// of which n are ones. Zeros are counted from 1: no one comes before zero number 0, all n before a zero that does not exist. from <= to.
+func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
+	if active == avx512 && len(unary) > 0 && to > 0 {
+		return rankZerosAsm(unary, from, to, n)
+	}
+	return rankZerosGo(unary, from, to, n)
+}

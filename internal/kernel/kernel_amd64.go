@@ -14,9 +14,9 @@ import (
 func bestKind() kind {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VPOPCNTDQ && x.HasPOPCNT:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VPOPCNTDQ && x.HasBMI2:
 		return avx512
-	case x.HasAVX2 && x.HasPOPCNT:
+	case x.HasAVX2:
 		return avx2
 	}
 	return pureGo
@@ -106,3 +106,7 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 }
 
 func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }
+
+func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
+	return rankZeros(&unary[0], len(unary)>>3, from, to, n)
+}

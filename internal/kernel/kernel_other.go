@@ -13,3 +13,7 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 }
 
 func prefetchAsm([]byte) {}
+
+func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
+	return rankZerosGo(unary, from, to, n)
+}

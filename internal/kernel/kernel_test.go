@@ -139,6 +139,57 @@ func testScanFlat(t *testing.T) {
 	}
 }
 
+func TestRankZeros(t *testing.T) { eachKind(t, testRankZeros) }
+
+func testRankZeros(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 20_000 {
+		unary := make([]byte, 8*r.IntN(30))
+		density := r.IntN(5)
+		for i := range unary {
+			unary[i] = byte(r.Uint32())
+			for range density {
+				unary[i] |= byte(r.Uint32())
+			}
+		}
+		before := []int{0} // before[h]: ones before zero number h
+		ones := 0
+		for i := range 8 * len(unary) {
+			if unary[i>>3]>>(i&7)&1 == 0 {
+				before = append(before, ones)
+			} else {
+				ones++
+			}
+		}
+		rank := func(h uint64) int {
+			if h < uint64(len(before)) {
+				return before[h]
+			}
+			return ones
+		}
+		from := r.Uint64N(uint64(len(before) + 3))
+		to := from + r.Uint64N(uint64(len(before)+3))
+		if r.IntN(10) == 0 {
+			to = ^uint64(0)
+		}
+		if lo, hi := RankZeros(unary, from, to, ones); lo != rank(from) || hi != rank(to) {
+			t.Fatalf("%x: ones before zeros %d, %d: %d, %d, want %d, %d", unary, from, to, lo, hi, rank(from), rank(to))
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 20_000 {
+		w := r.Uint64() & (r.Uint64() | -uint64(r.IntN(2)))
+		for i, rest := 0, w; rest != 0; i, rest = i+1, rest&(rest-1) {
+			if got := Select(w, i); got != bits.TrailingZeros64(rest) {
+				t.Fatalf("Select(%x, %d) = %d", w, i, got)
+			}
+		}
+	}
+}
+
 func BenchmarkScanPacked(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, w := range []int{8, 25, 40, 57} {

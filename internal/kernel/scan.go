@@ -30,3 +30,44 @@ func scanFlatGo(dst []uint32, keys []uint64, first int, q uint64, k int) []uint3
 	}
 	return dst
 }
+
+func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
+	lo, hi = n, n
+	if from == 0 {
+		lo = 0
+	}
+	if to == 0 {
+		return 0, 0
+	}
+	zeros := uint64(0) // before the word at hand
+	for at := 0; at+8 <= len(unary); at += 8 {
+		w := ^load64(unary[at:])
+		after := zeros + uint64(bits.OnesCount64(w))
+		if from > zeros && from <= after {
+			lo = 8*at + Select(w, int(from-zeros-1)) - int(from-1)
+		}
+		if to > zeros && to <= after {
+			return lo, 8*at + Select(w, int(to-zeros-1)) - int(to-1)
+		}
+		zeros = after
+	}
+	return lo, hi
+}
+
+// Select returns the bit number of one number i of w, which has more than i ones. It halves the word by the counts of its
+// bytes, summed in parallel (Vigna, Broadword implementation of rank/select queries, WEA 2008).
+func Select(w uint64, i int) int {
+	const ones = 0x0101010101010101
+	s := w - w>>1&0x5555555555555555
+	s = s&0x3333333333333333 + s>>2&0x3333333333333333
+	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte j: ones in bytes 0..j
+	// The bytes whose sum is <= i come before the one looked for. Bit 7 of byte j stays set if its sum is.
+	reached := (uint64(i)*ones | ones<<7) - s
+	at := bits.OnesCount64(reached&(ones<<7)) << 3
+	i -= int(s << 8 >> uint(at) & 0xff)
+	b := w >> uint(at) & 0xff
+	for ; i > 0; i-- {
+		b &= b - 1
+	}
+	return at + bits.TrailingZeros64(b)
+}

@@ -7,6 +7,9 @@ package kernel
 // prefetchLines asks for n cache lines from p on.
 func prefetchLines(p *byte, n int)
 
+// rankZeros is rankZerosGo; words is at least one, and 1 <= to.
+func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
+
 // scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ
 // from q in at most k of the bits of mask, and returns how many they are. It reads 64 bytes a group, and writes up to seven
 // words more than it returns, but never more than groups*8.

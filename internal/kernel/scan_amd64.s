@@ -21,6 +21,84 @@ line:
 done:
 	RET
 
+// func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
+// Requires: BMI, BMI2, POPCNT
+TEXT ·rankZeros(SB), NOSPLIT, $0-56
+	MOVQ  unary+0(FP), AX
+	MOVQ  words+8(FP), CX
+	LEAQ  (AX)(CX*8), CX
+	MOVQ  from+16(FP), DX
+	MOVQ  to+24(FP), BX
+	XORQ  SI, SI
+	XORQ  R10, R10
+	MOVQ  $0x00000001, R9
+	TESTQ DX, DX
+	JZ    zero
+
+from:
+	MOVQ    (AX), DI
+	NOTQ    DI
+	POPCNTQ DI, R8
+	ADDQ    R10, R8
+	CMPQ    R8, DX
+	JCC     fromHere
+	MOVQ    R8, R10
+	ADDQ    $0x40, SI
+	ADDQ    $0x08, AX
+	CMPQ    AX, CX
+	JB      from
+	JMP     fromNone
+
+fromHere:
+	DECQ   DX
+	MOVQ   DX, R8
+	SUBQ   R10, R8
+	SHLXQ  R8, R9, R8
+	PDEPQ  DI, R8, R8
+	TZCNTQ R8, R8
+	ADDQ   SI, R8
+	SUBQ   DX, R8
+	MOVQ   R8, lo+40(FP)
+	JMP    to
+
+zero:
+	MOVQ DX, lo+40(FP)
+
+to:
+	MOVQ    (AX), DI
+	NOTQ    DI
+	POPCNTQ DI, R8
+	ADDQ    R10, R8
+	CMPQ    R8, BX
+	JCC     toHere
+	MOVQ    R8, R10
+	ADDQ    $0x40, SI
+	ADDQ    $0x08, AX
+	CMPQ    AX, CX
+	JB      to
+	JMP     toNone
+
+toHere:
+	DECQ   BX
+	MOVQ   BX, AX
+	SUBQ   R10, AX
+	SHLXQ  AX, R9, AX
+	PDEPQ  DI, AX, AX
+	TZCNTQ AX, AX
+	ADDQ   SI, AX
+	SUBQ   BX, AX
+	MOVQ   AX, hi+48(FP)
+	RET
+
+fromNone:
+	MOVQ n+32(FP), AX
+	MOVQ AX, lo+40(FP)
+
+toNone:
+	MOVQ n+32(FP), AX
+	MOVQ AX, hi+48(FP)
+	RET
+
 DATA lanes<>+0(SB)/4, $0x00000000
 DATA lanes<>+4(SB)/4, $0x00000001
 DATA lanes<>+8(SB)/4, $0x00000002

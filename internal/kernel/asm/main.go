@@ -14,6 +14,7 @@ import (
 func main() {
 	ConstraintExpr("amd64,!purego")
 	prefetch()
+	rankZeros()
 	lanes := laneNumbers()
 	scanPacked512(lanes)
 	scanFlat512(lanes)
@@ -37,6 +38,66 @@ func prefetch() {
 	DECQ(n)
 	JMP(LabelRef("line"))
 	Label("done")
+	RET()
+}
+
+// rankZeros walks the words by population count and finds the bit in the last one with PDEP, which is fast on every processor that has
+// AVX-512.
+func rankZeros() {
+	TEXT("rankZeros", NOSPLIT, "func(unary *byte, words int, from, to uint64, n int) (lo, hi int)")
+	Doc("rankZeros is rankZerosGo; words is at least one, and 1 <= to.")
+	p, end := Load(Param("unary"), GP64()), GP64()
+	Load(Param("words"), end)
+	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)
+	from, to := Load(Param("from"), GP64()), Load(Param("to"), GP64())
+	bit, word, zeros, one, sum := GP64(), GP64(), GP64(), GP64(), GP64()
+	XORQ(bit, bit) // number of the first bit of the word at hand
+	XORQ(sum, sum) // zeros before it
+	MOVQ(U32(1), one)
+
+	// find leaves bit, p and sum at the word with zero number target, and stores the ones before the zero.
+	find := func(name string, target Register, result string) {
+		rest, mask := GP64(), GP64()
+		Label(name)
+		MOVQ(Mem{Base: p}, word)
+		NOTQ(word)
+		POPCNTQ(word, zeros)
+		ADDQ(sum, zeros)
+		CMPQ(zeros, target)
+		JCC(LabelRef(name + "Here"))
+		MOVQ(zeros, sum)
+		ADDQ(Imm(64), bit)
+		ADDQ(Imm(8), p)
+		CMPQ(p, end)
+		JB(LabelRef(name))
+		JMP(LabelRef(name + "None"))
+		Label(name + "Here")
+		DECQ(target)
+		MOVQ(target, rest)
+		SUBQ(sum, rest)
+		SHLXQ(rest, one, mask)
+		PDEPQ(word, mask, mask)
+		TZCNTQ(mask, mask)
+		ADDQ(bit, mask)
+		SUBQ(target, mask)
+		Store(mask, Return(result))
+	}
+	TESTQ(from, from)
+	JZ(LabelRef("zero"))
+	find("from", from, "lo")
+	JMP(LabelRef("to"))
+	Label("zero")
+	Store(from, Return("lo"))
+	find("to", to, "hi")
+	RET()
+
+	n := GP64()
+	Label("fromNone")
+	Load(Param("n"), n)
+	Store(n, Return("lo"))
+	Label("toNone")
+	Load(Param("n"), n)
+	Store(n, Return("hi"))
 	RET()
 }
 
