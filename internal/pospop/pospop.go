@@ -70,7 +70,7 @@ func CountWide(counts []uint32, hashes []uint64) {
 // CountWeighted adds positional sums of weights of rows of len(sums)/64 words: sums[64*j+p] grows by weights[i] for
 // every i for which bit p of Word(hashes[i], j) is set. A weight may be negative. The cost grows with the number of
 // binary digits in which any weight has a one. It panics unless len(sums) is a multiple of 64 and there is a weight for
-// each hash. Sums wrap at 2^64.
+// each hash; the hashes must be fewer than 2^32. Sums wrap at 2^64.
 func CountWeighted(sums []int64, hashes []uint64, weights []int32) {
 	if len(sums)%64 != 0 {
 		panic("pospop: the number of sums is not a multiple of 64")
@@ -78,21 +78,27 @@ func CountWeighted(sums []int64, hashes []uint64, weights []int32) {
 	if len(hashes) != len(weights) {
 		panic("pospop: the numbers of hashes and weights differ")
 	}
+	if len(sums) == 0 {
+		return
+	}
+	var digits uint32
+	for _, w := range weights {
+		digits |= uint32(w)
+	}
+	sumDigits((*[64]int64)(sums), hashes, weights, digits)
+	if len(sums) > 64 {
+		sumMixed(sums, hashes, weights, digits)
+	}
+}
+
+// sumMixed is CountWeighted without word 0. It mixes the words once for all digits.
+func sumMixed(sums []int64, hashes []uint64, weights []int32, digits uint32) {
 	var buf [chunk]uint64
 	for len(hashes) > 0 {
 		n := min(len(hashes), len(buf))
-		part := weights[:n]
-		var digits uint32
-		for _, w := range part {
-			digits |= uint32(w)
-		}
-		for j := range len(sums) / 64 {
-			row := hashes[:n]
-			if j > 0 {
-				mixWords(&buf, row, uint64(j)*golden)
-				row = buf[:n]
-			}
-			sumDigits((*[64]int64)(sums[64*j:]), row, part, digits)
+		for j := 1; j < len(sums)/64; j++ {
+			mixWords(&buf, hashes[:n], uint64(j)*golden)
+			sumDigits((*[64]int64)(sums[64*j:]), buf[:n], weights[:n], digits)
 		}
 		hashes, weights = hashes[n:], weights[n:]
 	}
