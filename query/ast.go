@@ -17,8 +17,7 @@ type statement struct {
 	Why      *whyStmt       `parser:"| @@"`
 	Prune    *pruneStmt     `parser:"| @@"`
 	Bare     *lexer.Token   `parser:"| @( 'STATS' | 'CHECK' | 'COMPACT' | 'FLUSH' )"`
-	Select   *selectStmt    `parser:"| @@ )"`
-	End      []lexer.Token  `parser:"@';'*"`
+	Select   *selectStmt    `parser:"| @@ ) ';'*"`
 }
 
 // explainPrefix is EXPLAIN [ANALYZE].
@@ -105,8 +104,18 @@ type andExpr struct {
 
 // notExpr is a primary behind any number of NOTs.
 type notExpr struct {
-	Not  []lexer.Token `parser:"@'NOT'*"`
-	Term *primary      `parser:"@@"`
+	Not  []*notWord `parser:"@@*"`
+	Term *primary   `parser:"@@"`
+}
+
+// notWord is one NOT. (Of a list of bare tokens participle would keep the last.)
+type notWord struct {
+	Word lexer.Token `parser:"@'NOT'"`
+}
+
+// operand is one string of a list.
+type operand struct {
+	Value lexer.Token `parser:"@( String | Param | Named )"`
 }
 
 // primary is one predicate, or an expression in parentheses.
@@ -119,13 +128,13 @@ type primary struct {
 
 // idPredicate compares the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE '\'].
 type idPredicate struct {
-	Word   lexer.Token   `parser:"@'ID'"`
-	Op     *lexer.Token  `parser:"( @( '=' | '!=' | '<>' )"`
-	Value  *lexer.Token  `parser:"  @( String | Param | Named )"`
-	Not    bool          `parser:"| @'NOT'?"`
-	Like   *lexer.Token  `parser:"  ( 'LIKE' @( String | Param | Named )"`
-	Escape *lexer.Token  `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
-	In     []lexer.Token `parser:"  | 'IN' '(' @( String | Param | Named ) ( ',' @( String | Param | Named ) )* ')' ) )"`
+	Word   lexer.Token  `parser:"@'ID'"`
+	Op     *lexer.Token `parser:"( @( '=' | '!=' | '<>' )"`
+	Value  *lexer.Token `parser:"  @( String | Param | Named )"`
+	Not    bool         `parser:"| @'NOT'?"`
+	Like   *lexer.Token `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *lexer.Token `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	In     []*operand   `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
 // sinceClause is SINCE 2d, or SINCE '2026-01-02'.

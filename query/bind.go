@@ -203,13 +203,13 @@ func (x *run) bindSince(e *sinceClause) (*sincePredicate, error) {
 
 func (x *run) bindID(e *idPredicate) (predicate, error) {
 	if e.Like == nil {
-		tokens := e.In
+		operands := e.In
 		if e.Value != nil {
-			tokens = []lexer.Token{*e.Value}
+			operands = []*operand{{Value: *e.Value}}
 		}
 		var ids []string
-		for _, t := range tokens {
-			id, err := x.values.str(t, expectID)
+		for _, o := range operands {
+			id, err := x.values.str(o.Value, expectID)
 			if err != nil {
 				return nil, err
 			}
@@ -458,7 +458,7 @@ func undrivable(n node) *leaf {
 func firstToken(e *orExpr) lexer.Token {
 	first := e.Terms[0].Terms[0]
 	if len(first.Not) > 0 {
-		return first.Not[0]
+		return first.Not[0].Word
 	}
 	switch t := first.Term; {
 	case t.Paren != nil:

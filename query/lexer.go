@@ -62,7 +62,7 @@ type scanner struct {
 	pos  lexer.Position // of text[at]
 }
 
-// lex returns the tokens of text with an EOF token at the end, or where and why it can't be cut.
+// lex returns the tokens of text with an EOF token at the end, or those before the place where it can't be cut, and why.
 func lex(text string) ([]lexer.Token, error) {
 	s := &scanner{text: text, pos: lexer.Position{Line: 1, Column: 1}}
 	var tokens []lexer.Token
@@ -75,7 +75,7 @@ func lex(text string) ([]lexer.Token, error) {
 		}
 		kind, err := s.scan()
 		if err != nil {
-			return nil, err
+			return tokens, err
 		}
 		value := text[start:s.at]
 		switch value {
@@ -85,7 +85,7 @@ func lex(text string) ([]lexer.Token, error) {
 			depth--
 		}
 		if depth > maxNesting {
-			return nil, errorAt(text, start, "", "parentheses nest deeper than %d", maxNesting)
+			return tokens, errorAt(text, start, "", "parentheses nest deeper than %d", maxNesting)
 		}
 		if upper := strings.ToUpper(value); kind == tokIdent && keywords[upper] {
 			kind, value = tokKeyword, upper

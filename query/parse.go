@@ -23,10 +23,10 @@ type parsed struct {
 // parse reads one statement; a semicolon may end it.
 func parse(text string) (*parsed, error) {
 	tokens, err := lex(text)
-	if err != nil {
-		return nil, err
+	if werr := checkWords(text, tokens); werr != nil {
+		return nil, werr // it stands before what lex stumbled over
 	}
-	if err := checkWords(text, tokens); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	p := &parsed{text: text, params: make(map[int]int)}
@@ -55,6 +55,9 @@ func Check(text string) error {
 // checkWords finds words that are neither statement nor predicate where one must stand: at the start, and before a
 // parenthesis. These are the mistakes people make most, and here more can be said about them than in the grammar.
 func checkWords(text string, tokens []lexer.Token) error {
+	if len(tokens) == 0 {
+		return nil
+	}
 	first := tokens[0]
 	if first.EOF() || first.Value == ";" {
 		return errorAt(text, first.Pos.Offset, "such as NEAR('a', 3)", "a statement is missing")
@@ -128,7 +131,8 @@ func syntaxError(text string, tokens []lexer.Token, err error) error {
 		} else if before.Value == "(" || before.Value == "," {
 			hint = "document ids are written in quotes: '" + found.Value + "'"
 		}
-	case found.Pos.Line > before.Pos.Line && found.Type == tokKeyword && at > 0:
+	case at == 0:
+	case slices.Contains(statements, found.Value), found.Pos.Line > before.Pos.Line && found.Type == tokKeyword:
 		hint = "a statement ends with ;"
 	}
 	return errorAt(text, found.Pos.Offset, hint, "%s", what)
@@ -184,13 +188,24 @@ func expectation(before []lexer.Token, message string) string {
 	if len(before) == 0 {
 		return "a statement"
 	}
-	last := before[len(before)-1]
-	switch {
+	last, word := before[len(before)-1], ""
+	if len(before) > 1 {
+		word = before[len(before)-2].Value
+	}
+	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
+	case last.Type == tokKeyword && slices.Contains(predicates, last.Value) && !criterion:
+		return `"("`
+	case last.Type == tokKeyword && slices.Contains(predicates, last.Value):
+		return expectNumber
+	case word == "WHY" || word == "ALLOW":
+		return "a second document id in quotes"
+	case word == "ID" && last.Value == "NOT":
+		return "LIKE or IN"
 	case last.Value != "(":
 		return expectedAfter[last.Value]
-	case len(before) > 1 && before[len(before)-2].Value == "IN":
+	case word == "IN":
 		return expectID
-	case len(before) > 1 && slices.Contains(predicates, before[len(before)-2].Value):
+	case slices.Contains(predicates, word):
 		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
 	}
 	return expectPredicate
