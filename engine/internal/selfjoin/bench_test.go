@@ -1,0 +1,53 @@
+package selfjoin
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+)
+
+var benchN = flag.Int("n", 1000000, "uniform fingerprints of BenchmarkPairs, before 10 % of copies")
+
+// withCopies returns n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped.
+func withCopies(n int) []uint64 {
+	r := rand.New(rand.NewPCG(42, 1))
+	fps := make([]uint64, 0, n+n/10)
+	for range n {
+		fps = append(fps, r.Uint64())
+	}
+	for i := 0; i < n; i += 10 {
+		fps = append(fps, flip(r, fps[i], 1+r.IntN(3)))
+	}
+	return distinct(fps)
+}
+
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func benchmarkPairs(b *testing.B, fps []uint64, k int) {
+	before, n := cpuSeconds(), 0
+	for b.Loop() {
+		n = 0
+		err := Pairs(context.Background(), fps, k, Options{}, func(i, j uint32, d int) bool { n++; return true })
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((cpuSeconds()-before)/float64(b.N), "cpu-s/op")
+	b.ReportMetric(float64(n), "pairs")
+}
+
+func BenchmarkPairs(b *testing.B) {
+	fps := withCopies(*benchN)
+	for _, c := range []struct {
+		name string
+		k    int
+	}{{"k=1", 1}, {"k=2", 2}, {"k=3", 3}, {"k=4", 4}, {"k=6", 6}} {
+		b.Run(c.name, func(b *testing.B) { benchmarkPairs(b, fps, c.k) })
+	}
+}

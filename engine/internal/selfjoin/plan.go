@@ -1,0 +1,122 @@
+package selfjoin
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Costs in nanoseconds, from BenchmarkCosts on one core of a Zen 4 server; only their ratios matter.
+const (
+	costCompare = 0.4 // a pair of fingerprints in a leaf that compares all pairs
+	costChain   = 2.5 // a fingerprint in one chained pass
+	costWalk    = 2.0 // a candidate pair of a chained pass
+	costSplit   = 6.0 // a fingerprint moved to its bucket
+	costBucket  = 1.0 // an empty bucket of a split
+	costNode    = 20  // a child node that holds anything
+)
+
+// Limits of the leaves.
+const (
+	tinyGroup  = 16 // groups up to this size are compared pair by pair without further thought
+	maxChained = 15 // log2 of the largest group of a chained pass, whose links have 16 bits
+	chainLoad  = 8  // a chained pass is planned where buckets are expected to hold at most this many
+)
+
+// entropySteps is how finely planning tells apart how much a bit of a group says: from 0, nothing, to entropySteps,
+// as much as a uniform bit.
+const entropySteps = 8
+
+// planner estimates the cost of a node with 2^lg fingerprints, r available bits, a given budget and a given entropy of
+// its bits, and the block width that attains it. Estimates are remembered, so that planning costs little against the
+// nodes that it is done for. A planner must not be used by two goroutines at once.
+type planner struct {
+	logs, budgets int // lg and budget are below these
+	memo          [entropySteps + 1][]estimate
+}
+
+// estimate is the cost of a node a fingerprint, and how it is attained.
+type estimate struct {
+	cost    float32
+	width   int8 // of the blocks; 0 means to compare all pairs
+	chained bool // the passes are chained ones
+	known   bool
+}
+
+// newPlanner returns a planner for groups of at most n >= 1 fingerprints and budgets of at most k.
+func newPlanner(n, k int) *planner { return &planner{logs: groupLog(n) + 1, budgets: k + 1} }
+
+// plan returns the cheapest way to work off g with the bits of avail.
+func (p *planner) plan(g group, avail uint64, budget int) estimate {
+	r, lg := bits.OnesCount64(avail), groupLog(g.len())
+	w := min(r/(budget+1), maxWidth)
+	if w == 0 {
+		return estimate{cost: costCompare * pow2(lg) / 2}
+	}
+	return p.at(lg, r, budget, g.entropy(avail, r, w))
+}
+
+func (p *planner) at(lg, r, budget, entropy int) estimate {
+	if p.memo[entropy] == nil {
+		p.memo[entropy] = make([]estimate, p.logs*65*p.budgets)
+	}
+	e := &p.memo[entropy][(lg*65+r)*p.budgets+budget]
+	if e.known {
+		return *e
+	}
+	best := estimate{cost: costCompare * pow2(lg) / 2, known: true}
+	// There is no use in many more buckets than fingerprints.
+	for w := 1; w <= min(r/(budget+1), maxWidth, lg+3); w++ {
+		left := lg - (w*entropy+entropySteps/2)/entropySteps // log2 of the fingerprints in a bucket
+		c := estimate{width: int8(w), chained: lg <= maxChained && left <= 3, known: true}
+		for j := 0; j <= budget && c.cost < best.cost; j++ {
+			if c.chained {
+				c.cost += costChain + pow2(w-lg)*costBucket/8 + costWalk*pow2(left)/2
+				continue
+			}
+			child := p.at(max(left, 0), r-(j+1)*w, budget-j, entropy)
+			c.cost += costSplit + pow2(w-lg)*(costBucket+costNode) + child.cost
+		}
+		if c.cost < best.cost {
+			best = c
+		}
+	}
+	*e = best
+	return best
+}
+
+// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions of avail says
+// about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in entropySteps.
+func (g group) entropy(avail uint64, r, w int) int {
+	n := min(max(g.len()/32, 16), 256)
+	agree := float32(0)
+	a, b := uint64(0), uint64(0)
+	for range n {
+		a, b = a+0x9e3779b97f4a7c15, b+0xd1342543de82ef95
+		i, _ := bits.Mul64(a, uint64(g.len()))
+		j, _ := bits.Mul64(b, uint64(g.len()))
+		if i == j {
+			continue
+		}
+		d := bits.OnesCount64((g.keys[i] ^ g.keys[j]) & avail)
+		agree += power(1-float32(d)/float32(r), w)
+	}
+	e := -math.Log2(float64(agree)/float64(n)) / float64(w) // +Inf if none agrees
+	return int(min(e, 1)*entropySteps + 0.5)
+}
+
+// power is x to the n.
+func power(x float32, n int) float32 {
+	y := float32(1)
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			y *= x
+		}
+		x *= x
+	}
+	return y
+}
+
+// groupLog is the log2, rounded up, of a group of n >= 1.
+func groupLog(n int) int { return bits.Len(uint(n - 1)) }
+
+func pow2(e int) float32 { return float32(math.Ldexp(1, e)) }

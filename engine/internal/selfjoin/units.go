@@ -1,0 +1,99 @@
+package selfjoin
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// runAhead is how many units a worker may be ahead of the one whose pairs are being handed over: it bounds the memory
+// for pairs, at chunkPairs a unit and a worker.
+const runAhead = 4
+
+// runUnits has the units 0..n-1 worked off by the workers, under the conditions that j.lead is at, and emits the
+// pairs that they find in the order of the units. after is called after each.
+//
+// A worker may start a unit only with a token; tokens come back in the order of the units, and units are taken in
+// order, so the unit waited for is always one that is being worked on.
+func (j *join) runUnits(n int, work func(w *worker, unit int), after func(unit int)) error {
+	if n == 0 {
+		return nil
+	}
+	outs := make([]chan []pair, n)
+	for i := range outs {
+		outs[i] = make(chan []pair, 1)
+	}
+	var (
+		wg     sync.WaitGroup
+		next   atomic.Int64
+		active = j.workers[:min(n, len(j.workers))]
+		tokens = make(chan struct{}, runAhead*len(active))
+		quit   = make(chan struct{})
+	)
+	for _, w := range active {
+		wg.Go(func() {
+			w.agree, w.differ = j.lead.agree, append(w.differ[:0], j.lead.differ...)
+			w.quit = quit
+			for {
+				select {
+				case tokens <- struct{}{}:
+				case <-quit:
+					return
+				}
+				u := int(next.Add(1)) - 1
+				if u >= n {
+					return
+				}
+				w.out = outs[u]
+				work(w, u)
+				w.flush()
+				close(w.out)
+			}
+		})
+	}
+	err := j.drain(outs, tokens, after)
+	if err != nil {
+		j.stop.Store(true)
+	}
+	close(quit)
+	wg.Wait()
+	return err
+}
+
+// drain emits the pairs of one unit after the other.
+func (j *join) drain(outs []chan []pair, tokens chan struct{}, after func(unit int)) error {
+	for u, out := range outs {
+		for chunk := range out {
+			for _, p := range chunk {
+				if !j.emit(p.i, p.j, int(p.distance)) {
+					return errStopped
+				}
+			}
+			select {
+			case j.free <- chunk[:0]:
+			default:
+			}
+		}
+		if err := j.ctx.Err(); err != nil { // workers that see it leave their unit unfinished
+			return err
+		}
+		<-tokens
+		after(u)
+	}
+	return nil
+}
+
+// flush sends the pairs found so far to the calling goroutine, or drops them if that has gone.
+func (w *worker) flush() {
+	if len(w.found) == 0 {
+		return
+	}
+	select {
+	case w.out <- w.found:
+	case <-w.quit:
+	}
+	select {
+	case w.found = <-w.j.free:
+	default:
+		w.found = make([]pair, 0, chunkPairs)
+	}
+}
