@@ -67,7 +67,7 @@ func openBolt(host, name string, readOnly bool, txid uint64) (db *bbolt.DB, err 
 }
 
 // writeNew fills an empty file with the records of a catalog.
-func writeNew(host string, records []record) error {
+func writeNew(host string, records []record, sum digest) error {
 	db, err := bbolt.Open(host, 0o644, boltOptions(false))
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func writeNew(host string, records []record) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range records {
+		for _, r := range append(records, sum.record(uint64(tx.ID()))) {
 			if err := b.Put(r.key, r.value); err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func CheckFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("check catalog: %w", err)
 	}
-	if _, _, err := decodeState(path, tree.entries); err != nil {
+	if _, _, err := decodeState(path, tree); err != nil {
 		return fmt.Errorf("check catalog: %w", err)
 	}
 	db, err := openBolt(path, path, true, tree.txid)

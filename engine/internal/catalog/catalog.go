@@ -122,7 +122,7 @@ func Create(fs vfs.FS, name string, s State) error {
 }
 
 func create(fs vfs.FS, name string, s State) error {
-	records, err := encodeState(s)
+	records, sum, err := encodeState(s)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func create(fs vfs.FS, name string, s State) error {
 	if err != nil {
 		return err
 	}
-	if err := fs.Commit(temp, func() error { return writeNew(host, records) }); err != nil {
+	if err := fs.Commit(temp, func() error { return writeNew(host, records, sum) }); err != nil {
 		return errnoOf(err)
 	}
 	if err := fs.Rename(temp, name); err != nil {
@@ -162,7 +162,7 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
-	state, digest, err := decodeState(name, tree.entries)
+	state, digest, err := decodeState(name, tree)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
@@ -203,11 +203,9 @@ func (c *Catalog) Apply(e Edit) error {
 	}
 	sum := c.digest
 	err = c.fs.Commit(c.name, func() error {
-		return guard(c.name, func() error {
-			return c.db.Update(func(tx *bbolt.Tx) (err error) {
-				sum, err = p.write(tx, c.digest)
-				return err
-			})
+		return guard(c.name, func() (err error) {
+			sum, err = c.transact(p)
+			return err
 		})
 	})
 	if err != nil {
@@ -216,6 +214,20 @@ func (c *Catalog) Apply(e Edit) error {
 	}
 	c.digest, c.fixed, c.tables = sum, p.fixed, p.tables
 	return nil
+}
+
+// transact runs one transaction. It does without bbolt's Update, which rolls back when it panics: that reads the tree again, in another
+// goroutine, where a second panic would end the process.
+func (c *Catalog) transact(p *plan) (digest, error) {
+	tx, err := c.db.Begin(true)
+	if err != nil {
+		return digest{}, err
+	}
+	sum, err := p.write(tx, c.digest)
+	if err != nil {
+		return digest{}, errors.Join(err, tx.Rollback())
+	}
+	return sum, tx.Commit()
 }
 
 // Close closes the file; a second call does nothing.

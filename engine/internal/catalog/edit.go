@@ -122,7 +122,7 @@ func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 			return d, err
 		}
 	}
-	total := newRecord(keyDigest, d.encode())
+	total := d.record(uint64(tx.ID()))
 	return d, b.Put(total.key, total.value)
 }
 
@@ -155,21 +155,21 @@ func put(b *bbolt.Bucket, r record, d *digest) error {
 	return b.Put(r.key, r.value)
 }
 
-// encodeState returns all records of a state, the digest included.
-func encodeState(s State) ([]record, error) {
+// encodeState returns all records of a state but the digest, and that.
+func encodeState(s State) ([]record, digest, error) {
 	if s.FormatVersion == 0 {
 		s.FormatVersion = Version
 	}
 	if s.FormatVersion != Version {
-		return nil, fmt.Errorf("%w %d", ErrVersion, s.FormatVersion)
+		return nil, digest{}, fmt.Errorf("%w %d", ErrVersion, s.FormatVersion)
 	}
 	if len(s.Params) > maxValue {
-		return nil, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
+		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := &Catalog{fixed: fixed{}, tables: map[uint64]uint32{}}
 	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetOptions: s.Options, SetMarks: s.Marks})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	records := append(p.records, newRecord(keyState, fixedOf(s).encode()), newRecord(keyParams, s.Params))
 	for _, t := range p.tombstones {
@@ -179,7 +179,7 @@ func encodeState(s State) ([]record, error) {
 	for _, r := range records {
 		d.add(r.key, r.value)
 	}
-	return append(records, newRecord(keyDigest, d.encode())), nil
+	return records, d, nil
 }
 
 func optionRecords(options map[string]string) ([]record, error) {

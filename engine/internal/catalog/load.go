@@ -14,21 +14,21 @@ import (
 
 // decodeState makes the state of all records of a catalog, which come in the order of their keys, so that a table precedes its
 // tombstones. The record with the version is read first: a later version may have records that this one does not know.
-func decodeState(name string, records []record) (*State, digest, error) {
+func decodeState(name string, t tree) (*State, digest, error) {
 	s := &State{
 		Options:    map[string]string{},
 		Tombstones: map[uint64]*roaring.Bitmap{},
 		Marks:      map[string]int64{},
 	}
-	if err := s.decodeFixed(name, records); err != nil {
+	if err := s.decodeFixed(name, t.entries); err != nil {
 		return nil, digest{}, err
 	}
 	var got digest
 	var want []byte
-	for _, r := range records {
+	for _, r := range t.entries {
 		payload, err := r.payload()
 		if err == nil && string(r.key) == keyDigest {
-			want = payload
+			want = r.value
 			continue
 		}
 		if err == nil {
@@ -39,7 +39,7 @@ func decodeState(name string, records []record) (*State, digest, error) {
 			return nil, digest{}, base.Corruptf(name, section(r.key), -1, "%w", err)
 		}
 	}
-	if !bytes.Equal(want, got.encode()) {
+	if !bytes.Equal(want, got.record(t.txid).value) {
 		return nil, digest{}, base.Corruptf(name, keyDigest, -1, "records are missing or out of date")
 	}
 	if s.Params == nil {

@@ -24,7 +24,8 @@ import (
 //	"tombstones/" number chunk        a Roaring bitmap in the portable format: the deleted documents of the table among
 //	                                  65,536 chunk to 65,536 chunk + 65,535; never empty
 //	"marks/" name                     a position, 8 bytes
-//	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes
+//	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes;
+//	                                  bbolt's number of the transaction that wrote it, 8 bytes
 //
 // Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In values they are little-endian. The hash of
 // a record is the 64-bit XXH3 of the value, checksum included, seeded with that of the key.
@@ -78,7 +79,9 @@ func (r record) payload() ([]byte, error) {
 	return r.value[crcSize:], nil
 }
 
-// digest sums up a set of records: each one's hash is added when it comes and subtracted when it goes.
+// digest sums up a set of records: each one's hash is added when it comes and subtracted when it goes. Every transaction writes it anew with
+// its own number, which binds the records to the root page: the tree of an earlier transaction is often still in the file, and a
+// root that is led astray could find it.
 type digest struct{ count, sum uint64 }
 
 func (d *digest) add(key, value []byte) {
@@ -93,9 +96,10 @@ func (d *digest) remove(key, value []byte) {
 
 func recordHash(key, value []byte) uint64 { return xxh3.HashSeed(value, xxh3.Hash(key)) }
 
-func (d digest) encode() []byte {
+func (d digest) record(txid uint64) record {
 	buf := binary.LittleEndian.AppendUint64(nil, d.count)
-	return binary.LittleEndian.AppendUint64(buf, d.sum)
+	buf = binary.LittleEndian.AppendUint64(buf, d.sum)
+	return newRecord(keyDigest, binary.LittleEndian.AppendUint64(buf, txid))
 }
 
 // fixed are the fields of the state that have one record together.

@@ -1,0 +1,305 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// smallCatalog makes a catalog of n tables with some history and returns its file and what it says.
+func smallCatalog(t *testing.T, n int) ([]byte, State) {
+	t.Helper()
+	fs := vfs.NewMem(t.TempDir())
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	s := sample(rng, n)
+	mustCreate(t, fs, "CATALOG", s)
+	c, _ := mustOpen(t, fs, "CATALOG", Options{})
+	for range 4 {
+		e := randomEdit(rng, &s)
+		if err := c.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		s.model(e)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := fs.HostPath("CATALOG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image, s
+}
+
+// imageFS is the disk with one file that is in memory.
+type imageFS struct {
+	vfs.FS
+	image []byte
+}
+
+func (fs imageFS) Open(string) (vfs.File, error) { return imageFile{image: fs.image}, nil }
+
+type imageFile struct {
+	vfs.File
+	image []byte
+}
+
+func (f imageFile) Size() (int64, error) { return int64(len(f.image)), nil }
+func (f imageFile) Close() error         { return nil }
+func (f imageFile) ReadAt(p []byte, off int64) (int, error) {
+	if off >= int64(len(f.image)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.image[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// readImage reads a state as Open does before it hands the file to bbolt.
+func readImage(image []byte) (*State, error) {
+	tree, err := readTree(imageFS{image: image}, "CATALOG")
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := decodeState("CATALOG", tree)
+	return s, err
+}
+
+// judge fails the test unless the damaged image gives a corruption error that says where, or the same state.
+func judge(t *testing.T, what string, image []byte, want State) (same bool) {
+	t.Helper()
+	got, err := readImage(image)
+	var damage *base.CorruptionError
+	switch {
+	case err == nil && !equal(*got, want):
+		t.Fatalf("%s: a wrong answer: %+v", what, got)
+	case err != nil && !errors.As(err, &damage):
+		t.Fatalf("%s: %v", what, err)
+	case err != nil && (damage.File != "CATALOG" || damage.Section == ""):
+		t.Fatalf("%s: no place in %+v", what, damage)
+	}
+	return err == nil
+}
+
+// usedPages returns the pages of an image that hold something of the present transaction.
+func usedPages(t *testing.T, image []byte) map[uint64]bool {
+	t.Helper()
+	w := &walker{f: imageFile{image: image}, name: "CATALOG", seen: map[uint64]bool{0: true, 1: true}}
+	m, err := w.meta()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pages = m.pages
+	value, err := w.rootBucket(m.root)
+	if err == nil {
+		err = w.bucket(value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.seen
+}
+
+// TestEveryByteFlipped damages every byte of the pages in use, and some of the rest.
+func TestEveryByteFlipped(t *testing.T) {
+	for _, tables := range []int{0, 12} { // the bucket inline, and in pages of its own
+		image, want := smallCatalog(t, tables)
+		used := usedPages(t, image)
+		tried, unnoticed := 0, 0
+		for i := range image {
+			if !used[uint64(i/pageSize)] && i%97 != 0 {
+				continue
+			}
+			for _, flip := range []byte{1 << (i % 8), 0xff} {
+				image[i] ^= flip
+				tried++
+				if judge(t, fmt.Sprintf("%d tables, byte %d ^ %x", tables, i, flip), image, want) {
+					unnoticed++
+				}
+				image[i] ^= flip
+			}
+		}
+		t.Logf("%d tables: %d bytes in %d pages, %d of %d flips change nothing", tables, len(image), len(used), unnoticed, tried)
+	}
+}
+
+func TestEveryTruncation(t *testing.T) {
+	image, want := smallCatalog(t, 12)
+	last := uint64(0)
+	for page := range usedPages(t, image) {
+		last = max(last, page)
+	}
+	for size := range image {
+		if size < int(last+2)*pageSize || size%512 == 0 {
+			judge(t, fmt.Sprintf("first %d bytes", size), image[:size], want)
+		}
+	}
+}
+
+func TestPagesSwappedAndStale(t *testing.T) {
+	image, want := smallCatalog(t, 20)
+	pages := len(image) / pageSize
+	page := func(b []byte, i int) []byte { return b[i*pageSize:][:pageSize] }
+	for a := range pages {
+		for b := range pages {
+			damaged := bytes.Clone(image)
+			copy(page(damaged, a), page(image, b))
+			judge(t, fmt.Sprintf("page %d over %d", b, a), damaged, want)
+		}
+		damaged := bytes.Clone(image)
+		clear(page(damaged, a))
+		judge(t, fmt.Sprintf("page %d zeroed", a), damaged, want)
+	}
+}
+
+// TestStalePages takes single writes of a transaction back, as a disk does that reported a write it had not done. If it is the write of the
+// root, the transaction has not happened; any other must be noticed.
+func TestStalePages(t *testing.T) {
+	image, before := smallCatalog(t, 20)
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	if err := os.WriteFile(name, image, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, after := mustOpen(t, vfs.Disk, name, Options{})
+	edit := Edit{SetMarks: map[string]int64{"later": 5}}
+	if err := c.Apply(edit); err != nil {
+		t.Fatal(err)
+	}
+	after.model(edit)
+	c.Close()
+	later, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	for i := 0; i < len(image); i += pageSize {
+		damaged := bytes.Clone(later)
+		copy(damaged[i:i+pageSize], image[i:])
+		if bytes.Equal(damaged, later) {
+			continue
+		}
+		changed++
+		what := fmt.Sprintf("page %d is stale", i/pageSize)
+		if i < 2*pageSize {
+			judge(t, what, damaged, before)
+		} else if judge(t, what, damaged, *after) {
+			t.Errorf("%s, and nobody noticed", what)
+		}
+	}
+	if changed < 3 {
+		t.Errorf("the transaction wrote %d pages only", changed)
+	}
+}
+
+// TestRandomDamage goes on to bbolt with what the walk lets pass: it must open, take an edit and give it back.
+func TestRandomDamage(t *testing.T) {
+	image, _ := smallCatalog(t, 40)
+	rng := rand.New(rand.NewPCG(6, 6))
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	opened := 0
+	for range 4000 {
+		damaged := append([]byte(nil), image...)
+		for range 1 + rng.IntN(3) {
+			damaged[rng.IntN(len(damaged))] = byte(rng.Uint32())
+		}
+		if _, err := readImage(damaged); err != nil {
+			continue
+		}
+		if opened++; opened > 150 {
+			break
+		}
+		if err := os.WriteFile(name, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, want := mustOpen(t, vfs.Disk, name, Options{})
+		c.db.NoSync = true
+		e := randomEdit(rng, want)
+		if err := c.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		want.model(e)
+		c.Close()
+		c, got := mustOpen(t, vfs.Disk, name, Options{ReadOnly: true})
+		if !equal(*got, *want) {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+		c.Close()
+	}
+	if opened < 50 {
+		t.Errorf("only %d files could be opened", opened)
+	}
+}
+
+// TestWalkAgreesWithBolt compares the records of the walk with bbolt's own.
+func TestWalkAgreesWithBolt(t *testing.T) {
+	for _, n := range []int{0, 3, 60, 2000} {
+		name := filepath.Join(t.TempDir(), "CATALOG")
+		mustCreate(t, vfs.Disk, name, sample(rand.New(rand.NewPCG(7, 7)), n))
+		tree, err := readTree(vfs.Disk, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := bbolt.Open(name, 0o644, boltOptions(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []record
+		err = db.View(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(bucketName)).ForEach(func(k, v []byte) error {
+				want = append(want, record{append([]byte{}, k...), append([]byte{}, v...)})
+				return nil
+			})
+		})
+		if err != nil || !reflect.DeepEqual(tree.entries, want) {
+			t.Errorf("%d tables: %v: the records differ", n, err)
+		}
+		db.Close()
+	}
+}
+
+func TestFileCutWhileOpen(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	mustCreate(t, vfs.Disk, name, sample(rand.New(rand.NewPCG(8, 8)), 100))
+	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	if err := os.Truncate(name, 2*pageSize); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply(Edit{DropTables: []uint64{1}}); !errors.Is(err, base.ErrCorruption) {
+		t.Errorf("Apply: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheckFileFindsDamage(t *testing.T) {
+	image, _ := smallCatalog(t, 3)
+	image[len(image)/2] ^= 1
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	for i := range pageSize { // some byte of the metas
+		image[i] ^= 1
+	}
+	if err := os.WriteFile(name, image, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFile(name); !errors.Is(err, base.ErrCorruption) {
+		t.Error(err)
+	}
+}
