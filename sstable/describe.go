@@ -27,7 +27,11 @@ func (r *Reader) Describe(w io.Writer) error {
 	fmt.Fprintf(t, "0\t%d\t\t\t  header\n", headerSize)
 	for j := range i.Sections {
 		s := &i.Sections[j]
-		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, bitsEach(s.Length, s.Count), r.detail(s))
+		each := ""
+		if s.Kind >= KindTimes {
+			each = bitsEach(s.Length, s.Count)
+		}
+		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, each, r.detail(s))
 	}
 	end := i.Size - tailSize
 	if n := len(i.Sections); n > 0 {

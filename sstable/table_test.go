@@ -37,6 +37,11 @@ func testDocs(rng *rand.Rand, n int) []Document {
 			d.Fields = fmt.Appendf(nil, `{"n":%d}`, i)
 		}
 	}
+	return sortedDocs(docs)
+}
+
+// sortedDocs brings documents into table order.
+func sortedDocs(docs []Document) []Document {
 	slices.SortStableFunc(docs, func(a, b Document) int { return a.Compare(&b) })
 	return docs
 }

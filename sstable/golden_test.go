@@ -1,0 +1,166 @@
+package sstable
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// update rewrites golden files and the example in the format's page: go test ./sstable -run Golden -update. A diff in
+// v1.sst is a change of the format.
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// goldenDocs returns the documents of testdata/v1.sst: with and without text, fields and fingerprint, equal and near
+// fingerprints, more than one block of names and of records.
+func goldenDocs() []Document {
+	docs := make([]Document, 150)
+	for i := range docs {
+		d := &docs[i]
+		d.ID = fmt.Appendf(nil, "doc/%03d", i)
+		d.Time = 1_700_000_000_000_000 + int64(i*i)*1_000_003
+		d.Seq = uint64(1000 - 3*i)
+		if d.HasFingerprint = i < 145; d.HasFingerprint {
+			d.Fingerprint = uint64(i/3)<<58&0xff00000000000000 | uint64(i/2)*0x0001_0204_0810_2041
+		}
+		if i%5 != 0 {
+			d.Text = []byte(strings.Repeat(fmt.Sprintf("text number %d of the golden table. ", i), 1+i%4))
+		}
+		if i%7 == 0 {
+			d.Fields = fmt.Appendf(nil, `{"n":%d}`, i)
+		}
+	}
+	return sortedDocs(docs)
+}
+
+// exampleDocs returns the documents of the worked example in docs/format/sstable.md.
+func exampleDocs() []Document {
+	return []Document{
+		{ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x00000000_00000001, Time: 1_700_000_000_000_000, Seq: 2, Text: []byte("one")},
+		{ID: []byte("b"), HasFingerprint: true, Fingerprint: 0x9f3c5a00_11223344, Time: 1_700_000_000_000_005, Seq: 1, Text: []byte("two"), Fields: []byte("{}")},
+		{ID: []byte("cc"), Time: 1_700_000_000_000_001, Seq: 3},
+	}
+}
+
+// exampleParams are the parameters of the worked example.
+var exampleParams = Params{
+	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.65, Layout: Layout{2, 1}, StoreText: true,
+}
+
+func TestGolden(t *testing.T) {
+	path := filepath.Join("testdata", "v1.sst")
+	docs := goldenDocs()
+	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 4096}, docs)
+	if *update {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openTable(t, golden)
+	checkReader(t, r, testParams, docs)
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	var read []Document
+	for it := r.Iter(); it.Next(); {
+		d := *it.Document()
+		d.ID, d.Text, d.Fields = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields)
+		read = append(read, d)
+	}
+	again, _ := buildTable(t, r.Params(), WriterOptions{BlockSize: 4096}, read)
+	if !bytes.Equal(again, golden) || !bytes.Equal(data, golden) {
+		t.Error("writing the documents of v1.sst gives another file")
+	}
+	var layout strings.Builder
+	if err := r.Describe(&layout); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, filepath.Join("testdata", "v1.layout"), layout.String())
+}
+
+// compareGolden compares text with a golden file.
+func compareGolden(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s is\n%s\nnow it would be\n%s", path, want, text)
+	}
+}
+
+// TestGoldenExample keeps the worked example of the format's page true.
+func TestGoldenExample(t *testing.T) {
+	path := filepath.Join("..", "docs", "format", "sstable.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start, end = "<!-- example: written by go test ./sstable -run Golden -update -->\n", "<!-- end of example -->\n"
+	before, rest, ok := strings.Cut(string(page), start)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no marks around its example", path)
+	}
+	data, _ := buildTable(t, exampleParams, WriterOptions{}, exampleDocs())
+	r := openTable(t, data)
+	checkReader(t, r, exampleParams, exampleDocs())
+	compareGolden(t, path, before+start+"```\n"+dumpTable(r)+"```\n"+end+after)
+}
+
+// dumpTable writes the file of r in hex, a part at a time.
+func dumpTable(r *Reader) string {
+	var b strings.Builder
+	part := func(name string, from, to int64) {
+		fmt.Fprintf(&b, "%s\n", name)
+		for ; from < to; from += 16 {
+			row := r.data[from:min(from+16, to)]
+			fmt.Fprintf(&b, "%04x  %-32s  %s\n", from, hex.EncodeToString(row), printable(row))
+		}
+	}
+	part("header", 0, headerSize)
+	end := int64(headerSize)
+	for i := range r.info.Sections {
+		s := &r.info.Sections[i]
+		end = s.Offset + s.Length
+		part(s.Name(), s.Offset, end)
+		if end < align(end) {
+			fmt.Fprintf(&b, "%04x  %d zero bytes\n", end, align(end)-end)
+		}
+	}
+	dir := align(end)
+	part("directory: parameters", dir, dir+ParamsSize)
+	part("directory: info", dir+ParamsSize, dir+ParamsSize+infoSize)
+	at := dir + ParamsSize + infoSize
+	for i := range r.info.Sections {
+		part("directory: "+r.info.Sections[i].Name(), at, at+entrySize)
+		at += entrySize
+	}
+	part("trailer", at, r.info.Size)
+	return b.String()
+}
+
+// printable shows the ASCII letters among bytes.
+func printable(row []byte) string {
+	shown := bytes.Clone(row)
+	for i, c := range shown {
+		if c <= ' ' || c >= 0x7f || c == '`' {
+			shown[i] = '.'
+		}
+	}
+	return string(shown)
+}
