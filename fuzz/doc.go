@@ -1,0 +1,7 @@
+// Package fuzz holds fuzz targets for everything that reads bytes from outside: file formats, statements, documents.
+// Run one with
+//
+//	go test ./fuzz -run '^$' -fuzz FuzzSSTable -fuzztime 20s
+//
+// Seeds are in the targets and in testdata/fuzz.
+package fuzz

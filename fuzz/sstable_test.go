@@ -1,0 +1,129 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable"
+)
+
+// FuzzSSTable opens arbitrary bytes as a table and reads all that can be read. Where the end of the file looks like
+// that of a table its checksums are made right first, so that what lies behind them is reached.
+func FuzzSSTable(f *testing.F) {
+	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v1.sst"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(golden)
+	f.Add(smallTable(f, 0))
+	f.Add(smallTable(f, 3))
+	f.Add([]byte(sstable.Magic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = resealTable(data)
+		r, err := sstable.OpenBytes(data, "fuzz.sst")
+		if err != nil {
+			mustBeTyped(t, err)
+			return
+		}
+		defer r.Close()
+		readTable(t, r)
+	})
+}
+
+// readTable calls every method of a reader, for the first documents of a large table.
+func readTable(t *testing.T, r *sstable.Reader) {
+	var d sstable.Document
+	var s sstable.Scratch
+	for doc := range min(r.NumDocs(), 300) {
+		if err := r.Document(doc, &d); err != nil {
+			mustBeTyped(t, err)
+			continue
+		}
+		if _, _, err := r.Lookup(d.ID); err != nil {
+			mustBeTyped(t, err)
+		}
+		for _, k := range []int{0, 3, 9} {
+			hits, err := r.Near(d.Fingerprint^1<<(doc%64), k, &s, nil)
+			if err != nil {
+				mustBeTyped(t, err)
+			}
+			for _, h := range hits {
+				if h.Doc >= r.NumFingerprints() || int(h.Distance) > k {
+					t.Fatalf("hit %+v within %d, of %d fingerprints", h, k, r.NumFingerprints())
+				}
+			}
+		}
+	}
+	for _, it := range []*sstable.Iter{r.Iter(), r.Entries()} {
+		for n := 0; n < 2000 && it.Next(); n++ {
+			if len(it.Document().ID) == 0 {
+				t.Fatalf("document %d without ID", it.Doc())
+			}
+		}
+		if it.Err() != nil {
+			mustBeTyped(t, it.Err())
+		}
+	}
+	if err := r.Verify(t.Context(), nil); err != nil {
+		mustBeTyped(t, err)
+	}
+	var out bytes.Buffer
+	if err := r.Describe(&out); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustBeTyped fails for an error that callers can't tell from others.
+func mustBeTyped(t *testing.T, err error) {
+	t.Helper()
+	var c *base.CorruptionError
+	if !errors.As(err, &c) && !errors.Is(err, sstable.ErrUnsupported) {
+		t.Fatalf("untyped error: %v", err)
+	}
+}
+
+// smallTable returns a table of n documents.
+func smallTable(f *testing.F, n int) []byte {
+	var buf bytes.Buffer
+	w, err := sstable.NewWriter(&buf, sstable.Params{Layout: sstable.Layout{Blocks: 2, Lead: 1}, StoreText: true}, sstable.WriterOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range n {
+		d := sstable.Document{ID: fmt.Append(nil, i), HasFingerprint: i < 2, Fingerprint: uint64(i) << 40, Text: []byte("text")}
+		if err := w.Add(&d); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// resealTable returns a copy with the checksums of directory and trailer made right, if there seem to be any
+// (docs/format/sstable.md).
+func resealTable(data []byte) []byte {
+	const tail = 32
+	data = bytes.Clone(data)
+	if len(data) < tail {
+		return data
+	}
+	le := binary.LittleEndian
+	t := data[len(data)-tail:]
+	offset, length := le.Uint64(t), uint64(le.Uint32(t[8:]))
+	if offset > uint64(len(data)) || length > uint64(len(data))-offset {
+		return data
+	}
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	le.PutUint32(t[12:], crc32.Checksum(data[offset:offset+length], castagnoli))
+	le.PutUint32(t[20:], crc32.Checksum(t[:20], castagnoli))
+	return data
+}
