@@ -1,0 +1,274 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180 a quote counts only at
+// the beginning of a field, so that 5" disks do no harm.
+type rows struct{ state byte }
+
+const (
+	fieldStart = iota
+	inField
+	inQuotes
+	quoteInQuotes // the end of the quoted part, or the first of a doubled quote
+)
+
+func (c *rows) end(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		switch ch := p[i]; {
+		case c.state == inQuotes:
+			j := bytes.IndexByte(p[i:], '"')
+			if j < 0 {
+				return -1
+			}
+			i += j
+			c.state = quoteInQuotes
+		case ch == '\n':
+			c.state = fieldStart
+			return i + 1
+		case ch == ',':
+			c.state = fieldStart
+		case ch == '"' && c.state == fieldStart, ch == '"' && c.state == quoteInQuotes:
+			c.state = inQuotes
+		default:
+			c.state = inField
+		}
+	}
+	return -1
+}
+
+func (c *rows) open() string {
+	if c.state == inQuotes {
+		return "a quoted field is not closed"
+	}
+	return ""
+}
+
+// cutRow appends the fields of a CSV record to fields.
+func cutRow(fields []string, raw []byte) []string {
+	s := trimEOL(raw)
+	for {
+		if len(s) == 0 || s[0] != '"' {
+			i := bytes.IndexByte(s, ',')
+			if i < 0 {
+				return append(fields, string(s))
+			}
+			fields = append(fields, string(s[:i]))
+			s = s[i+1:]
+			continue
+		}
+		field, rest, more := cutQuoted(s[1:])
+		fields = append(fields, field)
+		if !more {
+			return fields
+		}
+		s = rest
+	}
+}
+
+// cutQuoted returns the field that begins behind the quote before s, and what is behind the comma that ends it. What
+// stands between the closing quote and the comma belongs to the field.
+func cutQuoted(s []byte) (field string, rest []byte, more bool) {
+	var b []byte
+	for {
+		i := bytes.IndexByte(s, '"')
+		if i < 0 {
+			return string(append(b, s...)), nil, false
+		}
+		b = append(b, s[:i]...)
+		s = s[i+1:]
+		if len(s) == 0 || s[0] != '"' {
+			break
+		}
+		b = append(b, '"')
+		s = s[1:]
+	}
+	i := bytes.IndexByte(s, ',')
+	if i < 0 {
+		return string(append(b, s...)), nil, false
+	}
+	return string(append(b, s[:i]...)), s[i+1:], true
+}
+
+// cutTabs appends the fields of a TSV record to fields.
+func cutTabs(fields []string, raw []byte) []string {
+	for s := range bytes.SplitSeq(trimEOL(raw), []byte("\t")) {
+		fields = append(fields, string(s))
+	}
+	return fields
+}
+
+// table parses the rows of CSV and TSV.
+type table struct {
+	cut          func([]string, []byte) []string
+	keys         []string // of Fields, JSON-encoded, by column
+	id, text, fp int      // columns, -1 for none
+	makeID       bool
+}
+
+// newTable reads the header of a CSV or TSV file; with Options.NoHeader raw is its first row.
+func newTable(raw []byte, cut func([]string, []byte) []string, opt Options) (*table, error) {
+	names := cut(nil, raw)
+	if opt.NoHeader {
+		for i := range names {
+			names[i] = strconv.Itoa(i + 1)
+		}
+		if opt.IDField == "" {
+			opt.IDField = "1"
+		}
+		if opt.TextField == "" && opt.FingerprintField == "" {
+			opt.TextField = "2"
+		}
+	}
+	t := &table{cut: cut, makeID: opt.MakeID}
+	for _, n := range names {
+		t.keys = append(t.keys, string(appendString(nil, n)))
+	}
+	t.id, t.text, t.fp = column(names, opt.IDField, "id"), column(names, opt.TextField, "text"), column(names, opt.FingerprintField, "fingerprint")
+	switch all := strings.Join(names, ", "); {
+	case t.id < 0 && (opt.IDField != "" || !opt.MakeID):
+		return nil, fmt.Errorf("there is no column %q among: %s (--id-field names another)", orDefault(opt.IDField, "id"), all)
+	case t.text < 0 && opt.TextField != "":
+		return nil, fmt.Errorf("there is no column %q among: %s", opt.TextField, all)
+	case t.fp < 0 && opt.FingerprintField != "":
+		return nil, fmt.Errorf("there is no column %q among: %s", opt.FingerprintField, all)
+	case t.text < 0 && t.fp < 0:
+		return nil, fmt.Errorf("there is no column \"text\" and none \"fingerprint\" among: %s (--text-field names another)", all)
+	}
+	return t, nil
+}
+
+// column returns the index of the column that want (or, if that is empty, the default) names, or numbers from 1.
+func column(names []string, want, byDefault string) int {
+	name := orDefault(want, byDefault)
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	for i, n := range names {
+		if strings.EqualFold(strings.TrimSpace(n), name) {
+			return i
+		}
+	}
+	if n, err := strconv.Atoi(want); err == nil && n >= 1 && n <= len(names) {
+		return n - 1
+	}
+	return -1
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+// parse makes a document of a row. Its other columns become Fields, in their order.
+func (t *table) parse(raw []byte, rec *Record) string {
+	cols := t.cut(make([]string, 0, len(t.keys)), raw)
+	if len(cols) != len(t.keys) {
+		return fmt.Sprintf("%d columns where the header has %d", len(cols), len(t.keys))
+	}
+	d := &rec.Doc
+	if t.id >= 0 {
+		d.ID = cols[t.id]
+	}
+	if t.text >= 0 {
+		d.Text = toValid(cols[t.text])
+	}
+	if t.fp >= 0 && cols[t.fp] != "" {
+		fp, err := ParseHex(cols[t.fp])
+		if err != nil {
+			return err.Error()
+		}
+		d.Fingerprint = &fp
+	}
+	d.Fields = t.fields(cols)
+	return checkID(rec, t.makeID)
+}
+
+func (t *table) fields(cols []string) json.RawMessage {
+	var b []byte
+	for i, c := range cols {
+		if i == t.id || i == t.text || i == t.fp {
+			continue
+		}
+		if b == nil {
+			b = append(b, '{')
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, t.keys[i]...)
+		b = append(b, ':')
+		b = appendString(b, c)
+	}
+	if b == nil {
+		return nil
+	}
+	return append(b, '}')
+}
+
+// checkID completes and checks the ID of a record; it returns what is wrong with it, or "".
+func checkID(rec *Record, makeID bool) string {
+	id := rec.Doc.ID
+	switch {
+	case id == "" && makeID:
+		rec.Doc.ID = rec.File + ":" + strconv.FormatInt(rec.Line, 10)
+	case id == "":
+		return "the id is empty"
+	case len(id) > engine.MaxIDBytes:
+		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+	}
+	return ""
+}
+
+// trimEOL returns raw without its line end, LF or CRLF.
+func trimEOL(raw []byte) []byte {
+	raw = bytes.TrimSuffix(raw, []byte("\n"))
+	return bytes.TrimSuffix(raw, []byte("\r"))
+}
+
+// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
+func toValid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil { // a string can always be encoded
+		panic(err)
+	}
+	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}

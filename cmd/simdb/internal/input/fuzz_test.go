@@ -1,0 +1,102 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"testing"
+)
+
+// FuzzJSONLine compares the parser of JSON lines with encoding/json.
+func FuzzJSONLine(f *testing.F) {
+	for _, s := range []string{`{"id":"a","text":"x"}`, `{"id":1e400,"text":"\ud83d\ude00\u00e9\n"}`, `{"id":"a","text":"\ud800","b":[{"c":"]}"}]}`,
+		`{"id":"a","id":2,"text":null}`, "{\"id\":\"\xff\",\"text\":\"\xed\xa0\x80\"}", ` { "\u0069d" : "q" , "text" : "" } `, `{}`, `[1]`, `{"id":`,
+		`{"id":"a\\","text":"\\\"","x":"\\"}`} {
+		f.Add([]byte(s))
+	}
+	o := newObject(Options{})
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var rec Record
+		rec.BadUTF8 = true
+		reason := o.parse(bytes.Clone(line), &rec)
+		var want map[string]any
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		valid := json.Valid(line) && d.Decode(&want) == nil && want != nil
+		if reason != "" {
+			if id, _ := want["id"].(string); valid && id != "" && len(id) < 1000 {
+				if text, ok := want["text"].(string); ok && want["fingerprint"] == nil {
+					t.Fatalf("%q refused: %s (text %q)", line, reason, text)
+				}
+			}
+			return
+		}
+		if !valid {
+			t.Fatalf("%q accepted, which encoding/json refuses", line)
+		}
+		switch id := want["id"].(type) {
+		case string:
+			if rec.Doc.ID != id {
+				t.Fatalf("%q: id %q, want %q", line, rec.Doc.ID, id)
+			}
+		case json.Number:
+			if rec.Doc.ID != id.String() {
+				t.Fatalf("%q: id %q, want %s", line, rec.Doc.ID, id)
+			}
+		default:
+			t.Fatalf("%q: id %q, want %v", line, rec.Doc.ID, id)
+		}
+		if text, _ := want["text"].(string); rec.Doc.Text != text {
+			t.Fatalf("%q: text %q, want %q", line, rec.Doc.Text, text)
+		}
+		if rec.Doc.Fields == nil {
+			return
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(rec.Doc.Fields, &fields); err != nil {
+			t.Fatalf("%q: fields %q: %v", line, rec.Doc.Fields, err)
+		}
+		for k := range fields {
+			if _, ok := want[k]; !ok || k == "id" || k == "text" || k == "fingerprint" {
+				t.Fatalf("%q: field %q", line, k)
+			}
+		}
+	})
+}
+
+// FuzzFile reads any bytes as a file: nothing panics, lines count up, and of a file that is not compressed every byte
+// is in the header, a record, an issue or a blank line.
+func FuzzFile(f *testing.F) {
+	f.Add("a.csv", []byte("id,text\n1,\"a\nb\"\n2,5\" x\n\"3\n"))
+	f.Add("a.jsonl", []byte("\xef\xbb\xbf{\"id\":1,\"text\":\"x\"}\r\n\n{\"id\":2}\n"))
+	f.Add("x", []byte("ffc0989cb8988081\ta\nffc0989cb89880811\tb\n"))
+	f.Add("x", []byte(gz("a\nb\n")))
+	f.Add("x", []byte("\x28\xb5\x2f\xfd\x04\x00\x19\x00\x00abc\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, name string, content []byte) {
+		in, err := NewFile(name, io.NopCloser(bytes.NewReader(content)), -1, Options{Workers: 1})
+		if err != nil {
+			return
+		}
+		var line, size int64
+		for r, err := range in.Records(context.Background()) {
+			if is, ok := errors.AsType[*Issue](err); ok {
+				if is.Line <= line || is.Reason == "" {
+					t.Fatalf("issue %v after line %d", is, line)
+				}
+				line, size = is.Line, size+is.Size
+			} else if err != nil {
+				break
+			} else {
+				if r.Line <= line || r.EndLine < r.Line || r.Doc.ID == "" {
+					t.Fatalf("record %d to %d, id %q, after line %d", r.Line, r.EndLine, r.Doc.ID, line)
+				}
+				line, size = r.EndLine, size+int64(len(r.Raw))
+			}
+		}
+		if in.packed == "" && size+int64(len(in.Header())) > int64(len(content)) {
+			t.Fatalf("%d bytes in records of a file of %d", size, len(content))
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package input
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/goccy/go-json"
+)
+
+// object parses JSON lines. A line is checked whole by the decoder; then the members of its top level are walked, so
+// that numbers keep every digit, the other members go to Fields as they are written, and of members with the same name
+// the last counts.
+type object struct {
+	id, text, fp string // names of members
+	makeID       bool
+}
+
+func newObject(opt Options) *object {
+	return &object{
+		id:     orDefault(opt.IDField, "id"),
+		text:   orDefault(opt.TextField, "text"),
+		fp:     orDefault(opt.FingerprintField, "fingerprint"),
+		makeID: opt.MakeID,
+	}
+}
+
+// maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
+const maxDepth = 10000
+
+func (o *object) parse(raw []byte, rec *Record) string {
+	s := bytes.TrimSpace(raw)
+	if tooDeep(s) {
+		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
+	}
+	if !json.Valid(s) {
+		return notJSON(s)
+	}
+	if s[0] != '{' {
+		if s[0] == '[' {
+			return "not a JSON object but an array (jq -c '.[]' writes its elements one a line)"
+		}
+		return "not a JSON object"
+	}
+	var id, text, fp []byte
+	var fields []byte
+	err := members(s, func(key string, member, value []byte) {
+		switch key {
+		case o.id:
+			id = value
+		case o.text:
+			text = value
+		case o.fp:
+			fp = value
+		default:
+			if fields == nil {
+				fields = append(fields, '{')
+			} else {
+				fields = append(fields, ',')
+			}
+			fields = append(fields, member...)
+		}
+	})
+	if err != nil {
+		return notJSON(s)
+	}
+	if fields != nil {
+		rec.Doc.Fields = append(fields, '}')
+		if rec.BadUTF8 {
+			rec.Doc.Fields = []byte(toValid(string(rec.Doc.Fields)))
+		}
+	}
+	return o.fill(rec, id, text, fp)
+}
+
+// fill sets ID, Text and Fingerprint from their JSON values, nil where there is none.
+func (o *object) fill(rec *Record, id, text, fp []byte) string {
+	d := &rec.Doc
+	switch {
+	case id == nil && !o.makeID:
+		return fmt.Sprintf("no %q", o.id)
+	case id == nil:
+	case id[0] == '"':
+		if err := json.Unmarshal(id, &d.ID); err != nil {
+			return notJSON(id)
+		}
+	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
+		d.ID = string(id)
+	default:
+		return fmt.Sprintf("%q is neither a string nor a number", o.id)
+	}
+	if reason := checkID(rec, o.makeID); reason != "" {
+		return reason
+	}
+	switch {
+	case text == nil && fp == nil:
+		return fmt.Sprintf("no %q and no %q (--text-field and --fingerprint-field name others)", o.text, o.fp)
+	case text == nil || text[0] == 'n': // null is a text without words
+	case text[0] == '"':
+		if err := json.Unmarshal(text, &d.Text); err != nil {
+			return notJSON(text)
+		}
+	default:
+		return fmt.Sprintf("%q is not a string", o.text)
+	}
+	if fp == nil || fp[0] == 'n' {
+		return ""
+	}
+	v, err := jsonFingerprint(fp)
+	if err != nil {
+		return err.Error()
+	}
+	d.Fingerprint = &v
+	return ""
+}
+
+// jsonFingerprint reads a fingerprint: a string of hexadecimal digits, or a decimal number.
+func jsonFingerprint(value []byte) (uint64, error) {
+	if value[0] != '"' {
+		v, err := strconv.ParseUint(string(value), 10, 64)
+		if err != nil {
+			return 0, errors.New("the fingerprint is neither a string of hexadecimal digits nor a whole number of 64 bits")
+		}
+		return v, nil
+	}
+	var s string
+	if err := json.Unmarshal(value, &s); err != nil {
+		return 0, err
+	}
+	return ParseHex(s)
+}
+
+var errMember = errors.New("not an object")
+
+// members calls f for every member of the top level of s, a valid JSON object: its name, the text of the whole member,
+// and that of its value.
+func members(s []byte, f func(key string, member, value []byte)) error {
+	i := skipBlank(s, 1)
+	for i < len(s) && s[i] == '"' {
+		from := i
+		i = skipString(s, i)
+		quoted := s[from:i]
+		key := string(quoted[1 : len(quoted)-1])
+		if bytes.IndexByte(quoted, '\\') >= 0 || !utf8.Valid(quoted) {
+			if err := json.Unmarshal(quoted, &key); err != nil {
+				return err
+			}
+		}
+		i = skipBlank(s, i)
+		if i >= len(s) || s[i] != ':' {
+			return errMember
+		}
+		i = skipBlank(s, i+1)
+		v := i
+		i = skipValue(s, i)
+		f(key, s[from:i], s[v:i])
+		if i = skipBlank(s, i); i < len(s) && s[i] == ',' {
+			i = skipBlank(s, i+1)
+		}
+	}
+	if i >= len(s) || s[i] != '}' {
+		return errMember
+	}
+	return nil
+}
+
+func skipBlank(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index behind the string that begins at s[i].
+func skipString(s []byte, i int) int {
+	for i++; i < len(s); {
+		j := bytes.IndexByte(s[i:], '"')
+		if j < 0 {
+			return len(s)
+		}
+		i += j
+		back := i - 1
+		for s[back] == '\\' {
+			back--
+		}
+		i++
+		if (i-back)%2 == 0 { // an even number of backslashes before it
+			return i
+		}
+	}
+	return len(s)
+}
+
+// skipValue returns the index behind the value that begins at s[i].
+func skipValue(s []byte, i int) int {
+	depth := 0
+	for i < len(s) {
+		switch s[i] {
+		case '"':
+			i = skipString(s, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i < len(s) && bytes.IndexByte([]byte(",:]}{[\" \t\r\n"), s[i]) < 0 {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// tooDeep says whether s may nest deeper than maxDepth: brackets in strings are counted, and only lines with so many
+// brackets at all are looked at by the byte.
+func tooDeep(s []byte) bool {
+	if bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			i = skipString(s, i) - 1
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case ']', '}':
+			depth--
+		}
+	}
+	return false
+}
+
+// notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
+func notJSON(s []byte) string {
+	var v stdjson.RawMessage
+	err := stdjson.Unmarshal(s, &v)
+	if syntax, ok := errors.AsType[*stdjson.SyntaxError](err); ok {
+		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
+	}
+	return "not JSON"
+}
