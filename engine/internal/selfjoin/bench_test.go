@@ -3,6 +3,7 @@ package selfjoin
 import (
 	"context"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -49,5 +50,26 @@ func BenchmarkPairs(b *testing.B) {
 		k    int
 	}{{"k=1", 1}, {"k=2", 2}, {"k=3", 3}, {"k=4", 4}, {"k=6", 6}} {
 		b.Run(c.name, func(b *testing.B) { benchmarkPairs(b, fps, c.k) })
+	}
+}
+
+// BenchmarkSkewed is all pairs and star clusters of sets that are anything but uniform.
+func BenchmarkSkewed(b *testing.B) {
+	for _, name := range []string{"one cluster", "clusters", "constant low bits", "constant middle, skewed top", "biased bits"} {
+		fps := distinct(shapes[name](rand.New(rand.NewPCG(1, 2)), *benchN/10))
+		order := make([]uint32, len(fps))
+		for i, f := range rand.New(rand.NewPCG(3, 4)).Perm(len(fps)) {
+			order[i] = uint32(f)
+		}
+		for _, k := range []int{3, 6} {
+			b.Run(fmt.Sprintf("pairs/%s/k=%d", name, k), func(b *testing.B) { benchmarkPairs(b, fps, k) })
+			b.Run(fmt.Sprintf("stars/%s/k=%d", name, k), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Stars(context.Background(), fps, order, k, Options{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -1,0 +1,116 @@
+package selfjoin
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestComponents(t *testing.T) {
+	eachShape(t, 500, func(t *testing.T, fps []uint64) {
+		all := bruteForce(fps, 8)
+		for k := range 9 {
+			want := make([]uint32, len(fps))
+			for i := range want {
+				want[i] = uint32(i)
+			}
+			for changed := true; changed; { // spread the least number until it goes no further
+				changed = false
+				for _, p := range within(all, k) {
+					if least := min(want[p.i], want[p.j]); want[p.i] != least || want[p.j] != least {
+						want[p.i], want[p.j], changed = least, least, true
+					}
+				}
+			}
+			got, err := Components(context.Background(), fps, k, Options{})
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("k = %d: components differ; error %v", k, err)
+			}
+		}
+	})
+}
+
+func TestForest(t *testing.T) {
+	f := NewForest(6)
+	for _, c := range []struct {
+		i, j uint32
+		two  bool
+	}{{5, 4, true}, {4, 5, false}, {3, 4, true}, {0, 2, true}, {2, 0, false}} {
+		if f.Union(c.i, c.j) != c.two {
+			t.Errorf("Union(%d, %d) = %v", c.i, c.j, !c.two)
+		}
+	}
+	if got := f.Labels(); !slices.Equal(got, []uint32{0, 1, 0, 3, 3, 3}) {
+		t.Errorf("labels %v", got)
+	}
+}
+
+// starsByDefinition takes the documents one by one.
+func starsByDefinition(fps []uint64, order []uint32, k int) (a Assignment) {
+	var keepers []uint32
+	for p, f := range order {
+		best, distance := uint32(p), k+1
+		for _, q := range keepers {
+			if d := bits.OnesCount64(fps[f] ^ fps[order[q]]); d < distance {
+				best, distance = q, d
+			}
+		}
+		if best == uint32(p) {
+			keepers, distance = append(keepers, best), 0
+		}
+		a.Keeper, a.Distance = append(a.Keeper, best), append(a.Distance, uint8(distance))
+	}
+	return a
+}
+
+func TestStars(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 40, 1200} {
+		eachShape(t, n, func(t *testing.T, fps []uint64) {
+			r := rand.New(rand.NewPCG(5, 6))
+			var order []uint32
+			for i := range fps {
+				for range 1 + max(0, r.IntN(8)-5) {
+					order = append(order, uint32(i))
+				}
+			}
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			for _, k := range []int{0, 1, 2, 3, 5, 8, 20, 64} {
+				want := starsByDefinition(fps, order, k)
+				for _, budget := range []int{1 << 30, 1 << 20, 3000, 50, 1} {
+					got, err := stars(context.Background(), fps, order, k, Options{Workers: 2}, budget)
+					if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
+						t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
+					}
+					if budget < 3000 && n > 40 && k%5 != 3 {
+						break // slow: a join for every few fingerprints
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestStarsErrors(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	fps := distinct(shapes["one cluster"](rand.New(rand.NewPCG(5, 6)), 3000))
+	order := make([]uint32, len(fps))
+	for i := range order {
+		order[i] = uint32(len(fps) - 1 - i)
+	}
+	if _, err := Stars(ctx, fps, []uint32{uint32(len(fps))}, 3, Options{}); err == nil {
+		t.Error("a document without a fingerprint is accepted")
+	}
+	if _, err := Stars(ctx, fps, order, 65, Options{}); err == nil {
+		t.Error("k = 65 is accepted")
+	}
+	cancel()
+	if _, err := Stars(ctx, fps, order, 3, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := Components(ctx, fps, 3, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
