@@ -1,0 +1,127 @@
+package compaction
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// Dropped is the new number of a document that the merged table does not hold.
+const Dropped = ^uint32(0)
+
+// Input is a table to merge.
+type Input struct {
+	*sstable.Reader
+	// Keep reports whether the merged table gets document doc; nil keeps all.
+	Keep func(doc uint32) (bool, error)
+	// Seq, if not nil, gives the sequence number to write instead of the one stored.
+	Seq func(stored uint64) uint64
+}
+
+// Merge adds the documents of all inputs to w in the order of a table, by a heap of one iterator an input: every byte is read
+// and written once. Of documents that a table orders alike those of an earlier input come first. It returns the new number of
+// each input's documents, Dropped for those not kept. At least one of the inputs must stay open until w is closed.
+//
+// Memory: 4 bytes a document for the result, a block of documents an input, and what w needs.
+func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func(done, total int64)) (renumber [][]uint32, err error) {
+	m := merger{inputs: inputs, renumber: make([][]uint32, len(inputs))}
+	var total int64
+	for i, in := range inputs {
+		total += int64(in.NumDocs())
+		m.renumber[i] = make([]uint32, in.NumDocs())
+		c := &cursor{input: i, it: in.Iter()}
+		if err := m.advance(c); err != nil {
+			return nil, err
+		}
+	}
+	heap.Init(&m.heap)
+	for len(m.heap) > 0 {
+		if m.read%4096 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if progress != nil {
+				progress(m.read, total)
+			}
+		}
+		c := m.heap[0]
+		if err := w.Add(c.it.Document()); err != nil {
+			return nil, err
+		}
+		m.renumber[c.input][c.it.Doc()] = m.next
+		m.next++
+		heap.Pop(&m.heap)
+		if err := m.advance(c); err != nil {
+			return nil, err
+		}
+	}
+	if progress != nil {
+		progress(total, total)
+	}
+	return m.renumber, nil
+}
+
+type merger struct {
+	inputs   []Input
+	renumber [][]uint32
+	heap     cursors
+	next     uint32 // number of the next document written
+	read     int64
+}
+
+// advance moves c to its input's next document to keep and puts it on the heap, unless the input has ended.
+func (m *merger) advance(c *cursor) error {
+	in := m.inputs[c.input]
+	for c.it.Next() {
+		m.read++
+		doc := c.it.Doc()
+		keep := true
+		if in.Keep != nil {
+			var err error
+			if keep, err = in.Keep(doc); err != nil {
+				return err
+			}
+		}
+		if !keep {
+			m.renumber[c.input][doc] = Dropped
+			continue
+		}
+		if in.Seq != nil {
+			d := c.it.Document()
+			d.Seq = in.Seq(d.Seq)
+		}
+		heap.Push(&m.heap, c)
+		return nil
+	}
+	if err := c.it.Err(); err != nil {
+		return fmt.Errorf("reading a table to merge: %w", err)
+	}
+	return nil
+}
+
+// A cursor stands on a document of an input.
+type cursor struct {
+	input int
+	it    *sstable.Iter
+}
+
+// cursors is a heap: the document that comes first in the merged table on top.
+type cursors []*cursor
+
+func (h cursors) Len() int { return len(h) }
+func (h cursors) Less(i, j int) bool {
+	if c := h[i].it.Document().Compare(h[j].it.Document()); c != 0 {
+		return c < 0
+	}
+	return h[i].input < h[j].input
+}
+func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *cursors) Push(x any)   { *h = append(*h, x.(*cursor)) }
+func (h *cursors) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}

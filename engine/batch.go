@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Batch is a list of writes that Apply carries out as one: all of them or none. The zero value is empty and ready.
+type Batch struct{ ops []operation }
+
+// An operation is a put of doc, or a delete of doc.ID.
+type operation struct {
+	del bool
+	doc Doc
+}
+
+// Put adds the storing of d to the batch.
+func (b *Batch) Put(d Doc) { b.ops = append(b.ops, operation{doc: d}) }
+
+// Delete adds a delete; deleting what is not there does nothing.
+func (b *Batch) Delete(id string) { b.ops = append(b.ops, operation{del: true, doc: Doc{ID: id}}) }
+
+// Len returns the number of writes.
+func (b *Batch) Len() int { return len(b.ops) }
+
+// Reset empties the batch for another use.
+func (b *Batch) Reset() { clear(b.ops); b.ops = b.ops[:0] }
+
+// A record is a write as the log has it, its fingerprint computed.
+type record struct {
+	del bool
+	doc sstable.Document
+}
+
+// The payload of a log frame is one batch:
+//
+//	+------------+-----------+----------------------------- count times ---------------------------------------+
+//	| first seq  | count     | kind | id length | id | put: fingerprint? | time | text length | text | fields   |
+//	| uint64     | uvarint   | byte | uvarint   |    | uint64            | svar | uvarint     |      | likewise |
+//	+------------+-----------+--------------------------------------------------------------------------------+
+//
+// Kind is 0 for a delete (id alone follows), 1 for a put without a fingerprint, 2 for a put with one. Write i of the batch has
+// the sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the number of the log
+// before it (uvarint, 0 for none), so that a log that is missing is noticed.
+const (
+	kindDelete = iota
+	kindPut
+	kindPutFingerprint
+)
+
+const firstSeqBytes = 8
+
+// encodeBatch encodes records as a frame's payload, with room for the first sequence number in front.
+func encodeBatch(recs []record) []byte {
+	n := firstSeqBytes + binary.MaxVarintLen64
+	for _, r := range recs {
+		n += 1 + 4*binary.MaxVarintLen64 + 8 + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields)
+	}
+	b := make([]byte, firstSeqBytes, n)
+	b = binary.AppendUvarint(b, uint64(len(recs)))
+	for _, r := range recs {
+		switch {
+		case r.del:
+			b = append(b, kindDelete)
+		case r.doc.HasFingerprint:
+			b = append(b, kindPutFingerprint)
+		default:
+			b = append(b, kindPut)
+		}
+		b = appendBytes(b, r.doc.ID)
+		if r.del {
+			continue
+		}
+		if r.doc.HasFingerprint {
+			b = binary.LittleEndian.AppendUint64(b, r.doc.Fingerprint)
+		}
+		b = binary.AppendVarint(b, r.doc.Time)
+		b = appendBytes(b, r.doc.Text)
+		b = appendBytes(b, r.doc.Fields)
+	}
+	return b
+}
+
+// encodeLogStart encodes the payload of a log's first frame.
+func encodeLogStart(before uint64) []byte {
+	return binary.AppendUvarint(make([]byte, firstSeqBytes+1), before)
+}
+
+func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+
+var errBatch = errors.New("malformed batch")
+
+// decodeBatch calls fn for each write of a payload, in order, and start for the payload of a log's first frame. The record is
+// a copy of its own.
+func decodeBatch(p []byte, start func(before uint64) error, fn func(record) error) error {
+	if len(p) < firstSeqBytes {
+		return errBatch
+	}
+	d := decoder{p: append([]byte(nil), p...)}
+	first := d.uint64()
+	n := d.uvarint()
+	if n == 0 {
+		before := d.uvarint()
+		if d.bad || first != 0 || len(d.p) > 0 {
+			return fmt.Errorf("%w: no writes", errBatch)
+		}
+		return start(before)
+	}
+	for i := range n {
+		var r record
+		kind := d.byte()
+		r.doc.Seq = first + i
+		r.doc.ID = d.bytes()
+		switch kind {
+		case kindDelete:
+			r.del = true
+		case kindPut, kindPutFingerprint:
+			if r.doc.HasFingerprint = kind == kindPutFingerprint; r.doc.HasFingerprint {
+				r.doc.Fingerprint = d.uint64()
+			}
+			r.doc.Time = d.varint()
+			r.doc.Text = d.bytes()
+			r.doc.Fields = d.bytes()
+		default:
+			return fmt.Errorf("%w: write of kind %d", errBatch, kind)
+		}
+		if d.bad {
+			return fmt.Errorf("%w: ends in write %d of %d", errBatch, i, n)
+		}
+		if err := fn(r); err != nil {
+			return err
+		}
+	}
+	if len(d.p) > 0 {
+		return fmt.Errorf("%w: %d bytes behind its last write", errBatch, len(d.p))
+	}
+	return nil
+}
+
+// A decoder takes values off the front of p; bad is set, and zero values are returned, once p is too short.
+type decoder struct {
+	p   []byte
+	bad bool
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.p)) {
+		d.bad, d.p = true, nil
+		return nil
+	}
+	b := d.p[:n:n]
+	d.p = d.p[n:]
+	return b
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint64() uint64 {
+	if b := d.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.p)
+	if n <= 0 {
+		d.bad, n = true, 0
+	}
+	d.take(uint64(n))
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.p)
+	if n <= 0 {
+		d.bad, n = true, 0
+	}
+	d.take(uint64(n))
+	return v
+}
+
+func (d *decoder) bytes() []byte {
+	b := d.take(d.uvarint())
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/selfjoin"
+)
+
+// Clusters yields the members of all clusters of two or more visible documents that match by the criterion: the largest
+// cluster first (of equally large ones the one whose keeper's ID is first), in each the keeper first, then by ID. Memory is
+// about 40 bytes a document, however large clusters are.
+func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+	if o == nil {
+		o = &ClusterOptions{}
+	}
+	return func(yield func(Member, error) bool) {
+		var c *clustering
+		err := s.safely(ctx, func() (err error) {
+			c, err = s.cluster(ctx, by, o)
+			return err
+		})
+		if err != nil {
+			yield(Member{}, err)
+			return
+		}
+		for number, cl := range c.clusters {
+			var members []Member
+			err := s.safely(ctx, func() (err error) {
+				members, err = c.members(cl, number+1)
+				return err
+			})
+			if err != nil {
+				yield(Member{}, err)
+				return
+			}
+			for _, m := range members {
+				if !yield(m, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A clustering is the outcome of clustering a join set.
+type clustering struct {
+	*joinSet
+	best     []uint32  // for each distinct fingerprint, the preferred one of its items
+	byKeeper []uint32  // numbers of distinct fingerprints, those of a cluster together
+	clusters []cluster // of two or more documents, in order
+}
+
+// A cluster is the fingerprints byKeeper[from:to], which hold size documents.
+type cluster struct {
+	keeper   uint32 // number of the keeper's fingerprint
+	from, to uint32
+	size     uint32
+	id       []byte // the keeper's
+}
+
+func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions) (*clustering, error) {
+	k, ok := by.Distance()
+	if !ok {
+		return nil, fmt.Errorf("CLUSTERS %v: %w", by, ErrNoSketches)
+	}
+	if err := checkDistance(k); err != nil {
+		return nil, err
+	}
+	j, err := s.newJoinSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &clustering{joinSet: j}
+	order, err := c.preferred(ctx, o.Before)
+	if err != nil {
+		return nil, err
+	}
+	keeper, err := c.keepers(ctx, order, k, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.collect(keeper)
+}
+
+// keepers returns the keeper of each distinct fingerprint, given the order in which they are preferred.
+func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *ClusterOptions) ([]uint32, error) {
+	jo := selfjoin.Options{Progress: progressOf("clusters", o.Progress)}
+	keeper := make([]uint32, len(c.fps))
+	if o.Mode == Star {
+		stars, err := selfjoin.Stars(ctx, c.fps, order, k, jo)
+		for at, f := range order {
+			if err == nil {
+				keeper[f] = order[stars.Keeper[at]]
+			}
+		}
+		return keeper, err
+	}
+	label, err := selfjoin.Components(ctx, c.fps, k, jo)
+	if err != nil {
+		return nil, err
+	}
+	best := make([]uint32, len(c.fps)) // of each component, by label: the preferred fingerprint + 1
+	for _, f := range order {
+		if best[label[f]] == 0 {
+			best[label[f]] = f + 1
+		}
+		keeper[f] = best[label[f]] - 1
+	}
+	return keeper, nil
+}
+
+// preferred finds the preferred item of every distinct fingerprint, and returns the fingerprints in the order of preference.
+func (c *clustering) preferred(ctx context.Context, before func(a, b Entry) bool) ([]uint32, error) {
+	entries := make([]Entry, len(c.fps)) // of the preferred items
+	c.best = make([]uint32, len(c.fps))
+	less := preference(before)
+	for f := range c.fps {
+		if f%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for i := c.first[f]; i < c.first[f+1]; i++ {
+			e, err := c.place(i).preferenceEntry(before != nil)
+			if err != nil {
+				return nil, err
+			}
+			if i == c.first[f] || less(e, entries[f]) < 0 {
+				entries[f], c.best[f] = e, i
+			}
+		}
+	}
+	order := make([]uint32, len(c.fps))
+	for f := range order {
+		order[f] = uint32(f)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return less(entries[a], entries[b]) })
+	return order, nil
+}
+
+// preference makes a total order of a preference: of documents it does not tell apart the one written first comes first.
+func preference(before func(a, b Entry) bool) func(a, b Entry) int {
+	return func(a, b Entry) int {
+		if before != nil {
+			switch {
+			case before(a, b):
+				return -1
+			case before(b, a):
+				return 1
+			}
+		}
+		if c := cmp.Compare(a.Seq, b.Seq); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID) // a table taken over from another database has one number for all
+	}
+}
+
+// preferenceEntry returns what a document is preferred by: all of its entry, or, for the order of writing, its number and ID.
+func (p place) preferenceEntry(all bool) (Entry, error) {
+	if all || p.mem != nil {
+		return p.entry()
+	}
+	seq, err := p.part.seqOf(p.doc)
+	if err != nil || p.part.meta.MinSeq != p.part.meta.MaxSeq {
+		return Entry{Seq: seq}, err
+	}
+	id, err := p.part.ID(p.doc)
+	return Entry{Seq: seq, ID: string(id)}, err
+}
+
+// collect puts fingerprints with the same keeper together and orders the clusters.
+func (c *clustering) collect(keeper []uint32) error {
+	c.byKeeper = make([]uint32, len(c.fps))
+	for f := range c.byKeeper {
+		c.byKeeper[f] = uint32(f)
+	}
+	slices.SortStableFunc(c.byKeeper, func(a, b uint32) int { return cmp.Compare(keeper[a], keeper[b]) })
+	for from := 0; from < len(c.byKeeper); {
+		cl := cluster{keeper: keeper[c.byKeeper[from]], from: uint32(from)}
+		to := from
+		for ; to < len(c.byKeeper) && keeper[c.byKeeper[to]] == cl.keeper; to++ {
+			f := c.byKeeper[to]
+			cl.size += c.first[f+1] - c.first[f]
+		}
+		if cl.to = uint32(to); cl.size > 1 {
+			var err error
+			if cl.id, err = c.place(c.best[cl.keeper]).id(); err != nil {
+				return err
+			}
+			c.clusters = append(c.clusters, cl)
+		}
+		from = to
+	}
+	slices.SortFunc(c.clusters, func(a, b cluster) int {
+		if n := cmp.Compare(b.size, a.size); n != 0 {
+			return n
+		}
+		return bytes.Compare(a.id, b.id)
+	})
+	return nil
+}
+
+// members returns the documents of a cluster in their order.
+func (c *clustering) members(cl cluster, number int) ([]Member, error) {
+	members := make([]Member, 0, cl.size)
+	for _, f := range c.byKeeper[cl.from:cl.to] {
+		distance := bits.OnesCount64(c.fps[f] ^ c.fps[cl.keeper])
+		for i := c.first[f]; i < c.first[f+1]; i++ {
+			id, err := c.place(i).id()
+			if err != nil {
+				return nil, err
+			}
+			keep := i == c.best[cl.keeper]
+			members = append(members, Member{Cluster: number, Keep: keep, Match: Match{ID: string(id), Distance: distance}})
+		}
+	}
+	slices.SortFunc(members, func(a, b Member) int {
+		if a.Keep != b.Keep {
+			if a.Keep {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return members, nil
+}

@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/simhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// DB is an open database. All methods may be called from many goroutines.
+type DB struct {
+	path   string
+	uuid   [16]byte
+	fs     vfs.FS
+	opts   Options // defaults filled in
+	params sstable.Params
+	ttl    time.Duration
+	log    *slog.Logger
+	lock   io.Closer
+	cat    *catalog.Catalog // nil for a single table file
+
+	compactMu sync.Mutex // one compaction at a time; taken before all others
+	publishMu sync.Mutex
+
+	writeMu sync.Mutex // with seq and active, which only its holder changes
+	active  *memtable
+	last    commit // the newest; zero if the active memtable's log has none
+
+	newestLog uint64 // number of the newest log that there is or was, 0 for none
+
+	mu        sync.Mutex
+	seq       uint64      // of the last visible write
+	immutable []*memtable // oldest first; replaced, never changed in place
+	current   *version
+	nextFile  uint64
+	marks     map[string]int64
+	flushed   sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
+
+	failed    atomic.Pointer[error] // why the writer is poisoned
+	closed    atomic.Bool
+	closeOnce sync.Once
+	closeErr  error
+	stop      context.CancelFunc // ends background work
+	background
+	metrics metrics
+}
+
+// Path returns the path that the database was opened with.
+func (db *DB) Path() string { return db.path }
+
+// Fingerprint computes the fingerprint that Put stores for text, and false if text has no words.
+func (db *DB) Fingerprint(text string) (uint64, bool) {
+	return simhash.Text(text, int(db.params.Shingle))
+}
+
+func (db *DB) now() time.Time {
+	if db.opts.now != nil {
+		return db.opts.now()
+	}
+	return time.Now()
+}
+
+func (db *DB) file(name string) string { return filepath.Join(db.path, name) }
+
+// writable returns why the database takes no writes, or nil.
+func (db *DB) writable() error {
+	switch {
+	case db.closed.Load():
+		return ErrClosed
+	case db.opts.ReadOnly:
+		return fmt.Errorf("%s: %w", db.path, ErrReadOnly)
+	}
+	if err := db.failed.Load(); err != nil {
+		return fmt.Errorf("%w: %w", ErrFailed, *err)
+	}
+	return nil
+}
+
+// fail poisons the writer: what is on disk is no longer known, so nothing more is written until the database is opened
+// again. Reading goes on. It returns the error for the caller to return.
+func (db *DB) fail(err error) error {
+	if db.failed.CompareAndSwap(nil, &err) {
+		db.log.Error("write failed; the database takes no more writes until it is reopened", "path", db.path, "err", err)
+		db.event(Event{Kind: "error", Err: err})
+	}
+	db.mu.Lock()
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	return fmt.Errorf("%w: %w", ErrFailed, err)
+}
+
+func (db *DB) event(e Event) {
+	if db.opts.OnEvent != nil {
+		db.opts.OnEvent(e)
+	}
+}
+
+// A place is where a document is: in a memtable, or at a number of a part.
+type place struct {
+	mem  *memDoc
+	part *part
+	doc  uint32
+}
+
+// kill marks the document dead since seq.
+func (p place) kill(seq uint64) {
+	if p.mem != nil {
+		p.mem.dead.Store(seq)
+		return
+	}
+	p.part.dead.kill(p.doc, seq)
+}
+
+// locateLocked finds the living document with this ID as the writer sees it. The caller holds writeMu.
+func (db *DB) locateLocked(id string) (place, bool, error) {
+	db.mu.Lock()
+	v, imm := db.current, db.immutable
+	db.mu.Unlock()
+	const now = ^uint64(0)
+	if d := db.active.find(id, now); d != nil {
+		return place{mem: d}, true, nil
+	}
+	for _, m := range slices.Backward(imm) {
+		if d := m.find(id, now); d != nil {
+			return place{mem: d}, true, nil
+		}
+	}
+	return v.locate(id, now)
+}
+
+// locate finds the document with this ID that is alive at seq in the version's tables.
+func (v *version) locate(id string, seq uint64) (place, bool, error) {
+	for i := range v.parts {
+		p := &v.parts[i]
+		doc, ok, err := p.Lookup([]byte(id))
+		if err != nil {
+			return place{}, false, err
+		}
+		if ok && !p.dead.deadAt(doc, seq) {
+			return place{part: p, doc: doc}, true, nil
+		}
+	}
+	return place{}, false, nil
+}
+
+// allocFile returns a number for a new file.
+func (db *DB) allocFile() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	n := db.nextFile
+	db.nextFile++
+	return n
+}
+
+// allocSeqs takes n sequence numbers and returns the first. Nothing is visible at them until its place is published.
+func (db *DB) allocSeqs(n uint64) uint64 {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	first := db.seq + 1
+	db.publishLocked(db.seq + n)
+	return first
+}
+
+// install makes parts the current version. The caller holds publishMu, writeMu and mu.
+func (db *DB) install(parts []part) *version {
+	slices.SortFunc(parts, func(a, b part) int {
+		if a.meta.Number > b.meta.Number {
+			return -1
+		}
+		return 1
+	})
+	old := db.current
+	db.current = newVersion(parts)
+	return old
+}
+
+// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that only the newest log of a
+// database can have a torn tail. The caller holds writeMu.
+func (db *DB) rotateLocked() error {
+	if w := db.active.log; w != nil {
+		if err := w.Close(); err != nil {
+			return db.fail(fmt.Errorf("writing the log: %w", err))
+		}
+	}
+	db.mu.Lock()
+	db.immutable = append(slices.Clone(db.immutable), db.active)
+	db.active = newMemtable()
+	db.mu.Unlock()
+	db.last = commit{}
+	db.wakeFlush()
+	return nil
+}
+
+// startLogLocked gives the active memtable a log if it has none. Logs are made for the first write and not earlier, so that
+// reading a database writes nothing. The caller holds writeMu.
+func (db *DB) startLogLocked() error {
+	if db.active.log != nil {
+		return nil
+	}
+	number := db.allocFile()
+	w, err := wal.Create(db.fs, db.file(logName(number)), wal.Header{Database: db.uuid, Number: number})
+	if err == nil {
+		_, err = w.Append(encodeLogStart(db.newestLog))
+	}
+	if err != nil {
+		return db.fail(fmt.Errorf("starting a log: %w", err))
+	}
+	db.active.log, db.active.logs = w, append(db.active.logs, number)
+	db.newestLog = number
+	return nil
+}
+
+func (db *DB) immutables() int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return len(db.immutable)
+}
+
+// waitFlush waits until a memtable was flushed, or can't be any more.
+func (db *DB) waitFlush(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		db.mu.Lock()
+		db.flushed.Broadcast()
+		db.mu.Unlock()
+	})
+	defer stop()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for n := len(db.immutable); len(db.immutable) >= n && n > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if db.failed.Load() != nil || db.closed.Load() {
+			return nil // the caller's next check says which
+		}
+		db.flushed.Wait()
+	}
+	return nil
+}
+
+// Close ends background work and releases the files. What was acknowledged is in the log and tables; a database need not
+// be closed to be safe. Close waits for running writes; using the database afterwards is ErrClosed. Snapshots that are
+// still open stay readable. A second Close returns what the first did.
+func (db *DB) Close() error {
+	db.closeOnce.Do(func() {
+		db.closed.Store(true)
+		db.stop()
+		db.mu.Lock()
+		db.flushed.Broadcast()
+		db.mu.Unlock()
+		db.background.wait()
+		db.writeMu.Lock()
+		defer db.writeMu.Unlock()
+		db.closeErr = db.release()
+	})
+	return db.closeErr
+}
+
+// release closes what the database holds; parts that were never opened are skipped.
+func (db *DB) release() error {
+	var errs []error
+	db.mu.Lock()
+	mems := db.immutable
+	if db.active != nil {
+		mems = append(slices.Clone(mems), db.active)
+	}
+	v := db.current
+	db.current = nil
+	db.mu.Unlock()
+	for _, m := range mems {
+		if m.log != nil {
+			errs = append(errs, m.log.Close())
+		}
+	}
+	if v != nil {
+		errs = append(errs, v.unref())
+	}
+	if db.cat != nil {
+		errs = append(errs, db.cat.Close())
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"iter"
+)
+
+// The reading methods of DB are those of a Snapshot taken when they are called, or when their iteration begins.
+
+// Get is Snapshot.Get now.
+func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
+	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
+}
+
+// Lookup is Snapshot.Lookup now.
+func (db *DB) Lookup(ctx context.Context, id string) (Entry, error) {
+	return withSnapshot(db, func(s *Snapshot) (Entry, error) { return s.Lookup(ctx, id) })
+}
+
+// Near is Snapshot.Near now.
+func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Near(ctx, fp, k) })
+}
+
+// Nearest is Snapshot.Nearest now.
+func (db *DB) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, n) })
+}
+
+// Entries is Snapshot.Entries now.
+func (db *DB) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Entry, error] { return s.Entries(ctx, prefix) })
+}
+
+// Pairs is Snapshot.Pairs now.
+func (db *DB) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, progress) })
+}
+
+// Clusters is Snapshot.Clusters now.
+func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })
+}
+
+// PlanNear is Snapshot.PlanNear now.
+func (db *DB) PlanNear(fp uint64, k int) (NearPlan, error) {
+	return withSnapshot(db, func(s *Snapshot) (NearPlan, error) { return s.PlanNear(fp, k) })
+}
+
+func withSnapshot[T any](db *DB, fn func(*Snapshot) (T, error)) (T, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	defer s.Close()
+	return fn(s)
+}
+
+func iterSnapshot[T any](db *DB, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		s, err := db.Snapshot()
+		if err != nil {
+			var zero T
+			yield(zero, err)
+			return
+		}
+		defer s.Close()
+		fn(s)(yield)
+	}
+}

@@ -1,0 +1,29 @@
+// Package engine is the simdb database: documents under keys, found again by near-duplicates of them.
+//
+// # Parts
+//
+// A database is a directory. What is in it is listed by CATALOG (bbolt); documents are in immutable tables (.sst, package
+// sstable) and, until a table is written, in a memtable that a write-ahead log (.wal) makes durable.
+//
+//	writes ──> log ──> memtable ──flush──> table ─┐
+//	                                      tables ─┴─compaction──> table
+//	reads  ──> snapshot = memtables + version (a set of tables, each with its tombstones)
+//
+// # Invariants
+//
+//   - Every write has a sequence number, larger than all before it. A snapshot is a sequence number and what was
+//     readable at it; it sees exactly the writes up to its number.
+//   - At any sequence number an ID is alive in at most one place: a write that replaces or deletes it marks the old
+//     place dead, with its own number. Places are a table and document number, or a memtable and position.
+//   - A table's durable tombstones are in the catalog. Tombstones younger than FlushedSeq are in the log alone, and are
+//     found again by replaying it.
+//   - Replaying a log is idempotent: a record that is older than the document stored under its ID does nothing.
+//   - A file is unlinked only after the catalog stopped listing it and no snapshot can reach it.
+//
+// # Locks, in the order they are taken
+//
+//	compactMu   one compaction at a time
+//	publishMu   one change of the set of tables at a time (flush, compaction, load): catalog transaction and install
+//	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones
+//	mu          the pointers that a snapshot copies; held for nanoseconds
+package engine

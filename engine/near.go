@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable"
+)
+
+func checkDistance(k int) error {
+	if k < 0 || k > 64 {
+		return fmt.Errorf("a distance of %d bits is outside 0..64: %w", k, ErrInvalid)
+	}
+	return nil
+}
+
+// A nearHit is a visible document within the distance asked for. Its id aliases the table or memtable.
+type nearHit struct {
+	id       []byte
+	distance int
+	place
+}
+
+// nearScratch is the reusable memory of a Near query.
+type nearScratch struct {
+	table sstable.Scratch
+	raw   []sstable.Hit
+	mem   []uint32
+	hits  []nearHit
+}
+
+var nearPool = sync.Pool{New: func() any { return new(nearScratch) }}
+
+// Near yields every visible document whose fingerprint differs from fp in at most k bits, k in 0..64: nearest first, then
+// by ID.
+func (s *Snapshot) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+	return s.yieldHits(ctx, func(sc *nearScratch) error { return s.near(ctx, fp, k, sc) })
+}
+
+// Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first, then by ID.
+func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
+	return s.yieldHits(ctx, func(sc *nearScratch) error {
+		if n < 0 {
+			return fmt.Errorf("%d nearest documents: %w", n, ErrInvalid)
+		}
+		for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
+			if err := s.near(ctx, fp, k, sc); err != nil {
+				return err
+			}
+			if len(sc.hits) >= n {
+				break
+			}
+		}
+		sc.hits = sc.hits[:min(n, len(sc.hits))]
+		return nil
+	})
+}
+
+// yieldHits yields the hits that find leaves in the scratch memory, in order.
+func (s *Snapshot) yieldHits(ctx context.Context, find func(*nearScratch) error) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		matches, err := s.matches(ctx, find)
+		if err != nil {
+			yield(Match{}, err)
+			return
+		}
+		for _, m := range matches {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Snapshot) matches(ctx context.Context, find func(*nearScratch) error) (matches []Match, err error) {
+	sc := nearPool.Get().(*nearScratch)
+	defer func() {
+		clear(sc.hits) // they hold on to tables
+		nearPool.Put(sc)
+	}()
+	err = s.safely(ctx, func() error {
+		if err := find(sc); err != nil || len(sc.hits) == 0 {
+			return err
+		}
+		matches = make([]Match, len(sc.hits))
+		for i, h := range sc.hits {
+			matches[i] = Match{ID: string(h.id), Distance: h.distance}
+		}
+		return nil
+	})
+	return matches, err
+}
+
+// near leaves all visible documents within k bits of fp in sc.hits, nearest first, then by ID.
+func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) error {
+	if err := checkDistance(k); err != nil {
+		return err
+	}
+	clear(sc.hits)
+	sc.hits = sc.hits[:0]
+	stats := statsOf(ctx)
+	for i := range s.version.parts {
+		if err := s.nearPart(&s.version.parts[i], fp, k, sc, stats); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.mems {
+		s.nearMem(m, fp, k, sc, stats)
+	}
+	stats.Matches += int64(len(sc.hits))
+	slices.SortFunc(sc.hits, func(a, b nearHit) int {
+		if c := cmp.Compare(a.distance, b.distance); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.id, b.id)
+	})
+	return ctx.Err()
+}
+
+func (s *Snapshot) nearPart(p *part, fp uint64, k int, sc *nearScratch, stats *QueryStats) (err error) {
+	sc.table.Stats = sstable.NearStats{}
+	sc.raw, err = p.Near(fp, k, &sc.table, sc.raw[:0])
+	if err != nil {
+		return err
+	}
+	stats.Tables++
+	stats.Probes += int64(sc.table.Stats.Probes)
+	stats.Candidates += int64(sc.table.Stats.Candidates)
+	for _, h := range sc.raw {
+		ok, err := s.alive(p, h.Doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		id, err := p.ID(h.Doc)
+		if err != nil {
+			return err
+		}
+		sc.hits = append(sc.hits, nearHit{id, int(h.Distance), place{part: p, doc: h.Doc}})
+	}
+	return nil
+}
+
+func (s *Snapshot) nearMem(m memSnapshot, fp uint64, k int, sc *nearScratch, stats *QueryStats) {
+	if len(m.fps) == 0 {
+		return
+	}
+	stats.Tables++
+	stats.Candidates += int64(len(m.fps))
+	sc.mem = kernel.ScanFlat(sc.mem[:0], m.fps, fp, k)
+	for _, i := range sc.mem {
+		d := m.docs[m.fpDoc[i]]
+		if s.memAlive(d) {
+			sc.hits = append(sc.hits, nearHit{d.ID, bits.OnesCount64(fp^m.fps[i]), place{mem: d}})
+		}
+	}
+}
+
+// PlanNear returns how a Near query would be carried out.
+func (s *Snapshot) PlanNear(fp uint64, k int) (NearPlan, error) {
+	plan := NearPlan{K: k}
+	if err := checkDistance(k); err != nil {
+		return plan, err
+	}
+	err := s.safely(context.Background(), func() error {
+		var sc sstable.Scratch
+		for i := range s.version.parts {
+			p := &s.version.parts[i]
+			t, err := p.Plan(fp, k, &sc)
+			if err != nil {
+				return err
+			}
+			plan.Parts = append(plan.Parts, PartPlan{
+				Part: "table " + p.name, Documents: int(p.NumDocs()), Method: t.Method, Radii: t.Radii,
+				Probes: int(t.Probes), Candidates: int(t.Candidates),
+			})
+		}
+		return nil
+	})
+	for _, m := range s.mems {
+		if n := len(m.docs); n > 0 {
+			plan.Parts = append(plan.Parts, PartPlan{Part: "memtable", Documents: n, Method: "scan", Candidates: len(m.fps)})
+		}
+	}
+	return plan, err
+}

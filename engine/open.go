@@ -1,0 +1,477 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+const (
+	catalogName = "CATALOG"
+	lockName    = "LOCK"
+
+	defaultMemtable = 16 << 20
+	ttlOption       = "ttl" // in the catalog's options, as time.Duration.String
+)
+
+// Create makes a new database at path and opens it. It returns ErrExists if there is something at path that is not an empty
+// directory.
+func Create(path string, o *Options) (*DB, error) {
+	opts := withDefaults(o)
+	switch what, err := look(opts.fs, path); {
+	case err != nil:
+		return nil, err
+	case what != nothing:
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	}
+	return create(path, opts)
+}
+
+// Open opens the database at path, which it creates if there is nothing and Options does not forbid it. A single table file
+// (.sst) is opened too, read-only.
+//
+// Open recovers what a crash has left: the log is replayed, its torn end, which nobody was told is safe, is cut off, and files
+// that were being written are removed. Anything else that is damaged is a *CorruptionError. A database that another
+// process has open is ErrLocked, at once.
+func Open(path string, o *Options) (*DB, error) {
+	opts := withDefaults(o)
+	what, err := look(opts.fs, path)
+	if err != nil {
+		return nil, err
+	}
+	switch what {
+	case nothing:
+		if opts.MustExist || opts.ReadOnly {
+			return nil, fmt.Errorf("%s: no such database: %w", path, ErrNotFound)
+		}
+		return create(path, opts)
+	case database:
+		return open(path, opts)
+	case tableFile:
+		return openSingle(path, opts)
+	case damaged:
+		return nil, fmt.Errorf("%s holds tables or logs but no %s: %w", path, catalogName,
+			base.Corruptf(catalogName, "file", -1, "missing"))
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrNotDatabase)
+}
+
+func withDefaults(o *Options) Options {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	if opts.fs == nil {
+		opts.fs = vfs.Disk
+	}
+	if opts.MemtableBytes <= 0 {
+		opts.MemtableBytes = defaultMemtable
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return opts
+}
+
+// What can be found at a path.
+type found int
+
+const (
+	nothing   found = iota // or an empty directory, or what an interrupted Create leaves
+	database               // a directory with a catalog
+	damaged                // a directory with files of a database, but no catalog
+	tableFile              // a single table
+	other
+)
+
+func look(fsys vfs.FS, path string) (found, error) {
+	info, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nothing, nil
+	case err != nil:
+		return other, err
+	case !info.IsDir:
+		return lookFile(fsys, path)
+	}
+	names, err := fsys.List(path)
+	if err != nil {
+		return other, err
+	}
+	if slices.Contains(names, catalogName) {
+		return database, nil
+	}
+	what := nothing
+	for _, name := range names {
+		_, sst := fileNumber(name, ".sst")
+		_, wal := fileNumber(name, ".wal")
+		switch {
+		case sst || wal:
+			return damaged, nil // Create makes the catalog before them
+		case name != lockName && !strings.HasPrefix(name, catalogName):
+			what = other
+		}
+	}
+	return what, nil
+}
+
+// lookFile tells a table from other files.
+func lookFile(fsys vfs.FS, path string) (found, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return other, err
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
+		return tableFile, nil
+	}
+	return other, nil
+}
+
+// fileNumber returns the number in the name of a table or log.
+func fileNumber(name, ext string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, ext)
+	if !ok || len(digits) < 6 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, err == nil
+}
+
+// paramsFor returns the parameters that a new database gets by the options.
+func paramsFor(o Options) (sstable.Params, error) {
+	p := sstable.Params{
+		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, 3)),
+		Layout: sstable.DefaultLayout, StoreText: !o.NoText,
+	}
+	if o.Shingle < 0 || o.Sketch < 0 || o.TTL < 0 {
+		return p, fmt.Errorf("a negative option: %w", ErrInvalid)
+	}
+	if o.Layout != "" {
+		l, err := sstable.ParseLayout(o.Layout)
+		if err != nil {
+			return p, fmt.Errorf("layout %q: %w: %w", o.Layout, err, ErrInvalid)
+		}
+		p.Layout = l
+	}
+	if err := p.Validate(); err != nil {
+		return p, fmt.Errorf("%w: %w", err, ErrInvalid)
+	}
+	return p, nil
+}
+
+// checkParams compares what the options ask for with what the database has.
+func (db *DB) checkParams(o Options) error {
+	want := db.params
+	if o.Shingle != 0 {
+		want.Shingle = uint32(o.Shingle)
+	}
+	if o.Layout != "" {
+		l, err := sstable.ParseLayout(o.Layout)
+		if err != nil {
+			return fmt.Errorf("layout %q: %w: %w", o.Layout, err, ErrInvalid)
+		}
+		want.Layout = l
+	}
+	if o.NoText {
+		want.StoreText = false
+	}
+	if diff := db.params.Diff(want); diff != "" {
+		return fmt.Errorf("%s was created with %s: %w", db.path, diff, ErrParams)
+	}
+	if o.TTL != 0 && o.TTL != db.ttl {
+		return fmt.Errorf("%s was created with ttl %v, not %v: %w", db.path, db.ttl, o.TTL, ErrParams)
+	}
+	return nil
+}
+
+// newDB returns a DB on which nothing is open yet.
+func newDB(path string, o Options) *DB {
+	db := &DB{path: path, fs: o.fs, opts: o, log: o.Logger, active: newMemtable(), nextFile: 1, marks: map[string]int64{}}
+	db.flushed.L = &db.mu
+	db.stop = func() {}
+	return db
+}
+
+func create(path string, o Options) (*DB, error) {
+	params, err := paramsFor(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.fs.MkdirAll(path); err != nil {
+		return nil, err
+	}
+	if err := o.fs.SyncDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	db := newDB(path, o)
+	if err := db.takeLock(); err != nil {
+		return nil, err
+	}
+	err = db.createCatalog(params)
+	if err == nil {
+		err = db.openCatalog()
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.release())
+	}
+	db.start()
+	return db, nil
+}
+
+func (db *DB) createCatalog(params sstable.Params) error {
+	encoded, err := params.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	s := catalog.State{Created: db.now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
+	rand.Read(s.UUID[:])
+	if db.opts.TTL > 0 {
+		s.Options[ttlOption] = db.opts.TTL.String()
+	}
+	if err := catalog.Create(db.fs, db.file(catalogName), s); err != nil {
+		return fmt.Errorf("creating the catalog: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) takeLock() error {
+	var locked *vfs.LockedError
+	lock, err := db.fs.Lock(db.file(lockName))
+	switch {
+	case errors.As(err, &locked) && locked.PID > 0:
+		return fmt.Errorf("%s: %w by process %d", db.path, ErrLocked, locked.PID)
+	case errors.As(err, &locked):
+		return fmt.Errorf("%s: %w", db.path, ErrLocked)
+	case err != nil:
+		return err
+	}
+	db.lock = lock
+	return nil
+}
+
+func open(path string, o Options) (*DB, error) {
+	db := newDB(path, o)
+	if err := db.takeLock(); err != nil {
+		return nil, err
+	}
+	err := db.openCatalog()
+	if err == nil {
+		err = db.checkParams(o)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.release())
+	}
+	db.start()
+	return db, nil
+}
+
+// start begins background work on an opened database.
+func (db *DB) start() {
+	if db.opts.ReadOnly {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	db.stop = cancel
+	db.startBackground(ctx)
+	if db.immutables() > 0 {
+		db.wakeFlush()
+	}
+	db.wakeCompact()
+}
+
+// openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and replays the logs.
+func (db *DB) openCatalog() error {
+	cat, s, err := catalog.Open(db.fs, db.file(catalogName), catalog.Options{ReadOnly: db.opts.ReadOnly})
+	if err != nil {
+		return err
+	}
+	db.cat, db.uuid, db.nextFile = cat, s.UUID, s.NextFile
+	db.seq = s.FlushedSeq
+	if s.Marks != nil {
+		db.marks = s.Marks
+	}
+	if err := db.params.UnmarshalBinary(s.Params); err != nil {
+		return base.Corruptf(catalogName, "params", -1, "%w", err)
+	}
+	if v := s.Options[ttlOption]; v != "" {
+		if db.ttl, err = time.ParseDuration(v); err != nil {
+			return base.Corruptf(catalogName, "options", -1, "%w", err)
+		}
+	}
+	if err := db.openTables(s); err != nil {
+		return err
+	}
+	logs, err := db.tidy(s)
+	if err != nil {
+		return err
+	}
+	return db.replayLogs(s, logs)
+}
+
+// openTables makes the first version, of the tables in the catalog.
+func (db *DB) openTables(s *catalog.State) error {
+	var parts []part
+	for _, meta := range s.Tables {
+		t, err := db.openTable(meta)
+		if err == nil {
+			if dead := s.Tombstones[meta.Number]; dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
+				err = errors.Join(t.Close(), base.Corruptf(catalogName, fmt.Sprintf("tombstones/%d", meta.Number), -1,
+					"document %d of %d", dead.Maximum(), meta.Docs))
+			}
+		}
+		if err != nil {
+			for _, p := range parts {
+				p.Close()
+			}
+			return err
+		}
+		db.seq = max(db.seq, meta.MaxSeq)
+		parts = append(parts, part{t, newTombstones(s.Tombstones[meta.Number])})
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.install(parts)
+	return nil
+}
+
+// tableMeta is the catalog's entry for a table that was just written.
+func tableMeta(number uint64, info sstable.Info) catalog.Table {
+	return catalog.Table{
+		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
+		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
+	}
+}
+
+// openTable opens a table file and checks that it is the one the catalog means.
+func (db *DB) openTable(meta catalog.Table) (*table, error) {
+	name := tableName(meta.Number)
+	f, err := db.fs.Open(db.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, base.Corruptf(name, "file", -1, "missing: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := sstable.Open(f, name)
+	if err != nil {
+		return nil, err
+	}
+	info := r.Info()
+	switch {
+	case r.Params() != db.params:
+		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.params), ErrParams)
+	case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:
+		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return &table{meta: meta, name: name, Reader: r, remove: func() error { return db.fs.Remove(db.file(name)) }}, nil
+}
+
+// tidy removes what is left of files that the catalog does not list, and returns the numbers of the logs to replay in order.
+// A table with a number that the catalog has not given out yet was finished but not published, or the catalog is an old
+// copy: it is set aside, not removed.
+func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
+	names, err := db.fs.List(db.path)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[uint64]bool{}
+	for _, t := range s.Tables {
+		listed[t.Number] = true
+	}
+	var stray []string
+	for _, name := range names {
+		if n, ok := fileNumber(name, ".wal"); ok {
+			db.nextFile = max(db.nextFile, n+1)
+			db.newestLog = max(db.newestLog, n)
+			if n >= s.FirstWAL {
+				logs = append(logs, n)
+			} else {
+				stray = append(stray, name)
+			}
+		}
+		if n, ok := fileNumber(name, ".sst"); ok && !listed[n] {
+			db.nextFile = max(db.nextFile, n+1)
+			if n >= s.NextFile && db.isTable(name) {
+				name += orphanSuffix
+			}
+			stray = append(stray, name)
+		}
+	}
+	slices.Sort(logs)
+	if db.opts.ReadOnly {
+		return logs, nil
+	}
+	for _, name := range stray {
+		if whole, ok := strings.CutSuffix(name, orphanSuffix); ok {
+			db.log.Warn("a table that the catalog does not list was set aside", "path", db.path, "file", name)
+			err = db.fs.Rename(db.file(whole), db.file(name))
+		} else {
+			err = db.fs.Remove(db.file(name))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return logs, nil
+}
+
+// orphanSuffix marks a table that was set aside.
+const orphanSuffix = ".orphan"
+
+// isTable reports whether the file is a whole table.
+func (db *DB) isTable(name string) bool {
+	f, err := db.fs.Open(db.file(name))
+	if err != nil {
+		return false
+	}
+	r, err := sstable.Open(f, name)
+	if err != nil {
+		return false
+	}
+	return r.Close() == nil
+}
+
+// openSingle opens one table file as a read-only database.
+func openSingle(path string, o Options) (*DB, error) {
+	o.ReadOnly = true
+	db := newDB(path, o)
+	f, err := db.fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(path)
+	r, err := sstable.Open(f, name)
+	if err != nil {
+		return nil, err
+	}
+	db.params = r.Params()
+	if err := db.checkParams(o); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	t := &table{meta: tableMeta(0, r.Info()), name: name, Reader: r}
+	db.seq = t.meta.MaxSeq
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.install([]part{{t, newTombstones(nil)}})
+	return db, nil
+}

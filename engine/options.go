@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// SyncMode says when an acknowledged write is safe.
+type SyncMode int
+
+const (
+	// SyncAlways fsyncs the log before a write returns: what is acknowledged survives kill -9 and power loss.
+	// Concurrent writers share one fsync.
+	SyncAlways SyncMode = iota
+	// SyncNever hands writes to the operating system and returns: acknowledged writes survive kill -9 of the
+	// process, not a crash of the machine. What a crash leaves is a prefix of the writes, never a part of one.
+	SyncNever
+)
+
+// Options are the options of Open and Create. The zero value, and nil, are good defaults.
+type Options struct {
+	// The first group is fixed at creation and ignored when the database exists, except that a value that is set
+	// and differs from the database's is ErrParams.
+
+	Shingle    int           // words a shingle; 0 means 3
+	Layout     string        // permuted tables, "4:1" by default; see docs/design.md
+	Sketch     int           // entries of a MinHash sketch; 0 means 128
+	MinJaccard float64       // the least threshold that JACCARD answers from its index; 0 means 0.65
+	NoText     bool          // do not keep texts and fields
+	NoSketch   bool          // do not keep sketches: no JACCARD
+	TTL        time.Duration // documents older than this are invisible, and dropped by compaction; 0 means they stay
+
+	ReadOnly  bool // open for reading alone; a database that is open for writing elsewhere can't be
+	MustExist bool // Open does not create
+
+	Sync                  SyncMode
+	MemtableBytes         int  // flush after this much; 0 means 16 MiB
+	DisableAutoCompaction bool // compact only on Compact
+
+	Logger  *slog.Logger // nil logs nothing
+	OnEvent func(Event)  // called for flushes, compactions and recoveries; must not call back into the DB
+
+	fs  vfs.FS           // tests put a crashable or faulty file system here
+	now func() time.Time // tests put a clock here
+}
+
+// Event is something that the engine did on its own.
+type Event struct {
+	Kind     string // "flush", "compact", "recover", "error"
+	Tables   []uint64
+	Docs     int
+	Bytes    int64
+	Duration time.Duration
+	Err      error
+}

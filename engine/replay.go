@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// maxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a database that is opened for
+// single writes again and again gets neither a table nor a log for each.
+const maxReplayedLogs = 4
+
+// replayLogs brings the writes of the logs, oldest first, into the active memtable.
+func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
+	start := time.Now()
+	frames := 0
+	for i, number := range logs {
+		last := i == len(logs)-1
+		r := replay{db: db, flushed: s.FlushedSeq, name: logName(number), firstLog: s.FirstWAL}
+		if i > 0 {
+			r.before = logs[i-1]
+		}
+		path := db.file(r.name)
+		res, err := wal.Replay(db.fs, path, wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}}, r.frame)
+		if err != nil {
+			return inFile(r.name, err)
+		}
+		frames += res.Frames
+		if !db.opts.ReadOnly {
+			if res.Torn {
+				db.log.Warn("cutting the torn end of the log", "path", db.path, "file", r.name, "bytes", res.TornBytes)
+			}
+			if err := wal.Cut(db.fs, path, res); err != nil {
+				return err
+			}
+		}
+		if res.End > 0 {
+			db.active.logs = append(db.active.logs, number)
+		}
+	}
+	db.active.publish()
+	if frames > 0 {
+		db.event(Event{Kind: "recover", Docs: len(db.active.cur.docs), Duration: time.Since(start)})
+	}
+	if !db.opts.ReadOnly && !db.active.empty() &&
+		(len(db.active.logs) >= maxReplayedLogs || db.active.bytes >= db.opts.MemtableBytes/2) {
+		return db.rotateLocked()
+	}
+	return nil
+}
+
+// inFile gives a corruption error the file's base name, as all errors of a database have it.
+func inFile(name string, err error) error {
+	var c *CorruptionError
+	if errors.As(err, &c) {
+		c.File = name
+	}
+	return err
+}
+
+// A replay takes the frames of one log.
+type replay struct {
+	db               *DB
+	name             string
+	flushed          uint64 // writes up to here are in tables
+	firstLog, before uint64 // the first log to replay; the one replayed before this, 0 if this is it
+}
+
+func (r *replay) frame(payload []byte) error {
+	err := decodeBatch(payload, r.start, r.apply)
+	if errors.Is(err, errBatch) {
+		return base.Corruptf(r.name, "batch", -1, "%w", err)
+	}
+	return err
+}
+
+// start checks that the log before this one is there, unless all of that is in tables.
+func (r *replay) start(before uint64) error {
+	if before != r.before && before >= r.firstLog {
+		return base.Corruptf(logName(before), "file", -1, "missing: %s goes on where it ends", r.name)
+	}
+	return nil
+}
+
+// apply brings one write into the memtable, unless a table has it, or a newer version of its document, already: loads go
+// straight to tables and overtake the log.
+func (r *replay) apply(rec record) error {
+	db := r.db
+	seq := rec.doc.Seq
+	db.seq = max(db.seq, seq)
+	if seq <= r.flushed {
+		return nil
+	}
+	newer, err := db.killOlder(string(rec.doc.ID), seq)
+	if err != nil {
+		return fmt.Errorf("replaying %s: %w", r.name, err)
+	}
+	if !rec.del && !newer {
+		db.active.add(rec.doc)
+	}
+	db.active.maxSeq = max(db.active.maxSeq, seq)
+	return nil
+}
+
+// killOlder marks every version of id that was written before seq dead, and reports whether one was written later. While logs
+// are replayed there may be both: a load that overtook the log may have put a newer version beside one that the log has
+// yet to delete.
+func (db *DB) killOlder(id string, seq uint64) (newer bool, err error) {
+	const now = ^uint64(0)
+	if d := db.active.find(id, now); d != nil {
+		place{mem: d}.kill(seq) // the log is in order
+	}
+	for i := range db.current.parts {
+		p := &db.current.parts[i]
+		doc, ok, err := p.Lookup([]byte(id))
+		if err != nil {
+			return false, err
+		}
+		if !ok || p.dead.deadAt(doc, now) {
+			continue
+		}
+		stored, err := p.seqOf(doc)
+		if err != nil {
+			return false, err
+		}
+		if stored > seq {
+			newer = true
+		} else {
+			p.dead.kill(doc, seq)
+		}
+	}
+	return newer, nil
+}

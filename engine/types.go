@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Limits of a document. A larger one is refused with ErrTooLarge, never cut.
+const (
+	MaxIDBytes   = 65535    // an ID has 1 to MaxIDBytes bytes
+	MaxTextBytes = 64 << 20 // Text and Fields together have at most MaxTextBytes bytes
+)
+
+// Doc is a document: what Put stores and Get returns.
+type Doc struct {
+	// ID is the key: 1 to MaxIDBytes bytes, any bytes. Put replaces the document that has it.
+	ID string
+	// Text is what the fingerprint is computed from; it is kept unless the database was created with NoText.
+	Text string
+	// Fields is a JSON object kept with the document as it is, or nil.
+	Fields json.RawMessage
+	// Fingerprint is the 64-bit fingerprint to store. Where it is nil, Put computes the SimHash of Text; a text
+	// without words has none, and its document is stored and matches nothing.
+	Fingerprint *uint64
+	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and SINCE go by it.
+	Time time.Time
+}
+
+// Entry is a document without its text: what the indexes know of it.
+type Entry struct {
+	ID             string
+	Fingerprint    uint64 // meaningful if HasFingerprint
+	HasFingerprint bool   // false for a text without words
+	Time           time.Time
+	Seq            uint64 // the order of writing: a later write has a larger number
+}
+
+// Match is a document that a query found.
+type Match struct {
+	ID       string
+	Distance int     // Hamming distance in bits, for Near and Nearest
+	Score    float64 // Jaccard estimate in [0,1], for Jaccard
+	Error    float64 // standard error of Score
+	Exact    bool    // Score is exact: neither sketch was full, or it was verified on the text
+}
+
+// Pair is two documents that match each other; A < B bytewise.
+type Pair struct {
+	A, B string
+	Match
+}
+
+// Member is a document's place in a cluster.
+type Member struct {
+	Cluster int  // 1 is the largest cluster
+	Keep    bool // the one document of the cluster to keep
+	Match        // ID, and distance or score to the keeper
+}
+
+// Criterion says when two documents count as near-duplicates: Near(k) or Jaccard(t).
+type Criterion struct {
+	jaccard bool
+	k       int
+	t       float64
+}
+
+// Near is the criterion "fingerprints differ in at most k bits", k in 0..64.
+func Near(k int) Criterion { return Criterion{k: k} }
+
+// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1.
+func Jaccard(t float64) Criterion { return Criterion{jaccard: true, t: t} }
+
+// Distance returns k of Near(k), and false for another criterion.
+func (c Criterion) Distance() (k int, ok bool) { return c.k, !c.jaccard }
+
+// Threshold returns t of Jaccard(t), and false for another criterion.
+func (c Criterion) Threshold() (t float64, ok bool) { return c.t, c.jaccard }
+
+// String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8".
+func (c Criterion) String() string {
+	if c.jaccard {
+		return fmt.Sprintf("JACCARD %g", c.t)
+	}
+	return fmt.Sprintf("NEAR %d", c.k)
+}
+
+// Progress is how far a long operation has come. Total is 0 while it is not known.
+type Progress struct {
+	Stage       string // what is being done: "load", "pairs", "compact", ...
+	Done, Total int64  // in Unit
+	Unit        string // "documents", "bytes", ...
+}
+
+// ClusterMode is how clusters are formed from matching pairs.
+type ClusterMode int
+
+const (
+	// Star clusters: every member matches its keeper. Fingerprints are taken in order of preference (of its most
+	// preferred document); each joins the nearest keeper so far that it matches, of equally near ones the preferred
+	// one, or becomes a keeper itself. Documents of equal fingerprint stay together.
+	Star ClusterMode = iota
+	// Components are the connected components of the matching pairs: members may be far from the keeper.
+	Components
+)
+
+// ClusterOptions are the options of Clusters.
+type ClusterOptions struct {
+	Mode ClusterMode
+	// Before says whether a is kept in preference to b; it must be a strict weak order. Nil prefers the document
+	// written first. Ties fall to the one written first.
+	Before   func(a, b Entry) bool
+	Progress func(Progress)
+}

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A table is an open table file, shared by the versions that list it.
+type table struct {
+	meta catalog.Table
+	name string // base name of the file
+	*sstable.Reader
+	refs     atomic.Int32 // versions that list it
+	obsolete atomic.Bool  // no longer in the catalog: remove the file with the last reference
+	remove   func() error
+}
+
+// seqOf returns the sequence number of document doc. A table taken over from another database carries numbers that mean
+// nothing here; its entry in the catalog has the range that counts.
+func (t *table) seqOf(doc uint32) (uint64, error) {
+	s, err := t.Seq(doc)
+	return t.clampSeq(s), err
+}
+
+func (t *table) clampSeq(stored uint64) uint64 { return min(max(stored, t.meta.MinSeq), t.meta.MaxSeq) }
+
+func (t *table) unref() error {
+	if t.refs.Add(-1) > 0 {
+		return nil
+	}
+	err := t.Close()
+	if t.obsolete.Load() {
+		if e := t.remove(); e != nil && err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Tombstones say which documents of a table are dead, and since when. Base holds those that the catalog has; recent those
+// that are in the log alone, with the sequence number of the write that killed them. Recent only grows: a flush that makes
+// tombstones durable puts a new value into the new version.
+type tombstones struct {
+	base *roaring.Bitmap // never changed
+
+	mu     sync.RWMutex
+	recent map[uint32]uint64
+}
+
+func newTombstones(base *roaring.Bitmap) *tombstones {
+	if base == nil {
+		base = roaring.New()
+	}
+	return &tombstones{base: base, recent: map[uint32]uint64{}}
+}
+
+// deadAt reports whether doc is dead to a snapshot at seq.
+func (t *tombstones) deadAt(doc uint32, seq uint64) bool {
+	if t.base.Contains(doc) {
+		return true
+	}
+	t.mu.RLock()
+	s, ok := t.recent[doc]
+	t.mu.RUnlock()
+	return ok && s <= seq
+}
+
+// kill marks doc dead since seq.
+func (t *tombstones) kill(doc uint32, seq uint64) {
+	t.mu.Lock()
+	t.recent[doc] = seq
+	t.mu.Unlock()
+}
+
+// upTo returns base and everything of recent up to seq as one bitmap, and what is younger.
+func (t *tombstones) upTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]uint64) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dead, younger = t.base, map[uint32]uint64{}
+	if len(t.recent) > 0 {
+		dead = t.base.Clone()
+	}
+	for doc, s := range t.recent {
+		if s <= seq {
+			dead.Add(doc)
+		} else {
+			younger[doc] = s
+		}
+	}
+	return dead, younger
+}
+
+// count returns how many documents are dead.
+func (t *tombstones) count() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return int64(t.base.GetCardinality()) + int64(len(t.recent))
+}
+
+// below returns how many documents with a number under n are dead.
+func (t *tombstones) below(n uint32) int64 {
+	if n == 0 {
+		return 0
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dead := int64(t.base.Rank(n - 1))
+	for doc := range t.recent {
+		if doc < n {
+			dead++
+		}
+	}
+	return dead
+}
+
+// A part is a table in a version, with its tombstones.
+type part struct {
+	*table
+	dead *tombstones
+}
+
+// A version is an immutable set of tables, newest first. It keeps its tables open until its last reference goes.
+type version struct {
+	parts []part
+	refs  atomic.Int32
+}
+
+func newVersion(parts []part) *version {
+	v := &version{parts: parts}
+	v.refs.Store(1)
+	for _, p := range parts {
+		p.refs.Add(1)
+	}
+	return v
+}
+
+func (v *version) unref() error {
+	if v.refs.Add(-1) > 0 {
+		return nil
+	}
+	var first error
+	for _, p := range v.parts {
+		if err := p.unref(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// part returns the part of table number, or nil.
+func (v *version) part(number uint64) *part {
+	for i := range v.parts {
+		if v.parts[i].meta.Number == number {
+			return &v.parts[i]
+		}
+	}
+	return nil
+}
+
+func tableName(number uint64) string { return fmt.Sprintf("%06d.sst", number) }
+func logName(number uint64) string   { return fmt.Sprintf("%06d.wal", number) }

@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/sstable"
+)
+
+// maxImmutable is how many full memtables may wait for their flush before writers wait too.
+const maxImmutable = 2
+
+// Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as Options.Sync says.
+func (db *DB) Put(ctx context.Context, d Doc) error {
+	return db.write(ctx, []operation{{doc: d}})
+}
+
+// Delete removes the document with this ID; ErrNotFound if there is none.
+func (db *DB) Delete(ctx context.Context, id string) error {
+	if _, err := db.Lookup(ctx, id); err != nil {
+		return err
+	}
+	return db.write(ctx, []operation{{del: true, doc: Doc{ID: id}}})
+}
+
+// Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes to the same ID the
+// last one counts.
+func (db *DB) Apply(ctx context.Context, b *Batch) error {
+	return db.write(ctx, b.ops)
+}
+
+func (db *DB) write(ctx context.Context, ops []operation) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	recs, err := db.prepare(ctx, ops)
+	if err != nil {
+		return err
+	}
+	payload := encodeBatch(recs)
+	if err := db.lockForWrite(ctx); err != nil {
+		return err
+	}
+	err = db.commitLocked(recs, payload)
+	c := db.last
+	db.writeMu.Unlock()
+	if err != nil {
+		return err
+	}
+	return db.settle(c)
+}
+
+// prepare checks operations and computes what is to be stored, outside all locks.
+func (db *DB) prepare(ctx context.Context, ops []operation) ([]record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := db.writable(); err != nil {
+		return nil, err
+	}
+	recs := make([]record, len(ops))
+	for i, op := range ops {
+		var err error
+		if op.del {
+			recs[i] = record{del: true, doc: sstable.Document{ID: []byte(op.doc.ID)}}
+			err = checkID(op.doc.ID)
+		} else {
+			recs[i].doc, err = db.encodeDoc(op.doc)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return recs, nil
+}
+
+// encodeDoc checks d and returns it as a table stores it, fingerprinted.
+func (db *DB) encodeDoc(d Doc) (sstable.Document, error) {
+	if err := checkDoc(d); err != nil {
+		return sstable.Document{}, err
+	}
+	if d.Time.IsZero() {
+		d.Time = db.now()
+	}
+	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro()}
+	if d.Fingerprint != nil {
+		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
+	} else if fp, ok := db.Fingerprint(d.Text); ok {
+		s.Fingerprint, s.HasFingerprint = fp, true
+	}
+	if db.params.StoreText {
+		s.Text, s.Fields = []byte(d.Text), slices.Clone(d.Fields)
+	}
+	return s, nil
+}
+
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("a document needs an id: %w", ErrInvalid)
+	case len(id) > MaxIDBytes:
+		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), MaxIDBytes, ErrTooLarge)
+	}
+	return nil
+}
+
+func checkDoc(d Doc) error {
+	if err := checkID(d.ID); err != nil {
+		return err
+	}
+	if n := len(d.Text) + len(d.Fields); n > MaxTextBytes {
+		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", quoteID(d.ID), n, MaxTextBytes, ErrTooLarge)
+	}
+	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
+		return fmt.Errorf("document %s: fields are not a JSON object: %w", quoteID(d.ID), ErrInvalid)
+	}
+	return nil
+}
+
+// quoteID writes an ID for an error message: quoted, and cut when it is long.
+func quoteID(id string) string {
+	const most = 80
+	if len(id) <= most {
+		return fmt.Sprintf("%q", id)
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(id[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%q...", id[:cut])
+}
+
+// A commit is a write that is in the log's buffer and visible. It may be acknowledged once the log is safe up to end.
+type commit struct {
+	log *wal.Writer
+	end int64
+}
+
+// commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its commit. The caller
+// holds writeMu.
+func (db *DB) commitLocked(recs []record, payload []byte) error {
+	first := db.seq + 1
+	binary.LittleEndian.PutUint64(payload, first)
+	end, err := db.active.log.Append(payload)
+	if err != nil {
+		return db.fail(fmt.Errorf("writing the log: %w", err))
+	}
+	db.last = commit{db.active.log, end}
+	for i := range recs {
+		recs[i].doc.Seq = first + uint64(i)
+		if err := db.applyLocked(recs[i]); err != nil {
+			return db.fail(err)
+		}
+	}
+	db.publishLocked(first + uint64(len(recs)) - 1)
+	db.metrics.wrote(recs, len(payload))
+	return nil
+}
+
+// applyLocked brings one record into the memtable, marking what it replaces dead.
+func (db *DB) applyLocked(r record) error {
+	old, ok, err := db.locateLocked(string(r.doc.ID))
+	if err != nil {
+		return err
+	}
+	if ok {
+		old.kill(r.doc.Seq)
+	}
+	if !r.del {
+		db.active.add(r.doc)
+	}
+	db.active.maxSeq = r.doc.Seq
+	return nil
+}
+
+// publishLocked makes everything up to seq visible to new snapshots.
+func (db *DB) publishLocked(seq uint64) {
+	db.mu.Lock()
+	db.active.publish()
+	db.seq = seq
+	db.mu.Unlock()
+}
+
+// settle waits until a commit is as safe as the options ask.
+func (db *DB) settle(c commit) error {
+	if c.log == nil { // nothing was written since the database was opened
+		return nil
+	}
+	wait := c.log.Sync
+	if db.opts.Sync == SyncNever {
+		wait = c.log.Flush
+	}
+	if err := wait(c.end); err != nil {
+		return db.fail(fmt.Errorf("writing the log: %w", err))
+	}
+	return nil
+}
+
+// syncLog makes every write so far safe.
+func (db *DB) syncLog() error {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	return db.syncLogLocked()
+}
+
+func (db *DB) syncLogLocked() error {
+	if db.last.log == nil {
+		return nil
+	}
+	return db.last.log.Sync(db.last.end)
+}
+
+// lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits while too many wait for
+// their flush.
+func (db *DB) lockForWrite(ctx context.Context) error {
+	for {
+		db.writeMu.Lock()
+		err := db.writable()
+		if err == nil && db.active.bytes >= db.opts.MemtableBytes {
+			if db.immutables() >= maxImmutable {
+				db.writeMu.Unlock() // a flush needs it
+				if err := db.waitFlush(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			err = db.rotateLocked()
+		}
+		if err == nil {
+			err = db.startLogLocked()
+		}
+		if err != nil {
+			db.writeMu.Unlock()
+		}
+		return err
+	}
+}
+
+// PutNovel stores d unless a visible document other than its own ID matches it by the criterion; then it returns the best such match
+// and false. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
+// the other is told which, once that one is safe. A document without fingerprint matches nothing and is stored.
+func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, error) {
+	k, ok := by.Distance()
+	if !ok {
+		return Match{}, false, fmt.Errorf("PutNovel by %v: %w", by, ErrNoSketches)
+	}
+	recs, err := db.prepare(ctx, []operation{{doc: d}})
+	if err != nil {
+		return Match{}, false, err
+	}
+	if err := checkDistance(k); err != nil {
+		return Match{}, false, err
+	}
+	if err := db.lockForWrite(ctx); err != nil {
+		return Match{}, false, err
+	}
+	m, found, err := db.bestOther(ctx, &recs[0].doc, k)
+	if err == nil && !found {
+		err = db.commitLocked(recs, encodeBatch(recs))
+	}
+	c := db.last
+	db.writeMu.Unlock()
+	if err != nil {
+		return Match{}, false, err
+	}
+	// Where a match was found, this waits until it is safe: it must not be lost once its near-duplicate is turned away.
+	if err := db.settle(c); err != nil {
+		return Match{}, false, err
+	}
+	return m, !found, nil
+}
+
+// bestOther returns the nearest document within k bits of d that has another ID.
+func (db *DB) bestOther(ctx context.Context, d *sstable.Document, k int) (Match, bool, error) {
+	if !d.HasFingerprint {
+		return Match{}, false, nil
+	}
+	for m, err := range db.Near(ctx, d.Fingerprint, k) {
+		if err != nil {
+			return Match{}, false, err
+		}
+		if m.ID != string(d.ID) {
+			return m, true, nil
+		}
+	}
+	return Match{}, false, nil
+}
+
+// Prune deletes every document stored before t and returns how many there were.
+func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) {
+	const batch = 1000
+	snap, err := db.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	defer snap.Close()
+	var b Batch
+	n := 0
+	apply := func() error {
+		err := db.Apply(ctx, &b)
+		if err == nil {
+			n += b.Len()
+		}
+		b.Reset()
+		return err
+	}
+	for e, err := range snap.Entries(ctx, "") {
+		if err != nil {
+			return n, err
+		}
+		if !e.Time.Before(t) {
+			continue
+		}
+		if b.Delete(e.ID); b.Len() == batch {
+			if err := apply(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, apply()
+}
