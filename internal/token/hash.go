@@ -62,6 +62,10 @@ func finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
+// Feature returns the hash of a feature that is not a shingle: of any bytes. Their number takes part, since they may
+// end in zeros.
+func (h Hasher) Feature(feature []byte) uint64 { return finish(h.Word(feature) + uint64(len(feature))) }
+
 // shingles stores to dst the hash of each k consecutive words, in order and with repetitions, and returns how many they
 // are: len(words)-k+1 or 0, for which dst must have room.
 //

@@ -12,6 +12,19 @@ type Scanner struct {
 	tail    window // the last bytes of a text, with room for loads past the end
 }
 
+// words returns the hashes of the words of text.
+func (h Hasher) words(text string) (hashes []uint64) {
+	s := Scanner{h: h}
+	var dst [segmentWords]uint64
+	for rest := []byte(text); len(rest) > 0; {
+		n, read := s.next(&dst, rest, true)
+		hashes, rest = append(hashes, dst[:n]...), rest[read:]
+	}
+	return append(hashes, dst[:s.finish(&dst)]...)
+}
+
+func (s *Scanner) invalidBytes() int { return s.invalid }
+
 // reset makes s ready for the next text.
 func (s *Scanner) reset() {
 	s.open.kind = openNone

@@ -1,6 +1,8 @@
 package token
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"unsafe"
 )
@@ -18,26 +20,73 @@ type Stats struct {
 	Invalid int64 // bytes that are not UTF-8; each counts as U+FFFD, which is not a word
 }
 
+// Config says what the shingles of a text are.
+type Config struct {
+	Shingle   int      // words of a shingle, or characters of an n-gram; at least 1
+	Seed      uint64   // seed of the hash function
+	CharGrams bool     // n-grams of characters take the place of shingles of words
+	StopWords []string // if not nil, only shingles that hold one of these words count; not with CharGrams
+}
+
+// MaxShingle is the largest Config.Shingle.
+const MaxShingle = 1 << 16
+
+// Validate returns an error if c makes no sense.
+func (c Config) Validate() error {
+	if c.Shingle < 1 || c.Shingle > MaxShingle {
+		return fmt.Errorf("shingles of %d words: want 1 to %d", c.Shingle, MaxShingle)
+	}
+	if c.CharGrams && c.StopWords != nil {
+		return errors.New("stop words choose among shingles of words, not n-grams of characters")
+	}
+	return nil
+}
+
+// source turns text into the hashes of words, or characters; see Scanner, which is the usual one.
+type source interface {
+	reset()
+	next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int)
+	finish(dst *[segmentWords]uint64) int
+	invalidBytes() int
+}
+
 // Shingler walks over texts and gives the hashes of their shingles to a sink. It holds buffers of a fixed size, so it
 // allocates nothing after it was made, but it serves one goroutine at a time.
 type Shingler struct {
-	scan   Scanner
+	source source
 	k      int
-	words  []uint64 // the last k-1 words of the segments before, then the words of this one
-	carry  int      // how many of words are from before
-	total  int64    // words so far
+	stop   map[uint64]bool // hashes of the stop words; nil: all shingles count
+	words  []uint64        // the last k-1 words of the segments before, then the words of this one
+	carry  int             // how many of words are from before
+	total  int64           // words so far
 	hashes []uint64
 	window []byte // for Read: text that was read and not yet scanned
 }
 
 // NewShingler returns a Shingler for shingles of k words under the hash function of a seed. k must be positive.
-func NewShingler(k int, seed uint64) *Shingler {
-	return &Shingler{
-		scan:   Scanner{h: NewHasher(seed)},
-		k:      k,
-		words:  make([]uint64, k-1+segmentWords),
-		hashes: make([]uint64, segmentWords),
+func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, Seed: seed}) }
+
+// New returns a Shingler. c must be valid.
+func New(c Config) *Shingler {
+	h := NewHasher(c.Seed)
+	s := &Shingler{
+		source: &Scanner{h: h},
+		k:      c.Shingle,
+		words:  make([]uint64, c.Shingle-1+segmentWords),
+		hashes: make([]uint64, segmentWords+1),
 	}
+	if c.CharGrams {
+		s.source = newGramScanner(h)
+	}
+	if c.StopWords != nil {
+		s.stop = map[uint64]bool{}
+		for _, text := range c.StopWords {
+			for _, w := range h.words(text) {
+				s.stop[w] = true
+			}
+		}
+	}
+	return s
 }
 
 // Text gives the hashes of the shingles of text to sink.
@@ -82,7 +131,7 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 }
 
 func (s *Shingler) reset() {
-	s.scan.reset()
+	s.source.reset()
 	s.carry, s.total = 0, 0
 }
 
@@ -90,7 +139,7 @@ func (s *Shingler) reset() {
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
-		words, n := s.scan.next((*[segmentWords]uint64)(s.words[s.carry:]), text[read:], final)
+		words, n := s.source.next((*[segmentWords]uint64)(s.words[s.carry:]), text[read:], final)
 		s.emit(words, sink)
 		read += n
 		if n == 0 {
@@ -101,12 +150,11 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
-	s.emit(s.scan.finish((*[segmentWords]uint64)(s.words[s.carry:])), sink)
+	s.emit(s.source.finish((*[segmentWords]uint64)(s.words[s.carry:])), sink)
 	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle has: one shingle of all of them
-		n := shingles(s.hashes, s.words[:s.carry], s.carry)
-		sink.Shingles(s.hashes[:n])
+		s.give(s.words[:s.carry], s.carry, sink)
 	}
-	return Stats{Bytes: bytes, Words: s.total, Invalid: int64(s.scan.invalid)}
+	return Stats{Bytes: bytes, Words: s.total, Invalid: int64(s.source.invalidBytes())}
 }
 
 // emit makes shingles of the n words that follow the carried ones, and carries the last k-1.
@@ -116,8 +164,31 @@ func (s *Shingler) emit(n int, sink Sink) {
 	}
 	s.total += int64(n)
 	words := s.words[:s.carry+n]
-	if n := shingles(s.hashes, words, s.k); n > 0 {
-		sink.Shingles(s.hashes[:n])
-	}
+	s.give(words, s.k, sink)
 	s.carry = copy(s.words, words[max(0, len(words)-(s.k-1)):])
+}
+
+// give gives the shingles of k of the words to sink.
+func (s *Shingler) give(words []uint64, k int, sink Sink) {
+	hashes := s.hashes[:shingles(s.hashes, words, k)]
+	if s.stop != nil {
+		hashes = s.withStopWord(hashes, words, k)
+	}
+	if len(hashes) > 0 {
+		sink.Shingles(hashes)
+	}
+}
+
+// withStopWord keeps those hashes, in place, whose shingle of k words holds a stop word.
+func (s *Shingler) withStopWord(hashes, words []uint64, k int) []uint64 {
+	kept, last := hashes[:0], -1 // where the last stop word is
+	for i, w := range words {
+		if s.stop[w] {
+			last = i
+		}
+		if first := i - (k - 1); first >= 0 && last >= first {
+			kept = append(kept, hashes[first])
+		}
+	}
+	return kept
 }

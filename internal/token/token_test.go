@@ -7,19 +7,20 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode"
+	"unicode/utf8"
 )
 
-// refWords is tokenizer version 1 as INTERFACE says it, rune by rune.
-func refWords(text string) (words []string) {
+// refWords is tokenizer version 1 by its definition, rune by rune.
+func refWords(text string) (words [][]byte) {
 	solo, open := false, false
 	for _, r := range text {
-		word, mark := unicode.In(r, unicode.L, unicode.N), unicode.Is(unicode.M, r)
+		word, mark := unicode.IsLetter(r) || unicode.IsNumber(r), unicode.IsMark(r)
 		alone := word && unicode.In(r, soloScripts...)
 		if (word || mark) && (!open || !mark && (alone || solo)) {
-			words, solo = append(words, ""), alone
+			words, solo = append(words, nil), alone
 		}
 		if open = word || mark; open {
-			words[len(words)-1] += string(unicode.ToLower(r))
+			words[len(words)-1] = utf8.AppendRune(words[len(words)-1], unicode.ToLower(r))
 		}
 	}
 	return words
@@ -32,7 +33,7 @@ func refShingles(text string, k int, seed uint64) (hashes []uint64) {
 	for i := 0; k > 0 && i+k <= len(words); i++ {
 		s := uint64(0)
 		for _, w := range words[i : i+k] {
-			s = s*power + h.Word([]byte(w))
+			s = s*power + h.Word(w)
 		}
 		hashes = append(hashes, finish(s))
 	}
@@ -111,8 +112,95 @@ func TestShinglerAgainstReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []int{1, 2, 3, 4, 7, 100} {
 		s := NewShingler(k, 42)
-		for range 400 {
+		for range 150 {
 			check(t, s, randomText(r), k, 42)
 		}
+	}
+}
+
+// refGrams hashes the n-grams of characters from their definition.
+func refGrams(text string, n int, seed uint64) (hashes []uint64) {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.In(r, unicode.L, unicode.M, unicode.N) {
+			b.WriteRune(unicode.ToLower(r))
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	h, chars := NewHasher(seed), []rune(strings.Join(strings.Fields(b.String()), " "))
+	n = min(n, len(chars))
+	for i := 0; n > 0 && i+n <= len(chars); i++ {
+		s := uint64(0)
+		for _, c := range chars[i : i+n] {
+			s = s*power + h.Word([]byte(string(c)))
+		}
+		hashes = append(hashes, finish(s))
+	}
+	return hashes
+}
+
+func TestCharGrams(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 2, 5} {
+		s := New(Config{Shingle: n, Seed: 42, CharGrams: true})
+		for range 150 {
+			text := randomText(r)
+			want := refGrams(text, n, 42)
+			var got, read collect
+			st := s.Text(text, &got)
+			rst, err := s.Read(iotest.HalfReader(strings.NewReader(text)), &read)
+			if !slices.Equal(got.hashes, want) || !slices.Equal(read.hashes, want) || err != nil || st != rst {
+				t.Fatalf("Text(%q): %d and %d hashes, %v; want %d", text, len(got.hashes), len(read.hashes), err, len(want))
+			}
+			if st.Invalid != refInvalid(text) || st.Bytes != int64(len(text)) {
+				t.Fatalf("Text(%q): %+v", text, st)
+			}
+		}
+	}
+}
+
+func TestStopWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	stop := []string{"The", "9", "字", "й"}
+	for _, k := range []int{1, 3, 50} {
+		s := New(Config{Shingle: k, StopWords: stop})
+		for range 150 {
+			text := randomText(r)
+			words, all := refWords(text), refShingles(text, k, 0)
+			var want []uint64
+			for i, h := range all {
+				if slices.ContainsFunc(words[i:min(i+k, len(words))], func(w []byte) bool {
+					return slices.Contains([]string{"the", "9", "字", "й"}, string(w))
+				}) {
+					want = append(want, h)
+				}
+			}
+			var got collect
+			if s.Text(text, &got); !slices.Equal(got.hashes, want) {
+				t.Fatalf("Text(%q): %d hashes, want %d of %d", text, len(got.hashes), len(want), len(all))
+			}
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []Config{{}, {Shingle: -1}, {Shingle: MaxShingle + 1}, {Shingle: 3, CharGrams: true, StopWords: []string{"a"}}} {
+		if c.Validate() == nil {
+			t.Errorf("%+v is valid", c)
+		}
+	}
+	if err := (Config{Shingle: 3}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLong walks over text too long to be tried at random: one line of words, and a single word.
+func TestLong(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("All work and no play makes Jack a dull boy. ", 5000), strings.Repeat("x", 70_000),
+		strings.Repeat("ж", 35_000), strings.Repeat("漢字", 1<<16), strings.Repeat("\u0301", 1<<15),
+	} {
+		check(t, NewShingler(3, 0), text, 3, 0)
 	}
 }

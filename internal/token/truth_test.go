@@ -114,3 +114,9 @@ func TestTruth(t *testing.T) {
 		})
 	}
 }
+
+// TestSample compares a sample in testdata: SPDX licences (CC0-1.0), Tang poems, and translations of the Universal
+// Declaration of Human Rights into languages that write without spaces, with marks, or with many capitals.
+func TestSample(t *testing.T) {
+	testTruth(t, "testdata/sample.jsonl.gz", "testdata/sample.truth.tsv.gz")
+}

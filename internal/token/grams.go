@@ -1,0 +1,68 @@
+package token
+
+import "unicode/utf8"
+
+// gramScanner turns text into the hashes of its characters, for character n-grams: the letters, marks and numbers of
+// the text, lower-cased, with one space for each run of anything else between two of them. Each character is hashed as
+// a word of one rune; so an n-gram is a shingle of n of them.
+type gramScanner struct {
+	h       Hasher
+	ascii   [utf8.RuneSelf]uint64 // the hash of each ASCII character that belongs to words
+	space   uint64
+	any     bool // there was a character
+	gap     bool // a space is due before the next one
+	invalid int
+}
+
+func newGramScanner(h Hasher) *gramScanner {
+	s := &gramScanner{h: h, space: h.Word([]byte(" "))}
+	for b, lower := range asciiLower {
+		if lower != 0 {
+			s.ascii[b] = h.Word([]byte{lower})
+		}
+	}
+	return s
+}
+
+func (s *gramScanner) reset() { s.any, s.gap, s.invalid = false, false, 0 }
+
+func (s *gramScanner) invalidBytes() int { return s.invalid }
+
+// next is as Scanner.next, for characters in place of words.
+func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (chars, read int) {
+	for read < len(text) && chars < segmentWords-1 {
+		size, hash, ok := 1, uint64(0), false
+		if b := text[read]; b < utf8.RuneSelf {
+			hash, ok = s.ascii[b], asciiLower[b] != 0
+		} else {
+			if !final && !utf8.FullRune(text[read:]) {
+				break
+			}
+			var r rune
+			r, size = utf8.DecodeRune(text[read:])
+			if r == utf8.RuneError && size == 1 {
+				s.invalid++
+			}
+			if class, lower := property(r); class != classOther {
+				var buf [utf8.UTFMax]byte
+				hash, ok = s.h.Word(utf8.AppendRune(buf[:0], lower)), true
+			}
+		}
+		read += size
+		if !ok {
+			s.gap = s.any
+			continue
+		}
+		if s.gap {
+			dst[chars] = s.space
+			chars++
+		}
+		dst[chars] = hash
+		chars++
+		s.any, s.gap = true, false
+	}
+	return chars, read
+}
+
+// finish ends the text; nothing is left to store.
+func (s *gramScanner) finish(*[segmentWords]uint64) int { return 0 }
