@@ -25,7 +25,7 @@ import (
 // Keys may repeat. Position i of the run is in block i/512. A keyRun is safe for concurrent use.
 type keyRun struct {
 	blockDir
-	scale float64 // for the interpolation
+	guide guide
 }
 
 // openKeyRun opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
@@ -35,6 +35,7 @@ func openKeyRun(data []byte, file, section string, off int64) (*keyRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	r := &keyRun{blockDir: *d}
 	prev := uint64(0)
 	for b := range d.blocks {
 		first := d.base(b)
@@ -46,7 +47,8 @@ func openKeyRun(data []byte, file, section string, off int64) (*keyRun, error) {
 			return nil, d.corrupt(d.dirOff+8*d.blocks+8*b, "block %d: %d unary words for %d keys", b, in.high, d.count(b))
 		}
 	}
-	return &keyRun{blockDir: *d, scale: d.interpolation()}, nil
+	r.fillGuide()
+	return r, nil
 }
 
 // Len returns the number of keys.
@@ -117,20 +119,12 @@ func (r *keyRun) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
 	}
-	b := r.lowerBlock(first, r.scale)
-	if lo, err = r.lowerBound(b, first); err != nil {
+	block, end := r.blockRange(first, last)
+	if lo, err = r.lowerBound(block, first); err != nil {
 		return 0, 0, err
 	}
 	if last >= r.last {
 		return lo, r.n, nil
-	}
-	// Most ranges end in the block they start in, or the next one.
-	end := b
-	for end < r.blocks && end < b+2 && r.base(end) <= last {
-		end++
-	}
-	if end == b+2 {
-		end = r.lowerBlock(last+1, r.scale)
 	}
 	if hi, err = r.lowerBound(end, last+1); err != nil {
 		return 0, 0, err

@@ -223,56 +223,6 @@ func (d *blockDir) Stats() RunStats {
 	return s
 }
 
-// lowerBlock returns the number of blocks whose base is less than key, for bases that ascend. It guesses by interpolation and
-// gallops from there: two or three steps on uniform keys, O(log blocks) on any.
-func (d *blockDir) lowerBlock(key uint64, scale float64) int {
-	if d.blocks == 0 || key <= d.base(0) {
-		return 0
-	}
-	if key > d.last {
-		return d.blocks
-	}
-	// Invariant: base(lo) < key, and hi == blocks or base(hi) >= key.
-	lo, hi := 0, d.blocks
-	guess := min(int(float64(key-d.base(0))*scale), d.blocks-1)
-	if d.base(guess) < key {
-		lo = guess
-		for step := 1; lo+step < hi; step *= 2 {
-			if d.base(lo+step) >= key {
-				hi = lo + step
-				break
-			}
-			lo += step
-		}
-	} else {
-		hi = guess
-		for step := 1; hi-step > lo; step *= 2 {
-			if d.base(hi-step) < key {
-				lo = hi - step
-				break
-			}
-			hi -= step
-		}
-	}
-	for hi-lo > 1 {
-		mid := int(uint(lo+hi) >> 1)
-		if d.base(mid) < key {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi
-}
-
-// interpolation returns the scale that lowerBlock guesses with.
-func (d *blockDir) interpolation() float64 {
-	if d.blocks == 0 || d.last <= d.base(0) {
-		return 0
-	}
-	return float64(d.blocks) / float64(d.last-d.base(0))
-}
-
 // frameWriter assembles a section: blocks as they come, then directory and trailer.
 type frameWriter struct {
 	tag   uint32

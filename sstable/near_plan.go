@@ -42,7 +42,6 @@ type keyRange struct {
 	table, dist uint8  // of which shell it is
 }
 
-
 // planner chooses the radii of one search.
 //
 // The cost of radius r in table t is the sum over the shells 0..r. Until the ranges of a shell are looked up it is taken to be that
@@ -53,7 +52,7 @@ type keyRange struct {
 type planner struct {
 	ranges []keyRange
 	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
-	known  [maxTables]int8 // shells of a table that are looked up
+	known  [maxTables]int8                   // shells of a table that are looked up
 	chosen allocation
 
 	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with sum(radius+1) = j, and pick the
@@ -229,14 +228,8 @@ func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
 	for range int(choose(lead, d)) {
 		p.first = first ^ flip<<uint(64-lead)
 		p.last = p.first | rest
-		p.block = uint32(run.lowerBlock(p.first, run.scale))
-		p.end = p.block
-		for int(p.end) < run.blocks && run.base(int(p.end)) <= p.last {
-			if p.end++; p.end > p.block+4 && p.last < run.last {
-				p.end = uint32(run.lowerBlock(p.last+1, run.scale))
-				break
-			}
-		}
+		block, end := run.blockRange(p.first, p.last)
+		p.block, p.end = uint32(block), uint32(end)
 		s.ranges = append(s.ranges, p)
 		keys := mean
 		if p.end > p.block+1 {
