@@ -179,7 +179,7 @@ func (m *Mem) Create(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.data = nil
+	n.data, n.host = nil, "" // the host file was a copy of what is gone now
 	return &memFile{m: m, n: n, name: name, write: true}, nil
 }
 
