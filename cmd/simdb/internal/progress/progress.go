@@ -1,0 +1,246 @@
+// Package progress shows on standard error how far a long operation has come: as a bar on a terminal, as plain lines in
+// a log, or as JSON for a program. Short operations show nothing: the first report is made after a second.
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Mode is how progress is shown.
+type Mode string
+
+// The modes, as --progress names them.
+const (
+	Auto  Mode = "auto"  // a bar on a terminal, nothing elsewhere
+	Plain Mode = "plain" // a line now and then
+	JSON  Mode = "json"  // an object a line: stage, done, total, unit, rate, seconds, left
+	None  Mode = "none"
+)
+
+const (
+	silence   = time.Second // before anything is shown
+	barEvery  = 150 * time.Millisecond
+	lineEvery = 5 * time.Second
+	jsonEvery = time.Second
+)
+
+// Meter shows progress. Its methods may be called from any goroutine.
+type Meter struct {
+	mode Mode
+	w    io.Writer
+
+	mu    sync.Mutex
+	last  engine.Progress
+	start time.Time // of the stage
+	from  int64     // Done when the stage was first seen
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// New starts a meter that writes to w, which is a terminal or is not. Call Stop before writing anything else to w.
+func New(mode Mode, w io.Writer, terminal bool) *Meter {
+	if mode == Auto && !terminal {
+		mode = None
+	}
+	m := &Meter{mode: mode, w: w, stop: make(chan struct{}), start: time.Now()}
+	switch mode {
+	case Auto:
+		m.done.Go(m.bars)
+	case Plain:
+		m.done.Go(func() { m.lines(lineEvery, m.plain) })
+	case JSON:
+		m.done.Go(func() { m.lines(jsonEvery, m.json) })
+	}
+	return m
+}
+
+// Report notes how far the operation has come. It is cheap and can be called often.
+func (m *Meter) Report(p engine.Progress) {
+	m.mu.Lock()
+	if p.Stage != m.last.Stage || p.Done < m.last.Done {
+		m.start, m.from = time.Now(), p.Done
+	}
+	m.last = p
+	m.mu.Unlock()
+}
+
+// Stop ends the display and clears the bar.
+func (m *Meter) Stop() {
+	m.mu.Lock()
+	select {
+	case <-m.stop:
+	default:
+		close(m.stop)
+	}
+	m.mu.Unlock()
+	m.done.Wait()
+}
+
+// state is a report with what follows from it.
+type state struct {
+	engine.Progress
+	rate    float64 // of Unit a second
+	elapsed time.Duration
+	left    time.Duration // negative if unknown
+}
+
+func (m *Meter) state() state {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := state{Progress: m.last, elapsed: time.Since(m.start), left: -1}
+	if sec := s.elapsed.Seconds(); sec > 0 {
+		s.rate = float64(s.Done-m.from) / sec
+	}
+	if s.rate > 0 && s.Total > s.Done {
+		s.left = time.Duration(float64(s.Total-s.Done) / s.rate * float64(time.Second)).Round(time.Second)
+	}
+	return s
+}
+
+// lines calls show every so often, until Stop.
+func (m *Meter) lines(every time.Duration, show func(state)) {
+	wait := silence
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-time.After(wait):
+			if s := m.state(); s.Stage != "" {
+				show(s)
+			}
+			wait = every
+		}
+	}
+}
+
+func (m *Meter) plain(s state) { fmt.Fprintf(m.w, "%s: %s\n", s.Stage, s.text()) }
+
+func (m *Meter) json(s state) {
+	out := struct {
+		Stage   string   `json:"stage"`
+		Done    int64    `json:"done"`
+		Total   *int64   `json:"total"`
+		Unit    string   `json:"unit"`
+		Rate    float64  `json:"rate"`
+		Seconds float64  `json:"seconds"`
+		Left    *float64 `json:"left"`
+	}{Stage: s.Stage, Done: s.Done, Unit: s.Unit, Rate: s.rate, Seconds: s.elapsed.Seconds()}
+	if s.Total > 0 {
+		out.Total = &s.Total
+	}
+	if s.left >= 0 {
+		out.Left = new(s.left.Seconds())
+	}
+	b, err := json.Marshal(out)
+	if err == nil {
+		fmt.Fprintf(m.w, "%s\n", b)
+	}
+}
+
+// text is what a person wants to know: "12.3 MB of 40.0 MB (31 %), 4.1 MB/s, 7s left".
+func (s state) text() string {
+	var b strings.Builder
+	b.WriteString(Amount(s.Done, s.Unit))
+	if s.Total > 0 {
+		fmt.Fprintf(&b, " of %s (%d %%)", Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
+	}
+	if s.rate >= 1 {
+		fmt.Fprintf(&b, ", %s/s", Amount(int64(s.rate), s.Unit))
+	}
+	if s.left >= 0 {
+		fmt.Fprintf(&b, ", %v left", s.left)
+	}
+	return b.String()
+}
+
+// Amount writes n units: bytes as MB or the like, other things as a number with commas.
+func Amount(n int64, unit string) string {
+	if unit == "bytes" {
+		return Bytes(n)
+	}
+	if unit == "" {
+		return Number(n)
+	}
+	return Number(n) + " " + unit
+}
+
+// Bytes writes a size in decimal units: "12.3 MB".
+func Bytes(n int64) string {
+	f, u := float64(n), 0
+	for units := "kMGTPE"; f >= 999.95 && u < len(units); u++ {
+		f /= 1000
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[u-1])
+}
+
+// Number writes n with a comma between groups of three digits.
+func Number(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// bars draws one bar at a time, that of the current stage, and clears it when the stage ends.
+func (m *Meter) bars() {
+	select {
+	case <-m.stop:
+		return
+	case <-time.After(silence):
+	}
+	p := mpb.New(mpb.WithOutput(m.w), mpb.WithRefreshRate(barEvery), mpb.WithAutoRefresh())
+	var bar *mpb.Bar
+	stage := ""
+	tick := time.NewTicker(barEvery)
+	defer tick.Stop()
+	for running := true; running; {
+		select {
+		case <-m.stop:
+			running = false
+		case <-tick.C:
+		}
+		s := m.state()
+		if s.Stage == "" {
+			continue
+		}
+		if s.Stage != stage {
+			if bar != nil {
+				bar.Abort(true)
+			}
+			bar, stage = m.bar(p, s), s.Stage
+		}
+		if s.Total > 0 {
+			bar.SetTotal(s.Total, false)
+		}
+		bar.SetCurrent(s.Done)
+	}
+	if bar != nil {
+		bar.Abort(true)
+	}
+	p.Wait()
+}
+
+func (m *Meter) bar(p *mpb.Progress, s state) *mpb.Bar {
+	say := decor.Any(func(decor.Statistics) string { return " " + m.state().text() })
+	name := decor.Name(s.Stage + " ")
+	if s.Total <= 0 {
+		return p.New(0, mpb.SpinnerStyle(), mpb.BarWidth(1), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
+	}
+	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]")
+	return p.New(s.Total, style, mpb.BarWidth(24), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
+}
