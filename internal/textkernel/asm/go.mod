@@ -1,4 +1,4 @@
-module github.com/simdb/simdb/internal/ascii/asm
+module github.com/simdb/simdb/internal/textkernel/asm
 
 go 1.26.0
 

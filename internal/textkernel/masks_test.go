@@ -1,4 +1,4 @@
-package ascii
+package textkernel
 
 import (
 	"fmt"
@@ -151,7 +151,7 @@ func FuzzMasks(f *testing.F) {
 	})
 }
 
-func BenchmarkASCII(b *testing.B) {
+func BenchmarkMasks(b *testing.B) {
 	saved := active
 	defer func() { active = saved }()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -1,16 +1,8 @@
-// Package ascii finds the words of ASCII text 64 bytes at a time: first a bit mask of the bytes that belong to words,
-// then the offsets at which words start and end. Neither step branches on the text.
-//
-// AVX-512 looks up 64 bytes at once in a table of 128 (VPERMI2B) and turns the edges of a mask into offsets with one
-// compression of the numbers 0 to 63 (VPCOMPRESSB). AVX2 compares 32 bytes with the ends of the ranges. Pure Go adds
-// to eight bytes at a time what carries into their high bits, and takes the edges bit by bit. All give the same results.
-package ascii
+package textkernel
 
 import (
 	"encoding/binary"
 	"math/bits"
-
-	"github.com/simdb/simdb/internal/simd"
 )
 
 // Block is the number of bytes that a mask describes.
@@ -18,12 +10,6 @@ const Block = 64
 
 // maxMasks is the number of masks whose offsets fit 16 bits.
 const maxMasks = 1 << 16 / Block
-
-// kernel is one implementation; its methods are in kernel_*.go.
-type kernel simd.Level
-
-// active is the kernel in use.
-var active = kernel(simd.Active())
 
 // Masks sets bit b of dst[i] if byte b of the i-th 64 bytes of text is one of 0-9, A-Z, a-z, and clears it otherwise. It
 // returns for how many of the len(dst) blocks it did so: it stops before the first one that holds a byte which is not
@@ -39,7 +25,7 @@ func Masks(dst []uint64, text []byte) int {
 // 64*len(masks) elements of dst, and panics if dst is shorter, or if there are more than 1024 masks.
 func Edges(dst []uint16, masks []uint64) int {
 	if len(masks) > maxMasks {
-		panic("ascii: offsets do not fit 16 bits")
+		panic("textkernel: offsets do not fit 16 bits")
 	}
 	_ = dst[:Block*len(masks)]
 	return active.edges(dst, masks)

@@ -1,4 +1,4 @@
-// Command asm generates the assembly kernels of package ascii. It is a module of its own, so that the database does
+// Command asm generates the assembly kernels of package textkernel. It is a module of its own, so that the database does
 // not depend on the generator.
 package main
 
@@ -8,12 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-//go:generate go run . -out ../ascii_amd64.s -stubs ../ascii_amd64.go -pkg ascii
+//go:generate go run . -out ../text_amd64.s -stubs ../text_amd64.go -pkg textkernel
 
 func main() {
 	masksAVX512()
 	masksAVX2()
 	edgesAVX512()
+	hashWordsAVX512()
+	shinglesAVX512()
+	belowAVX512()
 	Generate()
 }
 
