@@ -1,0 +1,461 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+var testHeader = Header{Database: [16]byte{0xd0, 15: 0x0f}, Number: 17}
+
+// collect replays a log and returns copies of its payloads.
+func collect(fs vfs.FS, name string, opts Options) ([]string, Result, error) {
+	var got []string
+	res, err := Replay(fs, name, opts, func(p []byte) error {
+		got = append(got, string(p))
+		return nil
+	})
+	return got, res, err
+}
+
+func mustCreate(t testing.TB, fs vfs.FS, name string) *Writer {
+	t.Helper()
+	w, err := Create(fs, name, testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func mustAppend(t testing.TB, w *Writer, payload string) int64 {
+	t.Helper()
+	end, err := w.Append([]byte(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+// fileOf makes a file of these bytes in a new memory.
+func fileOf(t testing.TB, data []byte) vfs.FS {
+	t.Helper()
+	fs := vfs.NewMem("")
+	f, err := fs.Create("log")
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+func contentOf(t testing.TB, fs vfs.FS, name string) []byte {
+	t.Helper()
+	f, err := fs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fs := vfs.NewMem("")
+		w, err := Create(fs, "log", testHeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		size := int64(headerSize)
+		for range rapid.IntRange(0, 20).Draw(t, "frames") {
+			length := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 3000), rapid.Just(bufferLimit)).Draw(t, "length")
+			payload := bytes.Repeat([]byte{byte(length)}, length)
+			end, err := w.Append(payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, string(payload))
+			size += frameSize(int64(length))
+			if end != size || w.Size() != size {
+				t.Fatalf("end %d, size %d, want %d", end, w.Size(), size)
+			}
+			switch rapid.IntRange(0, 3).Draw(t, "then") {
+			case 0:
+				err = w.Sync(end)
+			case 1:
+				err = w.Flush(end)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, last := range []bool{false, true} {
+			got, res, err := collect(fs, "log", Options{Last: last, Header: &testHeader})
+			wantRes := Result{Header: testHeader, Frames: len(want), End: size + frameHeader, Clean: true}
+			if err != nil || !slices.Equal(got, want) || res != wantRes {
+				t.Fatalf("last %v: %d frames, %+v, %v; want %+v", last, len(got), res, err, wantRes)
+			}
+		}
+		if len(contentOf2(t, fs)) != int(size+frameHeader) {
+			t.Fatal("the file has another size")
+		}
+	})
+}
+
+func contentOf2(t *rapid.T, fs vfs.FS) []byte {
+	f, err := fs.Open("log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _, err := f.Mmap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestOnDisk(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "000017.wal")
+	w := mustCreate(t, vfs.Disk, name)
+	if err := w.Sync(mustAppend(t, w, "first")); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, w, "second") // in memory: a process that dies loses it
+	got, res, err := collect(vfs.Disk, name, Options{Last: true})
+	if err != nil || !slices.Equal(got, []string{"first"}) || res.Torn || res.Clean {
+		t.Fatalf("%q, %+v, %v", got, res, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if _, err := w.Append(nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("Append after Close: %v", err)
+	}
+	got, res, err = collect(vfs.Disk, name, Options{})
+	if err != nil || !slices.Equal(got, []string{"first", "second"}) || !res.Clean {
+		t.Fatalf("%q, %+v, %v", got, res, err)
+	}
+	if _, _, err := collect(vfs.Disk, name+"x", Options{}); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	fs := vfs.NewMem("")
+	w := mustCreate(t, fs, "log")
+	if err := w.Sync(w.Size() + 1); err == nil {
+		t.Error("Sync past the end")
+	}
+	if _, err := w.Append(make([]byte, MaxPayload+1)); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	mustAppend(t, w, "goes on")
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	other := Header{Number: 3}
+	if _, _, err := collect(fs, "log", Options{Header: &other}); !errors.Is(err, base.ErrCorruption) {
+		t.Errorf("a log of another database: %v", err)
+	}
+	stop := errors.New("stop")
+	if res, err := Replay(fs, "log", Options{}, func([]byte) error { return stop }); err != stop || res.Frames != 0 {
+		t.Errorf("error of fn: %v", err)
+	}
+	data, _ := encodeHeader(testHeader)
+	data[8] = Version + 1
+	data = append(data[:44], le32(checksum(data[:44]))...)
+	if _, _, err := collect(fileOf(t, data), "log", Options{Last: true}); !errors.Is(err, ErrVersion) {
+		t.Errorf("later version: %v", err)
+	}
+}
+
+// countingFS counts syncs, and makes them slow, so that many callers wait for each.
+type countingFS struct {
+	vfs.FS
+	syncs atomic.Int64
+}
+
+type countingFile struct {
+	vfs.File
+	fs *countingFS
+}
+
+func (fs *countingFS) Create(name string) (vfs.File, error) {
+	f, err := fs.FS.Create(name)
+	return &countingFile{f, fs}, err
+}
+
+func (f *countingFile) Sync() error {
+	f.fs.syncs.Add(1)
+	time.Sleep(200 * time.Microsecond)
+	return f.File.Sync()
+}
+
+func TestGroupCommit(t *testing.T) {
+	const writers, each = 32, 40
+	fs := &countingFS{FS: vfs.NewMem("")}
+	w := mustCreate(t, fs, "log")
+	var wg sync.WaitGroup
+	for id := range writers {
+		wg.Go(func() {
+			for i := range each {
+				end, err := w.Append(fmt.Appendf(nil, "%d/%d", id, i))
+				if err == nil {
+					err = w.Sync(end)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := fs.syncs.Load(); n > writers*each/4 {
+		t.Errorf("%d syncs for %d writes", n, writers*each)
+	}
+	got, _, err := collect(fs, "log", Options{})
+	if err != nil || len(got) != writers*each {
+		t.Fatalf("%d frames, %v", len(got), err)
+	}
+	next := make([]int, writers) // each writer's frames are in its order
+	for _, payload := range got {
+		var id, i int
+		if _, err := fmt.Sscanf(payload, "%d/%d", &id, &i); err != nil || next[id] != i {
+			t.Fatalf("%q after %d of this writer: %v", payload, next[id], err)
+		}
+		next[id]++
+	}
+}
+
+// script writes frames of many sizes with syncs and flushes between. acked is the number of frames known to be durable when it stopped.
+func script(fs vfs.FS, payloads []string) (acked int, err error) {
+	w, err := Create(fs, "log", testHeader)
+	if err != nil {
+		return 0, err
+	}
+	for i, payload := range payloads {
+		end, err := w.Append([]byte(payload))
+		if err == nil && i%3 == 1 {
+			err = w.Flush(end)
+		}
+		if err == nil && i%7 == 6 {
+			if err = w.Sync(end); err == nil {
+				acked = i + 1
+			}
+		}
+		if err != nil {
+			w.Close()
+			return acked, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return acked, err
+	}
+	return len(payloads), nil
+}
+
+func scriptPayloads() []string {
+	var payloads []string
+	for i := range 40 {
+		payloads = append(payloads, fmt.Sprintf("%d:%s", i, bytes.Repeat([]byte{byte('a' + i%26)}, i*i%1700)))
+	}
+	return payloads
+}
+
+// TestCrashEverywhere cuts the power at every operation: what was synced is there, what is there is a prefix of what was written, the end is
+// never taken for corruption, and the same holds after a crash at every operation of Cut.
+func TestCrashEverywhere(t *testing.T) {
+	payloads := scriptPayloads()
+	whole := vfs.NewMem("")
+	if acked, err := script(whole, payloads); err != nil || acked != len(payloads) {
+		t.Fatal(acked, err)
+	}
+	states := 0
+	for op := 1; op <= whole.Ops()+1; op++ {
+		fs := vfs.NewMem("")
+		fs.CrashAt(op)
+		acked, _ := script(fs, payloads)
+		for seed := range uint64(12) {
+			states++
+			after := fs.CrashClone([]float64{0, .5, .9, 1}[seed%4], seed)
+			what := fmt.Sprintf("crash at %d, seed %d", op, seed)
+			checkPrefix(t, what, after, payloads, acked)
+			for cutOp := 1; ; cutOp++ {
+				again := after.CrashClone(1, 0)
+				_, res, err := collect(again, "log", Options{Last: true})
+				if errors.Is(err, iofs.ErrNotExist) {
+					break
+				}
+				again.CrashAt(cutOp)
+				if Cut(again, "log", res) == nil {
+					again.CrashAt(0)
+					_, cleanRes, err := collect(again, "log", Options{Header: &testHeader})
+					if res.End == 0 && errors.Is(err, iofs.ErrNotExist) {
+						break
+					}
+					if err != nil || cleanRes.Frames != res.Frames || !cleanRes.Clean {
+						t.Fatalf("%s: after Cut %+v: %+v, %v", what, res, cleanRes, err)
+					}
+					break
+				}
+				checkPrefix(t, what+" and during Cut", again.CrashClone(.5, seed), payloads, acked)
+			}
+		}
+	}
+	t.Logf("%d states", states)
+}
+
+func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked int) {
+	t.Helper()
+	got, res, err := collect(fs, "log", Options{Last: true, Header: &testHeader})
+	if errors.Is(err, iofs.ErrNotExist) && acked == 0 {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if len(got) < acked || len(got) > len(payloads) || !slices.Equal(got, payloads[:len(got)]) {
+		t.Fatalf("%s: %d frames of which %d were synced", what, len(got), acked)
+	}
+	if size := int64(len(contentOf(t, fs, "log"))); res.End+res.TornBytes != size || res.Torn != (res.TornBytes > 0) && res.End > 0 {
+		t.Fatalf("%s: %+v in %d bytes", what, res, size)
+	}
+}
+
+// TestFailuresPoison makes every operation fail, once and for ever: the error is found, comes again from every later call, nothing is
+// written after it, and what was acknowledged can be replayed.
+func TestFailuresPoison(t *testing.T) {
+	payloads := scriptPayloads()
+	counter := vfs.NewFaulty(vfs.NewMem(""), nil)
+	if _, err := script(counter, payloads); err != nil {
+		t.Fatal(err)
+	}
+	for op := 1; op <= counter.Ops(); op++ {
+		for i, inject := range []func(vfs.Op) error{
+			vfs.FailOnce(op, syscall.EIO), vfs.FailFrom(op, syscall.ENOSPC),
+			vfs.FailOnce(op, &vfs.ShortWrite{N: op * 5, Err: syscall.ENOSPC}),
+		} {
+			want := []error{syscall.EIO, syscall.ENOSPC, syscall.ENOSPC}[i]
+			mem := vfs.NewMem("")
+			acked, err := script(vfs.NewFaulty(mem, inject), payloads)
+			if !errors.Is(err, want) && !(err == nil && op == counter.Ops()) { // FailFrom lets the last, Close, pass
+				t.Fatalf("operation %d: %v", op, err)
+			}
+			checkPrefix(t, fmt.Sprintf("operation %d failed", op), mem, payloads, acked)
+		}
+	}
+}
+
+func TestPoisonIsFinal(t *testing.T) {
+	for _, kind := range []vfs.OpKind{vfs.OpWrite, vfs.OpSync} {
+		mem := vfs.NewMem("")
+		fail := false
+		w := mustCreate(t, vfs.NewFaulty(mem, func(op vfs.Op) error {
+			if fail && op.Kind == kind {
+				return syscall.EIO
+			}
+			return nil
+		}), "log")
+		synced := mustAppend(t, w, "durable")
+		if err := w.Sync(synced); err != nil {
+			t.Fatal(err)
+		}
+		end := mustAppend(t, w, "lost")
+		fail = true
+		first := w.Sync(end)
+		fail = false
+		if !errors.Is(first, syscall.EIO) {
+			t.Fatalf("%v: %v", kind, first)
+		}
+		ops := mem.Ops()
+		_, appendErr := w.Append(nil)
+		for what, err := range map[string]error{"Append": appendErr, "Sync": w.Sync(end), "Close": w.Close()} {
+			if err != first {
+				t.Errorf("%v: %s: %v", kind, what, err)
+			}
+		}
+		if err := w.Sync(synced); err != nil {
+			t.Errorf("%v: Sync of what is durable: %v", kind, err)
+		}
+		if mem.Ops() != ops {
+			t.Errorf("%v: something was written after the failure", kind)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	w := mustCreate(b, vfs.NewMem(""), "log")
+	payload := bytes.Repeat([]byte("x"), 300)
+	b.SetBytes(int64(len(payload)))
+	for b.Loop() {
+		if _, err := w.Append(payload); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSync(b *testing.B) {
+	w := mustCreate(b, vfs.Disk, filepath.Join(b.TempDir(), "log"))
+	payload := bytes.Repeat([]byte("x"), 300)
+	for b.Loop() {
+		end, err := w.Append(payload)
+		if err == nil {
+			err = w.Sync(end)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	w.Close()
+}
+
+func BenchmarkReplay(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "log")
+	w := mustCreate(b, vfs.Disk, name)
+	for range 20_000 {
+		mustAppend(b, w, string(bytes.Repeat([]byte("x"), 300)))
+	}
+	b.SetBytes(w.Size())
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Replay(vfs.Disk, name, Options{}, func([]byte) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
