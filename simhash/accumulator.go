@@ -22,11 +22,4 @@ func (a *Accumulator) Add(hashes []uint64) {
 func (a *Accumulator) Len() int { return int(a.n) }
 
 // Sum64 returns the fingerprint of the features so far.
-func (a *Accumulator) Sum64() uint64 {
-	var fp uint64
-	for i, c := range a.counts {
-		// Set if 2c > n, or at a tie in an odd position: the sign of n - 2c - (i odd).
-		fp |= (a.n - 2*uint64(c) - uint64(i&1)) >> 63 << i
-	}
-	return fp
-}
+func (a *Accumulator) Sum64() uint64 { return majority(&a.counts, a.n) }

@@ -1,47 +1,109 @@
-// Package simhash computes SimHash fingerprints: short bit strings whose Hamming distance follows the angle between
-// the feature sets they were made from (Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
-// STOC 2002; used for near-duplicate web pages by Manku, Jain, Das Sarma, WWW 2007).
 package simhash
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
-	"slices"
 
-	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/pospop"
 )
 
-// Text returns the 64-bit SimHash of the set of k-word shingles of text (tokenizer version 1, seed 0). ok is false,
-// and the fingerprint meaningless, if text has no words. k must be positive; 3 is usual.
-func Text(text string, k int) (fp uint64, ok bool) {
-	var all collector
-	token.NewShingler(k, 0).Text(text, &all)
-	slices.Sort(all)
-	return Sum64(slices.Compact(all)), len(all) > 0
-}
-
-// collector keeps all shingles of a text.
-type collector []uint64
-
-func (c *collector) Shingles(hashes []uint64) { *c = append(*c, hashes...) }
+// MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
+const MaxWords = 64
 
 // Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of the hashes have it
-// set; a tie sets the odd bits and clears the even ones, so that ties favour neither. The hashes must be distinct: a
-// repeated one votes again.
+// set; a tie sets the odd bits and clears the even ones, so that ties favour neither. The hashes must be distinct, or
+// those that are not vote again. There must be fewer than 2^32.
 func Sum64(hashes []uint64) uint64 {
-	var counts [64]uint32
-	for _, h := range hashes {
-		for i := range counts {
-			counts[i] += uint32(h >> i & 1)
-		}
+	var a Accumulator
+	a.Add(hashes)
+	return a.Sum64()
+}
+
+// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, to dst, least significant word first; dst has
+// 1 to MaxWords words. The votes of a feature for word 0 are its hash, so that dst[0] is Sum64(hashes), and for word
+// j > 0 they are the j-th output of the SplitMix64 generator seeded with it. Everything else is as for Sum64.
+func Sum(dst []uint64, hashes []uint64) {
+	checkWords(len(dst))
+	var small [16 * 64]uint32
+	counts := small[:]
+	if len(dst) > len(small)/64 {
+		counts = make([]uint32, 64*len(dst))
 	}
-	var fp uint64
+	pospop.CountWide(counts[:64*len(dst)], hashes)
+	for j := range dst {
+		dst[j] = majority((*[64]uint32)(counts[64*j:]), uint64(len(hashes)))
+	}
+}
+
+// majority returns the bits that more than half of n hashes have set, given how many have each, ties as Sum64 says.
+func majority(counts *[64]uint32, n uint64) (fp uint64) {
 	for i, c := range counts {
-		if 2*uint64(c)+uint64(i&1) > uint64(len(hashes)) {
-			fp |= 1 << i
-		}
+		fp |= (n - 2*uint64(c) - uint64(i&1)) >> 63 << i // the sign of n - 2c - (i odd)
 	}
 	return fp
 }
 
+// SumWeighted64 returns the 64-bit SimHash of features with weights: bit i is set if the weights of the hashes that have
+// it set are more than half of the sum of all weights, with ties as for Sum64. A weight may be negative. Weights are
+// integers, so that the fingerprint does not depend on the order of the features; scale fractions. The same hash may
+// occur more than once: its weights add up. It panics unless there is one weight for each hash.
+func SumWeighted64(hashes []uint64, weights []int32) uint64 {
+	var dst [1]uint64
+	SumWeighted(dst[:], hashes, weights)
+	return dst[0]
+}
+
+// SumWeighted is to SumWeighted64 what Sum is to Sum64.
+func SumWeighted(dst []uint64, hashes []uint64, weights []int32) {
+	checkWords(len(dst))
+	var small [64]int64
+	sums := small[:]
+	if len(dst) > 1 {
+		sums = make([]int64, 64*len(dst))
+	}
+	pospop.CountWeighted(sums, hashes, weights)
+	total := int64(0)
+	for _, w := range weights {
+		total += int64(w)
+	}
+	for j := range dst {
+		dst[j] = 0
+		for i, s := range sums[64*j : 64*j+64] {
+			dst[j] |= uint64(total-2*s-int64(i&1)) >> 63 << i
+		}
+	}
+}
+
+// checkWords panics for fingerprints of other lengths than 1 to MaxWords words.
+func checkWords(n int) {
+	if n < 1 || n > MaxWords {
+		panic(fmt.Sprintf("simhash: a fingerprint of %d words: want 1 to %d", n, MaxWords))
+	}
+}
+
 // Distance returns the Hamming distance of two 64-bit fingerprints: the number of bits in which they differ.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
+
+// DistanceWide returns the Hamming distance of two fingerprints of the same number of words. It panics if b is shorter.
+func DistanceWide(a, b []uint64) (d int) {
+	b = b[:len(a)]
+	for i, w := range a {
+		d += bits.OnesCount64(w ^ b[i])
+	}
+	return d
+}
+
+// FractionEqual returns the fraction of the 64 bits that two fingerprints have in common, in [0,1].
+func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 }
+
+// Cosine estimates the cosine similarity of two sets of features from the Hamming distance of their fingerprints of the
+// given number of bits, with its standard error. A bit differs with probability angle / pi, so a distance of 0 does not
+// mean that the error is 0: it is that of the next larger distance then, as it is at the other end.
+//
+// For sets without weights the cosine is |A n B| / sqrt(|A| |B|).
+func Cosine(distance, bits int) (cosine, stderr float64) {
+	p := float64(distance) / float64(bits)
+	q := min(max(p, 1/float64(bits)), 1-1/float64(bits))
+	return math.Cos(math.Pi * p), math.Pi * math.Sin(math.Pi*q) * math.Sqrt(q*(1-q)/float64(bits))
+}

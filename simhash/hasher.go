@@ -1,0 +1,148 @@
+package simhash
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/simdb/simdb/internal/distinct"
+	"github.com/simdb/simdb/internal/pospop"
+	"github.com/simdb/simdb/internal/token"
+)
+
+// Options say what the features of a text are. Fingerprints compare only if they were made with equal Options.
+type Options struct {
+	// Shingle is the number of words of a shingle, or of characters of an n-gram. Zero means 3.
+	Shingle int
+	// Seed is the seed of the hash function.
+	Seed uint64
+	// Bits is the length of the fingerprint, a multiple of 64 up to 4096. Zero means 64.
+	Bits int
+	// CharGrams takes n-grams of characters for features in place of shingles of words: better for very short texts.
+	CharGrams bool
+	// StopWords, if not nil, lets only shingles vote that hold one of these words. Running text has many stop words,
+	// and the lists, menus and advertisements around it few, so that these do not count.
+	StopWords []string
+	// Features, if not nil, finds the features of a text in place of the tokenizer: it calls add for each, with its
+	// weight. A feature that is added twice has the sum of the weights. All options but Seed and Bits are ignored.
+	Features func(text string, add func(feature []byte, weight int32))
+}
+
+// Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is false, and the fingerprint
+// meaningless, if text has no words. k must be positive; 3 is usual. A [Hasher] does it faster for many texts.
+func Text(text string, k int) (fp uint64, ok bool) {
+	h, err := New(Options{Shingle: max(k, 1)})
+	if err != nil {
+		return 0, false
+	}
+	return h.Text(text)
+}
+
+// Hasher makes fingerprints of texts. It is for reuse and allocates nothing once it has seen a text of each size, but
+// serves one goroutine at a time.
+type Hasher struct {
+	words    int // of a fingerprint
+	walk     *token.Shingler
+	set      distinct.Set
+	fresh    []uint64 // scratch: hashes of a piece of text that are new
+	n        uint64   // distinct shingles so far
+	counts   []uint32 // votes for each bit
+	hash     token.Hasher
+	features func(text string, add func(feature []byte, weight int32))
+	hashes   []uint64 // of features
+	weights  []int32
+	add      func(feature []byte, weight int32)
+}
+
+// New returns a Hasher, or an error if the options make no sense.
+func New(o Options) (*Hasher, error) {
+	if o.Bits == 0 {
+		o.Bits = 64
+	}
+	if o.Shingle == 0 {
+		o.Shingle = 3
+	}
+	if o.Bits < 64 || o.Bits > 64*MaxWords || o.Bits%64 != 0 {
+		return nil, fmt.Errorf("simhash: a fingerprint of %d bits: want a multiple of 64 up to %d", o.Bits, 64*MaxWords)
+	}
+	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, StopWords: o.StopWords}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("simhash: %w", err)
+	}
+	h := &Hasher{words: o.Bits / 64, hash: token.NewHasher(o.Seed), features: o.Features}
+	if o.Features != nil {
+		h.add = func(feature []byte, weight int32) {
+			h.hashes = append(h.hashes, h.hash.Feature(feature))
+			h.weights = append(h.weights, weight)
+		}
+		return h, nil
+	}
+	h.walk = token.New(c)
+	h.counts = make([]uint32, o.Bits)
+	return h, nil
+}
+
+// bytesPerWord is what a word and the space after it take in most languages, for a guess of the number of words.
+const bytesPerWord = 6
+
+// Text returns the first 64 bits of the fingerprint of text, which are all unless Options.Bits says more. ok is false,
+// and the fingerprint meaningless, if text has no features.
+func (h *Hasher) Text(text string) (fp uint64, ok bool) {
+	var dst [MaxWords]uint64
+	ok = h.Wide(dst[:h.words], text)
+	return dst[0], ok
+}
+
+// Wide stores the fingerprint of text to dst, which must have Options.Bits/64 words. ok is false, and the fingerprint
+// meaningless, if text has no features.
+func (h *Hasher) Wide(dst []uint64, text string) (ok bool) {
+	if h.features != nil {
+		h.hashes, h.weights = h.hashes[:0], h.weights[:0]
+		h.features(text, h.add)
+		SumWeighted(dst[:h.words], h.hashes, h.weights)
+		return len(h.hashes) > 0
+	}
+	h.reset(len(text) / bytesPerWord)
+	h.walk.Text(text, (*sink)(h))
+	return h.sum(dst)
+}
+
+// Read stores the fingerprint of the text that r holds to dst, as Wide does. It keeps the distinct shingles in memory,
+// not the text, unless there is an Options.Features.
+func (h *Hasher) Read(dst []uint64, r io.Reader) (ok bool, err error) {
+	if h.features != nil {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return false, err
+		}
+		return h.Wide(dst, string(text)), nil
+	}
+	h.reset(0)
+	if _, err := h.walk.Read(r, (*sink)(h)); err != nil {
+		return false, err
+	}
+	return h.sum(dst), nil
+}
+
+func (h *Hasher) reset(words int) {
+	h.set.Reset(words)
+	h.n = 0
+	clear(h.counts)
+}
+
+// sum stores the fingerprint of the votes so far.
+func (h *Hasher) sum(dst []uint64) (ok bool) {
+	for j := range dst[:h.words] {
+		dst[j] = majority((*[64]uint32)(h.counts[64*j:]), h.n)
+	}
+	return h.n > 0
+}
+
+// sink is a Hasher as the sink of its tokenizer.
+type sink Hasher
+
+// Shingles lets those hashes vote that are new.
+func (s *sink) Shingles(hashes []uint64) {
+	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
+	s.n += uint64(len(s.fresh))
+	pospop.CountWide(s.counts, s.fresh)
+}
