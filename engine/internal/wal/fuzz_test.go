@@ -1,0 +1,65 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// FuzzWAL replays arbitrary bytes as a log. With repair the header and the checksums of the frames are made right first, so that
+// what is behind them is reached too.
+func FuzzWAL(f *testing.F) {
+	closed, open := sampleLog(f, words, 5, true), sampleLog(f, words, 2, false)
+	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:headerSize], closed[:20], {}} {
+		f.Add(image, false, true)
+		f.Add(image, true, false)
+	}
+	torn := slices.Clone(open)
+	clear(torn[512:])
+	f.Add(torn, false, true)
+	f.Fuzz(func(t *testing.T, image []byte, repair, last bool) {
+		if repair {
+			image = repaired(image)
+		}
+		fs := fileOf(t, image)
+		got, res, err := collect(fs, "log", Options{Last: last})
+		if err != nil {
+			if !errors.Is(err, base.ErrCorruption) && !errors.Is(err, ErrVersion) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if res.End+res.TornBytes != int64(len(image)) || res.Frames != len(got) || !last && !res.Clean {
+			t.Fatalf("%+v of %d bytes", res, len(image))
+		}
+		if err := Cut(fs, "log", res); err != nil {
+			t.Fatal(err)
+		}
+		if res.End == 0 {
+			return
+		}
+		again, res, err := collect(fs, "log", Options{})
+		if err != nil || !res.Clean || !slices.Equal(got, again) {
+			t.Fatalf("after Cut: %+v, %v", res, err)
+		}
+	})
+}
+
+// repaired returns the log with a good header and good checksums, as far as its frames' lengths lead.
+func repaired(image []byte) []byte {
+	head, seed := encodeHeader(testHeader)
+	out := append(head, image[min(headerSize, len(image)):]...)
+	for pos := headerSize; len(out)-pos >= frameHeader; {
+		h, ok := decodeHead(out[pos:], int64(pos), int64(len(out)))
+		if !ok {
+			break
+		}
+		end := pos + int(frameSize(h.payload))
+		binary.LittleEndian.PutUint32(out[pos:], frameCRC(seed, int64(pos), out[pos:end]))
+		pos = end
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package wal
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+const (
+	goldenFile = "testdata/v1.wal"
+	formatDoc  = "../../../docs/format/wal.md"
+)
+
+var goldenPayloads = []string{"hello", "", "eight by"}
+
+// goldenLog returns the log that docs/format/wal.md explains.
+func goldenLog(t *testing.T) []byte {
+	t.Helper()
+	fs := vfs.NewMem("")
+	h := Header{Number: 7}
+	for i := range h.Database {
+		h.Database[i] = byte(0xa0 + i)
+	}
+	w, err := Create(fs, "log", h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, payload := range goldenPayloads {
+		end := mustAppend(t, w, payload)
+		if i == 0 {
+			if err := w.Sync(end); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return contentOf(t, fs, "log")
+}
+
+// TestGolden keeps version 1 as it is: its logs must remain readable, and written the same.
+func TestGolden(t *testing.T) {
+	image := goldenLog(t)
+	if *rewrite {
+		if err := os.WriteFile(goldenFile, image, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(golden, image) {
+		t.Errorf("written now:\n%s\ngolden:\n%s", hex.Dump(image), hex.Dump(golden))
+	}
+	got, res, err := collect(fileOf(t, golden), "log", Options{})
+	if err != nil || !slices.Equal(got, goldenPayloads) || !res.Clean || res.Header.Number != 7 {
+		t.Errorf("%q, %+v, %v", got, res, err)
+	}
+}
+
+// TestFormatDoc keeps the hex in the format's description true.
+func TestFormatDoc(t *testing.T) {
+	doc, err := os.ReadFile(formatDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(doc), "```hex\n")
+	block, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("no hex block")
+	}
+	var shown []byte
+	for line := range strings.Lines(block) {
+		offset, line, _ := strings.Cut(strings.TrimSpace(line), " ")
+		line, _, _ = strings.Cut(line, "#")
+		if want := fmt.Sprintf("%04x", len(shown)); offset != want {
+			t.Errorf("offset %q instead of %s", offset, want)
+		}
+		raw, err := hex.DecodeString(strings.Join(strings.Fields(line), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, raw...)
+	}
+	if want := goldenLog(t); !bytes.Equal(shown, want) {
+		t.Errorf("the document shows\n%s\ninstead of\n%s", hex.Dump(shown), hex.Dump(want))
+	}
+}
