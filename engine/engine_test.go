@@ -1,0 +1,318 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func create4test(t testing.TB, o *Options) (*DB, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db, err := Create(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db, path
+}
+
+func put(t testing.TB, db *DB, id string, fp uint64) {
+	t.Helper()
+	if err := db.Put(context.Background(), Doc{ID: id, Fingerprint: &fp}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPutNovelKeepsOne submits near-duplicates from many goroutines at once: of each family exactly one is stored, and the
+// others are told which.
+func TestPutNovelKeepsOne(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
+	const families, members = 60, 8
+	r := rand.New(rand.NewPCG(1, 1))
+	centre := make([]uint64, families)
+	for f := range centre {
+		centre[f] = r.Uint64()
+	}
+	var mu sync.Mutex
+	stored := map[int][]string{}
+	told := map[int]map[string]bool{}
+	var wg sync.WaitGroup
+	for m := range members {
+		wg.Go(func() {
+			for f := range families {
+				id := fmt.Sprintf("f%d-m%d", f, m)
+				d := Doc{ID: id, Fingerprint: new(centre[f] ^ 1<<(m*7%64))} // any two differ in two bits at most
+				match, ok, err := db.PutNovel(ctx, d, Near(2))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if ok {
+					stored[f] = append(stored[f], id)
+				} else {
+					if told[f] == nil {
+						told[f] = map[string]bool{}
+					}
+					told[f][match.ID] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	for f := range families {
+		if len(stored[f]) != 1 || len(told[f]) != 1 || !told[f][stored[f][0]] {
+			t.Errorf("family %d: stored %v, told %v", f, stored[f], told[f])
+		}
+	}
+}
+
+// TestReadersWritersCompaction runs readers against writers, flushes, compactions and loads; a snapshot must not change under a
+// reader, and nobody may see half a batch.
+func TestReadersWritersCompaction(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	db, _ := create4test(t, &Options{MemtableBytes: 5000, Sync: SyncNever})
+	var wg sync.WaitGroup
+	writer := func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		for ctx.Err() == nil {
+			var b Batch // two documents that are always written together
+			n := r.IntN(200)
+			fp := r.Uint64()
+			b.Put(Doc{ID: fmt.Sprintf("a%d", n), Fingerprint: &fp})
+			b.Put(Doc{ID: fmt.Sprintf("b%d", n), Fingerprint: &fp})
+			if err := db.Apply(context.Background(), &b); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+	reader := func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		for ctx.Err() == nil {
+			s, err := db.Snapshot()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			n := r.IntN(200)
+			a, errA := s.Lookup(context.Background(), fmt.Sprintf("a%d", n))
+			b, errB := s.Lookup(context.Background(), fmt.Sprintf("b%d", n))
+			if a.Fingerprint != b.Fingerprint || (errA == nil) != (errB == nil) {
+				t.Errorf("half a batch: %+v %v, %+v %v", a, errA, b, errB)
+			}
+			if errA == nil {
+				first := collect(t, s.Near(context.Background(), a.Fingerprint, 3))
+				time.Sleep(time.Millisecond)
+				equal(t, "the same snapshot", collect(t, s.Near(context.Background(), a.Fingerprint, 3)), first)
+				if len(first) < 2 {
+					t.Errorf("only %v at %016x", first, a.Fingerprint)
+				}
+			}
+			s.Close()
+		}
+	}
+	for i := range uint64(2) {
+		wg.Go(func() { writer(i) })
+		wg.Go(func() { reader(i) })
+	}
+	wg.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if err := db.Compact(context.Background(), nil); err != nil {
+				t.Error(err)
+			}
+			l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := range 20 {
+				l.Add(Doc{ID: fmt.Sprintf("load%d", n), Fingerprint: new(uint64(i))})
+			}
+			if _, err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+	if r, err := db.Check(context.Background(), nil); err != nil || len(r.Problems) > 0 {
+		t.Fatal(r.Problems, err)
+	}
+}
+
+// TestOpenErrors asks for databases that can't be had.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("just some text\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "folder", "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	db, path := create4test(t, nil)
+	put(t, db, "a", 1)
+	for _, c := range []struct {
+		path string
+		opts *Options
+		want error
+	}{
+		{text, nil, ErrNotDatabase},
+		{filepath.Join(dir, "folder"), nil, ErrNotDatabase},
+		{filepath.Join(dir, "none"), &Options{MustExist: true}, ErrNotFound},
+		{filepath.Join(dir, "none"), &Options{ReadOnly: true}, ErrNotFound},
+		{path, nil, ErrLocked},
+		{filepath.Join(dir, "bad"), &Options{Layout: "3:7"}, ErrInvalid},
+	} {
+		if db, err := Open(c.path, c.opts); !errors.Is(err, c.want) {
+			t.Errorf("Open(%s) = %v, %v; want %v", c.path, db, err, c.want)
+		}
+	}
+	if _, err := Open(path, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("the holder is not named: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("a database was created by an Open that must not")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if err := db.Put(context.Background(), Doc{ID: "b"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("Put after Close: %v", err)
+	}
+	if _, err := db.Get(context.Background(), "a"); !errors.Is(err, ErrClosed) {
+		t.Errorf("Get after Close: %v", err)
+	}
+	if _, err := Create(path, nil); !errors.Is(err, ErrExists) {
+		t.Errorf("Create over a database: %v", err)
+	}
+	if _, err := Open(path, &Options{Shingle: 5}); !errors.Is(err, ErrParams) {
+		t.Errorf("other parameters: %v", err)
+	}
+	ro, err := Open(path, &Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	if got := collect(t, ro.Near(context.Background(), 1, 0)); len(got) != 1 {
+		t.Errorf("read-only: %v", got)
+	}
+	if err := ro.Put(context.Background(), Doc{ID: "b"}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("Put read-only: %v", err)
+	}
+}
+
+// TestRefusals stores documents that can't be stored.
+func TestRefusals(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, nil)
+	for _, c := range []struct {
+		d    Doc
+		want error
+	}{
+		{Doc{}, ErrInvalid},
+		{Doc{ID: strings.Repeat("x", MaxIDBytes+1)}, ErrTooLarge},
+		{Doc{ID: "a", Text: strings.Repeat("x", MaxTextBytes+1)}, ErrTooLarge},
+		{Doc{ID: "a", Fields: []byte(`[1]`)}, ErrInvalid},
+		{Doc{ID: "a", Fields: []byte(`{"a":`)}, ErrInvalid},
+	} {
+		if err := db.Put(ctx, c.d); !errors.Is(err, c.want) {
+			t.Errorf("Put(%.40v) = %v, want %v", c.d, err, c.want)
+		}
+		var b Batch
+		b.Put(Doc{ID: "fine"})
+		b.Put(c.d)
+		if err := db.Apply(ctx, &b); !errors.Is(err, c.want) {
+			t.Errorf("Apply = %v, want %v", err, c.want)
+		}
+	}
+	if st, err := db.Stats(); err != nil || st.Documents != 0 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	for _, k := range []int{-1, 65} {
+		for _, err := range db.Near(ctx, 0, k) {
+			if !errors.Is(err, ErrInvalid) {
+				t.Errorf("Near %d: %v", k, err)
+			}
+		}
+	}
+}
+
+// TestRoundTrip stores everything a document has, and reads it back from memory, from a table and after reopening.
+func TestRoundTrip(t *testing.T) {
+	ctx := context.Background()
+	db, path := create4test(t, nil)
+	want := Doc{
+		ID: "a\x00\xff", Text: "Some text, ünïcode and 漢字", Fields: []byte(`{"n":12345678901234567890,"s":"x"}`),
+		Time: time.Date(2001, 2, 3, 4, 5, 6, 789000, time.UTC),
+	}
+	if err := db.Put(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	fp, _ := db.Fingerprint(want.Text)
+	check := func(stage string) {
+		t.Helper()
+		got, err := db.Get(ctx, want.ID)
+		if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || !got.Time.Equal(want.Time) ||
+			got.Fingerprint == nil || *got.Fingerprint != fp {
+			t.Fatalf("%s: %+v, %v", stage, got, err)
+		}
+	}
+	check("memtable")
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check("table")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if db, err = Open(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	check("reopened")
+}
+
+// TestManyShortRuns opens the database for one write again and again, as scripts do: neither logs nor tables pile up.
+func TestManyShortRuns(t *testing.T) {
+	db, path := create4test(t, nil)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		db, err := Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, db, fmt.Sprint(i), uint64(i))
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := os.ReadDir(path)
+	if err != nil || len(names) > 20 {
+		t.Fatalf("%d files, %v", len(names), err)
+	}
+	if db, err = Open(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if st, err := db.Stats(); err != nil || st.Documents != 40 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+}
