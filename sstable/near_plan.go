@@ -38,8 +38,7 @@ type allocation struct {
 type keyRange struct {
 	first, last uint64
 	block, end  uint32
-	keys        uint32 // about how many, at most 512
-	table, dist uint8  // of which shell it is
+	table, dist uint8 // of which shell it is
 }
 
 // planner chooses the radii of one search.
@@ -68,9 +67,9 @@ func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
 		return a
 	}
 	s.ranges = s.ranges[:0]
-	clear(s.known[:len(x.runs)])
+	clear(s.known[:len(x.tables)])
 	x.lookUp(a, q, s)
-	real := s.knownCost(a, len(x.runs))
+	real := s.knownCost(a, len(x.tables))
 	if real <= overrun*a.ns+cost.probe {
 		return a
 	}
@@ -92,7 +91,7 @@ func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
 			s.chosen.scan = true
 			break
 		}
-		if real := s.knownCost(&again, len(x.runs)); real < s.chosen.ns {
+		if real := s.knownCost(&again, len(x.tables)); real < s.chosen.ns {
 			s.chosen, s.chosen.ns = again, real
 		}
 	}
@@ -104,14 +103,14 @@ func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
 }
 
 // scanCost is the cost of comparing everything.
-func (x *Index) scanCost() float64 { return cost.probe + float64(x.runs[0].n)*cost.scan }
+func (x *Index) scanCost() float64 { return cost.probe + float64(x.tables[0].run.n)*cost.scan }
 
 // standardPlan returns the best allocation for ranges of mean size.
 func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	if a := x.standard[k].Load(); a != nil {
 		return a
 	}
-	clear(s.known[:len(x.runs)])
+	clear(s.known[:len(x.tables)])
 	a := x.allocate(k, s)
 	if every := x.everyTable(k); every.ns < a.ns {
 		a = every
@@ -129,7 +128,7 @@ func (x *Index) everyTable(k int) allocation {
 	m, c := x.layout.Blocks, x.layout.Lead
 	r := c*(k/m) + max(0, c-(m-k%m))
 	var a allocation
-	for t := range x.runs {
+	for t := range x.tables {
 		a.radius[t] = int8(min(r, maxRadius))
 		for d := range r + 1 {
 			a.ns += x.meanShell(t, d)
@@ -140,7 +139,7 @@ func (x *Index) everyTable(k int) allocation {
 
 // meanShell is the cost of the probes at distance d in table t if their ranges are of mean size; infinite if there are too many.
 func (x *Index) meanShell(t, d int) float64 {
-	lead := x.perms[t].leadBits
+	lead := x.tables[t].leadBits
 	if d > lead {
 		return 0
 	}
@@ -148,12 +147,7 @@ func (x *Index) meanShell(t, d int) float64 {
 	if d > maxRadius || probes > maxShell {
 		return math.Inf(1)
 	}
-	return probes * (cost.probe + x.meanRange(t)*cost.key)
-}
-
-// meanRange is the mean number of keys with one lead.
-func (x *Index) meanRange(t int) float64 {
-	return math.Ldexp(float64(x.runs[t].n), -x.perms[t].leadBits)
+	return probes * x.tables[t].probe
 }
 
 // allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic programming over the tables.
@@ -180,7 +174,7 @@ func (x *Index) allocate(k int, s *Scratch) allocation {
 		}
 	}
 	a := allocation{ns: s.best[len(x.disjoint)][need]}
-	for t := range x.runs {
+	for t := range x.tables {
 		a.radius[t] = -1
 	}
 	for i := len(x.disjoint); i > 0; i-- {
@@ -204,7 +198,7 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 
 // lookUp finds the ranges of the shells that an allocation needs and that are not known yet.
 func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
-	for t := range x.runs {
+	for t := range x.tables {
 		for int(s.known[t]) <= int(a.radius[t]) {
 			x.lookUpShell(t, int(s.known[t]), q, s)
 			s.known[t]++
@@ -214,34 +208,34 @@ func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
 
 // lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
 func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
-	run, lead := x.runs[t], x.perms[t].leadBits
-	sh := &s.shells[t][d]
-	*sh = 0
+	table := &x.tables[t]
+	lead := table.leadBits
+	s.shells[t][d] = 0
 	if d > lead {
 		return
 	}
-	mean := min(x.meanRange(t), blockKeys)
-	p := keyRange{keys: uint32(mean), table: uint8(t), dist: uint8(d)}
-	rest := ^uint64(0) >> uint(lead) // shifted by 64 for a lead of all bits: nothing
-	first := x.perms[t].apply(q) &^ rest
-	flip := uint64(1)<<uint(d) - 1 // Gosper's hack: the next number with as many bits, d of lead
-	for range int(choose(lead, d)) {
+	p := keyRange{table: uint8(t), dist: uint8(d)}
+	sum := 0.0
+	first := table.apply(q) &^ table.rest
+	flip := uint64(1)<<uint(d) - 1
+	for n := choose(lead, d); n > 0; n-- {
 		p.first = first ^ flip<<uint(64-lead)
-		p.last = p.first | rest
-		block, end := run.blockRange(p.first, p.last)
+		p.last = p.first | table.rest
+		block, end := table.run.blockRange(p.first, p.last)
 		p.block, p.end = uint32(block), uint32(end)
 		s.ranges = append(s.ranges, p)
-		keys := mean
-		if p.end > p.block+1 {
-			keys = float64(p.end-p.block) * blockKeys
+		if end > block+1 {
+			sum += cost.probe + float64((end-block)*blockKeys)*cost.key
+		} else {
+			sum += table.probe
 		}
-		*sh += cost.probe + keys*cost.key
-		if d > 0 {
+		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
+	s.shells[t][d] = sum
 }
 
 // choose returns the number of ways to choose k of n.
@@ -273,15 +267,15 @@ func (p Plan) String() string {
 
 // Plan returns how Near(q, k) would search. It reads directories only.
 func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
-	if k < 0 || x.runs[0].n == 0 {
+	if k < 0 || x.tables[0].run.n == 0 {
 		return Plan{Method: "scan"}
 	}
 	a := x.plan(q, min(k, maxDistance), s)
 	if a.scan {
-		return Plan{Method: "scan", Candidates: x.runs[0].n, Cost: x.scanCost()}
+		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCost()}
 	}
-	p := Plan{Method: "probe", Cost: s.knownCost(a, len(x.runs))}
-	for t := range x.runs {
+	p := Plan{Method: "probe", Cost: s.knownCost(a, len(x.tables))}
+	for t := range x.tables {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
 	p.Probes = len(s.ranges)
