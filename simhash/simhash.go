@@ -36,8 +36,45 @@ func Sum(dst []uint64, hashes []uint64) {
 	}
 }
 
-// majority returns the bits that more than half of n hashes have set, given how many have each, ties as Sum64 says.
-func majority(counts *[64]uint32, n uint64) (fp uint64) {
+// majority returns the bits that more than half of n hashes have set, n below 2^32, given how many have each; ties are as
+// Sum64 says.
+//
+// An even bit is set from n/2+1 votes on and an odd bit from (n+1)/2 on. Two counts are compared at a time, in the halves
+// of an integer: from a count with a 1 put before it, which it has room for if n is below 2^31, the bound can be
+// subtracted without a borrow from the other half, and the 1 remains if the count is not less.
+func majority(counts *[64]uint32, n uint64) uint64 {
+	const tops = 1<<63 | 1<<31
+	if n > math.MaxInt32 {
+		return majorityLarge(counts, n)
+	}
+	bound := (n/2 + 1) | (n+1)/2<<32
+	var fp uint64 // even bits in the low half, odd bits in the high half
+	for i := 0; i < 32; i += 4 {
+		c := (*[8]uint32)(counts[2*i:])
+		four := ((uint64(c[0])|uint64(c[1])<<32|tops)-bound)&tops>>31 |
+			((uint64(c[2])|uint64(c[3])<<32|tops)-bound)&tops>>30 |
+			((uint64(c[4])|uint64(c[5])<<32|tops)-bound)&tops>>29 |
+			((uint64(c[6])|uint64(c[7])<<32|tops)-bound)&tops>>28
+		fp |= four << i
+	}
+	return interleave(fp)
+}
+
+// interleave returns the bits of the low half of x in the even positions and those of the high half in the odd ones: a
+// perfect shuffle, in five steps that each swap the middle quarters of halves, of quarters, ... of four bits.
+func interleave(x uint64) uint64 {
+	for _, s := range [...]struct {
+		mask  uint64
+		shift int
+	}{{0x00000000ffff0000, 16}, {0x0000ff000000ff00, 8}, {0x00f000f000f000f0, 4}, {0x0c0c0c0c0c0c0c0c, 2}, {0x2222222222222222, 1}} {
+		t := (x ^ x>>s.shift) & s.mask
+		x ^= t ^ t<<s.shift
+	}
+	return x
+}
+
+// majorityLarge is majority for any n.
+func majorityLarge(counts *[64]uint32, n uint64) (fp uint64) {
 	for i, c := range counts {
 		fp |= (n - 2*uint64(c) - uint64(i&1)) >> 63 << i // the sign of n - 2c - (i odd)
 	}

@@ -72,6 +72,23 @@ func TestTies(t *testing.T) {
 	}
 }
 
+func TestMajority(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 10000 {
+		n := r.Uint64N(1 << (1 + r.IntN(32)))
+		var counts [64]uint32
+		for i := range counts {
+			counts[i] = uint32(min(n, n/2+r.Uint64N(3)))
+			if r.IntN(2) == 0 {
+				counts[i] = uint32(r.Uint64N(n + 1))
+			}
+		}
+		if got, want := majority(&counts, n), majorityLarge(&counts, n); got != want {
+			t.Fatalf("majority(%v, %d) = %x, want %x", counts, n, got, want)
+		}
+	}
+}
+
 func TestTextIsASet(t *testing.T) {
 	a, _ := Text("one two three", 3)
 	b, _ := Text(strings.Repeat("one two three ", 1)+"\n", 3)
