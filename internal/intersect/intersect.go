@@ -13,6 +13,7 @@ package intersect
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/simdb/simdb/internal/simd"
 )
@@ -95,11 +96,13 @@ func merge(a, b []uint32) (n int) {
 }
 
 // Filter appends to dst the indices, ascending, of those bitmaps that lack at most max of the bits of q.
-func Filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) []uint32 {
+func Filter[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
 	if max < 0 {
 		return dst
 	}
-	return active.filter(dst, q, bitmaps, max)
+	// A B is 512 bits, whatever it is called.
+	all := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
+	return active.filter(dst, (*[8]uint64)(unsafe.Pointer(q)), all, max)
 }
 
 // filterGo is Filter in pure Go, with first as the index of the first bitmap.

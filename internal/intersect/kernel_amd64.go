@@ -1,3 +1,5 @@
+//go:build !purego
+
 package intersect
 
 import "github.com/simdb/simdb/internal/simd"

@@ -20,13 +20,16 @@ const (
 // edges must be ascending, and text must go on for WordMax bytes after the last of them.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	groups := len(dst) / WordGroup
-	if groups == 0 || active != kernel(simd.AVX512) {
+	if groups == 0 || !HasHashWords() {
 		return 0
 	}
 	edges = edges[:2*WordGroup*groups]
 	_ = text[:int(edges[len(edges)-1])+WordMax]
 	return active.hashWords(dst[:groups*WordGroup], text, edges, k0, k1)
 }
+
+// HasHashWords reports whether there is a kernel for HashWords.
+func HasHashWords() bool { return active == kernel(simd.AVX512) }
 
 // Poly says how hashes of words become the hash of a shingle: the polynomial w[0] Base^(k-1) + ... + w[k-1] modulo 2^64,
 // of which s -> (s ^ s>>32) * Mul -> s ^ s>>29 is the hash.

@@ -11,6 +11,7 @@ import (
 //go:generate go run . -out ../intersect_amd64.s -stubs ../intersect_amd64.go -pkg intersect
 
 func main() {
+	ConstraintExpr("!purego")
 	countAVX512()
 	countAVX2()
 	filterAVX512()

@@ -7,6 +7,7 @@ import "github.com/mmcloughlin/avo/build"
 //go:generate go run . -out ../count_amd64.s -stubs ../count_amd64.go -pkg pospop
 
 func main() {
+	build.ConstraintExpr("!purego")
 	countAVX512("countAVX512", plain)
 	countAVX512("countMixedAVX512", mixed)
 	countAVX512("countSelectedAVX512", selected)

@@ -11,6 +11,7 @@ import (
 //go:generate go run . -out ../text_amd64.s -stubs ../text_amd64.go -pkg textkernel
 
 func main() {
+	ConstraintExpr("!purego")
 	masksAVX512()
 	masksAVX2()
 	edgesAVX512()
