@@ -66,7 +66,7 @@ func (it *Iter) Next() bool {
 // Doc returns the number of the current document.
 func (it *Iter) Doc() uint32 { return it.doc }
 
-// Document returns the current document. It and its slices are valid until the next call of Next, and must not be
+// Document returns the current document, valid until the next call of Next. The bytes of its slices must not be
 // changed.
 func (it *Iter) Document() *Document { return &it.d }
 

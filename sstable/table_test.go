@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -190,6 +191,37 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 			t.Fatalf("Near(%016x, %d) = %v, want %v", q, k, hits, want)
 		}
 	}
+}
+
+// TestConcurrentReaders is for the race detector: blocks are first touched by many goroutines at once.
+func TestConcurrentReaders(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(37, 38)), 3000)
+	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 1000, Docs: len(docs)}, docs)
+	r := openTable(t, data)
+	var wg sync.WaitGroup
+	for g := range uint64(8) {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(39, g))
+			var d Document
+			var s Scratch
+			for range 1000 {
+				want := &docs[rng.IntN(len(docs))]
+				doc, found, err := r.Lookup(want.ID)
+				if err != nil || !found {
+					t.Errorf("Lookup(%q) = %v, %v", want.ID, found, err)
+					return
+				}
+				if err := r.Document(doc, &d); err != nil || !sameDocument(&d, want) {
+					t.Errorf("document %d is %+v (%v), want %+v", doc, d, err, want)
+					return
+				}
+				if hits, err := r.Near(want.Fingerprint, 2, &s, nil); err != nil || want.HasFingerprint && len(hits) == 0 {
+					t.Errorf("Near finds %v, %v", hits, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestVerify(t *testing.T) {

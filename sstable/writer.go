@@ -25,6 +25,7 @@ const (
 type WriterOptions struct {
 	BlockSize int   // bytes of texts and fields compressed together; 0 means 32 KiB, at most 16 MiB
 	Level     Level // of compression
+	Docs      int   // how many documents are expected; saves memory and time, any number will do
 }
 
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
@@ -72,6 +73,8 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	}
 	t := &Writer{params: p, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
 	t.docs.enc, t.docs.size = enc, o.BlockSize
+	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
+	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
 	t.times.columnWriter = newColumnWriter(&t.times.buf)
 	t.seqs.columnWriter = newColumnWriter(&t.seqs.buf)
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64

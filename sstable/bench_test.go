@@ -1,0 +1,250 @@
+//go:build unix
+
+package sstable
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// benchDocs returns n documents in table order with random fingerprints and texts of about words words.
+func benchDocs(n, words int) []Document {
+	rng := rand.New(rand.NewPCG(31, 32))
+	vocabulary := make([]string, 5000)
+	for i := range vocabulary {
+		b := make([]byte, 2+rng.IntN(9))
+		for j := range b {
+			b[j] = byte('a' + min(rng.IntN(26), rng.IntN(26)))
+		}
+		vocabulary[i] = string(b)
+	}
+	docs := make([]Document, n)
+	for i := range docs {
+		d := &docs[i]
+		*d = Document{ID: fmt.Appendf(nil, "document/%08x", uint32(i)*2654435769), HasFingerprint: true, Fingerprint: rng.Uint64(),
+			Time: 1_700_000_000_000_000 + int64(i)*1000, Seq: uint64(i)}
+		for range words {
+			d.Text = append(append(d.Text, vocabulary[min(rng.IntN(5000), rng.IntN(5000), rng.IntN(5000))]...), ' ')
+		}
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return a.Compare(&b) })
+	return docs
+}
+
+// cpu returns the processor time that the process has used, which a busy machine disturbs less than elapsed time.
+func cpu() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return syscall.TimevalToNsec(u.Utime) + syscall.TimevalToNsec(u.Stime)
+}
+
+// textTable returns a table of 20,000 documents of about 2 KB.
+var textTable = sync.OnceValues(func() ([]byte, []Document) {
+	docs := benchDocs(20000, 300)
+	var buf bytes.Buffer
+	w, _ := NewWriter(&buf, testParams, WriterOptions{})
+	for i := range docs {
+		w.Add(&docs[i])
+	}
+	w.Close()
+	return buf.Bytes(), docs
+})
+
+// idTable returns a table of a million documents without text.
+var idTable = sync.OnceValues(func() ([]byte, []Document) {
+	docs := benchDocs(1_000_000, 0)
+	var buf bytes.Buffer
+	w, _ := NewWriter(&buf, testParams, WriterOptions{})
+	for i := range docs {
+		w.Add(&docs[i])
+	}
+	w.Close()
+	return buf.Bytes(), docs
+})
+
+func BenchmarkWriter(b *testing.B) {
+	run := func(b *testing.B, docs []Document, o WriterOptions) {
+		size := 0
+		for i := range docs {
+			size += len(docs[i].Text)
+		}
+		b.SetBytes(int64(size))
+		var info Info
+		start := cpu()
+		for b.Loop() {
+			w, err := NewWriter(io.Discard, testParams, o)
+			for i := 0; err == nil && i < len(docs); i++ {
+				err = w.Add(&docs[i])
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			if info, err = w.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(cpu()-start)/float64(b.N)/float64(len(docs)), "cpu-ns/doc")
+		b.ReportMetric(float64(info.Size)/float64(len(docs)), "bytes/doc")
+	}
+	_, texts := textTable()
+	for _, level := range []Level{LevelFastest, LevelDefault, LevelBetter} {
+		b.Run(fmt.Sprintf("text/level=%d", level), func(b *testing.B) { run(b, texts, WriterOptions{Level: level}) })
+	}
+	_, ids := idTable()
+	b.Run("no-text", func(b *testing.B) { run(b, ids, WriterOptions{}) })
+}
+
+// BenchmarkRuns sorts and encodes the four permuted tables of sorted fingerprints.
+func BenchmarkRuns(b *testing.B) {
+	for _, n := range []int{1_000_000, 11_000_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(33, 34))
+			fps := make([]uint64, n)
+			for i := range fps {
+				fps[i] = rng.Uint64()
+			}
+			fps, _ = radixSort(fps, make([]uint64, n), 64)
+			keys := make([]uint64, n)
+			var used int64
+			for b.Loop() {
+				b.StopTimer()
+				copy(keys, fps)
+				w, err := NewWriter(io.Discard, testParams, WriterOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				w.fingerprints = keys
+				b.StartTimer()
+				start := cpu()
+				w.writeRuns()
+				used += cpu() - start
+			}
+			b.ReportMetric(float64(used)/float64(b.N)/float64(n), "cpu-ns/fp")
+		})
+	}
+}
+
+func BenchmarkReader(b *testing.B) {
+	data, docs := textTable()
+	texts := openTable(b, data)
+	data, ids := idTable()
+	r := openTable(b, data)
+	rng := rand.New(rand.NewPCG(35, 36))
+	order := make([]uint32, 1<<16)
+	b.Run("Document/random", func(b *testing.B) {
+		for i := range order {
+			order[i] = rng.Uint32N(texts.NumDocs())
+		}
+		var d Document
+		i := 0
+		for b.Loop() {
+			if err := texts.Document(order[i%len(order)], &d); err != nil {
+				b.Fatal(err)
+			}
+			i++
+		}
+	})
+	b.Run("Document/same-block", func(b *testing.B) {
+		var d Document
+		for b.Loop() {
+			if err := texts.Document(1000, &d); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Iter", func(b *testing.B) {
+		b.SetBytes(int64(len(docs[0].Text)))
+		it := texts.Iter()
+		for b.Loop() {
+			if !it.Next() {
+				it = texts.Iter()
+			}
+		}
+	})
+	b.Run("Entries", func(b *testing.B) {
+		it := r.Entries()
+		for b.Loop() {
+			if !it.Next() {
+				it = r.Entries()
+			}
+		}
+	})
+	var some []byte
+	for i := range order {
+		order[i] = rng.Uint32N(r.NumDocs())
+		id := ids[order[i]].ID
+		some = append(some, id...)
+		r.Lookup(id)
+	}
+	for _, n := range []int{1 << 8, 1 << 12, 1 << 16} {
+		b.Run(fmt.Sprintf("Lookup/hit/%d", n), func(b *testing.B) {
+			i, size := 0, len(ids[0].ID)
+			for b.Loop() {
+				if _, found, err := r.Lookup(some[i%n*size:][:size]); !found || err != nil {
+					b.Fatal(found, err)
+				}
+				i++
+			}
+		})
+	}
+	b.Run("Lookup/miss", func(b *testing.B) {
+		var id [16]byte
+		for b.Loop() {
+			id[3]++
+			if id[3] == 0 {
+				id[4]++
+			}
+			if _, found, err := r.Lookup(id[:]); found || err != nil {
+				b.Fatal(found, err)
+			}
+		}
+	})
+	b.Run("ID", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			if _, err := r.ID(order[i%len(order)]); err != nil {
+				b.Fatal(err)
+			}
+			i++
+		}
+	})
+	b.Run("ID/same", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := r.ID(7); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Fingerprint", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			if _, _, err := r.Fingerprint(order[i%len(order)]); err != nil {
+				b.Fatal(err)
+			}
+			i++
+		}
+	})
+	b.Run("Open", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := OpenBytes(data, "bench.sst"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Verify", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			if err := r.Verify(b.Context(), nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
