@@ -101,14 +101,7 @@ func (db *DB) flush(m *memtable) error {
 	var t *table
 	if len(docs) > 0 {
 		var err error
-		if t, err = db.writeTable(func(w *sstable.Writer) error {
-			for _, d := range docs {
-				if err := w.Add(&d.Document); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
+		if t, err = db.writeTable(func(w *sstable.Writer) error { return addDocs(w, docs) }); err != nil {
 			return err
 		}
 	}
@@ -139,8 +132,22 @@ func (m *memtable) living() []*memDoc {
 			docs = append(docs, d)
 		}
 	}
-	slices.SortStableFunc(docs, func(a, b *memDoc) int { return a.Compare(&b.Document) })
+	sortDocs(docs)
 	return docs
+}
+
+// sortDocs brings documents into the order of a table.
+func sortDocs(docs []*memDoc) {
+	slices.SortStableFunc(docs, func(a, b *memDoc) int { return a.Compare(&b.Document) })
+}
+
+func addDocs(w *sstable.Writer, docs []*memDoc) error {
+	for _, d := range docs {
+		if err := w.Add(&d.Document); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publishFlush makes the table of m (nil if nothing in it lived) part of the database in m's place.

@@ -256,71 +256,96 @@ func (db *DB) publishLoad(t *table, docs []sstable.Document, marks map[string]in
 	if err := db.syncLogLocked(); err != nil {
 		return 0, 0, err
 	}
-	edit := catalog.Edit{SetMarks: marks, SetTombstones: map[uint64]*roaring.Bitmap{}}
-	killed := map[*part]*roaring.Bitmap{}
-	var mem []*memDoc
-	own := roaring.New()
+	p := publication{db: db, replace: replace, own: roaring.New(), killed: map[*part]*roaring.Bitmap{}}
 	for i := range docs {
-		old, ok, err := db.locateLocked(string(docs[i].ID))
-		if err != nil {
+		if err := p.replaceOlder(uint32(i), string(docs[i].ID), docs[i].Seq); err != nil {
 			return 0, 0, err
 		}
-		if !ok {
-			continue
-		}
-		e, err := old.entry()
-		switch {
-		case err != nil:
-			return 0, 0, err
-		case e.Seq > docs[i].Seq || !replace && e.Time.UnixMicro() >= db.expiry():
-			own.Add(uint32(i))
-		case old.mem != nil:
-			mem = append(mem, old.mem)
-		default:
-			if killed[old.part] == nil {
-				killed[old.part] = old.part.dead.base.Clone()
-			}
-			killed[old.part].Add(old.doc)
-		}
-		replaced++
 	}
-	for p, dead := range killed {
-		edit.SetTombstones[p.meta.Number] = dead
-	}
+	edit := catalog.Edit{SetMarks: marks}
 	if t != nil {
 		edit.AddTables = []catalog.Table{t.meta}
-		if !own.IsEmpty() {
-			edit.SetTombstones[t.meta.Number] = own
-		}
 	}
-	if err := db.apply(edit); err != nil {
+	if err := p.publish(t, edit); err != nil {
 		return 0, 0, err
 	}
-	db.installLoad(t, own, killed, mem)
-	stale = int(own.GetCardinality())
-	return replaced - stale, stale, nil
+	return p.replaced, int(p.own.GetCardinality()), nil
 }
 
-// installLoad makes a published load visible. The caller holds publishMu and writeMu.
-func (db *DB) installLoad(t *table, own *roaring.Bitmap, killed map[*part]*roaring.Bitmap, mem []*memDoc) {
+// A publication is a table that becomes part of the database without having been in the log, and what it replaces. The caller
+// holds publishMu and writeMu.
+type publication struct {
+	db       *DB
+	replace  bool                      // stored documents give way
+	own      *roaring.Bitmap           // documents of the table that are dead on arrival
+	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
+	mem      []*memDoc                 // documents of memtables likewise
+	replaced int
+}
+
+// replaceOlder looks for another document of the same ID and decides which of the two dies.
+func (p *publication) replaceOlder(doc uint32, id string, seq uint64) error {
+	old, ok, err := p.db.locateLocked(id)
+	if err != nil || !ok {
+		return err
+	}
+	e, err := old.entry()
+	if err != nil {
+		return err
+	}
+	if e.Seq > seq || !p.replace && e.Time.UnixMicro() >= p.db.expiry() {
+		p.own.Add(doc)
+		return nil
+	}
+	p.replaced++
+	if old.mem != nil {
+		p.mem = append(p.mem, old.mem)
+		return nil
+	}
+	if p.killed[old.part] == nil {
+		p.killed[old.part] = old.part.dead.base.Clone()
+	}
+	p.killed[old.part].Add(old.doc)
+	return nil
+}
+
+// publish commits the edit with the tombstones and installs t, which may be nil.
+func (p *publication) publish(t *table, edit catalog.Edit) error {
+	edit.SetTombstones = map[uint64]*roaring.Bitmap{}
+	for part, dead := range p.killed {
+		edit.SetTombstones[part.meta.Number] = dead
+	}
+	if t != nil {
+		edit.SetTombstones[t.meta.Number] = p.own
+	}
+	if err := p.db.apply(edit); err != nil {
+		return err
+	}
+	p.install(t)
+	return nil
+}
+
+// install makes a committed publication visible.
+func (p *publication) install(t *table) {
+	db := p.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	seq := db.seq + 1 // snapshots that are open keep what was replaced
 	var parts []part
 	for i := range db.current.parts {
-		p := db.current.parts[i]
-		if dead := killed[&db.current.parts[i]]; dead != nil {
-			_, younger := p.dead.upTo(0)
-			p.dead = &tombstones{base: dead, recent: younger}
+		at := db.current.parts[i]
+		if dead := p.killed[&db.current.parts[i]]; dead != nil {
+			_, younger := at.dead.upTo(0)
+			at.dead = &tombstones{base: dead, recent: younger}
 		}
-		parts = append(parts, p)
+		parts = append(parts, at)
 	}
-	for _, d := range mem {
+	for _, d := range p.mem {
 		d.gone.Store(true)
 		d.dead.Store(seq)
 	}
 	if t != nil {
-		parts = append(parts, part{t, newTombstones(own)})
+		parts = append(parts, part{t, newTombstones(p.own)})
 	}
 	db.seq = seq
 	old := db.install(parts)

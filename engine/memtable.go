@@ -31,9 +31,9 @@ type memView struct {
 
 // A memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it; readers take a view.
 type memtable struct {
-	log  *wal.Writer // nil until the first write since the database was opened
-	logs []uint64    // numbers of the logs that hold its writes, log's last
-	cur  memView     // the writer's own
+	log    *wal.Writer // nil until the first write since the database was opened
+	logs   []uint64    // numbers of the logs that hold its writes, log's last
+	cur    memView     // the writer's own
 	view   atomic.Pointer[memView]
 	bytes  int
 	maxSeq uint64 // of all writes in the log, deletes too

@@ -160,7 +160,7 @@ func (s *Snapshot) nearMem(m memSnapshot, fp uint64, k int, sc *nearScratch, sta
 	for _, i := range sc.mem {
 		d := m.docs[m.fpDoc[i]]
 		if s.memAlive(d) {
-			sc.hits = append(sc.hits, nearHit{d.ID, bits.OnesCount64(fp^m.fps[i]), place{mem: d}})
+			sc.hits = append(sc.hits, nearHit{d.ID, bits.OnesCount64(fp ^ m.fps[i]), place{mem: d}})
 		}
 	}
 }

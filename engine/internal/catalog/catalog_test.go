@@ -53,7 +53,7 @@ func randomBitmap(rng *rand.Rand, docs uint32) *roaring.Bitmap {
 	}
 	if rng.IntN(3) == 0 {
 		start := uint64(rng.Uint32N(docs))
-		b.AddRange(start, min(start+uint64(rng.IntN(100_000)), uint64(docs)))
+		b.AddRange(start, min(start+uint64(rng.IntN(3000)), uint64(docs)))
 	}
 	return b
 }

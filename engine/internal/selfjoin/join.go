@@ -105,7 +105,7 @@ func (j *join) passes(g group, s splitting, depth int) error {
 		if depth == 0 {
 			l.scatter(j, b)
 		} else {
-			l.split(g, b)
+			l.split(g, b, &w.copy)
 		}
 		if err := j.children(g, l, b.size(), s.avail, s.budget-i, depth+1); err != nil {
 			return err

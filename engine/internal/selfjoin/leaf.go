@@ -1,6 +1,11 @@
 package selfjoin
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
 
 // pair is a pair that was found, i < j.
 type pair struct {
@@ -36,9 +41,11 @@ type worker struct {
 	agree  uint64   // positions in which the pair must agree
 	differ []uint64 // blocks in each of which it must differ
 
+	copy   group   // scratch space of the splits; empty until it is used
 	blocks []block // stack of the blocks of the nodes above
 	chain  *chain  // nil until it is used
 
+	hits  []uint32      // of the scan kernel
 	found []pair        // not yet handed over
 	out   chan []pair   // where it goes
 	quit  chan struct{} // closed when nobody takes it any more
@@ -59,28 +66,39 @@ type chain struct {
 	rank [1 << 16]uint16       // how many come before it in its bucket; meaningful for those in late
 }
 
+// scanLeast is the least number of comparisons with one fingerprint that are worth a call of the scan kernel.
+const scanLeast = 64
+
 // compareAll looks at all pairs of g with one of the fingerprints from position first on.
 func (w *worker) compareAll(g group, first int) {
 	for i := max(first, 1); i < len(g.keys); i++ {
-		w.compareTo(g, g.keys[i], i, 0, i)
-		if i&63 == 0 && w.j.stopped() {
-			return
+		if i >= scanLeast {
+			w.compareTo(g, g.keys[i], i, 0, i)
+			if i&63 == 0 && w.j.stopped() {
+				return
+			}
+			continue
+		}
+		x, k := g.keys[i], w.k
+		for j, y := range g.keys[:i] {
+			if bits.OnesCount64(x^y) <= k {
+				w.accept(x^y, g.ids[i], g.ids[j])
+			}
 		}
 	}
 }
 
 // compareTo compares x, at position i, with those from position lo to hi.
 func (w *worker) compareTo(g group, x uint64, i, lo, hi int) {
-	keys, k := g.keys[lo:hi], w.k
-	for j, y := range keys {
-		if d := bits.OnesCount64(x ^ y); d <= k {
-			w.accept(x^y, g.ids[i], g.ids[lo+j], d)
-		}
+	keys := g.keys[lo:hi]
+	w.hits = kernel.ScanFlat(w.hits[:0], keys, x, w.k)
+	for _, j := range w.hits {
+		w.accept(x^keys[j], g.ids[i], g.ids[lo+int(j)])
 	}
 }
 
-// accept takes a pair within the distance unless another node is the one to report it.
-func (w *worker) accept(x uint64, i, j uint32, distance int) {
+// accept takes a pair within the distance, whose fingerprints differ in x, unless another node is the one to report it.
+func (w *worker) accept(x uint64, i, j uint32) {
 	if x&w.agree != 0 {
 		return
 	}
@@ -93,7 +111,7 @@ func (w *worker) accept(x uint64, i, j uint32, distance int) {
 	if i > j {
 		i, j = j, i
 	}
-	w.found = append(w.found, pair{i, j, uint8(distance)})
+	w.found = append(w.found, pair{i, j, uint8(bits.OnesCount64(x))})
 	if len(w.found) == cap(w.found) {
 		w.flush()
 	}
@@ -119,6 +137,9 @@ func (c *chain) link(g group, b block) []uint16 {
 
 // candidates counts the pairs of positions that share a chain, up to limit.
 func (c *chain) candidates(late []uint16, limit int) int {
+	if len(late)*(len(late)+1)/2 <= limit {
+		return 0
+	}
 	total := 0
 	for _, i := range late {
 		p := c.prev[i] - 1
@@ -128,23 +149,34 @@ func (c *chain) candidates(late []uint16, limit int) int {
 		}
 		c.rank[i] = rank
 		if total += int(rank); total > limit {
-			return total
+			break
 		}
 	}
 	return total
 }
 
-// walk compares each of late, from position first on, with those before it in its chain.
+// walk compares each of late, from position first on, with those before it in its chain. All of them take one step at
+// a time, because the length of a single chain can't be predicted by the processor.
 func (w *worker) walk(g group, late []uint16, first int) {
 	c, k := w.chain, w.k
-	for n := len(late) - 1; n >= 0 && int(late[n]) >= first; n-- {
-		i := late[n]
-		x := g.keys[i]
-		for p := c.prev[i]; p != 0; p = c.prev[p-1] {
-			y := g.keys[p-1]
-			if d := bits.OnesCount64(x ^ y); d <= k {
-				w.accept(x^y, g.ids[i], g.ids[p-1], d)
+	from, _ := slices.BinarySearch(late, uint16(first))
+	late = late[from:]
+	link := c.rank[:len(late)]
+	for s, i := range late {
+		link[s] = c.prev[i]
+	}
+	for n := len(late); n > 0; {
+		left := 0
+		for s, i := range late[:n] {
+			p := link[s] - 1
+			if x := g.keys[i] ^ g.keys[p]; bits.OnesCount64(x) <= k {
+				w.accept(x, g.ids[i], g.ids[p])
+			}
+			late[left], link[left] = i, c.prev[p]
+			if c.prev[p] != 0 {
+				left++
 			}
 		}
+		n = left
 	}
 }

@@ -91,7 +91,7 @@ func (w *worker) splitPass(g group, b block, avail uint64, budget, depth int) {
 		w.levels = append(w.levels, new(level))
 	}
 	l := w.levels[depth]
-	l.split(g, b)
+	l.split(g, b, &w.copy)
 	for i := range b.size() {
 		if lo, hi := l.start[i], l.start[i+1]; hi-lo > 1 {
 			w.node(g.slice(lo, hi), avail, budget, depth+1)
@@ -99,21 +99,47 @@ func (w *worker) splitPass(g group, b block, avail uint64, budget, depth int) {
 	}
 }
 
-// split arranges g by bucket, in place, and leaves the start of each bucket in l.start (McIlroy, Bostic and McIlroy's
-// American flag sort).
-func (l *level) split(g group, b block) {
+// split arranges g by bucket and leaves the start of each bucket in l.start. scratch is allocated when it is first used.
+func (l *level) split(g group, b block, scratch *group) {
 	size := b.size()
-	start, next := l.start[:size+1], l.next[:size]
+	start := l.start[:size+1]
 	clear(start)
 	for _, x := range g.keys {
 		start[b.bucket(x)+1]++
 	}
 	for i := range size {
-		next[i] = start[i]
+		l.next[i] = start[i]
 		start[i+1] += start[i]
 	}
-	for i := range uint32(size) {
-		for end := start[i+1]; next[i] < end; next[i]++ {
+	if g.len() <= copiedGroup {
+		if scratch.len() == 0 {
+			*scratch = group{make([]uint64, copiedGroup), make([]uint32, copiedGroup)}
+		}
+		l.copySplit(g, b, scratch.slice(0, uint32(g.len())))
+	} else {
+		l.swapSplit(g, b)
+	}
+}
+
+// copiedGroup is the size of the largest group that is split by way of a copy, which is faster but takes memory.
+const copiedGroup = 1 << 15
+
+// copySplit splits a group by way of scratch, which has its size.
+func (l *level) copySplit(g group, b block, scratch group) {
+	copy(scratch.keys, g.keys)
+	copy(scratch.ids, g.ids)
+	for i, x := range scratch.keys {
+		to := &l.next[b.bucket(x)&(1<<maxWidth-1)]
+		g.keys[*to], g.ids[*to] = x, scratch.ids[i]
+		*to++
+	}
+}
+
+// swapSplit splits a group in place (McIlroy, Bostic and McIlroy's American flag sort).
+func (l *level) swapSplit(g group, b block) {
+	next := &l.next
+	for i := range uint32(b.size()) {
+		for end := l.start[i+1]; next[i] < end; next[i]++ {
 			at := next[i]
 			x, id := g.keys[at], g.ids[at]
 			to := b.bucket(x)

@@ -5,14 +5,18 @@ import (
 	"math/bits"
 )
 
-// Costs in nanoseconds, from BenchmarkCosts on one core of a Zen 4 server; only their ratios matter.
+// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 4 server with the AVX-512 kernel; only their ratios
+// matter. The plan, and so the order of pairs, must not depend on the machine, so they are constants.
 const (
-	costCompare = 0.4 // a pair of fingerprints in a leaf that compares all pairs
-	costChain   = 2.5 // a fingerprint in one chained pass
-	costWalk    = 2.0 // a candidate pair of a chained pass
-	costSplit   = 6.0 // a fingerprint moved to its bucket
-	costBucket  = 1.0 // an empty bucket of a split
-	costNode    = 20  // a child node that holds anything
+	costCompare = 1.2  // a pair of fingerprints, in groups too small for the scan kernel
+	costScan    = 30   // a call of the scan kernel
+	costScanned = 0.1  // a fingerprint scanned by it
+	costChain   = 2.0  // a fingerprint in one chained pass
+	costWalk    = 3.0  // a candidate pair of a chained pass
+	costSplit   = 3.0  // a fingerprint moved to its bucket
+	costBucket  = 0.5  // a bucket of a split
+	costNode    = 20   // a child node that holds anything
+	costClear   = 0.06 // the head of an empty chain
 )
 
 // Limits of the leaves.
@@ -50,7 +54,7 @@ func (p *planner) plan(g group, avail uint64, budget int) estimate {
 	r, lg := bits.OnesCount64(avail), groupLog(g.len())
 	w := min(r/(budget+1), maxWidth)
 	if w == 0 {
-		return estimate{cost: costCompare * pow2(lg) / 2}
+		return estimate{cost: compareCost(lg)}
 	}
 	return p.at(lg, r, budget, g.entropy(avail, r, w))
 }
@@ -63,14 +67,14 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 	if e.known {
 		return *e
 	}
-	best := estimate{cost: costCompare * pow2(lg) / 2, known: true}
+	best := estimate{cost: compareCost(lg), known: true}
 	// There is no use in many more buckets than fingerprints.
 	for w := 1; w <= min(r/(budget+1), maxWidth, lg+3); w++ {
 		left := lg - (w*entropy+entropySteps/2)/entropySteps // log2 of the fingerprints in a bucket
 		c := estimate{width: int8(w), chained: lg <= maxChained && left <= 3, known: true}
 		for j := 0; j <= budget && c.cost < best.cost; j++ {
 			if c.chained {
-				c.cost += costChain + pow2(w-lg)*costBucket/8 + costWalk*pow2(left)/2
+				c.cost += costChain + pow2(w-lg)*costClear + costWalk*pow2(left)/2
 				continue
 			}
 			child := p.at(max(left, 0), r-(j+1)*w, budget-j, entropy)
@@ -118,5 +122,10 @@ func power(x float32, n int) float32 {
 
 // groupLog is the log2, rounded up, of a group of n >= 1.
 func groupLog(n int) int { return bits.Len(uint(n - 1)) }
+
+// compareCost is the cost a fingerprint of comparing all pairs of a group of 2^lg.
+func compareCost(lg int) float32 {
+	return min(costCompare*pow2(lg)/2, costScan+costScanned*pow2(lg)/2)
+}
 
 func pow2(e int) float32 { return float32(math.Ldexp(1, e)) }

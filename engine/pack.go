@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// Pack writes all visible documents into one table file at path, which Open opens as a read-only database and Ingest adds to
+// others. The file appears whole or not at all; one that is there already is ErrExists.
+func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
+	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fmt.Errorf("%s: %w", path, ErrExists)
+		}
+		return err
+	}
+	if !db.opts.ReadOnly {
+		if err := db.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	temp := path + ".tmp"
+	err = s.safely(ctx, func() error {
+		_, err := writeTableFile(db.fs, temp, db.params, func(w *sstable.Writer) error { return s.packInto(ctx, w, progress) })
+		return err
+	})
+	if err == nil {
+		err = db.fs.Rename(temp, path)
+	}
+	if err != nil {
+		return errors.Join(err, removeIfThere(db.fs, temp))
+	}
+	return db.fs.SyncDir(filepath.Dir(path))
+}
+
+// packInto merges the tables of the snapshot into w. What is in memtables only, as in a database that was opened read-only, comes
+// from a table in memory.
+func (s *Snapshot) packInto(ctx context.Context, w *sstable.Writer, progress func(Progress)) error {
+	var inputs []compaction.Input
+	for i := range s.version.parts {
+		p := &s.version.parts[i]
+		inputs = append(inputs, compaction.Input{
+			Reader: p.Reader, Seq: p.clampSeq, Keep: func(doc uint32) (bool, error) { return s.alive(p, doc) },
+		})
+	}
+	mem, err := s.memTable()
+	if err != nil {
+		return err
+	}
+	if mem != nil {
+		defer mem.Close()
+		inputs = append(inputs, compaction.Input{Reader: mem})
+	}
+	_, err = compaction.Merge(ctx, w, inputs, func(done, total int64) {
+		if progress != nil {
+			progress(Progress{Stage: "pack", Done: done, Total: total, Unit: "documents"})
+		}
+	})
+	return err
+}
+
+// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if there are none.
+func (s *Snapshot) memTable() (*sstable.Reader, error) {
+	var docs []*memDoc
+	for _, m := range s.mems {
+		for _, d := range m.docs {
+			if s.memAlive(d) {
+				docs = append(docs, d)
+			}
+		}
+	}
+	if len(docs) == 0 {
+		return nil, nil
+	}
+	sortDocs(docs)
+	var buf bytes.Buffer
+	w, err := sstable.NewWriter(&buf, s.db.params, sstable.WriterOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := addDocs(w, docs); err != nil {
+		return nil, err
+	}
+	if _, err := w.Close(); err != nil {
+		return nil, err
+	}
+	// Readers may look a little past a section's end.
+	return sstable.OpenBytes(buf.Bytes(), "memtable")
+}
+
+// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files are copied into it as they
+// are. A document whose ID is stored replaces the stored one. All of the files must have the database's parameters; they are
+// added one after the other, and an error leaves those before it added.
+func (db *DB) Ingest(ctx context.Context, paths ...string) error {
+	for _, path := range paths {
+		if err := db.ingest(ctx, path); err != nil {
+			return fmt.Errorf("ingesting %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (db *DB) ingest(ctx context.Context, path string) error {
+	if err := db.writable(); err != nil {
+		return err
+	}
+	// What is in the log is older than the table, but a document of another database has a number that does not say so:
+	// the log must be empty.
+	if err := db.Flush(ctx); err != nil {
+		return err
+	}
+	number := db.allocFile()
+	name := tableName(number)
+	err := copyFile(db.fs, path, db.file(name))
+	if err == nil {
+		err = db.fs.SyncDir(db.path)
+	}
+	var t *table
+	if err == nil {
+		t, err = db.openForeign(ctx, number)
+	}
+	if err == nil {
+		if err = db.publishIngest(ctx, t); err == nil {
+			db.wakeCompact()
+			return nil
+		}
+		err = errors.Join(err, t.Close())
+	}
+	if db.failed.Load() == nil {
+		err = errors.Join(err, removeIfThere(db.fs, db.file(name)))
+	}
+	return err
+}
+
+func copyFile(fsys vfs.FS, from, to string) error {
+	src, err := fsys.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	size, err := src.Size()
+	if err != nil {
+		return err
+	}
+	dst, err := fsys.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, io.NewSectionReader(src, 0, size))
+	if err == nil {
+		err = dst.Sync()
+	}
+	return errors.Join(err, dst.Close())
+}
+
+// openForeign opens a table that came from elsewhere, after verifying all of it. All of its documents get one sequence number.
+func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
+	name := tableName(number)
+	f, err := db.fs.Open(db.file(name))
+	if err != nil {
+		return nil, err
+	}
+	r, err := sstable.Open(f, name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Params() != db.params {
+		err = fmt.Errorf("made with %s: %w", r.Params().Diff(db.params), ErrParams)
+	} else {
+		err = r.Verify(ctx, nil)
+	}
+	meta := tableMeta(number, r.Info())
+	if e := r.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	meta.MinSeq = db.allocSeqs(1)
+	meta.MaxSeq = meta.MinSeq
+	return db.openTable(meta)
+}
+
+// publishIngest makes t part of the database; the documents that it replaces are dead.
+func (db *DB) publishIngest(ctx context.Context, t *table) error {
+	db.publishMu.Lock()
+	defer db.publishMu.Unlock()
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	if err := db.writable(); err != nil {
+		return err
+	}
+	if err := db.syncLogLocked(); err != nil {
+		return db.fail(err)
+	}
+	p := publication{db: db, replace: true, own: roaring.New(), killed: map[*part]*roaring.Bitmap{}}
+	for doc := range t.NumDocs() {
+		id, err := t.ID(doc)
+		if err == nil {
+			err = p.replaceOlder(doc, string(id), t.meta.MinSeq)
+		}
+		if err == nil && doc%4096 == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	edit := catalog.Edit{AddTables: []catalog.Table{t.meta}}
+	if err := p.publish(t, edit); err != nil {
+		return db.fail(err)
+	}
+	return nil
+}
