@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+const (
+	goldenFile = "testdata/v1.catalog.gz"
+	formatDoc  = "../../../docs/format/catalog.md"
+)
+
+// goldenState is the state whose records docs/format/catalog.md shows.
+func goldenState() State {
+	s := State{
+		FormatVersion: Version,
+		Created:       time.UnixMicro(1_700_000_000_000_000).UTC(),
+		Params:        []byte{1, 2, 3},
+		Options:       map[string]string{"ttl": "48h0m0s"},
+		Tables: []Table{{
+			Number: 12, Size: 0x123456, Docs: 70_000, Fingerprints: 69_999,
+			MinTime: 1_700_000_000_000_001, MaxTime: 1_700_000_000_000_002, MinSeq: 1, MaxSeq: 70_000, Digest: 0xc0ffee11, Level: 2,
+		}},
+		Tombstones: map[uint64]*roaring.Bitmap{12: roaring.BitmapOf(1, 2, 69_000)},
+		NextFile:   18,
+		FlushedSeq: 70_000,
+		FirstWAL:   17,
+		Marks:      map[string]int64{"a.jsonl": 4096},
+	}
+	for i := range s.UUID {
+		s.UUID[i] = byte(0xa0 + i)
+	}
+	return s
+}
+
+// TestGolden opens a catalog of version 1 as it was once written.
+func TestGolden(t *testing.T) {
+	if *rewrite {
+		writeGolden(t)
+	}
+	f, err := os.Open(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	if err := os.WriteFile(name, image, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, got := mustOpen(t, vfs.Disk, name, Options{})
+	defer c.Close()
+	if !equal(*got, goldenState()) {
+		t.Errorf("got %+v", got)
+	}
+	if err := c.Apply(Edit{DropTables: []uint64{12}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func writeGolden(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	mustCreate(t, vfs.Disk, name, goldenState())
+	image, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	z.Write(image)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(goldenFile, buf.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFormatDoc keeps the hex in the format's description true: it is what records of the golden state look like.
+func TestFormatDoc(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	mustCreate(t, vfs.Disk, name, goldenState())
+	tree, err := readTree(vfs.Disk, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, r := range tree.entries {
+		writeHex(&want, "key  ", r.key)
+		writeHex(&want, "value", r.value)
+	}
+	doc, err := os.ReadFile(formatDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(doc), "```hex\n")
+	block, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("no hex block")
+	}
+	var shown strings.Builder
+	for line := range strings.Lines(block) {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			shown.WriteString(line + "\n")
+		}
+	}
+	if shown.String() != want.String() {
+		t.Errorf("the document shows\n%s\ninstead of\n%s", shown.String(), want.String())
+	}
+}
+
+// writeHex writes a title and bytes, 16 a line.
+func writeHex(w io.Writer, title string, data []byte) {
+	for len(data) > 0 {
+		n := min(16, len(data))
+		fmt.Fprintf(w, "%s  %s\n", title, strings.TrimSpace(fmt.Sprintf("% x", data[:n])))
+		title, data = "     ", data[n:]
+	}
+}
+
+func TestSectionNames(t *testing.T) {
+	for key, want := range map[string]string{
+		tableKey(12): "tables/12", tombstoneKey(12, 3): "tombstones/12/3", "marks/a": "marks/a", "tables/x": "tables/x", "\x00": `\x00`,
+	} {
+		if got := section([]byte(key)); got != want {
+			t.Errorf("%x: %s", key, got)
+		}
+	}
+}
