@@ -1,8 +1,6 @@
 package sstable
 
 import (
-	"encoding/binary"
-
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -83,8 +81,8 @@ func (r *keyRun) checkSlow(b int) error {
 	if uint64(top) > shr(limit, in.width)-shr(first, in.width) {
 		return r.corrupt(in.off, "block %d: keys exceed %016x", b, limit)
 	}
-	var keys [blockKeys]uint64
-	r.decode(b, keys[:])
+	var space kernel.Keys
+	keys := r.decode(b, in, 0, n, &space)
 	if keys[0] != first {
 		return r.corrupt(in.off, "block %d starts with key %016x, not %016x", b, keys[0], first)
 	}
@@ -194,61 +192,18 @@ func (r *keyRun) Verify() error {
 	return nil
 }
 
-// decode writes the keys of block b to dst, which must have room for them. On a block that has not been checked the keys may be
-// wrong, and those past the number of unary ones are left alone.
-func (r *keyRun) decode(b int, dst []uint64) int {
-	in := r.info(b)
-	n := r.count(b)
-	prefix := shr(r.base(b), in.width)
-	packed := r.packed(in)
-	mask := kernel.Mask(in.width)
-	i, bit := 0, 0
-	dst = dst[:n]
-	for at := 0; at < 8*in.high; at += 8 {
-		word := binary.LittleEndian.Uint64(r.data[in.off+at:])
-		// In word number j the one at bit p stands for prefix 64*j + p - i.
-		for ; word != 0 && i < len(dst); i++ {
-			h := uint64(at<<3 + trailingZeros(word) - i)
-			low := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7) & mask
-			dst[i] = (prefix+h)<<uint(in.width) | low
-			bit += in.width
-			word &= word - 1
-		}
-	}
-	return n
-}
-
-// decodeRange writes keys [lo, hi) of a checked block b to dst and returns how many they are.
-func (r *keyRun) decodeRange(b int, in blockInfo, lo, hi int, dst []uint64) int {
-	dst = dst[:hi-lo]
-	prefix := shr(r.base(b), in.width)
-	packed := r.packed(in)
-	mask := kernel.Mask(in.width)
-	unary := r.data[in.off : in.off+8*in.high]
-	start := selectOne(unary, lo)
-	at := start &^ 63
-	word := binary.LittleEndian.Uint64(unary[at>>3:]) &^ (1<<uint(start&63) - 1)
-	bit := lo * in.width
-	for i := range dst {
-		for word == 0 {
-			at += 64
-			word = binary.LittleEndian.Uint64(unary[at>>3:])
-		}
-		h := uint64(at + trailingZeros(word) - lo - i)
-		low := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7) & mask
-		dst[i] = (prefix+h)<<uint(in.width) | low
-		bit += in.width
-		word &= word - 1
-	}
-	return len(dst)
+// decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not been checked they may be wrong.
+func (r *keyRun) decode(b int, in blockInfo, lo, hi int, space *kernel.Keys) []uint64 {
+	base := shr(r.base(b), in.width) << uint(in.width)
+	return space.Decode(r.data[in.off:in.off+8*in.high], r.packed(in), in.width, lo, hi, base)
 }
 
 // keyRunIter walks the keys in order, decoding a block at a time.
 type keyRunIter struct {
 	r     *keyRun
-	next  int // position of the key after the current one
-	valid int // keys[...] holds the positions below valid, back to the block's start
-	keys  [blockKeys]uint64
+	next  int      // position of the key after the current one
+	keys  []uint64 // of the block of the current key
+	space kernel.Keys
 	err   error
 }
 
@@ -262,12 +217,12 @@ func (it *keyRunIter) Next() bool {
 	if it.next >= it.r.n || it.err != nil {
 		return false
 	}
-	if it.next >= it.valid {
+	if it.keys == nil || it.next&(blockKeys-1) == 0 {
 		b := it.next >> blockShift
 		if it.err = it.r.check(b); it.err != nil {
 			return false
 		}
-		it.valid = b<<blockShift + it.r.decode(b, it.keys[:])
+		it.keys = it.r.decode(b, it.r.info(b), 0, it.r.count(b), &it.space)
 	}
 	it.next++
 	return true

@@ -9,8 +9,6 @@ import (
 
 // Rank and select on the unary part of a block: a few 64-bit words, so both walk them with popcount.
 
-func trailingZeros(w uint64) int { return bits.TrailingZeros64(w) }
-
 // onesCount returns the number of ones.
 func onesCount(unary []byte) int {
 	n := 0

@@ -61,7 +61,7 @@ type Scratch struct {
 
 	planner
 	pos  []uint32
-	keys [blockKeys]uint64
+	keys kernel.Keys
 	dst  []Hit
 }
 
@@ -220,7 +220,7 @@ func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratc
 		bound -= f.off
 	}
 	if in.width < 2*bound+8 {
-		keys := s.keys[:run.decodeRange(b, in, lo, hi, s.keys[:])]
+		keys := run.decode(b, in, lo, hi, &s.keys)
 		s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
 		for _, i := range s.pos {
 			if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {

@@ -14,7 +14,7 @@ import (
 func bestKind() kind {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VPOPCNTDQ && x.HasBMI2:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VBMI2 && x.HasAVX512VPOPCNTDQ && x.HasBMI2:
 		return avx512
 	case x.HasAVX2:
 		return avx2
@@ -109,4 +109,11 @@ func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }
 
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZeros(&unary[0], len(unary)>>3, from, to, n)
+}
+
+// decodeAsm decodes whole groups of eight.
+func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
+	groups := (hi + 7) >> 3
+	_ = packed[(groups-1)*w+63] // the last byte that is read
+	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w], w, groups, base, Mask(w))
 }

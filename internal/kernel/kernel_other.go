@@ -17,3 +17,7 @@ func prefetchAsm([]byte) {}
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZerosGo(unary, from, to, n)
 }
+
+func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
+	k.decodeGo(unary, packed, w, 0, hi, base)
+}

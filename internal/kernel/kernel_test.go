@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -176,6 +177,62 @@ func testRankZeros(t *testing.T) {
 			t.Fatalf("%x: ones before zeros %d, %d: %d, %d, want %d, %d", unary, from, to, lo, hi, rank(from), rank(to))
 		}
 	}
+}
+
+func TestDecode(t *testing.T) { eachKind(t, testDecode) }
+
+func testDecode(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	var k Keys
+	for _, w := range widths() {
+		for range 40 {
+			n := 1 + r.IntN(BlockKeys)
+			lows := randomValues(r, n, w, r.Uint64())
+			base := r.Uint64() << w >> 1
+			base &^= Mask(w)
+			want := make([]uint64, n)
+			unary := make([]byte, 8*((n+3*n+63)/64))
+			prefix := 0
+			for i := range want {
+				if prefix < 3*n {
+					prefix += r.IntN(4)
+				}
+				unary[(prefix+i)>>3] |= 1 << ((prefix + i) & 7)
+				want[i] = base + uint64(prefix)<<w + lows[i]
+				prefix = min(prefix, 3*n-1)
+			}
+			lo := r.IntN(n)
+			hi := lo + r.IntN(n-lo+1)
+			packed := pack(lows, w)
+			if got := k.Decode(unary, packed, w, lo, hi, base); !slices.Equal(got, want[lo:hi]) {
+				t.Fatalf("width %d, [%d, %d) of %d: the keys differ", w, lo, hi, n)
+			}
+		}
+	}
+	// A dishonest block: more ones than keys, or none. Nothing is promised but that it ends.
+	packed := make([]byte, BlockKeys*8+Slack)
+	unary := bytes.Repeat([]byte{0xff}, 64*8)
+	k.Decode(unary, packed, 40, 0, BlockKeys, 0)
+	k.Decode(unary[:8], packed, 40, 3, BlockKeys, 0)
+	clear(unary)
+	k.Decode(unary, packed, 40, 0, BlockKeys, 0)
+	k.Decode(nil, packed, 40, 0, BlockKeys, 0)
+}
+
+func BenchmarkDecode(b *testing.B) {
+	r := rand.New(rand.NewPCG(9, 9))
+	lows := make([]uint64, BlockKeys)
+	unary := make([]byte, 22*8)
+	for i := range lows {
+		lows[i] = r.Uint64()
+		unary[(i*21/8)>>3] |= 1 << (i * 21 / 8 & 7)
+	}
+	packed := pack(lows, 40)
+	var k Keys
+	for b.Loop() {
+		k.Decode(unary, packed, 40, 0, BlockKeys, 0)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/BlockKeys, "ns/key")
 }
 
 func TestSelect(t *testing.T) {

@@ -19,6 +19,10 @@ func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups
 // k bits, and returns how many they are. It writes up to seven words more than it returns.
 func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) int
 
+// decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch
+// space. Keys past the last one are noise.
+func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
+
 // scanPackedAVX2 is scanPackedAVX512 without the words written in excess.
 func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, mask uint64, k uint64) int
 

@@ -326,6 +326,150 @@ done:
 	VZEROUPPER
 	RET
 
+DATA numbers<>+0(SB)/1, $0x00
+DATA numbers<>+1(SB)/1, $0x01
+DATA numbers<>+2(SB)/1, $0x02
+DATA numbers<>+3(SB)/1, $0x03
+DATA numbers<>+4(SB)/1, $0x04
+DATA numbers<>+5(SB)/1, $0x05
+DATA numbers<>+6(SB)/1, $0x06
+DATA numbers<>+7(SB)/1, $0x07
+DATA numbers<>+8(SB)/1, $0x08
+DATA numbers<>+9(SB)/1, $0x09
+DATA numbers<>+10(SB)/1, $0x0a
+DATA numbers<>+11(SB)/1, $0x0b
+DATA numbers<>+12(SB)/1, $0x0c
+DATA numbers<>+13(SB)/1, $0x0d
+DATA numbers<>+14(SB)/1, $0x0e
+DATA numbers<>+15(SB)/1, $0x0f
+DATA numbers<>+16(SB)/1, $0x10
+DATA numbers<>+17(SB)/1, $0x11
+DATA numbers<>+18(SB)/1, $0x12
+DATA numbers<>+19(SB)/1, $0x13
+DATA numbers<>+20(SB)/1, $0x14
+DATA numbers<>+21(SB)/1, $0x15
+DATA numbers<>+22(SB)/1, $0x16
+DATA numbers<>+23(SB)/1, $0x17
+DATA numbers<>+24(SB)/1, $0x18
+DATA numbers<>+25(SB)/1, $0x19
+DATA numbers<>+26(SB)/1, $0x1a
+DATA numbers<>+27(SB)/1, $0x1b
+DATA numbers<>+28(SB)/1, $0x1c
+DATA numbers<>+29(SB)/1, $0x1d
+DATA numbers<>+30(SB)/1, $0x1e
+DATA numbers<>+31(SB)/1, $0x1f
+DATA numbers<>+32(SB)/1, $0x20
+DATA numbers<>+33(SB)/1, $0x21
+DATA numbers<>+34(SB)/1, $0x22
+DATA numbers<>+35(SB)/1, $0x23
+DATA numbers<>+36(SB)/1, $0x24
+DATA numbers<>+37(SB)/1, $0x25
+DATA numbers<>+38(SB)/1, $0x26
+DATA numbers<>+39(SB)/1, $0x27
+DATA numbers<>+40(SB)/1, $0x28
+DATA numbers<>+41(SB)/1, $0x29
+DATA numbers<>+42(SB)/1, $0x2a
+DATA numbers<>+43(SB)/1, $0x2b
+DATA numbers<>+44(SB)/1, $0x2c
+DATA numbers<>+45(SB)/1, $0x2d
+DATA numbers<>+46(SB)/1, $0x2e
+DATA numbers<>+47(SB)/1, $0x2f
+DATA numbers<>+48(SB)/1, $0x30
+DATA numbers<>+49(SB)/1, $0x31
+DATA numbers<>+50(SB)/1, $0x32
+DATA numbers<>+51(SB)/1, $0x33
+DATA numbers<>+52(SB)/1, $0x34
+DATA numbers<>+53(SB)/1, $0x35
+DATA numbers<>+54(SB)/1, $0x36
+DATA numbers<>+55(SB)/1, $0x37
+DATA numbers<>+56(SB)/1, $0x38
+DATA numbers<>+57(SB)/1, $0x39
+DATA numbers<>+58(SB)/1, $0x3a
+DATA numbers<>+59(SB)/1, $0x3b
+DATA numbers<>+60(SB)/1, $0x3c
+DATA numbers<>+61(SB)/1, $0x3d
+DATA numbers<>+62(SB)/1, $0x3e
+DATA numbers<>+63(SB)/1, $0x3f
+GLOBL numbers<>(SB), RODATA|NOPTR, $64
+
+DATA eight<>+0(SB)/8, $0x0000000000000000
+DATA eight<>+8(SB)/8, $0x0000000000000001
+DATA eight<>+16(SB)/8, $0x0000000000000002
+DATA eight<>+24(SB)/8, $0x0000000000000003
+DATA eight<>+32(SB)/8, $0x0000000000000004
+DATA eight<>+40(SB)/8, $0x0000000000000005
+DATA eight<>+48(SB)/8, $0x0000000000000006
+DATA eight<>+56(SB)/8, $0x0000000000000007
+GLOBL eight<>(SB), RODATA|NOPTR, $64
+
+// func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, POPCNT, SSE2
+TEXT ·decodeAVX512(SB), NOSPLIT, $0-80
+	MOVQ         ones+8(FP), AX
+	MOVQ         unary+16(FP), CX
+	MOVQ         words+24(FP), DX
+	LEAQ         1024(AX), BX
+	VMOVDQU64    numbers<>+0(SB), Z0
+	VPXORQ       Z2, Z2, Z2
+	MOVL         $0x00000040, SI
+	VPBROADCASTW SI, Z1
+
+word:
+	MOVQ          (CX), SI
+	KMOVQ         SI, K1
+	VPCOMPRESSB.Z Z0, K1, Z3
+	VPMOVZXBW     Y3, Z4
+	VEXTRACTI64X4 $0x01, Z3, Y3
+	VPMOVZXBW     Y3, Z3
+	VPADDW        Z2, Z4, Z4
+	VPADDW        Z2, Z3, Z3
+	VMOVDQU64     Z4, (AX)
+	VMOVDQU64     Z3, 64(AX)
+	VPADDW        Z1, Z2, Z2
+	POPCNTQ       SI, SI
+	LEAQ          (AX)(SI*2), AX
+	CMPQ          AX, BX
+	JA            keys
+	ADDQ          $0x08, CX
+	DECQ          DX
+	JNZ           word
+
+keys:
+	MOVQ         ones+8(FP), AX
+	MOVQ         dst+0(FP), CX
+	MOVQ         packed+32(FP), DX
+	MOVQ         l+40(FP), BX
+	MOVQ         width+48(FP), SI
+	MOVQ         groups+56(FP), DI
+	VMOVDQU64    (BX), Z0
+	VMOVDQU64    64(BX), Z1
+	MOVQ         base+64(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         mask+72(FP), BX
+	VPBROADCASTQ BX, Z3
+	VMOVDQU64    eight<>+0(SB), Z4
+	MOVL         $0x00000008, BX
+	VPBROADCASTQ BX, Z5
+	MOVQ         SI, X6
+
+group:
+	VPMOVZXWQ  (AX), Z7
+	VPSUBQ     Z4, Z7, Z7
+	VPSLLQ     X6, Z7, Z7
+	VPADDQ     Z2, Z7, Z7
+	VPERMB     (DX), Z0, Z8
+	VPSRLVQ    Z1, Z8, Z8
+	VPTERNLOGQ $0xf8, Z3, Z8, Z7
+	VMOVDQU64  Z7, (CX)
+	VPADDQ     Z5, Z4, Z4
+	ADDQ       $0x10, AX
+	ADDQ       $0x40, CX
+	ADDQ       SI, DX
+	DECQ       DI
+	JNZ        group
+	VZEROUPPER
+	RET
+
 DATA nibbles<>+0(SB)/1, $0x00
 DATA nibbles<>+1(SB)/1, $0x01
 DATA nibbles<>+2(SB)/1, $0x01
