@@ -251,18 +251,10 @@ func filterAVX512() {
 	VMOVDQU64(Mem{Base: q}, vq)
 	VPBROADCASTQ(Load(Param("max"), GP64()), limit)
 	VPXORQ(zero, zero, zero)
-	transpose := GLOBL("transpose", RODATA|NOPTR)
-	for i := range 64 {
-		DATA(i, U8(i%8*8+i/8))
-	}
-	VMOVDQU64(transpose, index)
+	VMOVDQU64(byteTranspose(), index)
 	numbers, step := YMM(), YMM()
 	VPBROADCASTD(Load(Param("first"), GP32()), numbers)
-	sequence := GLOBL("sequence", RODATA|NOPTR)
-	for i := range 8 {
-		DATA(4*i, U32(i))
-	}
-	VPADDD(sequence, numbers, numbers)
+	VPADDD(sequence(), numbers, numbers)
 	eight := GP32()
 	MOVL(U32(8), eight)
 	VPBROADCASTD(eight, step)
@@ -307,6 +299,24 @@ func filterAVX512() {
 	Store(dst, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
+}
+
+// byteTranspose returns the index of VPERMB that transposes an 8x8 matrix of bytes.
+func byteTranspose() Mem {
+	m := GLOBL("transpose", RODATA|NOPTR)
+	for i := range 64 {
+		DATA(i, U8(i%8*8+i/8))
+	}
+	return m
+}
+
+// sequence returns the numbers 0 to 7, four bytes each.
+func sequence() Mem {
+	m := GLOBL("sequence", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(4*i, U32(i))
+	}
+	return m
 }
 
 // bitmap loads bitmap i of a group.

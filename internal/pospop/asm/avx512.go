@@ -36,9 +36,8 @@ const (
 	selected             // the words of x whose weight has a certain bit
 )
 
-// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI,
-// BITALG and GFNI, and BMI2.
-func countAVX512(name string, f form) {
+// begin starts the function of a kernel.
+func (f form) begin(name string) {
 	signature := "func(counts *[64]uint32, x *uint64, n int)"
 	doc := name + " adds positional counts of n words."
 	switch f {
@@ -52,6 +51,12 @@ func countAVX512(name string, f form) {
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
 	Doc(doc)
+}
+
+// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI, BITALG and GFNI,
+// and BMI2.
+func countAVX512(name string, f form) {
+	f.begin(name)
 	k := newAVX512(f)
 
 	Comment("Fewer than 128 words: no adders.")
