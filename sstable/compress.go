@@ -32,16 +32,22 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// newEncoder returns an encoder for blocks. Its output depends on nothing but level and input.
-func newEncoder(level Level) (*zstd.Encoder, error) {
-	l, ok := map[Level]zstd.EncoderLevel{
-		LevelDefault: zstd.SpeedDefault, LevelFastest: zstd.SpeedFastest, LevelBetter: zstd.SpeedBetterCompression,
-	}[level]
-	if !ok {
-		return nil, fmt.Errorf("unknown compression level %d", level)
+// encoders are the encoders of the process by level, made on first use. EncodeAll may be called by any number of
+// goroutines; its output depends on nothing but level and input.
+var encoders = [...]func() *zstd.Encoder{
+	LevelDefault: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedDefault) }),
+	LevelFastest: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
+	LevelBetter:  sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression) }),
+}
+
+// newEncoder returns an encoder for blocks.
+func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
+		zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options are constants
 	}
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true), zstd.WithLowerEncoderMem(true))
+	return e
 }
 
 // compress appends raw to dst, as a zstd frame if that is shorter than raw, else as it is.

@@ -67,12 +67,11 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	if o.BlockSize < 0 || o.BlockSize > maxBlockSize {
 		return nil, fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, maxBlockSize)
 	}
-	enc, err := newEncoder(o.Level)
-	if err != nil {
-		return nil, fmt.Errorf("sstable: %w", err)
+	if o.Level < 0 || int(o.Level) >= len(encoders) {
+		return nil, fmt.Errorf("sstable: unknown compression level %d", o.Level)
 	}
 	t := &Writer{params: p, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
-	t.docs.enc, t.docs.size = enc, o.BlockSize
+	t.docs.enc, t.docs.size = encoders[o.Level](), o.BlockSize
 	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
 	t.times.columnWriter = newColumnWriter(&t.times.buf)

@@ -1,0 +1,125 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// withSections returns a table with another list of sections, which edit makes of the real one. extra is what it may
+// add: the offset of a section of 10 bytes.
+func withSections(t *testing.T, data []byte, edit func(s []Section, extra int64) []Section) []byte {
+	t.Helper()
+	p, info, err := parseFooter(data, "test.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := info.Sections[len(info.Sections)-1]
+	dir := align(last.Offset + last.Length)
+	data = append(slices.Clone(data[:dir]), "some bytes"...)
+	info.Sections = edit(info.Sections, dir)
+	last = info.Sections[len(info.Sections)-1]
+	end := align(last.Offset + last.Length)
+	data = append(data, make([]byte, 64)...)[:end]
+	return appendFooter(data, end, p, &info)
+}
+
+func TestSectionsRefused(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(41, 42)), 100)
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	extra := func(change func(*Section)) func([]Section, int64) []Section {
+		return func(s []Section, at int64) []Section {
+			more := Section{Kind: kindUnknown + 5, Offset: at, Length: 10, Checksum: checksum([]byte("some bytes"))}
+			change(&more)
+			return append(s, more)
+		}
+	}
+	cases := map[string]struct {
+		edit func([]Section, int64) []Section
+		want error
+	}{
+		"same":             {func(s []Section, _ int64) []Section { return s }, nil},
+		"unknown optional": {extra(func(s *Section) { s.Optional = true }), nil},
+		"unknown":          {extra(func(*Section) {}), ErrUnsupported},
+		"twice":            {extra(func(s *Section) { s.Kind = KindTimes }), base.ErrCorruption},
+		"index":            {extra(func(s *Section) { s.Kind, s.Index = KindTimes, 1 }), base.ErrCorruption},
+		"run too many":     {extra(func(s *Section) { s.Kind, s.Index = KindRun, 4 }), base.ErrCorruption},
+		"kind 0":           {extra(func(s *Section) { s.Kind = 0 }), base.ErrCorruption},
+	}
+	for name, c := range cases {
+		r, err := OpenBytes(withSections(t, data, c.edit), "test.sst")
+		if c.want != nil {
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkReader(t, r, testParams, docs)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSectionsMissing(t *testing.T) {
+	data, info := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(47, 48)), 100))
+	for i := range info.Sections {
+		// Another kind in its place: a section that is left out would leave a gap.
+		without := withSections(t, data, func(s []Section, _ int64) []Section {
+			s[i].Kind, s[i].Index, s[i].Optional = kindUnknown, 0, true
+			return s
+		})
+		if _, err := OpenBytes(without, "test.sst"); !errors.Is(err, base.ErrCorruption) {
+			t.Errorf("without %s: %v", info.Sections[i].Name(), err)
+		}
+		moved := withSections(t, data, func(s []Section, _ int64) []Section {
+			s[i].Length += 64
+			return s
+		})
+		if _, err := OpenBytes(moved, "test.sst"); !errors.Is(err, base.ErrCorruption) {
+			t.Errorf("%s too long: %v", info.Sections[i].Name(), err)
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(43, 44)), 10))
+	tail := data[len(data)-tailSize:]
+	binary.LittleEndian.PutUint32(data[8:], 2)
+	binary.LittleEndian.PutUint32(tail[16:], 2)
+	binary.LittleEndian.PutUint32(tail[20:], checksum(tail[:20]))
+	if _, err := OpenBytes(data, "test.sst"); !errors.Is(err, ErrUnsupported) || errors.Is(err, base.ErrCorruption) {
+		t.Errorf("version 2: %v", err)
+	}
+	if _, err := OpenBytes([]byte("a text file, longer than header and trailer together, which is not a table at all: "+
+		"it has no magic at either end of it"), "test.sst"); !errors.Is(err, ErrNotTable) {
+		t.Errorf("a text file: %v", err)
+	}
+	if !IsTable(data) || IsTable(data[1:]) || IsTable(data[:7]) {
+		t.Error("IsTable is wrong")
+	}
+}
+
+// TestDeterminism writes the same documents twice, with other tables written in between.
+func TestDeterminism(t *testing.T) {
+	rng := rand.New(rand.NewPCG(45, 46))
+	docs := testDocs(rng, 2000)
+	for level := range Level(len(encoders)) {
+		first, info := buildTable(t, testParams, WriterOptions{Level: level}, docs)
+		for range 3 {
+			buildTable(t, testParams, WriterOptions{Level: level}, testDocs(rng, rng.IntN(3000)))
+		}
+		again, info2 := buildTable(t, testParams, WriterOptions{Level: level, Docs: 5000}, docs)
+		if !slices.Equal(first, again) || info.Checksum != info2.Checksum {
+			t.Errorf("level %d: the same documents give different files", level)
+		}
+	}
+}
