@@ -3,6 +3,8 @@ package minhash
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/simdb/simdb/internal/textkernel"
 )
 
 // Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it takes the upper halves:
@@ -56,19 +58,9 @@ func (b *Bottom) Shingles(hashes []uint64) {
 			b.shrink()
 		}
 		n := min(len(hashes), batch)
-		b.add(hashes[:n])
+		b.kept += textkernel.Below(b.buf[b.kept:], hashes[:n], b.limit)
 		hashes = hashes[n:]
 	}
-}
-
-// add adds at most batch hashes, without a branch on them.
-func (b *Bottom) add(hashes []uint64) {
-	buf, n, limit := b.buf[b.kept:], 0, b.limit
-	for _, h := range hashes {
-		buf[n] = uint32(h >> 32)
-		n += int((h>>32 - limit) >> 63) // 1 if h>>32 < limit
-	}
-	b.kept += n
 }
 
 // shrink makes room in the buffer.

@@ -1,6 +1,10 @@
 package token
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/textkernel"
+)
 
 // Constants of the hash. They are part of every stored fingerprint and must not change.
 const (
@@ -56,7 +60,7 @@ func load8(b []byte) uint64 {
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// finish turns the polynomial of the words of a shingle into the hash of the shingle.
+// finish turns the polynomial of the words of a shingle, see poly, into the hash of the shingle.
 func finish(s uint64) uint64 {
 	s = (s ^ s>>32) * finalMul
 	return s ^ s>>29
@@ -66,41 +70,7 @@ func finish(s uint64) uint64 {
 // end in zeros.
 func (h Hasher) Feature(feature []byte) uint64 { return finish(h.Word(feature) + uint64(len(feature))) }
 
-// shingles stores to dst the hash of each k consecutive words, in order and with repetitions, and returns how many they
-// are: len(words)-k+1 or 0, for which dst must have room.
-//
-// The hash of words w[0..k-1] is finish(w[0] P^(k-1) + ... + w[k-1]), a polynomial of word hashes modulo 2^64: words
-// are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and moving on by a word
-// takes two multiplications whatever k is.
-func shingles(dst, words []uint64, k int) int {
-	n := len(words) - k + 1
-	if n <= 0 {
-		return 0
-	}
-	dst = dst[:n]
-	switch k {
-	case 1:
-		for i, w := range words[:n] {
-			dst[i] = finish(w)
-		}
-	case 3:
-		const square = power * power & (1<<64 - 1)
-		w1, w2 := words[1:][:len(dst)], words[2:][:len(dst)]
-		for i, w0 := range words[:len(dst)] {
-			dst[i] = finish(w0*square + w1[i]*power + w2[i])
-		}
-	default:
-		out := uint64(1) // P^k, the weight of the word that leaves
-		s := uint64(0)
-		for _, w := range words[:k] {
-			out *= power
-			s = s*power + w
-		}
-		dst[0] = finish(s)
-		for i, w := range words[k:] {
-			s = s*power + w - words[i]*out
-			dst[i+1] = finish(s)
-		}
-	}
-	return n
-}
+// poly is the hash of a shingle as the kernels know it: finish(w[0] P^(k-1) + ... + w[k-1]) for the hashes w of k words,
+// modulo 2^64. Words are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and
+// moving on by a word takes two multiplications whatever k is.
+var poly = textkernel.Poly{Base: power, Mul: finalMul}

@@ -1,5 +1,7 @@
 package token
 
+import "github.com/simdb/simdb/internal/textkernel"
+
 // Scanner turns text into word hashes, a segment at a time. It carries what a word or rune that is cut off at the end
 // of a piece of text needs, so text may come in pieces of any size. The zero Scanner is not usable; see init.
 type Scanner struct {
@@ -74,25 +76,24 @@ func (s *Scanner) finish(dst *[segmentWords]uint64) int {
 // Otherwise it stops where the last word that ended did, or where the one that is cut off starts.
 func (s *Scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
-	full := masks(s.masks[:blocks], text)
-	n, carry := 0, uint64(0)
-	for i, m := range s.masks[:full] {
-		n = appendEdges(&s.edges, n, m^(m<<1|carry), i*blockBytes)
-		carry = m >> 63
-	}
+	full := textkernel.Masks(s.masks[:blocks], text[:])
 	read = full * blockBytes
 	if full < blocks {
-		m, ascii := asciiPrefix(text[read : read+blockBytes])
-		// A word that ends where the ASCII bytes end may go on: its end is not an edge.
-		n = appendEdges(&s.edges, n, (m^(m<<1|carry))&(1<<ascii-1), read)
-		read += ascii
+		prefix, n := asciiPrefix(text[read : read+blockBytes])
+		s.masks[full] = prefix
+		full++
+		read += n
 		s.uni = true
+	}
+	n := textkernel.Edges(s.edges[:], s.masks[:full])
+	if n > 0 && int(s.edges[n-1]) == read {
+		n-- // a word that ends where the ASCII bytes do may go on
 	}
 	words = n / 2
 	if n%2 == 1 { // the last word has started and not ended
 		read = int(s.edges[n-1])
 		s.uni = s.uni || read == 0
 	}
-	s.h.hashASCII(dst, text, &s.edges, words)
+	s.h.hashASCII(dst[:words], text, s.edges[:2*words])
 	return words, read
 }

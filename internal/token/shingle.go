@@ -170,7 +170,7 @@ func (s *Shingler) emit(n int, sink Sink) {
 
 // give gives the shingles of k of the words to sink.
 func (s *Shingler) give(words []uint64, k int, sink Sink) {
-	hashes := s.hashes[:shingles(s.hashes, words, k)]
+	hashes := s.hashes[:poly.Shingles(s.hashes, words, k)]
 	if s.stop != nil {
 		hashes = s.withStopWord(hashes, words, k)
 	}

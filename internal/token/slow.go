@@ -75,6 +75,9 @@ var asciiLower = func() (t [utf8.RuneSelf]byte) {
 // with a foreign letter in every other word does not change paths at each of them.
 const lookahead = 16
 
+// highs are the bits that bytes have set if they are not ASCII.
+const highs = 0x8080808080808080
+
 // slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to dst, until the
 // ASCII path can go on, about limit bytes are read, or, if text is not final, a rune may be cut off at its end. It
 // returns the number of words and of bytes read. At the end of a final text the open word is left to be ended by the

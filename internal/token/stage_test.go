@@ -3,6 +3,8 @@ package token
 import (
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/textkernel"
 )
 
 func BenchmarkStages(b *testing.B) {
@@ -16,30 +18,26 @@ func BenchmarkStages(b *testing.B) {
 	}
 	b.Run("masks", func(b *testing.B) {
 		for b.Loop() {
-			masks(s.masks[:segment/64], text)
+			textkernel.Masks(s.masks[:segment/blockBytes], text[:])
 		}
 		per(b)
 	})
 	b.Run("edges", func(b *testing.B) {
 		for b.Loop() {
-			n, carry := 0, uint64(0)
-			for i, m := range s.masks[:segment/64] {
-				n = appendEdges(&s.edges, n, m^(m<<1|carry), i*blockBytes)
-				carry = m >> 63
-			}
+			textkernel.Edges(s.edges[:], s.masks[:segment/blockBytes])
 		}
 		per(b)
 	})
 	b.Run("hash", func(b *testing.B) {
 		for b.Loop() {
-			s.h.hashASCII(&words, text, &s.edges, n)
+			s.h.hashASCII(words[:n], text, s.edges[:2*n])
 		}
 		per(b)
 	})
 	b.Run("shingles", func(b *testing.B) {
 		out := make([]uint64, segmentWords)
 		for b.Loop() {
-			shingles(out, words[:n], 3)
+			poly.Shingles(out, words[:n], 3)
 		}
 		per(b)
 	})
