@@ -27,7 +27,7 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 		path := db.file(r.name)
 		res, err := wal.Replay(db.fs, path, wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}}, r.frame)
 		if err != nil {
-			return inFile(r.name, err)
+			return inFile(path, r.name, err)
 		}
 		frames += res.Frames
 		if !db.opts.ReadOnly {
@@ -53,10 +53,10 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 	return nil
 }
 
-// inFile gives a corruption error the file's base name, as all errors of a database have it.
-func inFile(name string, err error) error {
+// inFile gives a corruption error about the file at path its base name, as all errors of a database have it.
+func inFile(path, name string, err error) error {
 	var c *CorruptionError
-	if errors.As(err, &c) {
+	if errors.As(err, &c) && c.File == path {
 		c.File = name
 	}
 	return err

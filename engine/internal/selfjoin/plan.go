@@ -13,7 +13,8 @@ const (
 	costScanned = 0.1  // a fingerprint scanned by it
 	costChain   = 2.0  // a fingerprint in one chained pass
 	costWalk    = 3.0  // a candidate pair of a chained pass
-	costSplit   = 3.0  // a fingerprint moved to its bucket
+	costSplit   = 3.0  // a fingerprint moved to its bucket by way of a copy
+	costSwap    = 9.0  // the same in place
 	costBucket  = 0.5  // a bucket of a split
 	costNode    = 20   // a child node that holds anything
 	costClear   = 0.06 // the head of an empty chain
@@ -23,16 +24,19 @@ const (
 const (
 	tinyGroup  = 16 // groups up to this size are compared pair by pair without further thought
 	maxChained = 15 // log2 of the largest group of a chained pass, whose links have 16 bits
-	chainLoad  = 8  // a chained pass is planned where buckets are expected to hold at most this many
+	chainLoad  = 8  // a chained pass gives up where there are more than this many candidates a fingerprint
 )
 
 // entropySteps is how finely planning tells apart how much a bit of a group says: from 0, nothing, to entropySteps,
 // as much as a uniform bit.
 const entropySteps = 8
 
-// planner estimates the cost of a node with 2^lg fingerprints, r available bits, a given budget and a given entropy of
-// its bits, and the block width that attains it. Estimates are remembered, so that planning costs little against the
-// nodes that it is done for. A planner must not be used by two goroutines at once.
+// logSteps is how finely planning tells apart the logarithms of sizes.
+const logSteps = 4
+
+// planner estimates the cost of a node with 2^(lg/logSteps) fingerprints, r available bits, a given budget and a given
+// entropy of its bits, and the block width that attains it. Estimates are remembered, so that planning costs little
+// against the nodes that it is done for. A planner must not be used by two goroutines at once.
 type planner struct {
 	logs, budgets int // lg and budget are below these
 	memo          [entropySteps + 1][]estimate
@@ -69,16 +73,17 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 	}
 	best := estimate{cost: compareCost(lg), known: true}
 	// There is no use in many more buckets than fingerprints.
-	for w := 1; w <= min(r/(budget+1), maxWidth, lg+3); w++ {
-		left := lg - (w*entropy+entropySteps/2)/entropySteps // log2 of the fingerprints in a bucket
-		c := estimate{width: int8(w), chained: lg <= maxChained && left <= 3, known: true}
+	for w := 1; w <= min(r/(budget+1), maxWidth, lg/logSteps+3); w++ {
+		left := lg - (w*entropy*logSteps+entropySteps/2)/entropySteps // of the fingerprints in a bucket
+		c := estimate{width: int8(w), chained: lg <= maxChained*logSteps && left <= 3*logSteps, known: true}
+		buckets := pow2(w*logSteps - lg) // a fingerprint
 		for j := 0; j <= budget && c.cost < best.cost; j++ {
 			if c.chained {
-				c.cost += costChain + pow2(w-lg)*costClear + costWalk*pow2(left)/2
+				c.cost += costChain + buckets*costClear + costWalk*pow2(left)/2
 				continue
 			}
 			child := p.at(max(left, 0), r-(j+1)*w, budget-j, entropy)
-			c.cost += costSplit + pow2(w-lg)*(costBucket+costNode) + child.cost
+			c.cost += splitCost(lg) + buckets*(costBucket+costNode) + child.cost
 		}
 		if c.cost < best.cost {
 			best = c
@@ -91,7 +96,7 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 // entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions of avail says
 // about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in entropySteps.
 func (g group) entropy(avail uint64, r, w int) int {
-	n := min(max(g.len()/32, 16), 256)
+	n := min(max(g.len()/64, 8), 256)
 	agree := float32(0)
 	a, b := uint64(0), uint64(0)
 	for range n {
@@ -120,12 +125,31 @@ func power(x float32, n int) float32 {
 	return y
 }
 
-// groupLog is the log2, rounded up, of a group of n >= 1.
-func groupLog(n int) int { return bits.Len(uint(n - 1)) }
+// groupLog is the binary logarithm of n >= 1, in logSteps and rounded up.
+func groupLog(n int) int {
+	top := bits.Len(uint(n - 1)) // rounded up to a whole number
+	lg := top * logSteps
+	for lg > 0 && uint(n) <= uint(pow2(lg-1)) {
+		lg--
+	}
+	return lg
+}
 
-// compareCost is the cost a fingerprint of comparing all pairs of a group of 2^lg.
+// compareCost is the cost a fingerprint of comparing all pairs of a group.
 func compareCost(lg int) float32 {
 	return min(costCompare*pow2(lg)/2, costScan+costScanned*pow2(lg)/2)
 }
 
-func pow2(e int) float32 { return float32(math.Ldexp(1, e)) }
+// splitCost is the cost a fingerprint of moving it to its bucket.
+func splitCost(lg int) float32 {
+	if pow2(lg) <= copiedGroup {
+		return costSplit
+	}
+	return costSwap
+}
+
+// pow2 is 2 to the lg/logSteps.
+func pow2(lg int) float32 {
+	roots := [logSteps]float64{1, 1.189207115002721, 1.414213562373095, 1.681792830507429}
+	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2)) // of logSteps = 4
+}

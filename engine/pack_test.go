@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+)
+
+// TestPackIngest packs two databases and takes both into a third, whose answers must be those of a model.
+func TestPackIngest(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(5, 5))
+	m := &model{docs: map[string]Entry{}}
+	var packed []string
+	for i := range 2 {
+		db, _ := create4test(t, &Options{MemtableBytes: 10000})
+		for range 300 {
+			id, fp := fmt.Sprintf("p%03d", r.IntN(400)), r.Uint64()
+			put(t, db, id, fp)
+			m.put(id, fp, true)
+		}
+		path := filepath.Join(dir, fmt.Sprintf("%d.sst", i))
+		if err := db.Pack(ctx, path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Pack(ctx, path, nil); !errors.Is(err, ErrExists) {
+			t.Fatalf("packing over a file: %v", err)
+		}
+		packed = append(packed, path)
+	}
+	db, path := create4test(t, nil)
+	stale := &model{docs: map[string]Entry{}} // what is there before gives way
+	for id := range m.docs {
+		put(t, db, id, 1)
+		stale.put(id, 1, true)
+		if len(stale.docs) == 50 {
+			break
+		}
+	}
+	before, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ingest(ctx, packed...); err != nil {
+		t.Fatal(err)
+	}
+	check := func(stage string) {
+		t.Helper()
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(stage, err)
+		}
+		defer s.Close()
+		checkAgainst(t, r, s, m, false)
+	}
+	check("ingested")
+	checkAgainst(t, r, before, stale, false)
+	before.Close()
+	for id := range m.docs { // writes after an ingest win, whatever numbers the table came with
+		put(t, db, id, 77)
+		m.put(id, 77, true)
+		break
+	}
+	check("written")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	check("reopened")
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	check("compacted")
+
+	single, err := Open(packed[1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer single.Close()
+	st, err := single.Stats()
+	if err != nil || len(st.Tables) != 1 || st.Documents == 0 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if err := single.Put(ctx, Doc{ID: "x"}); !errors.Is(err, ErrReadOnly) {
+		t.Fatalf("Put into a table file: %v", err)
+	}
+	other, _ := create4test(t, &Options{Shingle: 4})
+	if err := other.Ingest(ctx, packed[0]); !errors.Is(err, ErrParams) {
+		t.Fatalf("ingest with other parameters: %v", err)
+	}
+}
