@@ -6,7 +6,7 @@ import (
 )
 
 // Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 4 server with the AVX-512 kernel; only their ratios
-// matter. The plan, and so the order of pairs, must not depend on the machine, so they are constants.
+// matter. The order of pairs depends on them, so they are the same for every kernel.
 const (
 	costCompare = 1.2  // a pair of fingerprints, in groups too small for the scan kernel
 	costScan    = 30   // a call of the scan kernel
@@ -150,6 +150,6 @@ func splitCost(lg int) float32 {
 
 // pow2 is 2 to the lg/logSteps.
 func pow2(lg int) float32 {
-	roots := [logSteps]float64{1, 1.189207115002721, 1.414213562373095, 1.681792830507429}
-	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2)) // of logSteps = 4
+	roots := [logSteps]float64{1, 1.189207115002721, 1.414213562373095, 1.681792830507429} // of 2
+	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2))                              // logSteps = 4
 }

@@ -63,8 +63,8 @@ func (o Options) workers() int {
 }
 
 // Pairs calls emit for every pair i < j with popcount(fps[i]^fps[j]) <= k, each pair exactly once. fps must be
-// ascending and distinct. emit is called from the calling goroutine alone, in an order that depends on fps and k and
-// on nothing else (it is not sorted); when it returns false the join ends early and without an error. A context that
+// ascending and distinct. emit is called from the calling goroutine alone, in an order that depends on fps and k
+// alone, not on Workers or the scan kernel (it is not sorted); when it returns false the join ends early and without an error. A context that
 // is done ends it with the context's error.
 func Pairs(ctx context.Context, fps []uint64, k int, o Options, emit func(i, j uint32, distance int) bool) error {
 	return pairs(ctx, fps, k, o, nil, emit)
