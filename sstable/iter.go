@@ -77,9 +77,11 @@ func (it *Iter) Err() error { return it.err }
 func (it *Iter) load() (err error) {
 	r, d := it.r, &it.d
 	defer r.unguard(guard(), &err)
-	if d.ID, err = r.names.get(it.doc); err != nil {
+	id, err := r.names.get(it.doc)
+	if err != nil {
 		return err
 	}
+	d.ID = append(d.ID[:0], id...)
 	d.HasFingerprint, d.Fingerprint = it.doc < r.info.Fingerprints, 0
 	if d.HasFingerprint {
 		if !it.run.Next() {

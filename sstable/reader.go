@@ -95,13 +95,24 @@ func (r *Reader) NumDocs() uint32 { return r.info.Docs }
 // NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in order of fingerprints.
 func (r *Reader) NumFingerprints() uint32 { return r.info.Fingerprints }
 
-// ID returns the ID of a document. It aliases the file and is valid until the reader is closed.
+// ID returns the ID of a document. It aliases the file and is valid until the reader is closed; AppendID copies it,
+// and so turns a fault in the file into an error.
 func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.checkDoc(doc); err != nil {
 		return nil, err
 	}
 	return r.names.get(doc)
+}
+
+// AppendID appends the ID of a document to dst.
+func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil {
+		return dst, err
+	}
+	id, err := r.names.get(doc)
+	return append(dst, id...), err
 }
 
 // Fingerprint returns the fingerprint of a document, and false if it has none.
