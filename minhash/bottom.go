@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -20,12 +21,13 @@ type Bottom struct {
 	guessed bool     // limit is a guess: it may have dropped some of the N smallest
 	kept    int      // elements of buf
 	buf     []uint32 // hashes below limit, in the order of the stream
-	sorted  []uint32 // scratch of smallest; the sketch
-	hist    [buckets + 1]uint32
+	scratch []uint32
+	sorted  []uint32 // the sketch
+	hist    [buckets]uint32
 }
 
 const (
-	buckets   = 512
+	buckets   = 256
 	batch     = 1024 // hashes taken between checks of the room in the buffer
 	passRatio = 3    // hashes let through for each wanted one
 )
@@ -33,7 +35,7 @@ const (
 // NewBottom returns a Bottom for sketches of n hashes. n must be positive.
 func NewBottom(n int) *Bottom {
 	size := 2*passRatio*n + 2*batch
-	b := &Bottom{n: n, buf: make([]uint32, size), sorted: make([]uint32, size)}
+	b := &Bottom{n: n, buf: make([]uint32, size), scratch: make([]uint32, size), sorted: make([]uint32, size)}
 	b.Reset(0)
 	return b
 }
@@ -83,34 +85,49 @@ func (b *Bottom) Sketch() (s Sketch, ok bool) {
 // smallest returns the up to n smallest distinct elements of the buffer, ascending, in b.sorted.
 func (b *Bottom) smallest() []uint32 {
 	in := b.buf[:b.kept]
-	shift := max(0, bits.Len64(b.limit-1)-bits.Len(buckets-1))
+	// The elements below limit are spread evenly, so n and a little more of them will be below this share of it.
+	if most := b.n + 4*int(math.Sqrt(float64(b.n))) + 8; most < len(in) {
+		near := b.limit * uint64(most) / uint64(len(in))
+		low := b.scratch[:lowest(b.scratch, in, near)]
+		if s := b.sort(low, near); len(s) == b.n {
+			return s
+		}
+	}
+	return b.sort(in, b.limit)
+}
+
+// lowest stores to dst, in order, those elements of in that are below limit, without a branch on them, and returns how
+// many they are. dst must be as long as in.
+func lowest(dst, in []uint32, limit uint64) (n int) {
+	dst = dst[:len(in)]
+	for _, v := range in {
+		dst[n] = v
+		n += int((uint64(v) - limit) >> 63) // 1 if v < limit
+	}
+	return n
+}
+
+// sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All are below limit.
+func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
+	shift := max(0, bits.Len64(limit-1)-bits.Len(buckets-1)) & 31
 	hist := &b.hist
 	clear(hist[:])
 	for _, v := range in {
-		hist[(v>>shift)%buckets+1]++
+		hist[v>>shift%buckets]++
 	}
-	// From here on hist[i] is where the next element of bucket i goes.
-	want, near := uint32(b.n+b.n/16), uint32(len(in))
-	sum := uint32(0)
-	for i := range hist {
-		sum += hist[i]
-		hist[i] = sum
-		if sum >= want {
-			near = min(near, sum) // the buckets below i hold the smallest elements, enough unless many are equal
-		}
+	at := uint32(0) // hist[i] becomes where the next element of bucket i goes
+	for i, n := range hist {
+		hist[i] = at
+		at += n
 	}
 	out := b.sorted[:len(in)]
 	for _, v := range in {
-		p := &hist[(v>>shift)%buckets]
+		p := &hist[v>>shift%buckets]
 		out[*p] = v
 		*p++
 	}
-	sortRun(out[:near])
-	s := slices.Compact(out[:near])
-	if len(s) < b.n && int(near) < len(in) {
-		sortRun(out[near:])
-		s = slices.Compact(append(s, out[near:]...)) // moves elements down, in place
-	}
+	sortRun(out)
+	s := slices.Compact(out)
 	return s[:min(len(s), b.n)]
 }
 

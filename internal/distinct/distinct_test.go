@@ -51,6 +51,11 @@ func BenchmarkAppendNew(b *testing.B) {
 	}
 	var s Set
 	var buf [2048]uint64
+	for i := range hashes { // every tenth one is a repetition
+		if r.IntN(10) == 0 {
+			hashes[i] = hashes[r.IntN(i+1)]
+		}
+	}
 	for b.Loop() {
 		s.Reset(len(hashes))
 		for h := range slices.Chunk(hashes, 350) {
