@@ -40,6 +40,7 @@ type Meter struct {
 	w    io.Writer
 
 	mu    sync.Mutex
+	show  *mpb.Progress // while bars are shown
 	last  engine.Progress
 	start time.Time // of the stage
 	from  int64     // Done when the stage was first seen
@@ -48,7 +49,7 @@ type Meter struct {
 	done sync.WaitGroup
 }
 
-// New starts a meter that writes to w, which is a terminal or is not. Call Stop before writing anything else to w.
+// New starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the meter and not to w.
 func New(mode Mode, w io.Writer, terminal bool) *Meter {
 	if mode == Auto && !terminal {
 		mode = None
@@ -85,6 +86,24 @@ func (m *Meter) Stop() {
 	}
 	m.mu.Unlock()
 	m.done.Wait()
+}
+
+// Write shows lines above the bar; p ends with a newline.
+func (m *Meter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.show != nil {
+		if n, err := m.show.Write(p); err == nil {
+			return n, nil
+		}
+	}
+	return m.w.Write(p)
+}
+
+func (m *Meter) showOn(p *mpb.Progress) {
+	m.mu.Lock()
+	m.show = p
+	m.mu.Unlock()
 }
 
 // state is a report with what follows from it.
@@ -204,6 +223,8 @@ func (m *Meter) bars() {
 	case <-time.After(silence):
 	}
 	p := mpb.New(mpb.WithOutput(m.w), mpb.WithRefreshRate(barEvery), mpb.WithAutoRefresh())
+	m.showOn(p)
+	defer m.showOn(nil)
 	var bar *mpb.Bar
 	stage := ""
 	tick := time.NewTicker(barEvery)

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+)
+
+// app is what the commands share.
+type app struct {
+	global globalFlags
+	out    io.Writer // standard output: data
+	err    io.Writer // standard error: talk
+
+	watch    sync.Once
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	mu       sync.Mutex
+	cleaners map[int]func()
+	next     int
+}
+
+var errInterrupted = errors.New("interrupted")
+
+func newApp() *app {
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
+	a := &app{out: os.Stdout, err: os.Stderr, cleaners: map[int]func(){}}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	return a
+}
+
+// context returns the context of the work, which ends on the first Ctrl-C. A second one ends the process.
+func (a *app) context() context.Context {
+	a.watch.Do(func() {
+		c := make(chan os.Signal, 2)
+		signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+		go func() {
+			<-c
+			a.cancel(errInterrupted)
+			if isTerminal(a.err) {
+				fmt.Fprintln(a.err, "\nsimdb: stopping; Ctrl-C again aborts")
+			}
+			<-c
+			a.cleanUp()
+			os.Exit(exitInterrupt)
+		}()
+	})
+	return a.ctx
+}
+
+// interrupted says whether the user wanted an end.
+func (a *app) interrupted() bool { return a.ctx.Err() != nil }
+
+// onExit has f called before the process ends, however it ends; forget takes that back without calling it.
+func (a *app) onExit(f func()) (forget func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.next
+	a.next++
+	a.cleaners[n] = f
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.cleaners, n)
+	}
+}
+
+// cleanUp removes what must not outlive the process.
+func (a *app) cleanUp() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for n, f := range a.cleaners {
+		f()
+		delete(a.cleaners, n)
+	}
+}
+
+// tempDir makes a folder that is gone when the process ends.
+func (a *app) tempDir() (string, error) {
+	dir, err := os.MkdirTemp("", "simdb-*")
+	if err == nil {
+		a.onExit(func() { os.RemoveAll(dir) })
+	}
+	return dir, err
+}
+
+// say tells the user something on standard error, unless --quiet.
+func (a *app) say(format string, args ...any) {
+	if !a.global.Quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}
+
+// meter starts the progress display.
+func (a *app) meter() *progress.Meter {
+	mode := progress.Mode(a.global.Progress)
+	if a.global.Quiet && mode == progress.Auto {
+		mode = progress.None
+	}
+	return progress.New(mode, a.err, isTerminal(a.err))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// openForReading opens a database that must exist.
+func (a *app) openForReading(path string) (*engine.DB, error) {
+	return engine.Open(path, &engine.Options{ReadOnly: true, MustExist: true})
+}
+
+// openForWriting opens a database that must exist.
+func (a *app) openForWriting(path string) (*engine.DB, error) {
+	return engine.Open(path, &engine.Options{MustExist: true})
+}
+
+// exists says whether there is something at path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// closing closes db and adds its error to *err.
+func closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+
+// seconds writes how long something took since start.
+func seconds(start time.Time) string {
+	d := time.Since(start)
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// hintFor says what to do about an error, "" where that is plain.
+func hintFor(err error) string {
+	switch {
+	case errors.Is(err, engine.ErrCorruption):
+		return "simdb check DB lists all damage"
+	case errors.Is(err, engine.ErrLocked):
+		return "one process at a time can have a database open; wait until the other one has finished"
+	case errors.Is(err, engine.ErrParams):
+		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
+	case errors.Is(err, engine.ErrNotDatabase):
+		return "a database is a folder that simdb load has made, or one .sst file"
+	}
+	return ""
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/repl/output"
+)
+
+// globalFlags can be given to every command.
+type globalFlags struct {
+	Progress string `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
+	Quiet    bool   `short:"q" help:"No summaries and no warnings."`
+}
+
+// cli is the command line, as kong reads it.
+type cli struct {
+	globalFlags
+	Man     manFlag     `help:"Write the manual page, in roff."`
+	Version versionFlag `help:"Show the version."`
+
+	Shell      shellCmd      `cmd:"" default:"withargs" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
+	Load       loadCmd       `cmd:"" help:"Load documents into a database."`
+	Pairs      pairsCmd      `cmd:"" help:"List all pairs of near-duplicates in a database."`
+	Clusters   clustersCmd   `cmd:"" help:"List the clusters of near-duplicates in a database."`
+	Dedup      dedupCmd      `cmd:"" help:"Copy files without their near-duplicates."`
+	Match      matchCmd      `cmd:"" help:"Copy the lines of a file that are new to a database."`
+	Why        whyCmd        `cmd:"" help:"Show why two documents match, or do not."`
+	Stats      statsCmd      `cmd:"" help:"Show what a database holds."`
+	Check      checkCmd      `cmd:"" help:"Verify every checksum and cross-reference of a database."`
+	Compact    compactCmd    `cmd:"" help:"Merge a database's tables and drop what is deleted and expired."`
+	Prune      pruneCmd      `cmd:"" help:"Delete documents by age."`
+	Hash       hashCmd       `cmd:"" help:"Show the fingerprint of a text."`
+	Debug      debugCmd      `cmd:"" help:"Look into the files of a database."`
+	VersionCmd versionCmd    `cmd:"" name:"version" help:"Show the version and what this machine can do."`
+	Completion completionCmd `cmd:"" help:"Write a completion script for a shell."`
+}
+
+const description = `An embedded database for near-duplicates: have I seen something like this before?
+
+A DB is a folder (corpus.simdb) or a single table (corpus.sst). A FILE holds documents: JSON lines, CSV, TSV, plain
+text or fingerprints, plain or compressed with gzip or zstd; - is standard input.
+
+  simdb dedup crawl.jsonl.gz --near 6 -o kept.jsonl    near-duplicates out of a file
+  simdb load corpus.simdb crawl.jsonl.gz               or first into a database
+  simdb corpus.simdb "NEAR('doc-17', 3)"               and then ask
+  simdb corpus.simdb                                   at a prompt`
+
+// newParser makes the parser. code is set to what kong wants the exit status to be.
+func newParser(a *app, code *int) (*kong.Kong, error) {
+	var c cli
+	return kong.New(&c,
+		kong.Name("simdb"), kong.Description(description),
+		kong.Writers(a.out, a.err),
+		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
+		kong.Vars{"formats": strings.Join(output.Formats(), ", ")},
+		kong.Bind(a),
+		kong.WithAfterApply(func() error {
+			a.global = c.globalFlags
+			return nil
+		}),
+	)
+}
+
+// inputFlags say what documents look like.
+type inputFlags struct {
+	IDField          string `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number (default: id)."`
+	TextField        string `placeholder:"NAME" help:"Field with its text (default: text)."`
+	FingerprintField string `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
+	NoHeader         bool   `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+}
+
+// inputFormat is --format of commands that read files.
+type inputFormat struct {
+	Format string `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
+}
+
+// nearFlag is the criterion of a search.
+type nearFlag struct {
+	Near int `required:"" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+}
+
+// Validate checks K.
+func (n nearFlag) Validate() error {
+	if n.Near < 0 || n.Near > 64 {
+		return fmt.Errorf("--near %d: a fingerprint has 64 bits, K is 0 to 64", n.Near)
+	}
+	return nil
+}
+
+// age is a duration with days and weeks: 30d, 2w, 48h, 90m.
+type age time.Duration
+
+// UnmarshalText parses an age.
+func (d *age) UnmarshalText(text []byte) error {
+	s := string(text)
+	unit := time.Duration(0)
+	switch {
+	case strings.HasSuffix(s, "d"):
+		unit = 24 * time.Hour
+	case strings.HasSuffix(s, "w"):
+		unit = 7 * 24 * time.Hour
+	}
+	if unit > 0 {
+		n, err := strconv.ParseFloat(s[:len(s)-1], 64)
+		if err != nil || n < 0 || n*float64(unit) > float64(1<<62) {
+			return fmt.Errorf("%q is not an age such as 30d, 48h or 90m", s)
+		}
+		*d = age(n * float64(unit))
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not an age such as 30d, 48h or 90m", s)
+	}
+	*d = age(v)
+	return nil
+}
+
+// size is an amount of memory: 2GiB, 512MB, 1000000.
+type size int64
+
+// UnmarshalText parses a size.
+func (z *size) UnmarshalText(text []byte) error {
+	s := strings.ToLower(strings.TrimSpace(string(text)))
+	factor := 1.0
+	for _, u := range []struct {
+		name   string
+		factor float64
+	}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+		{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1}} {
+		if rest, ok := strings.CutSuffix(s, u.name); ok {
+			s, factor = strings.TrimSpace(rest), u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < 0 || n*factor > 1<<60 {
+		return fmt.Errorf("%q is not a size such as 2GiB or 500MB", text)
+	}
+	*z = size(n * factor)
+	return nil
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// completionCmd is `simdb completion`.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help says how to install the script.
+func (completionCmd) Help() string {
+	return `bash:  simdb completion bash > ~/.local/share/bash-completion/completions/simdb
+zsh:   simdb completion zsh > "${fpath[1]}/_simdb"
+fish:  simdb completion fish > ~/.config/fish/completions/simdb.fish`
+}
+
+// Run writes the script.
+func (c *completionCmd) Run(a *app, k *kong.Kong) error {
+	verbs := commands(k.Model.Node)
+	switch c.Shell {
+	case "zsh":
+		return zsh(a.out, verbs)
+	case "fish":
+		return fish(a.out, verbs)
+	}
+	return bash(a.out, verbs)
+}
+
+// command is what completion and the manual need to know of a command.
+type command struct {
+	name  string // "" for the program itself
+	help  string
+	usage string
+	flags []flag
+}
+
+type flag struct {
+	name, short, help string
+	value             string // what the flag takes: "FILE", or "" for nothing
+	choices           []string
+}
+
+// commands returns the program itself and then its commands, those below others by their full names.
+func commands(n *kong.Node) []command {
+	var own []flag
+	for _, f := range n.Flags {
+		if f.Hidden {
+			continue
+		}
+		g := flag{name: f.Name, help: f.Help}
+		if f.Short != 0 {
+			g.short = string(f.Short)
+		}
+		if !f.IsBool() {
+			if g.value = f.PlaceHolder; g.value == "" {
+				g.value = strings.ToUpper(f.Name)
+			}
+			if f.Enum != "" {
+				g.choices = strings.Split(f.Enum, ",")
+			}
+		}
+		own = append(own, g)
+	}
+	usage := n.Summary()
+	all := []command{{name: strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " "), help: n.Help, usage: usage, flags: own}}
+	for _, c := range n.Children {
+		all = append(all, commands(c)...)
+	}
+	return all
+}
+
+func bash(w io.Writer, verbs []command) error {
+	var b strings.Builder
+	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n\tcase $prev in\n")
+	seen := map[string]bool{}
+	for _, v := range verbs {
+		for _, f := range v.flags {
+			if len(f.choices) > 0 && !seen[f.name] {
+				seen[f.name] = true
+				fmt.Fprintf(&b, "\t--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", f.name, strings.Join(f.choices, " "))
+			}
+		}
+	}
+	b.WriteString("\tesac\n\tcase ${COMP_WORDS[1]} in\n")
+	var names []string
+	for _, v := range verbs[1:] {
+		if strings.Contains(v.name, " ") {
+			continue
+		}
+		names = append(names, v.name)
+		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", v.name, strings.Join(flagNames(v, verbs[0]), " "))
+	}
+	b.WriteString("\tesac\n")
+	fmt.Fprintf(&b, "\t((COMP_CWORD == 1)) && words='%s %s'\n", strings.Join(names, " "), strings.Join(flagNames(verbs[0]), " "))
+	b.WriteString("\tif [[ $cur == -* ]] || ((COMP_CWORD == 1)); then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); fi\n")
+	b.WriteString("\tCOMPREPLY+=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _simdb simdb\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func flagNames(of ...command) []string {
+	var names []string
+	for _, c := range of {
+		for _, f := range c.flags {
+			names = append(names, "--"+f.name)
+		}
+	}
+	return names
+}
+
+func zsh(w io.Writer, verbs []command) error {
+	var b strings.Builder
+	b.WriteString("#compdef simdb\n_simdb() {\n\tlocal -a verbs\n\tif ((CURRENT == 2)); then\n\t\tverbs=(\n")
+	quote := strings.NewReplacer("'", "’", "[", "(", "]", ")", ":", ";")
+	for _, v := range verbs[1:] {
+		if !strings.Contains(v.name, " ") {
+			fmt.Fprintf(&b, "\t\t\t'%s:%s'\n", v.name, quote.Replace(v.help))
+		}
+	}
+	b.WriteString("\t\t)\n\t\t_describe command verbs\n\t\t_files\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
+	for _, v := range verbs[1:] {
+		if strings.Contains(v.name, " ") {
+			continue
+		}
+		fmt.Fprintf(&b, "\t%s) _arguments", v.name)
+		for _, f := range append(v.flags[:len(v.flags):len(v.flags)], verbs[0].flags...) {
+			fmt.Fprintf(&b, " \\\n\t\t'--%s[%s]", f.name, quote.Replace(f.help))
+			switch {
+			case len(f.choices) > 0:
+				fmt.Fprintf(&b, ":%s:(%s)", f.value, strings.Join(f.choices, " "))
+			case f.value != "":
+				fmt.Fprintf(&b, ":%s:_files", quote.Replace(f.value))
+			}
+			b.WriteString("'")
+		}
+		b.WriteString(" \\\n\t\t'*:file:_files' ;;\n")
+	}
+	b.WriteString("\tesac\n}\n_simdb \"$@\"\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func fish(w io.Writer, verbs []command) error {
+	var b strings.Builder
+	quote := strings.NewReplacer(`\`, `\\`, "'", `\'`)
+	for _, v := range verbs[1:] {
+		if !strings.Contains(v.name, " ") {
+			fmt.Fprintf(&b, "complete -c simdb -n __fish_use_subcommand -a %s -d '%s'\n", v.name, quote.Replace(v.help))
+		}
+	}
+	for i, v := range verbs {
+		if strings.Contains(v.name, " ") {
+			continue
+		}
+		when := ""
+		if i > 0 {
+			when = " -n '__fish_seen_subcommand_from " + v.name + "'"
+		}
+		for _, f := range v.flags {
+			fmt.Fprintf(&b, "complete -c simdb%s -l %s", when, f.name)
+			if f.short != "" {
+				b.WriteString(" -s " + f.short)
+			}
+			switch {
+			case len(f.choices) > 0:
+				fmt.Fprintf(&b, " -x -a '%s'", strings.Join(f.choices, " "))
+			case f.value != "":
+				b.WriteString(" -r")
+			}
+			fmt.Fprintf(&b, " -d '%s'\n", quote.Replace(f.help))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+)
+
+// loadCmd is `simdb load`.
+type loadCmd struct {
+	DB    string   `arg:"" help:"The database; it is created if there is none."`
+	Files []string `arg:"" name:"file" help:"Files with documents; - is standard input."`
+
+	inputFormat
+	inputFlags
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"A document whose id is stored already, or came before: replace the stored one (default), skip it, or end with an error."`
+	rejectFlags
+	Resume bool `help:"Go on where an earlier load of the same file was stopped."`
+	Memory size `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
+
+	Tables     int     `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
+	Layout     string  `group:"When the database is created:" placeholder:"M:C" xor:"layout" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
+	Shingle    int     `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch     int     `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard float64 `group:"When the database is created:" placeholder:"T" help:"The least threshold that the index for Jaccard similarity answers (default: 0.65)."`
+	NoText     bool    `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	NoSketch   bool    `group:"When the database is created:" help:"Keep no MinHash sketches."`
+	TTL        age     `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+}
+
+// Validate checks what depends on each other.
+func (c *loadCmd) Validate() error {
+	if c.Tables != 0 && c.Layout != "" {
+		return errors.New("--tables and --layout say the same, only one can be given")
+	}
+	if c.Tables < 0 {
+		return fmt.Errorf("--tables %d: the number must be positive", c.Tables)
+	}
+	_, err := input.ParseFormat(c.Format)
+	return err
+}
+
+func (c *loadCmd) options() *engine.Options {
+	o := &engine.Options{
+		Shingle: c.Shingle, Layout: c.Layout, Sketch: c.Sketch, MinJaccard: c.MinJaccard,
+		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
+	}
+	if c.Tables > 0 {
+		o.Layout = fmt.Sprintf("%d:1", c.Tables)
+	}
+	return o
+}
+
+// load is a load on its way.
+type load struct {
+	a       *app
+	c       *loadCmd
+	db      *engine.DB
+	loader  *engine.Loader
+	rejects *rejects
+	meter   *progress.Meter
+	sources sources
+	skipped int64
+	badUTF8 int64
+	failed  []error // files that could not be read to the end
+}
+
+// Run loads the files.
+func (c *loadCmd) Run(a *app) (err error) {
+	start := time.Now()
+	l := &load{a: a, c: c}
+	if l.sources, err = newSources(c.Files); err != nil {
+		return err
+	}
+	created := !exists(c.DB)
+	if l.db, err = engine.Open(c.DB, c.options()); err != nil {
+		return err
+	}
+	defer closing(l.db, &err)
+	if created {
+		a.say("created %s", c.DB)
+	}
+	l.meter = a.meter()
+	defer l.meter.Stop()
+	if l.rejects, err = newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
+		return err
+	}
+	stats, err := l.run()
+	l.meter.Stop()
+	err = errors.Join(err, l.rejects.close())
+	l.summary(stats, start)
+	if err != nil {
+		return err
+	}
+	if stats.Documents == 0 && l.rejects.n > 0 {
+		return fmt.Errorf("no document could be used: all %s lines were rejected", progress.Number(l.rejects.n))
+	}
+	return errors.Join(l.failed...)
+}
+
+// run reads all files and returns what has been stored. What was added is stored even when the reading ends early.
+func (l *load) run() (engine.LoadStats, error) {
+	var err error
+	// The loader's context is not that of Ctrl-C: what has been read is to be committed.
+	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.context()),
+		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
+	if err != nil {
+		return engine.LoadStats{}, err
+	}
+	for _, name := range l.c.Files {
+		if err = l.file(name); err != nil {
+			break
+		}
+	}
+	l.meter.Report(engine.Progress{Stage: "writing tables"})
+	stats, closeErr := l.loader.Close()
+	return stats, errors.Join(err, closeErr)
+}
+
+// file loads one file. An error ends the load; a file that is damaged does not.
+func (l *load) file(name string) error {
+	opt, err := l.c.inputFlags.options(l.c.inputFormat)
+	if err != nil {
+		return err
+	}
+	source := name
+	if abs, err := filepath.Abs(name); err == nil && name != "-" {
+		source = abs
+	}
+	if l.c.Resume {
+		if opt.Skip = l.db.LoadMark(source); opt.Skip > 0 {
+			l.a.talkTo(l.meter, "%s: going on after line %d", name, opt.Skip)
+		}
+	}
+	in, err := input.Open(name, opt)
+	if err != nil {
+		l.failed = append(l.failed, err)
+		return nil
+	}
+	defer in.Close()
+	for rec, err := range in.Records(l.a.context()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			if err := l.rejects.add(is); err != nil {
+				return err
+			}
+			continue
+		}
+		if re, ok := errors.AsType[*input.ReadError](err); ok {
+			l.failed = append(l.failed, re)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.add(rec); err != nil {
+			return err
+		}
+		l.loader.Mark(source, rec.EndLine)
+		l.meter.Report(l.sources.progress("load", in))
+	}
+	l.sources.done(in)
+	return nil
+}
+
+// add stores a record, or notes why not.
+func (l *load) add(rec *input.Record) error {
+	if rec.BadUTF8 {
+		l.badUTF8++
+	}
+	err := l.loader.Add(rec.Doc)
+	switch {
+	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
+		l.skipped++
+		return nil
+	case errors.Is(err, engine.ErrExists):
+		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Line, err)
+	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
+		return l.rejects.add(&input.Issue{File: rec.File, Line: rec.Line, Reason: err.Error(), Raw: rec.Raw, Size: int64(len(rec.Raw))})
+	}
+	return err
+}
+
+// summary says what the load has done.
+func (l *load) summary(s engine.LoadStats, start time.Time) {
+	text := fmt.Sprintf("%s: %s documents loaded in %s", l.c.DB, progress.Number(s.Documents), seconds(start))
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{s.Replaced, "replaced an earlier one"},
+		{l.skipped, "skipped, as their id is stored"},
+		{s.Empty, "without words, which match nothing"},
+		{l.badUTF8, "with invalid UTF-8, which became U+FFFD"},
+		{l.rejects.n, "lines rejected"},
+	} {
+		if part.n > 0 {
+			text += fmt.Sprintf("; %s %s", progress.Number(part.n), part.what)
+		}
+	}
+	if l.rejects.n > 0 && l.rejects.path != "" {
+		text += " (see " + l.rejects.path + ")"
+	}
+	l.a.say("%s", text)
+	if l.a.interrupted() {
+		l.a.say("stopped early; what was read is stored, and load --resume goes on after it")
+	}
+}

@@ -1,0 +1,106 @@
+// Command simdb is the near-duplicate database on the command line: it loads documents, finds those that are alike,
+// removes duplicates from files, and answers statements at a prompt or in scripts.
+//
+// Data goes to standard output, talk and progress to standard error. The exit status is that of grep: 0 done or found,
+// 1 a definite no, 2 a mistake or a failure, 130 interrupted.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses.
+const (
+	exitOK        = 0
+	exitNo        = 1
+	exitError     = 2
+	exitInterrupt = 130
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// status is an error that ends the program with an exit status and no message.
+type status int
+
+// Error is never shown.
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// run is the program: it returns the exit status.
+func run(args []string) int {
+	a := newApp()
+	defer a.cleanUp()
+	code := exitOK
+	parser, err := newParser(a, &code)
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+		parser.Stdout, code = a.err, exitError
+	}
+	ctx, err := parse(parser, args)
+	if done, ok := errors.AsType[exited](err); ok {
+		return max(int(done), code)
+	}
+	if err != nil {
+		return a.misuse(err)
+	}
+	if err := ctx.Run(a); err != nil {
+		return a.fail(err)
+	}
+	return exitOK
+}
+
+// exited is what kong's wish to end the program becomes: it wants so after printing help.
+type exited int
+
+// Error is never shown.
+func (e exited) Error() string { return "exited" }
+
+// parse parses the arguments; an error of type exited says that everything is done.
+func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exited:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	return parser.Parse(args)
+}
+
+// fail reports the error that ends the program and returns the exit status.
+func (a *app) fail(err error) int {
+	if s, ok := errors.AsType[status](err); ok {
+		return int(s)
+	}
+	if a.interrupted() {
+		if !errors.Is(err, errInterrupted) {
+			fmt.Fprintf(a.err, "simdb: %v\n", err)
+		}
+		return exitInterrupt
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return exitOK // whoever reads has seen enough
+	}
+	fmt.Fprintf(a.err, "simdb: %v\n", err)
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(a.err, "  %s\n", hint)
+	}
+	return exitError
+}
+
+// misuse reports wrong arguments.
+func (a *app) misuse(err error) int {
+	fmt.Fprintf(a.err, "simdb: %v\n", err)
+	fmt.Fprintf(a.err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
+	return exitError
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// manFlag is --man.
+type manFlag bool
+
+// BeforeReset writes the manual page in place of anything else.
+func (manFlag) BeforeReset(a *app, k *kong.Kong) error {
+	if err := man(a.out, commands(k.Model.Node)); err != nil {
+		return err
+	}
+	k.Exit(exitOK)
+	return nil
+}
+
+// exitStatusText is the last section of the manual page.
+const exitStatusText = `.SH EXIT STATUS
+.TP
+0
+Done, or found.
+.TP
+1
+A definite no: nothing matched where matches were asked for, or
+.B check
+found damage.
+.TP
+2
+A mistake in the arguments or statements, or a failure.
+.TP
+130
+Interrupted. The first Ctrl-C stops cleanly and keeps what is stored, a second one aborts.
+.SH ENVIRONMENT
+.TP
+NO_COLOR
+No colour on the terminal.
+.TP
+SIMDB_PAGER, PAGER
+The pager for long results on a terminal.
+.TP
+TMPDIR
+Where dedup keeps its temporary files.
+`
+
+// man writes the manual page.
+func man(w io.Writer, verbs []command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH SIMDB 1 \"\" \"simdb %s\"\n.SH NAME\nsimdb \\- embedded database for near-duplicates\n", version())
+	b.WriteString(".SH SYNOPSIS\n")
+	for _, v := range verbs[1:] {
+		fmt.Fprintf(&b, ".br\n.B simdb\n%s\n", roff(strings.TrimPrefix(v.usage, "simdb ")))
+	}
+	b.WriteString(".SH DESCRIPTION\n")
+	for line := range strings.SplitSeq(description, "\n") {
+		switch {
+		case line == "":
+			b.WriteString(".PP\n")
+		case strings.HasPrefix(line, "  "):
+			fmt.Fprintf(&b, ".br\n.RS\n.B %s\n.RE\n", roff(strings.TrimSpace(line)))
+		default:
+			b.WriteString(roff(line) + "\n")
+		}
+	}
+	for i, v := range verbs {
+		if i == 0 {
+			b.WriteString(".SH OPTIONS OF ALL COMMANDS\n")
+		} else {
+			if i == 1 {
+				b.WriteString(".SH COMMANDS\n")
+			}
+			fmt.Fprintf(&b, ".SS %s\n%s\n", roff(strings.TrimPrefix(v.usage, "simdb ")), roff(v.help))
+		}
+		for _, f := range v.flags {
+			name := `\-\-` + roff(f.name)
+			if f.short != "" {
+				name = `\-` + f.short + ", " + name
+			}
+			fmt.Fprintf(&b, ".TP\n.B %s %s\n%s\n", name, roff(f.value), roff(f.help))
+		}
+	}
+	b.WriteString(exitStatusText)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// roff escapes text for roff.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+		s = `\&` + s
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// matchCmd is `simdb match`.
+type matchCmd struct {
+	DB   string `arg:"" help:"The database."`
+	File string `arg:"" help:"A file with documents; - is standard input."`
+	nearFlag
+	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
+	inputFormat
+	inputFlags
+	rejectFlags
+}
+
+// Run copies the lines that are new.
+func (c *matchCmd) Run(a *app) (err error) {
+	start := time.Now()
+	opt, err := c.inputFlags.options(c.inputFormat)
+	if err != nil {
+		return err
+	}
+	opt.MakeID = !c.Add
+	src, err := newSources([]string{c.File})
+	if err != nil {
+		return err
+	}
+	if c.Output != "" && same(c.Output, c.File) {
+		return fmt.Errorf("-o %s would overwrite the input file", c.Output)
+	}
+	open := a.openForReading
+	if c.Add {
+		open = a.openForWriting
+	}
+	db, err := open(c.DB)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	in, err := input.Open(c.File, opt)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	m := a.meter()
+	defer m.Stop()
+	rejects, err := newRejects(c.rejectFlags, a.talk(m))
+	if err != nil {
+		return err
+	}
+	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src}
+	err = t.run(a, in)
+	m.Stop()
+	err = errors.Join(err, rejects.close())
+	a.say("%s documents read, %s of them new; %s lines rejected; %s", progress.Number(t.read), progress.Number(t.fresh),
+		progress.Number(rejects.n), seconds(start))
+	return err
+}
+
+// matching is a run of match.
+type matching struct {
+	c           *matchCmd
+	db          *engine.DB
+	rejects     *rejects
+	meter       *progress.Meter
+	sources     sources
+	read, fresh int64
+}
+
+// run reads the file and writes what is new, each line as soon as it is known to be.
+func (t *matching) run(a *app, in *input.File) error {
+	out, err := a.sink(t.c.Output, output.Options{})
+	if err != nil {
+		return err
+	}
+	return out.close(t.lines(a, in, out))
+}
+
+func (t *matching) lines(a *app, in *input.File, out *sink) error {
+	for rec, err := range in.Records(a.context()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			err = t.rejects.add(is)
+		} else if err == nil {
+			err = t.line(a.context(), rec, in, out)
+		}
+		if err != nil {
+			return err
+		}
+		t.meter.Report(t.sources.progress("match", in))
+	}
+	return nil
+}
+
+// line writes a record if it is new.
+func (t *matching) line(ctx context.Context, rec *input.Record, in *input.File, out *sink) error {
+	t.read++
+	fresh, err := t.isNew(ctx, rec)
+	if err != nil || !fresh {
+		return err
+	}
+	if t.fresh == 0 {
+		if _, err := out.Write(in.Header()); err != nil {
+			return err
+		}
+	}
+	t.fresh++
+	raw := rec.Raw
+	if raw[len(raw)-1] != '\n' {
+		raw = append(raw, '\n')
+	}
+	_, err = out.Write(raw)
+	return err
+}
+
+// isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is
+// stored then.
+func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
+	fp, ok := t.db.Fingerprint(rec.Doc.Text)
+	if rec.Doc.Fingerprint != nil {
+		fp, ok = *rec.Doc.Fingerprint, true
+	}
+	if ok {
+		for _, err := range t.db.Near(ctx, fp, t.c.Near) {
+			return false, err
+		}
+	}
+	if !t.c.Add {
+		return true, nil
+	}
+	_, stored, err := t.db.PutNovel(ctx, rec.Doc, engine.Near(t.c.Near))
+	return stored, err
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"github.com/simdb/simdb/engine"
+)
+
+// pairsCmd is `simdb pairs`.
+type pairsCmd struct {
+	DB string `arg:"" help:"The database."`
+	nearFlag
+	rowFlags
+}
+
+// Run lists the pairs.
+func (c *pairsCmd) Run(a *app) (err error) {
+	db, err := a.openForReading(c.DB)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	m := a.meter()
+	defer m.Stop()
+	return foundOr(a.rows(c.rowFlags, []string{"a", "b", "distance"}, func(row func(...any) error) error {
+		for p, err := range db.Pairs(a.context(), engine.Near(c.Near), m.Report) {
+			if err != nil {
+				return err
+			}
+			if err := row(p.A, p.B, p.Distance); err != nil {
+				return err
+			}
+		}
+		m.Stop()
+		return nil
+	}))
+}
+
+// clustersCmd is `simdb clusters`.
+type clustersCmd struct {
+	DB   string `arg:"" help:"The database."`
+	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
+	nearFlag
+	rowFlags
+}
+
+// Run lists the clusters.
+func (c *clustersCmd) Run(a *app) (err error) {
+	db, err := a.openForReading(c.DB)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	m := a.meter()
+	defer m.Stop()
+	o := &engine.ClusterOptions{Progress: m.Report}
+	if c.Mode == "components" {
+		o.Mode = engine.Components
+	}
+	return foundOr(a.rows(c.rowFlags, []string{"cluster", "id", "keep", "distance"}, func(row func(...any) error) error {
+		for p, err := range db.Clusters(a.context(), engine.Near(c.Near), o) {
+			if err != nil {
+				return err
+			}
+			if err := row(p.Cluster, p.ID, p.Keep, p.Distance); err != nil {
+				return err
+			}
+		}
+		m.Stop()
+		return nil
+	}))
+}

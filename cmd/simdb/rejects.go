@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// shownRejects is how many bad lines are shown; all are counted.
+const shownRejects = 10
+
+// rejectFlags say what becomes of lines that can't be used.
+type rejectFlags struct {
+	Rejects   string `placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
+	MaxErrors int64  `default:"-1" placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
+}
+
+// rejects takes note of the lines that can't be used.
+type rejects struct {
+	talk io.Writer // where they are shown; nil shows none
+	max  int64
+	n    int64
+	path string
+	file *os.File // nil where they are not kept
+	buf  *bufio.Writer
+}
+
+// newRejects opens the file of --rejects. Lines are shown on talk.
+func newRejects(f rejectFlags, talk io.Writer) (*rejects, error) {
+	r := &rejects{talk: talk, max: f.MaxErrors, path: f.Rejects}
+	if f.Rejects == "" {
+		return r, nil
+	}
+	var err error
+	if r.file, err = os.Create(f.Rejects); err != nil {
+		return nil, err
+	}
+	r.buf = bufio.NewWriter(r.file)
+	return r, nil
+}
+
+// rejected is a line of the rejects file. What is not UTF-8 is in RawBase64.
+type rejected struct {
+	File      string `json:"file"`
+	Line      int64  `json:"line"`
+	Reason    string `json:"reason"`
+	Raw       string `json:"raw,omitempty"`
+	RawBase64 string `json:"raw_base64,omitempty"`
+	Cut       int64  `json:"raw_is_the_beginning_of_bytes,omitempty"` // for a line over the limit: its size
+}
+
+// add notes a line. It returns an error when there have been too many.
+func (r *rejects) add(is *input.Issue) error {
+	r.n++
+	if r.n <= shownRejects && r.talk != nil {
+		fmt.Fprintf(r.talk, "%v\n", is)
+	}
+	if r.n == shownRejects+1 && r.talk != nil {
+		where := "--rejects FILE keeps them all"
+		if r.path != "" {
+			where = "they are all in " + r.path
+		}
+		fmt.Fprintf(r.talk, "... and more lines that can't be used; %s\n", where)
+	}
+	if err := r.keep(is); err != nil {
+		return err
+	}
+	if r.max >= 0 && r.n > r.max {
+		return fmt.Errorf("%d lines could not be used, --max-errors %d allows no more; the last: %w", r.n, r.max, is)
+	}
+	return nil
+}
+
+func (r *rejects) keep(is *input.Issue) error {
+	if r.file == nil {
+		return nil
+	}
+	raw := bytes.TrimRight(is.Raw, "\r\n")
+	line := rejected{File: is.File, Line: is.Line, Reason: is.Reason}
+	if utf8.Valid(raw) {
+		line.Raw = string(raw)
+	} else {
+		line.RawBase64 = base64.StdEncoding.EncodeToString(raw)
+	}
+	if is.Size > int64(len(is.Raw)) {
+		line.Cut = is.Size
+	}
+	e := json.NewEncoder(r.buf)
+	e.SetEscapeHTML(false)
+	return e.Encode(line)
+}
+
+// close completes the file.
+func (r *rejects) close() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.buf.Flush()
+	if e := r.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// rowFlags say how and where rows are written.
+type rowFlags struct {
+	Format string `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl and .json set the format."`
+}
+
+// Validate checks the format.
+func (f rowFlags) Validate() error {
+	if f.Format == "" {
+		return nil
+	}
+	_, err := output.ParseFormat(f.Format)
+	return err
+}
+
+// options returns how rows are to be written to standard output, or to the file of -o.
+func (f rowFlags) options() (output.Options, error) {
+	o := output.Options{Format: output.TSV}
+	if f.Output == "" {
+		o = output.Detect(os.Stdout)
+	} else if named, err := output.ParseFormat(strings.TrimPrefix(filepath.Ext(plainName(f.Output)), ".")); err == nil {
+		o.Format = named
+	}
+	if f.Format != "" {
+		var err error
+		if o.Format, err = output.ParseFormat(f.Format); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// plainName is a file's name without the ending of a compression.
+func plainName(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+}
+
+// sink is where data goes: standard output, a pager on a terminal, or a file.
+type sink struct {
+	io.Writer
+	file  *outfile.Writer
+	pager *exec.Cmd
+	pipe  io.WriteCloser
+}
+
+// sink opens the place where data goes: the file called name, or standard output if that is "" or "-".
+func (a *app) sink(name string, o output.Options) (*sink, error) {
+	if name == "" || name == "-" {
+		if o.Terminal {
+			return a.page()
+		}
+		return &sink{Writer: a.out}, nil
+	}
+	w, err := outfile.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	a.onExit(w.Abort)
+	return &sink{Writer: w, file: w}, nil
+}
+
+// page starts the pager: $SIMDB_PAGER, $PAGER, or less, which leaves what fits on the screen alone. Without one, or with
+// cat, rows go straight to the terminal.
+func (a *app) page() (*sink, error) {
+	name := os.Getenv("SIMDB_PAGER")
+	if name == "" {
+		name = os.Getenv("PAGER")
+	}
+	if name == "" {
+		name = "less"
+	}
+	args := strings.Fields(name)
+	if len(args) == 0 || args[0] == "cat" {
+		return &sink{Writer: a.out}, nil
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return &sink{Writer: a.out}, nil
+	}
+	c := exec.Command(path, args[1:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if os.Getenv("LESS") == "" {
+		c.Env = append(os.Environ(), "LESS=FRSX")
+	}
+	pipe, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return &sink{Writer: a.out}, nil
+	}
+	return &sink{Writer: pipe, pager: c, pipe: pipe}, nil
+}
+
+// close ends the output: on success a file gets its name, after a failure it is dropped. It returns the first error.
+func (s *sink) close(failure error) error {
+	switch {
+	case s.file != nil && failure != nil:
+		s.file.Abort()
+	case s.file != nil:
+		return s.file.Commit()
+	case s.pager != nil:
+		return errors.Join(failure, s.pipe.Close(), s.pager.Wait())
+	}
+	return failure
+}
+
+// rows runs write, which writes rows with the given columns, and reports whether there were any.
+func (a *app) rows(f rowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
+	o, err := f.options()
+	if err != nil {
+		return false, err
+	}
+	to, err := a.sink(f.Output, o)
+	if err != nil {
+		return false, err
+	}
+	w := output.New(to, columns, o)
+	err = write(w.Row)
+	if err == nil {
+		err = w.Close()
+	}
+	return w.Rows() > 0, to.close(err)
+}
+
+// foundOr turns "nothing was found" into the exit status for it.
+func foundOr(found bool, err error) error {
+	if err == nil && !found {
+		return status(exitNo)
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// shellCmd is `simdb DB ['STATEMENT'...]`.
+type shellCmd struct {
+	DB         string   `arg:"" help:"The database."`
+	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
+	Create     bool     `help:"Create the database if there is none."`
+	rowFlags
+}
+
+// Run runs the statements.
+func (c *shellCmd) Run(a *app) (err error) {
+	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(a.out)
+	if !c.Create && !exists(c.DB) {
+		return c.missing()
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
+	if !interactive {
+		ctx = a.context()
+	}
+	db, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, Version: version()}
+	if interactive {
+		return exit(repl.Run(ctx, cfg))
+	}
+	to, err := a.sink(c.Output, options)
+	if err != nil {
+		return err
+	}
+	cfg.Out = to
+	code := 0
+	if len(c.Statements) > 0 {
+		code = repl.Exec(ctx, cfg, c.Statements...)
+	} else {
+		code = repl.Run(ctx, cfg)
+	}
+	if code == exitError || code == exitInterrupt {
+		return to.close(exit(code))
+	}
+	if err := to.close(nil); err != nil {
+		return err
+	}
+	return exit(code)
+}
+
+// exit is an exit status as an error.
+func exit(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return status(code)
+}
+
+// open opens the database: for reading alone where the statements do nothing else, so that it can be a file that the
+// user may not change.
+func (c *shellCmd) open() (*engine.DB, error) {
+	o := &engine.Options{MustExist: !c.Create}
+	if len(c.Statements) > 0 && !c.Create {
+		o.ReadOnly = true
+		for _, s := range c.Statements {
+			o.ReadOnly = o.ReadOnly && !mayWrite(s)
+		}
+	}
+	return engine.Open(c.DB, o)
+}
+
+// mayWrite says whether a text of statements may change the database. In doubt it may.
+func mayWrite(text string) bool {
+	if strings.HasPrefix(strings.TrimSpace(text), ".") {
+		return strings.HasPrefix(strings.TrimSpace(text), ".read")
+	}
+	up := strings.ToUpper(text)
+	for _, word := range []string{"PUT", "DELETE", "COMPACT", "FLUSH", "PRUNE", "ALLOW"} {
+		if strings.Contains(up, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// missing is the error for a database that is not there: perhaps it was meant to be a command.
+func (c *shellCmd) missing() error {
+	if !strings.ContainsAny(c.DB, `./\`) {
+		if verb, ok := query.Closest(c.DB, verbs()); ok {
+			return fmt.Errorf("unknown command %q, did you mean %q?", c.DB, verb)
+		}
+		if len(c.Statements) == 0 {
+			return fmt.Errorf("%s is neither a command nor a database (simdb --help lists the commands)", c.DB)
+		}
+	}
+	return fmt.Errorf("%s: %w\n  simdb load %s FILE... makes a database, simdb --create %s an empty one", c.DB, errNoDatabase, c.DB, c.DB)
+}
+
+var errNoDatabase = errors.New("there is no such database")
+
+// verbs are the names of all commands.
+func verbs() []string {
+	return []string{"load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "hash", "debug",
+		"version", "completion"}
+}
+
+// options returns how rows are written.
+func (c *shellCmd) options() (output.Options, error) { return c.rowFlags.options() }
