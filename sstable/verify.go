@@ -18,7 +18,7 @@ import (
 //	ids      each document once, under the hash of its ID; no ID twice
 //
 // It checks what a writer may have got wrong as well as what storage may have lost. progress, if not nil, is called
-// every few megabytes; done and total are bytes, each of the file counting twice. Memory: a bit a document.
+// every few megabytes; done and total are bytes, each of the file counting twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.unguard(guard(), &err)
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
@@ -275,35 +275,33 @@ func (h setHash) of(x uint64) uint64 {
 	return x ^ x>>32
 }
 
-// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice.
+// ofPair returns the hash of a pair.
+func (h setHash) ofPair(x uint64, doc uint32) uint64 { return h.of(x + h.of(uint64(doc))) }
+
+// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice. Both ways to go
+// through all pairs of hash and document, by document and by hash, are sequential and must give the same set.
 func (v *verifier) checkIDs() error {
-	seen := make([]uint64, (uint64(v.info.Docs)+63)/64)
-	var same [][]byte // IDs with the hash prev
-	var prev uint64
+	h := setHash{rand.Uint64(), rand.Uint64()}
+	want, err := v.sumNames(h)
+	if err != nil {
+		return err
+	}
+	var got, prev uint64
+	var same []uint32 // documents under the hash prev
 	it := v.ids.Iter(0)
 	for i := 0; it.Next(); i++ {
 		doc, err := v.docAt(i)
 		if err != nil {
 			return err
 		}
-		id, err := v.names.get(doc)
-		if err != nil {
-			return err
-		}
-		if seen[doc/64]>>(doc%64)&1 != 0 {
-			return v.corrupt(KindIDDocs, 0, "document %d is there twice", doc)
-		}
-		seen[doc/64] |= 1 << (doc % 64)
-		if HashID(id) != it.Key() {
-			return v.corrupt(KindIDs, 0, "document %d is not under the hash of its ID", doc)
-		}
+		got += h.ofPair(it.Key(), doc)
 		if it.Key() != prev {
 			if err := v.checkUnique(same); err != nil {
 				return err
 			}
 			same, prev = same[:0], it.Key()
 		}
-		same = append(same, id)
+		same = append(same, doc)
 		if i%blockKeys == 0 {
 			if err := v.advance(int64(v.ids.blockSize(i / blockKeys))); err != nil {
 				return err
@@ -313,13 +311,41 @@ func (v *verifier) checkIDs() error {
 	if err := it.Err(); err != nil {
 		return err
 	}
+	if got != want {
+		return v.corrupt(KindIDs, 0, "not every document is there once, under the hash of its ID")
+	}
 	return v.checkUnique(same)
 }
 
-// checkUnique verifies that no two of ids, which have the same hash, are equal.
-func (v *verifier) checkUnique(ids [][]byte) error {
-	if len(ids) < 2 {
+// sumNames returns the hash of the set of all documents with the hashes of their IDs.
+func (v *verifier) sumNames(h setHash) (sum uint64, err error) {
+	for doc := range v.info.Docs {
+		id, err := v.names.get(doc)
+		if err != nil {
+			return 0, err
+		}
+		sum += h.ofPair(HashID(id), doc)
+		if doc%namesBlock == 0 {
+			_, length, _ := v.names.extent(int(doc / namesBlock))
+			if err := v.advance(int64(length)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return sum, nil
+}
+
+// checkUnique verifies that no two of some documents, whose IDs have the same hash, have the same ID.
+func (v *verifier) checkUnique(docs []uint32) error {
+	if len(docs) < 2 {
 		return nil
+	}
+	ids := make([][]byte, len(docs))
+	for i, doc := range docs {
+		var err error
+		if ids[i], err = v.names.get(doc); err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(ids, bytes.Compare)
 	for i, id := range ids[1:] {

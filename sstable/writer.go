@@ -31,8 +31,8 @@ type WriterOptions struct {
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
 var ErrOrder = errors.New("documents out of order")
 
-// Writer writes a table in one pass. It keeps about 24 bytes a document in memory (fingerprint, hash of the ID and
-// room to sort them), what times and sequence numbers compress to (4 to 8 bytes), and one block of each kind.
+// Writer writes a table in one pass. It keeps at most about 24 bytes a document in memory: fingerprint, hash of the ID,
+// and first what times and sequence numbers compress to, then room to sort; beside that, one block of each kind.
 // It must not be used concurrently.
 type Writer struct {
 	out    fileWriter
@@ -53,7 +53,13 @@ type Writer struct {
 // buffered is a column that is encoded in memory, until its turn to be written comes.
 type buffered struct {
 	*columnWriter
-	buf bytes.Buffer
+	chunks [][]byte
+}
+
+// Write keeps a copy of p; it never fails.
+func (b *buffered) Write(p []byte) (int, error) {
+	b.chunks = append(b.chunks, bytes.Clone(p))
+	return len(p), nil
 }
 
 // NewWriter returns a writer of a table to w, which is left to the caller to sync and close.
@@ -74,8 +80,8 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	t.docs.enc, t.docs.size = encoders[o.Level](), o.BlockSize
 	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
-	t.times.columnWriter = newColumnWriter(&t.times.buf)
-	t.seqs.columnWriter = newColumnWriter(&t.seqs.buf)
+	t.times.columnWriter = newColumnWriter(&t.times)
+	t.seqs.columnWriter = newColumnWriter(&t.seqs)
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
 	t.out.write(appendHeader(nil))
 	t.out.begin(KindBlocks, 0)
@@ -190,7 +196,9 @@ func (t *Writer) writeColumn(kind Kind, c *buffered) {
 	n, _, err := c.Finish()
 	t.fail(err)
 	t.out.begin(kind, 0)
-	t.out.write(c.buf.Bytes())
+	for _, chunk := range c.chunks {
+		t.out.write(chunk)
+	}
 	t.out.end(uint64(n))
 	*c = buffered{}
 }
