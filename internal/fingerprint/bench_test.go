@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ func english(r *rand.Rand, size int) string {
 	const vocabulary = 40000
 	words := make([]string, vocabulary)
 	for i := range words {
-		n := 1 + r.IntN(4) + min(i/8, 4) + r.IntN(4)*min(1, i/100) // frequent words are short
+		n := 1 + r.IntN(4) + min(i/30, 2) + r.IntN(5)*min(1, i/200) // frequent words are short
 		b := make([]byte, n)
 		for j := range b {
 			b[j] = "etaoinshrdlcumwfgypbvk"[int(r.ExpFloat64()*5)%22]
@@ -40,47 +39,97 @@ type discard struct{ n int }
 
 func (d *discard) Shingles(hashes []uint64) { d.n += len(hashes) }
 
-// benchTexts are the texts of the benchmarks: documents of one size each, enough of them not to be predictable.
-func benchTexts() map[string][]string {
-	r := rand.New(rand.NewPCG(1, 2))
-	texts := map[string][]string{}
-	for name, size := range map[string]int{"english-2.3KB": 2300, "english-48KB": 48 << 10} {
-		for range 3 << 20 / size {
-			texts[name] = append(texts[name], english(r, size))
+// chinese returns about size bytes of Han characters, with a mark of punctuation after every ten or so.
+func chinese(r *rand.Rand, size int) string {
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteRune('一' + rune(r.ExpFloat64()*1000))
+		if r.IntN(10) == 0 {
+			b.WriteString("，")
 		}
 	}
-	return texts
+	return b.String()
 }
 
-func BenchmarkText(b *testing.B) {
-	texts := benchTexts()
-	for _, name := range []string{"english-2.3KB", "english-48KB"} {
-		bytes := 0
-		for _, t := range texts[name] {
-			bytes += len(t)
+// cyrillic returns about size bytes of words in Cyrillic letters.
+func cyrillic(r *rand.Rand, size int) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' {
+			return c - 'a' + 'а'
 		}
-		run := func(kind string, f func(text string)) {
-			b.Run(fmt.Sprintf("%s/%s", kind, name), func(b *testing.B) {
-				b.SetBytes(int64(bytes))
+		return c
+	}, english(r, size*5/9))
+}
+
+// mixed returns about size bytes of words of which every eighth has an accented letter, as in French or German.
+func mixed(r *rand.Rand, size int) string {
+	words := strings.Split(english(r, size), " ")
+	for i, w := range words {
+		if r.IntN(8) == 0 {
+			words[i] = strings.Replace(w, "a", "ä", 1) + "é"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// A corpus is the documents of a benchmark: enough of them not to be predictable.
+type corpus struct {
+	name  string
+	texts []string
+	bytes int64
+}
+
+// corpora returns 3 MB of each kind of text.
+func corpora() (cs []corpus) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []struct {
+		name string
+		size int
+		text func(*rand.Rand, int) string
+	}{
+		{"english-2.3KB", 2300, english}, {"english-48KB", 48 << 10, english}, {"chinese-48KB", 48 << 10, chinese},
+		{"cyrillic-48KB", 48 << 10, cyrillic}, {"mixed-48KB", 48 << 10, mixed},
+	} {
+		c := corpus{name: k.name}
+		for c.bytes < 3<<20 {
+			text := k.text(r, k.size)
+			c.texts = append(c.texts, text)
+			c.bytes += int64(len(text))
+		}
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// BenchmarkText measures the walk alone, with each of the fingerprints, and with both.
+func BenchmarkText(b *testing.B) {
+	walk, bottom := token.NewShingler(3, 0), minhash.NewBottom(128)
+	simhash, both := New(Params{Shingle: 3}), New(Params{Shingle: 3, Sketch: 128})
+	var d discard
+	for _, c := range corpora() {
+		for _, k := range []struct {
+			name string
+			text func(string)
+		}{
+			{"shingles", func(t string) { walk.Text(t, &d) }},
+			{"minhash", func(t string) {
+				bottom.Reset(int64(len(t) / bytesPerWord))
+				walk.Text(t, bottom)
+				if _, ok := bottom.Sketch(); !ok {
+					b.Fatal("the limit was too low")
+				}
+			}},
+			{"simhash", func(t string) { simhash.Text(t) }},
+			{"both", func(t string) { both.Text(t) }},
+		} {
+			b.Run(k.name+"/"+c.name, func(b *testing.B) {
+				b.SetBytes(c.bytes)
 				for b.Loop() {
-					for _, t := range texts[name] {
-						f(t)
+					for _, t := range c.texts {
+						k.text(t)
 					}
 				}
 			})
 		}
-		walk := token.NewShingler(3, 0)
-		var d discard
-		run("shingles", func(t string) { walk.Text(t, &d) })
-		bottom := minhash.NewBottom(128)
-		run("minhash", func(t string) {
-			bottom.Reset(int64(len(t) / bytesPerWord))
-			walk.Text(t, bottom)
-			bottom.Sketch()
-		})
-		simhash := New(Params{Shingle: 3})
-		run("simhash", func(t string) { simhash.Text(t) })
-		both := New(Params{Shingle: 3, Sketch: 128})
-		run("both", func(t string) { both.Text(t) })
 	}
 }
