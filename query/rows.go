@@ -21,6 +21,7 @@ type Rows struct {
 	message string
 	search  bool
 	damage  bool
+	wrote   bool
 	seq     iter.Seq2[Row, error]
 	release func()
 
@@ -44,6 +45,9 @@ func (r *Rows) Message() string { return r.message }
 
 // Search says whether the statement looks for documents that match, so that finding none is an answer of "no".
 func (r *Rows) Search() bool { return r.search }
+
+// Wrote says whether the statement may have changed the database, so that running it again is not the same.
+func (r *Rows) Wrote() bool { return r.wrote }
 
 // Damage says whether the rows are problems that CHECK found.
 func (r *Rows) Damage() bool { return r.damage }

@@ -56,6 +56,8 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 // start does what the statement says, or sets up the rows that do it as they are read.
 func (x *run) start() error {
 	s := x.p.stmt
+	x.rows.wrote = s.Explain == nil && (s.Put != nil || s.Delete != nil || s.Prune != nil || s.Why != nil && s.Why.Word.Value == "ALLOW" ||
+		s.Bare != nil && (s.Bare.Value == "COMPACT" || s.Bare.Value == "FLUSH"))
 	switch {
 	case s.Explain != nil:
 		return x.explain(s)

@@ -92,11 +92,11 @@ func (x *run) lookupError(offset int, id string, err error) error {
 	return e
 }
 
-// label quotes an id or text as the language does, cut to a length that fits a message.
+// label quotes an id or text as the language does, on one line and cut to a length that fits a message.
 func label(s string) string {
 	const longest = 60
 	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
 		s = string(r[:longest]) + "…"
 	}
-	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	return "'" + strings.ReplaceAll(shown(strings.ReplaceAll(s, "\t", " ")), "'", "''") + "'"
 }

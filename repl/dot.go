@@ -1,0 +1,207 @@
+package repl
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// dotCommand is a command to the REPL itself.
+type dotCommand struct {
+	name, arguments, help string
+	run                   func(s *session, arg string) error
+}
+
+// dotCommands are all of them, in the order of .help.
+var dotCommands []dotCommand
+
+func init() { // not a literal, as .help refers to the list
+	dotCommands = []dotCommand{
+		{"help", "[WORD]", "this list, or what a word of the language does", (*session).dotHelp},
+		{"mode", "[FORMAT]", "how rows are written: " + strings.Join(output.Formats(), ", "), (*session).dotMode},
+		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
+		{"explain", "on|off", "show the plan of each query before its rows", toggle(func(s *session) *bool { return &s.explain })},
+		{"output", "[FILE]", "write rows to a file; without one, here again", (*session).dotOutput},
+		{"read", "FILE", "run the statements of a file", (*session).dotRead},
+		{"schema", "", "the parameters that the database was created with", (*session).dotSchema},
+		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
+		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},
+		{"last", "", "the last query again, all of its rows, nothing cut", (*session).dotLast},
+		{"history", "[N]", "the last lines typed", (*session).dotHistory},
+		{"quit", "", "leave", func(s *session, _ string) error { s.quit = true; return nil }},
+	}
+}
+
+// dot runs a dot-command.
+func (s *session) dot(line string) error {
+	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "."), " ")
+	name, arg = strings.ToLower(strings.TrimRight(name, ";")), strings.TrimSpace(arg)
+	if name == "exit" {
+		name = "quit"
+	}
+	var names []string
+	for _, c := range dotCommands {
+		if c.name != name {
+			names = append(names, c.name)
+			continue
+		}
+		if arg != "" && c.arguments == "" {
+			return usage(c)
+		}
+		if arg == "" && c.arguments != "" && c.arguments[0] != '[' {
+			return usage(c)
+		}
+		return c.run(s, arg)
+	}
+	hint := "type .help for the list"
+	if w, ok := query.Closest(name, names); ok {
+		hint = "did you mean ." + w + "?"
+	}
+	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
+}
+
+// usage is the error of a dot-command with arguments that it does not take.
+func usage(c dotCommand) error {
+	return &query.ParseError{Class: query.ClassParse, Msg: strings.TrimSpace("write ." + c.name + " " + c.arguments)}
+}
+
+// toggle sets a switch to on or off.
+func toggle(of func(*session) *bool) func(*session, string) error {
+	return func(s *session, arg string) error {
+		switch strings.ToLower(arg) {
+		case "on":
+			*of(s) = true
+		case "off":
+			*of(s) = false
+		default:
+			return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("%q should be on or off", arg)}
+		}
+		return nil
+	}
+}
+
+func (s *session) dotMode(arg string) error {
+	if arg == "" {
+		_, err := fmt.Fprintln(s.out, s.options.Format)
+		return err
+	}
+	f, err := output.ParseFormat(arg)
+	if err != nil {
+		hint := "it is one of " + strings.Join(output.Formats(), ", ")
+		if w, ok := query.Closest(arg, output.Formats()); ok {
+			hint = "did you mean " + w + "?"
+		}
+		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown format %q", arg), Hint: hint}
+	}
+	s.options.Format = f
+	return nil
+}
+
+// dotOutput sends rows to a file. It replaces what the file held, as a shell's > does.
+func (s *session) dotOutput(arg string) error {
+	if err := s.closeOutput(); err != nil {
+		return err
+	}
+	if arg == "" || arg == "-" || arg == "stdout" {
+		return nil
+	}
+	f, err := os.Create(unquote(arg))
+	if err != nil {
+		return err
+	}
+	s.outFile, s.out = f, f
+	s.options = output.Options{Format: s.options.Format}
+	return nil
+}
+
+// maxReadDepth bounds files that .read files that .read files.
+const maxReadDepth = 16
+
+func (s *session) dotRead(arg string) error {
+	if s.depth == maxReadDepth {
+		return fmt.Errorf(".read goes %d files deep", maxReadDepth)
+	}
+	f, err := os.Open(unquote(arg))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s.depth++
+	defer func() { s.depth-- }()
+	return s.runScript(f, f.Name())
+}
+
+// unquote takes quotes off a file name.
+func unquote(arg string) string {
+	if n := len(arg); n >= 2 && (arg[0] == '\'' || arg[0] == '"') && arg[n-1] == arg[0] {
+		return arg[1 : n-1]
+	}
+	return arg
+}
+
+func (s *session) dotSchema(string) error {
+	p := s.cfg.DB.Params()
+	w := output.New(s.out, []string{"name", "value"}, s.options)
+	return s.printRows(w, func(w *output.Writer) error {
+		for _, row := range [][]any{
+			{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", p.Layout}, {"sketch", p.Sketch},
+			{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
+		} {
+			if err := w.Row(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *session) dotStats(arg string) error {
+	if arg != "" {
+		return toggle(func(s *session) *bool { return &s.stats })(s, arg)
+	}
+	return s.runStatement("STATS")
+}
+
+func (s *session) dotMaxRows(arg string) error {
+	if arg == "" {
+		_, err := fmt.Fprintln(s.out, s.options.MaxRows)
+		return err
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 {
+		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("%q should be a number of rows", arg), Hint: "0 for all"}
+	}
+	s.options.MaxRows = n
+	s.cfg.Output.MaxRows = n
+	return nil
+}
+
+func (s *session) dotLast(string) error {
+	if s.last == "" {
+		return &query.ParseError{Class: query.ClassParse, Msg: "there is no last query"}
+	}
+	options := s.options
+	s.options.MaxRows, s.options.Width = 0, 0
+	defer func() { s.options = options }()
+	return s.runStatement(s.last)
+}
+
+func (s *session) dotHistory(arg string) error {
+	n := 20
+	if arg != "" {
+		var err error
+		if n, err = strconv.Atoi(arg); err != nil || n < 0 {
+			return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("%q should be a number of lines", arg)}
+		}
+	}
+	for i := max(0, len(s.lines)-n); i < len(s.lines); i++ {
+		if _, err := fmt.Fprintf(s.out, "%5d  %s\n", i+1, output.Printable(s.lines[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

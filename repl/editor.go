@@ -1,0 +1,47 @@
+package repl
+
+import (
+	"errors"
+	"io"
+
+	"github.com/peterh/liner"
+)
+
+// lineEditor is what the prompt needs: liner, or in tests a fake.
+type lineEditor interface {
+	// Prompt shows a prompt and returns the line typed: io.EOF for Ctrl-D, errAborted for Ctrl-C.
+	Prompt(prompt string) (string, error)
+	// AppendHistory adds a line to those that the arrow keys bring back.
+	AppendHistory(line string)
+	// Close gives the terminal back.
+	Close() error
+}
+
+// errAborted is Prompt's error for Ctrl-C.
+var errAborted = errors.New("interrupted")
+
+// linerEditor is a lineEditor on the terminal. It must not be used where standard input is none: liner would then echo
+// its prompts into the output.
+type linerEditor struct {
+	*liner.State
+}
+
+func newLinerEditor(complete liner.WordCompleter) *linerEditor {
+	state := liner.NewLiner()
+	state.SetMultiLineMode(true) // statements are longer than a line of the terminal
+	state.SetCtrlCAborts(true)
+	state.SetTabCompletionStyle(liner.TabPrints)
+	state.SetWordCompleter(complete)
+	return &linerEditor{state}
+}
+
+func (e *linerEditor) Prompt(prompt string) (string, error) {
+	line, err := e.State.Prompt(prompt)
+	switch {
+	case errors.Is(err, liner.ErrPromptAborted):
+		return "", errAborted
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", err
+	}
+	return line, err
+}

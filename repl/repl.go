@@ -1,0 +1,153 @@
+// Package repl runs statements for people and scripts: at a prompt with line editing, from a file or pipe, or from the
+// arguments of a command. It prints what they return in the format asked for, and knows the dot-commands.
+//
+//	input (editor, reader, arguments) -> lines
+//	    a line that starts with "." between statements -> dot-command
+//	    any other                                     -> query.Splitter -> query.Run -> output.Writer
+//
+// A script's statement has run, and its rows are flushed, before more input is read, so a program may drive one
+// through two pipes. A script ends at its first error; a person goes on.
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Exit statuses, as grep has them.
+const (
+	ExitOK        = 0   // done, or found
+	ExitNo        = 1   // a definite no: the last statement looked for something and found nothing, or CHECK found damage
+	ExitError     = 2   // a mistake in the input, or the operation failed
+	ExitInterrupt = 130 // Ctrl-C
+)
+
+// Config is what Run and Exec work with.
+type Config struct {
+	DB  *engine.DB
+	In  io.Reader // of Run: statements, where it is not interactive; nil is os.Stdin
+	Out io.Writer // rows and messages; nil is os.Stdout
+	Err io.Writer // errors, and what is said to a person; nil is os.Stderr
+
+	// Interactive says that a person is at the terminal: Run prompts and edits lines. In must be the terminal.
+	Interactive bool
+	// Output says how rows are written; output.Detect has good defaults.
+	Output output.Options
+	// Version is shown in the greeting.
+	Version string
+	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state folder.
+	HistoryFile string
+
+	editor lineEditor // tests put one here
+}
+
+// session is a running REPL: the state that dot-commands change.
+type session struct {
+	cfg     Config
+	ctx     context.Context
+	out     io.Writer // where rows go: cfg.Out, or the file of .output
+	outFile *os.File
+	options output.Options
+
+	timer   bool // say how long statements took
+	explain bool // show the plan before the rows
+	stats   bool // show the work after the rows
+
+	last  string // the last statement that only read, for .last
+	depth int    // of .read within .read
+	quit  bool   // .quit was seen
+	no    bool   // the last statement was answered with "no"
+
+	lines []string // typed, for .history
+}
+
+func newSession(ctx context.Context, cfg Config) *session {
+	if cfg.In == nil {
+		cfg.In = os.Stdin
+	}
+	if cfg.Out == nil {
+		cfg.Out = os.Stdout
+	}
+	if cfg.Err == nil {
+		cfg.Err = os.Stderr
+	}
+	return &session{cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, timer: cfg.Output.Terminal}
+}
+
+// Run reads statements and dot-commands until the input ends, and returns the exit status. A person's errors are shown
+// and forgotten; a script's end it with status ExitError.
+//
+// While a person's statement runs, Run catches Ctrl-C and cancels that statement; the caller must not cancel ctx on
+// Ctrl-C then.
+func Run(ctx context.Context, cfg Config) int {
+	s := newSession(ctx, cfg)
+	defer s.close()
+	if s.cfg.Interactive {
+		return s.converse()
+	}
+	if err := s.runScript(s.cfg.In, ""); err != nil {
+		return s.failed(err)
+	}
+	return ExitOK
+}
+
+// Exec runs commands in order, each some statements or a dot-command, and returns the exit status: ExitNo if the last
+// of them looked for documents and found none.
+func Exec(ctx context.Context, cfg Config, commands ...string) int {
+	s := newSession(ctx, cfg)
+	defer s.close()
+	for _, c := range commands {
+		if err := s.runText(c); err != nil {
+			return s.failed(err)
+		}
+		if s.quit {
+			break
+		}
+	}
+	if s.no {
+		return ExitNo
+	}
+	return ExitOK
+}
+
+// failed shows the error that ended a script, and returns the exit status.
+func (s *session) failed(err error) int {
+	s.showError(err)
+	if s.ctx.Err() != nil {
+		return ExitInterrupt
+	}
+	return ExitError
+}
+
+// close closes the file of .output.
+func (s *session) close() {
+	if err := s.closeOutput(); err != nil {
+		s.showError(err)
+	}
+}
+
+func (s *session) closeOutput() error {
+	if s.outFile == nil {
+		return nil
+	}
+	err := s.outFile.Close()
+	s.outFile, s.out = nil, s.cfg.Out
+	s.options = withFormat(s.cfg.Output, s.options.Format)
+	return err
+}
+
+// withFormat returns o with another format.
+func withFormat(o output.Options, f output.Format) output.Options {
+	o.Format = f
+	return o
+}
+
+// say tells a person something.
+func (s *session) say(format string, args ...any) {
+	fmt.Fprintln(s.cfg.Err, fmt.Sprintf(format, args...))
+}

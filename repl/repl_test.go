@@ -1,0 +1,287 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/repl/output"
+)
+
+func openTest(t testing.TB) *engine.DB {
+	t.Helper()
+	db, err := engine.Open(filepath.Join(t.TempDir(), "test.simdb"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// fakeEditor types lines: "^C" stands for Ctrl-C, and the end of the lines for Ctrl-D.
+type fakeEditor struct {
+	lines   []string
+	screen  io.Writer
+	history []string
+	closed  bool
+}
+
+func (e *fakeEditor) Prompt(prompt string) (string, error) {
+	if len(e.lines) == 0 {
+		fmt.Fprint(e.screen, prompt)
+		return "", io.EOF
+	}
+	line := e.lines[0]
+	e.lines = e.lines[1:]
+	fmt.Fprintln(e.screen, prompt+line)
+	if line == "^C" {
+		return "", errAborted
+	}
+	return line, nil
+}
+
+func (e *fakeEditor) AppendHistory(line string) { e.history = append(e.history, line) }
+func (e *fakeEditor) Close() error              { e.closed = true; return nil }
+
+// labelled marks lines of standard error, so that a golden file tells them from rows.
+type labelled struct{ w io.Writer }
+
+func (l labelled) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		fmt.Fprint(l.w, "! "+line)
+	}
+	return len(p), nil
+}
+
+// TestGolden runs testdata/*; -rewrite writes the outputs anew. Lines of standard error are marked with "! ".
+//
+//	script [format=F]     the input comes through a pipe
+//	exec [format=F]       each line of the input is an argument
+//	converse [format=F]   each line of the input is typed
+//	file NAME             writes the input to a file in a folder that $DIR stands for
+//	cat NAME              shows a file
+func TestGolden(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		db := openTest(t)
+		dir := t.TempDir()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var out bytes.Buffer
+			input := strings.ReplaceAll(d.Input, "$DIR", dir)
+			cfg := Config{DB: db, Out: &out, Err: labelled{&out}, Output: output.Options{Format: output.TSV}, HistoryFile: filepath.Join(dir, "history")}
+			if d.HasArg("format") {
+				var name string
+				d.ScanArgs(t, "format", &name)
+				f, err := output.ParseFormat(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg.Output.Format = f
+			}
+			status := 0
+			switch d.Cmd {
+			case "script":
+				cfg.In = strings.NewReader(input)
+				status = Run(t.Context(), cfg)
+			case "exec":
+				status = Exec(t.Context(), cfg, strings.Split(input, "\n")...)
+			case "converse":
+				cfg.Interactive = true
+				cfg.editor = &fakeEditor{lines: strings.Split(input, "\n"), screen: &out}
+				status = Run(t.Context(), cfg)
+			case "file":
+				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(input+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "cat":
+				b, err := os.ReadFile(filepath.Join(dir, d.CmdArgs[0].Key))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b)
+			default:
+				d.Fatalf(t, "unknown command %q", d.Cmd)
+			}
+			if s := out.String(); s != "" && !strings.HasSuffix(s, "\n") {
+				out.WriteString("\n")
+			}
+			fmt.Fprintf(&out, "status %d\n", status)
+			text := strings.ReplaceAll(out.String(), dir, "$DIR")
+			return regexp.MustCompile(`\S+/test\.simdb`).ReplaceAllString(text, "$$DB")
+		})
+	})
+}
+
+// A program that drives a REPL through two pipes must get the rows of a statement before it writes the next.
+func TestFlushesBeforeReading(t *testing.T) {
+	db := openTest(t)
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan int)
+	go func() {
+		status := Run(t.Context(), Config{DB: db, In: inR, Out: outW, Err: io.Discard, Output: output.Options{Format: output.JSONL}})
+		outW.Close()
+		done <- status
+	}()
+	read := make([]byte, 4096)
+	for i := range 3 {
+		fmt.Fprintf(inW, "PUT {\"id\": \"doc-%d\", \"fingerprint\": \"ff\"};\n", i)
+		if n, err := outR.Read(read); err != nil || string(read[:n]) != "{\"message\":\"stored\"}\n" {
+			t.Fatalf("got %q, %v", read[:n], err)
+		}
+		fmt.Fprintf(inW, "NEAR(0xff, 0)\n LIMIT 1; ")
+		if n, err := outR.Read(read); err != nil || string(read[:n]) != "{\"id\":\"doc-0\",\"distance\":0}\n" {
+			t.Fatalf("got %q, %v", read[:n], err)
+		}
+		fmt.Fprintln(inW)
+	}
+	inW.Close()
+	if status := <-done; status != ExitOK {
+		t.Errorf("status %d", status)
+	}
+}
+
+func TestFooter(t *testing.T) {
+	db := openTest(t)
+	var out, talk bytes.Buffer
+	cfg := Config{DB: db, Out: &out, Err: &talk, Output: output.Options{Terminal: true, MaxRows: 2}}
+	Exec(t.Context(), cfg, `PUT {"id": "a", "fingerprint": "1"}; PUT {"id": "b", "fingerprint": "3"}; PUT {"id": "c", "fingerprint": "7"}`)
+	talk.Reset()
+	if status := Exec(t.Context(), cfg, "NEAR(1, 1)", "NEAR('a', 0)", "NEAR(1, 64)", ".last", ".timer off", "NEAR(1, 0)"); status != ExitOK {
+		t.Errorf("status %d", status)
+	}
+	want := regexp.MustCompile(`^2 rows \([\d.]+ m?s, \d+ candidates\)
+0 rows \([\d.]+ m?s, \d+ candidates\)
+3 rows \(2 shown, \.last shows all, [\d.]+ m?s, \d+ candidates\)
+3 rows \([\d.]+ m?s, \d+ candidates\)
+1 row
+$`)
+	if !want.MatchString(talk.String()) {
+		t.Errorf("got\n%s", talk.String())
+	}
+}
+
+// Ctrl-C, which cancels the context of a script, ends it at once with status 130.
+func TestCancel(t *testing.T) {
+	db := openTest(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var talk bytes.Buffer
+	if status := Exec(ctx, Config{DB: db, Out: io.Discard, Err: &talk}, "ID LIKE '%'", `PUT {"id": "a"}`, "ID LIKE '%'"); status != ExitInterrupt {
+		t.Errorf("status %d, %s", status, talk.String())
+	}
+}
+
+type failingReader struct{}
+
+var errBroken = errors.New("broken")
+
+func (failingReader) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestReadError(t *testing.T) {
+	var talk bytes.Buffer
+	if status := Run(t.Context(), Config{DB: openTest(t), In: failingReader{}, Out: io.Discard, Err: &talk}); status != ExitError {
+		t.Errorf("status %d", status)
+	}
+	if !strings.Contains(talk.String(), "broken") {
+		t.Errorf("%q does not name the cause", talk.String())
+	}
+}
+
+func TestHistory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	path := filepath.Join(dir, "simdb", "history")
+	if historyPath() != path {
+		t.Errorf("history in %s", historyPath())
+	}
+	db := openTest(t)
+	talk := func(lines ...string) *fakeEditor {
+		e := &fakeEditor{lines: lines, screen: io.Discard}
+		if status := Run(t.Context(), Config{DB: db, Out: io.Discard, Err: io.Discard, Interactive: true, editor: e}); status != ExitOK {
+			t.Errorf("status %d", status)
+		}
+		if !e.closed {
+			t.Error("the terminal was not given back")
+		}
+		return e
+	}
+	talk("STATS;", "", ".timer on")
+	if e := talk(".quit"); !slices.Equal(e.history, []string{"STATS;", ".timer on", ".quit"}) {
+		t.Errorf("history %q", e.history)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	// A long history is cut; one that others may read is closed to them.
+	if err := os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"STATS;\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if e := talk("FLUSH;"); len(e.history) != historyLines+1 || e.history[historyLines-1] != "STATS;" {
+		t.Errorf("%d lines", len(e.history))
+	}
+	b, err := os.ReadFile(path)
+	if n := strings.Count(string(b), "\n"); err != nil || n != historyLines+1 {
+		t.Errorf("%d lines, %v", n, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	db := openTest(t)
+	for _, id := range []string{"doc-1", "doc-2", "it's", "bell\a", "other"} {
+		fp := uint64(1)
+		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1, 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSession(t.Context(), Config{DB: db})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "script.simdb"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ line, want string }{ // ^ is the cursor
+		{"NEA^", "[NEAR NEAREST]^"},
+		{"nea^", "[near nearest]^"},
+		{"NEAR('a', 3) or^ LIMIT 3", "NEAR('a', 3) [or order]^ LIMIT 3"},
+		{"NEAR('doc^", "NEAR('[doc-1' doc-2']^"},
+		{"NEAR('it^", "NEAR('[it''s']^"},
+		{"NEAR('it''^", "NEAR('[it''s']^"},
+		{"NEAR('b^", "NEAR('[]^"},
+		{"GET '^'", "GET '[doc-1' doc-2' it''s' other']^'"},
+		{"zzz^", "[]^"},
+		{"^", "[]^"},
+		{".^", "[.help .mode .timer .explain .output .read .schema .stats .maxrows .last .history .quit]^"},
+		{".ti^", "[.timer]^"},
+		{".mode j^", ".mode [jsonl json]^"},
+		{".timer ^", ".timer [on off]^"},
+		{".help near^", ".help [NEAR NEAREST]^"},
+		{".read " + dir + "/scr^", ".read [" + dir + "/script.simdb]^"},
+		{"日本 lik^", "日本 [like]^"},
+	} {
+		before, after, _ := strings.Cut(tc.line, "^")
+		head, list, tail := s.complete(before+after, len([]rune(before)))
+		if got := head + "[" + strings.Join(list, " ") + "]^" + tail; got != tc.want {
+			t.Errorf("%s\n got %s\nwant %s", tc.line, got, tc.want)
+		}
+	}
+}

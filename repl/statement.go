@@ -1,0 +1,182 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// scriptError is an error of a statement that stands in a longer text: it adds the line.
+type scriptError struct {
+	err    error
+	source string // the file, "" for standard input
+	line   int    // of the whole text
+}
+
+func (e *scriptError) Error() string {
+	if e.source == "" {
+		return fmt.Sprintf("%v (line %d)", e.err, e.line)
+	}
+	return fmt.Sprintf("%v (%s, line %d)", e.err, e.source, e.line)
+}
+
+func (e *scriptError) Unwrap() error { return e.err }
+
+// showError writes an error for a person: its class and sentence, and where it has a place in a statement, the line
+// with a caret.
+func (s *session) showError(err error) {
+	if errors.Is(err, context.Canceled) {
+		s.say(query.ClassCancelled)
+		return
+	}
+	text, source := err.Error(), ""
+	if e, ok := errors.AsType[*query.ParseError](err); ok {
+		source = e.Source()
+	} else {
+		text = query.Class(err) + ": " + text
+	}
+	if class, rest, ok := strings.Cut(text, ": "); ok && s.cfg.Output.Color {
+		text = "\x1b[1;31m" + class + ":\x1b[0m " + rest
+	}
+	s.say("%s", text)
+	if source != "" {
+		s.say("%s", source)
+	}
+}
+
+// runStatement runs one statement and prints what it returns. A person's Ctrl-C cancels it.
+func (s *session) runStatement(text string) error {
+	ctx := s.ctx
+	if s.cfg.Interactive {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+	}
+	if s.explain && query.Check("EXPLAIN "+text) == nil {
+		if rows, err := query.Run(ctx, s.cfg.DB, "EXPLAIN "+text); err == nil {
+			for row, err := range rows.All() {
+				if err != nil {
+					return err
+				}
+				s.say("%v", row[0])
+			}
+		}
+	}
+	rows, err := query.Run(ctx, s.cfg.DB, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	s.no = false
+	if !rows.Wrote() {
+		s.last = text
+	}
+	return s.print(rows, s.options)
+}
+
+// print writes the rows or the message of a statement.
+func (s *session) print(rows *query.Rows, o output.Options) error {
+	if m := rows.Message(); m != "" {
+		if o.Format.Structured() {
+			return s.printRows(output.New(s.out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
+		}
+		if _, err := fmt.Fprintln(s.out, m); err != nil {
+			return err
+		}
+		s.footer(rows, 0, o)
+		return nil
+	}
+	w := output.New(s.out, rows.Columns(), o)
+	err := s.printRows(w, func(w *output.Writer) error {
+		for row, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+			if err := w.Row(row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.no = rows.Search() && w.Rows() == 0 || rows.Damage()
+	s.footer(rows, w.Rows(), o)
+	return nil
+}
+
+// printRows lets write write rows, and ends the result: also after an error, so that what was found before it is seen.
+func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) error {
+	err := write(w)
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// footer tells a person how many rows there were and what they took: `3 rows (0.8 ms, 214 candidates)`.
+func (s *session) footer(rows *query.Rows, n int64, o output.Options) {
+	if !s.cfg.Output.Terminal && !s.timer && !s.stats {
+		return
+	}
+	var head string
+	var notes []string
+	if rows.Message() == "" {
+		head = plural(n, "row")
+	}
+	if o.Format == output.Table && o.MaxRows > 0 && n > int64(o.MaxRows) {
+		notes = append(notes, fmt.Sprintf("%d shown, .last shows all", o.MaxRows))
+	}
+	st := rows.Stats()
+	if s.timer {
+		notes = append(notes, milliseconds(rows.Elapsed()))
+		if st.Candidates > 0 {
+			notes = append(notes, plural(st.Candidates, "candidate"))
+		}
+	}
+	if s.stats {
+		notes = append(notes, plural(st.Probes, "probe"), plural(st.Matches, "match"), plural(st.Tables, "table"))
+	}
+	if len(notes) > 0 {
+		head = strings.TrimSpace(head + " (" + strings.Join(notes, ", ") + ")")
+	}
+	if head != "" {
+		s.say("%s", head)
+	}
+}
+
+func milliseconds(d time.Duration) string {
+	switch ms := float64(d) / float64(time.Millisecond); {
+	case ms >= 10000:
+		return fmt.Sprintf("%.1f s", ms/1000)
+	case ms >= 100:
+		return fmt.Sprintf("%.0f ms", ms)
+	case ms >= 1:
+		return fmt.Sprintf("%.1f ms", ms)
+	default:
+		return fmt.Sprintf("%.2g ms", ms)
+	}
+}
+
+// plural writes a count with its noun, thousands apart: "1 row", "12,345 rows".
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + noun + "s"
+}
