@@ -214,12 +214,12 @@ func (r *keyRun) cut(b int, in blockInfo, p *keyRange, starts, ends bool) (lo, h
 func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
 	run := f.run
 	s.Stats.Candidates += hi - lo
-	// Low bits pass by chance if few of them are compared; then it is cheaper to decode the keys.
 	bound := f.k
 	if in.width <= 64-f.lead {
 		bound -= f.off
 	}
-	if in.width < 2*bound+8 {
+	// Low bits of w random bits pass by chance, one in twenty at about w/2 - 5. Then it is cheaper to decode all keys.
+	if in.width < 2*bound+10 {
 		keys := run.decode(b, in, lo, hi, &s.keys)
 		s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
 		for _, i := range s.pos {
@@ -230,8 +230,17 @@ func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratc
 		return nil
 	}
 	s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, bound)
+	var keys []uint64
+	if len(s.pos) >= manyPassed {
+		keys = run.decode(b, in, 0, hi, &s.keys)
+	}
 	for _, i := range s.pos {
-		key := run.keyAt(b, in, int(i))
+		var key uint64
+		if keys != nil {
+			key = keys[i]
+		} else {
+			key = run.keyAt(b, in, int(i))
+		}
 		if bits.OnesCount64(key^f.q) > f.k {
 			continue
 		}
@@ -241,6 +250,9 @@ func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratc
 	}
 	return nil
 }
+
+// manyPassed is the number of keys whose low bits are near from which on decoding the block is cheaper than decoding each.
+const manyPassed = 24
 
 // accept adds the documents of a key of table t, which is near enough, unless an earlier table has found it: the first table that
 // finds a fingerprint reports it, so that no set of what has been reported is needed.

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 const (
@@ -17,14 +19,21 @@ const (
 	overrun = 1.5
 )
 
-// costModel is what the steps of a search take, in nanoseconds on one core.
+// costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts measures them. Only their ratios
+// matter, and an error of a factor of two changes a plan where the plans are close anyway.
 type costModel struct {
 	probe float64 // look up a range, load where it lies, enter it
 	key   float64 // compare one more key of a range
 	scan  float64 // compare one key in a scan of the whole table
 }
 
-var cost = costModel{probe: 60, key: 1.2, scan: 1.3}
+var searchCosts = map[string]costModel{
+	"avx512": {probe: 120, key: 0.25, scan: 0.2},
+	"avx2":   {probe: 120, key: 0.35, scan: 0.3},
+	"go":     {probe: 180, key: 2.5, scan: 2.2},
+}
+
+var cost = searchCosts[kernel.Name()]
 
 // allocation is a way of searching: a radius for each table, or a scan.
 type allocation struct {

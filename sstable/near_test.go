@@ -171,7 +171,7 @@ func TestNearPlans(t *testing.T) {
 	if p := x.Plan(r.Uint64(), 3, s); p.Method != "probe" || !slices.Equal(p.Radii, []int{0, 0, 0, 0}) {
 		t.Errorf("k = 3 among uniform keys: %v", p)
 	}
-	if p := x.Plan(hot|1<<20, 2, s); p.Method != "probe" || p.Radii[3] < 1 || p.Candidates > 20_000 {
+	if p := x.Plan(hot^1<<20, 2, s); p.Method != "probe" || p.Radii[3] < 1 || p.Candidates > 20_000 {
 		t.Errorf("k = 2 beside a hot range: %v", p)
 	}
 	if p := x.Plan(0, 40, s); p.Method != "scan" || p.Candidates != len(fps) {

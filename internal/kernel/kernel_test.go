@@ -2,12 +2,15 @@ package kernel
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
+
+var rounds = flag.Int("rounds", 1, "how many times as many random inputs")
 
 // widths are all that packed values may have.
 func widths() (all []int) {
@@ -104,7 +107,7 @@ func TestScanPacked(t *testing.T) { eachKind(t, testScanPacked) }
 func testScanPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, w := range widths() {
-		for range 60 {
+		for range 60 * *rounds {
 			q := r.Uint64()
 			values := randomValues(r, 1+r.IntN(600), w, q)
 			packed := pack(values, w)
@@ -128,7 +131,7 @@ func TestScanFlat(t *testing.T) { eachKind(t, testScanFlat) }
 func testScanFlat(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for n := range 200 {
-		for range 10 {
+		for range 10 * *rounds {
 			q := r.Uint64()
 			values := randomValues(r, n, 64, q)
 			k := r.IntN(66)
@@ -144,7 +147,7 @@ func TestRankZeros(t *testing.T) { eachKind(t, testRankZeros) }
 
 func testRankZeros(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	for range 20_000 {
+	for range 20_000 * *rounds {
 		unary := make([]byte, 8*r.IntN(30))
 		density := r.IntN(5)
 		for i := range unary {
@@ -185,7 +188,7 @@ func testDecode(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	var k Keys
 	for _, w := range widths() {
-		for range 40 {
+		for range 40 * *rounds {
 			n := 1 + r.IntN(BlockKeys)
 			lows := randomValues(r, n, w, r.Uint64())
 			base := r.Uint64() << w >> 1
@@ -237,7 +240,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func TestSelect(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 20_000 {
+	for range 20_000 * *rounds {
 		w := r.Uint64() & (r.Uint64() | -uint64(r.IntN(2)))
 		for i, rest := 0, w; rest != 0; i, rest = i+1, rest&(rest-1) {
 			if got := Select(w, i); got != bits.TrailingZeros64(rest) {

@@ -7,16 +7,24 @@ import (
 
 func load64(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
+// scanPackedGo goes by groups of eight values, whose places within the group's bytes do not change.
 func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
+	var at, shift [8]uint8
+	for lane := range at {
+		at[lane], shift[lane] = uint8(lane*w>>3), uint8(lane*w&7)
+	}
 	mask := Mask(w)
 	q &= mask
-	bit := from * w
-	for i := from; i < to; i++ {
-		low := load64(packed[bit>>3:]) >> (bit & 7) & mask
-		if bits.OnesCount64(low^q) <= k {
-			dst = append(dst, uint32(i))
+	for first := from &^ 7; first < to; first += 8 {
+		group := packed[first>>3*w:][:64:64]
+		for lane := range at {
+			low := load64(group[at[lane]:]) >> (shift[lane] & 7) & mask
+			if bits.OnesCount64(low^q) <= k {
+				if i := first + lane; i >= from && i < to {
+					dst = append(dst, uint32(i))
+				}
+			}
 		}
-		bit += w
 	}
 	return dst
 }

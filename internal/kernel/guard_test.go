@@ -1,0 +1,39 @@
+//go:build linux
+
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestKernelsStayInside puts the last byte that a kernel may read before a page that cannot be read.
+func TestKernelsStayInside(t *testing.T) {
+	page := unix.Getpagesize()
+	mem, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(mem)
+	if err := unix.Mprotect(mem[3*page:], unix.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	readable := mem[:3*page]
+	eachKind(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(10, 10))
+		var space Keys
+		for _, w := range widths() {
+			for range 20 {
+				n := 1 + r.IntN(BlockKeys)
+				packed := readable[len(readable)-(n*w+7)/8-Slack:]
+				ScanPacked(nil, packed, w, r.IntN(n), n, r.Uint64(), r.IntN(9))
+				Get(packed, w, n-1)
+				unary := readable[len(readable)-8*(1+r.IntN(30)):]
+				RankZeros(unary, 3, 1<<40, 5)
+				space.Decode(unary, packed, w, 0, n, 0)
+			}
+		}
+	})
+}
