@@ -3,6 +3,9 @@ package minhash
 import (
 	"math"
 	"math/bits"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/intersect"
 )
 
 // Bitmap holds bit h mod 512 for every hash h of a sketch. What is set in the bitmap of A and not in that of B stands for
@@ -25,6 +28,12 @@ func (b *Bitmap) Missing(c *Bitmap) int {
 		bits.OnesCount64(b[6]&^c[6]) + bits.OnesCount64(b[7]&^c[7])
 }
 
+// Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at most maxMissing.
+func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32 {
+	all := unsafe.Slice((*[8]uint64)(unsafe.SliceData(bitmaps)), len(bitmaps)) // the same type but for its name
+	return intersect.Filter(dst, (*[8]uint64)(b), all, maxMissing)
+}
+
 // MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the score of the two by
 // [Jaccard] is t or more; t is in (0, 1]. If a.Bitmap().Missing(b.Bitmap()) exceeds MaxMissing(len(a), t), then
 // Jaccard(a, b, n).Score is below t, whatever n is.
@@ -45,40 +54,10 @@ func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	o := tauOverlap(a, b, n)
 	// common >= t (o.a + o.b - common)
 	need := atLeast(t / (1 + t) * float64(o.a+o.b))
-	o.common, ok = commonAtLeast(a[:o.a], b[:o.b], need)
-	if !ok {
+	o.common = intersect.Count(a[:o.a], b[:o.b], need)
+	if o.common < 0 {
 		return Score{Exact: o.exact}, false
 	}
 	score = ratio(o.common, o.union(), o.exact)
 	return score, score.Score >= t
-}
-
-// commonAtLeast returns how many hashes two sketches share if they are at least need, and false otherwise.
-func commonAtLeast(a, b Sketch, need int) (n int, ok bool) {
-	if min(len(a), len(b)) < need {
-		return 0, false
-	}
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		// A few steps between two looks at whether there is hope.
-		for range 16 {
-			if i >= len(a) || j >= len(b) {
-				break
-			}
-			x, y := a[i], b[j]
-			if x == y {
-				n++
-			}
-			if x <= y {
-				i++
-			}
-			if y <= x {
-				j++
-			}
-		}
-		if n+min(len(a)-i, len(b)-j) < need {
-			return n, false
-		}
-	}
-	return n, n >= need
 }

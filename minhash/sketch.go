@@ -3,6 +3,8 @@ package minhash
 import (
 	"math"
 	"slices"
+
+	"github.com/simdb/simdb/internal/intersect"
 )
 
 // Sketch is the bottom-N sketch of a set: the N smallest distinct 32-bit hashes of its elements, ascending, or all of
@@ -44,7 +46,7 @@ func tauOverlap(a, b Sketch, n int) overlap {
 // compare finds the overlap of two sketches of size n, neither empty.
 func compare(a, b Sketch, n int) overlap {
 	o := tauOverlap(a, b, n)
-	o.common = common(a[:o.a], b[:o.b])
+	o.common = intersect.Count(a[:o.a], b[:o.b], 0)
 	return o
 }
 
@@ -101,13 +103,13 @@ func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 
 // SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate of the similarity of the
 // sets where at least one sketch is full: each sketch ends at its own last hash, and what one holds beyond the end of
-// the other counts as a difference. For sets of the sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.724 on
+// the other counts as a difference. For sets of the sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on
 // average. It is here because it is in common use; [Jaccard] has no such bias.
 func SketchJaccard(a, b Sketch) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
-	n := common(a, b)
+	n := intersect.Count(a, b, 0)
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
@@ -125,21 +127,4 @@ func Merge(dst, a, b Sketch, n int) Sketch {
 		}
 	}
 	return dst
-}
-
-// common returns how many elements two sketches share.
-func common(a, b Sketch) (n int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x, y := a[i], b[j]
-		if x == y {
-			n++
-		}
-		if x <= y {
-			i++
-		}
-		if y <= x {
-			j++
-		}
-	}
-	return n
 }

@@ -1,0 +1,74 @@
+package minhash
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// Options say what the shingles of a text are and how many hashes a sketch has. Sketches compare only if they were made
+// with equal Options.
+type Options struct {
+	// Size is N, the number of hashes of a full sketch. Zero means 128.
+	Size int
+	// Shingle is the number of words of a shingle, or of characters of an n-gram. Zero means 3.
+	Shingle int
+	// Seed is the seed of the hash function.
+	Seed uint64
+	// CharGrams takes n-grams of characters in place of shingles of words: better for very short texts.
+	CharGrams bool
+	// StopWords, if not nil, keeps only shingles that hold one of these words.
+	StopWords []string
+}
+
+// Hasher makes sketches of texts. It is for reuse and allocates nothing after New, but serves one goroutine at a time.
+type Hasher struct {
+	walk   *token.Shingler
+	bottom *Bottom
+}
+
+// New returns a Hasher, or an error if the options make no sense.
+func New(o Options) (*Hasher, error) {
+	if o.Size == 0 {
+		o.Size = 128
+	}
+	if o.Shingle == 0 {
+		o.Shingle = 3
+	}
+	if o.Size < 1 || o.Size > MaxEncoded {
+		return nil, fmt.Errorf("minhash: a sketch of %d hashes: want 1 to %d", o.Size, MaxEncoded)
+	}
+	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, StopWords: o.StopWords}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("minhash: %w", err)
+	}
+	return &Hasher{walk: token.New(c), bottom: NewBottom(o.Size)}, nil
+}
+
+// bytesPerWord is what a word and the space after it take in most languages, for a guess of the number of words.
+const bytesPerWord = 6
+
+// Text returns the sketch of text, valid until the next call. It is empty if text has no shingles.
+func (h *Hasher) Text(text string) Sketch {
+	h.bottom.Reset(int64(len(text) / bytesPerWord))
+	h.walk.Text(text, h.bottom)
+	s, ok := h.bottom.Sketch()
+	if !ok {
+		h.bottom.Reset(0)
+		h.walk.Text(text, h.bottom)
+		s, _ = h.bottom.Sketch()
+	}
+	return s
+}
+
+// Read returns the sketch of the text that r holds, valid until the next call, in memory that does not depend on the
+// length of the text.
+func (h *Hasher) Read(r io.Reader) (Sketch, error) {
+	h.bottom.Reset(0)
+	if _, err := h.walk.Read(r, h.bottom); err != nil {
+		return nil, err
+	}
+	s, _ := h.bottom.Sketch() // complete, for no limit was guessed
+	return s, nil
+}
