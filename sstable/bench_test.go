@@ -132,106 +132,46 @@ func BenchmarkRuns(b *testing.B) {
 	}
 }
 
-func BenchmarkReader(b *testing.B) {
-	data, docs := textTable()
-	texts := openTable(b, data)
-	data, ids := idTable()
-	r := openTable(b, data)
+// each benchmarks op on pseudo-random documents of r, 65,536 different ones.
+func each(b *testing.B, name string, r *Reader, op func(doc uint32) error) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	order := make([]uint32, 1<<16)
-	b.Run("Document/random", func(b *testing.B) {
-		for i := range order {
-			order[i] = rng.Uint32N(texts.NumDocs())
-		}
-		var d Document
-		i := 0
-		for b.Loop() {
-			if err := texts.Document(order[i%len(order)], &d); err != nil {
-				b.Fatal(err)
-			}
-			i++
-		}
-	})
-	b.Run("Document/same-block", func(b *testing.B) {
-		var d Document
-		for b.Loop() {
-			if err := texts.Document(1000, &d); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("Iter", func(b *testing.B) {
-		b.SetBytes(int64(len(docs[0].Text)))
-		it := texts.Iter()
-		for b.Loop() {
-			if !it.Next() {
-				it = texts.Iter()
-			}
-		}
-	})
-	b.Run("Entries", func(b *testing.B) {
-		it := r.Entries()
-		for b.Loop() {
-			if !it.Next() {
-				it = r.Entries()
-			}
-		}
-	})
-	var some []byte
 	for i := range order {
 		order[i] = rng.Uint32N(r.NumDocs())
-		id := ids[order[i]].ID
-		some = append(some, id...)
-		r.Lookup(id)
+		if err := op(order[i]); err != nil {
+			b.Fatal(err)
+		}
 	}
-	for _, n := range []int{1 << 8, 1 << 12, 1 << 16} {
-		b.Run(fmt.Sprintf("Lookup/hit/%d", n), func(b *testing.B) {
-			i, size := 0, len(ids[0].ID)
+	b.Run(name, func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			if err := op(order[i%len(order)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	data, _ := textTable()
+	texts := openTable(b, data)
+	data, _ = idTable()
+	r := openTable(b, data)
+	var d Document
+	each(b, "Document/random", texts, func(doc uint32) error { return texts.Document(doc, &d) })
+	each(b, "Document/same-block", texts, func(uint32) error { return texts.Document(1000, &d) })
+	each(b, "ID", r, func(doc uint32) error { _, err := r.ID(doc); return err })
+	each(b, "ID/same", r, func(uint32) error { _, err := r.ID(7); return err })
+	each(b, "Fingerprint", r, func(doc uint32) error { _, _, err := r.Fingerprint(doc); return err })
+	for name, start := range map[string]func() *Iter{"Iter": texts.Iter, "Entries": r.Entries} {
+		b.Run(name, func(b *testing.B) {
+			it := start()
 			for b.Loop() {
-				if _, found, err := r.Lookup(some[i%n*size:][:size]); !found || err != nil {
-					b.Fatal(found, err)
+				if !it.Next() {
+					it = start()
 				}
-				i++
 			}
 		})
 	}
-	b.Run("Lookup/miss", func(b *testing.B) {
-		var id [16]byte
-		for b.Loop() {
-			id[3]++
-			if id[3] == 0 {
-				id[4]++
-			}
-			if _, found, err := r.Lookup(id[:]); found || err != nil {
-				b.Fatal(found, err)
-			}
-		}
-	})
-	b.Run("ID", func(b *testing.B) {
-		i := 0
-		for b.Loop() {
-			if _, err := r.ID(order[i%len(order)]); err != nil {
-				b.Fatal(err)
-			}
-			i++
-		}
-	})
-	b.Run("ID/same", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := r.ID(7); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("Fingerprint", func(b *testing.B) {
-		i := 0
-		for b.Loop() {
-			if _, _, err := r.Fingerprint(order[i%len(order)]); err != nil {
-				b.Fatal(err)
-			}
-			i++
-		}
-	})
 	b.Run("Open", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := OpenBytes(data, "bench.sst"); err != nil {
@@ -244,6 +184,42 @@ func BenchmarkReader(b *testing.B) {
 		for b.Loop() {
 			if err := r.Verify(b.Context(), nil); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkLookup looks up working sets of three sizes in a table of a million documents.
+func BenchmarkLookup(b *testing.B) {
+	data, docs := idTable()
+	r := openTable(b, data)
+	rng := rand.New(rand.NewPCG(39, 40))
+	for _, n := range []int{1 << 8, 1 << 12, 1 << 16} {
+		var ids []byte
+		size := len(docs[0].ID)
+		for range n {
+			ids = append(ids, docs[rng.IntN(len(docs))].ID...)
+		}
+		lookup := func(i int) {
+			if _, found, err := r.Lookup(ids[i*size:][:size]); !found || err != nil {
+				b.Fatal(found, err)
+			}
+		}
+		for i := range n {
+			lookup(i)
+		}
+		b.Run(fmt.Sprintf("hit/of=%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				lookup(i % n)
+			}
+		})
+	}
+	b.Run("miss", func(b *testing.B) {
+		var id [16]byte
+		for i := 0; b.Loop(); i++ {
+			id[3], id[4] = byte(i), byte(i>>8)
+			if _, found, err := r.Lookup(id[:]); found || err != nil {
+				b.Fatal(found, err)
 			}
 		}
 	})
