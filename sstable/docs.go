@@ -215,10 +215,12 @@ func (d *docs) block(doc uint32) (*docsBlock, error) {
 	return blk, nil
 }
 
-// misplaced is the error for a document that is not in block b, where it should be.
+// misplaced is the error for a document that is not in block b, where it should be, or a block that is not after the
+// one before it.
 func (d *docs) misplaced(b int, doc uint32, blk *docsBlock) error {
 	return base.Corruptf(d.file, KindDocs.String(), d.dirOff+int64(b*docsEntry),
-		"document %d is not in block %d of %d documents from %d", doc, b, blk.count, blk.first)
+		"document %d is not in block %d, which has %d documents from %d, %d bytes from %d",
+		doc, b, blk.count, blk.first, blk.stored, blk.offset)
 }
 
 // get returns text and fields of a document, which must exist. They are parts of a decoded block and must not be

@@ -209,6 +209,22 @@ func TestForged(t *testing.T) {
 	}
 }
 
+// TestOverlappingBlocks has a second block of records in the place of the first.
+func TestOverlappingBlocks(t *testing.T) {
+	v := newVictim(t, 600, WriterOptions{BlockSize: 300})
+	r := openTable(t, slices.Clone(v.data))
+	second := r.docs.dirOff + docsEntry
+	copy(v.data[second:], v.data[r.docs.dirOff:][:16]) // offset and sizes
+	reseal(r, v.data)
+	r = openTable(t, v.data)
+	it := r.Iter()
+	for it.Next() {
+	}
+	if err := r.Verify(t.Context(), nil); !typed(it.Err()) || !typed(err) {
+		t.Errorf("Iter gave %v, Verify %v", it.Err(), err)
+	}
+}
+
 // reseal makes the checksums of data right, which was the table of r and has been damaged since.
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian

@@ -111,10 +111,11 @@ func (it *Iter) loadText() (err error) {
 		if b == docs.numBlocks() {
 			return docs.misplaced(b-1, it.doc, blk)
 		}
+		end := blk.offset + uint64(blk.stored)
 		if err := docs.decode(b, blk); err != nil {
 			return err
 		}
-		if blk.first != it.doc {
+		if blk.first != it.doc || blk.offset < end { // overlapping blocks could make a small file take for ever
 			return docs.misplaced(b, it.doc, blk)
 		}
 		it.rest = blk.data
