@@ -209,14 +209,18 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestOverlappingBlocks has a second block of records in the place of the first.
+// TestOverlappingBlocks has a block of records, and one of names, in the place of the block before it.
 func TestOverlappingBlocks(t *testing.T) {
 	v := newVictim(t, 600, WriterOptions{BlockSize: 300})
 	r := openTable(t, slices.Clone(v.data))
 	second := r.docs.dirOff + docsEntry
 	copy(v.data[second:], v.data[r.docs.dirOff:][:16]) // offset and sizes
+	copy(v.data[r.names.dirOff+2*namesEntry:], v.data[r.names.dirOff+namesEntry:][:namesEntry])
 	reseal(r, v.data)
 	r = openTable(t, v.data)
+	if _, err := r.ID(2 * namesBlock); !typed(err) {
+		t.Errorf("ID gave %v", err)
+	}
 	it := r.Iter()
 	for it.Next() {
 	}

@@ -159,6 +159,12 @@ func (n *names) check(b int) error {
 		return base.Corruptf(n.file, KindNames.String(), n.dirOff+int64(b*namesEntry),
 			"block of %d bytes at %d of %d", length, off, len(n.blocks))
 	}
+	if b > 0 { // overlapping blocks could make a small file take for ever
+		if prev, size, _ := n.extent(b - 1); prev > off || size > off-prev {
+			return base.Corruptf(n.file, KindNames.String(), n.dirOff+int64(b*namesEntry),
+				"block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
+		}
+	}
 	block := n.blocks[off : off+length]
 	bad := func(format string, args ...any) error {
 		return base.Corruptf(n.file, KindNames.String(), n.blkOff+int64(off), format, args...)
