@@ -14,15 +14,20 @@ type Scanner struct {
 	tail    window // the last bytes of a text, with room for loads past the end
 }
 
-// words returns the hashes of the words of text.
-func (h Hasher) words(text string) (hashes []uint64) {
+// Words calls word with the hash of each word of text, in order.
+func (h Hasher) Words(text string, word func(hash uint64)) {
 	s := Scanner{h: h}
 	var dst [segmentWords]uint64
 	for rest := []byte(text); len(rest) > 0; {
 		n, read := s.next(&dst, rest, true)
-		hashes, rest = append(hashes, dst[:n]...), rest[read:]
+		rest = rest[read:]
+		for _, w := range dst[:n] {
+			word(w)
+		}
 	}
-	return append(hashes, dst[:s.finish(&dst)]...)
+	for _, w := range dst[:s.finish(&dst)] {
+		word(w)
+	}
 }
 
 func (s *Scanner) invalidBytes() int { return s.invalid }

@@ -81,9 +81,7 @@ func New(c Config) *Shingler {
 	if c.StopWords != nil {
 		s.stop = map[uint64]bool{}
 		for _, text := range c.StopWords {
-			for _, w := range h.words(text) {
-				s.stop[w] = true
-			}
+			h.Words(text, func(w uint64) { s.stop[w] = true })
 		}
 	}
 	return s

@@ -1,0 +1,131 @@
+package fingerprint
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/simhash"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the known answers of this version to the documents and golden files")
+
+const formatDoc = "../../docs/format/fingerprints.md"
+
+// A question is a line of the known answers in docs/format/fingerprints.md.
+type question struct {
+	what string
+	seed uint64
+	k, n int
+	text string
+}
+
+// parseQuestion takes a line apart, without the answer.
+func parseQuestion(line string) (q question, err error) {
+	before, rest, _ := strings.Cut(line, `"`)
+	fields := strings.Fields(before)
+	q.what = fields[0]
+	for _, f := range fields[1:] {
+		name, value, _ := strings.Cut(f, "=")
+		v, err := strconv.Atoi(value)
+		if err != nil {
+			return q, err
+		}
+		switch name {
+		case "seed":
+			q.seed = uint64(v)
+		case "k":
+			q.k = v
+		case "n":
+			q.n = v
+		}
+	}
+	text, times, _ := strings.Cut(`"`+rest, " * ")
+	if q.text, err = strconv.Unquote(text); err != nil || times == "" {
+		return q, err
+	}
+	n, err := strconv.Atoi(times)
+	q.text = strings.Repeat(q.text, n)
+	return q, err
+}
+
+// answer computes the answer to a question with the public packages where they have it.
+func (q question) answer() string {
+	c := token.Config{Shingle: max(q.k, 1), Seed: q.seed, CharGrams: q.what == "grams"}
+	switch q.what {
+	case "word":
+		var words strings.Builder
+		token.NewHasher(q.seed).Words(q.text, func(h uint64) { fmt.Fprintf(&words, " %016x", h) })
+		return words.String()[1:]
+	case "shingles", "grams":
+		var all shingles
+		token.New(c).Text(q.text, &all)
+		return fmt.Sprintf("%016x", []uint64(all))
+	case "feature":
+		return fmt.Sprintf("%016x", token.NewHasher(q.seed).Feature([]byte(q.text)))
+	case "simhash", "simhash256":
+		bits := 64
+		if q.what == "simhash256" {
+			bits = 256
+		}
+		h, err := simhash.New(simhash.Options{Shingle: q.k, Seed: q.seed, Bits: bits})
+		if err != nil {
+			return err.Error()
+		}
+		fp := make([]uint64, bits/64)
+		if !h.Wide(fp, q.text) {
+			return "none"
+		}
+		return strings.Trim(fmt.Sprintf("%016x", fp), "[]")
+	case "sketch", "encoded":
+		h, err := minhash.New(minhash.Options{Shingle: q.k, Seed: q.seed, Size: q.n})
+		if err != nil {
+			return err.Error()
+		}
+		if s := h.Text(q.text); q.what == "sketch" {
+			return fmt.Sprintf("%08x", []uint32(s))
+		} else {
+			return fmt.Sprintf("%x", s.AppendEncoded(nil))
+		}
+	}
+	return "unknown question"
+}
+
+func TestKnownAnswers(t *testing.T) {
+	doc, err := os.ReadFile(formatDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "```known-answers\n", "\n```"
+	head, rest, ok := strings.Cut(string(doc), begin)
+	block, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no known answers", formatDoc)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(block, "\n") {
+		line, want := line, ""
+		if i := strings.LastIndex(line, " = "); i >= 0 {
+			line, want = line[:i], line[i+3:]
+		}
+		q, err := parseQuestion(line)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got := q.answer()
+		if got != want && !*rewrite {
+			t.Errorf("%s = %s, want %s", line, got, want)
+		}
+		lines = append(lines, line+" = "+got)
+	}
+	if *rewrite {
+		if err := os.WriteFile(formatDoc, []byte(head+begin+strings.Join(lines, "\n")+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
