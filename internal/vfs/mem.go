@@ -31,10 +31,10 @@ type Mem struct {
 
 	mu      sync.Mutex
 	root    *memNode
-	ops     int                 // mutating operations so far
-	crashAt int                 // the number of the first operation that fails, 0 for none
-	locks   map[string]*memLock // by clean name
-	hosts   []string            // host files made
+	ops     int                   // mutating operations so far
+	crashAt int                   // the number of the first operation that fails, 0 for none
+	locks   map[*memNode]*memLock // held; a lock is one of the file, whatever its name
+	hosts   []string              // host files made
 }
 
 // memNode is a file or a directory. The invariant of a file: neither data nor synced is ever overwritten in place; data grows by
@@ -59,7 +59,7 @@ type nameChange struct {
 // NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A folder in memory (tmpfs) makes
 // Commit fast; nothing there needs to be durable.
 func NewMem(hostDir string) *Mem {
-	return &Mem{hostDir: hostDir, root: newDir(), locks: map[string]*memLock{}}
+	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]*memLock{}}
 }
 
 func newDir() *memNode {
@@ -131,11 +131,12 @@ func split(name string) []string {
 func (m *Mem) find(op, name string) (*memNode, error) {
 	n := m.root
 	for _, part := range split(name) {
-		next := n.children[part] // a file has no children
-		if next == nil {
+		if !n.isDir() {
+			return nil, &fs.PathError{Op: op, Path: name, Err: syscall.ENOTDIR}
+		}
+		if n = n.children[part]; n == nil {
 			return nil, &fs.PathError{Op: op, Path: name, Err: syscall.ENOENT}
 		}
-		n = next
 	}
 	return n, nil
 }
@@ -278,15 +279,15 @@ func (m *Mem) Rename(oldName, newName string) error {
 	if err := m.mutate("rename", oldName); err != nil {
 		return err
 	}
-	n, err := m.find("rename", oldName)
-	if err != nil {
-		return err
-	}
 	from, oldBase, err := m.parent("rename", oldName)
 	if err != nil {
 		return err
 	}
 	to, newBase, err := m.parent("rename", newName)
+	if err != nil {
+		return err
+	}
+	n, err := m.find("rename", oldName)
 	if err != nil {
 		return err
 	}
@@ -378,8 +379,8 @@ func (m *Mem) SyncDir(dir string) error {
 
 // memLock is a held lock.
 type memLock struct {
-	m    *Mem
-	name string
+	m *Mem
+	n *memNode
 }
 
 // Lock implements FS. CrashClone releases all locks.
@@ -389,17 +390,16 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	if err := m.mutate("lock", name); err != nil {
 		return nil, err
 	}
-	key := path.Join(split(name)...)
-	if m.locks[key] != nil {
-		return nil, &LockedError{File: name, PID: os.Getpid()}
-	}
 	n, err := m.create(name)
 	if err != nil {
 		return nil, err
 	}
+	if m.locks[n] != nil {
+		return nil, &LockedError{File: name, PID: os.Getpid()}
+	}
 	n.data = fmt.Appendf(nil, "%d\n", os.Getpid())
-	l := &memLock{m: m, name: key}
-	m.locks[key] = l
+	l := &memLock{m: m, n: n}
+	m.locks[n] = l
 	return l, nil
 }
 
@@ -407,8 +407,8 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 func (l *memLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	if l.m.locks[l.name] == l {
-		delete(l.m.locks, l.name)
+	if l.m.locks[l.n] == l {
+		delete(l.m.locks, l.n)
 	}
 	return nil
 }

@@ -8,7 +8,16 @@ import (
 
 // syncFile uses fdatasync, which writes the data and the size but spares the journal the times.
 func syncFile(f *os.File) error {
-	err := retryEINTR(func() error { return unix.Fdatasync(int(f.Fd())) })
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) {
+		err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })
+	})
+	if closed != nil {
+		err = os.ErrClosed // the one cause, which Control reports by an error of its own
+	}
 	if err != nil {
 		return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
 	}

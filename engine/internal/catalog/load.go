@@ -108,7 +108,7 @@ func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) err
 		return errors.New("tombstones of a table that is not there")
 	}
 	window := roaring.New()
-	n, err := window.FromUnsafeBytes(bytes.Clone(payload))
+	n, err := window.ReadFrom(bytes.NewReader(payload))
 	if err != nil {
 		return err
 	}

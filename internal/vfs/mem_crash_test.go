@@ -1,0 +1,236 @@
+package vfs
+
+import (
+	"errors"
+	iofs "io/fs"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func open(t *testing.T, fs FS, name string) File {
+	t.Helper()
+	f, err := fs.Append(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outcomes are the different contents that a file has after many crashes; "-" if it is missing.
+func outcomes(t *testing.T, fs *Mem, name string, keep float64) map[string]bool {
+	t.Helper()
+	seen := map[string]bool{}
+	for seed := range uint64(200) {
+		content, ok := read(t, fs.CrashClone(keep, seed), name)
+		if !ok {
+			content = "-"
+		}
+		seen[content] = true
+	}
+	return seen
+}
+
+func sole(t *testing.T, what string, seen map[string]bool, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !seen[w] {
+			t.Errorf("%s: never %.20q", what, w)
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%s: %d different outcomes instead of %d", what, len(seen), len(want))
+	}
+}
+
+func TestNameNeedsSyncDir(t *testing.T) {
+	fs := NewMem("")
+	write(t, fs, "a", "synced")
+	sole(t, "before SyncDir, 0", outcomes(t, fs, "a", 0), "-")
+	sole(t, "before SyncDir, half", outcomes(t, fs, "a", .5), "-", "synced")
+	sole(t, "before SyncDir, 1", outcomes(t, fs, "a", 1), "synced")
+	must(t, fs.SyncDir("."))
+	sole(t, "after SyncDir", outcomes(t, fs, "a", 0), "synced")
+
+	must(t, fs.Rename("a", "b"))
+	for seed := range uint64(100) {
+		after := fs.CrashClone(.5, seed)
+		if _, a := read(t, after, "a"); a {
+			if _, b := read(t, after, "b"); b {
+				t.Fatal("a rename was kept by half")
+			}
+		} else if got, b := read(t, after, "b"); !b || got != "synced" {
+			t.Fatal("a rename lost the file")
+		}
+	}
+	must(t, fs.SyncDir("."))
+	must(t, fs.Remove("b"))
+	sole(t, "removed", outcomes(t, fs, "b", .5), "synced", "-")
+	must(t, fs.SyncDir("."))
+	sole(t, "removed and synced", outcomes(t, fs, "b", .5), "-")
+
+	must(t, fs.MkdirAll("dir"))
+	write(t, fs, "dir/a", "x")
+	must(t, fs.SyncDir("dir"))
+	sole(t, "in an unsynced directory", outcomes(t, fs, "dir/a", 0), "-")
+	must(t, fs.SyncDir("."))
+	sole(t, "in a synced directory", outcomes(t, fs, "dir/a", 0), "x")
+}
+
+func TestUnsyncedContent(t *testing.T) {
+	fs := NewMem("")
+	write(t, fs, "a", "one")
+	must(t, fs.SyncDir("."))
+	f := open(t, fs, "a")
+	_, err := f.Write([]byte("two"))
+	must(t, err)
+	sole(t, "keep 0", outcomes(t, fs, "a", 0), "one")
+	sole(t, "keep 1", outcomes(t, fs, "a", 1), "onetwo")
+	for content := range outcomes(t, fs, "a", .5) {
+		// One sector: what is kept of it is kept up to the size that is kept; what is not is zero.
+		tail := content[3:]
+		if !strings.HasPrefix(content, "one") || !strings.HasPrefix("two", tail) && !strings.HasPrefix("\x00\x00\x00", tail) {
+			t.Errorf("%q", content)
+		}
+	}
+	must(t, f.Sync())
+	sole(t, "synced", outcomes(t, fs, "a", .5), "onetwo")
+	must(t, f.Truncate(1))
+	sole(t, "truncated, keep 0", outcomes(t, fs, "a", 0), "onetwo")
+	sole(t, "truncated, keep 1", outcomes(t, fs, "a", 1), "o")
+	_, err = f.Write([]byte("!"))
+	must(t, err)
+	sole(t, "written after, keep 0", outcomes(t, fs, "a", 0), "onetwo")
+	sole(t, "written after, keep 1", outcomes(t, fs, "a", 1), "o!")
+}
+
+// TestTornSectors: of a long unsynced write every sector is kept or zero on its own, in every combination.
+func TestTornSectors(t *testing.T) {
+	fs := NewMem("")
+	write(t, fs, "a", "")
+	must(t, fs.SyncDir("."))
+	_, err := open(t, fs, "a").Write([]byte(strings.Repeat("x", 3*sectorSize)))
+	must(t, err)
+	patterns := map[string]bool{}
+	for content := range outcomes(t, fs, "a", .5) {
+		if len(content) != 3*sectorSize {
+			continue // the size was torn
+		}
+		pattern := ""
+		for i := range 3 {
+			sector := content[i*sectorSize:][:sectorSize]
+			if sector != strings.Repeat(sector[:1], sectorSize) {
+				t.Fatal("a sector is torn")
+			}
+			pattern += sector[:1]
+		}
+		patterns[pattern] = true
+	}
+	if len(patterns) != 8 {
+		t.Errorf("%d patterns of 8", len(patterns))
+	}
+}
+
+func TestCrashAt(t *testing.T) {
+	script := func(fs FS) error {
+		if err := fs.MkdirAll("d"); err != nil { // 1
+			return err
+		}
+		f, err := fs.Create("d/a") // 2
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write([]byte("x")); err != nil { // 3
+			return err
+		}
+		if err := f.Sync(); err != nil { // 4
+			return err
+		}
+		if _, err := fs.List("d"); err != nil {
+			return err
+		}
+		return fs.SyncDir("d") // 5
+	}
+	for op := 1; op <= 6; op++ {
+		fs := NewMem("")
+		fs.CrashAt(op)
+		err := script(fs)
+		if crashed := op <= 5; errors.Is(err, ErrCrashed) != crashed || fs.Crashed() != crashed || fs.Ops() != min(op, 5) {
+			t.Errorf("crash at %d: %v, %d operations", op, err, fs.Ops())
+		}
+		if _, err := fs.Stat("d"); (err != nil) != (op <= 5) {
+			t.Errorf("crash at %d: Stat: %v", op, err)
+		}
+		content, ok := read(t, fs.CrashClone(1, 0), "d/a")
+		if want := []string{"", "", "", "x", "x", "x"}[op-1]; content != want || ok != (op > 2) {
+			t.Errorf("crash at %d: %q, %v", op, content, ok)
+		}
+	}
+}
+
+// TestCloneIsIndependent: what happens to a clone or to its original does not show in the other, and a clone holds nothing unsynced.
+func TestCloneIsIndependent(t *testing.T) {
+	fs := NewMem("")
+	write(t, fs, "a", strings.Repeat("a", 100))
+	must(t, fs.SyncDir("."))
+	if _, err := fs.Lock("LOCK"); err != nil {
+		t.Fatal(err)
+	}
+	clone := fs.CrashClone(1, 0)
+	if _, err := clone.Lock("LOCK"); err != nil {
+		t.Errorf("the lock survived: %v", err)
+	}
+	for i, side := range []*Mem{fs, clone} {
+		f := open(t, side, "a")
+		must(t, f.Truncate(50))
+		_, err := f.Write([]byte{byte('0' + i)})
+		must(t, err)
+	}
+	for i, side := range []*Mem{fs, clone} {
+		want := strings.Repeat("a", 50) + string(rune('0'+i))
+		if got, _ := read(t, side, "a"); got != want {
+			t.Errorf("side %d: %q", i, got)
+		}
+		sole(t, "side", outcomes(t, side, "a", 0), strings.Repeat("a", 100))
+	}
+	names, err := clone.CrashClone(0, 0).List(".")
+	if err != nil || !slices.Equal(names, []string{"LOCK", "a"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+func TestSeedDecides(t *testing.T) {
+	fs := NewMem("")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		write(t, fs, name, "x")
+	}
+	for seed := range uint64(50) {
+		one, err1 := fs.CrashClone(.5, seed).List(".")
+		two, err2 := fs.CrashClone(.5, seed).List(".")
+		if err1 != nil || err2 != nil || !slices.Equal(one, two) {
+			t.Fatalf("%q and %q", one, two)
+		}
+	}
+}
+
+func TestHandleOutlivesName(t *testing.T) {
+	fs := NewMem("")
+	write(t, fs, "a", "x")
+	f := open(t, fs, "a")
+	must(t, fs.Remove("a"))
+	_, err := f.Write([]byte("y"))
+	must(t, err)
+	if size, err := f.Size(); size != 2 || err != nil {
+		t.Error(size, err)
+	}
+	if _, err := fs.Open("a"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Error(err)
+	}
+}
