@@ -91,8 +91,10 @@ func (x *run) bindSelect(s *selectStmt) (*selection, error) {
 			sel.score = sel.score || l.measures() >= scoreMeasure
 		}
 	}
-	if c.verify != nil && !slices.ContainsFunc(sel.predicates, func(l *leaf) bool { return l.measures() == scoreMeasure }) {
-		return nil, errorAt(x.p.text, c.verify.Pos.Offset, "it recomputes the scores of JACCARD on the texts", "VERIFY needs JACCARD")
+	if c.verify != nil {
+		if err := x.verify(sel, c.verify); err != nil {
+			return nil, err
+		}
 	}
 	if err := x.checkOrder(sel, c); err != nil {
 		return nil, err
@@ -337,7 +339,33 @@ func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate,
 		label: fmt.Sprintf("JACCARD(%s, %g)", t.label, share), carries: scoreMeasure, sorted: byScore, self: t.self,
 		costs: func(x *run) float64 { return 50e3 + x.documents()/10 },
 		list:  func(ctx context.Context) iter.Seq2[engine.Match, error] { return snap.Jaccard(ctx, t.doc, share) },
+		verified: func(ctx context.Context) iter.Seq2[engine.Match, error] {
+			return any(x.snap).(verifier).JaccardVerified(ctx, t.doc, share)
+		},
 	}, nil
+}
+
+// verifier is a snapshot that can recompute JACCARD on the texts.
+type verifier interface {
+	JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
+}
+
+// verify makes each JACCARD of a selection recompute its scores on the texts.
+func (x *run) verify(sel *selection, word *lexer.Token) error {
+	_, able := any(x.snap).(verifier)
+	verified := false
+	for _, l := range sel.predicates {
+		if p, ok := l.predicate.(*setPredicate); ok && p.verified != nil {
+			if !able {
+				return errorAt(x.p.text, word.Pos.Offset, "", "VERIFY needs the texts of documents, and this database keeps none")
+			}
+			p.list, p.label, verified = p.verified, p.label+" VERIFY", true
+		}
+	}
+	if !verified {
+		return errorAt(x.p.text, word.Pos.Offset, "it recomputes the scores of JACCARD on the texts", "VERIFY needs JACCARD")
+	}
+	return nil
 }
 
 // clauses are what stands behind an expression.

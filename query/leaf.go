@@ -164,6 +164,8 @@ type setPredicate struct {
 	list    func(ctx context.Context) iter.Seq2[engine.Match, error]
 	self    string // not in the set
 	limit   int    // 0: none
+	// verified lists the set by the texts of documents, for JACCARD ... VERIFY; nil where there is no such thing.
+	verified func(ctx context.Context) iter.Seq2[engine.Match, error]
 
 	computed bool
 	matches  []engine.Match

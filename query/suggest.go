@@ -13,8 +13,14 @@ func suggest(word string, words []string) string {
 	return ""
 }
 
+// longestWord is more bytes than any of our words has, and bounds the work for one of a user's.
+const longestWord = 40
+
 // Closest returns the word that someone who wrote word may have meant, false if none is close. Case does not count.
 func Closest(word string, words []string) (string, bool) {
+	if len(word) > longestWord {
+		return "", false
+	}
 	upper := strings.ToUpper(word)
 	best, bestDistance := "", 1+max(1, len(upper)/3)
 	for _, w := range words {
@@ -38,12 +44,8 @@ func Closest(word string, words []string) (string, bool) {
 }
 
 // editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal
-// string alignment). Words longer than any of ours are infinitely far.
+// string alignment).
 func editDistance(a, b string) int {
-	const longest = 40
-	if len(a) > longest || len(b) > longest {
-		return longest
-	}
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[0] {
 		rows[0][j] = j

@@ -1,0 +1,452 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// The oracle: random statements on a random database, each beside a brute-force evaluation of the same statement.
+
+// world is a database and what is in it.
+type world struct {
+	rng  *rand.Rand
+	db   *engine.DB
+	docs map[string]engine.Doc
+}
+
+var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), db: openTest(t, nil), docs: map[string]engine.Doc{}}
+	centres := []uint64{0, 0xff, ^uint64(0), w.rng.Uint64(), w.rng.Uint64()}
+	for i := range 160 {
+		fp := centres[w.rng.IntN(len(centres))]
+		for range w.rng.IntN(8) {
+			fp ^= 1 << w.rng.IntN(64)
+		}
+		d := engine.Doc{ID: w.id(), Fingerprint: &fp, Text: w.text(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
+		switch w.rng.IntN(12) {
+		case 0:
+			d.Fingerprint, d.Text = nil, "" // has none
+		case 1:
+			d.Fingerprint = nil
+		}
+		w.put(t, d)
+		if w.rng.IntN(10) == 0 {
+			id := w.someID()
+			if err := w.db.Delete(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			delete(w.docs, id)
+		}
+		if i%50 == 49 && w.rng.IntN(2) == 0 {
+			if err := w.db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return w
+}
+
+func (w *world) put(t *testing.T, d engine.Doc) {
+	if err := w.db.Put(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Fingerprint == nil {
+		if fp, ok := w.db.Fingerprint(d.Text); ok {
+			d.Fingerprint = &fp
+		}
+	}
+	w.docs[d.ID] = d
+}
+
+// id is a new or used id: ids overlap in prefixes, and hold what must be escaped.
+func (w *world) id() string {
+	return []string{"a", "b/", "it's ", "%", "é_"}[w.rng.IntN(5)] + strconv.Itoa(w.rng.IntN(60))
+}
+
+func (w *world) text() string {
+	words := []string{"one", "two", "three", "four", "five"}
+	out := make([]string, 1+w.rng.IntN(6))
+	for i := range out {
+		out[i] = words[w.rng.IntN(len(words))]
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *world) someID() string {
+	ids := make([]string, 0, len(w.docs))
+	for id := range w.docs {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids[w.rng.IntN(len(ids))]
+}
+
+// oracle evaluates a predicate on a document; the measures are nil for those that have none.
+type oracle struct {
+	holds    func(d engine.Doc) bool
+	distance func(d engine.Doc) int
+	score    func(d engine.Doc) float64
+	drives   bool
+	negated  bool
+}
+
+// target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own match.
+func (w *world) target() (text string, fp uint64, ok bool, self string) {
+	switch w.rng.IntN(4) {
+	case 0:
+		words := w.text()
+		fp, ok := w.db.Fingerprint(words)
+		return "TEXT " + quote(words), fp, ok, ""
+	case 1:
+		d := w.docs[w.someID()]
+		if d.Fingerprint != nil {
+			fp := *d.Fingerprint ^ 1<<w.rng.IntN(64)
+			return []string{fmt.Sprintf("%#x", fp), strconv.FormatUint(fp, 10)}[w.rng.IntN(2)], fp, true, ""
+		}
+	}
+	id := w.someID()
+	if d := w.docs[id]; d.Fingerprint != nil {
+		return quote(id), *d.Fingerprint, true, id
+	}
+	return quote(id), 0, false, id
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (w *world) near() (string, *oracle) {
+	text, fp, ok, self := w.target()
+	k := []int{0, 1, 3, 6, 10, 30, 64}[w.rng.IntN(7)]
+	distance := func(d engine.Doc) int {
+		if !ok || d.Fingerprint == nil || d.ID == self {
+			return 1000
+		}
+		return bits.OnesCount64(*d.Fingerprint ^ fp)
+	}
+	return fmt.Sprintf("NEAR(%s, %d)", text, k), &oracle{holds: func(d engine.Doc) bool { return distance(d) <= k }, distance: distance, drives: true}
+}
+
+func (w *world) nearest() (string, *oracle) {
+	text, fp, ok, self := w.target()
+	n := 1 + w.rng.IntN(20)
+	var ids []string
+	for id, d := range w.docs {
+		if ok && d.Fingerprint != nil && id != self {
+			ids = append(ids, id)
+		}
+	}
+	distance := func(d engine.Doc) int { return bits.OnesCount64(*d.Fingerprint ^ fp) }
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(distance(w.docs[a])-distance(w.docs[b]), strings.Compare(a, b))
+	})
+	ids = ids[:min(n, len(ids))]
+	return fmt.Sprintf("nearest ( %s,%d )", text, n), &oracle{holds: func(d engine.Doc) bool { return slices.Contains(ids, d.ID) }, distance: distance, drives: true}
+}
+
+func (w *world) byID() (string, *oracle) {
+	id := w.id()
+	switch w.rng.IntN(3) {
+	case 0:
+		other := w.someID()
+		return "ID IN (" + quote(id) + ", " + quote(other) + ")", &oracle{holds: func(d engine.Doc) bool { return d.ID == id || d.ID == other }, drives: true}
+	case 1:
+		return "ID != " + quote(id), &oracle{holds: func(d engine.Doc) bool { return d.ID != id }, negated: true}
+	}
+	return "id = " + quote(id), &oracle{holds: func(d engine.Doc) bool { return d.ID == id }, drives: true}
+}
+
+func (w *world) like() (string, *oracle) {
+	start, end := []string{"", "a", "b/", "it's", "é", "z"}[w.rng.IntN(6)], []string{"", "", "1", "7"}[w.rng.IntN(4)]
+	holds := func(d engine.Doc) bool {
+		return len(d.ID) >= len(start)+len(end) && strings.HasPrefix(d.ID, start) && strings.HasSuffix(d.ID, end)
+	}
+	return "ID LIKE " + quote(start+"%"+end), &oracle{holds: holds, drives: true}
+}
+
+func (w *world) since() (string, *oracle) {
+	t := worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)
+	text := "SINCE " + quote(t.Format(time.RFC3339))
+	if w.rng.IntN(3) == 0 {
+		t, text = time.Now().Add(-24*time.Hour*100000), "SINCE 100000d"
+	}
+	return text, &oracle{holds: func(d engine.Doc) bool { return !d.Time.Before(t) }, drives: true}
+}
+
+func (w *world) levenshtein() (string, *oracle) {
+	text, t, self := w.text(), float64(1+w.rng.IntN(10))/10, ""
+	name := "TEXT " + quote(text)
+	if w.rng.IntN(2) == 0 {
+		self = w.someID()
+		name, text = quote(self), w.docs[self].Text
+	}
+	score := func(d engine.Doc) float64 {
+		longer := max(len(text), len(d.Text))
+		if longer == 0 || d.ID == self {
+			return -1
+		}
+		return 1 - float64(slowDistance([]rune(text), []rune(d.Text)))/float64(longer)
+	}
+	return fmt.Sprintf("LEVENSHTEIN(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t-1e-9 }, score: score}
+}
+
+// expression makes an expression and its oracle, and adds the oracles of its positive leaves.
+func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string, *oracle) {
+	if depth == 0 || w.rng.IntN(3) == 0 {
+		leaves := []func() (string, *oracle){w.near, w.near, w.nearest, w.byID, w.like, w.since, w.levenshtein}
+		text, o := leaves[w.rng.IntN(len(leaves))]()
+		if negated == o.negated {
+			*positive = append(*positive, o)
+		}
+		if negated || o.negated {
+			o.drives = negated && o.negated
+		}
+		return text, o
+	}
+	if w.rng.IntN(4) == 0 {
+		text, o := w.expression(depth-1, !negated, positive)
+		inner := o.holds
+		return "NOT (" + text + ")", &oracle{holds: func(d engine.Doc) bool { return !inner(d) }, drives: o.drives}
+	}
+	and := w.rng.IntN(2) == 0
+	var texts []string
+	var terms []*oracle
+	for range 2 + w.rng.IntN(2) {
+		text, o := w.expression(depth-1, negated, positive)
+		texts, terms = append(texts, "("+text+")"), append(terms, o)
+	}
+	// Under a negation AND drives as OR does.
+	result := &oracle{drives: and == negated}
+	for _, o := range terms {
+		if and != negated {
+			result.drives = result.drives || o.drives
+		} else {
+			result.drives = result.drives && o.drives
+		}
+	}
+	if and {
+		result.holds = func(d engine.Doc) bool {
+			return !slices.ContainsFunc(terms, func(o *oracle) bool { return !o.holds(d) })
+		}
+		return strings.Join(texts, " AND "), result
+	}
+	result.holds = func(d engine.Doc) bool {
+		return slices.ContainsFunc(terms, func(o *oracle) bool { return o.holds(d) })
+	}
+	return strings.Join(texts, " OR "), result
+}
+
+// want is a row of the brute-force answer.
+type want struct {
+	id       string
+	distance int
+	score    float64
+	time     time.Time
+}
+
+// answer evaluates a statement by brute force.
+func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, offset int) []want {
+	var rows []want
+	for _, d := range w.docs {
+		if !o.holds(d) {
+			continue
+		}
+		r := want{id: d.ID, distance: 1000, score: -1, time: d.Time}
+		for _, p := range positive {
+			if p.distance != nil && p.holds(d) {
+				r.distance = min(r.distance, p.distance(d))
+			}
+			if p.score != nil && p.holds(d) {
+				r.score = max(r.score, p.score(d))
+			}
+		}
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b want) int {
+		for _, k := range keys {
+			c := 0
+			switch k.by {
+			case "id":
+				c = strings.Compare(a.id, b.id)
+			case "distance":
+				c = a.distance - b.distance
+				if a.distance == 1000 || b.distance == 1000 { // last, either way
+					if c != 0 {
+						return c
+					}
+				}
+			case "score":
+				c = cmp.Compare(a.score, b.score)
+				if a.score < 0 || b.score < 0 {
+					if c != 0 {
+						return -c
+					}
+				}
+			case "time":
+				c = a.time.Compare(b.time)
+			}
+			if k.desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	rows = rows[min(offset, len(rows)):]
+	if limit >= 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return rows
+}
+
+// clauses makes ORDER BY, LIMIT and OFFSET.
+func (w *world) clauses(distance, score bool) (text string, keys []orderKey, limit, offset int) {
+	limit = -1
+	if distance {
+		keys = append(keys, orderKey{by: "distance"})
+	}
+	if score {
+		keys = append(keys, orderKey{by: "score", desc: true})
+	}
+	if w.rng.IntN(3) == 0 {
+		names := []string{"id", "time"}
+		if distance {
+			names = append(names, "distance")
+		}
+		if score {
+			names = append(names, "score")
+		}
+		w.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		keys = nil
+		for i, by := range names[:1+w.rng.IntN(2)] {
+			k := orderKey{by: by, desc: w.rng.IntN(2) == 0}
+			keys = append(keys, k)
+			text += []string{" ORDER BY ", ", "}[min(i, 1)] + by + map[bool]string{true: " desc", false: ""}[k.desc]
+		}
+	}
+	if w.rng.IntN(2) == 0 {
+		limit = w.rng.IntN(12)
+		text += fmt.Sprintf(" LIMIT %d", limit)
+	}
+	if w.rng.IntN(3) == 0 {
+		offset = w.rng.IntN(12)
+		text += fmt.Sprintf(" OFFSET %d", offset)
+	}
+	return text, keys, limit, offset
+}
+
+func TestAgainstBruteForce(t *testing.T) {
+	worlds, each := 4, 1500
+	if n, err := strconv.Atoi(os.Getenv("SIMDB_STATEMENTS")); err == nil {
+		worlds = max(1, n/each)
+	}
+	found, refused := 0, 0
+	for seed := range worlds {
+		w := newWorld(t, uint64(seed))
+		for range each {
+			n, r := w.compare(t)
+			found += n
+			refused += r
+		}
+	}
+	// The comparison is worth nothing if statements find nothing, or are refused.
+	if total := worlds * each; found < total || refused > total/2 {
+		t.Errorf("of %d statements %d were refused; they found %d rows", total, refused, found)
+	}
+}
+
+// compare runs one random statement both ways.
+func (w *world) compare(t *testing.T) (found, refused int) {
+	t.Helper()
+	var positive []*oracle
+	text, o := w.expression(w.rng.IntN(4), false, &positive)
+	distance := slices.ContainsFunc(positive, func(o *oracle) bool { return o.distance != nil })
+	score := slices.ContainsFunc(positive, func(o *oracle) bool { return o.score != nil })
+	tail, keys, limit, offset := w.clauses(distance, score)
+	text += tail
+	rows, err := Run(context.Background(), w.db, text)
+	if !o.drives {
+		if err == nil {
+			t.Fatalf("%s\nfound %d rows where no predicate finds documents", text, len(read(t, rows)))
+		}
+		return 0, 1
+	}
+	if err != nil {
+		t.Fatalf("%s\n%s", text, Detail(err))
+	}
+	got, want := read(t, rows), w.answer(o, positive, keys, limit, offset)
+	if len(got) != len(want) {
+		t.Fatalf("%s\n%d rows, want %d:\n%v\n%v", text, len(got), len(want), got, want)
+	}
+	for i, r := range got {
+		if problem := differs(r, want[i], distance, score); problem != "" {
+			t.Fatalf("%s\nrow %d: %s:\n%v\n%v", text, i, problem, got, want)
+		}
+	}
+	if count, err := Run(context.Background(), w.db, "COUNT "+text); err != nil {
+		t.Fatalf("COUNT %s\n%s", text, Detail(err))
+	} else if c := read(t, count); c[0][0] != int64(len(want)) {
+		t.Fatalf("COUNT %s\n%v, want %d", text, c[0][0], len(want))
+	}
+	return len(got), 0
+}
+
+// differs says what is wrong with a row.
+func differs(r Row, w want, distance, score bool) string {
+	if r[0] != w.id {
+		return fmt.Sprintf("id %v, want %s", r[0], w.id)
+	}
+	at := 1
+	if distance {
+		if w.distance == 1000 && r[at] != nil || w.distance < 1000 && r[at] != w.distance {
+			return fmt.Sprintf("distance %v, want %d", r[at], w.distance)
+		}
+		at++
+	}
+	if score {
+		s, ok := r[at].(float64)
+		if ok != (w.score >= 0) || ok && math.Abs(s-w.score) > 1e-12 {
+			return fmt.Sprintf("score %v, want %g", r[at], w.score)
+		}
+		at += 3
+	}
+	if len(r) != at {
+		return fmt.Sprintf("%d cells", len(r))
+	}
+	return ""
+}
+
+// read reads all rows, by turns with All and with Next.
+func read(t *testing.T, rows *Rows) (all []Row) {
+	t.Helper()
+	if rows.started.UnixNano()%2 == 0 {
+		for rows.Next() {
+			all = append(all, rows.Row())
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+		return all
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	return all
+}
