@@ -3,6 +3,7 @@ package fuzz
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"os"
@@ -54,7 +55,7 @@ func refWord(w string) uint64 {
 	const k0, k1 = 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4 | 1 // the first outputs of SplitMix64 from 0
 	h := uint64(k1)
 	for pad := w + strings.Repeat("\x00", (16-len(w)%16)%16); len(pad) > 0; pad = pad[16:] {
-		hi, lo := bits.Mul64(le.Uint64([]byte(pad[:8]))^k0, le.Uint64([]byte(pad[8:16]))^h)
+		hi, lo := bits.Mul64(binary.LittleEndian.Uint64([]byte(pad[:8]))^k0, binary.LittleEndian.Uint64([]byte(pad[8:16]))^h)
 		h = hi ^ lo
 	}
 	return h
@@ -220,7 +221,7 @@ func FuzzSketchPairs(f *testing.F) {
 func sketchOf(data []byte, n int) minhash.Sketch {
 	var set []uint64
 	for ; len(data) >= 2; data = data[2:] {
-		set = append(set, uint64(le.Uint16(data))<<48|uint64(data[0])<<32)
+		set = append(set, uint64(binary.LittleEndian.Uint16(data))<<48|uint64(data[0])<<32)
 	}
 	return refSketch(set, n)
 }
