@@ -88,8 +88,11 @@ func packInfo(off int64, high, width int) uint64 {
 	return uint64(off>>3)<<16 | uint64(high)<<8 | uint64(width)
 }
 
-func (d *blockDir) info(b int) blockInfo {
-	w := binary.LittleEndian.Uint64(d.infos[8*b:])
+func (d *blockDir) info(b int) blockInfo { return unpackInfo(d.infoWord(b)) }
+
+func (d *blockDir) infoWord(b int) uint64 { return binary.LittleEndian.Uint64(d.infos[8*b:]) }
+
+func unpackInfo(w uint64) blockInfo {
 	return blockInfo{off: int(w >> 16 << 3), high: int(w >> 8 & 0xff), width: int(w & 0xff)}
 }
 

@@ -135,17 +135,24 @@ func (x *Index) probe(a *allocation, q uint64, k int, s *Scratch) error {
 // the number of uniform keys in half a block.
 const prefetchMargin = 16
 
+// keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.
+var keysPerStep = func() (all [256]int) {
+	for high := range all {
+		all[high] = blockKeys << 16 / max(64*high-blockKeys, 1)
+	}
+	return all
+}()
+
 // prefetch asks for the unary part of the block that a range starts in, as far as the range's end, and for the packed bits of about as many
 // keys as a range has, from about where they start. A longer range is followed by the hardware.
 func (x *Index) prefetch(p *keyRange) {
 	t := &x.tables[p.table]
 	run := t.run
 	b := max(int(p.block), 1) - 1
-	in := run.info(b)
+	in := unpackInfo(p.info)
 	start := 0
-	steps := max(64*in.high-blockKeys, 1) // of the prefix, in the whole block
 	if b < int(p.block) {
-		start = int(shr(p.first, in.width)-shr(run.base(b), in.width)) * blockKeys / steps
+		start = int(shr(p.first, in.width)-shr(run.base(b), in.width)) * keysPerStep[in.high] >> 16
 	}
 	keys := int(t.mean) + 2*prefetchMargin
 	from := min(max(start-prefetchMargin, 0), blockKeys)

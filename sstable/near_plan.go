@@ -47,7 +47,8 @@ type allocation struct {
 type keyRange struct {
 	first, last uint64
 	block, end  uint32
-	table, dist uint8 // of which shell it is
+	table, dist uint8  // of which shell it is
+	info        uint64 // the info word of the block it starts in
 }
 
 // planner chooses the radii of one search.
@@ -232,6 +233,7 @@ func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
 		p.last = p.first | table.rest
 		block, end := table.run.blockRange(p.first, p.last)
 		p.block, p.end = uint32(block), uint32(end)
+		p.info = table.run.infoWord(max(block, 1) - 1)
 		s.ranges = append(s.ranges, p)
 		if end > block+1 {
 			sum += cost.probe + float64((end-block)*blockKeys)*cost.key
