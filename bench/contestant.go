@@ -1,0 +1,148 @@
+package main
+
+import (
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// index answers "which documents have a fingerprint within k bits of q", for the k that it was built for.
+type index interface {
+	// Near calls found, if it is not nil, with the number of each such document, and returns how many there are.
+	Near(q uint64, k int, found func(doc uint32)) (int, error)
+	// Bytes is the size of the index.
+	Bytes() (int64, error)
+	Close() error
+}
+
+// contestant builds an index of fps for distances up to k. dir is an empty folder of its own.
+type contestant struct {
+	name  string
+	about string
+	build func(dir string, fps []uint64, k int) (index, error)
+}
+
+// contestants are all, in the order in which they are shown. The first is what the others are compared with.
+func contestants(layout string) []contestant {
+	return []contestant{
+		{"simdb", "the engine: db.Near, documents by ID, nearest first", simdbBuilder(layout)},
+		{"simdb table", "the table alone, as a library: sstable.Reader.Near", tableBuilder(layout)},
+		{"buckets", "permuted tables in memory, uncompressed, an array of buckets each", buildBuckets},
+		{"flat scan", "one array, compared as a whole with kernel.ScanFlat", buildFlat},
+		{"Huffman", "permuted tables in memory, in the codec of Manku et al. 2007", buildHuffman},
+		{"Pebble", "permuted tables as keys of Pebble", buildPebble},
+		{"bbolt", "permuted tables as keys of bbolt", buildBolt},
+	}
+}
+
+// rotations are permuted tables with one leading block each: table i is led by bits[i] bits from offset[i] on, counted
+// from the top. Two fingerprints within k bits agree in one of k+1 blocks, so k+1 tables are complete.
+type rotations struct{ offset, bits []int }
+
+// forDistance has 4 tables, as is usual, or as many as k needs.
+func forDistance(k int) (r rotations) {
+	m := max(4, k+1)
+	for i, at := 0, 0; i < m; i++ {
+		w := 64 / m
+		if i < 64%m {
+			w++
+		}
+		r.offset, r.bits = append(r.offset, at), append(r.bits, w)
+		at += w
+	}
+	return r
+}
+
+// permute brings the leading block of a table to the top.
+func (r rotations) permute(table int, fp uint64) uint64 {
+	return bits.RotateLeft64(fp, r.offset[table])
+}
+
+// rangeOf is the first and the last permuted key that agrees with q in the leading block.
+func (r rotations) rangeOf(table int, q uint64) (first, last uint64) {
+	rest := ^uint64(0) >> r.bits[table]
+	p := r.permute(table, q)
+	return p &^ rest, p | rest
+}
+
+// firstFoundIn says whether table is the first in which x = fp^q has an equal leading block, so that no document is
+// reported twice.
+func (r rotations) firstFoundIn(table int, x uint64) bool {
+	for i := range table {
+		if x<<r.offset[i]>>(64-r.bits[i]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// entry is a permuted fingerprint and its document.
+type entry struct {
+	key uint64
+	doc uint32
+}
+
+// sorted returns the entries of a table in ascending order.
+func (r rotations) sorted(table int, fps []uint64) []entry {
+	es := make([]entry, len(fps))
+	for i, fp := range fps {
+		es[i] = entry{r.permute(table, fp), uint32(i)}
+	}
+	return radixSort(es)
+}
+
+// radixSort sorts by key, in 8 passes, and keeps the order of equal keys.
+func radixSort(es []entry) []entry {
+	other := make([]entry, len(es))
+	for shift := 0; shift < 64; shift += 8 {
+		var at [256]int
+		for _, e := range es {
+			at[e.key>>shift&255]++
+		}
+		sum := 0
+		for i, n := range at {
+			at[i], sum = sum, sum+n
+		}
+		for _, e := range es {
+			p := &at[e.key>>shift&255]
+			other[*p] = e
+			*p++
+		}
+		es, other = other, es
+	}
+	return es
+}
+
+// nearByDefinition is what every answer must equal, in ascending order.
+func nearByDefinition(fps []uint64, q uint64, k int) (docs []uint32) {
+	for i, fp := range fps {
+		if bits.OnesCount64(fp^q) <= k {
+			docs = append(docs, uint32(i))
+		}
+	}
+	return docs
+}
+
+// answer collects what x finds, in ascending order.
+func answer(x index, q uint64, k int) ([]uint32, error) {
+	var docs []uint32
+	_, err := x.Near(q, k, func(doc uint32) { docs = append(docs, doc) })
+	slices.Sort(docs)
+	return docs, err
+}
+
+// diskBytes is the size of the files below dir.
+func diskBytes(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}

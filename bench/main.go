@@ -1,0 +1,60 @@
+// Command bench compares simdb with other ways to find near-duplicates, on the same data and in one run.
+//
+//	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt, in memory, a flat scan, the 2007 codec
+//	go run . pairs -n 1000000 -k 3       all pairs
+//
+// For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's answers are
+// compared with brute force on a sample before it is timed, and a wrong one ends the run.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+}
+
+const usage = "usage: bench near|pairs [flags]; bench near -h lists them"
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf(usage)
+	}
+	fs := flag.NewFlagSet(args[0], flag.ExitOnError)
+	n := fs.Int("n", 1_000_000, "fingerprints before copies")
+	ks := fs.String("k", "3", "distances, with commas between them")
+	seed := fs.Uint64("seed", 42, "seed of the data")
+	only := fs.String("only", "", "contestants to run, with commas between them; all by default")
+	layout := fs.String("layout", "4:1", "simdb's permuted tables")
+	queries := fs.Int("queries", 10_000, "near: number of queries")
+	check := fs.Int("check", 20, "near: queries whose answers are compared with brute force")
+	limit := fs.Duration("limit", 3*time.Second, "near: time for the queries of one contestant")
+	if err := fs.Parse(args[1:]); err != nil {
+		return err
+	}
+	near := nearFlags{n: *n, queries: *queries, check: *check, seed: *seed, only: *only, layout: *layout, limit: *limit}
+	for _, s := range strings.Split(*ks, ",") {
+		k, err := strconv.Atoi(s)
+		if err != nil || k < 0 || k > 63 {
+			return fmt.Errorf("-k %s: not a list of distances from 0 to 63", *ks)
+		}
+		near.ks = append(near.ks, k)
+	}
+	switch args[0] {
+	case "near":
+		return runNear(near)
+	case "pairs":
+		return runPairs(near)
+	default:
+		return fmt.Errorf("%q is no benchmark; %s", args[0], usage)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+// cpuTime is the processor time that this process has used, on all threads.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // it has no way to fail for the process itself
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// latencies are the durations of single queries, ascending.
+type latencies []time.Duration
+
+// percentile returns the least duration that p percent of the queries don't exceed.
+func (l latencies) percentile(p int) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[(len(l)-1)*p/100]
+}
+
+// measure asks all queries twice, first to warm up, and times each of the second round. A round ends early after limit.
+func measure(x index, queries []uint64, k int, limit time.Duration) (latencies, error) {
+	var all latencies
+	for round := range 2 {
+		runtime.GC()
+		all = all[:0]
+		begin := time.Now()
+		for _, q := range queries {
+			start := time.Now()
+			if _, err := x.Near(q, k, nil); err != nil {
+				return nil, err
+			}
+			end := time.Now()
+			all = append(all, end.Sub(start))
+			if end.Sub(begin) > limit/time.Duration(2-round) {
+				break
+			}
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// checkAnswers compares answers with the definition.
+func checkAnswers(x index, fps, queries []uint64, k int) error {
+	for _, q := range queries {
+		got, err := answer(x, q, k)
+		if err != nil {
+			return err
+		}
+		if want := nearByDefinition(fps, q, k); !slices.Equal(got, want) {
+			return fmt.Errorf("NEAR(%016x, %d) finds documents %v, brute force %v", q, k, got, want)
+		}
+	}
+	return nil
+}
+
+// table prints rows in columns, the first to the left, the others to the right.
+type table struct {
+	w    *tabwriter.Writer
+	rows [][]string
+}
+
+func newTable(w io.Writer, heads ...string) *table {
+	return &table{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight), rows: [][]string{heads}}
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) print() error {
+	width := 0
+	for _, r := range t.rows {
+		width = max(width, len(r[0]))
+	}
+	for _, r := range t.rows {
+		first := r[0] + strings.Repeat(" ", width-len(r[0]))
+		if _, err := fmt.Fprintln(t.w, first+"\t"+strings.Join(r[1:], "\t")+"\t"); err != nil {
+			return err
+		}
+	}
+	return t.w.Flush()
+}
+
+// microseconds formats d with three digits.
+func microseconds(d time.Duration) string {
+	switch us := float64(d.Nanoseconds()) / 1000; {
+	case us < 10:
+		return fmt.Sprintf("%.2f us", us)
+	case us < 100:
+		return fmt.Sprintf("%.1f us", us)
+	default:
+		return fmt.Sprintf("%.0f us", us)
+	}
+}

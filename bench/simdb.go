@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+var ctx = context.Background()
+
+// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their number as ID.
+type simdbIndex struct{ db *engine.DB }
+
+func simdbBuilder(layout string) func(string, []uint64, int) (index, error) {
+	return func(dir string, fps []uint64, _ int) (index, error) {
+		path := filepath.Join(dir, "bench.simdb")
+		if err := loadDatabase(path, layout, fps); err != nil {
+			return nil, err
+		}
+		db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		return &simdbIndex{db}, nil
+	}
+}
+
+// loadDatabase bulk-loads fps into a new database and compacts it.
+func loadDatabase(path, layout string, fps []uint64) error {
+	db, err := engine.Create(path, &engine.Options{Layout: layout, NoText: true, NoSketch: true, DisableAutoCompaction: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	l, err := db.NewLoader(ctx, engine.LoadOptions{MemoryBytes: 1 << 30})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for i := range fps {
+		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprint: &fps[i], Time: now}); err != nil {
+			l.Abort()
+			return err
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		return err
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func (s *simdbIndex) Near(q uint64, k int, found func(uint32)) (n int, err error) {
+	for m, err := range s.db.Near(ctx, q, k) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		if found != nil {
+			doc, err := strconv.ParseUint(m.ID, 10, 32)
+			if err != nil {
+				return n, err
+			}
+			found(uint32(doc))
+		}
+	}
+	return n, nil
+}
+
+// Bytes is the size of the permuted tables; IDs, times and the rest, which the others don't have, come on top.
+func (s *simdbIndex) Bytes() (n int64, err error) {
+	stats, err := s.db.Stats()
+	for _, t := range stats.Tables {
+		n += t.IndexBytes
+	}
+	return n, err
+}
+
+func (s *simdbIndex) Close() error { return s.db.Close() }
+
+// tableIndex is the table of such a database, used without the engine.
+type tableIndex struct {
+	bytes   int64
+	r       *sstable.Reader
+	scratch sstable.Scratch
+	hits    []sstable.Hit
+}
+
+func tableBuilder(layout string) func(string, []uint64, int) (index, error) {
+	return func(dir string, fps []uint64, k int) (index, error) {
+		x, err := simdbBuilder(layout)(dir, fps, k)
+		if err != nil {
+			return nil, err
+		}
+		bytes, err := x.Bytes()
+		if err == nil {
+			err = x.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "bench.simdb", "*.sst"))
+		if err != nil || len(names) != 1 {
+			return nil, fmt.Errorf("%d tables, want 1: %w", len(names), err)
+		}
+		f, err := vfs.Disk.Open(names[0])
+		if err != nil {
+			return nil, err
+		}
+		r, err := sstable.Open(f, names[0])
+		if err != nil {
+			return nil, err
+		}
+		return &tableIndex{bytes: bytes, r: r}, nil
+	}
+}
+
+func (t *tableIndex) Near(q uint64, k int, found func(uint32)) (n int, err error) {
+	if t.hits, err = t.r.Near(q, k, &t.scratch, t.hits[:0]); err != nil || found == nil {
+		return len(t.hits), err
+	}
+	for _, h := range t.hits {
+		id, err := t.r.ID(h.Doc)
+		if err != nil {
+			return 0, err
+		}
+		doc, err := strconv.ParseUint(string(id), 10, 32)
+		if err != nil {
+			return 0, err
+		}
+		found(uint32(doc))
+	}
+	return len(t.hits), nil
+}
+
+func (t *tableIndex) Bytes() (int64, error) { return t.bytes, nil }
+
+func (t *tableIndex) Close() error { return t.r.Close() }
