@@ -8,6 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -77,21 +79,29 @@ type inputFlags struct {
 
 // inputFormat is --format of commands that read files.
 type inputFormat struct {
-	Format string `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
+	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
 }
 
 // nearFlag is the criterion of a search.
 type nearFlag struct {
-	Near int `required:"" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+	Near distance `required:"" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
 }
 
-// Validate checks K.
-func (n nearFlag) Validate() error {
-	if n.Near < 0 || n.Near > 64 {
-		return fmt.Errorf("--near %d: a fingerprint has 64 bits, K is 0 to 64", n.Near)
+// distance is a number of bits, 0 to 64.
+type distance int
+
+// UnmarshalText parses a distance.
+func (d *distance) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 0 || n > 64 {
+		return fmt.Errorf("%q: a fingerprint has 64 bits, K is 0 to 64", text)
 	}
+	*d = distance(n)
 	return nil
 }
+
+// criterion is that of the flag.
+func (n nearFlag) criterion() engine.Criterion { return engine.Near(int(n.Near)) }
 
 // age is a duration with days and weeks: 30d, 2w, 48h, 90m.
 type age time.Duration
@@ -108,7 +118,7 @@ func (d *age) UnmarshalText(text []byte) error {
 	}
 	if unit > 0 {
 		n, err := strconv.ParseFloat(s[:len(s)-1], 64)
-		if err != nil || n < 0 || n*float64(unit) > float64(1<<62) {
+		if err != nil || !(n >= 0 && n*float64(unit) < 1<<62) {
 			return fmt.Errorf("%q is not an age such as 30d, 48h or 90m", s)
 		}
 		*d = age(n * float64(unit))
@@ -140,7 +150,7 @@ func (z *size) UnmarshalText(text []byte) error {
 		}
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n < 0 || n*factor > 1<<60 {
+	if err != nil || !(n >= 0 && n*factor < 1<<60) {
 		return fmt.Errorf("%q is not a size such as 2GiB or 500MB", text)
 	}
 	*z = size(n * factor)

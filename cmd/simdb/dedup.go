@@ -39,8 +39,7 @@ func (c *dedupCmd) Validate() error {
 	if c.Audit != "" && c.NoAudit {
 		return errors.New("--audit and --no-audit contradict each other")
 	}
-	_, err := input.ParseFormat(c.Format)
-	return err
+	return nil
 }
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
@@ -85,9 +84,7 @@ type member struct {
 func (c *dedupCmd) Run(a *app) (err error) {
 	start := time.Now()
 	d := &dedup{a: a, c: c, names: c.Files, dropped: map[int64]member{}}
-	if d.opt, err = c.inputFlags.options(c.inputFormat); err != nil {
-		return err
-	}
+	d.opt = c.inputFlags.options(c.Format)
 	d.opt.MakeID = true
 	if _, err := newSources(c.Files); err != nil {
 		return err
@@ -190,26 +187,22 @@ func (d *dedup) spool(dir string) error {
 			return err
 		}
 		d.meter.Report(engine.Progress{Stage: "read standard input"})
-		_, err = io.Copy(to, cancellable{d.a.context(), src})
-		if err = errors.Join(err, to.Close()); err != nil {
+		copied := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(to, src)
+			copied <- errors.Join(err, to.Close())
+		}()
+		select {
+		case err = <-copied:
+		case <-d.a.context().Done(): // the read that is under way ends with the process
+			err = context.Cause(d.a.context())
+		}
+		if err != nil {
 			return err
 		}
 		d.files = append(d.files, path)
 	}
 	return nil
-}
-
-// cancellable is a reader that ends with a context, between reads.
-type cancellable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c cancellable) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }
 
 // each calls f for every record of all files, and bad for what can't be used. Damaged files are noted when first.
@@ -299,7 +292,7 @@ func (d *dedup) load(db *engine.DB) error {
 func (d *dedup) cluster(db *engine.DB) error {
 	o := &engine.ClusterOptions{Before: d.c.Keep.before(d.values), Progress: d.meter.Report}
 	keeper := int64(0)
-	for m, err := range db.Clusters(d.a.context(), engine.Near(d.c.Near), o) {
+	for m, err := range db.Clusters(d.a.context(), d.c.criterion(), o) {
 		if err != nil {
 			return err
 		}

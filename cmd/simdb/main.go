@@ -49,7 +49,7 @@ func run(args []string) int {
 		return max(int(done), code)
 	}
 	if err != nil {
-		return a.misuse(err)
+		return a.misuse(err, args)
 	}
 	if err := ctx.Run(a); err != nil {
 		return a.fail(err)
@@ -98,8 +98,11 @@ func (a *app) fail(err error) int {
 	return exitError
 }
 
-// misuse reports wrong arguments.
-func (a *app) misuse(err error) int {
+// misuse reports wrong arguments. The first of them may be a command misspelt, which was taken for a database.
+func (a *app) misuse(err error, args []string) int {
+	if verb, ok := misspelt(args[0]); ok {
+		err = fmt.Errorf("unknown command %q, did you mean %q?", args[0], verb)
+	}
 	fmt.Fprintf(a.err, "simdb: %v\n", err)
 	fmt.Fprintf(a.err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
 	return exitError

@@ -27,10 +27,7 @@ type matchCmd struct {
 // Run copies the lines that are new.
 func (c *matchCmd) Run(a *app) (err error) {
 	start := time.Now()
-	opt, err := c.inputFlags.options(c.inputFormat)
-	if err != nil {
-		return err
-	}
+	opt := c.inputFlags.options(c.Format)
 	opt.MakeID = !c.Add
 	src, err := newSources([]string{c.File})
 	if err != nil {
@@ -131,13 +128,13 @@ func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 		fp, ok = *rec.Doc.Fingerprint, true
 	}
 	if ok {
-		for _, err := range t.db.Near(ctx, fp, t.c.Near) {
+		for _, err := range t.db.Near(ctx, fp, int(t.c.Near)) {
 			return false, err
 		}
 	}
 	if !t.c.Add {
 		return true, nil
 	}
-	_, stored, err := t.db.PutNovel(ctx, rec.Doc, engine.Near(t.c.Near))
+	_, stored, err := t.db.PutNovel(ctx, rec.Doc, t.c.criterion())
 	return stored, err
 }

@@ -21,7 +21,7 @@ func (c *pairsCmd) Run(a *app) (err error) {
 	m := a.meter()
 	defer m.Stop()
 	return foundOr(a.rows(c.rowFlags, []string{"a", "b", "distance"}, func(row func(...any) error) error {
-		for p, err := range db.Pairs(a.context(), engine.Near(c.Near), m.Report) {
+		for p, err := range db.Pairs(a.context(), c.criterion(), m.Report) {
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func (c *clustersCmd) Run(a *app) (err error) {
 		o.Mode = engine.Components
 	}
 	return foundOr(a.rows(c.rowFlags, []string{"cluster", "id", "keep", "distance"}, func(row func(...any) error) error {
-		for p, err := range db.Clusters(a.context(), engine.Near(c.Near), o) {
+		for p, err := range db.Clusters(a.context(), c.criterion(), o) {
 			if err != nil {
 				return err
 			}

@@ -14,34 +14,35 @@ import (
 
 // rowFlags say how and where rows are written.
 type rowFlags struct {
-	Format string `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
-	Output string `short:"o" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl and .json set the format."`
+	Format rowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	Output string    `short:"o" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl and .json set the format."`
 }
 
-// Validate checks the format.
-func (f rowFlags) Validate() error {
-	if f.Format == "" {
-		return nil
-	}
-	_, err := output.ParseFormat(f.Format)
+// rowFormat is an output.Format, or none.
+type rowFormat struct {
+	output.Format
+	set bool
+}
+
+// UnmarshalText parses the name of a format.
+func (f *rowFormat) UnmarshalText(text []byte) (err error) {
+	f.Format, err = output.ParseFormat(string(text))
+	f.set = true
 	return err
 }
 
 // options returns how rows are to be written to standard output, or to the file of -o.
-func (f rowFlags) options() (output.Options, error) {
+func (f rowFlags) options() output.Options {
 	o := output.Options{Format: output.TSV}
 	if f.Output == "" {
 		o = output.Detect(os.Stdout)
 	} else if named, err := output.ParseFormat(strings.TrimPrefix(filepath.Ext(plainName(f.Output)), ".")); err == nil {
 		o.Format = named
 	}
-	if f.Format != "" {
-		var err error
-		if o.Format, err = output.ParseFormat(f.Format); err != nil {
-			return o, err
-		}
+	if f.Format.set {
+		o.Format = f.Format.Format
 	}
-	return o, nil
+	return o
 }
 
 // plainName is a file's name without the ending of a compression.
@@ -121,10 +122,7 @@ func (s *sink) close(failure error) error {
 
 // rows runs write, which writes rows with the given columns, and reports whether there were any.
 func (a *app) rows(f rowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
-	o, err := f.options()
-	if err != nil {
-		return false, err
-	}
+	o := f.options()
 	to, err := a.sink(f.Output, o)
 	if err != nil {
 		return false, err

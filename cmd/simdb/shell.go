@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -12,7 +13,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // shellCmd is `simdb DB ['STATEMENT'...]`.
@@ -29,10 +29,6 @@ func (c *shellCmd) Run(a *app) (err error) {
 	if !c.Create && !exists(c.DB) {
 		return c.missing()
 	}
-	options, err := c.options()
-	if err != nil {
-		return err
-	}
 	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
 	if !interactive {
 		ctx = a.context()
@@ -42,6 +38,7 @@ func (c *shellCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer closing(db, &err)
+	options := c.options()
 	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, Version: version()}
 	if interactive {
 		return exit(repl.Run(ctx, cfg))
@@ -103,24 +100,29 @@ func mayWrite(text string) bool {
 
 // missing is the error for a database that is not there: perhaps it was meant to be a command.
 func (c *shellCmd) missing() error {
-	if !strings.ContainsAny(c.DB, `./\`) {
-		if verb, ok := query.Closest(c.DB, verbs()); ok {
-			return fmt.Errorf("unknown command %q, did you mean %q?", c.DB, verb)
-		}
-		if len(c.Statements) == 0 {
-			return fmt.Errorf("%s is neither a command nor a database (simdb --help lists the commands)", c.DB)
-		}
+	if verb, ok := misspelt(c.DB); ok {
+		return fmt.Errorf("unknown command %q, did you mean %q?", c.DB, verb)
+	}
+	if !strings.ContainsAny(c.DB, pathMarks) && len(c.Statements) == 0 {
+		return fmt.Errorf("%s is neither a command nor a database (simdb --help lists the commands)", c.DB)
 	}
 	return fmt.Errorf("%s: %w\n  simdb load %s FILE... makes a database, simdb --create %s an empty one", c.DB, errNoDatabase, c.DB, c.DB)
 }
 
 var errNoDatabase = errors.New("there is no such database")
 
-// verbs are the names of all commands.
-func verbs() []string {
-	return []string{"load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "hash", "debug",
-		"version", "completion"}
+const pathMarks = `./\` // what the names of databases have and those of commands have not
+
+// misspelt returns the command that was meant by arg, if that is none, and no database, but close to one.
+func misspelt(arg string) (verb string, ok bool) {
+	if strings.ContainsAny(arg, pathMarks) || strings.HasPrefix(arg, "-") || slices.Contains(verbs(), arg) || exists(arg) {
+		return "", false
+	}
+	return query.Closest(arg, verbs())
 }
 
-// options returns how rows are written.
-func (c *shellCmd) options() (output.Options, error) { return c.rowFlags.options() }
+// verbs are the names of all commands.
+func verbs() []string {
+	return []string{"shell", "load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "hash", "debug",
+		"version", "completion"}
+}

@@ -12,11 +12,8 @@ import (
 )
 
 // options returns how files are to be read.
-func (f inputFlags) options(format inputFormat) (input.Options, error) {
-	o := input.Options{IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader}
-	var err error
-	o.Format, err = input.ParseFormat(format.Format)
-	return o, err
+func (f inputFlags) options(format input.Format) input.Options {
+	return input.Options{Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader}
 }
 
 // sources adds up the sizes of several input files, for progress.

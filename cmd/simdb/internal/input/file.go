@@ -154,11 +154,13 @@ func (f *File) Records(ctx context.Context) iter.Seq2[*Record, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		held := semaphore.NewWeighted(heldBytes)
-		for b := range f.pipeline(ctx, held) {
-			select {
-			case <-b.parsed:
-			case <-ctx.Done():
-				yield(nil, context.Cause(ctx))
+		batches := f.pipeline(ctx, held)
+		for {
+			b, err := receive(ctx, batches)
+			if err != nil {
+				yield(nil, err)
+			}
+			if b == nil {
 				return
 			}
 			for _, o := range b.out {
@@ -179,10 +181,24 @@ func (f *File) Records(ctx context.Context) iter.Seq2[*Record, error] {
 			}
 			b.free(held)
 		}
-		if ctx.Err() != nil {
-			yield(nil, context.Cause(ctx))
-		}
 	}
+}
+
+// receive returns the next batch, parsed, nil at the end. It does not wait for a read that is under way when ctx ends.
+func receive(ctx context.Context, batches <-chan *batch) (*batch, error) {
+	select {
+	case b, ok := <-batches:
+		if !ok {
+			return nil, context.Cause(ctx)
+		}
+		select {
+		case <-b.parsed:
+			return b, nil
+		case <-ctx.Done():
+		}
+	case <-ctx.Done():
+	}
+	return nil, context.Cause(ctx)
 }
 
 // pipeline starts the splitter and the parsers and returns the batches in order. They end with ctx.

@@ -2,7 +2,6 @@ package input
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -44,6 +43,12 @@ func ParseFormat(s string) (Format, error) {
 	return Auto, fmt.Errorf("unknown input format %q: one of %s", s, Formats)
 }
 
+// UnmarshalText is ParseFormat.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFormat(string(text))
+	return err
+}
+
 // formatOf tells the format of a file by its name and the beginning of its content. Fingerprints are recognised under
 // any name but .jsonl, since lists of them are called .tsv and .txt too.
 func formatOf(name string, head []byte) Format {
@@ -55,12 +60,10 @@ func formatOf(name string, head []byte) Format {
 	switch {
 	case len(lines) > 0 && isHashesHeader(lines[0]):
 		return Hashes
-	case named != CSV && allFingerprints(lines):
+	case named != CSV && mostlyFingerprints(lines):
 		return Fingerprints
 	case named != Auto:
 		return named
-	case len(lines) > 0 && json.Valid(lines[0]) && lines[0][0] == '{':
-		return JSONL
 	case len(lines) > 0 && lines[0][0] == '{':
 		return JSONL
 	case len(lines) > 0 && isHeader(lines[0], "\t"):
@@ -108,18 +111,17 @@ func sampleLines(head []byte) [][]byte {
 	return lines
 }
 
-// allFingerprints says whether every line has one or two columns, one of them of exactly 16 hexadecimal digits.
-func allFingerprints(lines [][]byte) bool {
+// mostlyFingerprints says whether at least half of the lines have one or two columns, one of them of exactly 16
+// hexadecimal digits. The others are then mistakes to report, not texts.
+func mostlyFingerprints(lines [][]byte) bool {
+	n := 0
 	for _, line := range lines {
 		cols := columns(line)
-		if len(cols) > 2 || len(cols) == 0 {
-			return false
-		}
-		if likeness(cols[0]) < 3 && (len(cols) == 1 || likeness(cols[1]) < 3) {
-			return false
+		if len(cols) <= 2 && (likeness(cols[0]) == 3 || likeness(cols[len(cols)-1]) == 3) {
+			n++
 		}
 	}
-	return len(lines) > 0
+	return n > 0 && 2*n >= len(lines)
 }
 
 // isHeader says whether line names columns that documents have.

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/simdb/simdb/engine"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"simdb": main})
+}
+
+// TestScripts runs the scripts in testdata/script: a command line user's session each.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TMPDIR", e.Getenv("WORK")+"/tmp")
+			examples, err := filepath.Abs("../../examples")
+			e.Setenv("EXAMPLES", examples)
+			return errors.Join(err, os.Mkdir(e.Getenv("WORK")+"/tmp", 0o777))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": cmdStatus, "gzip": cmdGzip, "chop": cmdChop, "huge": cmdHuge, "hold": cmdHold, "count": cmdCount,
+			"bytes": cmdBytes, "flip": cmdFlip,
+		},
+	})
+}
+
+// status N command args... runs a command, which must end with exit status N.
+func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit status %d, want %d", code, want)
+	}
+}
+
+// gzip out in... writes a gzip file with a member for each input file.
+func cmdGzip(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	for _, name := range args[1:] {
+		w := gzip.NewWriter(&b)
+		io.WriteString(w, ts.ReadFile(name))
+		w.Close()
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
+// chop file n cuts n bytes off the end of a file.
+func cmdChop(ts *testscript.TestScript, _ bool, args []string) {
+	st, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), st.Size()-n))
+}
+
+// huge file n appends a JSON line with a text of n MB and a newline.
+func cmdHuge(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	ts.Check(err)
+	io.WriteString(f, `{"id":"huge","text":"`)
+	for range n {
+		f.Write(bytes.Repeat([]byte("word "), 200_000))
+	}
+	io.WriteString(f, "\"}\n")
+	ts.Check(f.Close())
+}
+
+// hold db opens a database until the script ends, as another program might.
+func cmdHold(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := engine.Open(ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	ts.Setenv("PID", strconv.Itoa(os.Getpid()))
+	ts.Defer(func() { db.Close() })
+}
+
+// count n file: the file has n lines.
+func cmdCount(ts *testscript.TestScript, _ bool, args []string) {
+	if n := strings.Count(ts.ReadFile(args[1]), "\n"); strconv.Itoa(n) != args[0] {
+		ts.Fatalf("%s has %d lines, want %s", args[1], n, args[0])
+	}
+}
+
+// bytes file quoted writes a file of a Go string's bytes.
+func cmdBytes(ts *testscript.TestScript, _ bool, args []string) {
+	s, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(s), 0o666))
+}
+
+// flip pattern flips a bit in the middle of the one file that matches.
+func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(names) != 1 {
+		ts.Fatalf("%d files match", len(names))
+	}
+	b, err := os.ReadFile(names[0])
+	ts.Check(err)
+	b[len(b)/3] ^= 1
+	ts.Check(os.WriteFile(names[0], b, 0o666))
+}
+
+// simdb runs the program in dir and returns what it wrote.
+func simdb(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	var out, talk strings.Builder
+	c := exec.Command("simdb", args...)
+	c.Dir, c.Stdout, c.Stderr = dir, &out, &talk
+	if err := c.Run(); err != nil {
+		t.Fatalf("simdb %s: %v\n%s", strings.Join(args, " "), err, talk.String())
+	}
+	return out.String()
+}
+
+// Pairs of loaded fingerprints are those that brute force finds, also when they come in several loads and formats.
+func TestPairsAgainstBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	dir := t.TempDir()
+	var fps []uint64
+	files := [3]strings.Builder{}
+	for i := range 3000 {
+		fp := r.Uint64()
+		if i%2 == 1 {
+			fp = fps[r.IntN(len(fps))]
+			for range r.IntN(12) {
+				fp ^= 1 << r.IntN(64)
+			}
+		}
+		fps = append(fps, fp)
+		switch i % 3 {
+		case 0:
+			fmt.Fprintf(&files[0], "%016x\td%04d\n", fp, i)
+		case 1:
+			fmt.Fprintf(&files[1], "d%04d\t%016X\n", i, fp)
+		case 2:
+			fmt.Fprintf(&files[2], `{"id":"d%04d","fingerprint":%d}`+"\n", i, fp)
+		}
+	}
+	for i, name := range []string{"a.tsv", "b.txt", "c.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[i].String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	simdb(t, dir, "load", "x.simdb", "a.tsv", "b.txt")
+	simdb(t, dir, "load", "x.simdb", "c.jsonl")
+	for _, k := range []int{0, 3, 8} {
+		var want []string
+		for i, a := range fps {
+			for j := i + 1; j < len(fps); j++ {
+				if d := bits.OnesCount64(a ^ fps[j]); d <= k {
+					want = append(want, fmt.Sprintf("d%04d\td%04d\t%d", i, j, d))
+				}
+			}
+		}
+		got := strings.Fields(strings.ReplaceAll(simdb(t, dir, "pairs", "x.simdb", "--near", strconv.Itoa(k)), "\t", ","))
+		for i := range want {
+			want[i] = strings.ReplaceAll(want[i], "\t", ",")
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("k = %d: %d pairs, want %d", k, len(got), len(want))
+		}
+	}
+}
+
+// What was read before Ctrl-C is stored, and --resume goes on after it.
+func TestInterruptedLoad(t *testing.T) {
+	dir := t.TempDir()
+	var all strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&all, `{"id":"d%d","text":"document number %d"}`+"\n", i, i)
+	}
+	fifo := filepath.Join(dir, "docs.jsonl")
+	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
+		t.Skipf("no named pipes: %v %s", err, out)
+	}
+	var talk strings.Builder
+	c := exec.Command("simdb", "load", "x.simdb", "docs.jsonl")
+	c.Dir, c.Stderr = dir, &talk
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, all.String()[:strings.Index(all.String(), `{"id":"d20"`)])
+	time.Sleep(300 * time.Millisecond) // for the lines to be read; fewer are stored if the machine is slower
+	c.Process.Signal(os.Interrupt)
+	err = c.Wait()
+	w.Close()
+	if c.ProcessState.ExitCode() != exitInterrupt {
+		t.Fatalf("%v\n%s", err, talk.String())
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT")))
+	if err != nil || n == 0 || n > 20 {
+		t.Fatalf("%d documents stored, %v", n, err)
+	}
+	os.Remove(fifo)
+	if err := os.WriteFile(fifo, []byte(all.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var resumed strings.Builder
+	c = exec.Command("simdb", "load", "x.simdb", "docs.jsonl", "--resume")
+	c.Dir, c.Stderr = dir, &resumed
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, resumed.String())
+	}
+	if want := fmt.Sprintf("going on after line %d\n", n); !strings.Contains(resumed.String(), want) {
+		t.Errorf("%q does not say %q", resumed.String(), want)
+	}
+	if got := simdb(t, dir, "x.simdb", "COUNT"); strings.TrimSpace(got) != "50" {
+		t.Errorf("%s documents", got)
+	}
+}
+
+// Dedup that is interrupted leaves neither half an output nor temporary files.
+func TestInterruptedDedup(t *testing.T) {
+	dir := t.TempDir()
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("simdb", "dedup", "-", "--near", "3", "-o", "kept.jsonl")
+	c.Dir, c.Env = dir, append(os.Environ(), "TMPDIR="+tmp)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(in, `{"id":"a","text":"x"}`+"\n")
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+		if left, _ := os.ReadDir(tmp); len(left) > 0 {
+			break
+		}
+	}
+	c.Process.Signal(os.Interrupt)
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != exitInterrupt {
+		t.Errorf("exit status %d", code)
+	}
+	for _, d := range []string{tmp, dir} {
+		left, _ := os.ReadDir(d)
+		left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "tmp" })
+		if len(left) > 0 {
+			t.Errorf("left in %s: %v", d, left)
+		}
+	}
+}
+
+func TestSizesAndAges(t *testing.T) {
+	for in, want := range map[string]size{"2GiB": 2 << 30, "500MB": 500e6, "1.5k": 1536, "7": 7, "0": 0, "1 TB": 1e12} {
+		var z size
+		if err := z.UnmarshalText([]byte(in)); err != nil || z != want {
+			t.Errorf("%q is %d, %v; want %d", in, z, err, want)
+		}
+	}
+	for in, want := range map[string]time.Duration{"30d": 720 * time.Hour, "2w": 336 * time.Hour, "48h": 48 * time.Hour, "90m": 90 * time.Minute} {
+		var a age
+		if err := a.UnmarshalText([]byte(in)); err != nil || time.Duration(a) != want {
+			t.Errorf("%q is %v, %v; want %v", in, time.Duration(a), err, want)
+		}
+	}
+	for _, in := range []string{"", "x", "-1", "1e99GB", "-3d", "NaNd"} {
+		if err := new(size).UnmarshalText([]byte(in)); err == nil {
+			t.Errorf("%q is a size", in)
+		}
+		if err := new(age).UnmarshalText([]byte(in)); err == nil {
+			t.Errorf("%q is an age", in)
+		}
+	}
+}
