@@ -1,0 +1,281 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/simdb/simdb/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func putAll(t testing.TB, db *engine.DB, fps map[string]uint64) {
+	t.Helper()
+	for id, fp := range fps {
+		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1000, 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	db := openTest(t, nil)
+	putAll(t, db, map[string]uint64{"a": 0xff, "b": 0xfe, "c": 0xf0})
+	now := time.Now()
+	for _, tc := range []struct {
+		text string
+		args []any
+		want string
+	}{
+		{"NEAR(?, ?)", []any{uint64(0xff), 1}, "[[a 0] [b 1]]"},
+		{"NEAR(?, $k)", []any{"a", Named{"k", int64(1)}}, "[[b 1]]"},
+		{"NEAR($a, $k) OR ID = $a", []any{Named{"$a", "a"}, Named{"k", uint8(1)}}, "[[b 1] [a <nil>]]"},
+		{"NEAR(?, 64) LIMIT ? OFFSET ?", []any{0xff, 1, 1}, "[[b 1]]"},
+		{"ID LIKE ? AND ID != ?", []any{"%", []byte("b")}, "[[a] [c]]"},
+		{"ID LIKE '%' SINCE ?", []any{time.Unix(1001, 0)}, "[]"},
+		{"ID LIKE 'a' SINCE ?", []any{now.Sub(time.Unix(0, 0))}, "[[a]]"},
+		{"NEAR(?, 64) -- ? in a comment", []any{Text("...")}, "[]"},
+		{"NEAR(TEXT ?, 64)", []any{"..."}, "[]"},
+		{"ID = '?' OR ID = ?", []any{"c"}, "[[c]]"},
+	} {
+		rows, err := Run(t.Context(), db, tc.text, tc.args...)
+		if err != nil {
+			t.Errorf("%s: %s", tc.text, Detail(err))
+			continue
+		}
+		if got := fmt.Sprint(append([]Row{}, read(t, rows)...)); got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.text, got, tc.want)
+		}
+	}
+	for _, tc := range []struct {
+		text string
+		args []any
+		want string
+	}{
+		{"NEAR(?, 3)", nil, "parameter 1 has no value"},
+		{"NEAR(?, ?)", []any{"a"}, "parameter 2 has no value"},
+		{"NEAR('a', 3)", []any{1, 2}, "2 values are given, but the statement has 0 ?"},
+		{"NEAR($id, 3)", []any{Named{"ID", "a"}}, "parameter $id has no value"},
+		{"NEAR(?, 3)", []any{3.5}, "the value of parameter ? should be a fingerprint"},
+		{"NEAR(?, 3)", []any{-1}, "the value of parameter ? should be a fingerprint"},
+		{"NEAR('a', ?)", []any{"3"}, "the value of parameter ? should be a whole number"},
+		{"NEAR('a', ?)", []any{1.5}, "the value of parameter ? should be a whole number"},
+		{"NEAR('a', ?)", []any{65}, "k is 0..64, not 65"},
+		{"NEAR(?, 3)", []any{struct{}{}}, "type struct {}, which means nothing here"},
+		{"NEAR(?, 3)", []any{(*engine.Doc)(nil)}, "which means nothing here"},
+		{"GET ?", []any{7}, "should be a document id in quotes"},
+	} {
+		_, err := Run(t.Context(), db, tc.text, tc.args...)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %s", tc.text, err, tc.want)
+		}
+	}
+}
+
+func TestPutParameters(t *testing.T) {
+	db := openTest(t, nil)
+	fp := uint64(7)
+	for i, doc := range []any{
+		engine.Doc{ID: "d0", Fingerprint: &fp}, &engine.Doc{ID: "d1", Fingerprint: &fp}, json.RawMessage(`{"id": "d2", "fingerprint": 7}`),
+		`{"id": "d3", "fingerprint": "7"}`, map[string]any{"id": "d4", "fingerprint": "0x7"},
+	} {
+		rows, err := Run(t.Context(), db, "PUT ?", doc)
+		if err != nil || rows.Message() != "stored" || !rows.Wrote() {
+			t.Fatalf("%v: %v", doc, err)
+		}
+		e, err := db.Lookup(t.Context(), fmt.Sprint("d", i))
+		if err != nil || e.Fingerprint != 7 {
+			t.Errorf("%v: %+v, %v", doc, e, err)
+		}
+	}
+}
+
+// A document that GET shows as JSON is what PUT takes.
+func TestGetPutRoundTrip(t *testing.T) {
+	db := openTest(t, nil)
+	fp := uint64(0x0123456789abcdef)
+	want := engine.Doc{ID: "it's \"1\"\n", Text: "some\twords \u2028 é", Fields: json.RawMessage(`{"x":[1.50,null,"y"]}`), Fingerprint: &fp,
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)}
+	if _, err := Run(t.Context(), db, "PUT ?", want); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Run(t.Context(), db, "GET ?", want.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := read(t, rows)[0]
+	object := make(map[string]any)
+	for i, c := range rows.Columns() {
+		object[c] = row[i]
+	}
+	object["fingerprint"] = fmt.Sprintf("%016x", object["fingerprint"])
+	if _, err := Run(t.Context(), db, "DELETE ?", want.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), db, "PUT ?", object); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.Get(t.Context(), want.ID)
+	if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || *got.Fingerprint != fp || !got.Time.Equal(want.Time) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// Rows show the database as it was when the statement began, and hold on to it only until they are closed.
+func TestSnapshot(t *testing.T) {
+	db := openTest(t, nil)
+	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
+	rows, err := Run(t.Context(), db, "NEAR(1, 0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), db, "DELETE WHERE ID LIKE '%'"); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, rows); len(got) != 3 || rows.Count() != 3 {
+		t.Errorf("%v", got)
+	}
+	if s := rows.Stats(); s.Candidates == 0 || s.Matches != 3 {
+		t.Errorf("%+v", s)
+	}
+	if e := rows.Elapsed(); e <= 0 || e != rows.Elapsed() {
+		t.Errorf("the time goes on after the end: %v", e)
+	}
+	if rows.Next() || len(read(t, rows)) != 0 || rows.Close() != nil {
+		t.Error("rows after the end")
+	}
+}
+
+// Reading may stop early, by break, by Close, or not begin at all; goleak sees to it that nothing stays behind.
+func TestStopsEarly(t *testing.T) {
+	db := openTest(t, nil)
+	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
+	for _, text := range []string{"NEAR(1, 0)", "NEAR(1, 0) ORDER BY id DESC", "ID LIKE '%'", "NEAREST(1, 3)", "PAIRS NEAR 3", "CLUSTERS NEAR 3", "STATS", "COUNT"} {
+		rows, err := Run(t.Context(), db, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rows.All() {
+			break
+		}
+		if rows, err = Run(t.Context(), db, text); err != nil {
+			t.Fatal(err)
+		}
+		if !rows.Next() || rows.Close() != nil || rows.Next() {
+			t.Errorf("%s: rows after Close", text)
+		}
+		if rows, err = Run(t.Context(), db, text); err != nil || rows.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Errors of the engine keep their identity, and get a class.
+func TestErrorClasses(t *testing.T) {
+	db := openTest(t, nil)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	first := func(ctx context.Context, db *engine.DB, text string) error {
+		rows, err := Run(ctx, db, text)
+		if err != nil {
+			return err
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	putAll(t, db, map[string]uint64{"a": 1})
+	closed, err := engine.Open(t.TempDir()+"/closed.simdb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		err   error
+		is    error
+		class string
+	}{
+		{first(t.Context(), db, "GET 'nobody'"), engine.ErrNotFound, ClassNotFound},
+		{first(t.Context(), db, "DELETE 'nobody'"), engine.ErrNotFound, ClassNotFound},
+		{first(t.Context(), db, "NEAR('nobody', 3)"), engine.ErrNotFound, ClassNotFound},
+		{first(cancelled, db, "ID LIKE '%'"), context.Canceled, ClassCancelled},
+		{first(t.Context(), closed, "NEAR(1, 3)"), engine.ErrClosed, ClassOther},
+		{first(t.Context(), db, `PUT {"id": "`+strings.Repeat("x", 70000)+`"}`), engine.ErrTooLarge, ClassParameter},
+		{fmt.Errorf("x: %w", engine.ErrReadOnly), engine.ErrReadOnly, ClassReadOnly},
+		{fmt.Errorf("x: %w", engine.ErrLocked), engine.ErrLocked, ClassLocked},
+		{&engine.CorruptionError{File: "x", Err: errors.New("bad")}, engine.ErrCorruption, ClassCorruption},
+	} {
+		if !errors.Is(tc.err, tc.is) || Class(tc.err) != tc.class {
+			t.Errorf("%v: class %q, want %q and %v", tc.err, Class(tc.err), tc.class, tc.is)
+		}
+		if !strings.HasPrefix(Detail(tc.err), tc.class+": ") {
+			t.Errorf("shown as %q", Detail(tc.err))
+		}
+	}
+}
+
+// The error of the interface's contract, letter by letter.
+func TestErrorFormat(t *testing.T) {
+	err := Check("NEER(0xff, 3)")
+	const want = "Parse error: unknown predicate \"NEER\", did you mean NEAR?\n  NEER(0xff, 3)\n  ^"
+	if got := Detail(err); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	e, ok := errors.AsType[*ParseError](Check("NEAR('é', 3)\n  AND @"))
+	if !ok || e.Line != 2 || e.Column != 7 || e.Offset != 20 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Every word that the lexer knows is one that the grammar uses, and the other way round.
+func TestKeywords(t *testing.T) {
+	grammar := parser.String()
+	for _, w := range Keywords() {
+		// Names of columns and modes are checked by bind.
+		if slices.Contains([]string{"DISTANCE", "SCORE", "TIME", "STAR", "COMPONENTS"}, w) {
+			continue
+		}
+		if !strings.Contains(grammar, `"`+w+`"`) {
+			t.Errorf("%s is in no rule", w)
+		}
+	}
+	for i, part := range strings.Split(grammar, `"`) {
+		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(Keywords(), part) {
+			t.Errorf("%s is no keyword", part)
+		}
+	}
+}
+
+func BenchmarkNear(b *testing.B) {
+	db := openTest(b, nil)
+	for i := range 1000 {
+		fp := uint64(i) * 0x9e3779b97f4a7c15
+		if err := db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprint: &fp}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		rows, err := Run(b.Context(), db, "NEAR(?, 3) LIMIT 10", uint64(1))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
