@@ -3,10 +3,8 @@ package fuzz
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -86,33 +84,31 @@ func FuzzSplitter(f *testing.F) {
 			last = p.Line
 		}
 		if query.Check(text) == nil && len(pieces) != 1 {
-			t.Fatalf("%q is one statement, cut into %q", text, pieces)
+			t.Fatalf("%q is one statement, cut into %+v", text, pieces)
 		}
 	})
 }
 
-// fuzzDatabase is a small database for all runs of FuzzQuery.
-var fuzzDatabase = sync.OnceValues(func() (*engine.DB, error) {
-	dir, err := os.MkdirTemp("", "simdb-fuzz-")
+// fuzzDatabase makes a small database.
+func fuzzDatabase(f *testing.F) *engine.DB {
+	db, err := engine.Open(filepath.Join(f.TempDir(), "fuzz.simdb"), nil)
 	if err != nil {
-		return nil, err
+		f.Fatal(err)
 	}
-	db, err := engine.Open(filepath.Join(dir, "fuzz.simdb"), nil)
-	if err != nil {
-		return nil, err
-	}
+	f.Cleanup(func() { db.Close() })
 	for i, id := range []string{"a", "b", "doc-17", "mirror/a", "it's"} {
 		fp := uint64(1)<<i - 1
 		doc := engine.Doc{ID: id, Fingerprint: &fp, Text: strings.Repeat("some words ", i), Time: time.Unix(int64(i)*86400, 0)}
-		if err := db.Put(context.Background(), doc); err != nil {
-			return nil, err
+		if err := db.Put(f.Context(), doc); err != nil {
+			f.Fatal(err)
 		}
 	}
-	return db, nil
-})
+	return db
+}
 
 // FuzzQuery runs any statement that reads: it must not panic, and no document may be found twice.
 func FuzzQuery(f *testing.F) {
+	db := fuzzDatabase(f)
 	for _, s := range statementSeeds {
 		f.Add(s)
 	}
@@ -122,10 +118,6 @@ func FuzzQuery(f *testing.F) {
 			if strings.Contains(up, word) {
 				return
 			}
-		}
-		db, err := fuzzDatabase()
-		if err != nil {
-			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
