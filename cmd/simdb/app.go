@@ -144,6 +144,14 @@ func seconds(start time.Time) string {
 	return d.Round(time.Second).String()
 }
 
+// count writes n things: "1 table", "2 tables".
+func count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return progress.Number(n) + " " + thing + "s"
+}
+
 // hintFor says what to do about an error, "" where that is plain.
 func hintFor(err error) string {
 	switch {

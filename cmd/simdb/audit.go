@@ -128,7 +128,7 @@ func (d *dedup) summary(start time.Time) {
 		return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(d.read))
 	}
 	row := func(what string, n int64, share, note string) {
-		fmt.Fprintf(w, "%-10s %12s  %8s  %s\n", what, progress.Number(n), share, note)
+		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, note)
 	}
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", seconds(start)))
 	if d.rejects.n > 0 {
@@ -145,7 +145,7 @@ func (d *dedup) summary(start time.Time) {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
 	}
 	dropped := int64(len(d.dropped))
-	row("clusters", d.clusters, "", fmt.Sprintf("of near-duplicates, which differ in at most %d of 64 bits from the one that is kept (%s)", d.c.Near, d.rule()))
+	row("clusters", d.clusters, "", fmt.Sprintf("groups of near-duplicates: at most %d of 64 bits differ", d.c.Near))
 	row("dropped", dropped, share(dropped), d.auditNote())
 	row("kept", d.kept, share(d.kept), d.keptNote())
 }
@@ -164,14 +164,15 @@ func (d *dedup) rule() string {
 
 func (d *dedup) auditNote() string {
 	if path := d.c.auditPath(); path != "" {
-		return "each with its keeper and distance: " + path
+		return "near-duplicates; keeper and distance of each are in " + path
 	}
-	return "no list of them was written (--audit FILE)"
+	return "near-duplicates; --audit FILE writes a list of them"
 }
 
 func (d *dedup) keptNote() string {
-	if d.c.Output == "" || d.c.Output == "-" {
-		return "written to standard output"
+	to := d.c.Output
+	if to == "" || to == "-" {
+		to = "standard output"
 	}
-	return "written to " + d.c.Output
+	return fmt.Sprintf("%s of every group, and what is in none, are in %s", d.rule(), to)
 }

@@ -100,7 +100,7 @@ func (c *checkCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %s documents in %d tables, %s, checked in %s", c.DB, progress.Number(report.Documents), report.Tables,
+	a.say("%s: %s in %s, %s, checked in %s", c.DB, count(report.Documents, "document"), count(report.Tables, "table"),
 		progress.Bytes(report.Bytes), seconds(start))
 	return c.damage(a, report.Problems)
 }
@@ -158,7 +158,7 @@ func (c *compactCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %d tables and %s before, %d and %s after; %s", c.DB, len(before.Tables), progress.Bytes(before.DiskBytes),
+	a.say("%s: %s and %s before, %d and %s after; %s", c.DB, count(int64(len(before.Tables)), "table"), progress.Bytes(before.DiskBytes),
 		len(after.Tables), progress.Bytes(after.DiskBytes), seconds(start))
 	return nil
 }
@@ -180,7 +180,7 @@ func (c *pruneCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %s documents deleted; compact gives their space back", c.DB, progress.Number(int64(n)))
+	a.say("%s: %s deleted; compact gives their space back", c.DB, count(int64(n), "document"))
 	return nil
 }
 

@@ -181,7 +181,7 @@ func (l *load) add(rec *input.Record) error {
 
 // summary says what the load has done.
 func (l *load) summary(s engine.LoadStats, start time.Time) {
-	text := fmt.Sprintf("%s: %s documents loaded in %s", l.c.DB, progress.Number(s.Documents), seconds(start))
+	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, count(s.Documents, "document"), seconds(start))
 	for _, part := range []struct {
 		n    int64
 		what string

@@ -60,8 +60,8 @@ func (c *matchCmd) Run(a *app) (err error) {
 	err = t.run(a, in)
 	m.Stop()
 	err = errors.Join(err, rejects.close())
-	a.say("%s documents read, %s of them new; %s lines rejected; %s", progress.Number(t.read), progress.Number(t.fresh),
-		progress.Number(rejects.n), seconds(start))
+	a.say("%s read, %s of them new; %s rejected; %s", count(t.read, "document"), progress.Number(t.fresh),
+		count(rejects.n, "line"), seconds(start))
 	return err
 }
 
