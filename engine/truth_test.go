@@ -1,0 +1,367 @@
+package engine_test
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash codes of testdata/emoji.tsv.gz.
+// SIMDB_FULL=1 asks for every code on every layout after every step; otherwise a sample of the codes is taken.
+
+// A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from elsewhere: the digest is
+// that of the lines "row1 TAB row2 TAB distance LF", sorted by the rows, which are those where a code comes first.
+type hashKind struct {
+	name   string
+	column int
+	k      int // the distance that the truth is of
+	pairs  int
+	digest string
+}
+
+var hashKinds = []hashKind{
+	{"dHash", 0, 6, 31934, "1928e99a5f9b74f48d473de8f0c80223501b26c1c7df5ae2e39f9f40235385f2"},
+	{"pHash", 1, 8, 28352, "8f465494d900fed558593bdf04244af8a82edf6ff9b814b097a0ba2fc89484b4"},
+}
+
+const truthMaxDistance = 10 // NEAR is asked for every distance up to this one
+
+func fullTruth() bool { return os.Getenv("SIMDB_FULL") != "" }
+
+// codes reads the codes of h.
+func (h hashKind) codes(tb testing.TB) []uint64 {
+	tb.Helper()
+	f, err := os.Open(filepath.Join("testdata", "emoji.tsv.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var codes []uint64
+	sc := bufio.NewScanner(z)
+	for sc.Scan() {
+		code, err := strconv.ParseUint(strings.Split(sc.Text(), "\t")[h.column], 16, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		codes = append(codes, code)
+	}
+	if sc.Err() != nil || len(codes) != 11201 {
+		tb.Fatal(len(codes), sc.Err())
+	}
+	return codes
+}
+
+// A truth is what a database should hold: row i has ID rowID(i) and code[i], unless it is gone.
+type truth struct {
+	code []uint64
+	gone []bool
+}
+
+func newTruth(codes []uint64) *truth { return &truth{slices.Clone(codes), make([]bool, len(codes))} }
+
+func rowID(row int) string { return fmt.Sprintf("emoji/%05d", row) }
+
+func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row), Fingerprint: &code} }
+
+// A rowHit is a row at a distance.
+type rowHit struct{ row, distance int }
+
+// near returns all rows within k bits of code by brute force, nearest first, then in their order, which is that of their IDs.
+func (tr *truth) near(code uint64, k int) []rowHit {
+	var hits []rowHit
+	for row, c := range tr.code {
+		if d := bits.OnesCount64(c ^ code); d <= k && !tr.gone[row] {
+			hits = append(hits, rowHit{row, d})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b rowHit) int { return cmp.Compare(a.distance, b.distance) })
+	return hits
+}
+
+// A rowPair is two rows, a < b, at a distance.
+type rowPair struct{ a, b, distance int }
+
+// pairs returns all pairs of rows within k bits by brute force, nearest first, then in the order of the rows.
+func (tr *truth) pairs(k int) []rowPair {
+	var pairs []rowPair
+	for a, ca := range tr.code {
+		for b, cb := range tr.code[:a] {
+			if d := bits.OnesCount64(ca ^ cb); d <= k && !tr.gone[a] && !tr.gone[b] {
+				pairs = append(pairs, rowPair{b, a, d})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(x, y rowPair) int {
+		return cmp.Or(cmp.Compare(x.distance, y.distance), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+	})
+	return pairs
+}
+
+// load adds all rows by a Loader, as a few tables.
+func (tr *truth) load(t *testing.T, db *engine.DB) {
+	t.Helper()
+	l, err := db.NewLoader(context.Background(), engine.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, code := range tr.code {
+		if err := l.Add(rowDoc(row, code)); err != nil {
+			t.Fatal(err)
+		}
+		if row%4000 == 3999 {
+			if err := l.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if s, err := l.Close(); err != nil || s.Documents != int64(len(tr.code)) || s.Tables != 3 {
+		t.Fatal(s, err)
+	}
+}
+
+// checkNear asks db for what is near every step-th code of queries, at every distance up to truthMaxDistance.
+func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step int) {
+	t.Helper()
+	if fullTruth() {
+		step = 1
+	}
+	ctx := context.Background()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for q := 0; q < len(queries); q += step {
+		want := tr.near(queries[q], truthMaxDistance)
+		for k := range truthMaxDistance + 1 {
+			n := 0
+			for m, err := range s.Near(ctx, queries[q], k) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n == len(want) || m.ID != rowID(want[n].row) || m.Distance != want[n].distance {
+					t.Fatalf("near %016x, %d: hit %d is %s at %d; brute force: %v", queries[q], k, n, m.ID, m.Distance, want[n:min(n+1, len(want))])
+				}
+				n++
+			}
+			if n < len(want) && want[n].distance <= k {
+				t.Fatalf("near %016x, %d: %d hits, then %v is missing", queries[q], k, n, want[n])
+			}
+		}
+	}
+}
+
+// checkPairs asks db for all pairs within k and returns them by their rows.
+func (tr *truth) checkPairs(t *testing.T, db *engine.DB, k int) []rowPair {
+	t.Helper()
+	want := tr.pairs(k)
+	n := 0
+	for p, err := range db.Pairs(context.Background(), engine.Near(k), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == len(want) || p.A != rowID(want[n].a) || p.B != rowID(want[n].b) || p.Distance != want[n].distance {
+			t.Fatalf("pairs within %d: pair %d is %s %s %d; brute force: %v", k, n, p.A, p.B, p.Distance, want[n:min(n+1, len(want))])
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Fatalf("pairs within %d: %d, then %v is missing", k, n, want[n])
+	}
+	return want
+}
+
+func distinct(codes []uint64) []uint64 {
+	codes = slices.Clone(codes)
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// TestTruthPairs compares the pairs of each kind of code with brute force, and those of distinct codes with the digest of the
+// truth, which was not computed by this project.
+func TestTruthPairs(t *testing.T) {
+	for _, h := range hashKinds {
+		t.Run(h.name, func(t *testing.T) {
+			codes := h.codes(t)
+			db, err := engine.Open(filepath.Join(t.TempDir(), "x.simdb"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			tr := newTruth(codes)
+			tr.load(t, db)
+			pairs := tr.checkPairs(t, db, h.k)
+			if n, digest := digestOfDistinct(codes, pairs); n != h.pairs || digest != h.digest {
+				t.Errorf("%d pairs of distinct codes, digest %s; want %d, %s", n, digest, h.pairs, h.digest)
+			}
+		})
+	}
+}
+
+// digestOfDistinct counts the pairs of rows that are the first of their codes, and digests them as hashKind says.
+func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
+	first := map[uint64]int{}
+	for row, c := range codes {
+		if _, ok := first[c]; !ok {
+			first[c] = row
+		}
+	}
+	var lines []rowPair
+	for _, p := range pairs {
+		if p.distance > 0 && first[codes[p.a]] == p.a && first[codes[p.b]] == p.b {
+			lines = append(lines, p)
+		}
+	}
+	slices.SortFunc(lines, func(x, y rowPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	sum := sha256.New()
+	for _, p := range lines {
+		fmt.Fprintf(sum, "%d\t%d\t%d\n", p.a, p.b, p.distance)
+	}
+	return len(lines), fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// TestTruthLife compares NEAR and PAIRS with brute force along the life of a database: loaded, with every third row deleted and
+// every fifth updated in memory, flushed, compacted, reopened, and read from the log.
+func TestTruthLife(t *testing.T) {
+	steps := map[string]int{"4:1": 23, "2:1": 47, "6:3": 47}
+	for _, layout := range []string{"4:1", "2:1", "6:3"} {
+		for _, h := range hashKinds {
+			t.Run(layout+"/"+h.name, func(t *testing.T) {
+				t.Parallel()
+				truthLife(t, layout, h, steps[layout])
+			})
+		}
+	}
+}
+
+func truthLife(t *testing.T, layout string, h hashKind, step int) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	open := func() *engine.DB {
+		db, err := engine.Open(path, &engine.Options{Layout: layout, DisableAutoCompaction: true, Sync: engine.SyncNever})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	defer func() { db.Close() }()
+	tr := newTruth(h.codes(t))
+	queries := distinct(tr.code)
+	check := func(state string) {
+		t.Helper()
+		if tr.checkNear(t, db, queries, step); t.Failed() {
+			t.Fatal(state)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr.load(t, db)
+	check("loaded")
+	tr.edit(t, db, 0)
+	check("edited in memory")
+	must(db.Flush(ctx))
+	check("flushed")
+	must(db.Compact(ctx, nil))
+	check("compacted")
+	must(db.Close())
+	db = open()
+	check("reopened")
+	tr.edit(t, db, 1)
+	must(db.Close())
+	db = open()
+	check("read from the log")
+	tr.checkPairs(t, db, h.k)
+	must(db.Compact(ctx, nil))
+	tr.checkPairs(t, db, h.k)
+	r, err := db.Check(ctx, nil)
+	if must(err); len(r.Problems) > 0 {
+		t.Fatal(r.Problems)
+	}
+}
+
+// edit deletes every third row from offset on and gives every fifth that is left the code of another row, a bit of it flipped
+// now and then, in batches.
+func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
+	t.Helper()
+	var b engine.Batch
+	for row := range tr.code {
+		switch {
+		case row%3 == offset:
+			b.Delete(rowID(row))
+			tr.gone[row] = true
+		case row%5 == offset:
+			code := tr.code[(row*7+1)%len(tr.code)] ^ uint64(row&1)<<(row%64)
+			b.Put(rowDoc(row, code))
+			tr.code[row], tr.gone[row] = code, false
+		}
+		if b.Len() == 500 || row == len(tr.code)-1 {
+			if err := db.Apply(context.Background(), &b); err != nil {
+				t.Fatal(err)
+			}
+			b.Reset()
+		}
+	}
+}
+
+// truthBatch is write number n of the child of TestTruthKill, and what it does to tr, if that is not nil: rows are deleted,
+// changed and stored again; the document "written" names the batch.
+func truthBatch(codes []uint64, n int, tr *truth) *engine.Batch {
+	r := rand.New(rand.NewPCG(uint64(n), 7))
+	b := new(engine.Batch)
+	for range 40 {
+		row, code := r.IntN(len(codes)), codes[r.IntN(len(codes))]^1<<r.IntN(64)
+		gone := r.IntN(3) == 0
+		if gone {
+			b.Delete(rowID(row))
+		} else {
+			b.Put(rowDoc(row, code))
+		}
+		if tr != nil {
+			tr.code[row], tr.gone[row] = code, gone
+		}
+	}
+	b.Put(engine.Doc{ID: writtenID, Fields: fmt.Appendf(nil, `{"batch":%d}`, n)})
+	return b
+}
+
+const writtenID = "written"
+
+// written returns the number of the last batch that is in db, -1 if there is none.
+func written(t *testing.T, db *engine.DB) int {
+	t.Helper()
+	d, err := db.Get(context.Background(), writtenID)
+	if errors.Is(err, engine.ErrNotFound) {
+		return -1
+	}
+	n := 0
+	if err == nil {
+		_, err = fmt.Sscanf(string(d.Fields), `{"batch":%d}`, &n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
