@@ -2,6 +2,7 @@
 //
 //	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt, in memory, a flat scan, the 2007 codec
 //	go run . pairs -n 1000000 -k 3       all pairs
+//	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of all sketches
 //
 // For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's answers are
 // compared with brute force on a sample before it is timed, and a wrong one ends the run.
@@ -11,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -23,21 +25,24 @@ func main() {
 	}
 }
 
-const usage = "usage: bench near|pairs [flags]; bench near -h lists them"
+const usage = "usage: bench near|pairs|jaccard [flags]; bench near -h lists them"
 
 func run(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf(usage)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ExitOnError)
-	n := fs.Int("n", 1_000_000, "fingerprints before copies")
+	n := fs.Int("n", 1_000_000, "fingerprints before copies; jaccard: texts")
 	ks := fs.String("k", "3", "distances, with commas between them")
 	seed := fs.Uint64("seed", 42, "seed of the data")
 	only := fs.String("only", "", "contestants to run, with commas between them; all by default")
 	layout := fs.String("layout", "4:1", "simdb's permuted tables")
-	queries := fs.Int("queries", 10_000, "near: number of queries")
+	queries := fs.Int("queries", 10_000, "near, jaccard: number of queries")
 	check := fs.Int("check", 20, "near: queries whose answers are compared with brute force")
-	limit := fs.Duration("limit", 3*time.Second, "near: time for the queries of one contestant")
+	limit := fs.Duration("limit", 3*time.Second, "near, jaccard: time for the queries of one contestant")
+	t := fs.Float64("t", 0.8, "jaccard: threshold")
+	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
+	words := fs.Int("words", 120, "jaccard: least words a text")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -54,6 +59,8 @@ func run(args []string) error {
 		return runNear(near)
 	case "pairs":
 		return runPairs(near)
+	case "jaccard":
+		return runJaccard(jaccardFlags{nearFlags: near, t: *t, root: *root, words: *words})
 	default:
 		return fmt.Errorf("%q is no benchmark; %s", args[0], usage)
 	}

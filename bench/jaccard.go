@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/minhash"
+)
+
+// A textIndex answers which texts are similar to one of the queries, which it knows beforehand by their number, so that
+// what is timed is the search and not the sketching.
+type textIndex interface {
+	// near returns the numbers of the texts.
+	near(query int) ([]uint32, error)
+	close() error
+}
+
+// textContestant builds a textIndex.
+type textContestant struct {
+	name  string
+	build func(c *texts) (textIndex, error)
+}
+
+// texts is what the contestants of `jaccard` are given.
+type texts struct {
+	dir           string // a folder for each contestant's own
+	t             float64
+	docs, queries []string
+	sets, asked   [][]uint64 // shingle hashes of docs and queries
+}
+
+var textContestants = []textContestant{
+	{"simdb", buildSimdbText},
+	{"simdb VERIFY", buildSimdbVerified},
+	{"sketch scan", buildSketchScan},
+	{"LSH 8x16", func(c *texts) (textIndex, error) { return newLSHIndex(c, 8, 16), nil }},
+	{"LSH 13x9", func(c *texts) (textIndex, error) { return newLSHIndex(c, 13, 9), nil }},
+}
+
+// jaccardFlags are the flags of `jaccard`.
+type jaccardFlags struct {
+	nearFlags
+	t     float64
+	root  string
+	words int
+}
+
+// runJaccard has every contestant find the texts of similarity t and more to each query.
+func runJaccard(f jaccardFlags) error {
+	runtime.GOMAXPROCS(1)
+	c := &texts{t: f.t}
+	var err error
+	if c.docs, c.queries, err = corpus(f.root, f.n, f.queries, f.words, f.seed); err != nil {
+		return err
+	}
+	s := newShingleSets()
+	for _, d := range c.docs {
+		c.sets = append(c.sets, s.of(d))
+	}
+	for _, q := range c.queries {
+		c.asked = append(c.asked, s.of(q))
+	}
+	x := newInverted(c.sets)
+	truth := make([][]uint32, len(c.asked))
+	pairs := 0
+	for i, q := range c.asked {
+		truth[i] = x.atLeast(q, f.t)
+		pairs += len(truth[i])
+	}
+	fmt.Printf("%d texts, half of them edited copies; %d queries; %d true matches with Jaccard >= %g\n\n", len(c.docs), len(c.queries), pairs, f.t)
+	t := newTable(os.Stdout, "", "build us/text", "p50", "p99", "mean", "found/query", "recall", "below t")
+	for _, tc := range textContestants {
+		if f.only != "" && !slices.Contains(strings.Split(f.only, ","), tc.name) {
+			continue
+		}
+		row, err := tc.run(*c, truth, f.limit)
+		if err != nil {
+			return fmt.Errorf("%s: %w", tc.name, err)
+		}
+		t.add(row...)
+		fmt.Fprintf(os.Stderr, "%s done\n", tc.name)
+	}
+	return t.print()
+}
+
+// run measures one contestant and returns its row of the table.
+func (tc textContestant) run(c texts, truth [][]uint32, limit time.Duration) (row []string, err error) {
+	if c.dir, err = os.MkdirTemp("", "simdb-bench-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(c.dir)
+	runtime.GC()
+	start := cpuTime()
+	x, err := tc.build(&c)
+	if err != nil {
+		return nil, err
+	}
+	build := cpuTime() - start
+	defer func() {
+		if cerr := x.close(); err == nil {
+			err = cerr
+		}
+	}()
+	var all latencies
+	found, right, wanted := 0, 0, 0
+	for round := range 2 { // the first warms up
+		all, found, right, wanted = all[:0], 0, 0, 0
+		begin := time.Now()
+		for q := range c.queries {
+			start := time.Now()
+			got, err := x.near(q)
+			all = append(all, time.Since(start))
+			if err != nil {
+				return nil, err
+			}
+			slices.Sort(got)
+			found += len(got)
+			wanted += len(truth[q])
+			for _, s := range truth[q] {
+				if _, ok := slices.BinarySearch(got, s); ok {
+					right++
+				}
+			}
+			if time.Since(begin) > limit/time.Duration(2-round) {
+				break
+			}
+		}
+	}
+	slices.Sort(all)
+	return []string{tc.name, fmt.Sprintf("%.1f", float64(build.Nanoseconds())/1000/float64(len(c.docs))),
+		microseconds(all.percentile(50)), microseconds(all.percentile(99)), microseconds(all.mean()),
+		fmt.Sprintf("%.2f", float64(found)/float64(len(all))),
+		fmt.Sprintf("%.2f %%", 100*float64(right)/float64(max(wanted, 1))),
+		fmt.Sprintf("%.2f %%", 100*float64(found-right)/float64(max(found, 1)))}, nil
+}
+
+type lshIndex struct {
+	*lsh
+	signatures [][]uint64
+}
+
+func newLSHIndex(c *texts, rows, bands int) textIndex {
+	x := &lshIndex{lsh: newLSH(c.sets, rows, bands)}
+	for _, q := range c.asked {
+		x.signatures = append(x.signatures, x.signature(q))
+	}
+	return x
+}
+
+func (x *lshIndex) near(q int) ([]uint32, error) { return x.lsh.near(x.signatures[q]), nil }
+
+func (x *lshIndex) close() error { return nil }
+
+// sketchSize is the number of hashes of a sketch.
+const sketchSize = 128
+
+// sketchScan compares the sketch of a query with all, after a look at their bitmaps.
+type sketchScan struct {
+	t        float64
+	sketches []minhash.Sketch
+	bitmaps  []minhash.Bitmap
+	asked    []minhash.Sketch
+	left     []uint32
+}
+
+func buildSketchScan(c *texts) (textIndex, error) {
+	h, err := minhash.New(minhash.Options{Size: sketchSize})
+	if err != nil {
+		return nil, err
+	}
+	x := &sketchScan{t: c.t}
+	for _, d := range c.docs {
+		s := h.Text(d).Clone()
+		x.sketches, x.bitmaps = append(x.sketches, s), append(x.bitmaps, s.Bitmap())
+	}
+	for _, q := range c.queries {
+		x.asked = append(x.asked, h.Text(q).Clone())
+	}
+	return x, nil
+}
+
+func (x *sketchScan) near(q int) (found []uint32, err error) {
+	s := x.asked[q]
+	b := s.Bitmap()
+	x.left = b.Filter(x.left[:0], x.bitmaps, minhash.MaxMissing(len(s), x.t))
+	for _, i := range x.left {
+		if _, ok := minhash.JaccardAtLeast(s, x.sketches[i], sketchSize, x.t); ok {
+			found = append(found, i)
+		}
+	}
+	return found, nil
+}
+
+func (x *sketchScan) close() error { return nil }
+
+// simdbText is a database of the texts.
+type simdbText struct {
+	db   *engine.DB
+	snap *engine.Snapshot
+	ask  func(query int) iter.Seq2[engine.Match, error]
+}
+
+// Queries of the engine that are asked for by what they look like, so that this module builds with an engine that
+// lacks them.
+type (
+	sketchSearcher interface {
+		JaccardSketch(ctx context.Context, sketch minhash.Sketch, t float64) iter.Seq2[engine.Match, error]
+	}
+	verifiedSearcher interface {
+		JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
+	}
+)
+
+// buildSimdbText asks by sketches computed beforehand.
+func buildSimdbText(c *texts) (textIndex, error) {
+	x, err := loadTexts(c, &engine.Options{NoText: true, MinJaccard: min(c.t, 0.7)})
+	if err != nil {
+		return nil, err
+	}
+	s, ok := any(x.snap).(sketchSearcher)
+	if !ok {
+		return nil, fmt.Errorf("this engine has no JACCARD; choose others with -only")
+	}
+	h, err := minhash.New(minhash.Options{Size: sketchSize})
+	if err != nil {
+		return nil, err
+	}
+	var asked []minhash.Sketch
+	for _, q := range c.queries {
+		asked = append(asked, h.Text(q).Clone())
+	}
+	x.ask = func(q int) iter.Seq2[engine.Match, error] { return s.JaccardSketch(ctx, asked[q], c.t) }
+	return x, nil
+}
+
+// buildSimdbVerified asks by text and has matches verified on the stored texts, all of which is timed.
+func buildSimdbVerified(c *texts) (textIndex, error) {
+	x, err := loadTexts(c, &engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s, ok := any(x.snap).(verifiedSearcher)
+	if !ok {
+		return nil, fmt.Errorf("this engine has no JACCARD ... VERIFY; choose others with -only")
+	}
+	x.ask = func(q int) iter.Seq2[engine.Match, error] {
+		return s.JaccardVerified(ctx, engine.Doc{Text: c.queries[q]}, c.t)
+	}
+	return x, nil
+}
+
+func loadTexts(c *texts, o *engine.Options) (*simdbText, error) {
+	path := filepath.Join(c.dir, "bench.simdb")
+	db, err := engine.Create(path, o)
+	if err != nil {
+		return nil, err
+	}
+	l, err := db.NewLoader(ctx, engine.LoadOptions{MemoryBytes: 1 << 30})
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range c.docs {
+		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Text: text}); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		return nil, err
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		return nil, err
+	}
+	snap, err := db.Snapshot()
+	return &simdbText{db: db, snap: snap}, err
+}
+
+func (x *simdbText) near(q int) (found []uint32, err error) {
+	for m, err := range x.ask(q) {
+		if err != nil {
+			return nil, err
+		}
+		i, err := strconv.ParseUint(m.ID, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, uint32(i))
+	}
+	return found, nil
+}
+
+func (x *simdbText) close() error {
+	if err := x.snap.Close(); err != nil {
+		return err
+	}
+	return x.db.Close()
+}
