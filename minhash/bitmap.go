@@ -51,13 +51,18 @@ func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, false
 	}
-	o := tauOverlap(a, b, n)
-	// common >= t (o.a + o.b - common)
-	need := atLeast(t / (1 + t) * float64(o.a+o.b))
-	o.common = intersect.Count(a[:o.a], b[:o.b], need)
-	if o.common < 0 {
-		return Score{Exact: o.exact}, false
+	// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau has at least the n of
+	// the sketch that ends there, or if neither is full it is known but for the number of common hashes.
+	need := atLeast(t * float64(n))
+	if len(a) < n && len(b) < n {
+		need = atLeast(t / (1 + t) * float64(len(a)+len(b)))
 	}
+	common := intersect.Count(a, b, need)
+	if common < 0 {
+		return Score{}, false
+	}
+	o := tauOverlap(a, b, n)
+	o.common = common
 	score = ratio(o.common, o.union(), o.exact)
 	return score, score.Score >= t
 }

@@ -2,7 +2,7 @@ package token
 
 import (
 	"encoding/binary"
-	"unicode/utf8"
+	"math/bits"
 
 	"github.com/simdb/simdb/internal/textkernel"
 )
@@ -21,15 +21,18 @@ const (
 // window is a segment of text with room for a whole last block and for loads past its end.
 type window [maxSegment + segmentPad]byte
 
-// asciiPrefix returns the mask of word bytes of the ASCII bytes that block starts with, and how many they are.
-func asciiPrefix(block []byte) (mask uint64, n int) {
-	for n < blockBytes && block[n] < utf8.RuneSelf {
-		if asciiLower[block[n]] != 0 {
-			mask |= 1 << n
-		}
-		n++
+// asciiPrefix returns the mask of word bytes of the ASCII bytes that block starts with, and how many they are. Another
+// byte follows them.
+func asciiPrefix(block *[blockBytes]byte) (mask uint64, n int) {
+	for x := uint64(0); x == 0 && n < blockBytes; {
+		x = binary.LittleEndian.Uint64(block[n:]) & highs
+		n += bits.TrailingZeros64(x) / 8 // 8 if x is 0
 	}
-	return mask, n
+	var prefix [blockBytes]byte
+	copy(prefix[:], block[:n])
+	var masks [1]uint64
+	textkernel.Masks(masks[:], prefix[:])
+	return masks[0], n
 }
 
 // chunkMask[n] are the masks of the low and the high 8 bytes of a word of n bytes.

@@ -29,10 +29,18 @@ const (
 	charBlocks = charIndex + 0x110000/128
 )
 
+// charProps are the properties of charTable.
+var charProps = func() (p [256]int32) {
+	for i := range p {
+		b := charTable[4*i:]
+		p[i] = int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
+	}
+	return p
+}()
+
 // property returns the class of r, which must be in 0..unicode.MaxRune, and its lower-case form.
 func property(r rune) (class int, lower rune) {
-	b := int(charTable[charIndex+int(r)>>7])
-	p := 4 * int(charTable[charBlocks+b<<7+int(r)&127])
-	v := int32(uint32(charTable[p]) | uint32(charTable[p+1])<<8 | uint32(charTable[p+2])<<16 | uint32(charTable[p+3])<<24)
+	block := int(charTable[charIndex+int(r)>>7])
+	v := charProps[charTable[charBlocks+block<<7+int(r)&127]]
 	return int(v & 3), r + v>>2
 }

@@ -84,7 +84,7 @@ func (s *Scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 	full := textkernel.Masks(s.masks[:blocks], text[:])
 	read = full * blockBytes
 	if full < blocks {
-		prefix, n := asciiPrefix(text[read : read+blockBytes])
+		prefix, n := asciiPrefix((*[blockBytes]byte)(text[read:]))
 		s.masks[full] = prefix
 		full++
 		read += n

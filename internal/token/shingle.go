@@ -42,6 +42,10 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// flushWords is how many new words are enough to make shingles of. Where the paths of the scanner alternate, there are
+// only a few words a call.
+const flushWords = 256
+
 // source turns text into the hashes of words, or characters; see Scanner, which is the usual one.
 type source interface {
 	reset()
@@ -58,6 +62,7 @@ type Shingler struct {
 	stop   map[uint64]bool // hashes of the stop words; nil: all shingles count
 	words  []uint64        // the last k-1 words of the segments before, then the words of this one
 	carry  int             // how many of words are from before
+	fresh  int             // how many of words follow them
 	total  int64           // words so far
 	hashes []uint64
 	window []byte // for Read: text that was read and not yet scanned
@@ -72,8 +77,8 @@ func New(c Config) *Shingler {
 	s := &Shingler{
 		source: &Scanner{h: h},
 		k:      c.Shingle,
-		words:  make([]uint64, c.Shingle-1+segmentWords),
-		hashes: make([]uint64, segmentWords+1),
+		words:  make([]uint64, c.Shingle-1+flushWords+segmentWords),
+		hashes: make([]uint64, flushWords+segmentWords),
 	}
 	if c.CharGrams {
 		s.source = newGramScanner(h)
@@ -130,15 +135,17 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 
 func (s *Shingler) reset() {
 	s.source.reset()
-	s.carry, s.total = 0, 0
+	s.carry, s.fresh, s.total = 0, 0, 0
 }
 
 // run scans as much of text as it can, all of it if it is final, and returns how much that is.
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
-		words, n := s.source.next((*[segmentWords]uint64)(s.words[s.carry:]), text[read:], final)
-		s.emit(words, sink)
+		words, n := s.source.next(s.room(), text[read:], final)
+		if s.fresh += words; s.fresh >= flushWords {
+			s.emit(sink)
+		}
 		read += n
 		if n == 0 {
 			return read
@@ -146,24 +153,28 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	}
 }
 
+// room returns where the next words go.
+func (s *Shingler) room() *[segmentWords]uint64 {
+	return (*[segmentWords]uint64)(s.words[s.carry+s.fresh:])
+}
+
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
-	s.emit(s.source.finish((*[segmentWords]uint64)(s.words[s.carry:])), sink)
+	s.fresh += s.source.finish(s.room())
+	s.emit(sink)
 	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle has: one shingle of all of them
 		s.give(s.words[:s.carry], s.carry, sink)
 	}
 	return Stats{Bytes: bytes, Words: s.total, Invalid: int64(s.source.invalidBytes())}
 }
 
-// emit makes shingles of the n words that follow the carried ones, and carries the last k-1.
-func (s *Shingler) emit(n int, sink Sink) {
-	if n == 0 {
-		return
-	}
-	s.total += int64(n)
-	words := s.words[:s.carry+n]
+// emit makes shingles of the new words, and carries the last k-1 words.
+func (s *Shingler) emit(sink Sink) {
+	s.total += int64(s.fresh)
+	words := s.words[:s.carry+s.fresh]
 	s.give(words, s.k, sink)
 	s.carry = copy(s.words, words[max(0, len(words)-(s.k-1)):])
+	s.fresh = 0
 }
 
 // give gives the shingles of k of the words to sink.

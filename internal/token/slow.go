@@ -38,9 +38,10 @@ func (w *openWord) addByte(h Hasher, b byte) {
 	}
 }
 
-// addRune appends a rune.
-func (w *openWord) addRune(h Hasher, r rune) {
-	w.n = len(utf8.AppendRune(w.buf[:w.n], r))
+// addRune appends a rune given as its bytes in UTF-8, the first one lowest.
+func (w *openWord) addRune(h Hasher, bytes uint32, size int) {
+	binary.LittleEndian.PutUint32(w.buf[w.n:], bytes)
+	w.n += size
 	if w.n > 16 {
 		w.spill(h)
 	}
@@ -109,7 +110,7 @@ func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 		if !final && !utf8.FullRune(text[i:]) {
 			break
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		r, raw, size := decode(text[i:])
 		i += size
 		if r == utf8.RuneError && size == 1 {
 			s.invalid++
@@ -129,9 +130,42 @@ func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 			}
 			s.open.begin(s.h, kind)
 		}
-		s.open.addRune(s.h, lower)
+		if lower != r {
+			raw, size = encode(lower)
+		}
+		s.open.addRune(s.h, raw, size)
 	}
 	return n, i
+}
+
+// decode returns the rune that text, which is not empty, starts with, as utf8.DecodeRune does, and its bytes, the first
+// one lowest.
+func decode(text []byte) (r rune, raw uint32, size int) {
+	if len(text) >= 4 {
+		raw = binary.LittleEndian.Uint32(text)
+		switch {
+		case raw&0xc0e0 == 0x80c0: // 110xxxxx 10xxxxxx
+			r = rune(raw&0x1f<<6 | raw>>8&0x3f)
+			if r >= 0x80 {
+				return r, raw & 0xffff, 2
+			}
+		case raw&0xc0c0f0 == 0x8080e0: // 1110xxxx 10xxxxxx 10xxxxxx
+			r = rune(raw&0x0f<<12 | raw>>8&0x3f<<6 | raw>>16&0x3f)
+			if r >= 0x800 && r&^0x7ff != 0xd800 { // not too long, not a surrogate
+				return r, raw & 0xffffff, 3
+			}
+		}
+	}
+	r, size = utf8.DecodeRune(text)
+	raw, _ = encode(r)
+	return r, raw, size
+}
+
+// encode returns the bytes of r in UTF-8, the first one lowest.
+func encode(r rune) (raw uint32, size int) {
+	var b [utf8.UTFMax]byte
+	size = utf8.EncodeRune(b[:], r)
+	return binary.LittleEndian.Uint32(b[:]), size
 }
 
 // isASCII reports whether text starts with lookahead ASCII bytes, or is shorter and all ASCII.

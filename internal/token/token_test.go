@@ -204,3 +204,17 @@ func TestLong(t *testing.T) {
 		check(t, NewShingler(3, 0), text, 3, 0)
 	}
 }
+
+func TestDecode(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for i := range 2_000_000 {
+		b := []byte{byte(i), byte(i >> 8), byte(i >> 16), byte(r.Uint32())}
+		b[0] |= 0x80
+		b = b[:1+r.IntN(4)]
+		got, raw, size := decode(b)
+		want, n := utf8.DecodeRune(b)
+		if enc, _ := encode(want); got != want || size != n || raw != enc {
+			t.Fatalf("decode(%x) = %x, %x, %d; want %x, %d", b, got, raw, size, want, n)
+		}
+	}
+}
