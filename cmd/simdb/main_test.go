@@ -280,6 +280,36 @@ func TestInterruptedDedup(t *testing.T) {
 	}
 }
 
+// A reader that goes away early is no error.
+func TestReaderGoes(t *testing.T) {
+	dir := t.TempDir()
+	var lines strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&lines, "%016x\tdocument-%d\n", i%4000*0x1234567, i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fps"), []byte(lines.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	simdb(t, dir, "load", "x.simdb", "fps")
+	for _, args := range [][]string{{"pairs", "x.simdb", "--near", "0"}, {"x.simdb", "ID LIKE '%'"}, {"dedup", "fps", "--near", "0", "--keep", "last"}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var talk strings.Builder
+		c := exec.Command("simdb", append(args, "-q")...)
+		c.Dir, c.Stdout, c.Stderr = dir, w, &talk
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		r.Close()
+		if err := c.Wait(); err != nil || talk.Len() > 0 {
+			t.Errorf("%v: %v, %q", args, err, talk.String())
+		}
+	}
+}
+
 func TestSizesAndAges(t *testing.T) {
 	for in, want := range map[string]size{"2GiB": 2 << 30, "500MB": 500e6, "1.5k": 1536, "7": 7, "0": 0, "1 TB": 1e12} {
 		var z size

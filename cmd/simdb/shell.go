@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -47,12 +50,19 @@ func (c *shellCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg.Out = to
+	if to.pager != nil && isTerminal(a.err) {
+		cfg.Err = to // what is said about rows stays beside them
+	}
+	var reader reader
+	cfg.Out, cfg.Err = reader.data(to), reader.talk(cfg.Err)
 	code := 0
 	if len(c.Statements) > 0 {
 		code = repl.Exec(ctx, cfg, c.Statements...)
 	} else {
 		code = repl.Run(ctx, cfg)
+	}
+	if reader.gone.Load() {
+		code = exitOK
 	}
 	if code == exitError || code == exitInterrupt {
 		return to.close(exit(code))
@@ -62,6 +72,35 @@ func (c *shellCmd) Run(a *app) (err error) {
 	}
 	return exit(code)
 }
+
+// reader is who reads standard output. When it is gone, as head is after ten lines, that ends the program and is nothing
+// to talk about.
+type reader struct{ gone atomic.Bool }
+
+// data notes on writing to w whether the reader is gone.
+func (r *reader) data(w io.Writer) io.Writer {
+	return writerFunc(func(p []byte) (int, error) {
+		n, err := w.Write(p)
+		if errors.Is(err, syscall.EPIPE) {
+			r.gone.Store(true)
+		}
+		return n, err
+	})
+}
+
+// talk writes to w for as long as there is a reader.
+func (r *reader) talk(w io.Writer) io.Writer {
+	return writerFunc(func(p []byte) (int, error) {
+		if r.gone.Load() {
+			return len(p), nil
+		}
+		return w.Write(p)
+	})
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // exit is an exit status as an error.
 func exit(code int) error {
