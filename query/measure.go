@@ -41,10 +41,13 @@ func levenshtein(text string, threshold float64) func(context.Context, string) (
 	}
 }
 
+// checkCells is after how much work, some milliseconds, a cancelled context is noticed.
+const checkCells = 4 << 20
+
 // bandedDistance returns the edit distance of a and b if it is at most most and ctx is not cancelled. Each row has at
 // least len(b)+2 elements.
 func bandedDistance(ctx context.Context, a, b []rune, most int32, rows [2][]int32) (int32, bool) {
-	above, row := rows[0], rows[1]
+	above, row, cells := rows[0], rows[1], 0
 	for j := 0; j <= len(b); j++ {
 		above[j] = int32(j)
 	}
@@ -67,8 +70,13 @@ func bandedDistance(ctx context.Context, a, b []rune, most int32, rows [2][]int3
 			row[j] = d
 			least = min(least, d)
 		}
-		if least > most || i%1024 == 0 && ctx.Err() != nil {
+		if least > most {
 			return 0, false
+		}
+		if cells += hi - lo + 1; cells >= checkCells {
+			if cells = 0; ctx.Err() != nil {
+				return 0, false
+			}
 		}
 		above, row = row, above
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -256,6 +257,36 @@ func TestKeywords(t *testing.T) {
 		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(Keywords(), part) {
 			t.Errorf("%s is no keyword", part)
 		}
+	}
+}
+
+// The statements of docs/query.md are statements.
+func TestDocumentation(t *testing.T) {
+	doc, err := os.ReadFile("../docs/query.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(doc)) {
+		var examples []string
+		switch {
+		case strings.HasPrefix(line, "    NEAR"):
+			examples = []string{line}
+		case strings.HasPrefix(line, "| `") && strings.Contains(line, "(what"), strings.HasPrefix(line, "| `ID"), strings.HasPrefix(line, "| `SINCE '"):
+			for _, e := range strings.Split(strings.Split(line, " | ")[0], "`, `") {
+				e = strings.NewReplacer("what", "'a'", ", k)", ", 3)", ", n)", ", 3)", ", t)", ", 0.8)", "...", "'a'").Replace(strings.Trim(e, "|` "))
+				examples = append(examples, e)
+			}
+		}
+		for _, e := range examples {
+			checked++
+			if err := Check(e); err != nil {
+				t.Errorf("%s\n%s", line, Detail(err))
+			}
+		}
+	}
+	if checked < 12 {
+		t.Errorf("only %d examples found", checked)
 	}
 }
 

@@ -27,6 +27,9 @@ const (
 	ExitInterrupt = 130 // Ctrl-C
 )
 
+// promptRows is how many rows of a table a person is shown where Config does not say: .last and .maxrows show more.
+const promptRows = 200
+
 // Config is what Run and Exec work with.
 type Config struct {
 	DB  *engine.DB
@@ -75,6 +78,9 @@ func newSession(ctx context.Context, cfg Config) *session {
 	}
 	if cfg.Err == nil {
 		cfg.Err = os.Stderr
+	}
+	if cfg.Interactive && cfg.Output.MaxRows == 0 {
+		cfg.Output.MaxRows = promptRows
 	}
 	return &session{cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, timer: cfg.Output.Terminal}
 }

@@ -74,6 +74,13 @@ func TestFormats(t *testing.T) {
 		{"table of more than MaxRows", Options{MaxRows: 1}, []string{"id"}, [][]any{{"a"}, {"b"}, {"c"}},
 			"┌────┐\n│ id │\n├────┤\n│ a  │\n└────┘\n… and 2 more\n"},
 		{"table without rows", Options{}, []string{"id"}, nil, "┌────┐\n│ id │\n├────┤\n└────┘\n"},
+		{"narrow table of a document", Options{Width: 76}, []string{"id", "text", "fingerprint", "time"},
+			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}}, strings.Join([]string{
+				"┌────┬────────────────────────┬──────────────────┬─────────────────────────┐",
+				"│ id │ text                   │ fingerprint      │ time                    │",
+				"├────┼────────────────────────┼──────────────────┼─────────────────────────┤",
+				"│ a  │ word word word word w… │ 00000000000000ff │ 2026-01-02T02:04:05.67Z │",
+				"└────┴────────────────────────┴──────────────────┴─────────────────────────┘\n"}, "\n")},
 		{"narrow table", Options{Width: 24}, []string{"id", "text"}, [][]any{{"a", "日本語のとても長いテキスト"}}, strings.Join([]string{
 			"┌────┬─────────────────┐",
 			"│ id │ text            │",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +17,7 @@ import (
 const (
 	tableChunk  = 5000     // rows held back before a table is drawn
 	minCell     = 4        // no column is cut below this many terminal columns
+	minFlexible = 10       // columns of text are not cut below this for the sake of columns of numbers
 	maxCellRead = 16 << 10 // bytes of a cell looked at when it will be cut to a terminal's width
 )
 
@@ -24,6 +26,7 @@ type tableFormat struct {
 	o       Options
 	columns []string
 	right   []bool // the column holds numbers only
+	rigid   []bool // it holds numbers, fingerprints or times only: cut, they would say something else
 	cells   [][]string
 	drawn   int
 	hidden  int64 // rows beyond MaxRows
@@ -36,9 +39,9 @@ func (f *tableFormat) begin(_ *bufio.Writer, columns []string) {
 
 func (f *tableFormat) reset() {
 	f.cells = f.cells[:0]
-	f.right = make([]bool, len(f.columns))
-	for i := range f.right {
-		f.right[i] = true
+	f.right, f.rigid = make([]bool, len(f.columns)), make([]bool, len(f.columns))
+	for i := range f.columns {
+		f.right[i], f.rigid[i] = true, true
 	}
 }
 
@@ -51,8 +54,10 @@ func (f *tableFormat) row(w *bufio.Writer, values []any) {
 	for i, v := range values {
 		switch v.(type) {
 		case int, int64, float64, nil:
-		default:
+		case uint64, time.Time, bool:
 			f.right[i] = false
+		default:
+			f.right[i], f.rigid[i] = false, false
 		}
 		cells[i] = f.cell(v)
 	}
@@ -143,7 +148,8 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit cuts cells so that the table is at most Width wide: the widest columns give first, down to a common width.
+// fit cuts cells so that the table is at most Width wide: the widest columns give first, down to a common width. Rigid
+// columns give only where the others would get less than minFlexible.
 func (f *tableFormat) fit() {
 	if f.o.Width <= 0 || len(f.columns) == 0 {
 		return
@@ -155,18 +161,36 @@ func (f *tableFormat) fit() {
 			widths[i] = max(widths[i], text.StringWidth(cells[i]))
 		}
 	}
-	limit := columnLimit(widths, f.o.Width-3*len(f.columns)-1)
-	for i, c := range f.columns {
-		if widths[i] <= limit {
-			continue
+	var flexible []int
+	total := f.o.Width - 3*len(f.columns) - 1
+	rest := total
+	for i, w := range widths {
+		if f.rigid[i] {
+			rest -= w
+		} else {
+			flexible = append(flexible, w)
 		}
-		if text.StringWidth(c) > limit {
-			f.columns = slices.Clone(f.columns)
-			f.columns[i] = Cut(c, limit)
+	}
+	spare := len(flexible) > 0 && rest >= minFlexible*len(flexible)
+	limit := columnLimit(widths, total)
+	if spare {
+		limit = columnLimit(flexible, rest)
+	}
+	for i := range f.columns {
+		if widths[i] > limit && !(spare && f.rigid[i]) {
+			f.cut(i, limit)
 		}
-		for _, cells := range f.cells {
-			cells[i] = Cut(cells[i], limit)
-		}
+	}
+}
+
+// cut cuts a column to a width.
+func (f *tableFormat) cut(column, width int) {
+	if c := f.columns[column]; text.StringWidth(c) > width {
+		f.columns = slices.Clone(f.columns)
+		f.columns[column] = Cut(c, width)
+	}
+	for _, cells := range f.cells {
+		cells[column] = Cut(cells[column], width)
 	}
 }
 
