@@ -182,11 +182,27 @@ func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 			return err
 		}
 		in := run.info(b)
-		lo, hi := run.cut(b, in, p, b < int(p.block), b == int(p.end)-1)
-		if lo < hi {
-			if err := x.scanBlock(f, b, in, lo, hi, s); err != nil {
+		starts, ends := b < int(p.block), b == int(p.end)-1 && p.last < run.last
+		if f.rest < kernel.Mask(in.width) || in.width < f.leastWidth(in) {
+			lo, hi := run.cut(b, in, p, starts, ends)
+			if err := x.scanKeys(f, b, in, lo, hi, s); err != nil {
 				return err
 			}
+			continue
+		}
+		// The range's borders are prefix values of the block.
+		from, to := uint64(0), ^uint64(0)
+		base := shr(run.base(b), in.width)
+		if starts {
+			from = shr(p.first, in.width) - base
+		}
+		if ends {
+			to = shr(p.last, in.width) - base + 1
+		}
+		var lo, hi int
+		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, f.k-f.off)
+		if err := x.confirm(f, b, in, lo, hi, s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -194,59 +210,68 @@ func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 
 // cut returns the positions [lo, hi) of the checked block b that are in the range; the range starts or ends in it as said.
 func (r *keyRun) cut(b int, in blockInfo, p *keyRange, starts, ends bool) (lo, hi int) {
-	n := r.count(b)
-	ends = ends && p.last < r.last
-	if p.last-p.first < kernel.Mask(in.width) {
-		// The borders lie within a prefix value, so low bits decide.
-		if starts {
-			lo = r.lowerInBlock(b, in, p.first)
-		}
-		if hi = n; ends {
-			hi = r.lowerInBlock(b, in, p.last+1)
-		}
-		return lo, hi
-	}
-	base := shr(r.base(b), in.width)
-	from, to := uint64(0), ^uint64(0)
+	hi = r.count(b)
 	if starts {
-		from = shr(p.first, in.width) - base
+		lo = r.lowerInBlock(b, in, p.first)
 	}
 	if ends {
-		to = shr(p.last, in.width) - base + 1
+		hi = r.lowerInBlock(b, in, p.last+1)
 	}
-	return kernel.RankZeros(r.data[in.off:in.off+8*in.high], from, to, n)
+	return lo, hi
 }
 
-// scanBlock compares the keys [lo, hi) of the checked block b.
-func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
-	run := f.run
-	s.Stats.Candidates += hi - lo
-	bound := f.k
+// bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
+func (f *scanFor) bound(in blockInfo) int {
 	if in.width <= 64-f.lead {
-		bound -= f.off
+		return f.k - f.off
 	}
-	// Low bits of w random bits pass by chance, one in twenty at about w/2 - 5. Then it is cheaper to decode all keys.
-	if in.width < 2*bound+10 {
-		keys := run.decode(b, in, lo, hi, &s.keys)
-		s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
-		for _, i := range s.pos {
-			if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {
-				return err
-			}
-		}
+	return f.k
+}
+
+// leastWidth is the width of low bits from which on comparing them alone is worth it. Of w random bits, w/2 - 5 or fewer are set once
+// in twenty times, about; where more pass by chance it is cheaper to decode all keys.
+func (f *scanFor) leastWidth(in blockInfo) int { return 2*f.bound(in) + 10 }
+
+// scanKeys compares the keys [lo, hi) of the checked block b.
+func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
+	if lo >= hi {
 		return nil
 	}
-	s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, bound)
+	run := f.run
+	if in.width >= f.leastWidth(in) {
+		s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, f.bound(in))
+		return x.confirm(f, b, in, lo, hi, s)
+	}
+	s.Stats.Candidates += hi - lo
+	keys := run.decode(b, in, lo, hi, &s.keys)
+	s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
+	for _, i := range s.pos {
+		if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manyPassed is the number of keys whose low bits are near from which on decoding the block is cheaper than decoding each.
+const manyPassed = 24
+
+// confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole.
+func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
+	s.Stats.Candidates += hi - lo
 	var keys []uint64
 	if len(s.pos) >= manyPassed {
-		keys = run.decode(b, in, 0, hi, &s.keys)
+		keys = f.run.decode(b, in, 0, hi, &s.keys)
 	}
 	for _, i := range s.pos {
+		if int(i) < lo || int(i) >= hi {
+			continue
+		}
 		var key uint64
 		if keys != nil {
 			key = keys[i]
 		} else {
-			key = run.keyAt(b, in, int(i))
+			key = f.run.keyAt(b, in, int(i))
 		}
 		if bits.OnesCount64(key^f.q) > f.k {
 			continue
@@ -257,9 +282,6 @@ func (x *Index) scanBlock(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratc
 	}
 	return nil
 }
-
-// manyPassed is the number of keys whose low bits are near from which on decoding the block is cheaper than decoding each.
-const manyPassed = 24
 
 // accept adds the documents of a key of table t, which is near enough, unless an earlier table has found it: the first table that
 // finds a fingerprint reports it, so that no set of what has been reported is needed.
@@ -309,7 +331,7 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 		if err := run.check(b); err != nil {
 			return err
 		}
-		if err := x.scanBlock(&f, b, run.info(b), 0, run.count(b), s); err != nil {
+		if err := x.scanKeys(&f, b, run.info(b), 0, run.count(b), s); err != nil {
 			return err
 		}
 	}

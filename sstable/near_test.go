@@ -110,10 +110,10 @@ func TestNearProbes(t *testing.T) {
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				probed := 0
 				for k := 0; k <= 12; k++ {
-					if x.standardPlan(k, s); x.standard[k].Load().ns > 2e5 {
+					if x.standardPlan(k, s); x.standard[k].Load().ns > 5e4 {
 						continue // exact too, but millions of probes
 					}
-					for range 8 {
+					for range 5 {
 						checkNear(t, x, fps, nearQuery(r, fps), k, s)
 					}
 					probed++

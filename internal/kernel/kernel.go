@@ -110,3 +110,14 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	}
 	return rankZerosGo(unary, from, to, n)
 }
+
+// ScanBlock finds keys of an Elias-Fano block of n keys, n <= BlockKeys: high unary words, then packed values of width w, with Slack
+// readable bytes after them. [lo, hi) is what RankZeros returns for the unary words; the result replaces what dst holds by the
+// positions, ascending, of the values that differ from the w lowest bits of q in at most k bits, of [lo, hi) and perhaps of a few
+// positions before and after, which the caller has to pass over. from <= to.
+func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
+	if active == avx512 && high > 0 && to > 0 && k >= 0 {
+		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
+	}
+	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
+}

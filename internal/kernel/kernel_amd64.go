@@ -63,12 +63,12 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 	_ = packed[(groups-1)*w+63] // the last byte that is read
 	n := len(dst)
 	dst = slices.Grow(dst, 8*groups)
-	out, mask := &dst[:n+1][n], Mask(w)
+	out := &dst[:n+1][n]
 	var found int
 	if active == avx512 {
-		found = scanPackedAVX512(out, &packed[0], &lanes512[w], w, groups, first, q, mask, uint64(k))
+		found = scanPackedAVX512(out, &packed[0], &lanes512[w], w, groups, first, q, uint64(k))
 	} else {
-		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, mask, uint64(k))
+		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, uint64(k))
 	}
 	dst = dst[:n+found]
 	for len(dst) > n && dst[len(dst)-1] >= uint32(to) {
@@ -82,6 +82,14 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 		dst = append(dst[:n], dst[before:]...)
 	}
 	return dst
+}
+
+// scanBlockAsm leaves in dst positions outside [lo, hi), but of no other groups.
+func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
+	_ = block[8*high+(n-1)>>3*w+63] // the last byte that is read
+	dst = slices.Grow(dst[:0], BlockKeys)
+	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w], high, w, n, from, to, q, uint64(k))
+	return dst[:found], lo, hi
 }
 
 // flatChunk bounds how far the positions are grown ahead.

@@ -21,3 +21,7 @@ func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 	k.decodeGo(unary, packed, w, 0, hi, base)
 }
+
+func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
+	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
+}

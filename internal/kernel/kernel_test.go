@@ -238,6 +238,41 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/BlockKeys, "ns/key")
 }
 
+func TestScanBlock(t *testing.T) { eachKind(t, testScanBlock) }
+
+// testScanBlock compares with RankZeros and ScanPacked.
+func testScanBlock(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	var dst []uint32
+	for _, w := range widths() {
+		for range 60 * *rounds {
+			q := r.Uint64()
+			values := randomValues(r, 1+r.IntN(BlockKeys), w, q)
+			n := len(values)
+			unary := make([]byte, 8*((2*n+63)/64))
+			for i := range n {
+				at := i * (8 * len(unary)) / n
+				unary[at>>3] |= 1 << (at & 7)
+			}
+			from := r.Uint64N(uint64(n + 3))
+			to := from + r.Uint64N(uint64(n+3))
+			k := r.IntN(12)
+			packed := pack(values, w)
+			wantLo, wantHi := rankZerosGo(unary, from, to, n)
+			want := wantNear(values, wantLo, wantHi, q, w, k)
+			var lo, hi int
+			dst, lo, hi = ScanBlock(dst, append(unary, packed...), len(unary)/8, w, n, from, to, q, k)
+			if lo != wantLo || hi != wantHi {
+				t.Fatalf("width %d: zeros %d, %d: [%d, %d), want [%d, %d)", w, from, to, lo, hi, wantLo, wantHi)
+			}
+			got := slices.DeleteFunc(dst, func(i uint32) bool { return int(i) < lo || int(i) >= hi })
+			if len(dst)-len(got) > 14 || !slices.Equal(got, want) {
+				t.Fatalf("width %d, k %d: %d positions, want %d", w, k, len(got), len(want))
+			}
+		}
+	}
+}
+
 func TestSelect(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 20_000 * *rounds {
@@ -281,4 +316,25 @@ func BenchmarkScanFlat(b *testing.B) {
 		dst = ScanFlat(dst[:0], keys, 1, 3)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
+}
+
+func BenchmarkRankZeros(b *testing.B) {
+	r := rand.New(rand.NewPCG(11, 11))
+	const blocks = 256
+	unary := make([][]byte, blocks)
+	from := make([]uint64, blocks)
+	for j := range unary {
+		unary[j] = make([]byte, 22*8)
+		for i := range BlockKeys {
+			at := i*21/8 + r.IntN(2)
+			unary[j][at>>3] |= 1 << (at & 7)
+		}
+		from[j] = r.Uint64N(500)
+	}
+	n := 0
+	for b.Loop() {
+		j := n % blocks
+		RankZeros(unary[j], from[j], from[j]+300, BlockKeys)
+		n++
+	}
 }

@@ -62,6 +62,11 @@ func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return lo, hi
 }
 
+func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
+	lo, hi = RankZeros(block[:8*high], from, to, n)
+	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
+}
+
 // Select returns the bit number of one number i of w, which has more than i ones. It halves the word by the counts of its
 // bytes, summed in parallel (Vigna, Broadword implementation of rank/select queries, WEA 2008).
 func Select(w uint64, i int) int {

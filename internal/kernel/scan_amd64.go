@@ -11,20 +11,24 @@ func prefetchLines(p *byte, n int)
 func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
 
 // scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ
-// from q in at most k of the bits of mask, and returns how many they are. It reads 64 bytes a group, and writes up to seven
-// words more than it returns, but never more than groups*8.
-func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, mask uint64, k uint64) int
+// from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to
+// seven words more than it returns, but never more than groups*8.
+func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
+
+// scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values
+// that follow which [lo, hi) touches.
+func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
 
 // scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most
 // k bits, and returns how many they are. It writes up to seven words more than it returns.
-func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) int
+func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
 // decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch
 // space. Keys past the last one are noise.
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 
 // scanPackedAVX2 is scanPackedAVX512 without the words written in excess.
-func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, mask uint64, k uint64) int
+func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
 // scanFlatAVX2 is scanFlatAVX512 without the words written in excess.
-func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) int
+func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)

@@ -29,21 +29,22 @@ TEXT ·rankZeros(SB), NOSPLIT, $0-56
 	LEAQ  (AX)(CX*8), CX
 	MOVQ  from+16(FP), DX
 	MOVQ  to+24(FP), BX
-	XORQ  SI, SI
-	XORQ  R10, R10
-	MOVQ  $0x00000001, R9
+	MOVQ  n+32(FP), SI
+	XORQ  DI, DI
+	XORQ  R11, R11
+	MOVQ  $0x00000001, R10
 	TESTQ DX, DX
-	JZ    zero
+	JZ    to
 
 from:
-	MOVQ    (AX), DI
-	NOTQ    DI
-	POPCNTQ DI, R8
-	ADDQ    R10, R8
-	CMPQ    R8, DX
+	MOVQ    (AX), R8
+	NOTQ    R8
+	POPCNTQ R8, R9
+	ADDQ    R11, R9
+	CMPQ    R9, DX
 	JCC     fromHere
-	MOVQ    R8, R10
-	ADDQ    $0x40, SI
+	MOVQ    R9, R11
+	ADDQ    $0x40, DI
 	ADDQ    $0x08, AX
 	CMPQ    AX, CX
 	JB      from
@@ -51,28 +52,24 @@ from:
 
 fromHere:
 	DECQ   DX
-	MOVQ   DX, R8
-	SUBQ   R10, R8
-	SHLXQ  R8, R9, R8
-	PDEPQ  DI, R8, R8
-	TZCNTQ R8, R8
-	ADDQ   SI, R8
-	SUBQ   DX, R8
-	MOVQ   R8, lo+40(FP)
-	JMP    to
-
-zero:
-	MOVQ DX, lo+40(FP)
+	MOVQ   DX, R9
+	SUBQ   R11, R9
+	SHLXQ  R9, R10, R9
+	PDEPQ  R8, R9, R9
+	TZCNTQ R9, R9
+	ADDQ   DI, R9
+	SUBQ   DX, R9
+	MOVQ   R9, DX
 
 to:
-	MOVQ    (AX), DI
-	NOTQ    DI
-	POPCNTQ DI, R8
-	ADDQ    R10, R8
-	CMPQ    R8, BX
+	MOVQ    (AX), R8
+	NOTQ    R8
+	POPCNTQ R8, R9
+	ADDQ    R11, R9
+	CMPQ    R9, BX
 	JCC     toHere
-	MOVQ    R8, R10
-	ADDQ    $0x40, SI
+	MOVQ    R9, R11
+	ADDQ    $0x40, DI
 	ADDQ    $0x08, AX
 	CMPQ    AX, CX
 	JB      to
@@ -81,22 +78,24 @@ to:
 toHere:
 	DECQ   BX
 	MOVQ   BX, AX
-	SUBQ   R10, AX
-	SHLXQ  AX, R9, AX
-	PDEPQ  DI, AX, AX
+	SUBQ   R11, AX
+	SHLXQ  AX, R10, AX
+	PDEPQ  R8, AX, AX
 	TZCNTQ AX, AX
-	ADDQ   SI, AX
+	ADDQ   DI, AX
 	SUBQ   BX, AX
-	MOVQ   AX, hi+48(FP)
-	RET
+	MOVQ   AX, BX
+	JMP    ranked
 
 fromNone:
-	MOVQ n+32(FP), AX
-	MOVQ AX, lo+40(FP)
+	MOVQ SI, DX
 
 toNone:
-	MOVQ n+32(FP), AX
-	MOVQ AX, hi+48(FP)
+	MOVQ SI, BX
+
+ranked:
+	MOVQ DX, lo+40(FP)
+	MOVQ BX, hi+48(FP)
 	RET
 
 DATA lanes<>+0(SB)/4, $0x00000000
@@ -109,46 +108,47 @@ DATA lanes<>+24(SB)/4, $0x00000006
 DATA lanes<>+28(SB)/4, $0x00000007
 GLOBL lanes<>(SB), RODATA|NOPTR, $32
 
-// func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, mask uint64, k uint64) int
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI, AVX512VL, AVX512VPOPCNTDQ, POPCNT
-TEXT ·scanPackedAVX512(SB), NOSPLIT, $0-80
+// func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI, AVX512VL, AVX512VPOPCNTDQ, BMI2, POPCNT
+TEXT ·scanPackedAVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
-	MOVQ         first+40(FP), CX
-	MOVQ         q+48(FP), DX
-	MOVQ         k+64(FP), BX
-	VPBROADCASTQ DX, Z0
-	VPBROADCASTQ BX, Z1
+	MOVQ         q+48(FP), CX
+	MOVQ         k+56(FP), DX
+	VPBROADCASTQ CX, Z0
+	VPBROADCASTQ DX, Z1
 	VMOVDQU      lanes<>+0(SB), Y2
-	XORQ         DX, DX
+	XORQ         CX, CX
+	MOVQ         first+40(FP), DX
 	MOVQ         packed+8(FP), BX
-	MOVQ         l+16(FP), SI
-	MOVQ         width+24(FP), DI
-	MOVQ         groups+32(FP), R8
-	MOVQ         mask+56(FP), R9
+	MOVQ         groups+32(FP), SI
+	MOVQ         l+16(FP), DI
+	MOVQ         width+24(FP), R8
+	MOVQ         $-1, R9
+	BZHIQ        R8, R9, R9
 	VPBROADCASTQ R9, Z3
-	VMOVDQU64    (SI), Z4
-	VMOVDQU64    64(SI), Z5
-	LEAQ         (DI)(DI*2), SI
+	VMOVDQU64    (DI), Z4
+	VMOVDQU64    64(DI), Z5
+	LEAQ         (R8)(R8*2), DI
 
 four:
-	CMPQ          R8, $0x04
+	CMPQ          SI, $0x04
 	JLT           single
 	VPERMB        (BX), Z4, Z6
 	VPSRLVQ       Z5, Z6, Z6
 	VPTERNLOGQ    $0x28, Z3, Z0, Z6
 	VPOPCNTQ      Z6, Z6
 	VPCMPUQ       $0x02, Z1, Z6, K1
-	VPERMB        (BX)(DI*1), Z4, Z6
+	VPERMB        (BX)(R8*1), Z4, Z6
 	VPSRLVQ       Z5, Z6, Z6
 	VPTERNLOGQ    $0x28, Z3, Z0, Z6
 	VPOPCNTQ      Z6, Z6
 	VPCMPUQ       $0x02, Z1, Z6, K2
-	VPERMB        (BX)(DI*2), Z4, Z6
+	VPERMB        (BX)(R8*2), Z4, Z6
 	VPSRLVQ       Z5, Z6, Z6
 	VPTERNLOGQ    $0x28, Z3, Z0, Z6
 	VPOPCNTQ      Z6, Z6
 	VPCMPUQ       $0x02, Z1, Z6, K3
-	VPERMB        (BX)(SI*1), Z4, Z6
+	VPERMB        (BX)(DI*1), Z4, Z6
 	VPSRLVQ       Z5, Z6, Z6
 	VPTERNLOGQ    $0x28, Z3, Z0, Z6
 	VPOPCNTQ      Z6, Z6
@@ -157,47 +157,47 @@ four:
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
 	JZ            next
-	LEAL          (CX), R9
+	LEAL          (DX), R9
 	VPBROADCASTD  R9, Y6
 	VPADDD        Y2, Y6, Y6
 	VPCOMPRESSD.Z Y6, K1, Y6
-	VMOVDQU       Y6, (AX)(DX*4)
+	VMOVDQU       Y6, (AX)(CX*4)
 	KMOVB         K1, R9
 	POPCNTL       R9, R9
-	ADDQ          R9, DX
-	LEAL          8(CX), R9
+	ADDQ          R9, CX
+	LEAL          8(DX), R9
 	VPBROADCASTD  R9, Y6
 	VPADDD        Y2, Y6, Y6
 	VPCOMPRESSD.Z Y6, K2, Y6
-	VMOVDQU       Y6, (AX)(DX*4)
+	VMOVDQU       Y6, (AX)(CX*4)
 	KMOVB         K2, R9
 	POPCNTL       R9, R9
-	ADDQ          R9, DX
-	LEAL          16(CX), R9
+	ADDQ          R9, CX
+	LEAL          16(DX), R9
 	VPBROADCASTD  R9, Y6
 	VPADDD        Y2, Y6, Y6
 	VPCOMPRESSD.Z Y6, K3, Y6
-	VMOVDQU       Y6, (AX)(DX*4)
+	VMOVDQU       Y6, (AX)(CX*4)
 	KMOVB         K3, R9
 	POPCNTL       R9, R9
-	ADDQ          R9, DX
-	LEAL          24(CX), R9
+	ADDQ          R9, CX
+	LEAL          24(DX), R9
 	VPBROADCASTD  R9, Y6
 	VPADDD        Y2, Y6, Y6
 	VPCOMPRESSD.Z Y6, K4, Y6
-	VMOVDQU       Y6, (AX)(DX*4)
+	VMOVDQU       Y6, (AX)(CX*4)
 	KMOVB         K4, R9
 	POPCNTL       R9, R9
-	ADDQ          R9, DX
+	ADDQ          R9, CX
 
 next:
-	LEAQ (BX)(DI*4), BX
-	ADDQ $0x20, CX
-	SUBQ $0x04, R8
+	LEAQ (BX)(R8*4), BX
+	ADDQ $0x20, DX
+	SUBQ $0x04, SI
 	JMP  four
 
 single:
-	TESTQ         R8, R8
+	TESTQ         SI, SI
 	JLE           done
 	VPERMB        (BX), Z4, Z6
 	VPSRLVQ       Z5, Z6, Z6
@@ -206,37 +206,234 @@ single:
 	VPCMPUQ       $0x02, Z1, Z6, K1
 	KORTESTW      K1, K1
 	JZ            last
-	LEAL          (CX), SI
-	VPBROADCASTD  SI, Y6
+	LEAL          (DX), DI
+	VPBROADCASTD  DI, Y6
 	VPADDD        Y2, Y6, Y6
 	VPCOMPRESSD.Z Y6, K1, Y6
-	VMOVDQU       Y6, (AX)(DX*4)
-	KMOVB         K1, SI
-	POPCNTL       SI, SI
-	ADDQ          SI, DX
+	VMOVDQU       Y6, (AX)(CX*4)
+	KMOVB         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, CX
 
 last:
-	LEAQ (BX)(DI*1), BX
-	ADDQ $0x08, CX
-	DECQ R8
+	LEAQ (BX)(R8*1), BX
+	ADDQ $0x08, DX
+	DECQ SI
 	JMP  single
 
 done:
-	MOVQ DX, ret+72(FP)
+	MOVQ CX, count+64(FP)
 	VZEROUPPER
 	RET
 
-// func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) int
+// func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI, AVX512VL, AVX512VPOPCNTDQ, BMI, BMI2, POPCNT
+TEXT ·scanBlockAVX512(SB), NOSPLIT, $0-104
+	MOVQ  block+8(FP), AX
+	MOVQ  high+24(FP), CX
+	LEAQ  (AX)(CX*8), CX
+	MOVQ  from+48(FP), DX
+	MOVQ  to+56(FP), BX
+	MOVQ  n+40(FP), SI
+	XORQ  DI, DI
+	XORQ  R11, R11
+	MOVQ  $0x00000001, R10
+	TESTQ DX, DX
+	JZ    to
+
+from:
+	MOVQ    (AX), R8
+	NOTQ    R8
+	POPCNTQ R8, R9
+	ADDQ    R11, R9
+	CMPQ    R9, DX
+	JCC     fromHere
+	MOVQ    R9, R11
+	ADDQ    $0x40, DI
+	ADDQ    $0x08, AX
+	CMPQ    AX, CX
+	JB      from
+	JMP     fromNone
+
+fromHere:
+	DECQ   DX
+	MOVQ   DX, R9
+	SUBQ   R11, R9
+	SHLXQ  R9, R10, R9
+	PDEPQ  R8, R9, R9
+	TZCNTQ R9, R9
+	ADDQ   DI, R9
+	SUBQ   DX, R9
+	MOVQ   R9, DX
+
+to:
+	MOVQ    (AX), R8
+	NOTQ    R8
+	POPCNTQ R8, R9
+	ADDQ    R11, R9
+	CMPQ    R9, BX
+	JCC     toHere
+	MOVQ    R9, R11
+	ADDQ    $0x40, DI
+	ADDQ    $0x08, AX
+	CMPQ    AX, CX
+	JB      to
+	JMP     toNone
+
+toHere:
+	DECQ   BX
+	MOVQ   BX, AX
+	SUBQ   R11, AX
+	SHLXQ  AX, R10, AX
+	PDEPQ  R8, AX, AX
+	TZCNTQ AX, AX
+	ADDQ   DI, AX
+	SUBQ   BX, AX
+	MOVQ   AX, BX
+	JMP    ranked
+
+fromNone:
+	MOVQ SI, DX
+
+toNone:
+	MOVQ SI, BX
+
+ranked:
+	MOVQ         DX, lo+80(FP)
+	MOVQ         BX, hi+88(FP)
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+64(FP), SI
+	MOVQ         k+72(FP), DI
+	VPBROADCASTQ SI, Z0
+	VPBROADCASTQ DI, Z1
+	VMOVDQU      lanes<>+0(SB), Y2
+	XORQ         SI, SI
+	CMPQ         DX, BX
+	JGE          done
+	MOVQ         l+16(FP), DI
+	MOVQ         width+32(FP), R8
+	MOVQ         $-1, R9
+	BZHIQ        R8, R9, R9
+	VPBROADCASTQ R9, Z3
+	VMOVDQU64    (DI), Z4
+	VMOVDQU64    64(DI), Z5
+	LEAQ         (R8)(R8*2), DI
+	SHRQ         $0x03, DX
+	LEAQ         7(BX), BX
+	SHRQ         $0x03, BX
+	SUBQ         DX, BX
+	MOVQ         DX, R9
+	SHLQ         $0x03, R9
+	IMULQ        R8, DX
+	ADDQ         DX, CX
+
+four:
+	CMPQ          BX, $0x04
+	JLT           single
+	VPERMB        (CX), Z4, Z6
+	VPSRLVQ       Z5, Z6, Z6
+	VPTERNLOGQ    $0x28, Z3, Z0, Z6
+	VPOPCNTQ      Z6, Z6
+	VPCMPUQ       $0x02, Z1, Z6, K1
+	VPERMB        (CX)(R8*1), Z4, Z6
+	VPSRLVQ       Z5, Z6, Z6
+	VPTERNLOGQ    $0x28, Z3, Z0, Z6
+	VPOPCNTQ      Z6, Z6
+	VPCMPUQ       $0x02, Z1, Z6, K2
+	VPERMB        (CX)(R8*2), Z4, Z6
+	VPSRLVQ       Z5, Z6, Z6
+	VPTERNLOGQ    $0x28, Z3, Z0, Z6
+	VPOPCNTQ      Z6, Z6
+	VPCMPUQ       $0x02, Z1, Z6, K3
+	VPERMB        (CX)(DI*1), Z4, Z6
+	VPSRLVQ       Z5, Z6, Z6
+	VPTERNLOGQ    $0x28, Z3, Z0, Z6
+	VPOPCNTQ      Z6, Z6
+	VPCMPUQ       $0x02, Z1, Z6, K4
+	KORW          K1, K2, K5
+	KORW          K3, K4, K6
+	KORTESTW      K5, K6
+	JZ            next
+	LEAL          (R9), DX
+	VPBROADCASTD  DX, Y6
+	VPADDD        Y2, Y6, Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVDQU       Y6, (AX)(SI*4)
+	KMOVB         K1, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+	LEAL          8(R9), DX
+	VPBROADCASTD  DX, Y6
+	VPADDD        Y2, Y6, Y6
+	VPCOMPRESSD.Z Y6, K2, Y6
+	VMOVDQU       Y6, (AX)(SI*4)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+	LEAL          16(R9), DX
+	VPBROADCASTD  DX, Y6
+	VPADDD        Y2, Y6, Y6
+	VPCOMPRESSD.Z Y6, K3, Y6
+	VMOVDQU       Y6, (AX)(SI*4)
+	KMOVB         K3, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+	LEAL          24(R9), DX
+	VPBROADCASTD  DX, Y6
+	VPADDD        Y2, Y6, Y6
+	VPCOMPRESSD.Z Y6, K4, Y6
+	VMOVDQU       Y6, (AX)(SI*4)
+	KMOVB         K4, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+
+next:
+	LEAQ (CX)(R8*4), CX
+	ADDQ $0x20, R9
+	SUBQ $0x04, BX
+	JMP  four
+
+single:
+	TESTQ         BX, BX
+	JLE           done
+	VPERMB        (CX), Z4, Z6
+	VPSRLVQ       Z5, Z6, Z6
+	VPTERNLOGQ    $0x28, Z3, Z0, Z6
+	VPOPCNTQ      Z6, Z6
+	VPCMPUQ       $0x02, Z1, Z6, K1
+	KORTESTW      K1, K1
+	JZ            last
+	LEAL          (R9), DX
+	VPBROADCASTD  DX, Y6
+	VPADDD        Y2, Y6, Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVDQU       Y6, (AX)(SI*4)
+	KMOVB         K1, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+
+last:
+	LEAQ (CX)(R8*1), CX
+	ADDQ $0x08, R9
+	DECQ BX
+	JMP  single
+
+done:
+	MOVQ SI, count+96(FP)
+	VZEROUPPER
+	RET
+
+// func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, AVX512VPOPCNTDQ, POPCNT
 TEXT ·scanFlatAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
-	MOVQ         first+24(FP), CX
-	MOVQ         q+32(FP), DX
-	MOVQ         k+40(FP), BX
-	VPBROADCASTQ DX, Z0
-	VPBROADCASTQ BX, Z1
+	MOVQ         q+32(FP), CX
+	MOVQ         k+40(FP), DX
+	VPBROADCASTQ CX, Z0
+	VPBROADCASTQ DX, Z1
 	VMOVDQU      lanes<>+0(SB), Y2
-	XORQ         DX, DX
+	XORQ         CX, CX
+	MOVQ         first+24(FP), DX
 	MOVQ         keys+8(FP), BX
 	MOVQ         groups+16(FP), SI
 
@@ -259,42 +456,42 @@ four:
 	KORW          K3, K4, K6
 	KORTESTW      K5, K6
 	JZ            next
-	LEAL          (CX), DI
+	LEAL          (DX), DI
 	VPBROADCASTD  DI, Y3
 	VPADDD        Y2, Y3, Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
-	VMOVDQU       Y3, (AX)(DX*4)
+	VMOVDQU       Y3, (AX)(CX*4)
 	KMOVB         K1, DI
 	POPCNTL       DI, DI
-	ADDQ          DI, DX
-	LEAL          8(CX), DI
+	ADDQ          DI, CX
+	LEAL          8(DX), DI
 	VPBROADCASTD  DI, Y3
 	VPADDD        Y2, Y3, Y3
 	VPCOMPRESSD.Z Y3, K2, Y3
-	VMOVDQU       Y3, (AX)(DX*4)
+	VMOVDQU       Y3, (AX)(CX*4)
 	KMOVB         K2, DI
 	POPCNTL       DI, DI
-	ADDQ          DI, DX
-	LEAL          16(CX), DI
+	ADDQ          DI, CX
+	LEAL          16(DX), DI
 	VPBROADCASTD  DI, Y3
 	VPADDD        Y2, Y3, Y3
 	VPCOMPRESSD.Z Y3, K3, Y3
-	VMOVDQU       Y3, (AX)(DX*4)
+	VMOVDQU       Y3, (AX)(CX*4)
 	KMOVB         K3, DI
 	POPCNTL       DI, DI
-	ADDQ          DI, DX
-	LEAL          24(CX), DI
+	ADDQ          DI, CX
+	LEAL          24(DX), DI
 	VPBROADCASTD  DI, Y3
 	VPADDD        Y2, Y3, Y3
 	VPCOMPRESSD.Z Y3, K4, Y3
-	VMOVDQU       Y3, (AX)(DX*4)
+	VMOVDQU       Y3, (AX)(CX*4)
 	KMOVB         K4, DI
 	POPCNTL       DI, DI
-	ADDQ          DI, DX
+	ADDQ          DI, CX
 
 next:
 	ADDQ $0x00000100, BX
-	ADDQ $0x20, CX
+	ADDQ $0x20, DX
 	SUBQ $0x04, SI
 	JMP  four
 
@@ -306,23 +503,23 @@ single:
 	VPCMPUQ       $0x02, Z1, Z3, K1
 	KORTESTW      K1, K1
 	JZ            last
-	LEAL          (CX), DI
+	LEAL          (DX), DI
 	VPBROADCASTD  DI, Y3
 	VPADDD        Y2, Y3, Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
-	VMOVDQU       Y3, (AX)(DX*4)
+	VMOVDQU       Y3, (AX)(CX*4)
 	KMOVB         K1, DI
 	POPCNTL       DI, DI
-	ADDQ          DI, DX
+	ADDQ          DI, CX
 
 last:
 	ADDQ $0x00000040, BX
-	ADDQ $0x08, CX
+	ADDQ $0x08, DX
 	DECQ SI
 	JMP  single
 
 done:
-	MOVQ DX, ret+48(FP)
+	MOVQ CX, count+48(FP)
 	VZEROUPPER
 	RET
 
@@ -508,16 +705,16 @@ DATA nibbles<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $64
 
-// func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, mask uint64, k uint64) int
+// func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 // Requires: AVX, AVX2, SSE2
-TEXT ·scanPackedAVX2(SB), NOSPLIT, $0-80
+TEXT ·scanPackedAVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         first+40(FP), DX
 	XORQ         CX, CX
 	MOVQ         q+48(FP), BX
 	MOVQ         BX, X0
 	VPBROADCASTQ X0, Y0
-	MOVQ         k+64(FP), BX
+	MOVQ         k+56(FP), BX
 	MOVQ         BX, X1
 	VPBROADCASTQ X1, Y1
 	VMOVDQU      nibbles<>+0(SB), Y2
@@ -527,8 +724,12 @@ TEXT ·scanPackedAVX2(SB), NOSPLIT, $0-80
 	MOVQ         l+16(FP), DI
 	MOVQ         width+24(FP), R8
 	MOVQ         groups+32(FP), R9
-	MOVQ         mask+56(FP), R10
+	MOVQ         $0x00000040, R10
+	SUBQ         R8, R10
+	MOVQ         R10, X6
+	MOVQ         $-1, R10
 	MOVQ         R10, X5
+	VPSRLQ       X6, X5, X5
 	VPBROADCASTQ X5, Y5
 	VMOVDQU      (DI), Y6
 	VMOVDQU      64(DI), Y7
@@ -592,11 +793,11 @@ next:
 	JMP  group
 
 done:
-	MOVQ CX, ret+72(FP)
+	MOVQ CX, count+64(FP)
 	VZEROUPPER
 	RET
 
-// func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) int
+// func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 // Requires: AVX, AVX2, SSE2
 TEXT ·scanFlatAVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
@@ -660,6 +861,6 @@ next:
 	JMP  group
 
 done:
-	MOVQ CX, ret+48(FP)
+	MOVQ CX, count+48(FP)
 	VZEROUPPER
 	RET
