@@ -1,0 +1,99 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestContestants compares all answers with brute force.
+func TestContestants(t *testing.T) {
+	fps, queries := fingerprints(3000, 40, 7)
+	fps = append(fps, fps[:50]...) // equal fingerprints
+	queries = append(queries, fps[0], 0, ^uint64(0))
+	for _, c := range contestants("4:1") {
+		t.Run(c.name, func(t *testing.T) {
+			for _, k := range []int{0, 1, 3, 4, 6, 9} {
+				x, err := c.build(t.TempDir(), fps, k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := checkAnswers(x, fps, queries, k); err != nil {
+					t.Error(err)
+				}
+				if n, err := x.Bytes(); err != nil || n < int64(5*len(fps)) {
+					t.Errorf("%d bytes, error %v", n, err)
+				}
+				if err := x.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestSelfJoins compares the numbers of pairs with that of the flat scan.
+func TestSelfJoins(t *testing.T) {
+	fps, _ := fingerprints(5000, 0, 7)
+	for _, k := range []int{1, 3, 5} {
+		want := -1
+		js := selfJoins("4:1", len(fps))
+		slices.Reverse(js)
+		for _, j := range js {
+			n, _, err := j.run(fps, k)
+			if err != nil || want >= 0 && n != want {
+				t.Errorf("%s, k = %d: %d pairs, want %d; error %v", j.name, k, n, want, err)
+			}
+			want = n
+		}
+	}
+}
+
+// TestInverted compares the truth of `jaccard` with its definition.
+func TestInverted(t *testing.T) {
+	s := splitmix(3)
+	sets := make([][]uint64, 200)
+	for i := range sets {
+		for range 1 + s.next()%20 {
+			sets[i] = append(sets[i], s.next()%40)
+		}
+		slices.Sort(sets[i])
+		sets[i] = slices.Compact(sets[i])
+	}
+	x := newInverted(sets)
+	for _, q := range sets {
+		for _, threshold := range []float64{0.3, 0.5, 1} {
+			var want []uint32
+			for i, set := range sets {
+				common := 0
+				for _, h := range q {
+					if slices.Contains(set, h) {
+						common++
+					}
+				}
+				if union := len(q) + len(set) - common; common > 0 && float64(common) >= threshold*float64(union) {
+					want = append(want, uint32(i))
+				}
+			}
+			if got := x.atLeast(q, threshold); !slices.Equal(got, want) {
+				t.Fatalf("sets %v, want %v", got, want)
+			}
+		}
+	}
+}
+
+// TestLSH finds every set by itself: equal sets agree in all bands.
+func TestLSH(t *testing.T) {
+	s := splitmix(3)
+	sets := make([][]uint64, 5000)
+	for i := range sets {
+		for range 10 {
+			sets[i] = append(sets[i], s.next())
+		}
+	}
+	l := newLSH(sets, 8, 16)
+	for i, set := range sets {
+		if got := l.near(l.signature(set)); !slices.Contains(got, uint32(i)) {
+			t.Fatalf("set %d finds %v", i, got)
+		}
+	}
+}
