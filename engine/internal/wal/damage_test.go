@@ -232,3 +232,12 @@ func TestHostileImitations(t *testing.T) {
 		t.Errorf("%v", took)
 	}
 }
+
+// TestImpossibleSynced: a frame that vouches for itself and more was not written by a Writer.
+func TestImpossibleSynced(t *testing.T) {
+	image, seed := encodeHeader(testHeader)
+	image = appendFrame(image, seed, headerSize, headerSize+8, typeData, []byte("liar"))
+	if n, _, err := replayImage(t, "synced past its position", image, false); n != 0 || err == nil {
+		t.Errorf("%d frames, %v", n, err)
+	}
+}

@@ -1,0 +1,84 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// unsyncedLog returns a memory with a log of which the machine has not yet written a byte past the header, as the process that
+// wrote it has died but the machine has not.
+func unsyncedLog(t *testing.T, payloads []string) *vfs.Mem {
+	t.Helper()
+	fs := vfs.NewMem("")
+	w := mustCreate(t, fs, "log")
+	for _, payload := range payloads {
+		mustAppend(t, w, payload)
+	}
+	if err := w.Flush(w.Size()); err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+func TestCutIsDurable(t *testing.T) {
+	fs := unsyncedLog(t, words)
+	_, res, err := collect(fs, "log", Options{Last: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Cut(fs, "log", res); err != nil {
+		t.Fatal(err)
+	}
+	got, res, err := collect(fs.CrashClone(0, 0), "log", Options{})
+	if err != nil || !res.Clean || !slices.Equal(got, words) {
+		t.Errorf("%q, %+v, %v", got, res, err)
+	}
+	if err := Cut(fs, "log", res); err != nil {
+		t.Errorf("Cut of a whole log: %v", err)
+	}
+}
+
+func TestCutRemovesDurably(t *testing.T) {
+	fs := vfs.NewMem("")
+	if _, err := fs.Create("log"); err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.SyncDir("."); err != nil {
+		t.Fatal(err)
+	}
+	_, res, err := collect(fs, "log", Options{Last: true})
+	if err != nil || res.End != 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := Cut(fs, "log", res); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fs.CrashClone(0, 0).Stat("log"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("the empty log is there again: %v", err)
+	}
+}
+
+// TestCrashDuringCut cuts the power at each operation of Cut of a log that was never synced: what is left is a log that can be read.
+func TestCrashDuringCut(t *testing.T) {
+	payloads := scriptPayloads()[:12]
+	for op := 1; op <= 5; op++ {
+		for seed := range uint64(60) {
+			fs := unsyncedLog(t, payloads)
+			_, res, err := collect(fs, "log", Options{Last: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fs.CrashAt(fs.Ops() + op)
+			acked := 0
+			if Cut(fs, "log", res) == nil {
+				acked = len(payloads)
+			}
+			checkPrefix(t, fmt.Sprintf("crash at %d, seed %d", op, seed), fs.CrashClone(.5, seed), payloads, acked)
+		}
+	}
+}
