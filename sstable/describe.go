@@ -19,7 +19,7 @@ func (r *Reader) Describe(w io.Writer) error {
 		fmt.Fprintf(w, "times         %s to %s\n", showTime(i.MinTime), showTime(i.MaxTime))
 		fmt.Fprintf(w, "writes        %d to %d\n", i.MinSeq, i.MaxSeq)
 		fmt.Fprintf(w, "cost          %.1f bytes a document, %.2f of them without blocks\n", per(i.Size, i.Docs),
-			per(i.Size-r.section(KindBlocks, 0).Length, i.Docs))
+			per(i.Size-r.blocksLength(), i.Docs))
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
@@ -53,7 +53,12 @@ func (r *Reader) detail(s *Section) string {
 	}
 	switch s.Kind {
 	case KindBlocks:
+		if s.Index > 0 {
+			return s.Name()
+		}
 		return r.blocksDetail()
+	case KindPostings:
+		return stats(r.sketches.segments[s.Index].postings.Stats())
 	case KindRun:
 		return stats(r.runs[s.Index].Stats())
 	case KindIDs:
@@ -80,10 +85,29 @@ func (r *Reader) blocksDetail() string {
 		stored, raw = stored+int64(e.stored), raw+int64(e.raw)
 	}
 	s := fmt.Sprintf("%s: names %d bytes (%.1f a document), texts %d bytes", KindBlocks, names, per(names, r.info.Docs), stored)
+	if r.sketches != nil {
+		var sketches int64
+		for b := range r.sketches.sketches.numBlocks() {
+			_, length, _ := r.sketches.sketches.extent(b)
+			sketches += int64(length)
+		}
+		s = fmt.Sprintf("%s: names %d bytes (%.1f a document), sketches %d bytes (%.1f), texts %d bytes",
+			KindBlocks, names, per(names, r.info.Docs), sketches, per(sketches, r.info.Docs), stored)
+	}
 	if stored > 0 {
 		s += fmt.Sprintf(" (%.2f times smaller than the %d they were)", float64(raw)/float64(stored), raw)
 	}
 	return s
+}
+
+// blocksLength returns the bytes of all sections of blocks.
+func (r *Reader) blocksLength() (n int64) {
+	for i := range r.info.Sections {
+		if s := &r.info.Sections[i]; s.Kind == KindBlocks {
+			n += s.Length
+		}
+	}
+	return n
 }
 
 // per returns n divided by a number of documents, 0 if there are none.

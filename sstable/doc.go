@@ -8,7 +8,7 @@
 //
 //	file      header | section | section | ... | directory | trailer           (see appendFooter)
 //
-//	blocks    names and records, interleaved as they were written              (see names, docs)
+//	blocks    names, records and sketches, interleaved as they were written    (see names, docs, sketches)
 //	names     where the blocks of names are: IDs by document number
 //	docs      where the blocks of records are: texts and fields by document number
 //	times     column: microseconds by document number                          (see column)
@@ -17,6 +17,13 @@
 //	run i     key run: the distinct fingerprints in permutation i, i = 1..t-1  (see Layout)
 //	ids       key run: xxh3-64 of the IDs
 //	id-docs   column: document numbers by position in ids
+//
+// and, if documents have MinHash sketches,
+//
+//	bitmaps   64 bytes a document, for a kernel to scan                        (see bitmaps)
+//	postings  key run: hashes of the sketches, with their documents            (see postings)
+//	sketches  where the blocks of sketches are
+//	hot       hashes that many sketches have                                   (see hotOrder)
 //
 // Writing takes one pass over the documents, in order, and never seeks: names and records leave memory in blocks as
 // they fill, everything else is kept as 8 to 24 bytes a document and written by Writer.Close. Permuted runs are made

@@ -27,13 +27,13 @@ var (
 )
 
 const (
-	alignment    = 64  // sections start at multiples of this
-	headerSize   = 64  // bytes of the header
-	tailSize     = 32  // bytes of the trailer
-	infoSize     = 48  // bytes of the encoded Info
-	entrySize    = 40  // bytes of a section's entry in the directory
-	maxSections  = 512 // sections a table; 8 blocks in pairs of 4 would be 70 runs
-	optionalFlag = 1   // flag of a section that a reader which does not know its kind may ignore
+	alignment    = 64      // sections start at multiples of this
+	headerSize   = 64      // bytes of the header
+	tailSize     = 32      // bytes of the trailer
+	infoSize     = 48      // bytes of the encoded Info
+	entrySize    = 40      // bytes of a section's entry in the directory
+	maxSections  = 1 << 14 // sections a table: three a segment, and a few
+	optionalFlag = 1       // flag of a section that a reader which does not know its kind may ignore
 )
 
 // Kind is what a section holds. Its value is part of the format and must not change.
@@ -41,20 +41,25 @@ type Kind uint16
 
 // Kinds of sections.
 const (
-	KindBlocks  Kind = 1 // blocks of names and of documents, in the order of writing
-	KindNames   Kind = 2 // where the blocks of names are
-	KindDocs    Kind = 3 // where the blocks of documents are
-	KindTimes   Kind = 4 // column of times by document number
-	KindSeqs    Kind = 5 // column of sequence numbers by document number
-	KindRun     Kind = 6 // key run of the permuted table that Section.Index says
-	KindIDs     Kind = 7 // key run of the hashes of IDs
-	KindIDDocs  Kind = 8 // column of document numbers by position in KindIDs
-	kindUnknown Kind = 9 // first kind that this version does not know
+	KindBlocks   Kind = 1  // blocks of names, documents and sketches, in the order of writing
+	KindNames    Kind = 2  // where the blocks of names are
+	KindDocs     Kind = 3  // where the blocks of documents are
+	KindTimes    Kind = 4  // column of times by document number
+	KindSeqs     Kind = 5  // column of sequence numbers by document number
+	KindRun      Kind = 6  // key run of the permuted table that Section.Index says
+	KindIDs      Kind = 7  // key run of the hashes of IDs
+	KindIDDocs   Kind = 8  // column of document numbers by position in KindIDs
+	KindSketches Kind = 9  // where the blocks of sketches are
+	KindHot      Kind = 10 // list of hot hashes
+	KindBitmaps  Kind = 11 // bitmaps of the sketches of a segment
+	KindPostings Kind = 12 // key run of the hashes in prefixes of the sketches of a segment
+	kindUnknown  Kind = 13 // first kind that this version does not know
 )
 
 // String names the kind as errors and the layout dump do.
 func (k Kind) String() string {
-	names := [...]string{"", "blocks", "names", "docs", "times", "seqs", "run", "ids", "id-docs"}
+	names := [...]string{"", "blocks", "names", "docs", "times", "seqs", "run", "ids", "id-docs",
+		"sketches", "hot", "bitmaps", "postings"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}
@@ -64,7 +69,7 @@ func (k Kind) String() string {
 // Section is a part of the file.
 type Section struct {
 	Kind     Kind
-	Index    uint16 // number of the permuted table for KindRun, else 0
+	Index    uint16 // number of the permuted table for KindRun; for KindBlocks, KindBitmaps, KindPostings of the segment; else 0
 	Optional bool   // a reader that does not know the kind may ignore the section
 	Offset   int64  // of its first byte in the file, a multiple of 64
 	Length   int64  // in bytes
@@ -72,10 +77,10 @@ type Section struct {
 	Checksum uint32 // CRC32C of all its bytes
 }
 
-// Name is what errors call the section: its kind, and the number of a run.
+// Name is what errors call the section: its kind, and the number of a run or a segment.
 func (s Section) Name() string {
-	if s.Kind == KindRun {
-		return fmt.Sprintf("run %d", s.Index)
+	if s.Kind == KindRun || s.Kind == KindBitmaps || s.Kind == KindPostings || s.Index > 0 {
+		return fmt.Sprintf("%s %d", s.Kind, s.Index)
 	}
 	return s.Kind.String()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,15 +34,29 @@ func goldenDocs() []Document {
 		if i%7 == 0 {
 			d.Fields = fmt.Appendf(nil, `{"n":%d}`, i)
 		}
+		if d.HasFingerprint && i%11 != 0 {
+			d.Sketch = goldenSketch(i)
+		}
 	}
 	return sortedDocs(docs)
+}
+
+// goldenSketch returns a sketch of 1 to 128 hashes, some of which many documents have.
+func goldenSketch(i int) []uint32 {
+	s := []uint32{0x10000000}
+	for j := range min(i*i%200, 127) {
+		s = append(s, uint32((i/2+j*j)*2654435761)>>4)
+	}
+	slices.Sort(s)
+	return slices.Compact(s)
 }
 
 // exampleDocs returns the documents of the worked example in docs/format/sstable.md.
 func exampleDocs() []Document {
 	return []Document{
-		{ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x00000000_00000001, Time: 1_700_000_000_000_000, Seq: 2, Text: []byte("one")},
-		{ID: []byte("b"), HasFingerprint: true, Fingerprint: 0x9f3c5a00_11223344, Time: 1_700_000_000_000_005, Seq: 1, Text: []byte("two"), Fields: []byte("{}")},
+		{ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x00000000_00000001, Time: 1_700_000_000_000_000, Seq: 2, Text: []byte("one"), Sketch: []uint32{0x11111111}},
+		{ID: []byte("b"), HasFingerprint: true, Fingerprint: 0x9f3c5a00_11223344, Time: 1_700_000_000_000_005, Seq: 1, Text: []byte("two"), Fields: []byte("{}"),
+			Sketch: []uint32{0x01020304, 0x11111111, 0x22222222}},
 		{ID: []byte("cc"), Time: 1_700_000_000_000_001, Seq: 3},
 	}
 }
@@ -54,7 +69,8 @@ var exampleParams = Params{
 func TestGolden(t *testing.T) {
 	path := filepath.Join("testdata", "v1.sst")
 	docs := goldenDocs()
-	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 4096}, docs)
+	o := WriterOptions{BlockSize: 4096, Hot: hotOf(docs), segmentDocs: 64}
+	data, _ := buildTable(t, testParams, o, docs)
 	if *update {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
@@ -72,10 +88,10 @@ func TestGolden(t *testing.T) {
 	var read []Document
 	for it := r.Iter(); it.Next(); {
 		d := *it.Document()
-		d.ID, d.Text, d.Fields = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields)
+		d.ID, d.Text, d.Fields, d.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), slices.Clone(d.Sketch)
 		read = append(read, d)
 	}
-	again, _ := buildTable(t, r.Params(), WriterOptions{BlockSize: 4096}, read)
+	again, _ := buildTable(t, r.Params(), o, read)
 	if !bytes.Equal(again, golden) || !bytes.Equal(data, golden) {
 		t.Error("writing the documents of v1.sst gives another file")
 	}

@@ -33,8 +33,9 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 		fp, ok, err2 := r.Fingerprint(i)
 		at, err3 := r.Time(i)
 		seq, err4 := r.Seq(i)
-		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: at, Seq: seq}
-		add("fields", cmp.Or(err1, err2, err3, err4), show(i, &single))
+		sketch, err5 := r.Sketch(i, nil)
+		single := Document{Sketch: sketch, ID: id, HasFingerprint: ok, Fingerprint: fp, Time: at, Seq: seq}
+		add("fields", cmp.Or(err1, err2, err3, err4, err5), show(i, &single))
 	}
 	for _, id := range ids {
 		doc, found, err := r.Lookup([]byte(id))
@@ -76,6 +77,9 @@ func show(i uint32, d *Document) string {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	b = append(append(append(b, d.ID...), d.Text...), d.Fields...)
+	for _, h := range d.Sketch {
+		b = binary.LittleEndian.AppendUint32(b, h)
+	}
 	return string(strconv.AppendBool(b, d.HasFingerprint))
 }
 
@@ -91,6 +95,7 @@ func newVictim(t *testing.T, n int, o WriterOptions) *victim {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(13, uint64(n)))
 	docs := testDocs(rng, n)
+	o.Hot, o.segmentDocs = hotOf(docs), n/2+1
 	v := &victim{ids: []string{"missing"}, want: map[string]bool{}}
 	v.data, _ = buildTable(t, testParams, o, docs)
 	for _, d := range docs[:min(n, 20)] {
@@ -232,9 +237,9 @@ func TestOverlappingBlocks(t *testing.T) {
 // reseal makes the checksums of data right, which was the table of r and has been damaged since.
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
-	blocks := r.section(KindBlocks, 0)
+	blocks, start := r.blocks()
 	part := func(off, length int64) []byte {
-		area := data[blocks.Offset:][:blocks.Length]
+		area := data[start:][:len(blocks)]
 		if off < 0 || off > int64(len(area)) || length > int64(len(area))-off {
 			return nil
 		}
@@ -249,6 +254,9 @@ func reseal(r *Reader, data []byte) {
 		stored := part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))
 		le.PutUint32(e[docsEntry-4:], updateChecksum(checksum(e[:docsEntry-4]), stored))
 	}
+	if r.sketches != nil {
+		resealSketches(r, data, part)
+	}
 	for _, run := range append(slices.Clone(r.runs), r.ids) {
 		resealFrame(&run.blockDir, data)
 	}
@@ -262,6 +270,23 @@ func reseal(r *Reader, data []byte) {
 	tail := data[len(data)-tailSize:]
 	le.PutUint32(tail[12:], checksum(data[dir:len(data)-tailSize]))
 	le.PutUint32(tail[20:], checksum(tail[:20]))
+}
+
+// resealSketches makes the checksums of what belongs to sketches right.
+func resealSketches(r *Reader, data []byte, part func(off, length int64) []byte) {
+	le := binary.LittleEndian
+	for b := range r.sketches.sketches.numBlocks() {
+		e := data[r.sketches.sketches.dirOff+int64(b*sketchEntry):]
+		le.PutUint32(e[12:], checksum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
+	}
+	for _, seg := range r.sketches.segments {
+		resealFrame(&seg.postings.blockDir, data)
+		stored := data[seg.bitmaps.off:][:len(seg.bitmaps.data)]
+		copy(data[seg.bitmaps.off+int64(len(stored)):], appendBitmapSums(nil, stored))
+	}
+	hot := r.section(KindHot, 0)
+	list := data[hot.Offset:][:hot.Length-4]
+	le.PutUint32(data[hot.Offset+hot.Length-4:], checksum(list))
 }
 
 // resealFrame makes the checksums of a key run or a column right.

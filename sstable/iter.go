@@ -11,7 +11,7 @@ package sstable
 // It must not be used concurrently; a Reader can have any number of them.
 type Iter struct {
 	r     *Reader
-	texts bool // Text and Fields are wanted
+	texts bool // Text, Fields and Sketch are wanted
 	doc   uint32
 	next  uint32
 	d     Document
@@ -47,7 +47,7 @@ func (r *Reader) Iter() *Iter {
 	return it
 }
 
-// Entries is Iter without Text and Fields, which are not read.
+// Entries is Iter without Text, Fields and Sketch, which are not read.
 func (r *Reader) Entries() *Iter {
 	return &Iter{r: r, run: r.runs[0].Iter(0), times: columnIter{c: r.times}, seqs: columnIter{c: r.seqs}}
 }
@@ -96,6 +96,11 @@ func (it *Iter) load() (err error) {
 	d.Time = timeOf(t)
 	if d.Seq, err = it.seqs.at(it.doc); err != nil || !it.texts {
 		return err
+	}
+	if d.Sketch = d.Sketch[:0]; r.sketches != nil {
+		if d.Sketch, err = r.sketches.sketches.get(it.doc, d.Sketch); err != nil {
+			return err
+		}
 	}
 	return it.loadText()
 }

@@ -19,24 +19,24 @@ func (r *Reader) bytes(s *Section) []byte { return r.data[s.Offset:][:s.Length:s
 
 // openSections opens every section that the format requires and refuses those that there should not be.
 func (r *Reader) openSections() error {
-	tables := r.params.Layout.Tables()
+	tables, segments := r.params.Layout.Tables(), r.numSegments()
 	seen := make(map[[2]uint16]bool)
 	for i := range r.info.Sections {
 		s := &r.info.Sections[i]
 		id := [2]uint16{uint16(s.Kind), s.Index}
-		if seen[id] || s.Index != 0 && s.Kind < kindUnknown && (s.Kind != KindRun || int(s.Index) >= tables) {
+		if seen[id] || s.Kind < kindUnknown && int(s.Index) > r.maxIndex(s.Kind, segments) {
 			return base.Corruptf(r.file, "directory", s.Offset, "section %s with index %d should not be there", s.Name(), s.Index)
 		}
 		seen[id] = true
 	}
-	blocks, err := r.required(KindBlocks, 0)
-	if err != nil {
+	if err := r.openRecords(); err != nil {
 		return err
 	}
-	if err := r.openRecords(blocks); err != nil {
+	if err := r.openSketches(segments); err != nil {
 		return err
 	}
 	docs := uint64(r.info.Docs)
+	var err error
 	if r.times, err = r.column(KindTimes, docs); err != nil {
 		return err
 	}
@@ -72,20 +72,23 @@ func (r *Reader) required(kind Kind, index uint16) (*Section, error) {
 	return s, nil
 }
 
-// openRecords opens the directories of the two sorts of blocks.
-func (r *Reader) openRecords(blocks *Section) error {
+// openRecords opens the directories of the blocks of names and of documents.
+func (r *Reader) openRecords() error {
+	if _, err := r.required(KindBlocks, 0); err != nil {
+		return err
+	}
 	dir, err := r.required(KindNames, 0)
 	if err != nil {
 		return err
 	}
-	data := r.bytes(blocks)
-	if r.names, err = openNames(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, blocks.Offset); err != nil {
+	data, off := r.blocks()
+	if r.names, err = openNames(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, off); err != nil {
 		return err
 	}
 	if dir, err = r.required(KindDocs, 0); err != nil {
 		return err
 	}
-	r.docs, err = openDocs(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, blocks.Offset)
+	r.docs, err = openDocs(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, off)
 	return err
 }
 

@@ -33,6 +33,7 @@ type Reader struct {
 	idDocs      *column
 	runs        []*keyRun
 	index       *Index
+	sketches    *sketchIndex // nil if Params.Sketch is 0
 }
 
 // Open opens the table in f, which errors call name. The Reader owns f from here on, and closes it also if Open fails.
@@ -147,7 +148,16 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	return r.seqs.Get(int(doc))
 }
 
-// Document sets d to a document. ID, Text and Fields are copied to d's slices, which grow as needed. The blocks that
+// Sketch appends the sketch of a document to dst; nothing if it has none, or the table keeps none.
+func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil || r.sketches == nil {
+		return dst, err
+	}
+	return r.sketches.sketches.get(doc, dst)
+}
+
+// Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow as needed. The blocks that
 // texts were decompressed from last are kept for the next call.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.unguard(guard(), &err)
@@ -156,10 +166,13 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	}
 	text, fields, err := r.docs.get(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
+	if d.Sketch = d.Sketch[:0]; err == nil && r.sketches != nil {
+		d.Sketch, err = r.sketches.sketches.get(doc, d.Sketch)
+	}
 	return err
 }
 
-// entry sets all of d but Text and Fields.
+// entry sets all of d but Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.checkDoc(doc); err != nil {
 		return err

@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -37,8 +38,45 @@ func testDocs(rng *rand.Rand, n int) []Document {
 		if rng.IntN(3) == 0 {
 			d.Fields = fmt.Appendf(nil, `{"n":%d}`, i)
 		}
+		if d.HasFingerprint && rng.IntN(8) > 0 {
+			d.Sketch = testSketch(rng, docs[:i])
+		}
 	}
 	return sortedDocs(docs)
+}
+
+// testSketch returns a sketch, often one like that of an earlier document, and often with a hash that many have.
+func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
+	var s []uint32
+	if len(earlier) > 0 && rng.IntN(2) == 0 {
+		s = slices.Clone(earlier[rng.IntN(len(earlier))].Sketch)
+		s = slices.DeleteFunc(s, func(uint32) bool { return rng.IntN(20) == 0 })
+	} else if s = append(s, 12345); rng.IntN(2) == 0 {
+		s = append(s, 1<<31)
+	}
+	for n, shift := rng.IntN(1+rng.IntN(150)), rng.UintN(12); n > 0; n-- {
+		s = append(s, rng.Uint32()>>shift)
+	}
+	slices.Sort(s)
+	s = slices.Compact(s)
+	return s[:min(len(s), int(testParams.Sketch))]
+}
+
+// hotOf returns the hot hashes of documents, those that more than four have.
+func hotOf(docs []Document) (hot []HotHash) {
+	counts := map[uint32]uint32{}
+	for i := range docs {
+		for _, h := range docs[i].Sketch {
+			counts[h]++
+		}
+	}
+	for h, n := range counts {
+		if n > 4 {
+			hot = append(hot, HotHash{h, n})
+		}
+	}
+	slices.SortFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) })
+	return hot
 }
 
 // sortedDocs brings documents into table order.
@@ -83,7 +121,8 @@ func openTable(t testing.TB, data []byte) *Reader {
 // sameDocument compares documents as tables do.
 func sameDocument(a, b *Document) bool {
 	return bytes.Equal(a.ID, b.ID) && a.HasFingerprint == b.HasFingerprint && a.Fingerprint == b.Fingerprint &&
-		a.Time == b.Time && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields)
+		a.Time == b.Time && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields) &&
+		slices.Equal(a.Sketch, b.Sketch)
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -97,7 +136,11 @@ func TestRoundTrip(t *testing.T) {
 				p := testParams
 				p.Layout = l
 				docs := testDocs(rng, n)
-				data, info := buildTable(t, p, WriterOptions{BlockSize: 1 + rng.IntN(10000)}, docs)
+				o := WriterOptions{BlockSize: 1 + rng.IntN(10000), segmentDocs: 1 + rng.IntN(n+100)}
+				if rng.IntN(2) == 0 {
+					o.Hot = hotOf(docs)
+				}
+				data, info := buildTable(t, p, o, docs)
 				r := openTable(t, data)
 				defer r.Close()
 				checkReader(t, r, p, docs)
@@ -133,9 +176,11 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 		fp, ok, err2 := r.Fingerprint(doc)
 		tm, err3 := r.Time(doc)
 		seq, err4 := r.Seq(doc)
-		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields}
-		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || !sameDocument(&single, want) {
-			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v", i, single, want, err1, err2, err3, err4)
+		sketch, err5 := r.Sketch(doc, []uint32{7})
+		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields,
+			Sketch: sketch[1:]}
+		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || err5 != nil || !sameDocument(&single, want) {
+			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v %v", i, single, want, err1, err2, err3, err4, err5)
 		}
 	}
 	if _, found, err := r.Lookup([]byte("no such document")); found || err != nil {
@@ -150,7 +195,7 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 		for ; it.Next(); n++ {
 			want := docs[n]
 			if !texts {
-				want.Text, want.Fields = nil, nil
+				want.Text, want.Fields, want.Sketch = nil, nil, nil
 			}
 			if it.Doc() != uint32(n) || !sameDocument(it.Document(), &want) {
 				t.Fatalf("iteration: document %d is %+v, want %+v", it.Doc(), it.Document(), want)

@@ -16,13 +16,15 @@ import (
 //	columns  times and sequence numbers have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
 //	ids      each document once, under the hash of its ID; no ID twice
+//	sketches bitmaps and postings are those of the sketches
 //
 // It checks what a writer may have got wrong as well as what storage may have lost. progress, if not nil, is called
 // every few megabytes; done and total are bytes, each of the file counting twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.unguard(guard(), &err)
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
-	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkColumns, v.checkRuns, v.checkIDs, v.finish} {
+	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkColumns, v.checkRuns, v.checkIDs,
+		v.checkSketches, v.finish} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -110,43 +112,98 @@ func (v *verifier) checkZero(from, to int64) error {
 	return nil
 }
 
-// checkRecords verifies the blocks of names and documents, in the order in which they lie.
+// checkRecords verifies the blocks of names, documents and sketches, in the order in which they lie.
 func (v *verifier) checkRecords() error {
-	var blk docsBlock
-	var end uint64 // of the blocks so far
-	var doc uint32 // documents so far
-	names, docs := 0, 0
-	for names < v.names.numBlocks() || docs < v.docs.numBlocks() {
-		if names < v.names.numBlocks() {
-			if off, length, _ := v.names.extent(names); off == end {
-				if err := v.names.check(names); err != nil {
-					return err
-				}
-				names, end = names+1, end+length
-				continue
-			}
-		}
-		if docs == v.docs.numBlocks() {
-			return v.corrupt(KindBlocks, int64(end), "no block starts here")
-		}
-		if err := v.docs.decode(docs, &blk); err != nil {
-			return err
-		}
-		if blk.stored > 0 && blk.offset != end {
-			return v.corrupt(KindBlocks, int64(end), "no block starts here")
-		}
-		if err := v.checkBlock(&blk, doc); err != nil {
-			return err
-		}
-		docs, end, doc = docs+1, end+uint64(blk.stored), doc+blk.count
-		if err := v.advance(int64(blk.stored)); err != nil {
+	w := walk{verifier: v, spans: v.blockSpans()}
+	for w.names < v.names.numBlocks() || w.docs < v.docs.numBlocks() || w.sketches < v.sketchBlocks() {
+		if err := w.next(); err != nil {
 			return err
 		}
 	}
-	if s := v.section(KindBlocks, 0); doc != v.info.Docs || end != uint64(s.Length) {
-		return v.corrupt(KindBlocks, int64(end), "%d of %d documents, %d of %d bytes", doc, v.info.Docs, end, s.Length)
+	if s := v.section(KindBlocks, 0); w.doc != v.info.Docs || len(w.spans) > 1 || w.at != w.spans[0].end {
+		return base.Corruptf(v.file, s.Name(), s.Offset+int64(w.at), "%d of %d documents; the section goes on", w.doc, v.info.Docs)
 	}
 	return nil
+}
+
+// span is a section of blocks, by offsets from the start of the first one.
+type span struct{ start, end uint64 }
+
+// blockSpans returns the sections of blocks.
+func (v *verifier) blockSpans() (spans []span) {
+	first := v.section(KindBlocks, 0).Offset
+	for i := range v.info.Sections {
+		if s := &v.info.Sections[i]; s.Kind == KindBlocks {
+			spans = append(spans, span{uint64(s.Offset - first), uint64(s.Offset + s.Length - first)})
+		}
+	}
+	return spans
+}
+
+// sketchBlocks returns the number of blocks of sketches.
+func (v *verifier) sketchBlocks() int {
+	if v.sketches == nil {
+		return 0
+	}
+	return v.sketches.sketches.numBlocks()
+}
+
+// walk is a walk over blocks.
+type walk struct {
+	*verifier
+	spans                 []span // sections from that of the next block on
+	at                    uint64 // where the next block must start
+	names, docs, sketches int    // blocks so far
+	doc                   uint32 // documents so far
+	blk                   docsBlock
+}
+
+// next verifies the block that starts where the one before it ends. Blocks of records are taken last, as those without
+// bytes may be anywhere.
+func (w *walk) next() error {
+	if w.at == w.spans[0].end && len(w.spans) > 1 {
+		w.spans = w.spans[1:]
+		w.at = w.spans[0].start
+	}
+	if w.names < w.verifier.names.numBlocks() {
+		if off, length, _ := w.verifier.names.extent(w.names); off == w.at {
+			w.names++
+			return w.pass(length, w.verifier.names.check(w.names-1))
+		}
+	}
+	if w.sketches < w.sketchBlocks() {
+		x := w.verifier.sketches.sketches
+		if off, length, _ := x.extent(w.sketches); off == w.at {
+			w.sketches++
+			return w.pass(length, x.check(w.sketches-1))
+		}
+	}
+	if w.docs == w.verifier.docs.numBlocks() {
+		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
+	}
+	if err := w.verifier.docs.decode(w.docs, &w.blk); err != nil {
+		return err
+	}
+	if w.blk.stored > 0 && w.blk.offset != w.at {
+		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
+	}
+	if err := w.checkBlock(&w.blk, w.doc); err != nil {
+		return err
+	}
+	w.docs, w.doc = w.docs+1, w.doc+w.blk.count
+	return w.pass(uint64(w.blk.stored), nil)
+}
+
+// pass steps over a block of so many bytes, in which err was found.
+func (w *walk) pass(length uint64, err error) error {
+	if err != nil {
+		return err
+	}
+	if length > w.spans[0].end-w.at {
+		return w.corrupt(KindBlocks, int64(w.at), "a block of %d bytes goes beyond the section", length)
+	}
+	w.at += length
+	return w.advance(int64(length))
 }
 
 // checkBlock verifies a decoded block that should start with document doc.

@@ -26,6 +26,12 @@ type WriterOptions struct {
 	BlockSize int   // bytes of texts and fields compressed together; 0 means 32 KiB, at most 16 MiB
 	Level     Level // of compression
 	Docs      int   // how many documents are expected; saves memory and time, any number will do
+
+	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found. Any list gives right
+	// answers, a good one makes them fast. Ignored if Params.Sketch is 0.
+	Hot []HotHash
+
+	segmentDocs int // documents of a segment; 0 means defaultSegmentDocs
 }
 
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
@@ -42,8 +48,9 @@ type Writer struct {
 	err    error    // the first error: the writer is of no use after it
 	closed bool
 
-	names namesWriter
-	docs  docsWriter
+	names    namesWriter
+	docs     docsWriter
+	sketches *segmentWriter // nil if Params.Sketch is 0
 
 	fingerprints []uint64 // in document order
 	ids          []uint64 // xxh3-64 of IDs, in document order
@@ -85,6 +92,9 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
 	t.out.write(appendHeader(nil))
 	t.out.begin(KindBlocks, 0)
+	if err := t.initSketches(o); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -97,7 +107,11 @@ func (t *Writer) Add(d *Document) error {
 	if t.closed {
 		return errors.New("sstable: Add after Close")
 	}
-	if err := d.check(); err != nil {
+	err := d.check()
+	if err == nil && t.sketches != nil {
+		err = checkSketch(d.Sketch, t.params.Sketch)
+	}
+	if err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
 	if t.info.Docs > 0 && d.Compare(&t.last) < 0 {
@@ -105,6 +119,9 @@ func (t *Writer) Add(d *Document) error {
 	}
 	if t.info.Docs == MaxDocs {
 		return fmt.Errorf("sstable: more than %d documents: %w", uint32(MaxDocs), ErrTooLarge)
+	}
+	if t.sketches != nil {
+		t.addSketch(d.Sketch)
 	}
 	t.note(d)
 	text, fields := d.Text, d.Fields
@@ -151,8 +168,11 @@ func (t *Writer) fail(err error) error {
 	return t.err
 }
 
-func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.out.offset())) }
-func (t *Writer) flushNames() { t.out.write(t.names.flush(t.out.offset())) }
+func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.blocksOffset())) }
+func (t *Writer) flushNames() { t.out.write(t.names.flush(t.blocksOffset())) }
+
+// blocksOffset returns where the next block goes, counted from the start of the first section of blocks.
+func (t *Writer) blocksOffset() int64 { return t.out.off - t.out.sections[0].Offset }
 
 // Close writes the indexes, directory and trailer, and returns what the table says of itself. It neither syncs nor
 // closes the underlying writer. A writer is of no use after it.
@@ -176,12 +196,16 @@ func (t *Writer) Close() (Info, error) {
 	return t.info, nil
 }
 
-// endBlocks ends the section of blocks and writes the two that say where they are.
+// endBlocks ends the section of blocks and writes those that say where they are.
 func (t *Writer) endBlocks() {
 	t.flushDocs()
 	t.names.endBlock()
 	t.flushNames()
-	t.out.end(uint64(len(t.docs.dir)/docsEntry + len(t.names.dir)/namesEntry))
+	if t.sketches != nil {
+		t.sketches.endBlock()
+		t.flushSketches()
+	}
+	t.endBlocksSection()
 	t.out.begin(KindNames, 0)
 	t.out.write(t.names.dir)
 	t.out.end(uint64(len(t.names.dir) / namesEntry))
@@ -189,6 +213,7 @@ func (t *Writer) endBlocks() {
 	t.out.write(t.docs.dir)
 	t.out.end(uint64(len(t.docs.dir) / docsEntry))
 	t.names, t.docs = namesWriter{}, docsWriter{}
+	t.writeSketches()
 }
 
 // writeColumn writes a column that was encoded in memory.

@@ -1,0 +1,130 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+)
+
+// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, so that a kernel can scan them where they
+// lie, and the checksums of blocks of 64 of them, the last may have fewer:
+//
+//	+-------------+ ... +-------------+---------------------+ ... +---------------------+
+//	| bitmap   64 |     | bitmap   64 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
+//	+-------------+ ... +-------------+---------------------+ ... +---------------------+
+//
+// Bit i of a bitmap is bit i%64 of its 64-bit word i/64.
+const (
+	bitmapSize   = 64
+	bitmapsShift = 6
+	bitmapsBlock = 1 << bitmapsShift // bitmaps of one checksum
+)
+
+// appendBitmap appends a bitmap as it is stored.
+func appendBitmap(dst []byte, b *minhash.Bitmap) []byte {
+	for _, w := range b {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+// appendBitmapSums appends the checksums of stored bitmaps.
+func appendBitmapSums(dst, stored []byte) []byte {
+	for len(stored) > 0 {
+		n := min(len(stored), bitmapsBlock*bitmapSize)
+		dst = binary.LittleEndian.AppendUint32(dst, checksum(stored[:n]))
+		stored = stored[n:]
+	}
+	return dst
+}
+
+// bitmaps reads the bitmaps of one segment. They are numbered from 0.
+type bitmaps struct {
+	file, section string
+	off           int64 // of the section in the file
+	data          []byte
+	sums          []byte
+	direct        []minhash.Bitmap // data, where the processor can read it as it is; else nil
+	checked       []atomic.Uint64  // a bit a block whose checksum is right
+}
+
+// openBitmaps checks that the section has the right size for n documents.
+func openBitmaps(data []byte, n uint32, file, section string, off int64) (*bitmaps, error) {
+	blocks := (int64(n) + bitmapsBlock - 1) / bitmapsBlock
+	if int64(len(data)) != int64(n)*bitmapSize+4*blocks {
+		return nil, base.Corruptf(file, section, off, "%d bytes for %d bitmaps", len(data), n)
+	}
+	b := &bitmaps{file: file, section: section, off: off, checked: make([]atomic.Uint64, (blocks+63)/64)}
+	b.data, b.sums = data[:int64(n)*bitmapSize], data[int64(n)*bitmapSize:]
+	p := unsafe.Pointer(unsafe.SliceData(b.data))
+	if littleEndian && n > 0 && uintptr(p)%unsafe.Alignof(uint64(0)) == 0 {
+		b.direct = unsafe.Slice((*minhash.Bitmap)(p), n)
+	}
+	return b, nil
+}
+
+// littleEndian says whether integers in memory are as they are in files.
+var littleEndian = func() bool {
+	x := uint16(1)
+	return *(*byte)(unsafe.Pointer(&x)) == 1
+}()
+
+// len returns the number of bitmaps.
+func (b *bitmaps) len() int { return len(b.data) / bitmapSize }
+
+// numBlocks returns the number of blocks.
+func (b *bitmaps) numBlocks() int { return len(b.sums) / 4 }
+
+// block returns the bitmaps of block i after checking them. They are in room where they can't be read in place.
+func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
+	if b.checked[i>>6].Load()>>(i&63)&1 == 0 {
+		if err := b.check(i); err != nil {
+			return nil, err
+		}
+	}
+	from := i << bitmapsShift
+	n := min(bitmapsBlock, b.len()-from)
+	if b.direct != nil {
+		return b.direct[from : from+n], nil
+	}
+	for j := range n {
+		for w := range room[j] {
+			room[j][w] = binary.LittleEndian.Uint64(b.data[(from+j)*bitmapSize+8*w:])
+		}
+	}
+	return room[:n], nil
+}
+
+// missing returns how many bits of q bitmap i lacks, and how many of its bits q lacks.
+func (b *bitmaps) missing(i int, q *minhash.Bitmap) (ofQuery, ofBitmap int, err error) {
+	if block := i >> bitmapsShift; b.checked[block>>6].Load()>>(block&63)&1 == 0 {
+		if err := b.check(block); err != nil {
+			return 0, 0, err
+		}
+	}
+	stored := (*[bitmapSize]byte)(b.data[i*bitmapSize:])
+	for w, x := range q {
+		y := binary.LittleEndian.Uint64(stored[8*w:])
+		ofQuery += bits.OnesCount64(x &^ y)
+		ofBitmap += bits.OnesCount64(y &^ x)
+	}
+	return ofQuery, ofBitmap, nil
+}
+
+// at returns bitmap i, which may be one of a block that has not been checked, as a slice to be prefetched.
+func (b *bitmaps) at(i int) []byte { return b.data[i*bitmapSize:][:bitmapSize] }
+
+// check verifies block i and remembers if it is good.
+func (b *bitmaps) check(i int) error {
+	from := i * bitmapsBlock * bitmapSize
+	block := b.data[from:min(from+bitmapsBlock*bitmapSize, len(b.data))]
+	if checksum(block) != binary.LittleEndian.Uint32(b.sums[4*i:]) {
+		return base.Corruptf(b.file, b.section, b.off+int64(from), "wrong checksum of block %d", i)
+	}
+	b.checked[i>>6].Or(1 << (i & 63))
+	return nil
+}

@@ -1,0 +1,207 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// A few shingles are in very many texts: licences, page furniture. Postings of such hot hashes are long and tell
+// little. So every table keeps a list of its hot hashes, and orders the hashes of a sketch cold ones first, then by how
+// hot they are: bits.Len32 of the number of documents, 0 for those that are not in the list; equally hot ones by value.
+// Any list gives right answers, because the prefix argument (see postings) asks only that all sketches of a table, and
+// those it is searched for, are in one order. KindHot is
+//
+//	+----------------------+ ... +------------------+--------+
+//	| hash  4 | documents 4 |     | entry of hash H  | CRC32C |    hashes ascend, each in one document or more
+//	+----------------------+ ... +------------------+--------+
+
+const (
+	hotEntry = 8
+	// hotSample is how many sketches are counted, at most, to find the hot hashes of a table.
+	hotSample = 1 << 17
+	// A hash is hot if hotLeast documents have it, or hotCounted of those counted where these are a sample.
+	hotLeast   = 32
+	hotCounted = 8
+)
+
+// HotHash is a hash that many sketches of a table have.
+type HotHash struct {
+	Hash      uint32
+	Documents uint32 // how many documents have it, about; at least 1
+}
+
+// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches: what
+// WriterOptions.Hot takes. It calls sketch for every document, twice, or for every second, third, ... of them if there
+// are more than 131,072; the result of a call is used before the next one. Memory: 4 to 32 MiB.
+func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
+	hot, _ := hotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
+	return hot
+}
+
+// MergedHot is HotHashes for the table that the inputs will be merged to.
+func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
+	var ends []int // numbers of documents in the inputs up to each
+	n := 0
+	for _, r := range inputs {
+		n += int(r.info.Docs)
+		ends = append(ends, n)
+	}
+	var s []uint32
+	return hotHashes(n, func(i int) ([]uint32, error) {
+		at, _ := slices.BinarySearch(ends, i+1)
+		r := inputs[at]
+		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])
+		return s, err
+	})
+}
+
+// hotHashes counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter
+// is high enough.
+func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
+	stride := max((n+hotSample-1)/hotSample, 1)
+	threshold := max(hotLeast/stride, hotCounted)
+	counters := make([]uint8, 1<<min(max(bits.Len(uint(n/stride))+7, 12), 25))
+	mask := uint32(len(counters) - 1)
+	for i := 0; i < n; i += stride {
+		s, err := sketch(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range s {
+			if c := &counters[h&mask]; int(*c) < threshold {
+				*c++
+			}
+		}
+	}
+	var found []uint32
+	for i := 0; i < n; i += stride {
+		s, err := sketch(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range s {
+			if int(counters[h&mask]) >= threshold {
+				found = append(found, h)
+			}
+		}
+	}
+	slices.Sort(found)
+	var hot []HotHash
+	for len(found) > 0 {
+		count := 1
+		for count < len(found) && found[count] == found[0] {
+			count++
+		}
+		if count >= threshold {
+			hot = append(hot, HotHash{Hash: found[0], Documents: uint32(count * stride)})
+		}
+		found = found[count:]
+	}
+	return hot, nil
+}
+
+// checkHot reports whether a list is one that a table can have.
+func checkHot(hot []HotHash) error {
+	for i, h := range hot {
+		if i > 0 && h.Hash <= hot[i-1].Hash || h.Documents == 0 {
+			return fmt.Errorf("hot hash %d of %d is out of order or in no document", i, len(hot))
+		}
+	}
+	return nil
+}
+
+// appendHot appends the section of a list.
+func appendHot(dst []byte, hot []HotHash) []byte {
+	start := len(dst)
+	for _, h := range hot {
+		dst = binary.LittleEndian.AppendUint32(dst, h.Hash)
+		dst = binary.LittleEndian.AppendUint32(dst, h.Documents)
+	}
+	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+}
+
+// parseHot decodes a section, which may hold anything.
+func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
+	if len(data)%hotEntry != 4 {
+		return nil, base.Corruptf(file, KindHot.String(), off, "a list of %d bytes", len(data))
+	}
+	end := len(data) - 4
+	if checksum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return nil, base.Corruptf(file, KindHot.String(), off, "wrong checksum")
+	}
+	hot := make([]HotHash, end/hotEntry)
+	for i := range hot {
+		e := data[i*hotEntry:][:hotEntry]
+		hot[i] = HotHash{Hash: binary.LittleEndian.Uint32(e), Documents: binary.LittleEndian.Uint32(e[4:])}
+	}
+	if err := checkHot(hot); err != nil {
+		return nil, base.Corruptf(file, KindHot.String(), off, "%w", err)
+	}
+	return hot, nil
+}
+
+// hotOrder is the order of hashes in the sketches of a table: a hash table of the hot ones, at most half full.
+type hotOrder struct {
+	slots []uint64 // class<<32 | hash; 0 if free, as no hot hash has class 0
+	seed  uint64   // odd, drawn at random: no list of hashes can make many of them collide
+	shift int
+}
+
+// newHotOrder returns the order that a list says.
+func newHotOrder(hot []HotHash) *hotOrder {
+	size := bits.Len(uint(2 * len(hot)))
+	o := &hotOrder{slots: make([]uint64, 1<<size), seed: rand.Uint64() | 1, shift: 64 - size}
+	for _, h := range hot {
+		i := o.start(h.Hash)
+		for o.slots[i] != 0 {
+			i = (i + 1) & (len(o.slots) - 1)
+		}
+		o.slots[i] = uint64(bits.Len32(h.Documents))<<32 | uint64(h.Hash)
+	}
+	return o
+}
+
+// start returns where the search for a hash starts: multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
+func (o *hotOrder) start(hash uint32) int { return int(uint64(hash) * o.seed >> (o.shift & 63)) }
+
+// key returns what hashes are ordered by: class<<32 | hash.
+func (o *hotOrder) key(hash uint32) uint64 {
+	if len(o.slots) == 1 { // none is hot
+		return uint64(hash)
+	}
+	for i := o.start(hash); ; i = (i + 1) & (len(o.slots) - 1) {
+		switch k := o.slots[i]; {
+		case k == 0:
+			return uint64(hash)
+		case uint32(k) == hash:
+			return k
+		}
+	}
+}
+
+// prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no more; hot is room for
+// keys, which is returned to be used again.
+func (o *hotOrder) prefix(dst []uint32, sketch []uint32, n int, hot []uint64) (prefix []uint32, room []uint64) {
+	hot = hot[:0]
+	end := len(dst) + min(n, len(sketch))
+	for _, h := range sketch { // which ascends, and so do the cold ones among them
+		if len(dst) == end {
+			return dst, hot
+		}
+		if k := o.key(h); k>>32 == 0 {
+			dst = append(dst, h)
+		} else {
+			hot = append(hot, k)
+		}
+	}
+	slices.Sort(hot)
+	for _, k := range hot[:end-len(dst)] {
+		dst = append(dst, uint32(k))
+	}
+	return dst, hot
+}

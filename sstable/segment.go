@@ -1,0 +1,141 @@
+package sstable
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and postings have
+// sections of their own, numbered by Section.Index. The writer ends a segment by ending the section of blocks, which
+// goes on, with the next number, after the two:
+//
+//	blocks 0 | bitmaps 0 | postings 0 | blocks 1 | bitmaps 1 | postings 1 | ... | names | docs | sketches | hot | ...
+//
+// How many documents a segment has is the Section.Count of its bitmaps. Blocks of names, records and sketches know
+// nothing of segments; their offsets count from the start of section blocks 0, over everything between.
+
+// segmentWriter is what a Writer collects of sketches.
+type segmentWriter struct {
+	sketchWriter
+	postings postingsWriter
+	bitmaps  []byte // of the segment, as stored
+	order    *hotOrder
+	hot      []HotHash
+	room     []uint64 // for hotOrder.prefix
+	docs     int      // that end a segment
+	number   uint16   // of the segment
+	blocks   int      // in sections of blocks that have ended
+}
+
+// initSketches prepares the writer for sketches, if the table keeps them.
+func (t *Writer) initSketches(o WriterOptions) error {
+	if t.params.Sketch == 0 {
+		return nil
+	}
+	if err := checkHot(o.Hot); err != nil {
+		return fmt.Errorf("sstable: %w", err)
+	}
+	t.sketches = &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs)}
+	return nil
+}
+
+// checkSketch reports whether s can be the sketch of a document with at most n hashes.
+func checkSketch(s []uint32, n uint32) error {
+	if len(s) > int(n) {
+		return fmt.Errorf("a sketch of %d hashes, more than %d", len(s), n)
+	}
+	for i := 1; i < len(s); i++ {
+		if s[i] <= s[i-1] {
+			return errors.New("a sketch whose hashes do not ascend")
+		}
+	}
+	return nil
+}
+
+// addSketch adds what is indexed of the next document's sketch.
+func (t *Writer) addSketch(sketch minhash.Sketch) {
+	s := t.sketches
+	n := prefixLength(len(sketch), t.params.MinJaccard)
+	if p := &s.postings; len(p.ends) == s.docs || len(p.hashes)+n > maxPostings {
+		t.flushNames()
+		t.flushSketches()
+		t.endBlocksSection()
+		t.out.begin(KindBlocks, s.number)
+	}
+	s.postings.hashes, s.room = s.order.prefix(s.postings.hashes, sketch, n, s.room)
+	s.postings.ends = append(s.postings.ends, uint32(len(s.postings.hashes)))
+	b := sketch.Bitmap()
+	s.bitmaps = appendBitmap(s.bitmaps, &b)
+	if s.add(sketch) {
+		t.flushSketches()
+	}
+}
+
+// flushSketches writes the full blocks of sketches.
+func (t *Writer) flushSketches() { t.out.write(t.sketches.flush(t.blocksOffset())) }
+
+// endBlocksSection ends the open section of blocks, and after it the segment, if there are sketches.
+func (t *Writer) endBlocksSection() {
+	blocks := len(t.docs.dir)/docsEntry + len(t.names.dir)/namesEntry
+	s := t.sketches
+	if s == nil {
+		t.out.end(uint64(blocks))
+		return
+	}
+	blocks += len(s.dir) / sketchEntry
+	t.out.end(uint64(blocks - s.blocks))
+	s.blocks = blocks
+
+	docs := uint64(len(s.postings.ends))
+	t.out.begin(KindBitmaps, s.number)
+	t.out.write(s.bitmaps)
+	t.out.write(appendBitmapSums(nil, s.bitmaps))
+	t.out.end(docs)
+	t.out.begin(KindPostings, s.number)
+	n, err := s.postings.writeTo(&t.out)
+	t.fail(err)
+	t.out.end(uint64(n))
+
+	if s.number++; len(t.out.sections)+maxTables+segmentReserve > maxSections {
+		t.fail(fmt.Errorf("more than %d segments: %w", s.number, ErrTooLarge))
+	}
+	s.bitmaps, s.postings.hashes, s.postings.ends = s.bitmaps[:0], s.postings.hashes[:0], s.postings.ends[:0]
+}
+
+// segmentReserve is the number of sections that a table has besides segments and runs, or more.
+const segmentReserve = 16
+
+// writeSketches writes the sections that all segments share.
+func (t *Writer) writeSketches() {
+	s := t.sketches
+	if s == nil {
+		return
+	}
+	t.out.begin(KindSketches, 0)
+	t.out.write(s.dir)
+	t.out.end(uint64(len(s.dir) / sketchEntry))
+	t.out.begin(KindHot, 0)
+	t.out.write(appendHot(nil, s.hot))
+	t.out.end(uint64(len(s.hot)))
+	t.sketches = nil
+}
+
+// segment is a part of the documents of a table, as it is read.
+type segment struct {
+	first    uint32 // document
+	bitmaps  *bitmaps
+	postings *postings
+}
+
+// end returns the number after that of the segment's last document.
+func (s *segment) end() uint32 { return s.first + uint32(s.bitmaps.len()) }
+
+// sketchIndex is what a Reader has of sketches. It is safe for concurrent use.
+type sketchIndex struct {
+	sketches *sketches
+	segments []segment
+	order    func() (*hotOrder, error) // of the hashes of sketches, made when it is first needed
+}

@@ -1,0 +1,91 @@
+package sstable
+
+import (
+	"math/rand/v2"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+)
+
+// checkSketches verifies that the bitmaps and the postings of each segment are those of its sketches.
+func (v *verifier) checkSketches() error {
+	if v.sketches == nil {
+		return nil
+	}
+	order, err := v.sketches.order()
+	if err != nil {
+		return err
+	}
+	h := setHash{rand.Uint64(), rand.Uint64()}
+	for i := range v.sketches.segments {
+		seg := &v.sketches.segments[i]
+		sum, n, err := v.sumSegment(seg, order, h)
+		if err != nil {
+			return err
+		}
+		if err := v.checkPostings(seg, sum, n, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumSegment compares the bitmaps of a segment with its sketches and returns the hash of the set of the postings that
+// there should be, and their number.
+func (v *verifier) sumSegment(seg *segment, order *hotOrder, h setHash) (sum uint64, n int, err error) {
+	var sketch minhash.Sketch
+	var prefix []uint32
+	var room []uint64
+	var bits [bitmapsBlock]minhash.Bitmap
+	var block []minhash.Bitmap
+	for i := range uint32(seg.bitmaps.len()) {
+		if i%bitmapsBlock == 0 {
+			if block, err = seg.bitmaps.block(int(i/bitmapsBlock), &bits); err != nil {
+				return 0, 0, err
+			}
+			if err := v.advance(bitmapsBlock * bitmapSize); err != nil {
+				return 0, 0, err
+			}
+		}
+		if sketch, err = v.sketches.sketches.get(seg.first+i, sketch[:0]); err != nil {
+			return 0, 0, err
+		}
+		if sketch.Bitmap() != block[i%bitmapsBlock] {
+			return 0, 0, base.Corruptf(v.file, seg.bitmaps.section, seg.bitmaps.off+int64(i)*bitmapSize,
+				"not the bitmap of the sketch of document %d", seg.first+i)
+		}
+		prefix, room = order.prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), room)
+		for _, hash := range prefix {
+			sum += h.ofPair(uint64(hash), i)
+		}
+		n += len(prefix)
+	}
+	return sum, n, nil
+}
+
+// checkPostings compares the postings of a segment with the hash of the set that they should be, and their number.
+func (v *verifier) checkPostings(seg *segment, want uint64, n int, h setHash) error {
+	p := seg.postings
+	var sum, prev uint64
+	it := p.Iter(0)
+	for i := 0; it.Next(); i++ {
+		key := it.Key()
+		if i > 0 && key <= prev {
+			return p.corrupt(0, "posting %x after %x", key, prev)
+		}
+		sum += h.ofPair(key>>p.shift, uint32(key&(1<<p.shift-1)))
+		prev = key
+		if i%blockKeys == 0 {
+			if err := v.advance(int64(p.blockSize(i / blockKeys))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	if sum != want || p.n != n {
+		return p.corrupt(0, "%d postings, not the %d of the sketches", p.n, n)
+	}
+	return nil
+}
