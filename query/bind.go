@@ -1,17 +1,11 @@
 package query
 
 import (
-	"context"
-	"fmt"
-	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
-
-	"github.com/simdb/simdb/engine"
 )
 
 // selection is a selectStmt whose names, values and documents have been resolved: what to look for, without yet a plan
@@ -49,9 +43,13 @@ type (
 	}
 )
 
+// String writes the expression as the language does.
 func (n andNode) String() string { return joinNodes(n, " AND ") }
-func (n orNode) String() string  { return joinNodes(n, " OR ") }
 
+// String writes the expression as the language does.
+func (n orNode) String() string { return joinNodes(n, " OR ") }
+
+// String writes the predicate, with NOT before it where it is negated.
 func (l *leaf) String() string {
 	if l.negated {
 		return "NOT " + l.predicate.String()
@@ -100,32 +98,6 @@ func (x *run) bindSelect(s *selectStmt) (*selection, error) {
 		return nil, err
 	}
 	return sel, checkDrivable(x, s, sel.expr)
-}
-
-// checkOrder completes the order, and refuses keys that the rows do not have.
-func (x *run) checkOrder(sel *selection, c *clauses) error {
-	for i, k := range sel.order {
-		switch {
-		case k.by == "distance" && !sel.distance:
-			return errorAt(x.p.text, c.orderAt[i], "it comes from NEAR and NEAREST", "there is no distance to order by")
-		case k.by == "score" && !sel.score:
-			return errorAt(x.p.text, c.orderAt[i], "it comes from JACCARD, LEVENSHTEIN and COSINE", "there is no score to order by")
-		case k.by == "time":
-			sel.times = true
-		}
-	}
-	if len(sel.order) == 0 {
-		if sel.distance {
-			sel.order = append(sel.order, orderKey{by: "distance"})
-		}
-		if sel.score {
-			sel.order = append(sel.order, orderKey{by: "score", desc: true})
-		}
-	}
-	if !slices.ContainsFunc(sel.order, func(k orderKey) bool { return k.by == "id" }) {
-		sel.order = append(sel.order, orderKey{by: "id"})
-	}
-	return nil
 }
 
 func (sel *selection) add(p predicate, negated bool) *leaf {
@@ -238,196 +210,6 @@ func (x *run) bindID(e *idPredicate) (predicate, error) {
 		return nil, errorAt(x.p.text, e.Like.Pos.Offset, "", "the pattern ends in its escape character")
 	}
 	return &likePredicate{p}, nil
-}
-
-// bindCall resolves NEAR(...) and its like: two arguments each.
-func (x *run) bindCall(e *call) (predicate, error) {
-	name := e.Name.Value
-	if len(e.Args) != 2 {
-		at := e.Name.Pos.Offset
-		if len(e.Args) > 2 {
-			at = e.Args[2].Value.Pos.Offset
-		}
-		return nil, errorAt(x.p.text, at, "as in "+examples[name], "%s takes 2 arguments, not %d", name, len(e.Args))
-	}
-	what, measured := e.Args[0], e.Args[1]
-	if measured.Text {
-		return nil, x.values.wrong(measured.Value, expectNumber)
-	}
-	switch name {
-	case "NEAR":
-		k, err := x.values.integer(measured.Value, "k", 0, 64)
-		if err != nil {
-			return nil, err
-		}
-		t, err := x.fingerprintTarget(what)
-		return &nearPredicate{target: t, k: k}, err
-	case "NEAREST":
-		n, err := x.values.integer(measured.Value, "the number of documents", 1, math.MaxInt)
-		if err != nil {
-			return nil, err
-		}
-		return x.bindNearest(what, n)
-	}
-	share, err := x.values.share(measured.Value)
-	if err != nil {
-		return nil, err
-	}
-	t, err := x.textTarget(name, what)
-	if err != nil {
-		return nil, err
-	}
-	if name == "JACCARD" {
-		return x.bindJaccard(e.Name, t, share)
-	}
-	if !x.db.Params().Text {
-		return nil, errorAt(x.p.text, e.Name.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", name)
-	}
-	p := &textPredicate{name: name, target: t, threshold: share}
-	if name == "LEVENSHTEIN" {
-		p.similar = levenshtein(t.doc.Text, share)
-	} else {
-		p.similar = cosine(t.doc.Text, share)
-	}
-	return p, nil
-}
-
-var examples = map[string]string{
-	"NEAR": "NEAR('a', 3)", "NEAREST": "NEAREST('a', 10)", "JACCARD": "JACCARD('a', 0.8)",
-	"LEVENSHTEIN": "LEVENSHTEIN('a', 0.9)", "COSINE": "COSINE('a', 0.9)",
-}
-
-func (x *run) bindNearest(what *argument, n int) (predicate, error) {
-	t, err := x.fingerprintTarget(what)
-	if err != nil {
-		return nil, err
-	}
-	ask := n
-	if t.self != "" && ask < math.MaxInt {
-		ask++ // it finds itself
-	}
-	return &setPredicate{
-		label: fmt.Sprintf("NEAREST(%s, %d)", t.label, n), carries: distanceMeasure, sorted: byDistance, self: t.self, limit: n,
-		costs: func(x *run) float64 {
-			if !t.hasFingerprint {
-				return 0
-			}
-			return 2 * x.nearCost(t.fingerprint, 8)
-		},
-		list: func(ctx context.Context) iter.Seq2[engine.Match, error] {
-			if !t.hasFingerprint {
-				return func(func(engine.Match, error) bool) {}
-			}
-			return x.snap.Nearest(ctx, t.fingerprint, ask)
-		},
-	}, nil
-}
-
-// jaccarder is a snapshot that has sketches to answer JACCARD from.
-type jaccarder interface {
-	Jaccard(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
-}
-
-func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate, error) {
-	snap, ok := any(x.snap).(jaccarder)
-	if !ok {
-		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
-		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
-		return nil, e
-	}
-	return &setPredicate{
-		label: fmt.Sprintf("JACCARD(%s, %g)", t.label, share), carries: scoreMeasure, sorted: byScore, self: t.self,
-		costs: func(x *run) float64 { return 50e3 + x.documents()/10 },
-		list:  func(ctx context.Context) iter.Seq2[engine.Match, error] { return snap.Jaccard(ctx, t.doc, share) },
-		verified: func(ctx context.Context) iter.Seq2[engine.Match, error] {
-			return any(x.snap).(verifier).JaccardVerified(ctx, t.doc, share)
-		},
-	}, nil
-}
-
-// verifier is a snapshot that can recompute JACCARD on the texts.
-type verifier interface {
-	JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
-}
-
-// verify makes each JACCARD of a selection recompute its scores on the texts.
-func (x *run) verify(sel *selection, word *lexer.Token) error {
-	_, able := any(x.snap).(verifier)
-	verified := false
-	for _, l := range sel.predicates {
-		if p, ok := l.predicate.(*setPredicate); ok && p.verified != nil {
-			if !able {
-				return errorAt(x.p.text, word.Pos.Offset, "", "VERIFY needs the texts of documents, and this database keeps none")
-			}
-			p.list, p.label, verified = p.verified, p.label+" VERIFY", true
-		}
-	}
-	if !verified {
-		return errorAt(x.p.text, word.Pos.Offset, "it recomputes the scores of JACCARD on the texts", "VERIFY needs JACCARD")
-	}
-	return nil
-}
-
-// clauses are what stands behind an expression.
-type clauses struct {
-	since         *sincePredicate
-	order         []orderKey
-	orderAt       []int // offset of each key
-	limit, offset int
-	verify        *lexer.Token
-}
-
-func (x *run) bindClauses(list []*clause) (*clauses, error) {
-	c := &clauses{limit: -1}
-	seen := make(map[string]bool)
-	for _, e := range list {
-		var err error
-		var name string
-		at := 0
-		switch {
-		case e.Since != nil:
-			name, at = "SINCE", e.Since.Word.Pos.Offset
-			c.since, err = x.bindSince(e.Since)
-		case e.Limit != nil:
-			name, at = "LIMIT", e.Limit.Pos.Offset
-			c.limit, err = x.values.integer(*e.Limit, "LIMIT", 0, math.MaxInt)
-		case e.Offset != nil:
-			name, at = "OFFSET", e.Offset.Pos.Offset
-			c.offset, err = x.values.integer(*e.Offset, "OFFSET", 0, math.MaxInt)
-		case e.Verify != nil:
-			name, at = "VERIFY", e.Verify.Pos.Offset
-			c.verify = e.Verify
-		default:
-			name, at = "ORDER BY", e.Order[0].Key.Pos.Offset
-			err = x.bindOrder(c, e.Order)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if seen[name] {
-			return nil, errorAt(x.p.text, at, "", "%s stands here a second time", name)
-		}
-		seen[name] = true
-	}
-	return c, nil
-}
-
-var orderNames = []string{"id", "distance", "score", "time"}
-
-func (x *run) bindOrder(c *clauses, terms []*orderTerm) error {
-	for _, t := range terms {
-		by := strings.ToLower(t.Key.Value)
-		if !slices.Contains(orderNames, by) {
-			hint := suggest(by, orderNames)
-			if hint == "" {
-				hint = "ORDER BY takes id, distance, score or time"
-			}
-			return errorAt(x.p.text, t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
-		}
-		c.order = append(c.order, orderKey{by: by, desc: t.Desc != nil})
-		c.orderAt = append(c.orderAt, t.Key.Pos.Offset)
-	}
-	return nil
 }
 
 // checkDrivable refuses an expression that no driver can start: NOT alone, a measure of texts alone, or either as one

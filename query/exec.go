@@ -247,8 +247,17 @@ type worstFirst struct {
 	results []result
 }
 
-func (h *worstFirst) Len() int           { return len(h.results) }
+// Len is part of heap.Interface.
+func (h *worstFirst) Len() int { return len(h.results) }
+
+// Less puts later results first.
 func (h *worstFirst) Less(i, j int) bool { return h.sel.compare(h.results[i], h.results[j]) > 0 }
-func (h *worstFirst) Swap(i, j int)      { h.results[i], h.results[j] = h.results[j], h.results[i] }
-func (h *worstFirst) Push(any)           { panic("the heap never grows") }
-func (h *worstFirst) Pop() any           { panic("the heap never shrinks") }
+
+// Swap is part of heap.Interface.
+func (h *worstFirst) Swap(i, j int) { h.results[i], h.results[j] = h.results[j], h.results[i] }
+
+// Push is never called: the heap is built full.
+func (h *worstFirst) Push(any) { panic("the heap never grows") }
+
+// Pop is never called: the results are sorted in place.
+func (h *worstFirst) Pop() any { panic("the heap never shrinks") }

@@ -152,7 +152,9 @@ func (p *nearPredicate) cost(x *run) float64 {
 
 func (p *nearPredicate) measures() measure { return distanceMeasure }
 func (p *nearPredicate) order() order      { return byDistance }
-func (p *nearPredicate) String() string    { return fmt.Sprintf("NEAR(%s, %d)", p.target.label, p.k) }
+
+// String writes the predicate as the language does.
+func (p *nearPredicate) String() string { return fmt.Sprintf("NEAR(%s, %d)", p.target.label, p.k) }
 
 // setPredicate is a predicate that is decided for all documents at once: NEAREST, which depends on all of them, and
 // JACCARD, whose sketches only the engine sees. The set is computed when it is first needed.
@@ -222,7 +224,9 @@ func (p *setPredicate) drive(x *run) iter.Seq2[found, error] {
 func (p *setPredicate) cost(x *run) float64 { return p.costs(x) }
 func (p *setPredicate) measures() measure   { return p.carries }
 func (p *setPredicate) order() order        { return p.sorted }
-func (p *setPredicate) String() string      { return p.label }
+
+// String writes the predicate as the language does.
+func (p *setPredicate) String() string { return p.label }
 
 // idInPredicate is ID = 'a' and ID IN ('a', 'b').
 type idInPredicate struct {
@@ -251,6 +255,8 @@ func (p *idInPredicate) drive(x *run) iter.Seq2[found, error] {
 func (p *idInPredicate) cost(*run) float64 { return 2000 * float64(len(p.ids)) }
 func (p *idInPredicate) measures() measure { return noMeasure }
 func (p *idInPredicate) order() order      { return byID }
+
+// String writes the predicate as the language does.
 func (p *idInPredicate) String() string {
 	if len(p.ids) == 1 {
 		return "ID = " + label(p.ids[0])
@@ -287,7 +293,9 @@ func (p *likePredicate) cost(x *run) float64 {
 
 func (p *likePredicate) measures() measure { return noMeasure }
 func (p *likePredicate) order() order      { return byID }
-func (p *likePredicate) String() string    { return "ID LIKE " + label(p.source) }
+
+// String writes the predicate as the language does.
+func (p *likePredicate) String() string { return "ID LIKE " + label(p.source) }
 
 // sincePredicate is SINCE 2d: stored at that time or later.
 type sincePredicate struct {
@@ -309,6 +317,8 @@ func (p *sincePredicate) drive(x *run) iter.Seq2[found, error] {
 func (p *sincePredicate) cost(x *run) float64 { return 160*x.documents() + 2 }
 func (p *sincePredicate) measures() measure   { return noMeasure }
 func (p *sincePredicate) order() order        { return byID }
+
+// String writes the predicate as the language does.
 func (p *sincePredicate) String() string {
 	return "SINCE '" + p.since.UTC().Format(time.RFC3339Nano) + "'"
 }
@@ -335,6 +345,8 @@ func (p *textPredicate) judge(x *run, c *candidate) (verdict, error) {
 }
 
 func (p *textPredicate) measures() measure { return exactMeasure }
+
+// String writes the predicate as the language does.
 func (p *textPredicate) String() string {
 	return fmt.Sprintf("%s(%s, %g)", p.name, p.target.label, p.threshold)
 }

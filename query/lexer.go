@@ -296,8 +296,10 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 // definition lets participle know the symbols; the tokens come from lex.
 type definition struct{}
 
+// Symbols returns the kinds of tokens by name.
 func (definition) Symbols() map[string]lexer.TokenType { return symbols }
 
+// Lex cuts a whole text into tokens.
 func (definition) Lex(_ string, r io.Reader) (lexer.Lexer, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -310,6 +312,7 @@ func (definition) Lex(_ string, r io.Reader) (lexer.Lexer, error) {
 // tokenList hands tokens to participle.
 type tokenList struct{ tokens []lexer.Token }
 
+// Next returns the next token, at the end EOF for ever.
 func (l *tokenList) Next() (lexer.Token, error) {
 	t := l.tokens[0]
 	if !t.EOF() {

@@ -35,6 +35,7 @@ func newLinerEditor(complete liner.WordCompleter) *linerEditor {
 	return &linerEditor{state}
 }
 
+// Prompt reads a line.
 func (e *linerEditor) Prompt(prompt string) (string, error) {
 	line, err := e.State.Prompt(prompt)
 	switch {

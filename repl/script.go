@@ -46,53 +46,72 @@ func isDot(line string) bool {
 // runScript runs statements and dot-commands as they are read; source names the text in errors.
 func (s *session) runScript(in io.Reader, source string) error {
 	r := bufio.NewReaderSize(in, readBuffer)
-	var sp query.Splitter
-	pending, size, line := false, 0, 0
-	for lineStart := true; ; {
-		chunk, err := readChunk(r, lineStart && !pending)
+	sc := script{session: s, source: source}
+	for lineStart := true; !s.quit; {
+		chunk, err := readChunk(r, lineStart && !sc.pending)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading statements: %w", err)
 		}
 		if lineStart {
-			line++
+			sc.line++
 		}
 		text := string(chunk)
-		if lineStart && !pending && isDot(text) {
-			if len(text) >= maxDotLine {
-				return &scriptError{fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), source, line}
+		if lineStart && !sc.pending && isDot(text) {
+			if err := sc.dotLine(text); err != nil {
+				return err
 			}
-			sp.Write("\n") // keeps count of lines
-			if err := s.dot(text); err != nil {
-				if _, placed := errors.AsType[*scriptError](err); placed { // by a script of .read
-					return err
-				}
-				return &scriptError{err, source, line}
-			}
-		} else {
-			sp.Write(text)
-			size += len(text)
-			for p, ok := sp.Next(); ok; p, ok = sp.Next() {
-				if err := s.runPiece(p, source); err != nil || s.quit {
-					return err
-				}
-				size = 0
-			}
-			if size > maxStatement {
-				return &scriptError{fmt.Errorf("a statement of more than %d bytes", maxStatement), source, line}
-			}
-			pending = size < readBuffer && sp.Pending() || size >= readBuffer
-		}
-		if s.quit {
-			return nil
+		} else if err := sc.text(text); err != nil {
+			return err
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		lineStart = strings.HasSuffix(text, "\n")
 	}
-	if p, ok := sp.Rest(); ok {
+	if p, ok := sc.splitter.Rest(); ok && !s.quit {
 		return s.runPiece(p, source)
 	}
+	return nil
+}
+
+// script is a text while it is read and run.
+type script struct {
+	*session
+	source   string
+	splitter query.Splitter
+	line     int  // that is read
+	size     int  // bytes read of the statement that is not complete
+	pending  bool // there is such a statement, so that a point starts no dot-command
+}
+
+// dotLine runs a dot-command.
+func (sc *script) dotLine(line string) error {
+	if len(line) >= maxDotLine {
+		return &scriptError{fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), sc.source, sc.line}
+	}
+	sc.splitter.Write("\n") // which counts lines too
+	err := sc.dot(line)
+	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // placed by a script of .read
+		return err
+	}
+	return &scriptError{err, sc.source, sc.line}
+}
+
+// text takes text of statements and runs those that it completes.
+func (sc *script) text(text string) error {
+	sc.splitter.Write(text)
+	sc.size += len(text)
+	for p, ok := sc.splitter.Next(); ok; p, ok = sc.splitter.Next() {
+		if err := sc.runPiece(p, sc.source); err != nil || sc.quit {
+			return err
+		}
+		sc.size = 0
+	}
+	if sc.size > maxStatement {
+		return &scriptError{fmt.Errorf("a statement of more than %d bytes", maxStatement), sc.source, sc.line}
+	}
+	// A long statement is surely one: Pending is not asked of all of it again and again.
+	sc.pending = sc.size >= readBuffer || sc.splitter.Pending()
 	return nil
 }
 

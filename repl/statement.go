@@ -20,6 +20,7 @@ type scriptError struct {
 	line   int    // of the whole text
 }
 
+// Error is the error with its line, and the file if it has a name.
 func (e *scriptError) Error() string {
 	if e.source == "" {
 		return fmt.Sprintf("%v (line %d)", e.err, e.line)
@@ -27,6 +28,7 @@ func (e *scriptError) Error() string {
 	return fmt.Sprintf("%v (%s, line %d)", e.err, e.source, e.line)
 }
 
+// Unwrap returns the error of the statement.
 func (e *scriptError) Unwrap() error { return e.err }
 
 // showError writes an error for a person: its class and sentence, and where it has a place in a statement, the line

@@ -1,0 +1,146 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// bindCall resolves NEAR(...) and its like: two arguments each.
+func (x *run) bindCall(e *call) (predicate, error) {
+	name := e.Name.Value
+	if len(e.Args) != 2 {
+		at := e.Name.Pos.Offset
+		if len(e.Args) > 2 {
+			at = e.Args[2].Value.Pos.Offset
+		}
+		return nil, errorAt(x.p.text, at, "as in "+examples[name], "%s takes 2 arguments, not %d", name, len(e.Args))
+	}
+	what, measured := e.Args[0], e.Args[1]
+	if measured.Text {
+		return nil, x.values.wrong(measured.Value, expectNumber)
+	}
+	switch name {
+	case "NEAR":
+		k, err := x.values.integer(measured.Value, "k", 0, 64)
+		if err != nil {
+			return nil, err
+		}
+		t, err := x.fingerprintTarget(what)
+		return &nearPredicate{target: t, k: k}, err
+	case "NEAREST":
+		n, err := x.values.integer(measured.Value, "the number of documents", 1, math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		return x.bindNearest(what, n)
+	}
+	return x.bindTextCall(e)
+}
+
+// bindTextCall resolves the calls that compare texts.
+func (x *run) bindTextCall(e *call) (predicate, error) {
+	name := e.Name.Value
+	share, err := x.values.share(e.Args[1].Value)
+	if err != nil {
+		return nil, err
+	}
+	t, err := x.textTarget(name, e.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	if name == "JACCARD" {
+		return x.bindJaccard(e.Name, t, share)
+	}
+	if !x.db.Params().Text {
+		return nil, errorAt(x.p.text, e.Name.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", name)
+	}
+	p := &textPredicate{name: name, target: t, threshold: share}
+	if name == "LEVENSHTEIN" {
+		p.similar = levenshtein(t.doc.Text, share)
+	} else {
+		p.similar = cosine(t.doc.Text, share)
+	}
+	return p, nil
+}
+
+var examples = map[string]string{
+	"NEAR": "NEAR('a', 3)", "NEAREST": "NEAREST('a', 10)", "JACCARD": "JACCARD('a', 0.8)",
+	"LEVENSHTEIN": "LEVENSHTEIN('a', 0.9)", "COSINE": "COSINE('a', 0.9)",
+}
+
+func (x *run) bindNearest(what *argument, n int) (predicate, error) {
+	t, err := x.fingerprintTarget(what)
+	if err != nil {
+		return nil, err
+	}
+	ask := n
+	if t.self != "" && ask < math.MaxInt {
+		ask++ // it finds itself
+	}
+	return &setPredicate{
+		label: fmt.Sprintf("NEAREST(%s, %d)", t.label, n), carries: distanceMeasure, sorted: byDistance, self: t.self, limit: n,
+		costs: func(x *run) float64 {
+			if !t.hasFingerprint {
+				return 0
+			}
+			return 2 * x.nearCost(t.fingerprint, 8)
+		},
+		list: func(ctx context.Context) iter.Seq2[engine.Match, error] {
+			if !t.hasFingerprint {
+				return func(func(engine.Match, error) bool) {}
+			}
+			return x.snap.Nearest(ctx, t.fingerprint, ask)
+		},
+	}, nil
+}
+
+// jaccarder is a snapshot that has sketches to answer JACCARD from.
+type jaccarder interface {
+	Jaccard(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
+}
+
+func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate, error) {
+	snap, ok := any(x.snap).(jaccarder)
+	if !ok {
+		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
+		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
+		return nil, e
+	}
+	return &setPredicate{
+		label: fmt.Sprintf("JACCARD(%s, %g)", t.label, share), carries: scoreMeasure, sorted: byScore, self: t.self,
+		costs: func(x *run) float64 { return 50e3 + x.documents()/10 },
+		list:  func(ctx context.Context) iter.Seq2[engine.Match, error] { return snap.Jaccard(ctx, t.doc, share) },
+		verified: func(ctx context.Context) iter.Seq2[engine.Match, error] {
+			return any(x.snap).(verifier).JaccardVerified(ctx, t.doc, share)
+		},
+	}, nil
+}
+
+// verifier is a snapshot that can recompute JACCARD on the texts.
+type verifier interface {
+	JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
+}
+
+// verify makes each JACCARD of a selection recompute its scores on the texts.
+func (x *run) verify(sel *selection, word *lexer.Token) error {
+	_, able := any(x.snap).(verifier)
+	verified := false
+	for _, l := range sel.predicates {
+		if p, ok := l.predicate.(*setPredicate); ok && p.verified != nil {
+			if !able {
+				return errorAt(x.p.text, word.Pos.Offset, "", "VERIFY needs the texts of documents, and this database keeps none")
+			}
+			p.list, p.label, verified = p.verified, p.label+" VERIFY", true
+		}
+	}
+	if !verified {
+		return errorAt(x.p.text, word.Pos.Offset, "it recomputes the scores of JACCARD on the texts", "VERIFY needs JACCARD")
+	}
+	return nil
+}
