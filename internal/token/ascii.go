@@ -3,6 +3,7 @@ package token
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"github.com/simdb/simdb/internal/textkernel"
 )
@@ -58,25 +59,33 @@ func (h Hasher) hashASCII(dst []uint64, text *window, edges []uint16) {
 		if textkernel.HasHashWords() {
 			n = min(n, textkernel.WordGroup)
 		}
-		h.hashEach(dst[:n], text, edges)
+		for i := 0; i < n; i++ {
+			i += h.hashShort(dst[i:n], text, edges[2*i:])
+			if i < n {
+				dst[i] = h.hashLong(text, uint(edges[2*i]), uint(edges[2*i+1]))
+			}
+		}
 		dst, edges = dst[n:], edges[2*n:]
 	}
 }
 
-// hashEach is hashASCII one word at a time.
-func (h Hasher) hashEach(dst []uint64, text *window, edges []uint16) {
-	edges = edges[:2*len(dst)]
-	for i := range dst {
-		start, end := uint(edges[2*i]), uint(edges[2*i+1])
-		if end-start > 16 || start >= maxSegment {
-			dst[i] = h.hashLong(text, start, end)
-			continue
+// hashShort is hashASCII one word at a time, up to the first word of more than 16 bytes. It returns how many it hashed.
+func (h Hasher) hashShort(dst []uint64, text *window, edges []uint16) int {
+	k0, k1 := h.k0, h.k1
+	// Pairs spare the loop the checks of two indices.
+	words := unsafe.Slice((*[2]uint16)(unsafe.Pointer(unsafe.SliceData(edges[:2*len(dst)]))), len(dst))
+	dst = dst[:len(words)]
+	for i, w := range words {
+		start, size := int(w[0]), uint(w[1])-uint(w[0])
+		if size > 16 || start > maxSegment {
+			return i
 		}
-		m := &chunkMask[end-start]
-		lo := (binary.LittleEndian.Uint64(text[start:start+8]) | lowCase) & m[0]
-		hi := (binary.LittleEndian.Uint64(text[start+8:start+16]) | lowCase) & m[1]
-		dst[i] = fold(lo^h.k0, hi^h.k1)
+		b := text[start:]
+		lo := (binary.LittleEndian.Uint64(b) | lowCase) & chunkMask[size][0]
+		hi := (binary.LittleEndian.Uint64(b[8:]) | lowCase) & chunkMask[size][1]
+		dst[i] = fold(hi^k1, lo^k0)
 	}
+	return len(dst)
 }
 
 // hashLong returns the hash of the word text[start:end] of more than 16 bytes.
