@@ -415,3 +415,28 @@ func BenchmarkJSONL(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkFingerprints(b *testing.B) {
+	var sb strings.Builder
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 200000 {
+		fmt.Fprintf(&sb, "%016x\t%d\n", r.Uint64(), i)
+	}
+	b.SetBytes(int64(sb.Len()))
+	for b.Loop() {
+		f, err := NewFile("fps.tsv", io.NopCloser(strings.NewReader(sb.String())), -1, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for _, err := range f.Records(b.Context()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 200000 {
+			b.Fatal(n)
+		}
+	}
+}

@@ -169,6 +169,9 @@ func (m *Meter) json(s state) {
 
 // text is what a person wants to know: "12.3 MB of 40.0 MB (31 %), 4.1 MB/s, 7s left".
 func (s state) text() string {
+	if s.Done == 0 && s.Total == 0 {
+		return s.elapsed.Round(time.Second).String()
+	}
 	var b strings.Builder
 	b.WriteString(Amount(s.Done, s.Unit))
 	if s.Total > 0 {
