@@ -90,6 +90,7 @@ type Faulty struct {
 
 // NewFaulty returns a file system over inner. inject is called before every operation, one at a time; an error from it is the
 // operation's, which then does nothing (but see ShortWrite and OpCommitted). A nil inject lets all pass.
+// inject must not use the Faulty.
 //
 // A failed Close still closes the file. What a library does with a host file or a map is not seen.
 func NewFaulty(inner FS, inject func(op Op) error) *Faulty {
