@@ -27,15 +27,14 @@ type app struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
-	cleaners map[int]func()
-	next     int
+	cleaners []func()
 }
 
 var errInterrupted = errors.New("interrupted")
 
 func newApp() *app {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
-	a := &app{out: os.Stdout, err: os.Stderr, cleaners: map[int]func(){}}
+	a := &app{out: os.Stdout, err: os.Stderr}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
 }
@@ -62,32 +61,26 @@ func (a *app) context() context.Context {
 // interrupted says whether the user wanted an end.
 func (a *app) interrupted() bool { return a.ctx.Err() != nil }
 
-// onExit has f called before the process ends, however it ends; forget takes that back without calling it.
-func (a *app) onExit(f func()) (forget func()) {
+// onExit has f called before the process ends, also when it is told to.
+func (a *app) onExit(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := a.next
-	a.next++
-	a.cleaners[n] = f
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.cleaners, n)
-	}
+	a.cleaners = append(a.cleaners, f)
 }
 
 // cleanUp removes what must not outlive the process.
 func (a *app) cleanUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for n, f := range a.cleaners {
+	for _, f := range a.cleaners {
 		f()
-		delete(a.cleaners, n)
 	}
+	a.cleaners = nil
 }
 
 // tempDir makes a folder that is gone when the process ends.
 func (a *app) tempDir() (string, error) {
+	a.context() // so that Ctrl-C removes it, too
 	dir, err := os.MkdirTemp("", "simdb-*")
 	if err == nil {
 		a.onExit(func() { os.RemoveAll(dir) })

@@ -66,6 +66,7 @@ func (a *app) sink(name string, o output.Options) (*sink, error) {
 		}
 		return &sink{Writer: a.out}, nil
 	}
+	a.context() // so that Ctrl-C removes what is half written, too
 	w, err := outfile.Create(name)
 	if err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func TestBadLines(t *testing.T) {
 		"ffc0989cb898808g\tb":  `not a fingerprint: "ffc0989cb898808g" is not made of hexadecimal digits`,
 		"ffc0989cb8988081":     "no id beside the fingerprint",
 		"ffc0989cb8988081\t":   "the id is empty",
-		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected",
+		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)",
 	} {
 		got, _, err := read(t, "f", "ffc0989cb8988081\ta\n"+content+"\n", Options{Format: Fingerprints})
 		if err != nil || len(got) != 2 || got[1] != "2! "+want {

@@ -72,7 +72,7 @@ func numbered(opt Options) (*fingerprints, error) {
 func (f *fingerprints) parse(raw []byte, rec *Record) string {
 	cols := columns(trimEOL(raw))
 	if !f.exact && len(cols) > 2 {
-		return fmt.Sprintf("%d columns where a fingerprint and an id are expected", len(cols))
+		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)", len(cols))
 	}
 	if f.fp >= len(cols) {
 		return fmt.Sprintf("no fingerprint: %d columns", len(cols))
