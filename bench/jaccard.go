@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/minhash"
@@ -82,7 +81,7 @@ func runJaccard(f jaccardFlags) error {
 		if f.only != "" && !slices.Contains(strings.Split(f.only, ","), tc.name) {
 			continue
 		}
-		row, err := tc.run(*c, truth, f.limit)
+		row, err := tc.run(*c, truth, f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", tc.name, err)
 		}
@@ -93,7 +92,7 @@ func runJaccard(f jaccardFlags) error {
 }
 
 // run measures one contestant and returns its row of the table.
-func (tc textContestant) run(c texts, truth [][]uint32, limit time.Duration) (row []string, err error) {
+func (tc textContestant) run(c texts, truth [][]uint32, f jaccardFlags) (row []string, err error) {
 	if c.dir, err = os.MkdirTemp("", "simdb-bench-"); err != nil {
 		return nil, err
 	}
@@ -110,32 +109,24 @@ func (tc textContestant) run(c texts, truth [][]uint32, limit time.Duration) (ro
 			err = cerr
 		}
 	}()
-	var all latencies
+	results := make([][]uint32, len(c.queries))
+	all, err := measure(len(c.queries), f.rounds, f.limit, func(q int) (err error) {
+		results[q], err = x.near(q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	found, right, wanted := 0, 0, 0
-	for round := range 2 { // the first warms up
-		all, found, right, wanted = all[:0], 0, 0, 0
-		begin := time.Now()
-		for q := range c.queries {
-			start := time.Now()
-			got, err := x.near(q)
-			all = append(all, time.Since(start))
-			if err != nil {
-				return nil, err
-			}
-			slices.Sort(got)
-			found += len(got)
-			wanted += len(truth[q])
-			for _, s := range truth[q] {
-				if _, ok := slices.BinarySearch(got, s); ok {
-					right++
-				}
-			}
-			if time.Since(begin) > limit/time.Duration(2-round) {
-				break
+	for q, got := range results[:len(all)] {
+		slices.Sort(got)
+		found, wanted = found+len(got), wanted+len(truth[q])
+		for _, s := range truth[q] {
+			if _, ok := slices.BinarySearch(got, s); ok {
+				right++
 			}
 		}
 	}
-	slices.Sort(all)
 	return []string{tc.name, fmt.Sprintf("%.1f", float64(build.Nanoseconds())/1000/float64(len(c.docs))),
 		microseconds(all.percentile(50)), microseconds(all.percentile(99)), microseconds(all.mean()),
 		fmt.Sprintf("%.2f", float64(found)/float64(len(all))),

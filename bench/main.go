@@ -39,14 +39,15 @@ func run(args []string) error {
 	layout := fs.String("layout", "4:1", "simdb's permuted tables")
 	queries := fs.Int("queries", 10_000, "near, jaccard: number of queries")
 	check := fs.Int("check", 20, "near: queries whose answers are compared with brute force")
-	limit := fs.Duration("limit", 3*time.Second, "near, jaccard: time for the queries of one contestant")
+	rounds := fs.Int("rounds", 3, "near, jaccard: rounds over the queries, of which each query's best counts")
+	limit := fs.Duration("limit", 5*time.Second, "near, jaccard: time for the queries of one contestant; fewer are asked where it would take longer")
 	t := fs.Float64("t", 0.8, "jaccard: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
 	words := fs.Int("words", 120, "jaccard: least words a text")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
-	near := nearFlags{n: *n, queries: *queries, check: *check, seed: *seed, only: *only, layout: *layout, limit: *limit}
+	near := nearFlags{n: *n, queries: *queries, check: *check, rounds: max(*rounds, 1), seed: *seed, only: *only, layout: *layout, limit: *limit}
 	for _, s := range strings.Split(*ks, ",") {
 		k, err := strconv.Atoi(s)
 		if err != nil || k < 0 || k > 63 {

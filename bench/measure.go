@@ -31,27 +31,40 @@ func (l latencies) percentile(p int) time.Duration {
 	return l[(len(l)-1)*p/100]
 }
 
-// measure asks all queries twice, first to warm up, and times each of the second round. A round ends early after limit.
-func measure(x index, queries []uint64, k int, limit time.Duration) (latencies, error) {
-	var all latencies
-	for round := range 2 {
+// mean is the average.
+func (l latencies) mean() time.Duration {
+	sum := time.Duration(0)
+	for _, d := range l {
+		sum += d
+	}
+	return sum / time.Duration(max(len(l), 1))
+}
+
+// measure asks queries 0..n-1 in several rounds and takes the least time of each, since what else the machine does only
+// adds. The first round warms up, and cuts n down to what can be done in a round's share of limit.
+func measure(n, rounds int, limit time.Duration, ask func(query int) error) (latencies, error) {
+	var best latencies
+	for round := range rounds + 1 {
 		runtime.GC()
-		all = all[:0]
 		begin := time.Now()
-		for _, q := range queries {
+		for q := 0; q < n; q++ {
 			start := time.Now()
-			if _, err := x.Near(q, k, nil); err != nil {
+			if err := ask(q); err != nil {
 				return nil, err
 			}
 			end := time.Now()
-			all = append(all, end.Sub(start))
-			if end.Sub(begin) > limit/time.Duration(2-round) {
-				break
+			switch took := end.Sub(start); {
+			case round == 0 && end.Sub(begin) > limit/time.Duration(rounds+1):
+				n = q + 1
+			case round == 1:
+				best = append(best, took)
+			case round > 1:
+				best[q] = min(best[q], took)
 			}
 		}
 	}
-	slices.Sort(all)
-	return all, nil
+	slices.Sort(best)
+	return best, nil
 }
 
 // checkAnswers compares answers with the definition.

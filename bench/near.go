@@ -12,12 +12,12 @@ import (
 
 // nearFlags are the flags of `near`.
 type nearFlags struct {
-	n, queries, check int
-	seed              uint64
-	ks                []int
-	only              string
-	layout            string
-	limit             time.Duration
+	n, queries, check, rounds int
+	seed                      uint64
+	ks                        []int
+	only                      string
+	layout                    string
+	limit                     time.Duration
 }
 
 // runNear has every contestant answer the same queries, one after the other, on one processor.
@@ -62,15 +62,6 @@ func (f nearFlags) compare(fps, queries []uint64, k int) error {
 	return t.print()
 }
 
-// mean is the average.
-func (l latencies) mean() time.Duration {
-	sum := time.Duration(0)
-	for _, d := range l {
-		sum += d
-	}
-	return sum / time.Duration(max(len(l), 1))
-}
-
 // nearResult is what one contestant has done.
 type nearResult struct {
 	bytes   int64
@@ -105,6 +96,9 @@ func (f nearFlags) run(c contestant, fps, queries []uint64, k int) (r nearResult
 		return r, err
 	}
 	r.checked = len(sample)
-	r.all, err = measure(x, queries, k, f.limit)
+	r.all, err = measure(len(queries), f.rounds, f.limit, func(i int) error {
+		_, err := x.Near(queries[i], k, nil)
+		return err
+	})
 	return r, err
 }
