@@ -42,55 +42,44 @@ func Count(a, b []uint32, need int) int {
 
 // countGo is Count in pure Go, for lists that are not empty; if there are fewer than need common elements it returns
 // some number less than need. The lists from i to p and from j to q are yet to be compared.
+//
+// What a comparison says is added up, not branched on: it is not to be predicted, and the compiler would branch.
 func countGo(a, b []uint32, need int) (n int) {
 	i, p := 0, len(a)-1
 	j, q := 0, len(b)-1
-	for i < p && j < q && n+min(p-i, q-j)+1 >= need {
-		for range 8 {
-			if i >= p || j >= q {
-				break
-			}
-			x, y := a[i], b[j]
-			if x == y {
-				n++
-			}
-			if x <= y {
-				i++
-			}
-			if y <= x {
-				j++
-			}
-			x, y = a[p], b[q]
-			if x == y {
-				n++
-			}
-			if x >= y {
-				p--
-			}
-			if y >= x {
-				q--
-			}
+	for {
+		left := min(p-i, q-j) + 1
+		if n+left < need {
+			return -1
+		}
+		// A step takes at most two elements of either list.
+		steps := min(left/2, 8)
+		if steps == 0 {
+			return n + merge(a[i:p+1], b[j:q+1])
+		}
+		for range steps {
+			x, y := uint64(a[i]), uint64(b[j])
+			less, more := int((x-y)>>63), int((y-x)>>63)
+			i += 1 - more
+			j += 1 - less
+			n += 1 - less - more
+			x, y = uint64(a[p]), uint64(b[q])
+			less, more = int((x-y)>>63), int((y-x)>>63)
+			p -= 1 - less
+			q -= 1 - more
+			n += 1 - less - more
 		}
 	}
-	if i < p && j < q {
-		return -1
-	}
-	return n + merge(a[i:max(i, p+1)], b[j:max(j, q+1)])
 }
 
 // merge counts common elements one by one.
 func merge(a, b []uint32) (n int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x, y := a[i], b[j]
-		if x == y {
-			n++
-		}
-		if x <= y {
-			i++
-		}
-		if y <= x {
-			j++
-		}
+		x, y := uint64(a[i]), uint64(b[j])
+		less, more := int((x-y)>>63), int((y-x)>>63)
+		i += 1 - more
+		j += 1 - less
+		n += 1 - less - more
 	}
 	return n
 }
