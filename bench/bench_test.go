@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -10,7 +11,8 @@ func TestContestants(t *testing.T) {
 	fps, queries := fingerprints(3000, 40, 7)
 	fps = append(fps, fps[:50]...) // equal fingerprints
 	queries = append(queries, fps[0], 0, ^uint64(0))
-	for _, c := range contestants("4:1") {
+	d := &database{path: filepath.Join(t.TempDir(), "bench.simdb"), layout: "4:1"}
+	for _, c := range contestants(d) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, k := range []int{0, 1, 3, 4, 6, 9} {
 				x, err := c.build(t.TempDir(), fps, k)

@@ -24,10 +24,10 @@ type contestant struct {
 }
 
 // contestants are all, in the order in which they are shown. The first is what the others are compared with.
-func contestants(layout string) []contestant {
+func contestants(d *database) []contestant {
 	return []contestant{
-		{"simdb", "the engine: db.Near, documents by ID, nearest first", simdbBuilder(layout)},
-		{"simdb table", "the table alone, as a library: sstable.Reader.Near", tableBuilder(layout)},
+		{"simdb", "the engine: db.Near, documents by ID, nearest first", d.build},
+		{"simdb table", "the table alone, as a library: sstable.Reader.Near", d.buildTable},
 		{"buckets", "permuted tables in memory, uncompressed, an array of buckets each", buildBuckets},
 		{"flat scan", "one array, compared as a whole with kernel.ScanFlat", buildFlat},
 		{"Huffman", "permuted tables in memory, in the codec of Manku et al. 2007", buildHuffman},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -26,8 +27,14 @@ func runNear(f nearFlags) error {
 	fps, queries := fingerprints(f.n, f.queries, f.seed)
 	fmt.Printf("%d fingerprints: %d uniform, %d copies of them with 1 to 3 bits flipped. %d queries, every other one planted.\n",
 		len(fps), f.n, len(fps)-f.n, len(queries))
+	dir, err := os.MkdirTemp("", "simdb-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	d := &database{path: filepath.Join(dir, "bench.simdb"), layout: f.layout}
 	for _, k := range f.ks {
-		if err := f.compare(fps, queries, k); err != nil {
+		if err := f.compare(contestants(d), fps, queries, k); err != nil {
 			return err
 		}
 	}
@@ -35,11 +42,11 @@ func runNear(f nearFlags) error {
 }
 
 // compare prints the table for one k.
-func (f nearFlags) compare(fps, queries []uint64, k int) error {
+func (f nearFlags) compare(cs []contestant, fps, queries []uint64, k int) error {
 	fmt.Printf("\nNEAR within %d\n", k)
 	t := newTable(os.Stdout, "", "bytes/fp", "build ns/fp", "p50", "p99", "mean", "p50 x simdb", "queries", "exact")
 	var base float64
-	for _, c := range contestants(f.layout) {
+	for _, c := range cs {
 		if f.only != "" && !slices.Contains(strings.Split(f.only, ","), c.name) {
 			continue
 		}
@@ -88,6 +95,9 @@ func (f nearFlags) run(c contestant, fps, queries []uint64, k int) (r nearResult
 		}
 	}()
 	r.build = cpuTime() - start
+	if x, ok := x.(interface{ buildTime() time.Duration }); ok {
+		r.build = x.buildTime()
+	}
 	if r.bytes, err = x.Bytes(); err != nil {
 		return r, err
 	}

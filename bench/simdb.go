@@ -14,21 +14,41 @@ import (
 
 var ctx = context.Background()
 
-// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their number as ID.
-type simdbIndex struct{ db *engine.DB }
+// database is a database that is loaded when it is first asked for, once for all contestants and distances.
+type database struct {
+	path   string
+	layout string
+	cost   time.Duration // processor time of the load; 0 before it
+}
 
-func simdbBuilder(layout string) func(string, []uint64, int) (index, error) {
-	return func(dir string, fps []uint64, _ int) (index, error) {
-		path := filepath.Join(dir, "bench.simdb")
-		if err := loadDatabase(path, layout, fps); err != nil {
-			return nil, err
-		}
-		db, err := engine.Open(path, &engine.Options{ReadOnly: true})
-		if err != nil {
-			return nil, err
-		}
-		return &simdbIndex{db}, nil
+func (d *database) load(fps []uint64) error {
+	if d.cost > 0 {
+		return nil
 	}
+	start := cpuTime()
+	err := loadDatabase(d.path, d.layout, fps)
+	d.cost = max(cpuTime()-start, 1)
+	return err
+}
+
+// buildTime is the processor time that the index took.
+func (d *database) buildTime() time.Duration { return d.cost }
+
+// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their number as ID.
+type simdbIndex struct {
+	*database
+	db *engine.DB
+}
+
+func (d *database) build(_ string, fps []uint64, _ int) (index, error) {
+	if err := d.load(fps); err != nil {
+		return nil, err
+	}
+	db, err := engine.Open(d.path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	return &simdbIndex{d, db}, nil
 }
 
 // loadDatabase bulk-loads fps into a new database and compacts it.
@@ -88,39 +108,41 @@ func (s *simdbIndex) Close() error { return s.db.Close() }
 
 // tableIndex is the table of such a database, used without the engine.
 type tableIndex struct {
+	*database
 	bytes   int64
 	r       *sstable.Reader
 	scratch sstable.Scratch
 	hits    []sstable.Hit
 }
 
-func tableBuilder(layout string) func(string, []uint64, int) (index, error) {
-	return func(dir string, fps []uint64, k int) (index, error) {
-		x, err := simdbBuilder(layout)(dir, fps, k)
-		if err != nil {
-			return nil, err
-		}
-		bytes, err := x.Bytes()
-		if err == nil {
-			err = x.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		names, err := filepath.Glob(filepath.Join(dir, "bench.simdb", "*.sst"))
-		if err != nil || len(names) != 1 {
-			return nil, fmt.Errorf("%d tables, want 1: %w", len(names), err)
-		}
-		f, err := vfs.Disk.Open(names[0])
-		if err != nil {
-			return nil, err
-		}
-		r, err := sstable.Open(f, names[0])
-		if err != nil {
-			return nil, err
-		}
-		return &tableIndex{bytes: bytes, r: r}, nil
+func (d *database) buildTable(dir string, fps []uint64, k int) (index, error) {
+	x, err := d.build(dir, fps, k)
+	if err != nil {
+		return nil, err
 	}
+	bytes, err := x.Bytes()
+	if err == nil {
+		err = x.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(d.path, "*.sst"))
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != 1 {
+		return nil, fmt.Errorf("%s: %d tables, want 1", d.path, len(names))
+	}
+	f, err := vfs.Disk.Open(names[0])
+	if err != nil {
+		return nil, err
+	}
+	r, err := sstable.Open(f, names[0])
+	if err != nil {
+		return nil, err
+	}
+	return &tableIndex{database: d, bytes: bytes, r: r}, nil
 }
 
 func (t *tableIndex) Near(q uint64, k int, found func(uint32)) (n int, err error) {
