@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -37,18 +38,19 @@ type record struct {
 
 // The payload of a log frame is one batch:
 //
-//	+------------+-----------+----------------------------- count times ---------------------------------------+
-//	| first seq  | count     | kind | id length | id | put: fingerprint? | time | text length | text | fields   |
-//	| uint64     | uvarint   | byte | uvarint   |    | uint64            | svar | uvarint     |      | likewise |
-//	+------------+-----------+--------------------------------------------------------------------------------+
+//	+-----------+---------+------------------------------- count times -------------------------------------------+
+//	| first seq | count   | kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
+//	| uint64    | uvarint | byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
+//	+-----------+---------+---------------------------------------------------------------------------------------+
 //
-// Kind is 0 for a delete (id alone follows), 1 for a put without a fingerprint, 2 for a put with one. Write i of the batch has
-// the sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the number of the log
+// Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a fingerprint, plus 4 if there is
+// a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the number of the log
 // before it (uvarint, 0 for none), so that a log that is missing is noticed.
 const (
-	kindDelete = iota
-	kindPut
-	kindPutFingerprint
+	kindDelete      = 0
+	kindPut         = 1
+	withFingerprint = 2
+	withSketch      = 4
 )
 
 const firstSeqBytes = 8
@@ -57,25 +59,28 @@ const firstSeqBytes = 8
 func encodeBatch(recs []record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 4*binary.MaxVarintLen64 + 8 + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields)
+		n += 1 + 4*binary.MaxVarintLen64 + 8 + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields) + 4*len(r.doc.Sketch)
 	}
 	b := make([]byte, firstSeqBytes, n)
 	b = binary.AppendUvarint(b, uint64(len(recs)))
 	for _, r := range recs {
-		switch {
-		case r.del:
-			b = append(b, kindDelete)
-		case r.doc.HasFingerprint:
-			b = append(b, kindPutFingerprint)
-		default:
-			b = append(b, kindPut)
-		}
-		b = appendBytes(b, r.doc.ID)
 		if r.del {
+			b = appendBytes(append(b, kindDelete), r.doc.ID)
 			continue
 		}
+		kind := byte(kindPut)
+		if r.doc.HasFingerprint {
+			kind |= withFingerprint
+		}
+		if len(r.doc.Sketch) > 0 {
+			kind |= withSketch
+		}
+		b = appendBytes(append(b, kind), r.doc.ID)
 		if r.doc.HasFingerprint {
 			b = binary.LittleEndian.AppendUint64(b, r.doc.Fingerprint)
+		}
+		if len(r.doc.Sketch) > 0 {
+			b = minhash.Sketch(r.doc.Sketch).AppendEncoded(b)
 		}
 		b = binary.AppendVarint(b, r.doc.Time)
 		b = appendBytes(b, r.doc.Text)
@@ -114,12 +119,15 @@ func decodeBatch(p []byte, start func(before uint64) error, fn func(record) erro
 		kind := d.byte()
 		r.doc.Seq = first + i
 		r.doc.ID = d.bytes()
-		switch kind {
-		case kindDelete:
+		switch {
+		case kind == kindDelete:
 			r.del = true
-		case kindPut, kindPutFingerprint:
-			if r.doc.HasFingerprint = kind == kindPutFingerprint; r.doc.HasFingerprint {
+		case kind&kindPut != 0 && kind < 2*withSketch:
+			if r.doc.HasFingerprint = kind&withFingerprint != 0; r.doc.HasFingerprint {
 				r.doc.Fingerprint = d.uint64()
+			}
+			if kind&withSketch != 0 {
+				r.doc.Sketch = d.sketch()
 			}
 			r.doc.Time = d.varint()
 			r.doc.Text = d.bytes()
@@ -186,6 +194,15 @@ func (d *decoder) varint() int64 {
 	}
 	d.take(uint64(n))
 	return v
+}
+
+func (d *decoder) sketch() []uint32 {
+	s, rest, err := minhash.Decode(nil, d.p)
+	if err != nil {
+		d.bad, rest = true, nil
+	}
+	d.p = rest
+	return s
 }
 
 func (d *decoder) bytes() []byte {

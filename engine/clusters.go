@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"math/bits"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
@@ -51,28 +49,24 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 // A clustering is the outcome of clustering a join set.
 type clustering struct {
 	*joinSet
-	best     []uint32  // for each distinct fingerprint, the preferred one of its items
-	byKeeper []uint32  // numbers of distinct fingerprints, those of a cluster together
+	best     []uint32  // for each group, the preferred one of its items
+	byKeeper []uint32  // numbers of groups, those of a cluster together
 	clusters []cluster // of two or more documents, in order
 }
 
-// A cluster is the fingerprints byKeeper[from:to], which hold size documents.
+// A cluster is the groups byKeeper[from:to], which hold size documents.
 type cluster struct {
-	keeper   uint32 // number of the keeper's fingerprint
+	keeper   uint32 // number of the keeper's group
 	from, to uint32
 	size     uint32
 	id       []byte // the keeper's
 }
 
 func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions) (*clustering, error) {
-	k, ok := by.Distance()
-	if !ok {
-		return nil, fmt.Errorf("CLUSTERS %v: %w", by, ErrNoSketches)
-	}
-	if err := checkDistance(k); err != nil {
+	if err := s.db.checkCriterion(by); err != nil {
 		return nil, err
 	}
-	j, err := s.newJoinSet(ctx)
+	j, err := s.newJoinSet(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -81,17 +75,22 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 	if err != nil {
 		return nil, err
 	}
-	keeper, err := c.keepers(ctx, order, k, o)
+	var keeper []uint32
+	if t, ok := by.Threshold(); ok {
+		keeper, err = c.sketchKeepers(ctx, order, t, o)
+	} else {
+		keeper, err = c.keepers(ctx, order, by.k, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return c, c.collect(keeper)
 }
 
-// keepers returns the keeper of each distinct fingerprint, given the order in which they are preferred.
+// keepers returns the keeper of each group, given the order in which they are preferred, by distance.
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *ClusterOptions) ([]uint32, error) {
 	jo := selfjoin.Options{Progress: progressOf("clusters", o.Progress)}
-	keeper := make([]uint32, len(c.fps))
+	keeper := make([]uint32, c.groups())
 	if o.Mode == Star {
 		stars, err := selfjoin.Stars(ctx, c.fps, order, k, jo)
 		for at, f := range order {
@@ -105,22 +104,28 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Clus
 	if err != nil {
 		return nil, err
 	}
-	best := make([]uint32, len(c.fps)) // of each component, by label: the preferred fingerprint + 1
+	return c.keepersOf(label, order), nil
+}
+
+// keepersOf returns the preferred group of each group's component.
+func (c *clustering) keepersOf(label, order []uint32) []uint32 {
+	keeper := make([]uint32, c.groups())
+	best := make([]uint32, c.groups()) // of each component, by label: the preferred fingerprint + 1
 	for _, f := range order {
 		if best[label[f]] == 0 {
 			best[label[f]] = f + 1
 		}
 		keeper[f] = best[label[f]] - 1
 	}
-	return keeper, nil
+	return keeper
 }
 
-// preferred finds the preferred item of every distinct fingerprint, and returns the fingerprints in the order of preference.
+// preferred finds the preferred item of every group, and returns the groups in the order of preference.
 func (c *clustering) preferred(ctx context.Context, before func(a, b Entry) bool) ([]uint32, error) {
-	entries := make([]Entry, len(c.fps)) // of the preferred items
-	c.best = make([]uint32, len(c.fps))
+	entries := make([]Entry, c.groups()) // of the preferred items
+	c.best = make([]uint32, c.groups())
 	less := preference(before)
-	for f := range c.fps {
+	for f := range c.groups() {
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -134,7 +139,7 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b Entry) bool
 			}
 		}
 	}
-	order := make([]uint32, len(c.fps))
+	order := make([]uint32, c.groups())
 	for f := range order {
 		order[f] = uint32(f)
 	}
@@ -173,9 +178,9 @@ func (p place) preferenceEntry(all bool) (Entry, error) {
 	return Entry{Seq: seq, ID: string(id)}, err
 }
 
-// collect puts fingerprints with the same keeper together and orders the clusters.
+// collect puts groups with the same keeper together and orders the clusters.
 func (c *clustering) collect(keeper []uint32) error {
-	c.byKeeper = make([]uint32, len(c.fps))
+	c.byKeeper = make([]uint32, c.groups())
 	for f := range c.byKeeper {
 		c.byKeeper[f] = uint32(f)
 	}
@@ -209,14 +214,15 @@ func (c *clustering) collect(keeper []uint32) error {
 func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 	members := make([]Member, 0, cl.size)
 	for _, f := range c.byKeeper[cl.from:cl.to] {
-		distance := bits.OnesCount64(c.fps[f] ^ c.fps[cl.keeper])
+		match := c.match(f, cl.keeper)
 		for i := c.first[f]; i < c.first[f+1]; i++ {
 			id, err := c.place(i).id()
 			if err != nil {
 				return nil, err
 			}
 			keep := i == c.best[cl.keeper]
-			members = append(members, Member{Cluster: number, Keep: keep, Match: Match{ID: string(id), Distance: distance}})
+			match.ID = string(id)
+			members = append(members, Member{Cluster: number, Keep: keep, Match: match})
 		}
 	}
 	slices.SortFunc(members, func(a, b Member) int {

@@ -138,8 +138,10 @@ func (db *DB) compact(ctx context.Context, numbers []uint64, progress func(Progr
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is none.
 func (db *DB) mergeTables(ctx context.Context, snap *Snapshot, in []*part, progress func(Progress)) (*table, [][]uint32, error) {
 	inputs := make([]compaction.Input, len(in))
+	readers := make([]*sstable.Reader, len(in))
 	left := int64(0)
 	for i, p := range in {
+		readers[i] = p.Reader
 		inputs[i] = compaction.Input{
 			Reader: p.Reader,
 			Keep:   func(doc uint32) (bool, error) { return snap.alive(p, doc) },
@@ -153,7 +155,12 @@ func (db *DB) mergeTables(ctx context.Context, snap *Snapshot, in []*part, progr
 		return nil, nil, nil
 	}
 	var renumber [][]uint32
-	t, err := db.writeTable(func(w *sstable.Writer) (err error) {
+	hot, err := sstable.MergedHot(readers...)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := sstable.WriterOptions{Docs: int(left), Hot: hot}
+	t, err := db.writeTable(o, func(w *sstable.Writer) (err error) {
 		renumber, err = compaction.Merge(ctx, w, inputs, func(done, total int64) {
 			if progress != nil {
 				progress(Progress{Stage: "compact", Done: done, Total: total, Unit: "documents"})

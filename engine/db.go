@@ -15,21 +15,21 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/simhash"
 	"github.com/simdb/simdb/sstable"
 )
 
 // DB is an open database. All methods may be called from many goroutines.
 type DB struct {
-	path   string
-	uuid   [16]byte
-	fs     vfs.FS
-	opts   Options // defaults filled in
-	params sstable.Params
-	ttl    time.Duration
-	log    *slog.Logger
-	lock   io.Closer
-	cat    *catalog.Catalog // nil for a single table file
+	path    string
+	uuid    [16]byte
+	fs      vfs.FS
+	opts    Options // defaults filled in
+	params  sstable.Params
+	sumPool sync.Pool // of *fingerprint.State
+	ttl     time.Duration
+	log     *slog.Logger
+	lock    io.Closer
+	cat     *catalog.Catalog // nil for a single table file
 
 	compactMu sync.Mutex // one compaction at a time; taken before all others
 	publishMu sync.Mutex
@@ -59,11 +59,6 @@ type DB struct {
 
 // Path returns the path that the database was opened with.
 func (db *DB) Path() string { return db.path }
-
-// Fingerprint computes the fingerprint that Put stores for text, and false if text has no words.
-func (db *DB) Fingerprint(text string) (uint64, bool) {
-	return simhash.Text(text, int(db.params.Shingle))
-}
 
 func (db *DB) now() time.Time {
 	if db.opts.now != nil {

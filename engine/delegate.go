@@ -22,6 +22,16 @@ func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Near(ctx, fp, k) })
 }
 
+// Jaccard is Snapshot.Jaccard now.
+func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, t) })
+}
+
+// JaccardVerified is Snapshot.JaccardVerified now.
+func (db *DB) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, t) })
+}
+
 // Nearest is Snapshot.Nearest now.
 func (db *DB) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, n) })

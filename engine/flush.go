@@ -101,7 +101,7 @@ func (db *DB) flush(m *memtable) error {
 	var t *table
 	if len(docs) > 0 {
 		var err error
-		if t, err = db.writeTable(func(w *sstable.Writer) error { return addDocs(w, docs) }); err != nil {
+		if t, err = db.writeTable(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) }); err != nil {
 			return err
 		}
 	}
@@ -139,6 +139,21 @@ func (m *memtable) living() []*memDoc {
 // sortDocs brings documents into the order of a table.
 func sortDocs(docs []*memDoc) {
 	slices.SortStableFunc(docs, func(a, b *memDoc) int { return a.Compare(&b.Document) })
+}
+
+// memOptions are the options for writing a table of a memtable's documents.
+func memOptions(docs []*memDoc) sstable.WriterOptions {
+	return sstable.WriterOptions{
+		Docs: len(docs), Level: sstable.LevelFastest,
+		Hot: sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
+	}
+}
+
+// tableOptions are the options for writing a table of documents.
+func tableOptions(docs []sstable.Document) sstable.WriterOptions {
+	return sstable.WriterOptions{
+		Docs: len(docs), Hot: sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
+	}
 }
 
 func addDocs(w *sstable.Writer, docs []*memDoc) error {
@@ -220,10 +235,10 @@ func (db *DB) apply(e catalog.Edit) error {
 
 // writeTable writes a new table file with what fill adds to it and opens it. Nothing refers to it yet; on an error it is
 // removed.
-func (db *DB) writeTable(fill func(*sstable.Writer) error) (*table, error) {
+func (db *DB) writeTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*table, error) {
 	number := db.allocFile()
 	name := tableName(number)
-	info, err := writeTableFile(db.fs, db.file(name), db.params, fill)
+	info, err := writeTableFile(db.fs, db.file(name), db.params, o, fill)
 	if err == nil {
 		err = db.fs.SyncDir(db.path)
 	}
@@ -238,13 +253,13 @@ func (db *DB) writeTable(fill func(*sstable.Writer) error) (*table, error) {
 }
 
 // writeTableFile writes a table to path and makes it safe, all but its directory entry.
-func writeTableFile(fs vfs.FS, path string, params sstable.Params, fill func(*sstable.Writer) error) (sstable.Info, error) {
+func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.WriterOptions, fill func(*sstable.Writer) error) (sstable.Info, error) {
 	f, err := fs.Create(path)
 	if err != nil {
 		return sstable.Info{}, err
 	}
 	buf := bufio.NewWriterSize(f, 1<<20)
-	w, err := sstable.NewWriter(buf, params, sstable.WriterOptions{})
+	w, err := sstable.NewWriter(buf, params, o)
 	if err == nil {
 		err = fill(w)
 	}

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +31,10 @@ func TestKill(t *testing.T) {
 	} else if testing.Short() {
 		cycles = 8
 	}
-	path := filepath.Join(t.TempDir(), "x.simdb")
+	db, path := create4test(t, nil)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	acked := map[string]uint64{} // the last acknowledged fingerprint of each ID
 	maybe := map[string]uint64{} // a later one that a kill came upon, and that may have happened

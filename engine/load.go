@@ -4,33 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
+	"unsafe"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
-	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/sstable"
 )
 
 // Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables, without the log.
-// Documents become visible and safe a table at a time; what was published stays when the process dies. One goroutine at a
-// time may use it; the database can be read and written meanwhile, and other loaders may run.
+// Documents become visible and safe a table at a time; what was published stays when the process dies. While one table is
+// written the documents of the next are gathered. One goroutine at a time may use a Loader; the database can be read and
+// written meanwhile, and other loaders may run.
 type Loader struct {
 	db    *DB
 	ctx   context.Context
 	o     LoadOptions
 	stats LoadStats
-	err   error
+	err   error // why nothing more is taken
 
-	snap  *Snapshot // what Add looks IDs up in; renewed with every table
-	docs  []sstable.Document
-	todo  []int // documents that need a fingerprint
-	ids   map[string]int
+	snap    *Snapshot  // what Add looks IDs up in; renewed with every table
+	filling *loadChunk // takes what is added
+	writing *loadChunk // becomes a table, in a goroutine that sends to written; nil if none does
+	written chan loadResult
+}
+
+// A loadChunk is the documents of one table to be.
+type loadChunk struct {
+	docs  []sstable.Document // in order of arrival; one without ID was added again later
+	ids   map[string]int     // where in docs
 	bytes int
 	marks map[string]int64
 }
+
+type loadResult struct {
+	stats LoadStats
+	err   error
+}
+
+func newLoadChunk() *loadChunk { return &loadChunk{ids: map[string]int{}, marks: map[string]int64{}} }
 
 const (
 	defaultLoadMemory = 256 << 20
@@ -55,7 +68,7 @@ func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, ids: map[string]int{}}
+	l := &Loader{db: db, ctx: ctx, o: o, filling: newLoadChunk(), written: make(chan loadResult, 1)}
 	var err error
 	l.snap, err = db.Snapshot()
 	return l, err
@@ -70,96 +83,129 @@ func (l *Loader) Add(d Doc) error {
 	if err := checkDoc(d); err != nil {
 		return err
 	}
-	pos, again := l.ids[d.ID]
-	if !again && !l.o.Replace {
-		switch _, err := l.snap.Lookup(l.ctx, d.ID); {
-		case err == nil:
-			again = true
-		case !errors.Is(err, ErrNotFound):
-			return l.fail(err)
+	c := l.filling
+	pos, again := c.ids[d.ID]
+	if !l.o.Replace {
+		stored := again
+		if !stored {
+			var err error
+			if stored, err = l.stored(d.ID); err != nil {
+				return l.fail(err)
+			}
+		}
+		if stored {
+			return fmt.Errorf("document %s: %w", quoteID(d.ID), ErrExists)
 		}
 	}
-	if again && !l.o.Replace {
-		return fmt.Errorf("document %s: %w", quoteID(d.ID), ErrExists)
+	if again { // the later one counts
+		l.stats.Replaced++
+		c.docs[pos] = sstable.Document{}
 	}
 	if d.Time.IsZero() {
 		d.Time = l.db.now()
 	}
 	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro(), Text: []byte(d.Text), Fields: slices.Clone(d.Fields)}
-	if again { // the later one counts
-		l.stats.Replaced++
-		l.docs[pos] = sstable.Document{}
-	}
-	l.ids[d.ID] = len(l.docs)
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
-	} else {
-		l.todo = append(l.todo, len(l.docs))
 	}
-	l.docs = append(l.docs, s)
-	l.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead
-	if int64(l.bytes) >= l.o.MemoryBytes {
-		return l.Flush()
+	c.ids[d.ID] = len(c.docs)
+	c.docs = append(c.docs, s)
+	c.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead + 4*int(l.db.params.Sketch)
+	if int64(c.bytes) >= l.o.MemoryBytes/2 { // the other half is being written
+		return l.next()
 	}
 	return nil
+}
+
+// stored reports whether a document with this ID is stored, or about to be.
+func (l *Loader) stored(id string) (bool, error) {
+	if l.writing != nil {
+		if _, ok := l.writing.ids[id]; ok {
+			return true, nil
+		}
+	}
+	_, err := l.snap.Lookup(l.ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns pos once they are published,
 // so that an interrupted load can go on there.
-func (l *Loader) Mark(source string, pos int64) {
-	if l.marks == nil {
-		l.marks = map[string]int64{}
-	}
-	l.marks[source] = pos
-}
+func (l *Loader) Mark(source string, pos int64) { l.filling.marks[source] = pos }
 
 // Stats returns what has been published so far.
 func (l *Loader) Stats() LoadStats { return l.stats }
 
-// Flush publishes what has been added since the last table. An error ends the load.
+// Flush publishes what has been added so far, and returns when that is done. An error ends the load.
 func (l *Loader) Flush() error {
-	if l.err != nil {
-		return l.err
+	if err := l.next(); err != nil {
+		return err
 	}
-	if len(l.docs) == 0 && len(l.marks) == 0 {
+	return l.wait()
+}
+
+// next starts to write the documents gathered and begins to gather others, once the table before them is written.
+func (l *Loader) next() error {
+	if err := l.wait(); err != nil {
+		return err
+	}
+	c := l.filling
+	if len(c.docs) == 0 && len(c.marks) == 0 {
 		return nil
 	}
-	if err := l.ctx.Err(); err != nil {
-		return l.fail(err)
-	}
-	l.fingerprint()
 	// In order of arrival the documents get their numbers, so that the order of writing is that of the input.
-	first := l.db.allocSeqs(uint64(len(l.docs)))
-	for i := range l.docs {
-		l.docs[i].Seq = first + uint64(i)
+	first := l.db.allocSeqs(uint64(len(c.docs)))
+	for i := range c.docs {
+		c.docs[i].Seq = first + uint64(i)
 	}
-	l.docs = slices.DeleteFunc(l.docs, func(d sstable.Document) bool { return d.ID == nil }) // added again later
-	if err := l.publish(); err != nil {
-		return l.fail(err)
-	}
-	clear(l.docs)
-	clear(l.ids)
-	l.docs, l.todo, l.bytes, l.marks = l.docs[:0], l.todo[:0], 0, nil
-	l.snap.Close()
-	var err error
-	if l.snap, err = l.db.Snapshot(); err != nil {
-		return l.fail(err)
-	}
+	l.writing, l.filling = c, newLoadChunk()
+	l.filling.docs = make([]sstable.Document, 0, len(c.docs))
+	l.db.wg.Go(func() {
+		var r loadResult
+		r.stats, r.err = l.write(c)
+		l.written <- r
+	})
 	return nil
+}
+
+// wait waits for the table that is being written, if any.
+func (l *Loader) wait() error {
+	if l.writing != nil {
+		r := <-l.written
+		l.writing = nil
+		l.stats.add(r.stats)
+		if r.err != nil {
+			return l.fail(r.err)
+		}
+		l.snap.Close()
+		var err error
+		if l.snap, err = l.db.Snapshot(); err != nil {
+			return l.fail(err)
+		}
+	}
+	return l.err
+}
+
+func (s *LoadStats) add(t LoadStats) {
+	s.Documents += t.Documents
+	s.Empty += t.Empty
+	s.Replaced += t.Replaced
+	s.Tables += t.Tables
+	s.Bytes += t.Bytes
 }
 
 // Close publishes what has been added and ends the load.
 func (l *Loader) Close() (LoadStats, error) {
 	err := l.Flush()
 	l.end()
-	if errors.Is(l.err, errLoadEnded) {
-		l.err = nil
-	}
 	return l.stats, err
 }
 
 // Abort ends the load; what was published stays, the rest is dropped.
 func (l *Loader) Abort() LoadStats {
+	l.wait()
 	l.end()
 	return l.stats
 }
@@ -171,7 +217,7 @@ func (l *Loader) end() {
 		l.snap.Close()
 	}
 	l.fail(errLoadEnded)
-	l.docs, l.ids = nil, nil
+	l.filling = newLoadChunk()
 }
 
 func (l *Loader) fail(err error) error {
@@ -181,173 +227,70 @@ func (l *Loader) fail(err error) error {
 	return l.err
 }
 
-// fingerprint computes the fingerprints that are missing, on all workers.
-func (l *Loader) fingerprint() {
+// write makes a table of a chunk and publishes it.
+func (l *Loader) write(c *loadChunk) (stats LoadStats, err error) {
+	c.docs = slices.DeleteFunc(c.docs, func(d sstable.Document) bool { return d.ID == nil })
+	if err := l.fingerprint(c.docs); err != nil {
+		return stats, err
+	}
+	var t *table
+	if len(c.docs) > 0 {
+		slices.SortStableFunc(c.docs, func(a, b sstable.Document) int { return a.Compare(&b) })
+		if t, err = l.db.writeTable(tableOptions(c.docs), func(w *sstable.Writer) error { return l.fill(w, c.docs) }); err != nil {
+			return stats, err
+		}
+	}
+	replaced, stale, err := l.db.publishLoad(t, c.docs, maps.Clone(c.marks), l.o.Replace)
+	if err != nil {
+		return stats, errors.Join(l.db.fail(err), discard(t))
+	}
+	if t != nil {
+		stats = LoadStats{
+			Documents: int64(t.meta.Docs) - int64(stale), Empty: int64(t.meta.Docs) - int64(t.meta.Fingerprints),
+			Replaced: int64(replaced), Tables: 1, Bytes: t.meta.Size,
+		}
+		l.db.wakeCompact()
+	}
+	return stats, nil
+}
+
+// fill adds documents to a table until the load is cancelled.
+func (l *Loader) fill(w *sstable.Writer, docs []sstable.Document) error {
+	for i := range docs {
+		if i%1024 == 0 && l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		if !l.db.params.StoreText {
+			docs[i].Text, docs[i].Fields = nil, nil
+		}
+		if err := w.Add(&docs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fingerprint computes sketches, and the fingerprints that are missing, on all workers.
+func (l *Loader) fingerprint(docs []sstable.Document) error {
 	const chunk = 64
 	var wg sync.WaitGroup
-	work := make(chan []int)
+	work := make(chan []sstable.Document)
 	for range l.o.Workers {
 		wg.Go(func() {
-			for todo := range work {
-				for _, i := range todo {
-					d := &l.docs[i]
-					if fp, ok := l.db.Fingerprint(string(d.Text)); ok {
-						d.Fingerprint, d.HasFingerprint = fp, true
-					}
+			for docs := range work {
+				for i := range docs {
+					l.db.fingerprint(&docs[i], unsafe.String(unsafe.SliceData(docs[i].Text), len(docs[i].Text)))
 				}
 			}
 		})
 	}
-	for todo := range slices.Chunk(l.todo, chunk) {
-		work <- todo
+	for docs := range slices.Chunk(docs, chunk) {
+		if l.ctx.Err() != nil {
+			break
+		}
+		work <- docs
 	}
 	close(work)
 	wg.Wait()
-}
-
-// publish writes a table of the buffered documents and makes it part of the database.
-func (l *Loader) publish() error {
-	var t *table
-	if len(l.docs) > 0 {
-		if !l.db.params.StoreText {
-			for i := range l.docs {
-				l.docs[i].Text, l.docs[i].Fields = nil, nil
-			}
-		}
-		slices.SortStableFunc(l.docs, func(a, b sstable.Document) int { return a.Compare(&b) })
-		var err error
-		if t, err = l.db.writeTable(func(w *sstable.Writer) error {
-			for i := range l.docs {
-				if err := w.Add(&l.docs[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	replaced, stale, err := l.db.publishLoad(t, l.docs, l.marks, l.o.Replace)
-	if err != nil {
-		return errors.Join(l.db.fail(err), discard(t))
-	}
-	if t != nil {
-		l.stats.Tables++
-		l.stats.Bytes += t.meta.Size
-		l.stats.Documents += int64(t.meta.Docs) - int64(stale)
-		l.stats.Empty += int64(t.meta.Docs) - int64(t.meta.Fingerprints)
-		l.stats.Replaced += int64(replaced)
-		l.db.wakeCompact()
-	}
-	return nil
-}
-
-// publishLoad makes t, a table of docs, part of the database. Each of its documents replaces an older one of the same ID; it
-// is dead itself (stale) where a newer one was written meanwhile, or any one if replace is off.
-func (db *DB) publishLoad(t *table, docs []sstable.Document, marks map[string]int64, replace bool) (replaced, stale int, err error) {
-	db.publishMu.Lock()
-	defer db.publishMu.Unlock()
-	db.writeMu.Lock() // from here on no ID can come or go
-	defer db.writeMu.Unlock()
-	if err := db.writable(); err != nil {
-		return 0, 0, err
-	}
-	// A newer write that makes a document of t stale must be safe before the document is given up.
-	if err := db.syncLogLocked(); err != nil {
-		return 0, 0, err
-	}
-	p := publication{db: db, replace: replace, own: roaring.New(), killed: map[*part]*roaring.Bitmap{}}
-	for i := range docs {
-		if err := p.replaceOlder(uint32(i), string(docs[i].ID), docs[i].Seq); err != nil {
-			return 0, 0, err
-		}
-	}
-	edit := catalog.Edit{SetMarks: marks}
-	if t != nil {
-		edit.AddTables = []catalog.Table{t.meta}
-	}
-	if err := p.publish(t, edit); err != nil {
-		return 0, 0, err
-	}
-	return p.replaced, int(p.own.GetCardinality()), nil
-}
-
-// A publication is a table that becomes part of the database without having been in the log, and what it replaces. The caller
-// holds publishMu and writeMu.
-type publication struct {
-	db       *DB
-	replace  bool                      // stored documents give way
-	own      *roaring.Bitmap           // documents of the table that are dead on arrival
-	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
-	mem      []*memDoc                 // documents of memtables likewise
-	replaced int
-}
-
-// replaceOlder looks for another document of the same ID and decides which of the two dies.
-func (p *publication) replaceOlder(doc uint32, id string, seq uint64) error {
-	old, ok, err := p.db.locateLocked(id)
-	if err != nil || !ok {
-		return err
-	}
-	e, err := old.entry()
-	if err != nil {
-		return err
-	}
-	if e.Seq > seq || !p.replace && e.Time.UnixMicro() >= p.db.expiry() {
-		p.own.Add(doc)
-		return nil
-	}
-	p.replaced++
-	if old.mem != nil {
-		p.mem = append(p.mem, old.mem)
-		return nil
-	}
-	if p.killed[old.part] == nil {
-		p.killed[old.part] = old.part.dead.base.Clone()
-	}
-	p.killed[old.part].Add(old.doc)
-	return nil
-}
-
-// publish commits the edit with the tombstones and installs t, which may be nil.
-func (p *publication) publish(t *table, edit catalog.Edit) error {
-	edit.SetTombstones = map[uint64]*roaring.Bitmap{}
-	for part, dead := range p.killed {
-		edit.SetTombstones[part.meta.Number] = dead
-	}
-	if t != nil {
-		edit.SetTombstones[t.meta.Number] = p.own
-	}
-	if err := p.db.apply(edit); err != nil {
-		return err
-	}
-	p.install(t)
-	return nil
-}
-
-// install makes a committed publication visible.
-func (p *publication) install(t *table) {
-	db := p.db
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	seq := db.seq + 1 // snapshots that are open keep what was replaced
-	var parts []part
-	for i := range db.current.parts {
-		at := db.current.parts[i]
-		if dead := p.killed[&db.current.parts[i]]; dead != nil {
-			_, younger := at.dead.upTo(0)
-			at.dead = &tombstones{base: dead, recent: younger}
-		}
-		parts = append(parts, at)
-	}
-	for _, d := range p.mem {
-		d.gone.Store(true)
-		d.dead.Store(seq)
-	}
-	if t != nil {
-		parts = append(parts, part{t, newTombstones(p.own)})
-	}
-	db.seq = seq
-	old := db.install(parts)
-	old.unref()
+	return l.ctx.Err()
 }

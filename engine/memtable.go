@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -27,6 +28,9 @@ type memView struct {
 	docs  []*memDoc
 	fps   []uint64 // fingerprints of the documents that have one, in order of writing
 	fpDoc []uint32 // their positions in docs
+
+	bitmaps   []minhash.Bitmap // of the sketches of the documents that have one
+	bitmapDoc []uint32         // their positions in docs
 }
 
 // A memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it; readers take a view.
@@ -61,6 +65,11 @@ func (m *memtable) add(d sstable.Document) {
 	if d.HasFingerprint {
 		m.cur.fps = append(m.cur.fps, d.Fingerprint)
 		m.cur.fpDoc = append(m.cur.fpDoc, uint32(len(m.cur.docs)))
+	}
+	if len(d.Sketch) > 0 {
+		m.cur.bitmaps = append(m.cur.bitmaps, minhash.Sketch(d.Sketch).Bitmap())
+		m.cur.bitmapDoc = append(m.cur.bitmapDoc, uint32(len(m.cur.docs)))
+		m.bytes += 4*len(d.Sketch) + len(minhash.Bitmap{})*8
 	}
 	m.cur.docs = append(m.cur.docs, md)
 	m.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -34,6 +33,7 @@ type nearScratch struct {
 	raw   []sstable.Hit
 	mem   []uint32
 	hits  []nearHit
+	spare QueryStats
 }
 
 var nearPool = sync.Pool{New: func() any { return new(nearScratch) }}
@@ -105,7 +105,7 @@ func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) 
 	}
 	clear(sc.hits)
 	sc.hits = sc.hits[:0]
-	stats := statsOf(ctx)
+	stats := statsOf(ctx, &sc.spare)
 	for i := range s.version.parts {
 		if err := s.nearPart(&s.version.parts[i], fp, k, sc, stats); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (s *Snapshot) nearMem(m memSnapshot, fp uint64, k int, sc *nearScratch, sta
 	for _, i := range sc.mem {
 		d := m.docs[m.fpDoc[i]]
 		if s.memAlive(d) {
-			sc.hits = append(sc.hits, nearHit{d.ID, bits.OnesCount64(fp ^ m.fps[i]), place{mem: d}})
+			sc.hits = append(sc.hits, nearHit{d.ID, distance(fp, m.fps[i]), place{mem: d}})
 		}
 	}
 }

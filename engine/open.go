@@ -25,8 +25,10 @@ const (
 	catalogName = "CATALOG"
 	lockName    = "LOCK"
 
-	defaultMemtable = 16 << 20
-	ttlOption       = "ttl" // in the catalog's options, as time.Duration.String
+	defaultMemtable   = 16 << 20
+	defaultSketch     = 128
+	defaultMinJaccard = 0.65
+	ttlOption         = "ttl" // in the catalog's options, as time.Duration.String
 )
 
 // Create makes a new database at path and opens it. It returns ErrExists if there is something at path that is not an empty
@@ -160,6 +162,9 @@ func paramsFor(o Options) (sstable.Params, error) {
 		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, 3)),
 		Layout: sstable.DefaultLayout, StoreText: !o.NoText,
 	}
+	if !o.NoSketch {
+		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
+	}
 	if o.Shingle < 0 || o.Sketch < 0 || o.TTL < 0 {
 		return p, fmt.Errorf("a negative option: %w", ErrInvalid)
 	}
@@ -192,6 +197,15 @@ func (db *DB) checkParams(o Options) error {
 	if o.NoText {
 		want.StoreText = false
 	}
+	if o.NoSketch {
+		want.Sketch, want.MinJaccard = 0, 0
+	}
+	if o.Sketch != 0 {
+		want.Sketch = uint32(o.Sketch)
+	}
+	if o.MinJaccard != 0 {
+		want.MinJaccard = o.MinJaccard
+	}
 	if diff := db.params.Diff(want); diff != "" {
 		return fmt.Errorf("%s was created with %s: %w", db.path, diff, ErrParams)
 	}
@@ -206,6 +220,7 @@ func newDB(path string, o Options) *DB {
 	db := &DB{path: path, fs: o.fs, opts: o, log: o.Logger, active: newMemtable(), nextFile: 1, marks: map[string]int64{}}
 	db.flushed.L = &db.mu
 	db.stop = func() {}
+	db.sumPool.New = db.newSumState
 	return db
 }
 

@@ -38,7 +38,10 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 	defer s.Close()
 	temp := path + ".tmp"
 	err = s.safely(ctx, func() error {
-		_, err := writeTableFile(db.fs, temp, db.params, func(w *sstable.Writer) error { return s.packInto(ctx, w, progress) })
+		inputs, err := s.packInputs()
+		if err == nil {
+			err = db.packFile(ctx, temp, inputs, progress)
+		}
 		return err
 	})
 	if err == nil {
@@ -50,9 +53,9 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 	return db.fs.SyncDir(filepath.Dir(path))
 }
 
-// packInto merges the tables of the snapshot into w. What is in memtables only, as in a database that was opened read-only, comes
-// from a table in memory.
-func (s *Snapshot) packInto(ctx context.Context, w *sstable.Writer, progress func(Progress)) error {
+// packInputs returns what is to be merged: the tables of the snapshot and, of what is in memtables only, as in a database that was
+// opened read-only, a table in memory.
+func (s *Snapshot) packInputs() ([]compaction.Input, error) {
 	var inputs []compaction.Input
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
@@ -61,17 +64,30 @@ func (s *Snapshot) packInto(ctx context.Context, w *sstable.Writer, progress fun
 		})
 	}
 	mem, err := s.memTable()
-	if err != nil {
-		return err
-	}
 	if mem != nil {
-		defer mem.Close()
 		inputs = append(inputs, compaction.Input{Reader: mem})
 	}
-	_, err = compaction.Merge(ctx, w, inputs, func(done, total int64) {
-		if progress != nil {
-			progress(Progress{Stage: "pack", Done: done, Total: total, Unit: "documents"})
-		}
+	return inputs, err
+}
+
+func (db *DB) packFile(ctx context.Context, path string, inputs []compaction.Input, progress func(Progress)) error {
+	o := sstable.WriterOptions{}
+	var readers []*sstable.Reader
+	for _, in := range inputs {
+		readers = append(readers, in.Reader)
+		o.Docs += int(in.NumDocs())
+	}
+	var err error
+	if o.Hot, err = sstable.MergedHot(readers...); err != nil {
+		return err
+	}
+	_, err = writeTableFile(db.fs, path, db.params, o, func(w *sstable.Writer) error {
+		_, err := compaction.Merge(ctx, w, inputs, func(done, total int64) {
+			if progress != nil {
+				progress(Progress{Stage: "pack", Done: done, Total: total, Unit: "documents"})
+			}
+		})
+		return err
 	})
 	return err
 }
@@ -91,7 +107,7 @@ func (s *Snapshot) memTable() (*sstable.Reader, error) {
 	}
 	sortDocs(docs)
 	var buf bytes.Buffer
-	w, err := sstable.NewWriter(&buf, s.db.params, sstable.WriterOptions{})
+	w, err := sstable.NewWriter(&buf, s.db.params, memOptions(docs))
 	if err != nil {
 		return nil, err
 	}

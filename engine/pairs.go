@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
+	"github.com/simdb/simdb/minhash"
 )
 
 // A joinItem is a visible document with a fingerprint.
@@ -17,17 +18,45 @@ type joinItem struct {
 	loc uint64 // part<<32 | document; parts behind the version's tables are memtables
 }
 
-// A joinSet is all visible fingerprints of a snapshot, sorted: the input of a self-join. Documents of equal fingerprint are
-// joined as one, and told apart again only in what is found.
+// A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or with sketches, in groups.
+// Documents of equal fingerprint are a group: they are joined as one, and told apart again only in what is found. By sketch
+// every document is a group of its own.
 type joinSet struct {
-	s     *Snapshot
-	items []joinItem
-	fps   []uint64 // distinct, ascending
-	first []uint32 // first[i] is where the items of fps[i] begin; one more than fps
+	s        *Snapshot
+	items    []joinItem
+	first    []uint32         // first[i] is where the items of group i begin; one more than groups
+	fps      []uint64         // by fingerprint: of each group, ascending
+	sketches []minhash.Sketch // by sketch: of each group
 }
 
-func (s *Snapshot) newJoinSet(ctx context.Context) (*joinSet, error) {
+func (j *joinSet) groups() int { return len(j.first) - 1 }
+
+// match returns how group f compares with group g.
+func (j *joinSet) match(f, g uint32) Match {
+	if j.sketches == nil {
+		return Match{Distance: distance(j.fps[f], j.fps[g])}
+	}
+	s := minhash.Jaccard(j.sketches[f], j.sketches[g], int(j.s.db.params.Sketch))
+	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}
+}
+
+func (s *Snapshot) newJoinSet(ctx context.Context, by Criterion) (*joinSet, error) {
 	j := &joinSet{s: s}
+	var err error
+	if _, ok := by.Threshold(); ok {
+		err = j.addSketches(ctx)
+	} else {
+		err = j.addFingerprints(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, ctx.Err()
+}
+
+// addFingerprints gathers all visible fingerprints, in order.
+func (j *joinSet) addFingerprints(ctx context.Context) error {
+	s := j.s
 	var runs []int // where sorted runs of items end
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
@@ -42,7 +71,7 @@ func (s *Snapshot) newJoinSet(ctx context.Context) (*joinSet, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		runs = append(runs, len(j.items))
 	}
@@ -50,18 +79,67 @@ func (s *Snapshot) newJoinSet(ctx context.Context) (*joinSet, error) {
 		start := len(j.items)
 		for f, fp := range m.fps {
 			if s.memAlive(m.docs[m.fpDoc[f]]) {
-				j.items = append(j.items, joinItem{fp, uint64(len(s.version.parts)+i)<<32 | uint64(m.fpDoc[f])})
+				j.items = append(j.items, joinItem{fp, j.memLoc(i, m.fpDoc[f])})
 			}
 		}
 		slices.SortStableFunc(j.items[start:], compareItems)
 		runs = append(runs, len(j.items))
 	}
 	if int64(len(j.items)) > selfjoin.MaxFingerprints {
-		return nil, fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(j.items), int64(selfjoin.MaxFingerprints), ErrTooLarge)
+		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(j.items), int64(selfjoin.MaxFingerprints), ErrTooLarge)
 	}
 	j.items = mergeRuns(j.items, runs)
-	j.group()
-	return j, ctx.Err()
+	for i, it := range j.items {
+		if i == 0 || it.fp != j.items[i-1].fp {
+			j.fps = append(j.fps, it.fp)
+			j.first = append(j.first, uint32(i))
+		}
+	}
+	j.first = append(j.first, uint32(len(j.items)))
+	return nil
+}
+
+// memLoc returns the loc of a document of memtable i.
+func (j *joinSet) memLoc(i int, doc uint32) uint64 {
+	return uint64(len(j.s.version.parts)+i)<<32 | uint64(doc)
+}
+
+// addSketches gathers all visible sketches.
+func (j *joinSet) addSketches(ctx context.Context) error {
+	s := j.s
+	j.sketches = []minhash.Sketch{}
+	add := func(loc uint64, sketch []uint32) {
+		j.items = append(j.items, joinItem{0, loc})
+		j.sketches = append(j.sketches, sketch)
+	}
+	for i := range s.version.parts {
+		p := &s.version.parts[i]
+		err := p.EachSketch(func(doc uint32, sketch []uint32) error {
+			if doc%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ok, err := s.alive(p, doc)
+			if ok && len(sketch) > 0 {
+				add(uint64(i)<<32|uint64(doc), slices.Clone(sketch))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, m := range s.mems {
+		for _, at := range m.bitmapDoc {
+			if d := m.docs[at]; s.memAlive(d) {
+				add(j.memLoc(i, at), d.Sketch)
+			}
+		}
+	}
+	j.first = make([]uint32, len(j.items)+1)
+	for i := range j.first {
+		j.first[i] = uint32(i)
+	}
+	return nil
 }
 
 func compareItems(a, b joinItem) int { return cmp.Compare(a.fp, b.fp) }
@@ -95,17 +173,6 @@ func mergeTwo(dst, a, b []joinItem) {
 			dst[i], b = b[0], b[1:]
 		}
 	}
-}
-
-// group finds the distinct fingerprints.
-func (j *joinSet) group() {
-	for i, it := range j.items {
-		if i == 0 || it.fp != j.items[i-1].fp {
-			j.fps = append(j.fps, it.fp)
-			j.first = append(j.first, uint32(i))
-		}
-	}
-	j.first = append(j.first, uint32(len(j.items)))
 }
 
 // place returns where item i is.
@@ -151,55 +218,77 @@ type joinPair struct {
 	distance uint8
 }
 
-// Pairs yields every pair of visible documents that match by the criterion, nearest first, then by A, then by B. It holds
-// the pairs in memory, 12 bytes each, and 16 bytes a document. Progress, if not nil, is called now and then.
+// ends returns the two items.
+func (p *joinPair) ends() (a, b *uint32) { return &p.a, &p.b }
+
+// Pairs yields every pair of visible documents that match by the criterion, the best match first, then by A, then by B. It holds
+// the pairs in memory, 12 bytes each (40 by Jaccard), and 16 bytes a document (by Jaccard its sketch too). Progress, if not
+// nil, is called now and then.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
-		var pairs []joinPair
-		var ids [][]byte // by rank
+		var found func(yield func(Pair) bool)
 		err := s.safely(ctx, func() (err error) {
-			pairs, ids, err = s.pairs(ctx, by, progress)
+			if err = s.db.checkCriterion(by); err != nil {
+				return err
+			}
+			j, err := s.newJoinSet(ctx, by)
+			if err != nil {
+				return err
+			}
+			if t, ok := by.Threshold(); ok {
+				found, err = j.sketchPairs(ctx, t, progress)
+			} else {
+				found, err = j.pairs(ctx, by.k, progress)
+			}
 			return err
 		})
 		if err != nil {
 			yield(Pair{}, err)
 			return
 		}
-		for _, p := range pairs {
-			a, b := string(ids[p.a]), string(ids[p.b])
-			if !yield(Pair{A: a, B: b, Match: Match{ID: b, Distance: int(p.distance)}}, nil) {
+		for p := range found {
+			if !yield(p, nil) {
 				return
 			}
 		}
 	}
 }
 
-// pairs returns all pairs in their order, a and b being ranks, and the IDs of the ranks.
-func (s *Snapshot) pairs(ctx context.Context, by Criterion, progress func(Progress)) (pairs []joinPair, ids [][]byte, err error) {
-	k, ok := by.Distance()
-	if !ok {
-		return nil, nil, fmt.Errorf("PAIRS %v: %w", by, ErrNoSketches)
-	}
-	if err := checkDistance(k); err != nil {
-		return nil, nil, err
-	}
-	j, err := s.newJoinSet(ctx)
+// pairs returns all pairs within k bits, in their order.
+func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (func(func(Pair) bool), error) {
+	pairs, err := j.itemPairs(ctx, k, progress)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	pairs, err = j.itemPairs(ctx, k, progress)
+	ids, err := rankEnds(j, pairs, (*joinPair).ends)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	slices.SortFunc(pairs, func(x, y joinPair) int {
+		return cmp.Or(cmp.Compare(x.distance, y.distance), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+	})
+	return func(yield func(Pair) bool) {
+		for _, p := range pairs {
+			b := string(ids[p.b])
+			if !yield(Pair{A: string(ids[p.a]), B: b, Match: Match{ID: b, Distance: int(p.distance)}}) {
+				return
+			}
+		}
+	}, ctx.Err()
+}
+
+// rankEnds replaces the items of pairs by the ranks of their IDs, the smaller first, and returns the IDs by rank.
+func rankEnds[P any](j *joinSet, pairs []P, ends func(*P) (a, b *uint32)) (ids [][]byte, err error) {
 	which := make([]uint32, 0, 2*len(pairs))
-	for _, p := range pairs {
-		which = append(which, p.a, p.b)
+	for i := range pairs {
+		a, b := ends(&pairs[i])
+		which = append(which, *a, *b)
 	}
 	slices.Sort(which)
 	which = slices.Compact(which)
 	byItem, rank, err := j.ids(which)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ids = make([][]byte, len(which))
 	for x, r := range rank {
@@ -209,23 +298,15 @@ func (s *Snapshot) pairs(ctx context.Context, by Criterion, progress func(Progre
 		x, _ := slices.BinarySearch(which, item)
 		return rank[x]
 	}
-	for i, p := range pairs {
-		a, b := rankOf(p.a), rankOf(p.b)
-		pairs[i].a, pairs[i].b = min(a, b), max(a, b)
+	for i := range pairs {
+		a, b := ends(&pairs[i])
+		x, y := rankOf(*a), rankOf(*b)
+		*a, *b = min(x, y), max(x, y)
 	}
-	slices.SortFunc(pairs, func(x, y joinPair) int {
-		if c := cmp.Compare(x.distance, y.distance); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(x.a, y.a); c != 0 {
-			return c
-		}
-		return cmp.Compare(x.b, y.b)
-	})
-	return pairs, ids, ctx.Err()
+	return ids, nil
 }
 
-// itemPairs returns all pairs of items, in no particular order.
+// itemPairs returns all pairs of items within k bits, in no particular order.
 func (j *joinSet) itemPairs(ctx context.Context, k int, progress func(Progress)) (pairs []joinPair, err error) {
 	for i := range j.fps {
 		for a := j.first[i]; a < j.first[i+1]; a++ {

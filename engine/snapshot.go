@@ -24,7 +24,8 @@ type Snapshot struct {
 	seq     uint64
 	version *version
 	mems    []memSnapshot // oldest first
-	since   int64         // documents older than this, in microseconds, have expired
+	memBuf  [maxImmutable + 1]memSnapshot
+	since   int64 // documents older than this, in microseconds, have expired
 	closed  atomic.Bool
 }
 
@@ -43,7 +44,7 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 	}
 	db.current.refs.Add(1)
 	s.seq, s.version = db.seq, db.current
-	s.mems = make([]memSnapshot, 0, len(db.immutable)+1)
+	s.mems = s.memBuf[:0]
 	for _, m := range db.immutable {
 		s.mems = append(s.mems, memSnapshot{m, m.view.Load()})
 	}

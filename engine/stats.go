@@ -21,12 +21,12 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	return context.WithValue(ctx, statsKey{}, s)
 }
 
-func statsOf(ctx context.Context) *QueryStats {
-	s, _ := ctx.Value(statsKey{}).(*QueryStats)
-	if s == nil {
-		s = new(QueryStats)
+// statsOf returns where to count, or spare if nobody asked for it.
+func statsOf(ctx context.Context, spare *QueryStats) *QueryStats {
+	if s, _ := ctx.Value(statsKey{}).(*QueryStats); s != nil {
+		return s
 	}
-	return s
+	return spare
 }
 
 // NearPlan is how one Near query is carried out: a line for each table and memtable.

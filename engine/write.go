@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -91,13 +92,24 @@ func (db *DB) encodeDoc(d Doc) (sstable.Document, error) {
 	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
-	} else if fp, ok := db.Fingerprint(d.Text); ok {
-		s.Fingerprint, s.HasFingerprint = fp, true
 	}
+	db.fingerprint(&s, d.Text)
 	if db.params.StoreText {
 		s.Text, s.Fields = []byte(d.Text), slices.Clone(d.Fields)
 	}
 	return s, nil
+}
+
+// fingerprint computes the sketch of text, and the fingerprint if the document brings none of its own.
+func (db *DB) fingerprint(d *sstable.Document, text string) {
+	if d.HasFingerprint && db.params.Sketch == 0 {
+		return
+	}
+	sum, sketch := db.sums(text)
+	if !d.HasFingerprint {
+		d.Fingerprint, d.HasFingerprint = sum.fingerprint, sum.words
+	}
+	d.Sketch = sketch
 }
 
 func checkID(id string) error {
@@ -246,21 +258,17 @@ func (db *DB) lockForWrite(ctx context.Context) error {
 // and false. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
 // the other is told which, once that one is safe. A document without fingerprint matches nothing and is stored.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, error) {
-	k, ok := by.Distance()
-	if !ok {
-		return Match{}, false, fmt.Errorf("PutNovel by %v: %w", by, ErrNoSketches)
+	if err := db.checkCriterion(by); err != nil {
+		return Match{}, false, err
 	}
 	recs, err := db.prepare(ctx, []operation{{doc: d}})
 	if err != nil {
 		return Match{}, false, err
 	}
-	if err := checkDistance(k); err != nil {
-		return Match{}, false, err
-	}
 	if err := db.lockForWrite(ctx); err != nil {
 		return Match{}, false, err
 	}
-	m, found, err := db.bestOther(ctx, &recs[0].doc, k)
+	m, found, err := db.bestOther(ctx, &recs[0].doc, by)
 	if err == nil && !found {
 		err = db.commitLocked(recs, encodeBatch(recs))
 	}
@@ -276,8 +284,25 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, e
 	return m, !found, nil
 }
 
-// bestOther returns the nearest document within k bits of d that has another ID.
-func (db *DB) bestOther(ctx context.Context, d *sstable.Document, k int) (Match, bool, error) {
+// checkCriterion reports whether the database can answer by the criterion.
+func (db *DB) checkCriterion(by Criterion) error {
+	if t, ok := by.Threshold(); ok {
+		return errors.Join(db.sketching(), checkThreshold(t))
+	}
+	return checkDistance(by.k)
+}
+
+// bestOther returns the best match of d that has another ID.
+func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
+	if t, ok := by.Threshold(); ok {
+		s, err := db.Snapshot()
+		if err != nil {
+			return Match{}, false, err
+		}
+		defer s.Close()
+		return s.bestOtherSketch(ctx, d, t)
+	}
+	k := by.k
 	if !d.HasFingerprint {
 		return Match{}, false, nil
 	}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// benchSize is how many fingerprints benchmarks use: SIMDB_BENCH_N, a million by default.
+func benchSize() int {
+	if n, err := strconv.Atoi(os.Getenv("SIMDB_BENCH_N")); err == nil && n > 0 {
+		return n
+	}
+	return 1_000_000
+}
+
+// benchDB is a database of n uniform fingerprints and n/10 copies of them with 1 to 3 bits flipped, in one table, and queries,
+// half of them near copies of stored fingerprints.
+func benchDB(b *testing.B) (*DB, []uint64) {
+	b.Helper()
+	n := benchSize()
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-%d.simdb", n))
+	r := rand.New(rand.NewPCG(42, 42))
+	fps := make([]uint64, 0, n+n/10)
+	for range n {
+		fps = append(fps, r.Uint64())
+	}
+	for i := 0; i < n; i += 10 {
+		fps = append(fps, fps[i]^1<<r.IntN(64)^1<<r.IntN(64)^1<<r.IntN(64))
+	}
+	queries := make([]uint64, 10000)
+	for i := range queries {
+		if queries[i] = r.Uint64(); i%2 == 0 {
+			queries[i] = fps[r.IntN(len(fps))] ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
+		}
+	}
+	if db, err := Open(path, &Options{MustExist: true}); err == nil {
+		b.Cleanup(func() { db.Close() })
+		return db, queries
+	}
+	db, err := Create(path, &Options{NoText: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	l, err := db.NewLoader(context.Background(), LoadOptions{MemoryBytes: 8 << 30})
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := time.Now()
+	for i, fp := range fps {
+		if err := l.Add(Doc{ID: strconv.Itoa(i), Fingerprint: &fp}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("loaded %d documents, %v each", len(fps), time.Since(start)/time.Duration(len(fps)))
+	return db, queries
+}
+
+// BenchmarkNear asks for near-duplicates through the public API and reports the median and the 99th percentile.
+func BenchmarkNear(b *testing.B) {
+	db, queries := benchDB(b)
+	ctx := context.Background()
+	for _, k := range []int{3, 6, 10} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			var times []time.Duration
+			var st QueryStats
+			sctx := WithStats(ctx, &st)
+			i := 0
+			for b.Loop() {
+				start := time.Now()
+				for _, err := range db.Near(sctx, queries[i%len(queries)], k) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				times = append(times, time.Since(start))
+				i++
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+			b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+			b.ReportMetric(float64(st.Candidates)/float64(i), "candidates/op")
+		})
+	}
+}

@@ -1,0 +1,347 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// verifyErrors is how many standard errors below the threshold an estimate may lie for the texts to be compared: at 3.3 one
+// document in two thousand that reaches the threshold in truth is missed at the threshold itself, and next to none above it.
+const verifyErrors = 3.3
+
+func checkThreshold(t float64) error {
+	if !(t > 0 && t <= 1) {
+		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, ErrInvalid)
+	}
+	return nil
+}
+
+// sketching reports whether the database has sketches.
+func (db *DB) sketching() error {
+	if db.params.Sketch == 0 {
+		return fmt.Errorf("%s: %w", db.path, ErrNoSketches)
+	}
+	return nil
+}
+
+// A tableHit is a document of a table with a score.
+type tableHit struct {
+	Doc uint32
+	minhash.Score
+}
+
+// A jaccardHit is a visible document with a score. Its id aliases the table or memtable.
+type jaccardHit struct {
+	id []byte
+	minhash.Score
+	place
+}
+
+// jaccardScratch is the reusable memory of a Jaccard query.
+type jaccardScratch struct {
+	raw   []tableHit
+	mem   []uint32
+	hits  []jaccardHit
+	spare QueryStats
+}
+
+var jaccardPool = sync.Pool{New: func() any { return new(jaccardScratch) }}
+
+// Jaccard yields every visible document whose estimated Jaccard similarity to doc is t or more, 0 < t <= 1: the most similar
+// first, then by ID. The estimates come from the sketches (minhash.Jaccard); none that reaches t is missed. What is looked for
+// is doc.Text, or, if that is empty, the stored document doc.ID. The document that is stored as doc.ID is no match.
+func (s *Snapshot) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
+	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
+		sketch, err := s.querySketch(doc)
+		if err == nil {
+			err = s.jaccard(ctx, sketch, t, doc.ID, sc)
+		}
+		return err
+	})
+}
+
+// JaccardSketch is Jaccard by a sketch, made with the database's parameters.
+func (s *Snapshot) JaccardSketch(ctx context.Context, sketch minhash.Sketch, t float64) iter.Seq2[Match, error] {
+	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
+		if len(sketch) > int(s.db.params.Sketch) {
+			return fmt.Errorf("a sketch of %d hashes, the database has %d: %w", len(sketch), s.db.params.Sketch, ErrParams)
+		}
+		if !slices.IsSortedFunc(sketch, func(a, b uint32) int { return cmp.Or(cmp.Compare(a, b), 1) }) {
+			return fmt.Errorf("a sketch that is not ascending: %w", ErrInvalid)
+		}
+		return s.jaccard(ctx, sketch, t, "", sc)
+	})
+}
+
+// JaccardVerified is Jaccard with the scores computed from the texts themselves: no document whose text is less similar than t
+// is yielded, and every score is exact. Candidates are those whose estimate is not below t by more than 3.3 standard
+// errors. The database must keep texts.
+func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
+	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
+		if !s.db.params.StoreText {
+			return fmt.Errorf("%s keeps no texts to verify on: %w", s.db.path, ErrParams)
+		}
+		sketch, err := s.querySketch(doc)
+		if err != nil {
+			return err
+		}
+		text := doc.Text
+		if text == "" {
+			stored, err := s.Get(ctx, doc.ID)
+			if err != nil {
+				return err
+			}
+			text = stored.Text
+		}
+		if err := s.jaccard(ctx, sketch, s.candidateThreshold(sketch, t), doc.ID, sc); err != nil {
+			return err
+		}
+		return s.verify(ctx, text, t, sc)
+	})
+}
+
+// candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. Where the query's
+// sketch is not full, an estimate is off only if the other's is; such a document is too large to be that similar, or nearly so,
+// and the margin covers it as well.
+func (s *Snapshot) candidateThreshold(sketch minhash.Sketch, t float64) float64 {
+	n := float64(s.db.params.Sketch)
+	if t > 1 || !(t > 0) {
+		return t // refused by jaccard
+	}
+	return max(t-verifyErrors*math.Sqrt(t*(1-t)/n), 1/n/2)
+}
+
+// querySketch returns the sketch to look for.
+func (s *Snapshot) querySketch(doc Doc) (minhash.Sketch, error) {
+	if err := s.db.sketching(); err != nil {
+		return nil, err
+	}
+	if doc.Text != "" {
+		_, sketch := s.db.sums(doc.Text)
+		return sketch, nil
+	}
+	p, err := s.locate(doc.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.sketch(nil)
+}
+
+// sketch appends the document's sketch to dst.
+func (p place) sketch(dst []uint32) ([]uint32, error) {
+	if p.mem != nil {
+		return append(dst, p.mem.Sketch...), nil
+	}
+	return p.part.Sketch(p.doc, dst)
+}
+
+// yieldJaccard yields the hits that find leaves in the scratch memory.
+func (s *Snapshot) yieldJaccard(ctx context.Context, find func(*jaccardScratch) error) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		var matches []Match
+		sc := jaccardPool.Get().(*jaccardScratch)
+		err := s.safely(ctx, func() error {
+			if err := find(sc); err != nil {
+				return err
+			}
+			slices.SortFunc(sc.hits, func(a, b jaccardHit) int {
+				return cmp.Or(cmp.Compare(b.Score.Score, a.Score.Score), bytes.Compare(a.id, b.id))
+			})
+			for _, h := range sc.hits {
+				matches = append(matches, Match{ID: string(h.id), Score: h.Score.Score, Error: h.Score.Error, Exact: h.Exact})
+			}
+			return nil
+		})
+		clear(sc.hits) // they hold on to tables
+		jaccardPool.Put(sc)
+		if err != nil {
+			yield(Match{}, err)
+			return
+		}
+		for _, m := range matches {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// jaccard leaves all visible documents but the one of ID except whose score is t or more in sc.hits, in no order.
+func (s *Snapshot) jaccard(ctx context.Context, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch) error {
+	sc.hits = sc.hits[:0]
+	if err := s.db.sketching(); err != nil {
+		return err
+	}
+	if err := checkThreshold(t); err != nil {
+		return err
+	}
+	if len(sketch) == 0 {
+		return nil // no words: it matches nothing
+	}
+	stats := statsOf(ctx, &sc.spare)
+	for i := range s.version.parts {
+		if err := s.jaccardPart(&s.version.parts[i], sketch, t, except, sc, stats); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.mems {
+		s.jaccardMem(m, sketch, t, except, sc, stats)
+	}
+	stats.Matches += int64(len(sc.hits))
+	return ctx.Err()
+}
+
+func (s *Snapshot) jaccardPart(p *part, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch, stats *QueryStats) (err error) {
+	stats.Tables++
+	sc.raw = sc.raw[:0]
+	err = p.EachSketch(func(doc uint32, other []uint32) error {
+		stats.Candidates++
+		if s, ok := minhash.JaccardAtLeast(sketch, other, int(s.db.params.Sketch), t); ok {
+			sc.raw = append(sc.raw, tableHit{doc, s})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range sc.raw {
+		ok, err := s.alive(p, h.Doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		id, err := p.ID(h.Doc)
+		if err != nil {
+			return err
+		}
+		if string(id) != except {
+			sc.hits = append(sc.hits, jaccardHit{id, h.Score, place{part: p, doc: h.Doc}})
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch, stats *QueryStats) {
+	if len(m.bitmaps) == 0 {
+		return
+	}
+	stats.Tables++
+	bitmap := sketch.Bitmap()
+	sc.mem = intersect.Filter(sc.mem[:0], &bitmap, m.bitmaps, minhash.MaxMissing(len(sketch), t))
+	stats.Candidates += int64(len(sc.mem))
+	for _, i := range sc.mem {
+		d := m.docs[m.bitmapDoc[i]]
+		if !s.memAlive(d) || string(d.ID) == except {
+			continue
+		}
+		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(s.db.params.Sketch), t); ok {
+			sc.hits = append(sc.hits, jaccardHit{d.ID, score, place{mem: d}})
+		}
+	}
+}
+
+// verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t or more.
+func (s *Snapshot) verify(ctx context.Context, text string, t float64, sc *jaccardScratch) error {
+	sets := s.db.shingleSets()
+	mine := sets.of(text)
+	kept := sc.hits[:0]
+	var d sstable.Document
+	for _, h := range sc.hits {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.document(&d); err != nil {
+			return err
+		}
+		if score := mine.jaccard(sets.ofBytes(d.Text)); score >= t {
+			h.Score = minhash.Score{Score: score, Exact: true}
+			kept = append(kept, h)
+		}
+	}
+	sc.hits = kept
+	return nil
+}
+
+// bestOtherSketch returns the document most similar to d that has another ID and a score of t or more.
+func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, t float64) (Match, bool, error) {
+	sketch := minhash.Sketch(d.Sketch)
+	seq := s.yieldJaccard(ctx, func(sc *jaccardScratch) error { return s.jaccard(ctx, sketch, t, string(d.ID), sc) })
+	for m, err := range seq {
+		return m, err == nil, err
+	}
+	return Match{}, false, nil
+}
+
+// PairComparison is how two documents compare: what WHY shows.
+type PairComparison struct {
+	Distance     int     // between the fingerprints, in bits
+	Fingerprints bool    // both have one
+	Score        Match   // Score, Error and Exact of the sketches
+	AInB, BInA   float64 // containment, estimated from the sketches
+	Verified     bool    // the texts are kept: what follows is exact
+	Jaccard      float64 // of the full sets of shingles
+	Shared       int     // shingles in both
+	ShinglesA    int
+	ShinglesB    int
+}
+
+// Compare compares two stored documents in every way the database can.
+func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
+	err = s.safely(ctx, func() error {
+		var docs [2]sstable.Document
+		for i, id := range [...]string{a, b} {
+			p, err := s.locate(id)
+			if err != nil {
+				return err
+			}
+			if err := p.document(&docs[i]); err != nil {
+				return err
+			}
+			if s.db.params.Sketch > 0 {
+				if docs[i].Sketch, err = p.sketch(nil); err != nil {
+					return err
+				}
+			}
+		}
+		c = s.compare(&docs[0], &docs[1])
+		return nil
+	})
+	return c, err
+}
+
+func (s *Snapshot) compare(a, b *sstable.Document) (c PairComparison) {
+	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
+		c.Distance = distance(a.Fingerprint, b.Fingerprint)
+	}
+	if n := int(s.db.params.Sketch); n > 0 {
+		score := minhash.Jaccard(a.Sketch, b.Sketch, n)
+		c.Score = Match{ID: string(b.ID), Score: score.Score, Error: score.Error, Exact: score.Exact}
+		aInB, bInA := minhash.Containment(a.Sketch, b.Sketch, n)
+		c.AInB, c.BInA = aInB.Score, bInA.Score
+	}
+	if c.Verified = s.db.params.StoreText; c.Verified {
+		sets := s.db.shingleSets()
+		x, y := sets.ofBytes(a.Text), sets.ofBytes(b.Text)
+		c.Shared, c.ShinglesA, c.ShinglesB = x.common(y), len(x), len(y)
+		c.Jaccard = x.jaccard(y)
+		if len(x) > 0 {
+			c.AInB = float64(c.Shared) / float64(len(x))
+		}
+		if len(y) > 0 {
+			c.BInA = float64(c.Shared) / float64(len(y))
+		}
+	}
+	return c
+}
