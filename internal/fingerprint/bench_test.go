@@ -79,7 +79,7 @@ type corpus struct {
 	bytes int64
 }
 
-// corpora returns 3 MB of each kind of text.
+// corpora returns half a megabyte of each kind of text.
 func corpora() (cs []corpus) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct {
@@ -91,7 +91,7 @@ func corpora() (cs []corpus) {
 		{"cyrillic-48KB", 48 << 10, cyrillic}, {"mixed-48KB", 48 << 10, mixed},
 	} {
 		c := corpus{name: k.name}
-		for c.bytes < 3<<20 {
+		for c.bytes < 1<<19 {
 			text := k.text(r, k.size)
 			c.texts = append(c.texts, text)
 			c.bytes += int64(len(text))
