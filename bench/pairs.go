@@ -26,7 +26,7 @@ func selfJoins(layout string, n int) []selfJoin {
 	js := []selfJoin{
 		{"simdb", simdbPairs(layout)},
 		{"sorted tables", sortedPairs},
-		{"buckets, asked", askedPairs},
+		{"buckets asked", askedPairs},
 	}
 	if n <= 200_000 {
 		js = append(js, selfJoin{"flat scan", flatPairs})
