@@ -93,11 +93,16 @@ func (x *run) bindNearest(what *argument, n int) (predicate, error) {
 		},
 		list: func(ctx context.Context) iter.Seq2[engine.Match, error] {
 			if !t.hasFingerprint {
-				return func(func(engine.Match, error) bool) {}
+				return none(ctx)
 			}
 			return x.snap.Nearest(ctx, t.fingerprint, ask)
 		},
 	}, nil
+}
+
+// none lists nothing: what a text without words matches.
+func none(context.Context) iter.Seq2[engine.Match, error] {
+	return func(func(engine.Match, error) bool) {}
 }
 
 // jaccarder is a snapshot that has sketches to answer JACCARD from.
@@ -111,6 +116,9 @@ func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate,
 		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
 		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
 		return nil, e
+	}
+	if _, words := x.db.Fingerprint(t.doc.Text); !words && t.self == "" {
+		return &setPredicate{label: "JACCARD(" + t.label + ")", carries: scoreMeasure, sorted: byScore, costs: func(*run) float64 { return 0 }, list: none, verified: none}, nil
 	}
 	return &setPredicate{
 		label: fmt.Sprintf("JACCARD(%s, %g)", t.label, share), carries: scoreMeasure, sorted: byScore, self: t.self,

@@ -29,7 +29,7 @@ type run struct {
 // to the end or closed. Errors with a place in the text are of type *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
 	started := time.Now()
-	p, err := parse(text)
+	p, err := parseCached(text)
 	if err != nil {
 		return nil, err
 	}

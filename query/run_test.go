@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -257,6 +258,41 @@ func TestKeywords(t *testing.T) {
 		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(Keywords(), part) {
 			t.Errorf("%s is no keyword", part)
 		}
+	}
+}
+
+// Statements of one text share what was parsed, at once and with other arguments.
+func TestSharedStatement(t *testing.T) {
+	db := openTest(t, nil)
+	putAll(t, db, map[string]uint64{"a": 0, "b": 1, "c": 3, "d": 7})
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Go(func() {
+			for range 200 {
+				rows, err := Run(context.Background(), db, "(SINCE 90000d OR NOT ID LIKE 'x') AND NEAR(?, ?) AND NOT ID = 'b'", uint64(0), k%4)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				n := 0
+				for range rows.All() {
+					n++
+				}
+				if want := []int{1, 1, 2, 3}[k%4]; n != want {
+					t.Errorf("k = %d: %d rows, want %d", k%4, n, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 3 * cacheEntries { // more texts than are kept
+		if rows, err := Run(t.Context(), db, fmt.Sprintf("NEAR(%d, 0)", i)); err != nil || rows.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(parseCache.byText); n > cacheEntries {
+		t.Errorf("%d statements are kept", n)
 	}
 }
 

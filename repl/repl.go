@@ -22,7 +22,7 @@ import (
 // Exit statuses, as grep has them.
 const (
 	ExitOK        = 0   // done, or found
-	ExitNo        = 1   // a definite no: the last statement looked for something and found nothing, or CHECK found damage
+	ExitNo        = 1   // a definite no: the last statement looked for something and found nothing, or a CHECK found damage
 	ExitError     = 2   // a mistake in the input, or the operation failed
 	ExitInterrupt = 130 // Ctrl-C
 )
@@ -64,7 +64,9 @@ type session struct {
 	last  string // the last statement that only read, for .last
 	depth int    // of .read within .read
 	quit  bool   // .quit was seen
-	no    bool   // the last statement was answered with "no"
+	no    bool   // the last statement looked for something and found nothing
+
+	damage bool // a CHECK found damage
 
 	lines []string // typed, for .history
 }
@@ -86,7 +88,8 @@ func newSession(ctx context.Context, cfg Config) *session {
 }
 
 // Run reads statements and dot-commands until the input ends, and returns the exit status. A person's errors are shown
-// and forgotten; a script's end it with status ExitError.
+// and forgotten; a script's end it with status ExitError. A script is not asked a question, so finding nothing is no
+// reason for ExitNo, but damage is.
 //
 // While a person's statement runs, Run catches Ctrl-C and cancels that statement; the caller must not cancel ctx on
 // Ctrl-C then.
@@ -99,11 +102,14 @@ func Run(ctx context.Context, cfg Config) int {
 	if err := s.runScript(s.cfg.In, ""); err != nil {
 		return s.failed(err)
 	}
+	if s.damage {
+		return ExitNo
+	}
 	return ExitOK
 }
 
 // Exec runs commands in order, each some statements or a dot-command, and returns the exit status: ExitNo if the last
-// of them looked for documents and found none.
+// of them looked for documents and found none, or one of them found damage.
 func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)
 	defer s.close()
@@ -115,7 +121,7 @@ func Exec(ctx context.Context, cfg Config, commands ...string) int {
 			break
 		}
 	}
-	if s.no {
+	if s.no || s.damage {
 		return ExitNo
 	}
 	return ExitOK

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -198,29 +197,43 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// At the prompt, Ctrl-C cancels the statement that runs, and only that.
-func TestInterrupt(t *testing.T) {
-	db := openTest(t)
-	for id, letter := range map[string]string{"a": "a", "b": "b"} {
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Text: strings.Repeat(letter, 1<<20)}); err != nil {
-			t.Fatal(err)
-		}
+// CHECK of a damaged database prints where the damage is, and ends in status 1.
+func TestDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "damaged.simdb")
+	db, err := engine.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var out, talk bytes.Buffer
-	e := &fakeEditor{lines: []string{"ID = 'b' AND LEVENSHTEIN('a', 1%);", "COUNT;"}, screen: io.Discard}
-	interrupt := time.AfterFunc(300*time.Millisecond, func() {
-		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-			t.Error(err)
-		}
-	})
-	defer interrupt.Stop()
-	started := time.Now()
-	cfg := Config{DB: db, Out: &out, Err: &talk, Interactive: true, editor: e, Output: output.Options{Format: output.TSV}, HistoryFile: filepath.Join(t.TempDir(), "h")}
-	if status := Run(t.Context(), cfg); status != ExitOK || out.String() != "2\n" || !strings.Contains(talk.String(), "Cancelled\n") {
-		t.Errorf("status %d, rows %q, talk %q", status, out.String(), talk.String())
+	cfg := Config{DB: db, Out: &out, Err: &talk, Output: output.Options{Format: output.JSONL}}
+	if status := Exec(t.Context(), cfg, `PUT {"id": "a", "text": "one two three"}; FLUSH; CHECK`); status != ExitOK {
+		t.Fatalf("status %d: %s", status, talk.String())
 	}
-	if time.Since(started) > 30*time.Second {
-		t.Errorf("took %v to stop", time.Since(started))
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16 { // the first section, behind the header
+		b[64+i] ^= 0xff
+	}
+	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if cfg.DB, err = engine.Open(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer cfg.DB.Close()
+	out.Reset()
+	cfg.In = strings.NewReader("CHECK;\nCOUNT;\n")
+	if status := Run(t.Context(), cfg); status != ExitNo || !strings.HasPrefix(out.String(), `{"file":"`) || !strings.Contains(out.String(), `{"count":1}`) {
+		t.Errorf("status %d\n%s%s", status, out.String(), talk.String())
 	}
 }
 

@@ -110,7 +110,8 @@ func (s *session) print(rows *query.Rows, o output.Options) error {
 	if err != nil {
 		return err
 	}
-	s.no = rows.Search() && w.Rows() == 0 || rows.Damage()
+	s.no = rows.Search() && w.Rows() == 0
+	s.damage = s.damage || rows.Damage()
 	s.footer(rows, w.Rows(), o)
 	return nil
 }
