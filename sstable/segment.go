@@ -123,19 +123,19 @@ func (t *Writer) writeSketches() {
 	t.sketches = nil
 }
 
-// segment is a part of the documents of a table, as it is read.
-type segment struct {
+// sketchSegment is a part of the documents of a table, as it is read.
+type sketchSegment struct {
 	first    uint32 // document
 	bitmaps  *bitmaps
 	postings *postings
 }
 
 // end returns the number after that of the segment's last document.
-func (s *segment) end() uint32 { return s.first + uint32(s.bitmaps.len()) }
+func (s *sketchSegment) end() uint32 { return s.first + uint32(s.bitmaps.len()) }
 
 // sketchIndex is what a Reader has of sketches. It is safe for concurrent use.
 type sketchIndex struct {
 	sketches *sketches
-	segments []segment
+	segments []sketchSegment
 	order    func() (*hotOrder, error) // of the hashes of sketches, made when it is first needed
 }

@@ -80,7 +80,7 @@ func (r *Reader) openSegment(x *sketchIndex, i uint16, first uint32) (n uint32, 
 		return 0, base.Corruptf(r.file, s.Name(), s.Offset, "%d documents from %d of %d", s.Count, first, r.info.Docs)
 	}
 	n = uint32(s.Count)
-	seg := segment{first: first}
+	seg := sketchSegment{first: first}
 	if seg.bitmaps, err = openBitmaps(r.bytes(s), n, r.file, s.Name(), s.Offset); err != nil {
 		return 0, err
 	}

@@ -32,7 +32,7 @@ func (v *verifier) checkSketches() error {
 
 // sumSegment compares the bitmaps of a segment with its sketches and returns the hash of the set of the postings that
 // there should be, and their number.
-func (v *verifier) sumSegment(seg *segment, order *hotOrder, h setHash) (sum uint64, n int, err error) {
+func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (sum uint64, n int, err error) {
 	var sketch minhash.Sketch
 	var prefix []uint32
 	var room []uint64
@@ -64,7 +64,7 @@ func (v *verifier) sumSegment(seg *segment, order *hotOrder, h setHash) (sum uin
 }
 
 // checkPostings compares the postings of a segment with the hash of the set that they should be, and their number.
-func (v *verifier) checkPostings(seg *segment, want uint64, n int, h setHash) error {
+func (v *verifier) checkPostings(seg *sketchSegment, want uint64, n int, h setHash) error {
 	p := seg.postings
 	var sum, prev uint64
 	it := p.Iter(0)
