@@ -70,6 +70,7 @@ func (l labelled) Write(p []byte) (int, error) {
 }
 
 var masks = map[*regexp.Regexp]string{
+	regexp.MustCompile(`(sketch|min_jaccard)\t\S+`):                      "$1\tN",
 	regexp.MustCompile(`\S+/test\.simdb`):                                "$$DB",
 	regexp.MustCompile(`(table \d+\.sst|memtable): scan \d+ documents?`): "a plan",
 	regexp.MustCompile(`\d+ probes?, (\d+ match(?:es)?), \d+ tables?`):   "N probes, $1, N tables",
