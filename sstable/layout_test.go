@@ -11,7 +11,7 @@ import (
 func TestLayoutPermutationsAreInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for m := 1; m <= maxLayoutBlocks; m++ {
-		for c := 1; c <= m; c++ {
+		for c := 0; c <= m; c++ {
 			l := Layout{m, c}
 			if l.Validate() != nil {
 				continue
@@ -38,7 +38,7 @@ func TestLayoutPermutationsAreInverse(t *testing.T) {
 					}
 				}
 			}
-			if want := 64 * l.Tables() * c / m; total != want && 64%m == 0 {
+			if want := 64 * l.Tables() * c / m; total != want && 64%m == 0 && c > 0 {
 				t.Fatalf("%v: leads of %d bits in all, want %d", l, total, want)
 			}
 		}
@@ -50,7 +50,7 @@ func TestLayoutLeadsCoverNearKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom(testLayouts).Draw(t, "layout")
 		diff := uint64(0)
-		for range l.Blocks - l.Lead {
+		for range l.Blocks - max(l.Lead, 1) {
 			diff |= 1 << rapid.IntRange(0, 63).Draw(t, "bit")
 		}
 		for _, p := range l.perms() {
@@ -63,7 +63,7 @@ func TestLayoutLeadsCoverNearKeys(t *testing.T) {
 }
 
 func TestParseLayout(t *testing.T) {
-	for s, want := range map[string]Layout{"4:1": {4, 1}, "4": {4, 1}, "6:3": {6, 3}, "8:2": {8, 2}, "1": {1, 1}} {
+	for s, want := range map[string]Layout{"4:1": {4, 1}, "4": {4, 1}, "6:3": {6, 3}, "8:2": {8, 2}, "1": {1, 1}, "4x4": {4, 0}, "2x2": {2, 0}} {
 		got, err := ParseLayout(s)
 		if err != nil || got != want {
 			t.Errorf("ParseLayout(%q) = %v, %v", s, got, err)
@@ -72,9 +72,27 @@ func TestParseLayout(t *testing.T) {
 			t.Errorf("ParseLayout(%q) = %v, %v", got, again, err)
 		}
 	}
-	for _, s := range []string{"", ":", "4:", "x", "4:x", "0:1", "17:1", "4:5", "4:0", "8:4", "-1", "4:1:1"} {
+	for _, s := range []string{"", ":", "4:", "x", "4:x", "0:1", "17:1", "4:5", "4:0", "8:4", "-1", "4:1:1", "4x", "4x3", "x", "1x1", "9x9", "0x0"} {
 		if l, err := ParseLayout(s); err == nil {
 			t.Errorf("ParseLayout(%q) = %v, no error", s, l)
 		}
 	}
+}
+
+func TestLayoutRadius(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := rapid.SampledFrom(testLayouts).Draw(t, "layout")
+		k := rapid.IntRange(0, 20).Draw(t, "k")
+		diff := uint64(0)
+		for bits.OnesCount64(diff) < k {
+			diff |= 1 << rapid.IntRange(0, 63).Draw(t, "bit")
+		}
+		least := 64
+		for _, p := range l.perms() {
+			least = min(least, bits.OnesCount64(p.leadMask&diff))
+		}
+		if least > l.radius(k) {
+			t.Fatalf("%v: difference %016x has %d bits in every lead, radius(%d) is %d", l, diff, least, k, l.radius(k))
+		}
+	})
 }

@@ -132,11 +132,9 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	return &a
 }
 
-// everyTable probes all tables of a layout with one radius. If k bits fall into m blocks, the c blocks with fewest have at most
-// c*(k/m) + max(0, c - (m - k%m)) of them, when they fall as evenly as can be: 0 for k <= m-c, which is how these layouts are meant.
+// everyTable probes all tables with one radius: 0 for k <= m-c, which is how the layouts with c > 1 are meant.
 func (x *Index) everyTable(k int) allocation {
-	m, c := x.layout.Blocks, x.layout.Lead
-	r := c*(k/m) + max(0, c-(m-k%m))
+	r := x.layout.radius(k)
 	var a allocation
 	for t := range x.tables {
 		a.radius[t] = int8(min(r, maxRadius))

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-var testLayouts = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {1, 1}, {16, 1}}
+var testLayouts = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {1, 1}, {16, 1}, {4, 0}}
 
 // buildRuns encodes the runs of a layout over sorted fingerprints.
 func buildRuns(l Layout, fps []uint64) [][]byte {
