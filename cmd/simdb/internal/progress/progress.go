@@ -218,7 +218,8 @@ func Number(n int64) string {
 	return s
 }
 
-// bars draws one bar at a time, that of the current stage, and clears it when the stage ends.
+// bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as a bar of mpb that has
+// ended can't be relied on to go.
 func (m *Meter) bars() {
 	select {
 	case <-m.stop:
@@ -227,9 +228,7 @@ func (m *Meter) bars() {
 	}
 	p := mpb.New(mpb.WithOutput(m.w), mpb.WithRefreshRate(barEvery), mpb.WithAutoRefresh())
 	m.showOn(p)
-	defer m.showOn(nil)
 	var bar *mpb.Bar
-	stage := ""
 	tick := time.NewTicker(barEvery)
 	defer tick.Stop()
 	for running := true; running; {
@@ -242,29 +241,38 @@ func (m *Meter) bars() {
 		if s.Stage == "" {
 			continue
 		}
-		if s.Stage != stage {
-			if bar != nil {
-				bar.Abort(true)
-			}
-			bar, stage = m.bar(p, s), s.Stage
+		if bar == nil {
+			bar = m.bar(p)
 		}
-		if s.Total > 0 {
-			bar.SetTotal(s.Total, false)
-		}
-		bar.SetCurrent(s.Done)
+		bar.SetTotal(s.Total, false)
+		bar.SetCurrent(min(s.Done, max(s.Total, 0)))
 	}
+	m.showOn(nil)
 	if bar != nil {
-		bar.Abort(true)
+		bar.Abort(false)
 	}
 	p.Wait()
+	if bar != nil {
+		io.WriteString(m.w, clearLast)
+	}
 }
 
-func (m *Meter) bar(p *mpb.Progress, s state) *mpb.Bar {
-	say := decor.Any(func(decor.Statistics) string { return " " + m.state().text() })
-	name := decor.Name(s.Stage + " ")
-	if s.Total <= 0 {
-		return p.New(0, mpb.SpinnerStyle(), mpb.BarWidth(1), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
+// clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on.
+const clearLast = "\x1b[1A\x1b[J"
+
+// bar returns a bar that shows the current stage: as a spinner while its end is not known.
+func (m *Meter) bar(p *mpb.Progress) *mpb.Bar {
+	bar := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
+	spinner := mpb.SpinnerStyle().Build()
+	fill := func(w io.Writer, stat decor.Statistics) error {
+		if m.state().Total > 0 {
+			return bar.Fill(w, stat)
+		}
+		stat.RequestedWidth = 1
+		return spinner.Fill(w, stat)
 	}
-	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]")
-	return p.New(s.Total, style, mpb.BarWidth(24), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
+	name := decor.Any(func(decor.Statistics) string { return m.state().Stage + " " })
+	say := decor.Any(func(decor.Statistics) string { return " " + m.state().text() })
+	// Without a total mpb never takes the bar for complete.
+	return p.MustAdd(0, mpb.BarFillerFunc(fill), mpb.BarWidth(24), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
 }

@@ -3,6 +3,7 @@ package progress
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -68,16 +69,64 @@ func TestLines(t *testing.T) {
 	})
 }
 
+// screen is what a terminal shows after out: lines, of which CSI n A goes up and CSI J erases the rest.
+func screen(t *testing.T, out string) string {
+	t.Helper()
+	lines, at := []string{""}, 0
+	for len(out) > 0 {
+		var n int
+		switch i := strings.IndexAny(out, "\n\x1b"); {
+		case i != 0:
+			if i < 0 {
+				i = len(out)
+			}
+			lines[at], out = lines[at]+out[:i], out[i:]
+		case out[0] == '\n':
+			if at, out = at+1, out[1:]; at == len(lines) {
+				lines = append(lines, "")
+			}
+		case strings.HasPrefix(out, "\x1b[J"):
+			lines, out = lines[:at+1], out[3:]
+			lines[at] = ""
+		default:
+			if _, err := fmt.Sscanf(out, "\x1b[%dA", &n); err != nil || n > at {
+				t.Fatalf("%q at line %d: %v", out[:min(10, len(out))], at, err)
+			}
+			at, out = at-n, out[strings.IndexByte(out, 'A')+1:]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 func TestBar(t *testing.T) {
 	var out safe
+	out.Write([]byte("$ simdb load\n"))
 	m := New(Auto, &out, true)
-	for range 14 {
-		time.Sleep(100 * time.Millisecond)
-		m.Report(engine.Progress{Stage: "pairs", Done: 5, Total: 10, Unit: "documents"})
+	stages := []engine.Progress{
+		{Stage: "pairs", Done: 5, Total: 10, Unit: "documents"},
+		{Stage: "pairs", Done: 10, Total: 10, Unit: "documents"},
+		{Stage: "writing"},
+		{Stage: "check", Done: 30, Total: 20},
+		{Stage: "check", Done: 40, Total: 20},
+	}
+	m.Report(stages[0])
+	time.Sleep(silence)
+	for i, stage := range stages {
+		m.Report(stage)
+		if i == 2 {
+			m.Write([]byte("a word\n"))
+		}
+		time.Sleep(3 * barEvery)
 	}
 	m.Stop()
-	if got := out.b.String(); !strings.Contains(got, "pairs  [") || !strings.Contains(got, "5 documents of 10 documents (50 %)") {
-		t.Errorf("bar: %q", got)
+	got := out.b.String()
+	for _, want := range []string{"pairs  [", "5 documents of 10 documents (50 %)", "writing ", "check  ["} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	if left := screen(t, got); left != "$ simdb load\na word\n" {
+		t.Errorf("%q is left of %q", left, got)
 	}
 	var none safe
 	New(Auto, &none, false).Stop()
