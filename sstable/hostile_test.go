@@ -55,6 +55,7 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 			r.Plan(q, k, &s)
 		}
 	}
+	exerciseSketches(r, add)
 	for _, it := range []*Iter{r.Iter(), r.Entries()} {
 		for range 2000 {
 			if !it.Next() {
@@ -68,6 +69,33 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	err := r.Describe(&out)
 	add("Describe", err, out.String())
 	return all
+}
+
+// exerciseSketches calls what reads sketches. What is searched for does not depend on the table.
+func exerciseSketches(r *Reader, add func(op string, err error, result string)) {
+	var s JaccardScratch
+	rng := rand.New(rand.NewPCG(61, 62))
+	for i := range 6 {
+		q := testSketch(rng, []Document{{Sketch: []uint32{12345, 1 << 31}}})
+		if i == 0 {
+			q = []uint32{12345}
+		}
+		q = q[:min(len(q), int(r.Params().Sketch))] // which damage may have changed
+		for _, t := range []float64{0.02, 0.65, 0.9} {
+			hits, err := r.Jaccard(q, t, &s, nil)
+			slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
+			add("Jaccard", err, fmt.Sprint(q, t, hits))
+			r.JaccardPlan(q, t, &s)
+		}
+	}
+	n := 0
+	err := r.EachSketch(func(doc uint32, sketch []uint32) error {
+		if n++; n < 2000 {
+			add("EachSketch", nil, show(doc, &Document{Sketch: sketch}))
+		}
+		return nil
+	})
+	add("sketches", err, strconv.Itoa(n))
 }
 
 // show writes a document so that different ones look different.

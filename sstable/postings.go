@@ -142,7 +142,7 @@ type probe struct {
 // find returns the probe of a hash. It reads the directory only.
 func (p *postings) find(hash uint32) probe {
 	first := uint64(hash) << p.shift
-	last := first | uint64(1)<<p.shift - 1
+	last := first | (uint64(1)<<p.shift - 1)
 	if first > p.last || p.n == 0 {
 		return probe{first: first, block: uint32(p.blocks), end: 0}
 	}
@@ -171,8 +171,8 @@ func (p *postings) prefetch(pr probe) {
 	}
 }
 
-// documents appends the numbers of the documents of a probe, ascending, each plus first.
-func (p *postings) documents(pr probe, first uint32, keys *kernel.Keys, dst []uint32) ([]uint32, error) {
+// documents appends the numbers, in the segment, of the documents of a probe, ascending.
+func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint32, error) {
 	mask := uint64(1)<<p.shift - 1
 	last := pr.first | mask
 	before := len(dst)
@@ -188,19 +188,19 @@ func (p *postings) documents(pr probe, first uint32, keys *kernel.Keys, dst []ui
 			packed, want := p.packed(in), pr.first&kernel.Mask(in.width)
 			for i := lo; i < hi; i++ {
 				if low := kernel.Get(packed, in.width, i); low&^mask == want {
-					dst = append(dst, first+uint32(low&mask))
+					dst = append(dst, uint32(low&mask))
 				}
 			}
 			continue
 		}
 		for _, k := range p.decode(b, in, lo, hi, keys) {
 			if k >= pr.first && k <= last {
-				dst = append(dst, first+uint32(k&mask))
+				dst = append(dst, uint32(k&mask))
 			}
 		}
 	}
-	if n := len(dst); n > before && dst[n-1]-first >= p.docs { // they ascend
-		return dst[:before], p.corrupt(0, "document %d of %d in the segment", dst[n-1]-first, p.docs)
+	if n := len(dst); n > before && dst[n-1] >= p.docs { // they ascend
+		return dst[:before], p.corrupt(0, "document %d of %d in the segment", dst[n-1], p.docs)
 	}
 	return dst, nil
 }

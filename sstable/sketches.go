@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -165,6 +166,23 @@ func (s *sketches) get(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 		return dst[:before], base.Corruptf(s.file, KindSketches.String(), s.blkOff+int64(off), "document %d: %w", doc, err)
 	}
 	return dst, nil
+}
+
+// prefetchEntry asks for the entry of a document's block.
+func (s *sketches) prefetchEntry(doc uint32) {
+	kernel.Prefetch(s.dir[int(doc>>sketchShift)*sketchEntry:][:sketchEntry])
+}
+
+// prefetch asks for about where the sketch of a document is, supposing that all of its block have one size.
+func (s *sketches) prefetch(doc uint32) {
+	off, length, _ := s.extent(int(doc >> sketchShift))
+	if off > uint64(len(s.blocks)) || length > uint64(len(s.blocks))-off {
+		return // a look at it will say so
+	}
+	block := s.blocks[off : off+length]
+	kernel.Prefetch(block[:min(len(block), 2*sketchBlock)])
+	size := len(block) / sketchBlock
+	kernel.Prefetch(block[size*int(doc&(sketchBlock-1)):][:size])
 }
 
 // check verifies block b and remembers if it is good.

@@ -1,0 +1,224 @@
+package sstable
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/minhash"
+)
+
+// ErrNoSketches is in the error of a search by sketch in a table that keeps none.
+var ErrNoSketches = errors.New("the table keeps no sketches")
+
+// JaccardHit is a document whose sketch has at least the score asked for.
+type JaccardHit struct {
+	Doc   uint32  // its number in the table
+	Score float64 // estimate of the Jaccard similarity: minhash.Score.Score
+	Err   float64 // standard error of Score; 0 if Exact
+	Exact bool    // Score is the similarity itself, because neither sketch is full
+}
+
+// JaccardStats counts the work of searches by sketch.
+type JaccardStats struct {
+	Postings   int // entries of postings read
+	Candidates int // documents whose bitmap was looked at
+	Rejected   int // of those, by their bitmap
+	Scored     int // sketches compared with the query
+	Scans      int // segments of which all bitmaps were read
+}
+
+// JaccardScratch is the working memory of searches by sketch, one at a time. Its zero value is ready; reuse makes
+// searches free of allocation.
+type JaccardScratch struct {
+	Stats JaccardStats // of all searches since it was last set to zero
+
+	prefix []uint32 // of the query
+	room   []uint64
+	probes []probe
+	found  []uint32 // documents of postings, with repetitions; numbers in the segment
+	set    docSet
+	passed []uint32 // candidates that their bitmap did not reject
+	keys   kernel.Keys
+	bits   [bitmapsBlock]minhash.Bitmap
+	sketch minhash.Sketch
+}
+
+// jaccardQuery is a search by sketch.
+type jaccardQuery struct {
+	sketch     minhash.Sketch
+	bitmap     minhash.Bitmap
+	t          float64
+	n          int // N
+	maxMissing int // how many bits of the query's bitmap one that passes may lack
+	maxExcess  int // how many bits it may have beyond
+}
+
+// Jaccard appends to dst every document whose score with the sketch q by minhash.Jaccard is t or more, 0 < t <= 1, each
+// once, in no particular order. q ascends and has at most Params.Sketch hashes.
+//
+//	order    the first p(q) hashes of q in the table's order                   (see postings, hotOrder)
+//	gather   the documents of their postings, each once                        (see docSet)
+//	reject   those whose bitmap has too little in common with that of q        (see minhash.MaxMissing)
+//	score    decode the sketches of the rest and compare
+//
+// The postings of a segment are not used for t below Params.MinJaccard, for which they are not complete, nor where
+// reading all bitmaps of the segment is cheaper: if it is small, or its postings turn out to be many. Cache misses of
+// each step overlap, because the step before it has asked for what it needs.
+func (r *Reader) Jaccard(q minhash.Sketch, t float64, s *JaccardScratch, dst []JaccardHit) (hits []JaccardHit, err error) {
+	defer r.unguard(guard(), &err)
+	j, err := r.jaccardQuery(q, t, s)
+	if err != nil || len(q) == 0 {
+		return dst, err
+	}
+	for i := range r.sketches.segments {
+		seg := &r.sketches.segments[i]
+		gathered, err := r.gather(seg, s)
+		if err == nil && gathered {
+			err = seg.reject(j, s)
+		} else if err == nil {
+			err = seg.scan(j, s)
+		}
+		if err == nil {
+			dst, err = r.score(seg, j, s, dst)
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// jaccardQuery checks a query and finds its prefix; the prefix is empty if postings can't serve it.
+func (r *Reader) jaccardQuery(q minhash.Sketch, t float64, s *JaccardScratch) (*jaccardQuery, error) {
+	if r.sketches == nil {
+		return nil, fmt.Errorf("%s: %w", r.file, ErrNoSketches)
+	}
+	if !(t > 0 && t <= 1) {
+		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", t)
+	}
+	if err := checkSketch(q, r.params.Sketch); err != nil {
+		return nil, fmt.Errorf("sstable: %w", err)
+	}
+	n := int(r.params.Sketch)
+	j := &jaccardQuery{
+		sketch: q, bitmap: q.Bitmap(), t: t, n: n,
+		maxMissing: minhash.MaxMissing(len(q), t), maxExcess: minhash.MaxMissing(n, t),
+	}
+	s.prefix = s.prefix[:0]
+	if t < r.params.MinJaccard {
+		return j, nil
+	}
+	order, err := r.sketches.order()
+	if err != nil {
+		return nil, err
+	}
+	s.prefix, s.room = order.prefix(s.prefix, q, prefixLength(len(q), t), s.room)
+	return j, nil
+}
+
+const (
+	// A segment with fewer documents than this for each probe is scanned.
+	scanDocsPerProbe = 24
+	// A segment is scanned if it has fewer documents than this for each posting.
+	scanDocsPerPosting = 2
+)
+
+// gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is needed or cheaper.
+func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
+	docs := seg.bitmaps.len()
+	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) {
+		return false, nil
+	}
+	s.probes = s.probes[:0]
+	for _, h := range s.prefix {
+		p := seg.postings.find(h)
+		seg.postings.prefetch(p)
+		s.probes = append(s.probes, p)
+	}
+	s.found = s.found[:0]
+	for _, p := range s.probes {
+		var err error
+		if s.found, err = seg.postings.documents(p, &s.keys, s.found); err != nil {
+			return false, err
+		}
+		if scanDocsPerPosting*len(s.found) > docs {
+			return false, nil
+		}
+	}
+	s.Stats.Postings += len(s.found)
+	s.set.reset(len(s.found))
+	for _, doc := range s.found {
+		if s.set.add(doc) {
+			kernel.Prefetch(seg.bitmaps.at(int(doc)))
+		}
+	}
+	return true, nil
+}
+
+// reject leaves the candidates that their bitmap does not reject in s.passed.
+func (seg *sketchSegment) reject(j *jaccardQuery, s *JaccardScratch) error {
+	s.passed = s.passed[:0]
+	s.Stats.Candidates += len(s.set.docs)
+	for _, doc := range s.set.docs {
+		missing, excess, err := seg.bitmaps.missing(int(doc), &j.bitmap)
+		if err != nil {
+			return err
+		}
+		if missing <= j.maxMissing && excess <= j.maxExcess {
+			s.passed = append(s.passed, doc)
+		}
+	}
+	s.Stats.Rejected += len(s.set.docs) - len(s.passed)
+	return nil
+}
+
+// scan leaves all documents whose bitmap does not reject them in s.passed.
+func (seg *sketchSegment) scan(j *jaccardQuery, s *JaccardScratch) error {
+	s.passed = s.passed[:0]
+	s.Stats.Scans++
+	s.Stats.Candidates += seg.bitmaps.len()
+	for b := range seg.bitmaps.numBlocks() {
+		maps, err := seg.bitmaps.block(b, &s.bits)
+		if err != nil {
+			return err
+		}
+		before := len(s.passed)
+		s.passed = intersect.Filter(s.passed, &j.bitmap, maps, j.maxMissing)
+		kept := s.passed[:before]
+		for _, i := range s.passed[before:] {
+			if maps[i].Missing(&j.bitmap) <= j.maxExcess {
+				kept = append(kept, uint32(b<<bitmapsShift)+i)
+			}
+		}
+		s.passed = kept
+	}
+	s.Stats.Rejected += seg.bitmaps.len() - len(s.passed)
+	return nil
+}
+
+// scoreAhead is how many sketches the prefetch is ahead of the comparison.
+const scoreAhead = 8
+
+// score compares the sketches of the documents in s.passed with the query.
+func (r *Reader) score(seg *sketchSegment, j *jaccardQuery, s *JaccardScratch, dst []JaccardHit) ([]JaccardHit, error) {
+	x := r.sketches.sketches
+	s.Stats.Scored += len(s.passed)
+	for i, doc := range s.passed {
+		if i+2*scoreAhead < len(s.passed) {
+			x.prefetchEntry(seg.first + s.passed[i+2*scoreAhead])
+		}
+		if i+scoreAhead < len(s.passed) {
+			x.prefetch(seg.first + s.passed[i+scoreAhead])
+		}
+		var err error
+		if s.sketch, err = x.get(seg.first+doc, s.sketch[:0]); err != nil {
+			return dst, err
+		}
+		if score, ok := minhash.JaccardAtLeast(j.sketch, s.sketch, j.n, j.t); ok {
+			dst = append(dst, JaccardHit{Doc: seg.first + doc, Score: score.Score, Err: score.Error, Exact: score.Exact})
+		}
+	}
+	return dst, nil
+}

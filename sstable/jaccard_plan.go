@@ -1,0 +1,51 @@
+package sstable
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// JaccardPlan says how a search by sketch goes about a table.
+type JaccardPlan struct {
+	Method     string // "postings" or "scan"; "postings" if at least one segment is not scanned
+	Prefix     int    // hashes of the query that postings are read for; 0 for a scan
+	Postings   int    // postings to read
+	Candidates int    // documents whose bitmap is to be looked at
+	Scans      int    // segments of which all bitmaps are to be read
+}
+
+// String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
+func (p JaccardPlan) String() string {
+	if p.Method == "scan" {
+		return fmt.Sprintf("scan, %d candidates", p.Candidates)
+	}
+	return fmt.Sprintf("postings of %d hashes, %d postings, %d candidates", p.Prefix, p.Postings, p.Candidates)
+}
+
+// JaccardPlan returns how Jaccard(q, t) would search. It reads the postings, but no bitmaps and no sketches.
+func (r *Reader) JaccardPlan(q minhash.Sketch, t float64, s *JaccardScratch) (p JaccardPlan, err error) {
+	defer r.unguard(guard(), &err)
+	p.Method = "scan"
+	if _, err := r.jaccardQuery(q, t, s); err != nil || len(q) == 0 {
+		return p, err
+	}
+	before := s.Stats.Postings
+	for i := range r.sketches.segments {
+		seg := &r.sketches.segments[i]
+		gathered, err := r.gather(seg, s)
+		if err != nil {
+			return p, err
+		}
+		if gathered {
+			p.Method, p.Prefix = "postings", len(s.prefix)
+			p.Candidates += len(s.set.docs)
+		} else {
+			p.Scans++
+			p.Candidates += seg.bitmaps.len()
+		}
+	}
+	p.Postings = s.Stats.Postings - before
+	s.Stats.Postings = before
+	return p, nil
+}

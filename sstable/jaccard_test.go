@@ -1,0 +1,261 @@
+package sstable
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// thresholds are the t that searches are tested at: on both sides of the floor of testParams.
+var thresholds = []float64{0.05, 0.1, 0.25, 0.3, 0.5, 0.6, 0.65, 0.66, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1}
+
+// bruteJaccard returns what Jaccard must, in the order of documents.
+func bruteJaccard(docs []Document, q minhash.Sketch, n int, t float64) (hits []JaccardHit) {
+	for i := range docs {
+		if len(docs[i].Sketch) == 0 {
+			continue
+		}
+		if s := minhash.Jaccard(q, docs[i].Sketch, n); s.Score >= t {
+			hits = append(hits, JaccardHit{uint32(i), s.Score, s.Error, s.Exact})
+		}
+	}
+	return hits
+}
+
+// checkJaccard compares searches with brute force.
+func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s *JaccardScratch) {
+	t.Helper()
+	for _, at := range thresholds {
+		hits, err := r.Jaccard(q, at, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
+		if want := bruteJaccard(docs, q, int(r.Params().Sketch), at); !slices.Equal(hits, want) {
+			t.Fatalf("Jaccard(%v, %v) = %v, want %v", q, at, hits, want)
+		}
+	}
+}
+
+// edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches of like texts differ.
+func edited(rng *rand.Rand, s []uint32, part float64, n int) minhash.Sketch {
+	out := slices.Clone(s)
+	out = slices.DeleteFunc(out, func(uint32) bool { return rng.Float64() > part })
+	last := uint32(1)
+	if len(s) > 0 {
+		last = s[len(s)-1] | 1
+	}
+	for range rng.IntN(int(float64(n)*(1-part))*2 + 1) {
+		if h := rng.Uint32N(last); rng.IntN(2) == 0 {
+			out = append(out, h) // a text of about the same size
+		} else {
+			out = append(out, rng.Uint32()) // one that is not full
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), n)]
+}
+
+func TestJaccard(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	for _, n := range []int{0, 1, 2, 70, 3000} {
+		for _, size := range []uint32{1, 2, 5, 16, 128} {
+			for _, floor := range []float64{0, 0.5, 0.65, 1} {
+				p := testParams
+				p.Sketch, p.MinJaccard = size, floor
+				docs := testDocs(rng, n)
+				for i := range docs {
+					if s := docs[i].Sketch; len(s) > int(size) {
+						docs[i].Sketch = s[:size]
+					}
+				}
+				o := WriterOptions{segmentDocs: 1 + rng.IntN(2*n+1000)}
+				if rng.IntN(3) > 0 {
+					o.Hot = hotOf(docs)
+				}
+				data, _ := buildTable(t, p, o, docs)
+				r := openTable(t, data)
+				var s JaccardScratch
+				for range 8 {
+					var q minhash.Sketch
+					if n > 0 {
+						q = edited(rng, docs[rng.IntN(n)].Sketch, 0.5+rng.Float64()/2, int(size))
+					} else {
+						q = minhash.Sketch{1}
+					}
+					checkJaccard(t, r, docs, q, &s)
+				}
+			}
+		}
+	}
+}
+
+// TestJaccardMethods makes sure that postings are used where they should be, and that they save work.
+func TestJaccardMethods(t *testing.T) {
+	rng := rand.New(rand.NewPCG(53, 54))
+	docs := testDocs(rng, 12000)
+	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: 5000}, docs)
+	r := openTable(t, data)
+	var s JaccardScratch
+	searches := 0
+	for range 40 {
+		q := minhash.Sketch(docs[rng.IntN(len(docs))].Sketch)
+		if len(q) < 20 {
+			continue
+		}
+		searches++
+		before := s.Stats
+		p, err := r.JaccardPlan(q, 0.8, &s)
+		if err != nil || p.Method != "postings" || p.Prefix != prefixLength(len(q), 0.8) || s.Stats != before {
+			t.Fatalf("plan %+v, %v", p, err)
+		}
+		if _, err := r.Jaccard(q, 0.8, &s, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Stats; got.Postings != before.Postings+p.Postings || got.Candidates != before.Candidates+p.Candidates ||
+			got.Scans != before.Scans+p.Scans {
+			t.Fatalf("plan %v, but the search did %+v after %+v", p, got, before)
+		}
+		if p, err := r.JaccardPlan(q, 0.6, &s); err != nil || p.Method != "scan" || p.Candidates != len(docs) {
+			t.Fatalf("plan %+v below the floor, %v", p, err)
+		}
+	}
+	if st := s.Stats; searches == 0 || st.Candidates > searches*len(docs)/20 || st.Scored > st.Candidates || st.Candidates != st.Rejected+st.Scored {
+		t.Errorf("%d searches: %+v", searches, s.Stats)
+	}
+}
+
+func TestJaccardRefuses(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(55, 56)), 10)
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	r := openTable(t, data)
+	var s JaccardScratch
+	for _, at := range []float64{0, -1, 1.01} {
+		if _, err := r.Jaccard(minhash.Sketch{1}, at, &s, nil); err == nil {
+			t.Errorf("t = %v: no error", at)
+		}
+	}
+	for _, q := range []minhash.Sketch{{2, 1}, {3, 3}, make(minhash.Sketch, 129)} {
+		if _, err := r.Jaccard(q, 0.5, &s, nil); err == nil {
+			t.Errorf("sketch %v: no error", q)
+		}
+	}
+	if hits, err := r.Jaccard(nil, 0.5, &s, nil); err != nil || hits != nil {
+		t.Errorf("empty sketch: %v, %v", hits, err)
+	}
+	p := testParams
+	p.Sketch = 0
+	without, _ := buildTable(t, p, WriterOptions{}, docs)
+	if len(without) >= len(data) {
+		t.Errorf("%d bytes without sketches, %d with", len(without), len(data))
+	}
+	r = openTable(t, without)
+	if _, err := r.Jaccard(minhash.Sketch{1}, 0.5, &s, nil); !errors.Is(err, ErrNoSketches) {
+		t.Errorf("without sketches: %v", err)
+	}
+	if s, err := r.Sketch(0, nil); s != nil || err != nil {
+		t.Errorf("without sketches: Sketch gives %v, %v", s, err)
+	}
+	if _, err := NewWriter(nil, testParams, WriterOptions{Hot: []HotHash{{2, 1}, {1, 1}}}); err == nil {
+		t.Error("NewWriter takes hot hashes that do not ascend")
+	}
+	for _, sketch := range [][]uint32{{2, 1}, {1, 1}, make([]uint32, 129)} {
+		w, _ := NewWriter(new(discard), testParams, WriterOptions{})
+		if w.Add(&Document{ID: []byte("a"), Sketch: sketch}) == nil {
+			t.Errorf("Add takes sketch %v", sketch)
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold: whatever the order,
+// those with a score of t have a hash of their prefixes in common.
+func TestPrefix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(57, 58))
+	pairs, close := 200_000, 0
+	for range pairs {
+		n := 1 + rng.IntN(40)
+		if rng.IntN(4) == 0 {
+			n = 128
+		}
+		var a minhash.Sketch
+		for range 1 + rng.IntN(2*n) {
+			a = append(a, rng.Uint32()>>rng.UintN(3))
+		}
+		slices.Sort(a)
+		a = slices.Compact(a)
+		a = a[:min(len(a), n)]
+		b := edited(rng, a, 0.4+0.6*rng.Float64(), n)
+		if len(b) == 0 {
+			continue
+		}
+		// An adversary's order: what they have in common last, and then by value.
+		var hot []HotHash
+		for _, h := range a {
+			if _, both := slices.BinarySearch(b, h); both {
+				hot = append(hot, HotHash{h, 1 + rng.Uint32N(8)})
+			}
+		}
+		order := newHotOrder(hot)
+		score := minhash.Jaccard(a, b, n).Score
+		for _, at := range []float64{score, score * 0.999, 0.3, 0.5, 0.65, 0.8, 0.9} {
+			if at <= 0 || score < at {
+				continue
+			}
+			close++
+			pa, _ := order.prefix(nil, a, prefixLength(len(a), at), nil)
+			pb, _ := order.prefix(nil, b, prefixLength(len(b), at), nil)
+			if !slices.ContainsFunc(pa, func(h uint32) bool { return slices.Contains(pb, h) }) {
+				t.Fatalf("n = %d: %v and %v have score %v, but at %v the prefixes %v and %v", n, a, b, score, at, pa, pb)
+			}
+		}
+	}
+	t.Logf("%d of %d", close, pairs)
+}
+
+func TestHotHashes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(59, 60))
+	docs := testDocs(rng, 3000)
+	counts := map[uint32]uint32{}
+	for _, d := range docs {
+		for _, h := range d.Sketch {
+			counts[h]++
+		}
+	}
+	hot := HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+	for _, h := range hot {
+		if counts[h.Hash] != h.Documents {
+			t.Errorf("%v, but it is in %d documents", h, counts[h.Hash])
+		}
+		delete(counts, h.Hash)
+	}
+	if err := checkHot(hot); err != nil || len(hot) < 2 {
+		t.Errorf("%d hot hashes, %v", len(hot), err)
+	}
+	for h, n := range counts {
+		if n >= hotLeast {
+			t.Errorf("hash %d is in %d documents and not found", h, n)
+		}
+	}
+	half := len(docs) / 2
+	a, _ := buildTable(t, testParams, WriterOptions{}, docs[:half])
+	b, _ := buildTable(t, testParams, WriterOptions{}, docs[half:])
+	merged, err := MergedHot(openTable(t, a), openTable(t, b))
+	if err != nil || !slices.Equal(merged, hot) {
+		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(hot))
+	}
+	sampled := HotHashes(2*hotSample+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
+	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h HotHash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
+		sampled[at].Documents < 2*hotSample {
+		t.Error("a hash of all documents is not found in a sample: " + fmt.Sprint(sampled[:min(len(sampled), 5)]))
+	}
+}
