@@ -3,7 +3,6 @@ package minhash
 import (
 	"math"
 	"math/bits"
-	"unsafe"
 
 	"github.com/simdb/simdb/internal/intersect"
 )
@@ -30,8 +29,7 @@ func (b *Bitmap) Missing(c *Bitmap) int {
 
 // Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at most maxMissing.
 func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32 {
-	all := unsafe.Slice((*[8]uint64)(unsafe.SliceData(bitmaps)), len(bitmaps)) // the same type but for its name
-	return intersect.Filter(dst, (*[8]uint64)(b), all, maxMissing)
+	return intersect.Filter(dst, b, bitmaps, maxMissing)
 }
 
 // MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the score of the two by

@@ -105,8 +105,10 @@ func (s *Shingler) Bytes(text []byte, sink Sink) Stats {
 	return s.close(int64(n), sink)
 }
 
-// windowBytes is how much of a reader's text is held at a time.
-const windowBytes = 64 << 10
+const (
+	windowBytes = 64 << 10 // how much of a reader's text is held at a time
+	maxIdle     = 100      // how often in a row a reader may give nothing
+)
 
 // Read gives the hashes of the shingles of the text that r holds to sink, in memory that does not depend on its length.
 func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
@@ -114,12 +116,16 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 		s.window = make([]byte, windowBytes)
 	}
 	s.reset()
-	total, held := int64(0), 0
+	total, held, idle := int64(0), 0, 0
 	for {
 		n, err := r.Read(s.window[held:])
-		held += n
-		if err != nil && err != io.EOF {
+		if held += n; err != nil && err != io.EOF {
 			return Stats{}, err
+		}
+		if n > 0 {
+			idle = 0
+		} else if idle++; err == nil && idle > maxIdle {
+			return Stats{}, io.ErrNoProgress
 		}
 		if held < windowBytes/2 && err == nil {
 			continue

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -216,5 +217,20 @@ func TestDecode(t *testing.T) {
 		if enc, _ := encode(want); got != want || size != n || raw != enc {
 			t.Fatalf("decode(%x) = %x, %x, %d; want %x, %d", b, got, raw, size, want, n)
 		}
+	}
+}
+
+// idle is a reader that gives nothing, for ever.
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
+
+func TestReadErrors(t *testing.T) {
+	s := NewShingler(3, 0)
+	if _, err := s.Read(idle{}, &collect{}); err != io.ErrNoProgress {
+		t.Errorf("an idle reader: %v", err)
+	}
+	if _, err := s.Read(io.MultiReader(strings.NewReader("some text"), iotest.ErrReader(io.ErrClosedPipe)), &collect{}); err != io.ErrClosedPipe {
+		t.Errorf("a failing reader: %v", err)
 	}
 }

@@ -1,0 +1,57 @@
+package minhash_test
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+func ExampleJaccard() {
+	h, err := minhash.New(minhash.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a := h.Text("to be or not to be that is the question").Clone()
+	b := h.Text("to be or not to be is not the question").Clone()
+	fmt.Printf("%+v\n", minhash.Jaccard(a, b, 128))
+	// Output: {Score:0.3333333333333333 Error:0 Exact:true}
+}
+
+func ExampleContainment() {
+	h, err := minhash.New(minhash.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	quotation := h.Text("to be or not to be").Clone()
+	source := h.Text("to be or not to be that is the question").Clone()
+	in, of := minhash.Containment(quotation, source, 128)
+	fmt.Println(in.Score, of.Score)
+	// Output: 1 0.5
+}
+
+func ExampleBitmap_Filter() {
+	h, err := minhash.New(minhash.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	texts := []string{"to be or not to be that is the question", "all the world is a stage", "to be or not to be is the question"}
+	var sketches []minhash.Sketch
+	var bitmaps []minhash.Bitmap
+	for _, text := range texts {
+		s := h.Text(text).Clone()
+		sketches, bitmaps = append(sketches, s), append(bitmaps, s.Bitmap())
+	}
+	query := sketches[0]
+	bits := query.Bitmap()
+	for _, i := range bits.Filter(nil, bitmaps, minhash.MaxMissing(len(query), 0.5)) {
+		if score, ok := minhash.JaccardAtLeast(query, sketches[i], 128, 0.5); ok {
+			fmt.Printf("%.2f %s\n", score.Score, texts[i])
+		}
+	}
+	// Output:
+	// 1.00 to be or not to be that is the question
+	// 0.50 to be or not to be is the question
+}
