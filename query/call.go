@@ -112,7 +112,7 @@ type jaccarder interface {
 
 func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate, error) {
 	snap, ok := any(x.snap).(jaccarder)
-	if !ok {
+	if !ok || x.db.Params().Sketch == 0 {
 		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
 		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
 		return nil, e

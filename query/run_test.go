@@ -216,6 +216,7 @@ func TestErrorClasses(t *testing.T) {
 		{first(cancelled, db, "ID LIKE '%'"), context.Canceled, ClassCancelled},
 		{first(t.Context(), closed, "NEAR(1, 3)"), engine.ErrClosed, ClassOther},
 		{first(t.Context(), db, `PUT {"id": "`+strings.Repeat("x", 70000)+`"}`), engine.ErrTooLarge, ClassParameter},
+		{first(t.Context(), openTest(t, &engine.Options{NoSketch: true}), "JACCARD(TEXT 'a b c', 0.8)"), engine.ErrNoSketches, ClassParameter},
 		{fmt.Errorf("x: %w", engine.ErrReadOnly), engine.ErrReadOnly, ClassReadOnly},
 		{fmt.Errorf("x: %w", engine.ErrLocked), engine.ErrLocked, ClassLocked},
 		{&engine.CorruptionError{File: "x", Err: errors.New("bad")}, engine.ErrCorruption, ClassCorruption},
