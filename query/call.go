@@ -105,14 +105,8 @@ func none(context.Context) iter.Seq2[engine.Match, error] {
 	return func(func(engine.Match, error) bool) {}
 }
 
-// jaccarder is a snapshot that has sketches to answer JACCARD from.
-type jaccarder interface {
-	Jaccard(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
-}
-
 func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate, error) {
-	snap, ok := any(x.snap).(jaccarder)
-	if !ok || x.db.Params().Sketch == 0 {
+	if x.db.Params().Sketch == 0 {
 		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
 		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
 		return nil, e
@@ -123,25 +117,19 @@ func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate,
 	return &setPredicate{
 		label: fmt.Sprintf("JACCARD(%s, %g)", t.label, share), carries: scoreMeasure, sorted: byScore, self: t.self,
 		costs: func(x *run) float64 { return 50e3 + x.documents()/10 },
-		list:  func(ctx context.Context) iter.Seq2[engine.Match, error] { return snap.Jaccard(ctx, t.doc, share) },
+		list:  func(ctx context.Context) iter.Seq2[engine.Match, error] { return x.snap.Jaccard(ctx, t.doc, share) },
 		verified: func(ctx context.Context) iter.Seq2[engine.Match, error] {
-			return any(x.snap).(verifier).JaccardVerified(ctx, t.doc, share)
+			return x.snap.JaccardVerified(ctx, t.doc, share)
 		},
 	}, nil
 }
 
-// verifier is a snapshot that can recompute JACCARD on the texts.
-type verifier interface {
-	JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
-}
-
 // verify makes each JACCARD of a selection recompute its scores on the texts.
 func (x *run) verify(sel *selection, word *lexer.Token) error {
-	_, able := any(x.snap).(verifier)
 	verified := false
 	for _, l := range sel.predicates {
 		if p, ok := l.predicate.(*setPredicate); ok && p.verified != nil {
-			if !able {
+			if !x.db.Params().Text {
 				return errorAt(x.p.text, word.Pos.Offset, "", "VERIFY needs the texts of documents, and this database keeps none")
 			}
 			p.list, p.label, verified = p.verified, p.label+" VERIFY", true
