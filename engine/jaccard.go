@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -34,12 +35,6 @@ func (db *DB) sketching() error {
 	return nil
 }
 
-// A tableHit is a document of a table with a score.
-type tableHit struct {
-	Doc uint32
-	minhash.Score
-}
-
 // A jaccardHit is a visible document with a score. Its id aliases the table or memtable.
 type jaccardHit struct {
 	id []byte
@@ -49,7 +44,8 @@ type jaccardHit struct {
 
 // jaccardScratch is the reusable memory of a Jaccard query.
 type jaccardScratch struct {
-	raw   []tableHit
+	table sstable.JaccardScratch
+	raw   []sstable.JaccardHit
 	mem   []uint32
 	hits  []jaccardHit
 	spare QueryStats
@@ -202,18 +198,13 @@ func (s *Snapshot) jaccard(ctx context.Context, sketch minhash.Sketch, t float64
 }
 
 func (s *Snapshot) jaccardPart(p *part, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch, stats *QueryStats) (err error) {
-	stats.Tables++
-	sc.raw = sc.raw[:0]
-	err = p.EachSketch(func(doc uint32, other []uint32) error {
-		stats.Candidates++
-		if s, ok := minhash.JaccardAtLeast(sketch, other, int(s.db.params.Sketch), t); ok {
-			sc.raw = append(sc.raw, tableHit{doc, s})
-		}
-		return nil
-	})
-	if err != nil {
+	sc.table.Stats = sstable.JaccardStats{}
+	if sc.raw, err = p.Jaccard(sketch, t, &sc.table, sc.raw[:0]); err != nil {
 		return err
 	}
+	stats.Tables++
+	stats.Probes += int64(sc.table.Stats.Postings)
+	stats.Candidates += int64(sc.table.Stats.Candidates)
 	for _, h := range sc.raw {
 		ok, err := s.alive(p, h.Doc)
 		if err != nil {
@@ -227,7 +218,7 @@ func (s *Snapshot) jaccardPart(p *part, sketch minhash.Sketch, t float64, except
 			return err
 		}
 		if string(id) != except {
-			sc.hits = append(sc.hits, jaccardHit{id, h.Score, place{part: p, doc: h.Doc}})
+			sc.hits = append(sc.hits, jaccardHit{id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, place{part: p, doc: h.Doc}})
 		}
 	}
 	return nil
@@ -250,6 +241,37 @@ func (s *Snapshot) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, e
 			sc.hits = append(sc.hits, jaccardHit{d.ID, score, place{mem: d}})
 		}
 	}
+}
+
+// PlanJaccard returns how Jaccard would be carried out.
+func (s *Snapshot) PlanJaccard(doc Doc, t float64) (parts []PartPlan, err error) {
+	err = s.safely(context.Background(), func() error {
+		if err := errors.Join(s.db.sketching(), checkThreshold(t)); err != nil {
+			return err
+		}
+		sketch, err := s.querySketch(doc)
+		if err != nil {
+			return err
+		}
+		var sc sstable.JaccardScratch
+		for i := range s.version.parts {
+			p := &s.version.parts[i]
+			plan, err := p.JaccardPlan(sketch, t, &sc)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, PartPlan{
+				Part: "table " + p.name, Documents: int(p.NumDocs()), Method: plan.Method, Probes: plan.Postings, Candidates: plan.Candidates,
+			})
+		}
+		return nil
+	})
+	for _, m := range s.mems {
+		if n := len(m.docs); n > 0 {
+			parts = append(parts, PartPlan{Part: "memtable", Documents: n, Method: "scan", Candidates: len(m.bitmaps)})
+		}
+	}
+	return parts, err
 }
 
 // verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t or more.

@@ -48,7 +48,9 @@ func (m *textModel) near(q minhash.Sketch, n int, t float64, except string) []Ma
 	return ms
 }
 
-func byScore(a, b Match) int { return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID)) }
+func byScore(a, b Match) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+}
 
 // verified is JACCARD by brute force over the texts.
 func (m *textModel) verified(db *DB, text string, t float64, except string) map[string]float64 {

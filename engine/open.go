@@ -266,10 +266,17 @@ func (db *DB) createCatalog(params sstable.Params) error {
 	return nil
 }
 
+// takeLock takes the lock that keeps a writer alone. Readers share it, if there is one: a copy of a database may lack it.
 func (db *DB) takeLock() error {
+	take := db.fs.Lock
+	if db.opts.ReadOnly {
+		take = db.fs.RLock
+	}
 	var locked *vfs.LockedError
-	lock, err := db.fs.Lock(db.file(lockName))
+	lock, err := take(db.file(lockName))
 	switch {
+	case db.opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
+		return nil
 	case errors.As(err, &locked) && locked.PID > 0:
 		return fmt.Errorf("%s: %w by process %d", db.path, ErrLocked, locked.PID)
 	case errors.As(err, &locked):

@@ -32,7 +32,7 @@ type Options struct {
 	NoSketch   bool          // do not keep sketches: no JACCARD
 	TTL        time.Duration // documents older than this are invisible, and dropped by compaction; 0 means they stay
 
-	ReadOnly  bool // open for reading alone; a database that is open for writing elsewhere can't be
+	ReadOnly  bool // write nothing; any number of processes can have a database open so, while none has it open for writing
 	MustExist bool // Open does not create
 
 	Sync                  SyncMode

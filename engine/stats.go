@@ -7,7 +7,7 @@ import (
 
 // QueryStats counts the work of queries; WithStats collects it.
 type QueryStats struct {
-	Probes     int64 // ranges of permuted tables looked up
+	Probes     int64 // ranges of permuted tables looked up; postings read
 	Candidates int64 // fingerprints compared, or sketches scored
 	Matches    int64 // documents found before any other predicate
 	Tables     int64 // tables and memtables asked
@@ -35,13 +35,13 @@ type NearPlan struct {
 	Parts []PartPlan
 }
 
-// PartPlan is the plan for one table or memtable.
+// PartPlan is the plan of a Near or Jaccard query for one table or memtable.
 type PartPlan struct {
 	Part       string // "table 12", "memtable"
 	Documents  int
-	Method     string // "probe" or "scan"
+	Method     string // "probe", "postings" or "scan"
 	Radii      []int  // probe: the radius of each permuted table, -1 for one that is not asked
-	Probes     int    // ranges to look up
+	Probes     int    // ranges to look up, or postings to read
 	Candidates int    // fingerprints expected to be compared
 }
 

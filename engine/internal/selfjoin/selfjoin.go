@@ -93,8 +93,8 @@ func check(fps []uint64, k int) error {
 	if k < 0 || k > 64 {
 		return fmt.Errorf("selfjoin: k = %d is outside 0..64", k)
 	}
-	if len(fps) > MaxFingerprints {
-		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", len(fps), MaxFingerprints)
+	if int64(len(fps)) > MaxFingerprints {
+		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", len(fps), int64(MaxFingerprints))
 	}
 	for i := 1; i < len(fps); i++ {
 		if fps[i-1] >= fps[i] {
