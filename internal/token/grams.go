@@ -28,7 +28,7 @@ func (s *gramScanner) reset() { s.any, s.gap, s.invalid = false, false, 0 }
 
 func (s *gramScanner) invalidBytes() int { return s.invalid }
 
-// next is as Scanner.next, for characters in place of words.
+// next is as scanner.next, for characters in place of words.
 func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (chars, read int) {
 	for read < len(text) && chars < segmentWords-1 {
 		size, hash, ok := 1, uint64(0), false

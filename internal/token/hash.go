@@ -1,6 +1,7 @@
 package token
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/textkernel"
@@ -46,18 +47,12 @@ func fold(a, b uint64) uint64 {
 func (h Hasher) Word(lower []byte) uint64 {
 	v := h.k1
 	for len(lower) > 16 {
-		v = fold(load8(lower)^h.k0, load8(lower[8:])^v)
+		v = fold(binary.LittleEndian.Uint64(lower)^h.k0, binary.LittleEndian.Uint64(lower[8:])^v)
 		lower = lower[16:]
 	}
 	var last [16]byte
 	copy(last[:], lower)
-	return fold(load8(last[:])^h.k0, load8(last[8:])^v)
-}
-
-func load8(b []byte) uint64 {
-	_ = b[7]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+	return fold(binary.LittleEndian.Uint64(last[:])^h.k0, binary.LittleEndian.Uint64(last[8:])^v)
 }
 
 // finish turns the polynomial of the words of a shingle, see poly, into the hash of the shingle.

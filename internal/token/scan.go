@@ -2,9 +2,15 @@ package token
 
 import "github.com/simdb/simdb/internal/textkernel"
 
-// Scanner turns text into word hashes, a segment at a time. It carries what a word or rune that is cut off at the end
-// of a piece of text needs, so text may come in pieces of any size. The zero Scanner is not usable; see init.
-type Scanner struct {
+// scanner turns text into word hashes, a segment at a time. It carries what a word that is cut off at the end of a piece
+// of text needs, so text may come in pieces of any size.
+//
+// Two paths take turns. The ASCII path begins between words and takes whole words, as many as a segment has, up to the
+// first byte that is not ASCII. The Unicode path goes on from there rune by rune, with a word of its own that may be
+// open when it is called again, until it is between words and plain ASCII lies ahead.
+//
+// Invariant: no word is open while the ASCII path is in charge.
+type scanner struct {
 	h       Hasher
 	open    openWord
 	uni     bool // the Unicode path is in charge
@@ -16,7 +22,7 @@ type Scanner struct {
 
 // Words calls word with the hash of each word of text, in order.
 func (h Hasher) Words(text string, word func(hash uint64)) {
-	s := Scanner{h: h}
+	s := scanner{h: h}
 	var dst [segmentWords]uint64
 	for rest := []byte(text); len(rest) > 0; {
 		n, read := s.next(&dst, rest, true)
@@ -30,18 +36,19 @@ func (h Hasher) Words(text string, word func(hash uint64)) {
 	}
 }
 
-func (s *Scanner) invalidBytes() int { return s.invalid }
+func (s *scanner) invalidBytes() int { return s.invalid }
 
 // reset makes s ready for the next text.
-func (s *Scanner) reset() {
+func (s *scanner) reset() {
 	s.open.kind = openNone
 	s.uni = false
 	s.invalid = 0
 }
 
-// next reads from the start of text and stores the hashes of words that end in what it reads to dst, final says that no text follows. It returns how many words it stored and how many bytes it
-// read; zero bytes mean that it needs more text, or, if final, that it is done and text is empty.
-func (s *Scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
+// next reads from the start of text and stores the hashes of the words that end in what it reads to dst. final says that
+// no text follows. It returns how many words it stored and how many bytes it read; zero bytes mean that it needs more
+// text, or, if final, that text is empty.
+func (s *scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if !s.uni {
 		words, read = s.nextASCII(dst, text, final)
 		if read > 0 || !s.uni {
@@ -54,7 +61,7 @@ func (s *Scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (word
 }
 
 // nextASCII is next on the ASCII path. It may read nothing and put the Unicode path in charge.
-func (s *Scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
+func (s *scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if len(text) >= len(window{}) {
 		return s.fast(dst, (*window)(text), segment)
 	}
@@ -68,18 +75,18 @@ func (s *Scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) 
 }
 
 // finish ends the word that is open at the end of the text; it returns how many words that stored to dst.
-func (s *Scanner) finish(dst *[segmentWords]uint64) int {
+func (s *scanner) finish(dst *[segmentWords]uint64) int {
 	if s.open.kind == openNone {
 		return 0
 	}
-	dst[0] = s.open.end(s.h)
+	dst[0] = s.endWord()
 	return 1
 }
 
 // fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode path in charge, before
 // the first word that holds or is followed by a byte that is not ASCII, and before a word of the length of a segment.
 // Otherwise it stops where the last word that ended did, or where the one that is cut off starts.
-func (s *Scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
+func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
 	full := textkernel.Masks(s.masks[:blocks], text[:])
 	read = full * blockBytes

@@ -46,7 +46,7 @@ func (c Config) Validate() error {
 // only a few words a call.
 const flushWords = 256
 
-// source turns text into the hashes of words, or characters; see Scanner, which is the usual one.
+// source turns text into the hashes of words, or characters; see scanner, which is the usual one.
 type source interface {
 	reset()
 	next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int)
@@ -75,7 +75,7 @@ func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, S
 func New(c Config) *Shingler {
 	h := NewHasher(c.Seed)
 	s := &Shingler{
-		source: &Scanner{h: h},
+		source: &scanner{h: h},
 		k:      c.Shingle,
 		words:  make([]uint64, c.Shingle-1+flushWords+segmentWords),
 		hashes: make([]uint64, flushWords+segmentWords),

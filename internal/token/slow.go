@@ -14,53 +14,39 @@ const (
 	openSolo          // a rune of a script without spaces, with its marks
 )
 
+// openKinds[class] is the kind of the word that a rune of the class begins.
+var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo}
+
 // openWord is a word whose end has not been seen. It takes lower-cased bytes piece by piece and hashes as Hasher.Word
 // does, in constant space however long the word is.
 type openWord struct {
-	kind openKind
-	n    int      // bytes in buf
-	v    uint64   // the hash of the chunks before those in buf
-	buf  [24]byte // at most 16 bytes between calls; zero from n on
+	kind   openKind
+	n      int    // bytes in lo and hi, at most 16 between calls
+	lo, hi uint64 // the chunk that is filled, little-endian, zero from byte n on
+	v      uint64 // the hash of the chunks before
 }
 
 // begin starts a word.
-func (w *openWord) begin(h Hasher, kind openKind) {
-	w.kind, w.n, w.v = kind, 0, h.k1
-	clear(w.buf[:])
-}
+func (w *openWord) begin(h Hasher, kind openKind) { *w = openWord{kind: kind, v: h.k1} }
 
-// addByte appends an ASCII byte.
-func (w *openWord) addByte(h Hasher, b byte) {
-	w.buf[w.n] = b
-	w.n++
-	if w.n > 16 {
-		w.spill(h)
+// add appends the low size bytes of raw, of which the others are zero; size is at most 4.
+func (w *openWord) add(h Hasher, raw uint64, size int) {
+	at := uint(8 * w.n) // the bit where they go; shifts by 64 and more give 0
+	if at < 64 {
+		w.lo |= raw << at
+		w.hi |= raw >> (64 - at)
+	} else {
+		w.hi |= raw << (at - 64)
+	}
+	if w.n += size; w.n > 16 { // more than a chunk: so this one is not the last
+		w.v = w.end(h)
+		w.lo, w.hi = raw>>(128-at), 0
+		w.n -= 16
 	}
 }
 
-// addRune appends a rune given as its bytes in UTF-8, the first one lowest.
-func (w *openWord) addRune(h Hasher, bytes uint32, size int) {
-	binary.LittleEndian.PutUint32(w.buf[w.n:], bytes)
-	w.n += size
-	if w.n > 16 {
-		w.spill(h)
-	}
-}
-
-// spill folds the first 16 bytes in; more follow them, so they are not the last chunk.
-func (w *openWord) spill(h Hasher) {
-	w.v = fold(binary.LittleEndian.Uint64(w.buf[:])^h.k0, binary.LittleEndian.Uint64(w.buf[8:])^w.v)
-	rest := binary.LittleEndian.Uint64(w.buf[16:])
-	clear(w.buf[:])
-	binary.LittleEndian.PutUint64(w.buf[:], rest)
-	w.n -= 16
-}
-
-// end ends the word and returns its hash.
-func (w *openWord) end(h Hasher) uint64 {
-	w.kind = openNone
-	return fold(binary.LittleEndian.Uint64(w.buf[:])^h.k0, binary.LittleEndian.Uint64(w.buf[8:])^w.v)
-}
+// end returns the hash of the word.
+func (w *openWord) end(h Hasher) uint64 { return fold(w.lo^h.k0, w.hi^w.v) }
 
 // asciiLower[b] is the lower-case form of the ASCII byte b if it belongs to words, else 0.
 var asciiLower = func() (t [utf8.RuneSelf]byte) {
@@ -83,7 +69,7 @@ const highs = 0x8080808080808080
 // ASCII path can go on, about limit bytes are read, or, if text is not final, a rune may be cut off at its end. It
 // returns the number of words and of bytes read. At the end of a final text the open word is left to be ended by the
 // caller. dst must have room for limit/2+1 words.
-func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
+func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
 	i, n := 0, 0
 	limit = min(limit, len(text))
 	for i < limit {
@@ -92,16 +78,16 @@ func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 			i++
 			lower := asciiLower[b]
 			if lower != 0 && s.open.kind == openRun {
-				s.open.addByte(s.h, lower)
+				s.open.add(s.h, uint64(lower), 1)
 				continue
 			}
 			if s.open.kind != openNone {
-				dst[n] = s.open.end(s.h)
+				dst[n] = s.endWord()
 				n++
 			}
 			if lower != 0 {
 				s.open.begin(s.h, openRun)
-				s.open.addByte(s.h, lower)
+				s.open.add(s.h, uint64(lower), 1)
 			} else if isASCII(text[i:]) {
 				return n, i
 			}
@@ -117,25 +103,27 @@ func (s *Scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 		}
 		class, lower := property(r)
 		if s.open.kind != openNone && class != classMark && (class != classWord || s.open.kind != openRun) {
-			dst[n] = s.open.end(s.h)
+			dst[n] = s.endWord()
 			n++
 		}
 		if class == classOther {
 			continue
 		}
 		if s.open.kind == openNone {
-			kind := openRun
-			if class == classSolo {
-				kind = openSolo
-			}
-			s.open.begin(s.h, kind)
+			s.open.begin(s.h, openKinds[class])
 		}
 		if lower != r {
 			raw, size = encode(lower)
 		}
-		s.open.addRune(s.h, raw, size)
+		s.open.add(s.h, uint64(raw), size)
 	}
 	return n, i
+}
+
+// endWord returns the hash of the open word, which it ends.
+func (s *scanner) endWord() uint64 {
+	s.open.kind = openNone
+	return s.open.end(s.h)
 }
 
 // decode returns the rune that text, which is not empty, starts with, as utf8.DecodeRune does, and its bytes, the first

@@ -9,7 +9,7 @@ import (
 
 func BenchmarkStages(b *testing.B) {
 	text := (*window)([]byte(strings.Repeat("It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light. ", 11)[:2128]))
-	s := &Scanner{h: NewHasher(0)}
+	s := &scanner{h: NewHasher(0)}
 	var words [segmentWords]uint64
 	n, _ := s.fast(&words, text, segment)
 	per := func(b *testing.B) {
