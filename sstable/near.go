@@ -60,9 +60,10 @@ type Scratch struct {
 	Stats NearStats // of all searches since it was last set to zero
 
 	planner
-	pos  []uint32
-	keys kernel.Keys
-	dst  []Hit
+	batch batch
+	pos   []uint32
+	keys  kernel.Keys
+	dst   []Hit
 }
 
 // newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i

@@ -226,3 +226,32 @@ func BenchmarkSearchCosts(b *testing.B) {
 	b.ReportMetric(least[1], "ns/range-key")
 	b.ReportMetric(least[2], "ns/scan-key")
 }
+
+// cpuTime is the processor time of the process, which other processes disturb less than the clock.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes.
+func BenchmarkNearBatch(b *testing.B) {
+	fps, queries := benchData(*benchN, 1_000_000)
+	x, _ := mapRuns(b, DefaultLayout, fps)
+	s := new(Scratch)
+	for _, size := range []int{1000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("n=%d/batch=%d/%s", len(fps), size, kernel.Name()), func(b *testing.B) {
+			hits, before := 0, cpuTime()
+			for b.Loop() {
+				err := x.NearBatch(queries[:size], 3, s, func(int, Hit) error { hits++; return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(cpuTime()-before)/float64(b.N*size), "cpu-ns/query")
+			b.ReportMetric(float64(hits)/float64(b.N*size), "hits/query")
+		})
+	}
+}

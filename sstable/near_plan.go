@@ -208,14 +208,14 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
 	for t := range x.tables {
 		for int(s.known[t]) <= int(a.radius[t]) {
-			x.lookUpShell(t, int(s.known[t]), q, s)
+			x.lookUpShell(t, int(s.known[t]), x.tables[t].apply(q), s)
 			s.known[t]++
 		}
 	}
 }
 
-// lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
-func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
+// lookUpShell finds the ranges of table t whose lead is d bits away from that of key, the query as the table permutes it.
+func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 	table := &x.tables[t]
 	lead := table.leadBits
 	s.shells[t][d] = 0
@@ -224,7 +224,7 @@ func (x *Index) lookUpShell(t, d int, q uint64, s *Scratch) {
 	}
 	p := keyRange{table: uint8(t), dist: uint8(d)}
 	sum := 0.0
-	first := table.apply(q) &^ table.rest
+	first := key &^ table.rest
 	flip := uint64(1)<<uint(d) - 1
 	for n := choose(lead, d); n > 0; n-- {
 		p.first = first ^ flip<<uint(64-lead)
