@@ -22,9 +22,10 @@ import (
 
 const (
 	hotEntry = 8
-	// hotSample is how many sketches are counted, at most, to find the hot hashes of a table.
-	hotSample = 1 << 17
-	// A hash is hot if hotLeast documents have it, or hotCounted of those counted where these are a sample.
+	// Of a table with more documents than hotSample, every second, third, ... one is counted, down to every 32nd.
+	hotSample = 1 << 15
+	hotStride = 32
+	// A hash is hot if hotLeast documents have it, by this estimate, and hotCounted of those that are counted do: 32 to 256.
 	hotLeast   = 32
 	hotCounted = 8
 )
@@ -36,8 +37,8 @@ type HotHash struct {
 }
 
 // HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches: what
-// WriterOptions.Hot takes. It calls sketch for every document, twice, or for every second, third, ... of them if there
-// are more than 131,072; the result of a call is used before the next one. Memory: 4 to 32 MiB.
+// WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all of them up to 32,768; the
+// result of a call is used before the next one. Memory: 256 bytes a document of the sample, at most 32 MiB.
 func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
 	hot, _ := hotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
 	return hot
@@ -63,7 +64,7 @@ func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
 // hotHashes counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter
 // is high enough.
 func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
-	stride := max((n+hotSample-1)/hotSample, 1)
+	stride := min(max((n+hotSample-1)/hotSample, 1), hotStride)
 	threshold := max(hotLeast/stride, hotCounted)
 	counters := make([]uint8, 1<<min(max(bits.Len(uint(n/stride))+7, 12), 25))
 	mask := uint32(len(counters) - 1)

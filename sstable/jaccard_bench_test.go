@@ -1,0 +1,189 @@
+//go:build unix
+
+package sstable
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/minhash"
+)
+
+// The benchmarks of searches by sketch take texts from files of JSON lines, with a member "text" each:
+//
+//	SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl go test -run - -bench Jaccard ./sstable
+
+// benchParams are those of the project's figures.
+var benchParams = Params{
+	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.7, Layout: DefaultLayout,
+}
+
+// benchSketches returns fingerprints and sketches of the texts in the file that the environment variable names.
+func benchSketches(tb testing.TB, variable string) []Document {
+	name := os.Getenv(variable)
+	if name == "" {
+		tb.Skip("no file in " + variable)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	state := fingerprint.New(fingerprint.Params{Shingle: int(benchParams.Shingle), Sketch: int(benchParams.Sketch)})
+	var docs []Document
+	for in := bufio.NewReaderSize(f, 1<<20); ; {
+		line, err := in.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var d struct{ ID, Text string }
+			if err := json.Unmarshal(line, &d); err != nil {
+				tb.Fatal(err)
+			}
+			r := state.Text(d.Text)
+			docs = append(docs, Document{
+				ID: []byte(d.ID), HasFingerprint: !r.Empty, Fingerprint: r.Fingerprint, Sketch: r.Sketch.Clone(), Seq: uint64(len(docs)),
+			})
+		}
+		if err == io.EOF {
+			return docs
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// benchTable is the table of SIMDB_BENCH_DOCS, in memory.
+var benchTable struct {
+	sync.Once
+	docs []Document
+	r    *Reader
+}
+
+func openBenchTable(b *testing.B) *Reader {
+	t := &benchTable
+	t.Do(func() {
+		t.docs = sortedDocs(benchSketches(b, "SIMDB_BENCH_DOCS"))
+		hot := HotHashes(len(t.docs), func(i int) []uint32 { return t.docs[i].Sketch })
+		data, _ := buildTable(b, benchParams, WriterOptions{Hot: hot}, t.docs)
+		t.r = openTable(b, data)
+		runtime.GC()
+	})
+	if t.r == nil {
+		b.Skip("no table")
+	}
+	return t.r
+}
+
+func BenchmarkJaccard(b *testing.B) {
+	r := openBenchTable(b)
+	queries := benchSketches(b, "SIMDB_BENCH_QUERIES")
+	for _, t := range []float64{0.7, 0.8, 0.9, 0.5} {
+		b.Run(fmt.Sprint(t), func(b *testing.B) {
+			var s JaccardScratch
+			var dst []JaccardHit
+			for _, q := range queries[:min(len(queries), 1000)] { // verify checksums
+				r.Jaccard(q.Sketch, t, &s, nil)
+			}
+			s.Stats = JaccardStats{}
+			hits, i := 0, 0
+			start := cpu()
+			for b.Loop() {
+				var err error
+				if dst, err = r.Jaccard(queries[i%len(queries)].Sketch, t, &s, dst[:0]); err != nil {
+					b.Fatal(err)
+				}
+				hits += len(dst)
+				i++
+			}
+			n := float64(i)
+			b.ReportMetric(float64(cpu()-start)/n, "cpu-ns/op")
+			b.ReportMetric(float64(s.Stats.Postings)/n, "postings/op")
+			b.ReportMetric(float64(s.Stats.Candidates)/n, "candidates/op")
+			b.ReportMetric(float64(s.Stats.Scored)/n, "scored/op")
+			b.ReportMetric(float64(hits)/n, "hits/op")
+			b.ReportMetric(float64(s.Stats.Scans)/n, "scans/op")
+		})
+	}
+}
+
+// BenchmarkJaccardWriter writes the table, with and without sketches; what sketches cost is the difference.
+func BenchmarkJaccardWriter(b *testing.B) {
+	r := openBenchTable(b)
+	docs := benchTable.docs
+	run := func(b *testing.B, p Params, hot bool) {
+		start := cpu()
+		for b.Loop() {
+			var o WriterOptions
+			if hot {
+				o.Hot = HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+			}
+			w, err := NewWriter(io.Discard, p, o)
+			for i := 0; err == nil && i < len(docs); i++ {
+				err = w.Add(&docs[i])
+			}
+			if _, e := w.Close(); err != nil || e != nil {
+				b.Fatal(err, e)
+			}
+		}
+		b.ReportMetric(float64(cpu()-start)/float64(b.N)/float64(len(docs)), "cpu-ns/doc")
+	}
+	b.Run("sketches", func(b *testing.B) { run(b, benchParams, true) })
+	p := benchParams
+	p.Sketch = 0
+	b.Run("none", func(b *testing.B) { run(b, p, false) })
+	b.Run("hot", func(b *testing.B) {
+		for b.Loop() {
+			HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
+		}
+		b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(docs)), "ns/doc")
+	})
+	b.Run("bytes", func(b *testing.B) {
+		for b.Loop() {
+		}
+		var blocks, postings, bitmaps, hot int64
+		x := r.sketches.sketches
+		for i := range x.numBlocks() {
+			_, length, _ := x.extent(i)
+			blocks += int64(length) + sketchEntry
+		}
+		for _, s := range r.info.Sections {
+			switch s.Kind {
+			case KindPostings:
+				postings += s.Length
+			case KindBitmaps:
+				bitmaps += s.Length
+			case KindHot:
+				hot += s.Length
+			}
+		}
+		n := float64(len(docs))
+		b.ReportMetric(float64(blocks)/n, "sketch-B/doc")
+		b.ReportMetric(float64(postings)/n, "postings-B/doc")
+		b.ReportMetric(float64(bitmaps)/n, "bitmap-B/doc")
+		b.ReportMetric(float64(hot)/n, "hot-B/doc")
+	})
+}
+
+// BenchmarkSketch reads sketches in random order.
+func BenchmarkSketch(b *testing.B) {
+	r := openBenchTable(b)
+	var s minhash.Sketch
+	i := uint32(0)
+	for b.Loop() {
+		i += 2654435769
+		var err error
+		if s, err = r.Sketch(i%r.NumDocs(), s[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(s)
+}
