@@ -6,19 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 )
-
-// cpuTime is the processor time that this process has used, on all threads.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it has no way to fail for the process itself
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // latencies are the durations of single queries, ascending.
 type latencies []time.Duration
