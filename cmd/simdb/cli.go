@@ -36,6 +36,8 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Verify every checksum and cross-reference of a database."`
 	Compact    compactCmd    `cmd:"" help:"Merge a database's tables and drop what is deleted and expired."`
 	Prune      pruneCmd      `cmd:"" help:"Delete documents by age."`
+	Pack       packCmd       `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
+	Ingest     ingestCmd     `cmd:"" help:"Add table files to a database."`
 	Hash       hashCmd       `cmd:"" help:"Show the fingerprint of a text."`
 	Debug      debugCmd      `cmd:"" help:"Look into the files of a database."`
 	VersionCmd versionCmd    `cmd:"" name:"version" help:"Show the version and what this machine can do."`
@@ -102,6 +104,53 @@ func (d *distance) UnmarshalText(text []byte) error {
 
 // criterion is that of the flag.
 func (n nearFlag) criterion() engine.Criterion { return engine.Near(int(n.Near)) }
+
+// criterionFlags are the criterion of a search: one of the two.
+type criterionFlags struct {
+	Near    *distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+	Jaccard *share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if they share at least T of their shingles, such as 0.8 or 80%; estimated from their sketches."`
+}
+
+// share is a number above 0 and up to 1.
+type share float64
+
+// UnmarshalText parses a share.
+func (s *share) UnmarshalText(text []byte) error {
+	digits, percent := strings.CutSuffix(string(text), "%")
+	v, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
+	}
+	*s = share(v)
+	return nil
+}
+
+// criterion is that of the flag.
+func (f criterionFlags) criterion() engine.Criterion {
+	if f.Jaccard != nil {
+		return engine.Jaccard(float64(*f.Jaccard))
+	}
+	return engine.Near(int(*f.Near))
+}
+
+// columns are columns of rows with those that measure a match.
+func (f criterionFlags) columns(columns ...string) []string {
+	if f.Jaccard != nil {
+		return append(columns, "score", "error", "exact")
+	}
+	return append(columns, "distance")
+}
+
+// values are the values of columns.
+func (f criterionFlags) values(m engine.Match, values ...any) []any {
+	if f.Jaccard != nil {
+		return append(values, m.Score, m.Error, m.Exact)
+	}
+	return append(values, m.Distance)
+}
 
 // age is a duration with days and weeks: 30d, 2w, 48h, 90m.
 type age time.Duration

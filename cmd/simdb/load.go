@@ -24,12 +24,14 @@ type loadCmd struct {
 	Resume bool `help:"Go on where an earlier load of the same file was stopped."`
 	Memory size `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
 
-	Tables   int    `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
-	Layout   string `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
-	Shingle  int    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
-	NoText   bool   `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
-	NoSketch bool   `group:"When the database is created:" help:"Keep no sketches of texts, only fingerprints."`
-	TTL      age    `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Tables     int     `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
+	Layout     string  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
+	Shingle    int     `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch     int     `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard float64 `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
+	NoText     bool    `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	NoSketch   bool    `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
+	TTL        age     `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
@@ -45,7 +47,8 @@ func (c *loadCmd) Validate() error {
 
 func (c *loadCmd) options() *engine.Options {
 	o := &engine.Options{
-		Shingle: c.Shingle, Layout: c.Layout, NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
+		Shingle: c.Shingle, Layout: c.Layout, Sketch: c.Sketch, MinJaccard: c.MinJaccard,
+		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
 	}
 	if c.Tables > 0 {
 		o.Layout = fmt.Sprintf("%d:1", c.Tables)

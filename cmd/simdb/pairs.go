@@ -7,7 +7,7 @@ import (
 // pairsCmd is `simdb pairs`.
 type pairsCmd struct {
 	DB string `arg:"" help:"The database."`
-	nearFlag
+	criterionFlags
 	rowFlags
 }
 
@@ -20,12 +20,12 @@ func (c *pairsCmd) Run(a *app) (err error) {
 	defer closing(db, &err)
 	m := a.meter()
 	defer m.Stop()
-	return foundOr(a.rows(c.rowFlags, []string{"a", "b", "distance"}, func(row func(...any) error) error {
+	return foundOr(a.rows(c.rowFlags, c.columns("a", "b"), func(row func(...any) error) error {
 		for p, err := range db.Pairs(a.context(), c.criterion(), m.Report) {
 			if err != nil {
 				return err
 			}
-			if err := row(p.A, p.B, p.Distance); err != nil {
+			if err := row(c.values(p.Match, p.A, p.B)...); err != nil {
 				return err
 			}
 		}
@@ -38,7 +38,7 @@ func (c *pairsCmd) Run(a *app) (err error) {
 type clustersCmd struct {
 	DB   string `arg:"" help:"The database."`
 	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
-	nearFlag
+	criterionFlags
 	rowFlags
 }
 
@@ -55,12 +55,12 @@ func (c *clustersCmd) Run(a *app) (err error) {
 	if c.Mode == "components" {
 		o.Mode = engine.Components
 	}
-	return foundOr(a.rows(c.rowFlags, []string{"cluster", "id", "keep", "distance"}, func(row func(...any) error) error {
+	return foundOr(a.rows(c.rowFlags, c.columns("cluster", "id", "keep"), func(row func(...any) error) error {
 		for p, err := range db.Clusters(a.context(), c.criterion(), o) {
 			if err != nil {
 				return err
 			}
-			if err := row(p.Cluster, p.ID, p.Keep, p.Distance); err != nil {
+			if err := row(c.values(p.Match, p.Cluster, p.ID, p.Keep)...); err != nil {
 				return err
 			}
 		}

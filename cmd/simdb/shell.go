@@ -162,6 +162,6 @@ func misspelt(arg string) (verb string, ok bool) {
 
 // verbs are the names of all commands.
 func verbs() []string {
-	return []string{"shell", "load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "hash", "debug",
+	return []string{"shell", "load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "pack", "ingest", "hash", "debug",
 		"version", "completion"}
 }
