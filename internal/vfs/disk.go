@@ -85,25 +85,42 @@ func (diskFS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := lockFile(f)
-	if err == nil && held {
-		pid := readPID(f)
-		f.Close()
-		return nil, &LockedError{File: name, PID: pid}
-	}
-	if err == nil {
-		err = writePID(f)
-	}
+	l, err := takeLock(f, true)
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
-	return &diskLock{f: f}, nil
+	if err := writePID(f); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (diskFS) RLock(name string) (io.Closer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return takeLock(f, false)
+}
+
+// takeLock locks f, and closes it if that fails.
+func takeLock(f *os.File, exclusive bool) (io.Closer, error) {
+	held, err := lockFile(f, exclusive)
+	if err == nil && !held {
+		return &diskLock{f: f, exclusive: exclusive}, nil
+	}
+	if held {
+		err = &LockedError{File: f.Name(), PID: readPID(f)}
+	}
+	f.Close()
+	return nil, err
 }
 
 type diskLock struct {
-	mu sync.Mutex
-	f  *os.File // nil once released
+	mu        sync.Mutex
+	f         *os.File // nil once released
+	exclusive bool
 }
 
 // Close releases the lock; a second call does nothing.
@@ -113,7 +130,13 @@ func (l *diskLock) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	err := unlockFile(l.f)
+	var err error
+	if l.exclusive {
+		err = l.f.Truncate(0) // whoever fails to get the lock from readers shall not blame this process
+	}
+	if e := unlockFile(l.f); err == nil {
+		err = e
+	}
 	if e := l.f.Close(); err == nil {
 		err = e
 	}

@@ -230,6 +230,14 @@ func (y *Faulty) Lock(name string) (io.Closer, error) {
 	return y.inner.Lock(name)
 }
 
+// RLock implements FS.
+func (y *Faulty) RLock(name string) (io.Closer, error) {
+	if err := y.op(OpLock, name, 0); err != nil {
+		return nil, err
+	}
+	return y.inner.RLock(name)
+}
+
 // HostPath implements FS.
 func (y *Faulty) HostPath(name string) (string, error) {
 	if err := y.op(OpHostPath, name, 0); err != nil {

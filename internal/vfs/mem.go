@@ -31,10 +31,10 @@ type Mem struct {
 
 	mu      sync.Mutex
 	root    *memNode
-	ops     int                   // mutating operations so far
-	crashAt int                   // the number of the first operation that fails, 0 for none
-	locks   map[*memNode]*memLock // held; a lock is one of the file, whatever its name
-	hosts   []string              // host files made
+	ops     int              // mutating operations so far
+	crashAt int              // the number of the first operation that fails, 0 for none
+	locks   map[*memNode]int // shared locks held of a file, whatever its name; -1 for an exclusive one
+	hosts   []string         // host files made
 }
 
 // memNode is a file or a directory. The invariant of a file: neither data nor synced is ever overwritten in place; data grows by
@@ -59,7 +59,7 @@ type nameChange struct {
 // NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A folder in memory (tmpfs) makes
 // Commit fast; nothing there needs to be durable.
 func NewMem(hostDir string) *Mem {
-	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]*memLock{}}
+	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]int{}}
 }
 
 func newDir() *memNode {
@@ -377,10 +377,11 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// memLock is a held lock.
+// memLock is a lock that was taken.
 type memLock struct {
-	m *Mem
-	n *memNode
+	m    *Mem
+	n    *memNode
+	held bool // not yet released
 }
 
 // Lock implements FS. CrashClone releases all locks.
@@ -394,20 +395,52 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.locks[n] != nil {
-		return nil, &LockedError{File: name, PID: os.Getpid()}
+	if m.locks[n] != 0 {
+		return nil, m.locked(name, n)
 	}
 	n.data = fmt.Appendf(nil, "%d\n", os.Getpid())
-	l := &memLock{m: m, n: n}
-	m.locks[n] = l
-	return l, nil
+	m.locks[n] = -1
+	return &memLock{m: m, n: n, held: true}, nil
+}
+
+// RLock implements FS.
+func (m *Mem) RLock(name string) (io.Closer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.alive("lock", name); err != nil {
+		return nil, err
+	}
+	n, err := m.findFile("lock", name)
+	if err != nil {
+		return nil, err
+	}
+	if m.locks[n] < 0 {
+		return nil, m.locked(name, n)
+	}
+	m.locks[n]++
+	return &memLock{m: m, n: n, held: true}, nil
+}
+
+// locked is the error about the locks of n.
+func (m *Mem) locked(name string, n *memNode) error {
+	if m.locks[n] > 0 {
+		return &LockedError{File: name}
+	}
+	return &LockedError{File: name, PID: os.Getpid()}
 }
 
 // Close releases the lock; a second call does nothing.
 func (l *memLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	if l.m.locks[l.n] == l {
+	if !l.held {
+		return nil
+	}
+	l.held = false
+	if l.m.locks[l.n]--; l.m.locks[l.n] <= 0 {
+		if l.m.locks[l.n] < 0 {
+			l.n.data = nil
+		}
 		delete(l.m.locks, l.n)
 	}
 	return nil

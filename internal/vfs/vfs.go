@@ -52,8 +52,11 @@ type FS interface {
 	SyncDir(dir string) error
 	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the process's id into it. If the lock
 	// is held, by another process or by this one, it fails at once with a *LockedError. Closing the result releases the lock and
-	// leaves the file. The lock of a process that dies is released.
+	// leaves the file, empty. The lock of a process that dies is released.
 	Lock(name string) (io.Closer, error)
+	// RLock takes a shared lock of an existing file: any number may be held while nobody has the exclusive one. Otherwise it is as
+	// Lock, but writes nothing, so that a folder that may only be read is enough.
+	RLock(name string) (io.Closer, error)
 	// HostPath returns the path by which the operating system knows an existing file, for a library that opens files by itself.
 	// What is written there is seen by the FS, and durable, only after Commit.
 	HostPath(name string) (string, error)
@@ -90,7 +93,7 @@ var ErrLocked = errors.New("locked by another process")
 // LockedError says that a lock is held, and by whom.
 type LockedError struct {
 	File string // the lock file
-	PID  int    // the holder's process id, 0 if unknown
+	PID  int    // the holder's process id, 0 if unknown, as it is of shared locks
 }
 
 // Error names the lock file and the holder.

@@ -117,6 +117,12 @@ func (s *side) do(op, name, other string, handle, n int) string {
 			s.locks[name] = l
 		}
 		return kindOf(err)
+	case "rlock":
+		l, err := s.fs.RLock(s.path(name))
+		if err == nil {
+			s.locks[name] = l
+		}
+		return kindOf(err)
 	case "unlock":
 		if s.locks[name] == nil {
 			return ""
@@ -161,7 +167,7 @@ func doFile(f File, op string, n int) string {
 // TestMemIsLikeDisk runs random operations on a disk and in a memory: every outcome is the same.
 func TestMemIsLikeDisk(t *testing.T) {
 	ops := []string{
-		"create", "create", "open", "append", "remove", "removeall", "rename", "mkdir", "list", "stat", "syncdir", "lock", "unlock",
+		"create", "create", "open", "append", "remove", "removeall", "rename", "mkdir", "list", "stat", "syncdir", "lock", "rlock", "unlock",
 		"write", "write", "write", "truncate", "sync", "read", "size", "mmap", "close",
 	}
 	names := []string{"a", "b", "dir", "dir/a", "dir/sub", "dir/sub/a", "."}
@@ -194,6 +200,7 @@ func TestMemIsLikeDisk(t *testing.T) {
 				op == "rename" && (isDirIn(mem, name) || isDirIn(mem, other)),
 				(op == "remove" || op == "removeall") && name == ".",
 				op == "lock" && (name == "." || mem.locks[name] != nil),
+				op == "rlock" && (isDirIn(mem, name) || mem.locks[name] != nil),
 				op == "sync" && mem.files[handle] == nil:
 				continue // not used, and systems differ
 			}
@@ -259,6 +266,39 @@ func TestLock(t *testing.T) {
 			t.Errorf("%T: %v", fs, err)
 		}
 		l2.Close()
+	}
+}
+
+func TestSharedLock(t *testing.T) {
+	for name, fs := range map[string]FS{filepath.Join(t.TempDir(), "LOCK"): Disk, "LOCK": NewMem("")} {
+		if _, err := fs.RLock(name); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%T: %v", fs, err)
+		}
+		take := func(lock func(string) (io.Closer, error)) io.Closer {
+			t.Helper()
+			l, err := lock(name)
+			if err != nil {
+				t.Fatalf("%T: %v", fs, err)
+			}
+			return l
+		}
+		refused := func(lock func(string) (io.Closer, error), pid int) {
+			t.Helper()
+			var locked *LockedError
+			if _, err := lock(name); !errors.As(err, &locked) || locked.PID != pid {
+				t.Errorf("%T: %v", fs, err)
+			}
+		}
+		writer := take(fs.Lock)
+		refused(fs.RLock, os.Getpid())
+		writer.Close()
+		one, two := take(fs.RLock), take(fs.RLock)
+		refused(fs.Lock, 0)
+		one.Close()
+		one.Close()
+		refused(fs.Lock, 0)
+		two.Close()
+		take(fs.Lock).Close()
 	}
 }
 
