@@ -18,7 +18,7 @@ var (
 	ErrTooLarge    = errors.New("too large")                       // a document over MaxIDBytes or MaxTextBytes
 	ErrNotDatabase = errors.New("not a simdb database")            // the path holds something else
 	ErrNoSketches  = errors.New("the database has no sketches")    // JACCARD asked of a database created without
-	ErrFailed      = errors.New("an earlier write failed; reopen") // wraps the cause: the writer is poisoned, reads go on
+	ErrFailed      = errors.New("no more writes until reopened")   // a write failed; wraps the cause: the writer is poisoned, reads go on
 	ErrCorruption  = base.ErrCorruption                            // in every *CorruptionError
 )
 

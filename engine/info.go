@@ -138,8 +138,9 @@ func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, 
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
 		err := s.safely(ctx, func() error {
-			return p.Verify(ctx, func(n, _ int64) {
-				if progress != nil {
+			return p.Verify(ctx, func(n, of int64) {
+				if progress != nil && of > 0 { // bytes are looked at more than once
+					n = int64(float64(n) / float64(of) * float64(p.meta.Size))
 					progress(Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
 				}
 			})
@@ -152,7 +153,7 @@ func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, 
 		}
 		done += p.meta.Size
 		r.Tables++
-		r.Documents += int64(p.meta.Docs)
+		r.Documents += int64(p.meta.Docs) - p.dead.count()
 		r.Bytes += p.meta.Size
 	}
 	r.Problems = append(r.Problems, s.duplicateIDs(ctx)...)

@@ -83,6 +83,12 @@ func (l *Loader) Add(d Doc) error {
 	if err := checkDoc(d); err != nil {
 		return err
 	}
+	// Now, and not once d is added: the Mark that follows belongs to d's table. Half of the memory is for the table being written.
+	if int64(l.filling.bytes) >= l.o.MemoryBytes/2 {
+		if err := l.next(); err != nil {
+			return err
+		}
+	}
 	c := l.filling
 	pos, again := c.ids[d.ID]
 	if !l.o.Replace {
@@ -111,9 +117,6 @@ func (l *Loader) Add(d Doc) error {
 	c.ids[d.ID] = len(c.docs)
 	c.docs = append(c.docs, s)
 	c.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead + 4*int(l.db.params.Sketch)
-	if int64(c.bytes) >= l.o.MemoryBytes/2 { // the other half is being written
-		return l.next()
-	}
 	return nil
 }
 
