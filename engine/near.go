@@ -29,11 +29,11 @@ type nearHit struct {
 
 // nearScratch is the reusable memory of a Near query.
 type nearScratch struct {
-	table sstable.Scratch
-	raw   []sstable.Hit
-	mem   []uint32
-	hits  []nearHit
-	spare QueryStats
+	group   sstable.GroupScratch
+	readers []*sstable.Reader
+	mem     []uint32
+	hits    []nearHit
+	spare   QueryStats
 }
 
 var nearPool = sync.Pool{New: func() any { return new(nearScratch) }}
@@ -106,10 +106,8 @@ func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) 
 	clear(sc.hits)
 	sc.hits = sc.hits[:0]
 	stats := statsOf(ctx, &sc.spare)
-	for i := range s.version.parts {
-		if err := s.nearPart(&s.version.parts[i], fp, k, sc, stats); err != nil {
-			return err
-		}
+	if err := s.nearParts(fp, k, sc, stats); err != nil {
+		return err
 	}
 	for _, m := range s.mems {
 		s.nearMem(m, fp, k, sc, stats)
@@ -124,16 +122,25 @@ func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) 
 	return ctx.Err()
 }
 
-func (s *Snapshot) nearPart(p *part, fp uint64, k int, sc *nearScratch, stats *QueryStats) (err error) {
-	sc.table.Stats = sstable.NearStats{}
-	sc.raw, err = p.Near(fp, k, &sc.table, sc.raw[:0])
-	if err != nil {
-		return err
+// nearParts searches the tables, all at once: their cache misses overlap.
+func (s *Snapshot) nearParts(fp uint64, k int, sc *nearScratch, stats *QueryStats) error {
+	parts := s.version.parts
+	sc.readers = sc.readers[:0]
+	for i := range parts {
+		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	stats.Tables++
-	stats.Probes += int64(sc.table.Stats.Probes)
-	stats.Candidates += int64(sc.table.Stats.Candidates)
-	for _, h := range sc.raw {
+	defer clear(sc.readers) // the pool must not hold on to tables
+	return sstable.NearGroup(sc.readers, fp, k, &sc.group, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
+		stats.Tables++
+		stats.Probes += int64(work.Probes)
+		stats.Candidates += int64(work.Candidates)
+		return s.takeHits(&parts[i], hits, sc)
+	})
+}
+
+// takeHits keeps the visible ones of a table's hits.
+func (s *Snapshot) takeHits(p *part, hits []sstable.Hit, sc *nearScratch) error {
+	for _, h := range hits {
 		ok, err := s.alive(p, h.Doc)
 		if err != nil {
 			return err

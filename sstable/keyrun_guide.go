@@ -3,6 +3,8 @@ package sstable
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // The directory of a run is searched by interpolation. One line through all keys would miss by the square root of their number: three
@@ -34,13 +36,26 @@ func (r *keyRun) fillGuide() {
 	}
 }
 
-// blockRange returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
-func (r *keyRun) blockRange(first, last uint64) (block, end int) {
-	part := first >> (64 - guideBits)
+// window returns where the window for key starts.
+func (r *keyRun) window(key uint64) int {
+	part := key >> (64 - guideBits)
 	from := int(r.guide[part])
 	blocks := uint64(int(r.guide[part+1]) - from)
-	guess := from + int(first<<guideBits>>32*blocks>>32)
-	start := max(min(guess-guideBefore, r.blocks-guideWindow), 0)
+	guess := from + int(key<<guideBits>>32*blocks>>32)
+	return max(min(guess-guideBefore, r.blocks-guideWindow), 0)
+}
+
+// touch prefetches what blockRange will look at, and the info words beside it.
+func (r *keyRun) touch(key uint64) {
+	if start := r.window(key); start+guideWindow <= r.blocks {
+		kernel.Prefetch(r.bases[8*start : 8*start+8*guideWindow])
+		kernel.Prefetch(r.infos[8*start+8 : 8*start+24])
+	}
+}
+
+// blockRange returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
+func (r *keyRun) blockRange(first, last uint64) (block, end int) {
+	start := r.window(first)
 	if start+guideWindow > r.blocks { // fewer blocks than the window has
 		for block < r.blocks && r.base(block) < first {
 			block++

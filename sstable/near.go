@@ -60,10 +60,11 @@ type Scratch struct {
 	Stats NearStats // of all searches since it was last set to zero
 
 	planner
-	batch batch
-	pos   []uint32
-	keys  kernel.Keys
-	dst   []Hit
+	planned *allocation // what prepare has chosen, nil for a search that finds nothing
+	batch   batch
+	pos     []uint32
+	keys    kernel.Keys
+	dst     []Hit
 }
 
 // newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
@@ -90,32 +91,47 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 
 // Near appends to dst every document whose fingerprint differs from q in at most k bits, each once, in no particular order.
 func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
-	if k < 0 || x.tables[0].run.n == 0 {
-		return dst, nil
-	}
-	s.dst = dst
-	var err error
-	if a := x.plan(q, min(k, maxDistance), s); a.scan {
-		s.Stats.Scans++
-		err = x.scanAll(q, k, s)
-	} else {
-		err = x.probe(a, q, k, s)
-	}
-	dst, s.dst = s.dst, nil
-	return dst, err
+	x.prepare(q, k, s)
+	return x.finish(q, k, s, dst)
 }
 
 // prefetchAhead is how many ranges the prefetch is ahead of the scan: enough to hide a cache miss, few enough to stay in the first cache.
 const prefetchAhead = 8
 
+// prepare plans a search and prefetches the first ranges. It reads directories only.
+func (x *Index) prepare(q uint64, k int, s *Scratch) {
+	if s.planned = nil; k < 0 || x.tables[0].run.n == 0 {
+		return
+	}
+	s.planned = x.plan(q, min(k, maxDistance), s)
+	if s.planned.scan {
+		return
+	}
+	for i := range s.ranges[:min(prefetchAhead, len(s.ranges))] {
+		x.prefetch(&s.ranges[i])
+	}
+}
+
+// finish carries out the search that s has been prepared for.
+func (x *Index) finish(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
+	var err error
+	switch s.dst = dst; {
+	case s.planned == nil:
+	case s.planned.scan:
+		s.Stats.Scans++
+		err = x.scanAll(q, k, s)
+	default:
+		err = x.probe(q, k, s)
+	}
+	dst, s.dst = s.dst, nil
+	return dst, err
+}
+
 // probe searches the ranges that the plan has looked up.
-func (x *Index) probe(a *allocation, q uint64, k int, s *Scratch) error {
+func (x *Index) probe(q uint64, k int, s *Scratch) error {
 	ranges := s.ranges
 	s.Stats.Probes += len(ranges)
-	for i := range ranges[:min(prefetchAhead, len(ranges))] {
-		x.prefetch(&ranges[i])
-	}
-	f := scanFor{a: a, k: k, table: -1}
+	f := scanFor{a: s.planned, k: k, table: -1}
 	for i := range ranges {
 		if i+prefetchAhead < len(ranges) {
 			x.prefetch(&ranges[i+prefetchAhead])
