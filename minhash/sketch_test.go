@@ -147,7 +147,7 @@ func TestMergeIsSketchOfUnion(t *testing.T) {
 func TestQuality(t *testing.T) {
 	trials := 1500
 	if os.Getenv("SIMDB_LONG") != "" {
-		trials = 200000
+		trials = 20000
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []struct {
