@@ -111,13 +111,24 @@ func isTerminal(w io.Writer) bool {
 
 // openForReading opens a database that must exist.
 func (a *app) openForReading(path string) (*engine.DB, error) {
-	return engine.Open(path, &engine.Options{ReadOnly: true, MustExist: true})
+	return open(path, &engine.Options{ReadOnly: true, MustExist: true})
 }
 
 // openForWriting opens a database that must exist.
 func (a *app) openForWriting(path string) (*engine.DB, error) {
-	return engine.Open(path, &engine.Options{MustExist: true})
+	return open(path, &engine.Options{MustExist: true})
 }
+
+// open opens a database.
+func open(path string, o *engine.Options) (*engine.DB, error) {
+	db, err := engine.Open(path, o)
+	if errors.Is(err, engine.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w", path, errNoDatabase)
+	}
+	return db, err
+}
+
+var errNoDatabase = errors.New("there is no such database")
 
 // exists says whether there is something at path.
 func exists(path string) bool {
@@ -151,7 +162,9 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrCorruption):
 		return "simdb check DB lists all damage"
 	case errors.Is(err, engine.ErrLocked):
-		return "one process at a time can have a database open; wait until the other one has finished"
+		return "a database can be open in one process for writing, or in several for reading; wait until it is free"
+	case errors.Is(err, errNoDatabase):
+		return "simdb load DB FILE... makes a database, simdb --create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
 		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
 	case errors.Is(err, engine.ErrNotDatabase):

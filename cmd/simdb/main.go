@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -44,7 +46,7 @@ func run(args []string) int {
 		args = []string{"--help"}
 		parser.Stdout, code = a.err, exitError
 	}
-	ctx, err := parse(parser, args)
+	ctx, err := parse(parser, joinNegative(args))
 	if done, ok := errors.AsType[exited](err); ok {
 		return max(int(done), code)
 	}
@@ -62,6 +64,23 @@ type exited int
 
 // Error is never shown.
 func (e exited) Error() string { return "exited" }
+
+// joinNegative writes --flag -1 as --flag=-1, so that the flag can say what is wrong with the number: to kong it is a flag itself.
+func joinNegative(args []string) []string {
+	var out []string
+	for i, arg := range args {
+		if i > 0 && strings.HasPrefix(args[i-1], "--") && !strings.Contains(args[i-1], "=") && isNegative(arg) {
+			out[len(out)-1] += "=" + arg
+		} else {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+func isNegative(s string) bool {
+	return len(s) > 1 && s[0] == '-' && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
+}
 
 // parse parses the arguments; an error of type exited says that everything is done.
 func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
@@ -104,6 +123,10 @@ func (a *app) misuse(err error, args []string) int {
 		err = fmt.Errorf("unknown command %q, did you mean %q?", args[0], verb)
 	}
 	fmt.Fprintf(a.err, "simdb: %v\n", err)
-	fmt.Fprintf(a.err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
+	if slices.Contains(verbs(), args[0]) {
+		fmt.Fprintf(a.err, "  simdb %s --help explains the command\n", args[0])
+	} else {
+		fmt.Fprintf(a.err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
+	}
 	return exitError
 }

@@ -120,7 +120,7 @@ func (c *shellCmd) open() (*engine.DB, error) {
 			o.ReadOnly = o.ReadOnly && !mayWrite(s)
 		}
 	}
-	return engine.Open(c.DB, o)
+	return open(c.DB, o)
 }
 
 // mayWrite says whether a text of statements may change the database. In doubt it may.
@@ -145,10 +145,8 @@ func (c *shellCmd) missing() error {
 	if !strings.ContainsAny(c.DB, pathMarks) && len(c.Statements) == 0 {
 		return fmt.Errorf("%s is neither a command nor a database (simdb --help lists the commands)", c.DB)
 	}
-	return fmt.Errorf("%s: %w\n  simdb load %s FILE... makes a database, simdb --create %s an empty one", c.DB, errNoDatabase, c.DB, c.DB)
+	return fmt.Errorf("%s: %w", c.DB, errNoDatabase)
 }
-
-var errNoDatabase = errors.New("there is no such database")
 
 const pathMarks = `./\` // what the names of databases have and those of commands have not
 

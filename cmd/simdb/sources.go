@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -35,6 +36,9 @@ func newSources(files []string) (sources, error) {
 			continue
 		}
 		st, err := os.Stat(name)
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			return s, fmt.Errorf("%s: %w", name, p.Err)
+		}
 		if err != nil {
 			return s, err
 		}
