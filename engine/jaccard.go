@@ -106,13 +106,13 @@ func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter
 	})
 }
 
-// candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. Where the query's
-// sketch is not full, an estimate is off only if the other's is; such a document is too large to be that similar, or nearly so,
-// and the margin covers it as well.
+// candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. An estimate is off
+// only where a sketch is full. A query of less than t N shingles is that similar to no document whose sketch is full: that
+// has N shingles at least, and the similarity of sets is at most the ratio of their sizes.
 func (s *Snapshot) candidateThreshold(sketch minhash.Sketch, t float64) float64 {
 	n := float64(s.db.params.Sketch)
-	if t > 1 || !(t > 0) {
-		return t // refused by jaccard
+	if t > 1 || !(t > 0) || float64(len(sketch)) < t*n {
+		return t // the first is refused by jaccard
 	}
 	return max(t-verifyErrors*math.Sqrt(t*(1-t)/n), 1/n/2)
 }

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+type idPair [2]string
+
+func readLines(t *testing.T, path string, line func(string)) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := bufio.NewScanner(z)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		line(sc.Text())
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readTruth reads id1 TAB id2 TAB jaccard ... lines.
+func readTruth(t *testing.T, path string) map[idPair]float64 {
+	truth := map[idPair]float64{}
+	readLines(t, path, func(line string) {
+		f := strings.Split(line, "\t")
+		inter, err1 := strconv.Atoi(f[3])
+		union, err2 := strconv.Atoi(f[4])
+		if err1 != nil || err2 != nil {
+			t.Fatalf("%s: %q", path, line)
+		}
+		truth[pairOf(f[0], f[1])] = float64(inter) / float64(union)
+	})
+	return truth
+}
+
+func pairOf(a, b string) idPair {
+	if a > b {
+		a, b = b, a
+	}
+	return idPair{a, b}
+}
+
+// TestJaccardTruth asks for JACCARD ... VERIFY of every licence text and compares with the exact similarities of all pairs: no row below
+// the threshold, scores equal, and hardly a pair missed. SIMDB_TRUTH names a folder of other corpora, NAME.jsonl.gz with
+// NAME.truth.tsv.gz, to be checked too.
+func TestJaccardTruth(t *testing.T) {
+	corpora := map[string]string{"../examples/licenses.jsonl.gz": "testdata/licenses.truth.tsv.gz"}
+	if dir := os.Getenv("SIMDB_TRUTH"); dir != "" {
+		truths, err := filepath.Glob(filepath.Join(dir, "*.truth.tsv.gz"))
+		if err != nil || len(truths) == 0 {
+			t.Fatal(truths, err)
+		}
+		for _, truth := range truths {
+			corpora[strings.TrimSuffix(truth, ".truth.tsv.gz")+".jsonl.gz"] = truth
+		}
+	}
+	for docs, truth := range corpora {
+		t.Run(filepath.Base(docs), func(t *testing.T) { checkTruth(t, docs, readTruth(t, truth)) })
+	}
+}
+
+func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
+	ctx := context.Background()
+	db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{MinJaccard: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	l, err := db.NewLoader(ctx, engine.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	readLines(t, docs, func(line string) {
+		var d struct{ ID, Text string }
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Add(engine.Doc{ID: d.ID, Text: d.Text}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, d.ID)
+	})
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, threshold := range []float64{0.5, 0.7, 0.8, 0.9} {
+		found := map[idPair]bool{}
+		for _, id := range ids {
+			for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: id}, threshold) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := pairOf(id, m.ID)
+				if want, ok := truth[p]; !ok || math.Abs(want-m.Score) > 1e-6 || m.Score < threshold {
+					t.Fatalf("t = %g: %v has score %g, in truth %g", threshold, p, m.Score, want)
+				}
+				found[p] = true
+			}
+		}
+		want := 0
+		for _, j := range truth {
+			if j >= threshold {
+				want++
+			}
+		}
+		t.Logf("t = %g: %d of %d pairs found", threshold, len(found), want)
+		if float64(len(found)) < 0.999*float64(want) {
+			t.Errorf("t = %g: %d of %d pairs found", threshold, len(found), want)
+		}
+	}
+}
