@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/simdb/simdb/engine/internal/jaccardjoin"
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
@@ -20,17 +21,15 @@ func (p *sketchPair) ends() (a, b *uint32) { return &p.a, &p.b }
 
 // scored returns all pairs of items with a score of t or more, in no particular order.
 func (j *joinSet) scored(ctx context.Context, stage string, t float64, progress func(Progress)) (pairs []sketchPair, err error) {
-	for a := range j.sketches {
-		for b := a + 1; b < len(j.sketches); b++ {
-			if s, ok := minhash.JaccardAtLeast(j.sketches[a], j.sketches[b], int(j.s.db.params.Sketch), t); ok {
-				pairs = append(pairs, sketchPair{uint32(a), uint32(b), s})
-			}
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	all := jaccardjoin.Sketches{
+		Len: len(j.sketches), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[i] },
 	}
-	return pairs, nil
+	o := jaccardjoin.Options{Progress: progressOf(stage, progress)}
+	err = jaccardjoin.Pairs(ctx, all, t, o, func(a, b uint32, score minhash.Score) bool {
+		pairs = append(pairs, sketchPair{a, b, score})
+		return true
+	})
+	return pairs, err
 }
 
 // sketchPairs returns all pairs with a score of t or more, in their order.
