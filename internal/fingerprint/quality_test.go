@@ -17,7 +17,8 @@ import (
 )
 
 // scanGzip calls line with each line of a gzipped file in the folder SIMDB_DATA names.
-func scanGzip(t *testing.T, name string, line func([]byte)) {
+func scanGzip(t testing.TB, name string, line func([]byte)) {
+	t.Helper()
 	dir := os.Getenv("SIMDB_DATA")
 	if dir == "" {
 		t.Skip("SIMDB_DATA is not set")
