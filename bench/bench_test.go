@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -96,6 +98,57 @@ func TestLSH(t *testing.T) {
 	for i, set := range sets {
 		if got := l.near(l.signature(set)); !slices.Contains(got, uint32(i)) {
 			t.Fatalf("set %d finds %v", i, got)
+		}
+	}
+}
+
+// TestTexts looks at what the contestants of `jaccard` find among short texts, whose sketches hold all shingles: simdb
+// and the scan are exact then, and LSH finds equal texts.
+func TestTexts(t *testing.T) {
+	c := texts{t: 0.7}
+	s := splitmix(3)
+	text := func() (words string) {
+		for range 40 {
+			words += "w" + strconv.Itoa(int(s.next()%10000)) + " "
+		}
+		return words
+	}
+	for i := range 300 {
+		d := text()
+		if i%2 == 1 {
+			d = c.docs[i-1] + " tail " + strconv.Itoa(i)
+		}
+		c.docs = append(c.docs, d)
+	}
+	c.queries = append(c.queries, c.docs[:40]...)
+	sets := newShingleSets()
+	for _, d := range c.docs {
+		c.sets = append(c.sets, sets.of(d))
+	}
+	c.asked = c.sets[:40]
+	truth := newInverted(c.sets)
+	for _, tc := range textContestants {
+		c.dir = t.TempDir()
+		x, err := tc.build(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range c.queries {
+			got, err := x.near(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(got)
+			want := truth.atLeast(c.asked[q], c.t)
+			if strings.HasPrefix(tc.name, "LSH") {
+				got, want = slices.DeleteFunc(got, func(d uint32) bool { return d != uint32(q) }), []uint32{uint32(q)}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, query %d: %v, want %v", tc.name, q, got, want)
+			}
+		}
+		if err := x.close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

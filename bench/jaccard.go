@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"os"
@@ -200,36 +199,17 @@ type simdbText struct {
 	ask  func(query int) iter.Seq2[engine.Match, error]
 }
 
-// Queries of the engine that are asked for by what they look like, so that this module builds with an engine that
-// lacks them.
-type (
-	sketchSearcher interface {
-		JaccardSketch(ctx context.Context, sketch minhash.Sketch, t float64) iter.Seq2[engine.Match, error]
-	}
-	verifiedSearcher interface {
-		JaccardVerified(ctx context.Context, doc engine.Doc, t float64) iter.Seq2[engine.Match, error]
-	}
-)
-
 // buildSimdbText asks by sketches computed beforehand.
 func buildSimdbText(c *texts) (textIndex, error) {
 	x, err := loadTexts(c, &engine.Options{NoText: true, MinJaccard: min(c.t, 0.7)})
 	if err != nil {
 		return nil, err
 	}
-	s, ok := any(x.snap).(sketchSearcher)
-	if !ok {
-		return nil, fmt.Errorf("this engine has no JACCARD; choose others with -only")
-	}
-	h, err := minhash.New(minhash.Options{Size: sketchSize})
-	if err != nil {
-		return nil, err
-	}
 	var asked []minhash.Sketch
 	for _, q := range c.queries {
-		asked = append(asked, h.Text(q).Clone())
+		asked = append(asked, x.db.Sketch(q).Clone())
 	}
-	x.ask = func(q int) iter.Seq2[engine.Match, error] { return s.JaccardSketch(ctx, asked[q], c.t) }
+	x.ask = func(q int) iter.Seq2[engine.Match, error] { return x.snap.JaccardSketch(ctx, asked[q], c.t) }
 	return x, nil
 }
 
@@ -239,12 +219,8 @@ func buildSimdbVerified(c *texts) (textIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, ok := any(x.snap).(verifiedSearcher)
-	if !ok {
-		return nil, fmt.Errorf("this engine has no JACCARD ... VERIFY; choose others with -only")
-	}
 	x.ask = func(q int) iter.Seq2[engine.Match, error] {
-		return s.JaccardVerified(ctx, engine.Doc{Text: c.queries[q]}, c.t)
+		return x.snap.JaccardVerified(ctx, engine.Doc{Text: c.queries[q]}, c.t)
 	}
 	return x, nil
 }
