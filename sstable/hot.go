@@ -126,11 +126,8 @@ func appendHot(dst []byte, hot []HotHash) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 }
 
-// parseHot decodes a section, which may hold anything.
+// parseHot decodes a section of the right size, which may hold anything.
 func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
-	if len(data)%hotEntry != 4 {
-		return nil, base.Corruptf(file, KindHot.String(), off, "a list of %d bytes", len(data))
-	}
 	end := len(data) - 4
 	if checksum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return nil, base.Corruptf(file, KindHot.String(), off, "wrong checksum")

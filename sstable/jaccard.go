@@ -34,6 +34,7 @@ type JaccardStats struct {
 type JaccardScratch struct {
 	Stats JaccardStats // of all searches since it was last set to zero
 
+	eager  bool     // use postings whatever they cost, for tests of small tables
 	prefix []uint32 // of the query
 	room   []uint64
 	probes []probe
@@ -128,7 +129,7 @@ const (
 // gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is needed or cheaper.
 func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
 	docs := seg.bitmaps.len()
-	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) {
+	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.eager {
 		return false, nil
 	}
 	s.probes = s.probes[:0]
@@ -143,7 +144,7 @@ func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
 		if s.found, err = seg.postings.documents(p, &s.keys, s.found); err != nil {
 			return false, err
 		}
-		if scanDocsPerPosting*len(s.found) > docs {
+		if scanDocsPerPosting*len(s.found) > docs && !s.eager {
 			return false, nil
 		}
 	}

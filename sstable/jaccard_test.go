@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -31,13 +33,16 @@ func bruteJaccard(docs []Document, q minhash.Sketch, n int, t float64) (hits []J
 func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s *JaccardScratch) {
 	t.Helper()
 	for _, at := range thresholds {
-		hits, err := r.Jaccard(q, at, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
-		if want := bruteJaccard(docs, q, int(r.Params().Sketch), at); !slices.Equal(hits, want) {
-			t.Fatalf("Jaccard(%v, %v) = %v, want %v", q, at, hits, want)
+		want := bruteJaccard(docs, q, int(r.Params().Sketch), at)
+		for _, s.eager = range []bool{false, true} {
+			hits, err := r.Jaccard(q, at, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
+			if !slices.Equal(hits, want) {
+				t.Fatalf("Jaccard(%v, %v) = %v, want %v", q, at, hits, want)
+			}
 		}
 	}
 }
@@ -93,6 +98,47 @@ func TestJaccard(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// realSketches returns the sketches of testdata/sketches.bin, of 128 hashes each, of shingles of 3 words: 150 licences of
+// the SPDX list (npm spdx-license-list 6.12.0, CC0-1.0), and 150 pages of the documentation of npm in its versions, which
+// have much in common. They are as minhash encodes them, one after the other.
+func realSketches(t testing.TB) (all []minhash.Sketch) {
+	data, err := os.ReadFile(filepath.Join("testdata", "sketches.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(data) > 0 {
+		var s minhash.Sketch
+		if s, data, err = minhash.Decode(nil, data); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestJaccardReal searches sketches of real texts, with all lists of hot hashes from none to all.
+func TestJaccardReal(t *testing.T) {
+	all := realSketches(t)
+	docs := make([]Document, len(all))
+	for i, s := range all {
+		docs[i] = Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(i) << 40, Sketch: s}
+	}
+	p := testParams
+	for i, hot := range [][]HotHash{nil, hotOf(docs), HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })} {
+		p.MinJaccard = []float64{0.5, 0.65, 0.7}[i]
+		data, _ := buildTable(t, p, WriterOptions{Hot: hot, segmentDocs: 200}, docs)
+		r := openTable(t, data)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		var s JaccardScratch
+		for j := i; j < len(all); j += 3 {
+			checkJaccard(t, r, docs, all[j], &s)
+		}
+		t.Logf("%d hot: %+v", len(hot), s.Stats)
 	}
 }
 
@@ -181,7 +227,10 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 // those with a score of t have a hash of their prefixes in common.
 func TestPrefix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 58))
-	pairs, close := 200_000, 0
+	pairs, reached := 20_000, 0
+	if os.Getenv("SIMDB_THOROUGH") != "" {
+		pairs = 3_000_000
+	}
 	for range pairs {
 		n := 1 + rng.IntN(40)
 		if rng.IntN(4) == 0 {
@@ -211,7 +260,7 @@ func TestPrefix(t *testing.T) {
 			if at <= 0 || score < at {
 				continue
 			}
-			close++
+			reached++
 			pa, _ := order.prefix(nil, a, prefixLength(len(a), at), nil)
 			pb, _ := order.prefix(nil, b, prefixLength(len(b), at), nil)
 			if !slices.ContainsFunc(pa, func(h uint32) bool { return slices.Contains(pb, h) }) {
@@ -219,7 +268,7 @@ func TestPrefix(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d", close, pairs)
+	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
 }
 
 func TestHotHashes(t *testing.T) {

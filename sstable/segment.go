@@ -26,6 +26,7 @@ type segmentWriter struct {
 	hot      []HotHash
 	room     []uint64 // for hotOrder.prefix
 	docs     int      // that end a segment
+	most     int      // postings of a segment
 	number   uint16   // of the segment
 	blocks   int      // in sections of blocks that have ended
 }
@@ -38,7 +39,7 @@ func (t *Writer) initSketches(o WriterOptions) error {
 	if err := checkHot(o.Hot); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
-	t.sketches = &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs)}
+	t.sketches = &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs), most: maxPostings}
 	return nil
 }
 
@@ -59,7 +60,7 @@ func checkSketch(s []uint32, n uint32) error {
 func (t *Writer) addSketch(sketch minhash.Sketch) {
 	s := t.sketches
 	n := prefixLength(len(sketch), t.params.MinJaccard)
-	if p := &s.postings; len(p.ends) == s.docs || len(p.hashes)+n > maxPostings {
+	if p := &s.postings; len(p.ends) == s.docs || len(p.ends) > 0 && len(p.hashes)+n > s.most {
 		t.flushNames()
 		t.flushSketches()
 		t.endBlocksSection()

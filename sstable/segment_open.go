@@ -57,7 +57,7 @@ func (r *Reader) openHot(x *sketchIndex) error {
 		return err
 	}
 	data, off := r.bytes(s), s.Offset
-	if uint64(len(data)) != hotEntry*s.Count+4 {
+	if len(data)%hotEntry != 4 || uint64(len(data)/hotEntry) != s.Count {
 		return base.Corruptf(r.file, s.Name(), off, "%d bytes for %d hashes", len(data), s.Count)
 	}
 	x.order = sync.OnceValues(func() (*hotOrder, error) {
