@@ -152,59 +152,74 @@ func hostDir(t testing.TB) string {
 // left, and recovers.
 func TestCrashAtEveryOperation(t *testing.T) {
 	dir := hostDir(t)
-	whole := vfs.NewMem(dir)
-	var sc script
-	if err := sc.run(whole, 1); err != nil {
-		t.Fatal(err)
+	states := 0
+	for seed := range uint64(2) {
+		whole := vfs.NewMem(dir)
+		var sc script
+		if err := sc.run(whole, seed); err != nil {
+			t.Fatal(err)
+		}
+		ops := whole.Ops()
+		whole.Discard()
+		step := 1
+		if testing.Short() {
+			step = 7
+		}
+		for op := 1; op <= ops; op += step {
+			crashOnce(t, dir, seed, op)
+			states += 3
+		}
 	}
-	ops := whole.Ops()
-	t.Logf("%d operations", ops)
+	t.Logf("%d states recovered from", states)
+}
+
+func crashOnce(t *testing.T, dir string, seed uint64, op int) {
+	t.Helper()
+	fs := vfs.NewMem(dir)
+	defer fs.Discard()
+	fs.CrashAt(op)
+	var sc script
+	sc.run(fs, seed)
+	for i, keep := range []float64{0, 0.5, 1} {
+		clone := fs.CrashClone(keep, uint64(op*3+i))
+		sc.checkRecovered(t, clone, fmt.Sprintf("seed %d, crash at operation %d, %v of unsynced data kept", seed, op, keep))
+		clone.Discard()
+	}
+}
+
+// TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that changes something: the error
+// surfaces, reading goes on, and the database opens again with everything acknowledged.
+func TestErrorAtEveryOperation(t *testing.T) {
+	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
+		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {
+			t.Parallel()
+			failEverywhere(t, cause, vfs.FailOnce)
+		})
+		t.Run(fmt.Sprintf("%v for ever", cause), func(t *testing.T) {
+			t.Parallel()
+			failEverywhere(t, cause, vfs.FailFrom)
+		})
+	}
+}
+
+func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfs.Op) error) {
+	dir := hostDir(t)
 	step := 1
 	if testing.Short() {
 		step = 7
 	}
-	for op := 1; op <= ops; op += step {
-		fs := vfs.NewMem(dir)
-		fs.CrashAt(op)
+	for op := 1; ; op += step {
+		mem := vfs.NewMem(dir)
+		faulty := vfs.NewFaulty(mem, fail(op, cause))
 		var sc script
-		sc.run(fs, 1)
-		for i, keep := range []float64{0, 0.5, 1} {
-			clone := fs.CrashClone(keep, uint64(op*3+i))
-			sc.checkRecovered(t, clone, fmt.Sprintf("crash at operation %d, %v of unsynced data kept", op, keep))
-			clone.Discard()
+		err := sc.run(faulty, 1)
+		if faulty.Ops() < op {
+			break
 		}
-		fs.Discard()
-	}
-}
-
-// TestErrorAtEveryOperation makes every file operation fail, once and for ever: the error surfaces, reading goes on, and the
-// database opens again with everything acknowledged.
-func TestErrorAtEveryOperation(t *testing.T) {
-	dir := hostDir(t)
-	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
-		for op := 0; ; op++ {
-			mem := vfs.NewMem(dir)
-			n, hit := 0, false
-			faulty := vfs.NewFaulty(mem, func(vfs.Op) error {
-				if n++; n == op+1 {
-					hit = true
-					return cause
-				}
-				return nil
-			})
-			var sc script
-			err := sc.run(faulty, 1)
-			if !hit {
-				break
-			}
-			if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
-				t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
-			}
-			sc.checkRecovered(t, mem, fmt.Sprintf("%v at operation %d", cause, op))
-			mem.Discard()
-			if testing.Short() {
-				op += 6
-			}
+		if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
+			t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
 		}
+		sc.checkRecovered(t, mem, fmt.Sprintf("%v at operation %d", cause, op))
+		mem.Discard()
 	}
 }

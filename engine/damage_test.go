@@ -48,7 +48,7 @@ func smallDatabase(t *testing.T) string {
 	t.Helper()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "small.simdb")
-	db, err := Create(path, &Options{DisableAutoCompaction: true})
+	db, err := Create(path, &Options{DisableAutoCompaction: true, NoSketch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,10 @@ func smallDatabase(t *testing.T) string {
 }
 
 // TestFlippedBytes flips every byte (with -short every seventeenth) of the tables and logs of a small database: the answers must be
-// right or there must be an error, which names the file. Package catalog does the same with the catalog.
+// right or there must be an error, which names the file. Package catalog does the same with the catalog, and package sstable with
+// tables that have sketches.
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	path := smallDatabase(t)
 	want, err := answers(path)
 	if err != nil {
