@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 4 server with the AVX-512 kernel; only their ratios
+// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 5 server with the AVX-512 kernel; only their ratios
 // matter. The order of pairs depends on them, so they are the same for every kernel.
 const (
 	costCompare = 1.2  // a pair of fingerprints, in groups too small for the scan kernel
