@@ -1,48 +1,61 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/simhash"
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/minhash"
 )
 
 // hashCmd is `simdb hash`.
 type hashCmd struct {
 	Files   []string `arg:"" name:"file" help:"Files with one text each; - is standard input."`
 	Shingle int      `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch  int      `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	rowFlags
 }
 
-// Validate checks the flags.
-func (c *hashCmd) Validate() error {
-	if c.Shingle < 1 {
-		return fmt.Errorf("--shingle %d: a shingle has at least one word", c.Shingle)
-	}
-	return nil
+// params are what the fingerprints depend on.
+func (c *hashCmd) params() fingerprint.Params {
+	return fingerprint.Params{Shingle: c.Shingle, Sketch: c.Sketch}
 }
 
-// Run shows the fingerprints of the texts.
+// Validate checks the flags.
+func (c *hashCmd) Validate() error { return c.params().Validate() }
+
+// Run shows the fingerprints and sketches of the texts.
 func (c *hashCmd) Run(a *app) error {
 	none := false
-	_, err := a.rows(c.rowFlags, []string{"id", "fingerprint"}, func(row func(...any) error) error {
+	columns := []string{"id", "fingerprint", "words", "shingles"}
+	if c.Sketch > 0 {
+		columns = append(columns, "sketch")
+	}
+	state := fingerprint.New(c.params())
+	_, err := a.rows(c.rowFlags, columns, func(row func(...any) error) error {
 		for _, name := range c.Files {
 			text, err := readText(name)
 			if err != nil {
 				return err
 			}
-			fp, ok := simhash.Text(text, c.Shingle)
-			if !ok {
+			r := state.Text(text)
+			if r.InvalidUTF8 > 0 {
+				a.say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
+			}
+			values := []any{name, r.Fingerprint, r.Words, r.Shingles}
+			if r.Empty {
 				none = true
 				a.say("%s: the text has no words and so no fingerprint", name)
-				if err := row(name, nil); err != nil {
-					return err
-				}
-				continue
+				values[1] = nil
 			}
-			if err := row(name, fp); err != nil {
+			if c.Sketch > 0 {
+				values = append(values, sketchJSON(r.Sketch))
+			}
+			if err := row(values...); err != nil {
 				return err
 			}
 		}
@@ -52,6 +65,18 @@ func (c *hashCmd) Run(a *app) error {
 		return status(exitNo)
 	}
 	return err
+}
+
+// sketchJSON returns the hashes of a sketch as a JSON array.
+func sketchJSON(s minhash.Sketch) json.RawMessage {
+	b := []byte{'['}
+	for i, h := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(h), 10)
+	}
+	return append(b, ']')
 }
 
 // readText reads a whole file.

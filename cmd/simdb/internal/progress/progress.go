@@ -91,9 +91,10 @@ func (m *Meter) Stop() {
 // Write shows lines above the bar; p ends with a newline.
 func (m *Meter) Write(p []byte) (int, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.show != nil {
-		if n, err := m.show.Write(p); err == nil {
+	show := m.show
+	m.mu.Unlock() // mpb writes between two drawings, and drawing asks for the state
+	if show != nil {
+		if n, err := show.Write(p); err == nil {
 			return n, nil
 		}
 	}
