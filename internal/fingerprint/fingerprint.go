@@ -7,6 +7,7 @@
 package fingerprint
 
 import (
+	"fmt"
 	"io"
 	"unsafe"
 
@@ -22,6 +23,14 @@ type Params struct {
 	Shingle int    // words of a shingle, at least 1
 	Sketch  int    // hashes of a sketch; 0 makes none
 	Seed    uint64 // seed of the hash function
+}
+
+// Validate returns an error if no State can be made for p.
+func (p Params) Validate() error {
+	if p.Sketch < 0 || p.Sketch > minhash.MaxEncoded {
+		return fmt.Errorf("sketches of %d hashes: want 0 to %d", p.Sketch, minhash.MaxEncoded)
+	}
+	return token.Config{Shingle: p.Shingle, Seed: p.Seed}.Validate()
 }
 
 // Result is what State.Text computes.
@@ -44,7 +53,7 @@ type State struct {
 	bottom *minhash.Bottom // nil: no sketch
 }
 
-// New returns a State for the given parameters.
+// New returns a State for the given parameters, which must be valid.
 func New(p Params) *State {
 	s := &State{walk: token.NewShingler(p.Shingle, p.Seed)}
 	if p.Sketch > 0 {

@@ -77,7 +77,7 @@ func New(c Config) *Shingler {
 	s := &Shingler{
 		source: &scanner{h: h},
 		k:      c.Shingle,
-		words:  make([]uint64, c.Shingle-1+flushWords+segmentWords),
+		words:  make([]uint64, flushWords+segmentWords),
 		hashes: make([]uint64, flushWords+segmentWords),
 	}
 	if c.CharGrams {
@@ -159,9 +159,14 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	}
 }
 
-// room returns where the next words go.
+// room returns where the next words go. It grows the buffer for long shingles, but not beyond what the text has words
+// for, whatever k is.
 func (s *Shingler) room() *[segmentWords]uint64 {
-	return (*[segmentWords]uint64)(s.words[s.carry+s.fresh:])
+	used := s.carry + s.fresh
+	if len(s.words)-used < segmentWords {
+		s.words = append(s.words, make([]uint64, len(s.words))...)
+	}
+	return (*[segmentWords]uint64)(s.words[used:])
 }
 
 // close ends the text.
