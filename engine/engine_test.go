@@ -316,3 +316,37 @@ func TestManyShortRuns(t *testing.T) {
 		t.Fatalf("%+v, %v", st, err)
 	}
 }
+
+// TestDeletesAlone deletes more than a memtable holds: the log must not grow without end.
+func TestDeletesAlone(t *testing.T) {
+	ctx := context.Background()
+	flushes := make(chan Event, 1000)
+	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever, DisableAutoCompaction: true, OnEvent: func(e Event) { flushes <- e }})
+	l, err := db.NewLoader(ctx, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 2000
+	for i := range n {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(flushes) < 5 {
+		t.Errorf("%d flushes", len(flushes))
+	}
+	if st, err := db.Stats(); err != nil || st.Documents != 0 || st.Tombstones != n {
+		t.Errorf("%+v, %v", st, err)
+	}
+}

@@ -158,6 +158,9 @@ func (l *Loader) next() error {
 	if len(c.docs) == 0 && len(c.marks) == 0 {
 		return nil
 	}
+	if err := l.db.writable(); err != nil {
+		return l.fail(err)
+	}
 	// In order of arrival the documents get their numbers, so that the order of writing is that of the input.
 	first := l.db.allocSeqs(uint64(len(c.docs)))
 	for i := range c.docs {

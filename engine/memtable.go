@@ -46,8 +46,11 @@ type memtable struct {
 	byID map[string]*memDoc // newest version of an ID, alive or dead
 }
 
-// memDocOverhead is what a document costs in memory beside its bytes: the struct, the map entry, the slices.
-const memDocOverhead = 256
+// What a write costs in memory beside its bytes.
+const (
+	memDocOverhead    = 256 // a document: the struct, the map entry, the slices
+	tombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
+)
 
 func newMemtable() *memtable {
 	m := &memtable{byID: map[string]*memDoc{}}

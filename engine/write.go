@@ -45,6 +45,9 @@ func (db *DB) write(ctx context.Context, ops []operation) error {
 		return err
 	}
 	payload := encodeBatch(recs)
+	if len(payload) > wal.MaxPayload {
+		return fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, ErrTooLarge)
+	}
 	if err := db.lockForWrite(ctx); err != nil {
 		return err
 	}
@@ -184,7 +187,9 @@ func (db *DB) applyLocked(r record) error {
 	if ok {
 		old.kill(r.doc.Seq)
 	}
-	if !r.del {
+	if r.del {
+		db.active.bytes += len(r.doc.ID) + tombstoneOverhead
+	} else {
 		db.active.add(r.doc)
 	}
 	db.active.maxSeq = r.doc.Seq
