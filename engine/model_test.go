@@ -393,7 +393,7 @@ func TestHistories(t *testing.T) {
 func TestRetention(t *testing.T) {
 	ctx := context.Background()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	opts := &Options{TTL: 48 * time.Hour, now: func() time.Time { return now }}
+	opts := &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: func() time.Time { return now }}
 	db, err := Create(t.TempDir()+"/x.simdb", opts)
 	if err != nil {
 		t.Fatal(err)
