@@ -42,8 +42,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// flushWords is how many new words are enough to make shingles of. Where the paths of the scanner alternate, there are
-// only a few words a call.
+// flushWords is how many new words are enough to make shingles of: where the paths of the scanner alternate, it finds only
+// a few at a time. There must also be k of them, since k-1 words are carried on each time.
 const flushWords = 256
 
 // source turns text into the hashes of words, or characters; see scanner, which is the usual one.
@@ -149,7 +149,7 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
 		words, n := s.source.next(s.room(), text[read:], final)
-		if s.fresh += words; s.fresh >= flushWords {
+		if s.fresh += words; s.fresh >= max(flushWords, s.k) {
 			s.emit(sink)
 		}
 		read += n
@@ -184,12 +184,17 @@ func (s *Shingler) emit(sink Sink) {
 	s.total += int64(s.fresh)
 	words := s.words[:s.carry+s.fresh]
 	s.give(words, s.k, sink)
-	s.carry = copy(s.words, words[max(0, len(words)-(s.k-1)):])
-	s.fresh = 0
+	s.carry, s.fresh = len(words), 0
+	if gone := len(words) - (s.k - 1); gone > 0 {
+		s.carry = copy(s.words, words[gone:])
+	}
 }
 
 // give gives the shingles of k of the words to sink.
 func (s *Shingler) give(words []uint64, k int, sink Sink) {
+	if len(s.hashes) < len(words) {
+		s.hashes = append(s.hashes, make([]uint64, len(words)-len(s.hashes))...)
+	}
 	hashes := s.hashes[:poly.Shingles(s.hashes, words, k)]
 	if s.stop != nil {
 		hashes = s.withStopWord(hashes, words, k)
