@@ -2,7 +2,10 @@ package repl
 
 import (
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/simdb/simdb/query"
 )
@@ -75,14 +78,34 @@ func (s *session) dotHelp(arg string) error {
 		}
 		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("there is no help on %q", arg), Hint: hint}
 	}
-	width := 0
+	return s.writeHelp(lines)
+}
+
+const narrowHelp = 28 // columns of syntax where the terminal is too narrow for syntax and explanation as they are
+
+// writeHelp writes pairs of syntax and explanation in two columns. On a narrow terminal explanations are wrapped, and begin below
+// a syntax that is longer than its column.
+func (s *session) writeHelp(lines [][2]string) error {
+	left, right := 0, 0
 	for _, l := range lines {
-		width = max(width, len(l[0]))
+		left, right = max(left, len(l[0])), max(right, len(l[1]))
 	}
+	if width := s.options.Width; width > 0 && left+2+right > width {
+		left = min(left, narrowHelp)
+		right = max(width-left-2, 20)
+	}
+	var b strings.Builder
 	for _, l := range lines {
-		if _, err := fmt.Fprintln(s.out, strings.TrimRight(fmt.Sprintf("%-*s  %s", width, l[0], l[1]), " ")); err != nil {
-			return err
+		syntax := l[0]
+		if len(syntax) > left {
+			b.WriteString(syntax + "\n")
+			syntax = ""
+		}
+		for row := range strings.Lines(text.WrapSoft(l[1], right) + "\n") {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s  %s", left, syntax, row), " \n") + "\n")
+			syntax = ""
 		}
 	}
-	return nil
+	_, err := io.WriteString(s.out, b.String())
+	return err
 }

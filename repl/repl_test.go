@@ -335,3 +335,28 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpWidth writes .help for terminals of several widths: no line is longer, and no word is lost.
+func TestHelpWidth(t *testing.T) {
+	var words []string
+	for _, width := range []int{0, 60, 80, 120, 200} {
+		var out strings.Builder
+		s := &session{out: &out, options: output.Options{Width: width}}
+		if err := s.dotHelp(""); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
+				t.Errorf("width %d: %d columns: %q", width, n, line)
+			}
+		}
+		got := strings.Fields(out.String())
+		slices.Sort(got)
+		if words == nil {
+			words = got
+		}
+		if !slices.Equal(got, words) {
+			t.Errorf("width %d: other words:\n%s", width, out.String())
+		}
+	}
+}

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -80,14 +81,16 @@ type Options struct {
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
 }
 
-// Detect returns the options that suit f: on a terminal a table of its width, coloured unless NO_COLOR is set or TERM
-// is "dumb"; anywhere else TSV.
+// Detect returns the options that suit f: on a terminal a table of its width, or of COLUMNS if that is set, coloured unless
+// NO_COLOR is set or TERM is "dumb"; anywhere else TSV.
 func Detect(f *os.File) Options {
 	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return Options{Format: TSV}
 	}
 	o := Options{Format: Table, Terminal: true, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+		o.Width = w
+	} else if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 		o.Width = w
 	}
 	return o
