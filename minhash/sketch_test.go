@@ -25,7 +25,7 @@ func TestBottomAgainstSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 5, 128, 1000} {
 		b := NewBottom(n)
-		for range 200 {
+		for range 60 {
 			count := r.IntN(1 << r.IntN(17))
 			values := 1 + r.Uint64N(1<<r.IntN(40))
 			all := make([]uint64, count)
@@ -87,7 +87,7 @@ func refJaccard(a, b Sketch, n int) (score float64, exact bool) {
 
 func TestJaccardAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 20000 {
+	for range 6000 {
 		n := 1 + r.IntN(64)
 		sizeA, sizeB := 1+r.IntN(2*n), 1+r.IntN(2*n)
 		x, y := randomPair(r, sizeA, sizeB, r.IntN(min(sizeA, sizeB)+1))
@@ -145,7 +145,7 @@ func TestMergeIsSketchOfUnion(t *testing.T) {
 
 // TestQuality simulates pairs of sets and compares the estimates with the truth.
 func TestQuality(t *testing.T) {
-	trials := 1500
+	trials := 600
 	if os.Getenv("SIMDB_LONG") != "" {
 		trials = 20000
 	}
@@ -177,7 +177,7 @@ func TestQuality(t *testing.T) {
 		rmse := math.Sqrt(square / f)
 		t.Logf("J %.3f, sizes 1 : %.2f: bias %+.4f, RMSE %.4f, mean stated error %.4f, at least J %.2f; SketchJaccard bias %+.4f; Containment bias %+.4f",
 			truth, c.ratio, bias/f, rmse, errs/f, passed/f, plain/f, inA/f)
-		if limit := 0.003 + 2*c.rmse/math.Sqrt(f); math.Abs(bias/f) > limit || rmse > 1.03*c.rmse || math.Abs(inA/f) > limit {
+		if limit := 0.003 + 2*c.rmse/math.Sqrt(f); math.Abs(bias/f) > limit || rmse > 1.06*c.rmse || math.Abs(inA/f) > limit {
 			t.Errorf("J %.3f, sizes 1 : %.2f: bias %+.4f, RMSE %.4f, Containment %+.4f", truth, c.ratio, bias/f, rmse, inA/f)
 		}
 		if math.Abs(errs/f-rmse) > 0.1*rmse {
