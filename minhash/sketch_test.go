@@ -145,7 +145,7 @@ func TestMergeIsSketchOfUnion(t *testing.T) {
 
 // TestQuality simulates pairs of sets and compares the estimates with the truth.
 func TestQuality(t *testing.T) {
-	trials := 600
+	trials := 1500
 	if os.Getenv("SIMDB_LONG") != "" {
 		trials = 20000
 	}
