@@ -74,13 +74,24 @@ func TestFormats(t *testing.T) {
 		{"table of more than MaxRows", Options{MaxRows: 1}, []string{"id"}, [][]any{{"a"}, {"b"}, {"c"}},
 			"┌────┐\n│ id │\n├────┤\n│ a  │\n└────┘\n… and 2 more\n"},
 		{"table without rows", Options{}, []string{"id"}, nil, "┌────┐\n│ id │\n├────┤\n└────┘\n"},
-		{"narrow table of a document", Options{Width: 76}, []string{"id", "text", "fingerprint", "time"},
-			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}}, strings.Join([]string{
+		{"narrow table of documents", Options{Width: 76}, []string{"id", "text", "fingerprint", "time"},
+			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}, {"b", "", uint64(0), docTime}}, strings.Join([]string{
 				"┌────┬────────────────────────┬──────────────────┬─────────────────────────┐",
 				"│ id │ text                   │ fingerprint      │ time                    │",
 				"├────┼────────────────────────┼──────────────────┼─────────────────────────┤",
 				"│ a  │ word word word word w… │ 00000000000000ff │ 2026-01-02T02:04:05.67Z │",
+				"│ b  │                        │ 0000000000000000 │ 2026-01-02T02:04:05.67Z │",
 				"└────┴────────────────────────┴──────────────────┴─────────────────────────┘\n"}, "\n")},
+		{"narrow table of one document", Options{Width: 50}, []string{"id", "text", "fingerprint", "time"},
+			[][]any{{"a", strings.Repeat("word ", 50), uint64(255), docTime}}, strings.Join([]string{
+				"┌─────────────┬──────────────────────────────────┐",
+				"│ column      │ value                            │",
+				"├─────────────┼──────────────────────────────────┤",
+				"│ id          │ a                                │",
+				"│ text        │ word word word word word word w… │",
+				"│ fingerprint │ 00000000000000ff                 │",
+				"│ time        │ 2026-01-02T02:04:05.67Z          │",
+				"└─────────────┴──────────────────────────────────┘\n"}, "\n")},
 		{"narrow table", Options{Width: 24}, []string{"id", "text"}, [][]any{{"a", "日本語のとても長いテキスト"}}, strings.Join([]string{
 			"┌────┬─────────────────┐",
 			"│ id │ text            │",
@@ -203,7 +214,11 @@ func TestTableWidth(t *testing.T) {
 				t.Fatalf("unprintable: %q", line)
 			}
 		}
-		if len(rows) > 0 && strings.Count(got, "\n") != len(rows)+4 {
+		lines := len(rows)
+		if lines == 1 && strings.Contains(got, "│ column") {
+			lines = n
+		}
+		if len(rows) > 0 && strings.Count(got, "\n") != lines+4 {
 			t.Fatalf("%d lines for %d rows:\n%s", strings.Count(got, "\n"), len(rows), got)
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	tableChunk  = 5000     // rows held back before a table is drawn
 	minCell     = 4        // no column is cut below this many terminal columns
 	minFlexible = 10       // columns of text are not cut below this for the sake of columns of numbers
+	manyColumns = 4        // a row of fewer is never turned
 	maxCellRead = 16 << 10 // bytes of a cell looked at when it will be cut to a terminal's width
 )
 
@@ -68,6 +69,9 @@ func (f *tableFormat) row(w *bufio.Writer, values []any) {
 }
 
 func (f *tableFormat) end(w *bufio.Writer, _ int64) {
+	if len(f.cells) == 1 && f.drawn == 0 && f.hidden == 0 {
+		f.turn()
+	}
 	if len(f.cells) > 0 || f.drawn == 0 {
 		f.draw(w)
 	}
@@ -181,6 +185,23 @@ func (f *tableFormat) fit() {
 			f.cut(i, limit)
 		}
 	}
+}
+
+// turn makes the columns of a table of one row its rows, if there are many and they don't fit beside each other: a document.
+func (f *tableFormat) turn() {
+	need := 1
+	for i, cell := range f.cells[0] {
+		need += 3 + max(text.StringWidth(f.columns[i]), text.StringWidth(cell))
+	}
+	if f.o.Width <= 0 || need <= f.o.Width || len(f.columns) < manyColumns {
+		return
+	}
+	var cells [][]string
+	for i, cell := range f.cells[0] {
+		cells = append(cells, []string{f.columns[i], cell})
+	}
+	f.columns = []string{"column", "value"}
+	f.cells, f.right, f.rigid = cells, []bool{false, false}, []bool{true, false}
 }
 
 // cut cuts a column to a width.
