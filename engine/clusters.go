@@ -76,8 +76,8 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 		return nil, err
 	}
 	var keeper []uint32
-	if t, ok := by.Threshold(); ok {
-		keeper, err = c.sketchKeepers(ctx, order, t, o)
+	if by.jaccard {
+		keeper, err = c.sketchKeepers(ctx, order, by, o)
 	} else {
 		keeper, err = c.keepers(ctx, order, by.k, o)
 	}
@@ -214,7 +214,10 @@ func (c *clustering) collect(keeper []uint32) error {
 func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 	members := make([]Member, 0, cl.size)
 	for _, f := range c.byKeeper[cl.from:cl.to] {
-		match := c.match(f, cl.keeper)
+		match, err := c.match(f, cl.keeper)
+		if err != nil {
+			return nil, err
+		}
 		for i := c.first[f]; i < c.first[f+1]; i++ {
 			id, err := c.place(i).id()
 			if err != nil {

@@ -35,6 +35,14 @@ func (db *DB) sketching() error {
 	return nil
 }
 
+// keepsTexts reports whether the database keeps the texts that verifying needs.
+func (db *DB) keepsTexts() error {
+	if !db.params.StoreText {
+		return fmt.Errorf("%s keeps no texts to verify on: %w", db.path, ErrParams)
+	}
+	return nil
+}
+
 // A jaccardHit is a visible document with a score. Its id aliases the table or memtable.
 type jaccardHit struct {
 	id []byte
@@ -84,8 +92,8 @@ func (s *Snapshot) JaccardSketch(ctx context.Context, sketch minhash.Sketch, t f
 // errors. The database must keep texts.
 func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
-		if !s.db.params.StoreText {
-			return fmt.Errorf("%s keeps no texts to verify on: %w", s.db.path, ErrParams)
+		if err := s.db.keepsTexts(); err != nil {
+			return err
 		}
 		sketch, err := s.querySketch(doc)
 		if err != nil {
@@ -99,22 +107,32 @@ func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter
 			}
 			text = stored.Text
 		}
-		if err := s.jaccard(ctx, sketch, s.candidateThreshold(sketch, t), doc.ID, sc); err != nil {
-			return err
-		}
-		return s.verify(ctx, text, t, sc)
+		return s.jaccardVerified(ctx, sketch, []byte(text), t, doc.ID, sc)
 	})
+}
+
+// jaccardVerified is jaccard by the similarity of texts.
+func (s *Snapshot) jaccardVerified(ctx context.Context, sketch minhash.Sketch, text []byte, t float64, except string, sc *jaccardScratch) error {
+	if err := s.jaccard(ctx, sketch, s.candidateThreshold(sketch, t), except, sc); err != nil {
+		return err
+	}
+	return s.verify(ctx, text, t, sc)
 }
 
 // candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. An estimate is off
 // only where a sketch is full. A query of less than t N shingles is that similar to no document whose sketch is full: that
 // has N shingles at least, and the similarity of sets is at most the ratio of their sizes.
 func (s *Snapshot) candidateThreshold(sketch minhash.Sketch, t float64) float64 {
-	n := float64(s.db.params.Sketch)
-	if t > 1 || !(t > 0) || float64(len(sketch)) < t*n {
+	if t > 1 || !(t > 0) || float64(len(sketch)) < t*float64(s.db.params.Sketch) {
 		return t // the first is refused by jaccard
 	}
-	return max(t-verifyErrors*math.Sqrt(t*(1-t)/n), 1/n/2)
+	return s.db.lowered(t)
+}
+
+// lowered returns t less the margin for estimates from full sketches.
+func (db *DB) lowered(t float64) float64 {
+	n := float64(db.params.Sketch)
+	return max(t-verifyErrors*math.Sqrt(t*(1-t)/n), min(t, 1/n/2))
 }
 
 // querySketch returns the sketch to look for.
@@ -275,19 +293,20 @@ func (s *Snapshot) PlanJaccard(doc Doc, t float64) (parts []PartPlan, err error)
 }
 
 // verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t or more.
-func (s *Snapshot) verify(ctx context.Context, text string, t float64, sc *jaccardScratch) error {
+func (s *Snapshot) verify(ctx context.Context, text []byte, t float64, sc *jaccardScratch) error {
 	sets := s.db.shingleSets()
-	mine := sets.of(text)
+	mine := sets.ofBytes(text)
 	kept := sc.hits[:0]
 	var d sstable.Document
 	for _, h := range sc.hits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := h.document(&d); err != nil {
+		other, err := h.text(&d)
+		if err != nil {
 			return err
 		}
-		if score := mine.jaccard(sets.ofBytes(d.Text)); score >= t {
+		if score := mine.jaccard(sets.ofBytes(other)); score >= t {
 			h.Score = minhash.Score{Score: score, Exact: true}
 			kept = append(kept, h)
 		}
@@ -296,10 +315,15 @@ func (s *Snapshot) verify(ctx context.Context, text string, t float64, sc *jacca
 	return nil
 }
 
-// bestOtherSketch returns the document most similar to d that has another ID and a score of t or more.
-func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, t float64) (Match, bool, error) {
+// bestOtherSketch returns the document most similar to d that has another ID and matches it by the criterion.
+func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
 	sketch := minhash.Sketch(d.Sketch)
-	seq := s.yieldJaccard(ctx, func(sc *jaccardScratch) error { return s.jaccard(ctx, sketch, t, string(d.ID), sc) })
+	seq := s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
+		if by.verified {
+			return s.jaccardVerified(ctx, sketch, d.Text, by.t, string(d.ID), sc)
+		}
+		return s.jaccard(ctx, sketch, by.t, string(d.ID), sc)
+	})
 	for m, err := range seq {
 		return m, err == nil, err
 	}

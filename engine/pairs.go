@@ -27,26 +27,34 @@ type joinSet struct {
 	first    []uint32         // first[i] is where the items of group i begin; one more than groups
 	fps      []uint64         // by fingerprint: of each group, ascending
 	sketches []minhash.Sketch // by sketch: of each group
+	texts    *textScores      // where texts decide; nil else
 }
 
 func (j *joinSet) groups() int { return len(j.first) - 1 }
 
 // match returns how group f compares with group g.
-func (j *joinSet) match(f, g uint32) Match {
-	if j.sketches == nil {
-		return Match{Distance: distance(j.fps[f], j.fps[g])}
+func (j *joinSet) match(f, g uint32) (Match, error) {
+	switch {
+	case j.sketches == nil:
+		return Match{Distance: distance(j.fps[f], j.fps[g])}, nil
+	case j.texts != nil:
+		score, err := j.texts.score(g, f)
+		return Match{Score: score, Exact: true}, err
 	}
 	s := minhash.Jaccard(j.sketches[f], j.sketches[g], int(j.s.db.params.Sketch))
-	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}
+	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}, nil
 }
 
 func (s *Snapshot) newJoinSet(ctx context.Context, by Criterion) (*joinSet, error) {
 	j := &joinSet{s: s}
 	var err error
-	if _, ok := by.Threshold(); ok {
+	if by.jaccard {
 		err = j.addSketches(ctx)
 	} else {
 		err = j.addFingerprints(ctx)
+	}
+	if by.verified {
+		j.texts = j.newTextScores(textMemory)
 	}
 	if err != nil {
 		return nil, err
@@ -235,8 +243,8 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 			if err != nil {
 				return err
 			}
-			if t, ok := by.Threshold(); ok {
-				found, err = j.sketchPairs(ctx, t, progress)
+			if by.jaccard {
+				found, err = j.sketchPairs(ctx, by, progress)
 			} else {
 				found, err = j.pairs(ctx, by.k, progress)
 			}

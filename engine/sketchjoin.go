@@ -19,22 +19,31 @@ type sketchPair struct {
 
 func (p *sketchPair) ends() (a, b *uint32) { return &p.a, &p.b }
 
-// scored returns all pairs of items with a score of t or more, in no particular order.
-func (j *joinSet) scored(ctx context.Context, stage string, t float64, progress func(Progress)) (pairs []sketchPair, err error) {
+// scored returns all pairs of items that match by the criterion, in no particular order.
+func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
+	t := by.t
+	if by.verified {
+		t = j.s.db.lowered(t)
+	}
 	all := jaccardjoin.Sketches{
 		Len: len(j.sketches), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[i] },
 	}
 	o := jaccardjoin.Options{Progress: progressOf(stage, progress)}
 	err = jaccardjoin.Pairs(ctx, all, t, o, func(a, b uint32, score minhash.Score) bool {
-		pairs = append(pairs, sketchPair{a, b, score})
+		if score.Score >= by.t || !score.Exact {
+			pairs = append(pairs, sketchPair{a, b, score})
+		}
 		return true
 	})
+	if err == nil && by.verified {
+		pairs, err = j.verify(ctx, pairs, by.t, progress)
+	}
 	return pairs, err
 }
 
-// sketchPairs returns all pairs with a score of t or more, in their order.
-func (j *joinSet) sketchPairs(ctx context.Context, t float64, progress func(Progress)) (func(func(Pair) bool), error) {
-	pairs, err := j.scored(ctx, "pairs", t, progress)
+// sketchPairs returns all pairs that match by the criterion, in their order.
+func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(Progress)) (func(func(Pair) bool), error) {
+	pairs, err := j.scored(ctx, "pairs", by, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +66,8 @@ func (j *joinSet) sketchPairs(ctx context.Context, t float64, progress func(Prog
 }
 
 // sketchKeepers is keepers by score.
-func (c *clustering) sketchKeepers(ctx context.Context, order []uint32, t float64, o *ClusterOptions) ([]uint32, error) {
-	pairs, err := c.scored(ctx, "clusters", t, o.Progress)
+func (c *clustering) sketchKeepers(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
+	pairs, err := c.scored(ctx, "clusters", by, o.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -118,6 +118,15 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 				found[p] = true
 			}
 		}
+		pairs := 0
+		for p, err := range db.Pairs(ctx, engine.Jaccard(threshold).Verified(), nil) {
+			if pairs++; err != nil || !found[pairOf(p.A, p.B)] {
+				t.Fatalf("t = %g: the join finds %v (%v), the searches do not", threshold, p, err)
+			}
+		}
+		if pairs != len(found) {
+			t.Errorf("t = %g: the join finds %d pairs, searches %d", threshold, pairs, len(found))
+		}
 		want := 0
 		for _, j := range truth {
 			if j >= threshold {

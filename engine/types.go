@@ -60,16 +60,28 @@ type Member struct {
 
 // Criterion says when two documents count as near-duplicates: Near(k) or Jaccard(t).
 type Criterion struct {
-	jaccard bool
-	k       int
-	t       float64
+	jaccard  bool
+	verified bool
+	k        int
+	t        float64
 }
 
 // Near is the criterion "fingerprints differ in at most k bits", k in 0..64.
 func Near(k int) Criterion { return Criterion{k: k} }
 
-// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1.
+// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1, as estimated from sketches.
 func Jaccard(t float64) Criterion { return Criterion{jaccard: true, t: t} }
+
+// Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in truth remains, and scores
+// are exact. Candidates are pairs whose estimate is not below t by more than 3.3 standard errors. The database must keep
+// texts. Near(k) is exact as it is, and is returned as it is.
+func (c Criterion) Verified() Criterion {
+	c.verified = c.jaccard
+	return c
+}
+
+// IsVerified says whether the criterion is decided on the texts.
+func (c Criterion) IsVerified() bool { return c.verified }
 
 // Distance returns k of Near(k), and false for another criterion.
 func (c Criterion) Distance() (k int, ok bool) { return c.k, !c.jaccard }
@@ -77,8 +89,11 @@ func (c Criterion) Distance() (k int, ok bool) { return c.k, !c.jaccard }
 // Threshold returns t of Jaccard(t), and false for another criterion.
 func (c Criterion) Threshold() (t float64, ok bool) { return c.t, c.jaccard }
 
-// String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8".
+// String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8 VERIFY".
 func (c Criterion) String() string {
+	if c.verified {
+		return fmt.Sprintf("JACCARD %g VERIFY", c.t)
+	}
 	if c.jaccard {
 		return fmt.Sprintf("JACCARD %g", c.t)
 	}
@@ -98,7 +113,8 @@ type ClusterMode int
 const (
 	// Star clusters: every member matches its keeper. Fingerprints are taken in order of preference (of its most
 	// preferred document); each joins the nearest keeper so far that it matches, of equally near ones the preferred
-	// one, or becomes a keeper itself. Documents of equal fingerprint stay together.
+	// one, or becomes a keeper itself. Documents of equal fingerprint stay together. By Jaccard documents are taken one
+	// by one, and the nearest is the one with the highest score.
 	Star ClusterMode = iota
 	// Components are the connected components of the matching pairs: members may be far from the keeper.
 	Components

@@ -292,20 +292,24 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, e
 // checkCriterion reports whether the database can answer by the criterion.
 func (db *DB) checkCriterion(by Criterion) error {
 	if t, ok := by.Threshold(); ok {
-		return errors.Join(db.sketching(), checkThreshold(t))
+		err := errors.Join(db.sketching(), checkThreshold(t))
+		if err == nil && by.verified {
+			err = db.keepsTexts()
+		}
+		return err
 	}
 	return checkDistance(by.k)
 }
 
 // bestOther returns the best match of d that has another ID.
 func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
-	if t, ok := by.Threshold(); ok {
+	if _, ok := by.Threshold(); ok {
 		s, err := db.Snapshot()
 		if err != nil {
 			return Match{}, false, err
 		}
 		defer s.Close()
-		return s.bestOtherSketch(ctx, d, t)
+		return s.bestOtherSketch(ctx, d, by)
 	}
 	k := by.k
 	if !d.HasFingerprint {

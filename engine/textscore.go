@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// Memory for the shingle sets of a join that texts decide, in shingles of 8 bytes, and how many pairs a worker takes at a time.
+const (
+	textMemory = 8 << 20
+	textRun    = 1024
+)
+
+// textScores compares the texts of items. Sets of shingles are kept as long as there is room: the pairs of a cluster share
+// their documents, and neighbours in the order of fingerprints share blocks of texts. It serves one goroutine.
+type textScores struct {
+	j       *joinSet
+	sets    *shingler
+	kept    map[uint32]shingleSet // by item
+	room    int                   // shingles that may still be kept
+	memory  int                   // shingles that may be kept
+	scratch sstable.Document
+}
+
+func (j *joinSet) newTextScores(memory int) *textScores {
+	return &textScores{j: j, sets: j.s.db.shingleSets(), kept: map[uint32]shingleSet{}, room: memory, memory: memory}
+}
+
+// score returns the Jaccard similarity of the texts of items a and b. Of many with the same a it reads a once.
+func (x *textScores) score(a, b uint32) (float64, error) {
+	mine, err := x.set(a)
+	if err != nil {
+		return 0, err
+	}
+	other, err := x.set(b)
+	return mine.jaccard(other), err
+}
+
+// text returns the document's text: the memtable's own, or one in scratch.
+func (p place) text(scratch *sstable.Document) ([]byte, error) {
+	if p.mem != nil {
+		return p.mem.Text, nil
+	}
+	err := p.part.Document(p.doc, scratch)
+	return scratch.Text, err
+}
+
+// set returns the shingle set of an item. When memory is full all other sets are dropped: those in use now come back.
+func (x *textScores) set(i uint32) (shingleSet, error) {
+	if set, ok := x.kept[i]; ok {
+		return set, nil
+	}
+	text, err := x.j.place(i).text(&x.scratch)
+	if err != nil {
+		return nil, err
+	}
+	set := x.sets.ofBytes(text)
+	if len(set) > x.room {
+		clear(x.kept)
+		x.room = x.memory
+	}
+	if len(set) <= x.room {
+		x.kept[i] = set
+		x.room -= len(set)
+	}
+	return set, nil
+}
+
+// verify returns those of pairs whose texts have a similarity of t or more, with that as their score. Runs of pairs are
+// shared out to as many workers as there are processors.
+func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, t float64, progress func(Progress)) ([]sketchPair, error) {
+	slices.SortFunc(pairs, func(x, y sketchPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(pairs)/textRun))
+	var next, done atomic.Int64
+	var failed atomic.Bool
+	var report sync.Mutex
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			x := j.newTextScores(textMemory / workers)
+			for !failed.Load() {
+				from := int(next.Add(textRun)) - textRun
+				if from >= len(pairs) {
+					return
+				}
+				run := pairs[from:min(from+textRun, len(pairs))]
+				if errs[w] = j.s.safely(ctx, func() error { return x.scoreAll(ctx, run) }); errs[w] != nil {
+					failed.Store(true)
+					return
+				}
+				if done.Add(int64(len(run))); progress != nil && report.TryLock() {
+					progress(Progress{Stage: "verify", Done: done.Load(), Total: int64(len(pairs)), Unit: "pairs"})
+					report.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p sketchPair) bool { return p.score.Score < t }), nil
+}
+
+// scoreAll gives pairs the score of their texts.
+func (x *textScores) scoreAll(ctx context.Context, pairs []sketchPair) error {
+	for i := range pairs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		score, err := x.score(pairs[i].a, pairs[i].b)
+		if err != nil {
+			return err
+		}
+		pairs[i].score = minhash.Score{Score: score, Exact: true}
+	}
+	return nil
+}

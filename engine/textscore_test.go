@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// longTexts makes a database of texts whose sketches are mostly full, so that estimates are wrong.
+func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
+	t.Helper()
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16})
+	m := &textModel{texts: map[string]string{}}
+	for i := range 250 {
+		id, text := fmt.Sprintf("t%03d", i), randomText(r)
+		if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		m.texts[id] = text
+	}
+	return db, m
+}
+
+// TestVerifiedJoins compares pairs and clusters decided on the texts with brute force: nothing below the threshold, nothing
+// well above it missed, scores exact.
+func TestVerifiedJoins(t *testing.T) {
+	db, m := longTexts(t, rand.New(rand.NewPCG(21, 22)))
+	ctx := t.Context()
+	similar := func(a, b string) float64 {
+		return db.shingleSets().of(m.texts[a]).jaccard(db.shingleSets().of(m.texts[b]))
+	}
+	overestimated := 0
+	for _, threshold := range []float64{0.3, 0.6, 0.8} {
+		by := Jaccard(threshold).Verified()
+		want := 0
+		for a, text := range m.texts {
+			for b := range m.verified(db, text, threshold, a) {
+				if a < b {
+					want++
+				}
+			}
+		}
+		found := map[[2]string]bool{}
+		last := 2.0
+		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
+			if s := similar(p.A, p.B); p.Score != s || s < threshold || s > last || !p.Exact || p.Error != 0 {
+				t.Fatalf("%v: %+v, in truth %g", by, p, s)
+			}
+			last = p.Score
+			found[[2]string{p.A, p.B}] = true
+		}
+		if missed := want - len(found); missed < 0 || missed > 1+want/200 {
+			t.Errorf("%v: %d of %d pairs missed", by, missed, want)
+		}
+		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold), nil)) {
+			if !found[[2]string{p.A, p.B}] {
+				overestimated++
+			}
+		}
+		for _, mode := range []ClusterMode{Star, Components} {
+			keeper, members := "", 0
+			for _, x := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Mode: mode})) {
+				if members++; x.Keep {
+					keeper = x.ID
+				}
+				if s := similar(keeper, x.ID); x.Score != s || !x.Exact || mode == Star && s < threshold {
+					t.Fatalf("%v, mode %d: %+v, in truth %g to %s", by, mode, x, s, keeper)
+				}
+			}
+			if mode == Components && len(found) > 0 && members == 0 {
+				t.Errorf("%v: no clusters", by)
+			}
+		}
+	}
+	if overestimated == 0 {
+		t.Error("the estimates need no verifying")
+	}
+}
+
+// TestTextScores drops sets when memory is short, and scores the same.
+func TestTextScores(t *testing.T) {
+	db, _ := longTexts(t, rand.New(rand.NewPCG(23, 24)))
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	j, err := s.newJoinSet(t.Context(), Jaccard(0.5).Verified())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int{0, 100, 1000} {
+		small := j.newTextScores(memory)
+		for a := range uint32(40) {
+			for b := range uint32(40) {
+				x, err := small.score(a, b)
+				y, err2 := j.texts.score(a, b)
+				if x != y || err != nil || err2 != nil {
+					t.Fatalf("memory %d: %g (%v), want %g (%v)", memory, x, err, y, err2)
+				}
+				kept := 0
+				for _, set := range small.kept {
+					kept += len(set)
+				}
+				if kept > memory || kept+small.room != memory {
+					t.Fatalf("%d shingles kept with memory for %d, %d free", kept, memory, small.room)
+				}
+			}
+		}
+	}
+}
+
+// TestPutNovelVerified turns away by the texts alone.
+func TestPutNovelVerified(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	db, m := longTexts(t, r)
+	stored := 0
+	for i := range 80 {
+		id, text := fmt.Sprintf("new%03d", i), randomText(r)
+		want := m.verified(db, text, 0.5, id)
+		best := 0.0
+		for _, s := range want {
+			best = max(best, s)
+		}
+		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5).Verified())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok == (len(want) > 0) && best > 0.55 || !ok && (x.Score != want[x.ID] || !x.Exact) {
+			t.Fatalf("%s: stored %v, %+v, want %v", id, ok, x, want)
+		}
+		if ok {
+			stored++
+			m.texts[id] = text
+		}
+	}
+	if stored == 0 || stored == 80 {
+		t.Errorf("%d of 80 stored", stored)
+	}
+}
+
+// TestVerifiedNeedsTexts refuses where no texts are kept.
+func TestVerifiedNeedsTexts(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, &Options{NoText: true})
+	by := Jaccard(0.5).Verified()
+	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
+		t.Errorf("PutNovel: %v", err)
+	}
+	for _, err := range db.Pairs(ctx, by, nil) {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("Pairs: %v", err)
+		}
+	}
+	for _, err := range db.Clusters(ctx, by, nil) {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("Clusters: %v", err)
+		}
+	}
+	if s := by.String(); s != "JACCARD 0.5 VERIFY" || !by.IsVerified() || Near(3).Verified() != Near(3) {
+		t.Errorf("%s, %v", s, by)
+	}
+}
