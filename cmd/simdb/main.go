@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,10 @@ func (a *app) fail(err error) int {
 		return int(s)
 	}
 	if a.interrupted() {
-		if !errors.Is(err, errInterrupted) {
+		switch {
+		case errors.Is(err, context.Canceled):
+			fmt.Fprintln(a.err, "simdb: interrupted")
+		case !errors.Is(err, errInterrupted):
 			fmt.Fprintf(a.err, "simdb: %v\n", err)
 		}
 		return exitInterrupt
