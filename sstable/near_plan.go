@@ -28,9 +28,9 @@ type costModel struct {
 }
 
 var searchCosts = map[string]costModel{
-	"avx512": {probe: 120, key: 0.25, scan: 0.2},
-	"avx2":   {probe: 120, key: 0.35, scan: 0.3},
-	"go":     {probe: 180, key: 2.5, scan: 2.2},
+	"avx512": {probe: 160, key: 0.2, scan: 0.2},
+	"avx2":   {probe: 160, key: 0.35, scan: 0.35},
+	"go":     {probe: 250, key: 3, scan: 2},
 }
 
 var cost = searchCosts[kernel.Name()]
