@@ -17,7 +17,8 @@
 // is found exactly once and nothing has to be remembered to drop duplicates (canonical acceptance). When A runs short,
 // a node starts afresh from all bits that still vary in its group, with budget k: that only narrows the search, since
 // the conditions gathered on the way down are kept. With 64 uniform bits, k = 3 and blocks of 13 bits the recursion is
-// the classic choice of 2 of 5 blocks: 10 passes, 6 of which stay within the first-level cache; larger k go deeper.
+// the classic choice of 2 of 5 blocks: 4 passes over everything, and 10 over groups that stay within the first-level
+// cache; larger k go deeper.
 // This is the multi-sort of Manku, Jain and Das Sarma ("Detecting Near-Duplicates for Web Crawling", WWW 2007) with
 // the prefix recursion of Tabei, Uno, Sugiyama and Tsuda ("Single versus Multiple Sorting in All Pairs Similarity
 // Search", ACML 2010).
