@@ -3,7 +3,6 @@ package token
 import (
 	"encoding/binary"
 	"math/bits"
-	"unsafe"
 
 	"github.com/simdb/simdb/internal/textkernel"
 )
@@ -45,50 +44,62 @@ var chunkMask = func() (m [17][2]uint64) {
 	return m
 }()
 
-// hashASCII stores to dst[i] the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all 0-9, A-Z, a-z. It may
+// hashEdges stores to dst[i] the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all 0-9, A-Z, a-z. It may
 // read, and ignores, up to 16 bytes past a word.
-func (h Hasher) hashASCII(dst []uint64, text *window, edges []uint16) {
-	for {
+func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
+	for len(dst) > 0 {
 		n := textkernel.HashWords(dst, text[:], edges, h.k0, h.k1)
 		dst, edges = dst[n:], edges[2*n:]
-		if len(dst) == 0 {
-			return
-		}
-		// No kernel, a last group that is not full, or one with a long word.
-		n = len(dst)
-		if textkernel.HasHashWords() {
-			n = min(n, textkernel.WordGroup)
-		}
-		for i := 0; i < n; i++ {
-			i += h.hashShort(dst[i:n], text, edges[2*i:])
-			if i < n {
-				dst[i] = h.hashLong(text, uint(edges[2*i]), uint(edges[2*i+1]))
-			}
+		// What is left begins with a group that is not full, or has a long word.
+		n = min(len(dst), textkernel.WordGroup)
+		for i := range dst[:n] {
+			dst[i] = h.hashLong(text, uint(edges[2*i]), uint(edges[2*i+1]))
 		}
 		dst, edges = dst[n:], edges[2*n:]
 	}
 }
 
-// hashShort is hashASCII one word at a time, up to the first word of more than 16 bytes. It returns how many it hashed.
-func (h Hasher) hashShort(dst []uint64, text *window, edges []uint16) int {
+// hashMasks does the same from masks of words, where there is no kernel for offsets and hashes: it stores to dst the
+// hashes of the words that end before the offset end. It returns how many they are, and where the word starts that does
+// not, or -1.
+func (h Hasher) hashMasks(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (n, open int) {
 	k0, k1 := h.k0, h.k1
-	// Pairs spare the loop the checks of two indices.
-	words := unsafe.Slice((*[2]uint16)(unsafe.Pointer(unsafe.SliceData(edges[:2*len(dst)]))), len(dst))
-	dst = dst[:len(words)]
-	for i, w := range words {
-		start, size := int(w[0]), uint(w[1])-uint(w[0])
-		if size > 16 || start > maxSegment {
-			return i
+	open = -1
+	before := uint64(0)
+	for i, m := range masks {
+		edges := m ^ (m<<1 | before) // bits that differ from the one before
+		before = m >> 63
+		base := i * blockBytes
+		for edges != 0 {
+			at := base + bits.TrailingZeros64(edges)
+			edges &= edges - 1
+			if open < 0 {
+				open = at
+				if edges == 0 {
+					break
+				}
+				at = base + bits.TrailingZeros64(edges)
+				edges &= edges - 1
+			}
+			if at == end {
+				return n, open
+			}
+			if size := uint(at - open); size <= 16 && uint(open) <= maxSegment {
+				b := text[open:]
+				lo := (binary.LittleEndian.Uint64(b) | lowCase) & chunkMask[size][0]
+				hi := (binary.LittleEndian.Uint64(b[8:]) | lowCase) & chunkMask[size][1]
+				dst[n] = fold(hi^k1, lo^k0)
+			} else {
+				dst[n] = h.hashLong(text, uint(open), uint(at))
+			}
+			n++
+			open = -1
 		}
-		b := text[start:]
-		lo := (binary.LittleEndian.Uint64(b) | lowCase) & chunkMask[size][0]
-		hi := (binary.LittleEndian.Uint64(b[8:]) | lowCase) & chunkMask[size][1]
-		dst[i] = fold(hi^k1, lo^k0)
 	}
-	return len(dst)
+	return n, open
 }
 
-// hashLong returns the hash of the word text[start:end] of more than 16 bytes.
+// hashLong returns the hash of the word text[start:end] of any length.
 func (h Hasher) hashLong(text *window, start, end uint) uint64 {
 	v := h.k1
 	for ; end-start > 16; start += 16 {

@@ -97,15 +97,28 @@ func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 		read += n
 		s.uni = true
 	}
-	n := textkernel.Edges(s.edges[:], s.masks[:full])
-	if n > 0 && int(s.edges[n-1]) == read {
-		n-- // a word that ends where the ASCII bytes do may go on
-	}
-	words = n / 2
-	if n%2 == 1 { // the last word has started and not ended
-		read = int(s.edges[n-1])
+	words, open := s.hashWords(dst, text, s.masks[:full], read)
+	if open >= 0 {
+		read = open
 		s.uni = s.uni || read == 0
 	}
-	s.h.hashASCII(dst[:words], text, s.edges[:2*words])
 	return words, read
+}
+
+// hashWords stores to dst the hashes of the words that masks describe and that end before the offset end, for one that
+// ends there may go on. It returns how many they are, and where the word starts that does not end, or -1.
+func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (words, open int) {
+	if !textkernel.HasHashWords() {
+		return s.h.hashMasks(dst, text, masks, end)
+	}
+	n := textkernel.Edges(s.edges[:], masks)
+	if n > 0 && int(s.edges[n-1]) == end {
+		n--
+	}
+	open = -1
+	if n%2 == 1 { // the last word has started and not ended
+		open = int(s.edges[n-1])
+	}
+	s.h.hashEdges(dst[:n/2], text, s.edges[:n&^1])
+	return n / 2, open
 }

@@ -22,15 +22,9 @@ func BenchmarkStages(b *testing.B) {
 		}
 		per(b)
 	})
-	b.Run("edges", func(b *testing.B) {
-		for b.Loop() {
-			textkernel.Edges(s.edges[:], s.masks[:segment/blockBytes])
-		}
-		per(b)
-	})
 	b.Run("hash", func(b *testing.B) {
 		for b.Loop() {
-			s.h.hashASCII(words[:n], text, s.edges[:2*n])
+			s.hashWords(&words, text, s.masks[:segment/blockBytes], segment)
 		}
 		per(b)
 	})
