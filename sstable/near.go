@@ -189,6 +189,8 @@ type scanFor struct {
 	k     int
 	lead  int
 	off   int
+	batch *batch // of which the search is part, or nil
+	query uint32 // its position there
 }
 
 // scanRange compares the keys of one range.
@@ -316,12 +318,21 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
 		}
 	}
 	hit.Fingerprint = f.invert(key)
+	if f.batch != nil {
+		f.batch.unresolved = append(f.batch.unresolved, batchHit{hit, f.query})
+		return nil
+	}
+	return x.resolve(f.table, hit, s)
+}
+
+// resolve adds the documents of a fingerprint that table t has found.
+func (x *Index) resolve(t int, hit Hit, s *Scratch) error {
 	lo, hi, err := x.tables[0].run.Find(hit.Fingerprint)
 	if err != nil {
 		return err
 	}
 	if lo == hi {
-		return f.run.corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
+		return x.tables[t].run.corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
 	}
 	for ; lo < hi; lo++ {
 		hit.Doc = uint32(lo)

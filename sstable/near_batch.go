@@ -1,11 +1,20 @@
 package sstable
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // A batch of searches shares one walk through each table: the queries are sorted by their permuted keys, so that those that need the
 // same block follow each other and find it in the cache. All use the radii that are best for mean ranges. A query that meets a hot range
 // is set aside when the first such range is seen; later it is searched alone, with radii of its own, and of what that finds the part
 // that the tables before had found already is left out.
+
+// Hits of tables after the first are fingerprints, whose documents run 0 has. They are collected and looked up there in order too.
+
+// batchUnresolved is how many such hits are collected.
+const batchUnresolved = 1 << 16
 
 // batchWindow is how many queries are looked up, and their ranges prefetched, before they are scanned.
 const batchWindow = 16
@@ -16,6 +25,13 @@ type batch struct {
 	aside        []uint8 // of each query, 1 + the table where it was set aside, or 0
 	window       []batchEntry
 	hits         []Hit // of a query that is searched alone
+	unresolved   []batchHit
+}
+
+// batchHit is a fingerprint that a query has found, without its documents.
+type batchHit struct {
+	Hit
+	query uint32
 }
 
 // batchQuery is a query as a table permutes it.
@@ -31,13 +47,14 @@ type batchEntry struct {
 }
 
 // NearBatch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
-// order. An error of emit ends it. len(queries) < 1<<32; it keeps 33 bytes a query in s.
+// order. An error of emit ends it. len(queries) < 1<<32; it keeps 33 bytes a query in s, and 24 a hit that is waiting, of which there are few.
 func (x *Index) NearBatch(queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) error {
 	if k < 0 || x.tables[0].run.n == 0 {
 		return nil
 	}
 	k = min(k, maxDistance)
 	a := x.standardPlan(k, s)
+	s.batch.unresolved = s.batch.unresolved[:0]
 	s.batch.aside = append(s.batch.aside[:0], make([]uint8, len(queries))...)
 	if a.scan {
 		for i, q := range queries {
@@ -107,7 +124,31 @@ func (x *Index) batchTable(queries []uint64, k, t int, a *allocation, s *Scratch
 			return err
 		}
 		rest = rest[n:]
+		if len(w.unresolved) >= batchUnresolved {
+			if err := x.resolveBatch(t, s, emit); err != nil {
+				return err
+			}
+		}
 	}
+	return x.resolveBatch(t, s, emit)
+}
+
+// resolveBatch emits the documents of the fingerprints that table t has found.
+func (x *Index) resolveBatch(t int, s *Scratch, emit func(int, Hit) error) error {
+	w := &s.batch
+	slices.SortFunc(w.unresolved, func(a, b batchHit) int { return cmp.Compare(a.Fingerprint, b.Fingerprint) })
+	for _, u := range w.unresolved {
+		s.dst = s.dst[:0]
+		if err := x.resolve(t, u.Hit, s); err != nil {
+			return err
+		}
+		for _, h := range s.dst {
+			if err := emit(int(u.query), h); err != nil {
+				return err
+			}
+		}
+	}
+	w.unresolved = w.unresolved[:0]
 	return nil
 }
 
@@ -139,10 +180,10 @@ func (x *Index) lookUpWindow(some []batchQuery, t, radius int, limit float64, s 
 func (x *Index) scanWindow(k, t int, a *allocation, s *Scratch, emit func(int, Hit) error) error {
 	s.Stats.Probes += len(s.ranges)
 	table := &x.tables[t]
-	f := scanFor{permuted: table, a: a, table: t, k: k, lead: table.leadBits}
+	f := scanFor{permuted: table, a: a, table: t, k: k, lead: table.leadBits, batch: &s.batch}
 	next := 0
 	for _, e := range s.batch.window {
-		f.q = e.key
+		f.q, f.query = e.key, e.query
 		s.dst = s.dst[:0]
 		for ; next < e.end; next++ {
 			f.off = int(s.ranges[next].dist)
