@@ -21,6 +21,14 @@ func decode512() {
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
 	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch",
 		"space. Keys past the last one are noise.")
+	spreadOnes(numbers)
+	joinKeys(eight)
+	VZEROUPPER()
+	RET()
+}
+
+// spreadOnes is the first pass.
+func spreadOnes(numbers Mem) {
 	ones := Load(Param("ones"), GP64())
 	p := Load(Param("unary"), GP64())
 	words := Load(Param("words"), GP64())
@@ -55,7 +63,11 @@ func decode512() {
 	JNZ(LabelRef("word"))
 
 	Label("keys")
-	Load(Param("ones"), ones)
+}
+
+// joinKeys is the second pass; eight holds the numbers 0..7.
+func joinKeys(eight Mem) {
+	ones := Load(Param("ones"), GP64())
 	dst := Load(Param("dst"), GP64())
 	packed := Load(Param("packed"), GP64())
 	l := Load(Param("l"), GP64())
@@ -88,6 +100,4 @@ func decode512() {
 	ADDQ(width, packed)
 	DECQ(groups)
 	JNZ(LabelRef("group"))
-	VZEROUPPER()
-	RET()
 }
