@@ -22,10 +22,11 @@ import (
 
 const (
 	hotEntry = 8
-	// Of a table with more documents than hotSample, every second, third, ... one is counted, down to every 32nd.
-	hotSample = 1 << 15
-	hotStride = 32
-	// A hash is hot if hotLeast documents have it, by this estimate, and hotCounted of those that are counted do: 32 to 256.
+	// Every document is counted of up to hotAll; of more, a sample of as many, of an eighth, or of hotMost.
+	hotAll    = 1 << 15
+	hotStride = 8
+	hotMost   = 1 << 18
+	// A hash is hot if hotLeast documents have it, by this estimate, and hotCounted of those that are counted do.
 	hotLeast   = 32
 	hotCounted = 8
 )
@@ -64,7 +65,7 @@ func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
 // hotHashes counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter
 // is high enough.
 func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
-	stride := min(max((n+hotSample-1)/hotSample, 1), hotStride)
+	stride := max(min((n+hotAll-1)/hotAll, hotStride), (n+hotMost-1)/hotMost, 1)
 	threshold := max(hotLeast/stride, hotCounted)
 	counters := make([]uint8, 1<<min(max(bits.Len(uint(n/stride))+7, 12), 25))
 	mask := uint32(len(counters) - 1)

@@ -302,9 +302,9 @@ func TestHotHashes(t *testing.T) {
 	if err != nil || !slices.Equal(merged, hot) {
 		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(hot))
 	}
-	sampled := HotHashes(2*hotSample+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
+	sampled := HotHashes(2*hotAll+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
 	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h HotHash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
-		sampled[at].Documents < 2*hotSample {
+		sampled[at].Documents < 2*hotAll {
 		t.Error("a hash of all documents is not found in a sample: " + fmt.Sprint(sampled[:min(len(sampled), 5)]))
 	}
 }
