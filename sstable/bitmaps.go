@@ -17,7 +17,8 @@ import (
 //	| bitmap   64 |     | bitmap   64 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //
-// Bit i of a bitmap is bit i%64 of its 64-bit word i/64.
+// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. Where no document of the segment has a sketch, as where there are
+// fingerprints and no texts, all bitmaps are zero, and the section is empty.
 const (
 	bitmapSize   = 64
 	bitmapsShift = 6
@@ -46,6 +47,8 @@ func appendBitmapSums(dst, stored []byte) []byte {
 type bitmaps struct {
 	file, section string
 	off           int64 // of the section in the file
+	n             int
+	zero          bool // all are, and nothing is stored
 	data          []byte
 	sums          []byte
 	direct        []minhash.Bitmap // data, where the processor can read it as it is; else nil
@@ -54,11 +57,14 @@ type bitmaps struct {
 
 // openBitmaps checks that the section has the right size for n documents.
 func openBitmaps(data []byte, n uint32, file, section string, off int64) (*bitmaps, error) {
+	if n > 0 && len(data) == 0 {
+		return &bitmaps{file: file, section: section, off: off, n: int(n), zero: true}, nil
+	}
 	blocks := (int64(n) + bitmapsBlock - 1) / bitmapsBlock
 	if int64(len(data)) != int64(n)*bitmapSize+4*blocks {
 		return nil, base.Corruptf(file, section, off, "%d bytes for %d bitmaps", len(data), n)
 	}
-	b := &bitmaps{file: file, section: section, off: off, checked: make([]atomic.Uint64, (blocks+63)/64)}
+	b := &bitmaps{file: file, section: section, off: off, n: int(n), checked: make([]atomic.Uint64, (blocks+63)/64)}
 	b.data, b.sums = data[:int64(n)*bitmapSize], data[int64(n)*bitmapSize:]
 	p := unsafe.Pointer(unsafe.SliceData(b.data))
 	if littleEndian && n > 0 && uintptr(p)%unsafe.Alignof(uint64(0)) == 0 {
@@ -74,20 +80,24 @@ var littleEndian = func() bool {
 }()
 
 // len returns the number of bitmaps.
-func (b *bitmaps) len() int { return len(b.data) / bitmapSize }
+func (b *bitmaps) len() int { return b.n }
 
-// numBlocks returns the number of blocks.
+// numBlocks returns the number of blocks that are stored.
 func (b *bitmaps) numBlocks() int { return len(b.sums) / 4 }
 
 // block returns the bitmaps of block i after checking them. They are in room where they can't be read in place.
 func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
+	from := i << bitmapsShift
+	n := min(bitmapsBlock, b.len()-from)
+	if b.zero {
+		clear(room[:n])
+		return room[:n], nil
+	}
 	if b.checked[i>>6].Load()>>(i&63)&1 == 0 {
 		if err := b.check(i); err != nil {
 			return nil, err
 		}
 	}
-	from := i << bitmapsShift
-	n := min(bitmapsBlock, b.len()-from)
 	if b.direct != nil {
 		return b.direct[from : from+n], nil
 	}

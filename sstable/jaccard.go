@@ -75,6 +75,9 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, s *JaccardScratch, dst []J
 	}
 	for i := range r.sketches.segments {
 		seg := &r.sketches.segments[i]
+		if seg.bitmaps.zero {
+			continue
+		}
 		gathered, err := r.gather(seg, s)
 		if err == nil && gathered {
 			err = seg.reject(j, s)

@@ -33,6 +33,9 @@ func (r *Reader) JaccardPlan(q minhash.Sketch, t float64, s *JaccardScratch) (p 
 	before := s.Stats.Postings
 	for i := range r.sketches.segments {
 		seg := &r.sketches.segments[i]
+		if seg.bitmaps.zero {
+			continue
+		}
 		gathered, err := r.gather(seg, s)
 		if err != nil {
 			return p, err

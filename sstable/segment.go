@@ -22,6 +22,7 @@ type segmentWriter struct {
 	sketchWriter
 	postings postingsWriter
 	bitmaps  []byte // of the segment, as stored
+	any      bool   // a document of the segment has a sketch
 	order    *hotOrder
 	hot      []HotHash
 	room     []uint64 // for hotOrder.prefix
@@ -70,6 +71,7 @@ func (t *Writer) addSketch(sketch minhash.Sketch) {
 	s.postings.ends = append(s.postings.ends, uint32(len(s.postings.hashes)))
 	b := sketch.Bitmap()
 	s.bitmaps = appendBitmap(s.bitmaps, &b)
+	s.any = s.any || len(sketch) > 0
 	if s.add(sketch) {
 		t.flushSketches()
 	}
@@ -92,8 +94,10 @@ func (t *Writer) endBlocksSection() {
 
 	docs := uint64(len(s.postings.ends))
 	t.out.begin(KindBitmaps, s.number)
-	t.out.write(s.bitmaps)
-	t.out.write(appendBitmapSums(nil, s.bitmaps))
+	if s.any {
+		t.out.write(s.bitmaps)
+		t.out.write(appendBitmapSums(nil, s.bitmaps))
+	}
 	t.out.end(docs)
 	t.out.begin(KindPostings, s.number)
 	n, err := s.postings.writeTo(&t.out)
@@ -103,7 +107,7 @@ func (t *Writer) endBlocksSection() {
 	if s.number++; len(t.out.sections)+maxTables+segmentReserve > maxSections {
 		t.fail(fmt.Errorf("more than %d segments: %w", s.number, ErrTooLarge))
 	}
-	s.bitmaps, s.postings.hashes, s.postings.ends = s.bitmaps[:0], s.postings.hashes[:0], s.postings.ends[:0]
+	s.any, s.bitmaps, s.postings.hashes, s.postings.ends = false, s.bitmaps[:0], s.postings.hashes[:0], s.postings.ends[:0]
 }
 
 // segmentReserve is the number of sections that a table has besides segments and runs, or more.

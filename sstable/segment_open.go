@@ -87,6 +87,9 @@ func (r *Reader) openSegment(x *sketchIndex, i uint16, first uint32) (n uint32, 
 	if s, err = r.required(KindPostings, i); err != nil {
 		return 0, err
 	}
+	if seg.bitmaps.zero && s.Count > 0 {
+		return 0, base.Corruptf(r.file, s.Name(), s.Offset, "%d postings of documents without bitmaps", s.Count)
+	}
 	run, err := r.run(KindPostings, i, s.Count)
 	if err != nil {
 		return 0, err
