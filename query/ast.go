@@ -34,11 +34,12 @@ type countStmt struct {
 	Select   *selectStmt   `parser:"| @@ )?"`
 }
 
-// putStmt is PUT {...} [UNLESS criterion].
+// putStmt is PUT {...} [UNLESS criterion [VERIFY]].
 type putStmt struct {
 	Word   lexer.Token    `parser:"@'PUT'"`
 	Doc    lexer.Token    `parser:"@( JSON | Param | Named )"`
-	Unless *criterionExpr `parser:"( 'UNLESS' @@ )?"`
+	Unless *criterionExpr `parser:"( 'UNLESS' @@"`
+	Verify *lexer.Token   `parser:"  @'VERIFY'? )?"`
 }
 
 // getStmt is GET 'a'.
@@ -54,14 +55,14 @@ type deleteStmt struct {
 	ID    *lexer.Token `parser:"| @( String | Param | Named ) )"`
 }
 
-// pairsStmt is PAIRS criterion [LIMIT n] [OFFSET n].
+// pairsStmt is PAIRS criterion [LIMIT n] [OFFSET n] [VERIFY].
 type pairsStmt struct {
 	Word      lexer.Token    `parser:"@'PAIRS'"`
 	Criterion *criterionExpr `parser:"@@"`
 	Clauses   []*clause      `parser:"@@*"`
 }
 
-// clustersStmt is CLUSTERS criterion [MODE star|components] [LIMIT n] [OFFSET n].
+// clustersStmt is CLUSTERS criterion [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY].
 type clustersStmt struct {
 	Word      lexer.Token    `parser:"@'CLUSTERS'"`
 	Criterion *criterionExpr `parser:"@@"`

@@ -57,8 +57,8 @@ func (x *run) bindTextCall(e *call) (predicate, error) {
 	if name == "JACCARD" {
 		return x.bindJaccard(e.Name, t, share)
 	}
-	if !x.db.Params().Text {
-		return nil, errorAt(x.p.text, e.Name.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", name)
+	if err := x.needTexts(e.Name); err != nil {
+		return nil, err
 	}
 	p := &textPredicate{name: name, target: t, threshold: share}
 	if name == "LEVENSHTEIN" {
@@ -106,10 +106,8 @@ func none(context.Context) iter.Seq2[engine.Match, error] {
 }
 
 func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate, error) {
-	if x.db.Params().Sketch == 0 {
-		e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "JACCARD needs a database with sketches, and this one has none")
-		e.Class, e.Err = ClassParameter, engine.ErrNoSketches
-		return nil, e
+	if err := x.needSketches(word); err != nil {
+		return nil, err
 	}
 	if _, words := x.db.Fingerprint(t.doc.Text); !words && t.self == "" {
 		return &setPredicate{label: "JACCARD(" + t.label + ")", carries: scoreMeasure, sorted: byScore, costs: func(*run) float64 { return 0 }, list: none, verified: none}, nil
@@ -124,19 +122,39 @@ func (x *run) bindJaccard(word lexer.Token, t target, share float64) (predicate,
 	}, nil
 }
 
+const verifyHint = "it recomputes the scores of JACCARD on the texts"
+
+// needSketches refuses a word that a database without sketches can't carry out.
+func (x *run) needSketches(word lexer.Token) error {
+	if x.db.Params().Sketch > 0 {
+		return nil
+	}
+	e := errorAt(x.p.text, word.Pos.Offset, "use NEAR", "%s needs a database with sketches, and this one has none", word.Value)
+	e.Class, e.Err = ClassParameter, engine.ErrNoSketches
+	return e
+}
+
+// needTexts refuses a word that a database without texts can't carry out.
+func (x *run) needTexts(word lexer.Token) error {
+	if x.db.Params().Text {
+		return nil
+	}
+	return errorAt(x.p.text, word.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", word.Value)
+}
+
 // verify makes each JACCARD of a selection recompute its scores on the texts.
 func (x *run) verify(sel *selection, word *lexer.Token) error {
 	verified := false
 	for _, l := range sel.predicates {
 		if p, ok := l.predicate.(*setPredicate); ok && p.verified != nil {
-			if !x.db.Params().Text {
-				return errorAt(x.p.text, word.Pos.Offset, "", "VERIFY needs the texts of documents, and this database keeps none")
+			if err := x.needTexts(*word); err != nil {
+				return err
 			}
 			p.list, p.label, verified = p.verified, p.label+" VERIFY", true
 		}
 	}
 	if !verified {
-		return errorAt(x.p.text, word.Pos.Offset, "it recomputes the scores of JACCARD on the texts", "VERIFY needs JACCARD")
+		return errorAt(x.p.text, word.Pos.Offset, verifyHint, "VERIFY needs JACCARD")
 	}
 	return nil
 }

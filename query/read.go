@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/alecthomas/participle/v2/lexer"
+
 	"github.com/simdb/simdb/engine"
 )
 
@@ -47,7 +49,7 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 
 // pairs runs PAIRS criterion.
 func (x *run) pairs(s *pairsStmt) error {
-	c, err := x.criterion(s.Criterion)
+	c, err := x.criterion(s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (x *run) pairs(s *pairsStmt) error {
 
 // clusters runs CLUSTERS criterion [MODE m].
 func (x *run) clusters(s *clustersStmt) error {
-	c, err := x.criterion(s.Criterion)
+	c, err := x.criterion(s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
 		return err
 	}
@@ -101,22 +103,30 @@ func (x *run) clusters(s *clustersStmt) error {
 	return nil
 }
 
-// window returns what LIMIT and OFFSET leave of rows; other clauses are refused.
+// verifyClause returns the VERIFY among clauses, or nil.
+func verifyClause(list []*clause) *lexer.Token {
+	for _, e := range list {
+		if e.Verify != nil {
+			return e.Verify
+		}
+	}
+	return nil
+}
+
+// window returns what LIMIT and OFFSET leave of rows. VERIFY is the criterion's; other clauses are refused.
 func (x *run) window(statement string, list []*clause) (func(iter.Seq2[Row, error]) iter.Seq2[Row, error], error) {
 	for _, e := range list {
-		if e.Limit != nil || e.Offset != nil {
+		if e.Limit != nil || e.Offset != nil || e.Verify != nil {
 			continue
 		}
 		at, what := 0, ""
 		switch {
 		case e.Since != nil:
 			at, what = e.Since.Word.Pos.Offset, "SINCE"
-		case e.Verify != nil:
-			at, what = e.Verify.Pos.Offset, "VERIFY"
 		default:
 			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
 		}
-		return nil, errorAt(x.p.text, at, "it takes LIMIT and OFFSET", "%s does not go with %s", what, statement)
+		return nil, errorAt(x.p.text, at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
 	}
 	c, err := x.bindClauses(list)
 	if err != nil {

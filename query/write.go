@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// put runs PUT {...} [UNLESS criterion].
+// put runs PUT {...} [UNLESS criterion [VERIFY]].
 func (x *run) put(s *putStmt) error {
 	doc, err := x.document(s.Doc)
 	if err != nil {
@@ -23,7 +23,7 @@ func (x *run) put(s *putStmt) error {
 		x.say("stored")
 		return nil
 	}
-	c, err := x.criterion(s.Unless)
+	c, err := x.criterion(s.Unless, s.Verify)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,23 @@ func (x *run) decode(t lexer.Token, raw []byte) (engine.Doc, error) {
 	return engine.Doc{}, errorAt(x.p.text, offset, "", "%v", err)
 }
 
-// criterion returns what NEAR k or JACCARD t says.
-func (x *run) criterion(e *criterionExpr) (engine.Criterion, error) {
+// criterion returns what NEAR k or JACCARD t says, decided on the texts if there is a VERIFY.
+func (x *run) criterion(e *criterionExpr, verify *lexer.Token) (engine.Criterion, error) {
 	if e.Word.Value == "NEAR" {
+		if verify != nil {
+			return engine.Criterion{}, errorAt(x.p.text, verify.Pos.Offset, verifyHint, "VERIFY needs JACCARD")
+		}
 		k, err := x.values.integer(e.Value, "k", 0, 64)
 		return engine.Near(k), err
 	}
+	if err := x.needSketches(e.Word); err != nil {
+		return engine.Criterion{}, err
+	}
 	t, err := x.values.share(e.Value)
-	return engine.Jaccard(t), err
+	if verify == nil || err != nil {
+		return engine.Jaccard(t), err
+	}
+	return engine.Jaccard(t).Verified(), x.needTexts(*verify)
 }
 
 // delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing.
