@@ -13,15 +13,28 @@ import (
 // auditRow is a line of the audit: a line of the input that is not in the output, and why. Together the kept lines and
 // the audit are all that was read.
 type auditRow struct {
-	ID       *string `json:"id"`
-	Keeper   *string `json:"keeper"`
-	Distance *int    `json:"distance"`
-	Rule     string  `json:"rule"`
-	File     string  `json:"file"`
-	Line     int64   `json:"line"`
-	Reason   string  `json:"reason,omitempty"` // of a rejected line
+	ID     *string `json:"id"`
+	Keeper *string `json:"keeper"`
+	*auditDistance
+	*auditScore
+	Rule   string `json:"rule"`
+	File   string `json:"file"`
+	Line   int64  `json:"line"`
+	Reason string `json:"reason,omitempty"` // of a rejected line
 
 	keeper int64 // whose ID is still needed, -1 for none
+}
+
+// auditDistance is how far a document is from its keeper: of --near.
+type auditDistance struct {
+	Distance *int `json:"distance"` // null for a rejected line
+}
+
+// auditScore is how similar a document is to its keeper: of --jaccard.
+type auditScore struct {
+	Score *float64 `json:"score"` // null, as the others, for a rejected line
+	Error *float64 `json:"error"`
+	Exact *bool    `json:"exact"`
 }
 
 // audit writes audit rows in the order of the input. Where a document is kept that comes later than one that is
@@ -31,13 +44,14 @@ type audit struct {
 	e       *json.Encoder
 	dropped map[int64]member
 	rule    string
+	scores  bool              // rows have scores, not distances
 	keepers map[int64]*string // IDs of documents for which others are dropped; nil until they are met
 	waiting []auditRow
 }
 
 // newAudit starts the audit of a run that drops these documents.
-func newAudit(path string, dropped map[int64]member, rule keepRule) (*audit, error) {
-	a := &audit{dropped: dropped, rule: rule.name, keepers: map[int64]*string{}}
+func newAudit(path string, dropped map[int64]member, rule keepRule, scores bool) (*audit, error) {
+	a := &audit{dropped: dropped, rule: rule.name, scores: scores, keepers: map[int64]*string{}}
 	if rule.field != "" {
 		a.rule += ":" + rule.field
 	}
@@ -68,9 +82,13 @@ func (a *audit) document(n int64, rec *input.Record, m member, dropped bool) err
 		}
 		return nil
 	}
-	a.waiting = append(a.waiting, auditRow{
-		ID: &rec.Doc.ID, Distance: &m.distance, Rule: a.rule, File: rec.File, Line: rec.Line, keeper: m.keeper,
-	})
+	row := auditRow{ID: &rec.Doc.ID, Rule: a.rule, File: rec.File, Line: rec.Line, keeper: m.keeper}
+	if a.scores {
+		row.auditScore = &auditScore{&m.match.Score, &m.match.Error, &m.match.Exact}
+	} else {
+		row.auditDistance = &auditDistance{&m.match.Distance}
+	}
+	a.waiting = append(a.waiting, row)
 	return a.release()
 }
 
@@ -79,7 +97,13 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	a.waiting = append(a.waiting, auditRow{Rule: "rejected", File: is.File, Line: is.Line, Reason: is.Reason, keeper: -1})
+	row := auditRow{Rule: "rejected", File: is.File, Line: is.Line, Reason: is.Reason, keeper: -1}
+	if a.scores {
+		row.auditScore = &auditScore{}
+	} else {
+		row.auditDistance = &auditDistance{}
+	}
+	a.waiting = append(a.waiting, row)
 	return a.release()
 }
 
@@ -145,7 +169,7 @@ func (d *dedup) summary(start time.Time) {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
 	}
 	dropped := int64(len(d.dropped))
-	row("clusters", d.clusters, "", fmt.Sprintf("groups of near-duplicates: at most %d of 64 bits differ", d.c.Near))
+	row("clusters", d.clusters, "", "groups of near-duplicates: "+d.c.meaning(!d.c.NoVerify))
 	row("dropped", dropped, share(dropped), d.auditNote())
 	row("kept", d.kept, share(d.kept), d.keptNote())
 }
@@ -163,8 +187,12 @@ func (d *dedup) rule() string {
 }
 
 func (d *dedup) auditNote() string {
+	measure := "distance"
+	if d.c.Jaccard != nil {
+		measure = "score"
+	}
 	if path := d.c.auditPath(); path != "" {
-		return "near-duplicates; keeper and distance of each are in " + path
+		return "near-duplicates; keeper and " + measure + " of each are in " + path
 	}
 	return "near-duplicates; --audit FILE writes a list of them"
 }

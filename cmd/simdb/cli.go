@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -82,74 +81,6 @@ type inputFlags struct {
 // inputFormat is --format of commands that read files.
 type inputFormat struct {
 	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
-}
-
-// nearFlag is the criterion of a search.
-type nearFlag struct {
-	Near distance `required:"" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
-}
-
-// distance is a number of bits, 0 to 64.
-type distance int
-
-// UnmarshalText parses a distance.
-func (d *distance) UnmarshalText(text []byte) error {
-	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 0 || n > 64 {
-		return fmt.Errorf("%q: a fingerprint has 64 bits, K is 0 to 64", text)
-	}
-	*d = distance(n)
-	return nil
-}
-
-// criterion is that of the flag.
-func (n nearFlag) criterion() engine.Criterion { return engine.Near(int(n.Near)) }
-
-// criterionFlags are the criterion of a search: one of the two.
-type criterionFlags struct {
-	Near    *distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
-	Jaccard *share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if they share at least T of their shingles, such as 0.8 or 80%; estimated from their sketches."`
-}
-
-// share is a number above 0 and up to 1.
-type share float64
-
-// UnmarshalText parses a share.
-func (s *share) UnmarshalText(text []byte) error {
-	digits, percent := strings.CutSuffix(string(text), "%")
-	v, err := strconv.ParseFloat(digits, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v > 0 && v <= 1) {
-		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
-	}
-	*s = share(v)
-	return nil
-}
-
-// criterion is that of the flag.
-func (f criterionFlags) criterion() engine.Criterion {
-	if f.Jaccard != nil {
-		return engine.Jaccard(float64(*f.Jaccard))
-	}
-	return engine.Near(int(*f.Near))
-}
-
-// columns are columns of rows with those that measure a match.
-func (f criterionFlags) columns(columns ...string) []string {
-	if f.Jaccard != nil {
-		return append(columns, "score", "error", "exact")
-	}
-	return append(columns, "distance")
-}
-
-// values are the values of columns.
-func (f criterionFlags) values(m engine.Match, values ...any) []any {
-	if f.Jaccard != nil {
-		return append(values, m.Score, m.Error, m.Exact)
-	}
-	return append(values, m.Distance)
 }
 
 // age is a duration with days and weeks: 30d, 2w, 48h, 90m.

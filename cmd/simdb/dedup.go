@@ -18,14 +18,15 @@ import (
 
 // dedupCmd is `simdb dedup`.
 //
-// The files are read twice. The first pass puts the fingerprints, and nothing else, into a temporary database under the
-// ordinals of the documents; there the clusters are formed. The second pass copies every line that is kept, byte for
-// byte, and writes the audit for every other one.
+// The files are read twice. The first pass puts what the criterion needs, fingerprints alone or sketches and texts, into a
+// temporary database under the ordinals of the documents; there the clusters are formed. The second pass copies every line
+// that is kept, byte for byte, and writes the audit for every other one.
 type dedupCmd struct {
 	Files []string `arg:"" name:"file" help:"Files with documents; - is standard input."`
-	nearFlag
+	criterionFlags
+	noVerifyFlag
 	Output  string   `short:"o" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
-	Audit   string   `placeholder:"FILE" help:"Write what is not kept, and why, to FILE: JSON lines with id, keeper, distance, rule, file, line (default: beside -o, as OUTPUT.audit.jsonl)."`
+	Audit   string   `placeholder:"FILE" help:"Write what is not kept, and why, to FILE: JSON lines with id, keeper, distance or score, rule, file, line (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool     `help:"Write no audit."`
 	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which one of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD."`
 	inputFormat
@@ -76,8 +77,8 @@ type dedup struct {
 
 // member is a document that is not kept.
 type member struct {
-	keeper   int64
-	distance int
+	keeper int64
+	match  engine.Match // how it compares with the keeper
 }
 
 // Run does it all.
@@ -118,7 +119,7 @@ func (d *dedup) work(dir string) (err error) {
 	if err := d.spool(dir); err != nil {
 		return err
 	}
-	db, err := engine.Create(filepath.Join(dir, "fingerprints"), &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever})
+	db, err := engine.Create(filepath.Join(dir, "documents"), d.c.databaseOptions())
 	if err != nil {
 		return err
 	}
@@ -130,6 +131,16 @@ func (d *dedup) work(dir string) (err error) {
 		return err
 	}
 	return d.write()
+}
+
+// databaseOptions keep what the criterion needs. The self-join makes its own index of sketches: with the greatest floor that
+// of the tables is as good as none.
+func (c *dedupCmd) databaseOptions() *engine.Options {
+	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever}
+	if c.Jaccard != nil {
+		o.NoText, o.NoSketch, o.MinJaccard = c.NoVerify, false, 1
+	}
+	return o
 }
 
 // checkOutputs refuses to overwrite an input, or one output with another.
@@ -292,7 +303,7 @@ func (d *dedup) load(db *engine.DB) error {
 func (d *dedup) cluster(db *engine.DB) error {
 	o := &engine.ClusterOptions{Before: d.c.Keep.before(d.values), Progress: d.meter.Report}
 	keeper := int64(0)
-	for m, err := range db.Clusters(d.a.context(), d.c.criterion(), o) {
+	for m, err := range db.Clusters(d.a.context(), d.c.criterion(!d.c.NoVerify), o) {
 		if err != nil {
 			return err
 		}
@@ -302,7 +313,7 @@ func (d *dedup) cluster(db *engine.DB) error {
 			d.clusters++
 			continue
 		}
-		d.dropped[n] = member{keeper: keeper, distance: m.Distance}
+		d.dropped[n] = member{keeper: keeper, match: m.Match}
 	}
 	return nil
 }
@@ -317,7 +328,7 @@ func (d *dedup) write() (err error) {
 	}
 	d.a.onExit(out.Abort)
 	defer out.Abort()
-	audit, err := newAudit(d.c.auditPath(), d.dropped, d.c.Keep)
+	audit, err := newAudit(d.c.auditPath(), d.dropped, d.c.Keep, d.c.Jaccard != nil)
 	if err != nil {
 		return err
 	}

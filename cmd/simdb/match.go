@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -16,7 +17,8 @@ import (
 type matchCmd struct {
 	DB   string `arg:"" help:"The database."`
 	File string `arg:"" help:"A file with documents; - is standard input."`
-	nearFlag
+	criterionFlags
+	noVerifyFlag
 	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
 	inputFormat
@@ -45,6 +47,9 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer closing(db, &err)
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		return fmt.Errorf("%s keeps no texts to decide on: --no-verify decides on estimates", c.DB)
+	}
 	in, err := input.Open(c.File, opt)
 	if err != nil {
 		return err
@@ -123,18 +128,29 @@ func (t *matching) line(ctx context.Context, rec *input.Record, in *input.File, 
 // isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is
 // stored then.
 func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
-	fp, ok := t.db.Fingerprint(rec.Doc.Text)
-	if rec.Doc.Fingerprint != nil {
-		fp, ok = *rec.Doc.Fingerprint, true
-	}
-	if ok {
-		for _, err := range t.db.Near(ctx, fp, int(t.c.Near)) {
-			return false, err
-		}
+	for _, err := range t.matches(ctx, rec) {
+		return false, err
 	}
 	if !t.c.Add {
 		return true, nil
 	}
-	_, stored, err := t.db.PutNovel(ctx, rec.Doc, t.c.criterion())
+	_, stored, err := t.db.PutNovel(ctx, rec.Doc, t.c.criterion(!t.c.NoVerify))
 	return stored, err
+}
+
+// matches yields the documents that are like the record. One without words is like none.
+func (t *matching) matches(ctx context.Context, rec *input.Record) iter.Seq2[engine.Match, error] {
+	fp, ok := t.db.Fingerprint(rec.Doc.Text)
+	switch text := (engine.Doc{Text: rec.Doc.Text}); {
+	case t.c.Jaccard != nil && !ok:
+	case t.c.Jaccard != nil && t.c.NoVerify:
+		return t.db.Jaccard(ctx, text, float64(*t.c.Jaccard))
+	case t.c.Jaccard != nil:
+		return t.db.JaccardVerified(ctx, text, float64(*t.c.Jaccard))
+	case rec.Doc.Fingerprint != nil:
+		return t.db.Near(ctx, *rec.Doc.Fingerprint, int(*t.c.Near))
+	case ok:
+		return t.db.Near(ctx, fp, int(*t.c.Near))
+	}
+	return func(func(engine.Match, error) bool) {}
 }

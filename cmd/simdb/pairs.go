@@ -8,6 +8,7 @@ import (
 type pairsCmd struct {
 	DB string `arg:"" help:"The database."`
 	criterionFlags
+	verifyFlag
 	rowFlags
 }
 
@@ -21,7 +22,7 @@ func (c *pairsCmd) Run(a *app) (err error) {
 	m := a.meter()
 	defer m.Stop()
 	return foundOr(a.rows(c.rowFlags, c.columns("a", "b"), func(row func(...any) error) error {
-		for p, err := range db.Pairs(a.context(), c.criterion(), m.Report) {
+		for p, err := range db.Pairs(a.context(), c.criterion(c.Verify), m.Report) {
 			if err != nil {
 				return err
 			}
@@ -39,6 +40,7 @@ type clustersCmd struct {
 	DB   string `arg:"" help:"The database."`
 	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
 	criterionFlags
+	verifyFlag
 	rowFlags
 }
 
@@ -56,7 +58,7 @@ func (c *clustersCmd) Run(a *app) (err error) {
 		o.Mode = engine.Components
 	}
 	return foundOr(a.rows(c.rowFlags, c.columns("cluster", "id", "keep"), func(row func(...any) error) error {
-		for p, err := range db.Clusters(a.context(), c.criterion(), o) {
+		for p, err := range db.Clusters(a.context(), c.criterion(c.Verify), o) {
 			if err != nil {
 				return err
 			}
