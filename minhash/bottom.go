@@ -13,8 +13,8 @@ import (
 //
 // Most hashes of a long stream are far too large to be among the smallest, so all that is done for them is a comparison
 // with a limit that lets about 3N through. What passes goes to a buffer; should that fill up, it is cut down to its N
-// smallest, and the largest of those is the new limit. In the end one counting pass over the buffer puts its elements
-// into buckets by their leading bits, in order, and an insertion sort of the first few buckets does the rest.
+// smallest, and the largest of those is the new limit. In the end a lower limit picks little more than N of the buffer,
+// which one counting pass puts into buckets by their leading bits, and an insertion sort does the rest.
 type Bottom struct {
 	n       int
 	limit   uint64   // hashes from here on are dropped; 1<<32 lets all pass
@@ -126,7 +126,11 @@ func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 		out[*p] = v
 		*p++
 	}
-	sortRun(out)
+	if len(out) > 16*buckets {
+		slices.Sort(out) // far too many for buckets of a few
+	} else {
+		sortRun(out)
+	}
 	s := slices.Compact(out)
 	return s[:min(len(s), b.n)]
 }

@@ -23,7 +23,7 @@ func bottomOf(set []uint64, n int) Sketch {
 
 func TestBottomAgainstSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 5, 128, 1000} {
+	for _, n := range []int{1, 5, 128, 1000, 20000} {
 		b := NewBottom(n)
 		for range 60 {
 			count := r.IntN(1 << r.IntN(17))
