@@ -46,12 +46,9 @@ func New(o Options) (*Hasher, error) {
 	return &Hasher{walk: token.New(c), bottom: NewBottom(o.Size)}, nil
 }
 
-// bytesPerWord is what a word and the space after it take in most languages, for a guess of the number of words.
-const bytesPerWord = 6
-
 // Text returns the sketch of text, valid until the next call. It is empty if text has no shingles.
 func (h *Hasher) Text(text string) Sketch {
-	h.bottom.Reset(int64(len(text) / bytesPerWord))
+	h.bottom.Reset(int64(len(text) / token.BytesPerWord))
 	h.walk.Text(text, h.bottom)
 	s, ok := h.bottom.Sketch()
 	if !ok {

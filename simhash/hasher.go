@@ -81,9 +81,6 @@ func New(o Options) (*Hasher, error) {
 	return h, nil
 }
 
-// bytesPerWord is what a word and the space after it take in most languages, for a guess of the number of words.
-const bytesPerWord = 6
-
 // Text returns the first 64 bits of the fingerprint of text, which are all unless Options.Bits says more. ok is false,
 // and the fingerprint meaningless, if text has no features.
 func (h *Hasher) Text(text string) (fp uint64, ok bool) {
@@ -101,7 +98,7 @@ func (h *Hasher) Wide(dst []uint64, text string) (ok bool) {
 		SumWeighted(dst[:h.words], h.hashes, h.weights)
 		return len(h.hashes) > 0
 	}
-	h.reset(len(text) / bytesPerWord)
+	h.reset(len(text) / token.BytesPerWord)
 	h.walk.Text(text, (*sink)(h))
 	return h.sum(dst)
 }

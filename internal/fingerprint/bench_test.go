@@ -141,7 +141,7 @@ func BenchmarkText(b *testing.B) {
 		}{
 			{"shingles", func(t string) { walk.Text(t, &d) }},
 			{"minhash", func(t string) {
-				bottom.Reset(int64(len(t) / bytesPerWord))
+				bottom.Reset(int64(len(t) / token.BytesPerWord))
 				walk.Text(t, bottom)
 				if _, ok := bottom.Sketch(); !ok { // as State does
 					bottom.Reset(0)

@@ -71,9 +71,6 @@ func (s *State) Shingles(hashes []uint64) {
 	s.votes.Add(s.fresh)
 }
 
-// bytesPerWord is what a word and the space after it take in most languages, for guesses of the number of words.
-const bytesPerWord = 6
-
 // Text computes the fingerprint and the sketch of text.
 func (s *State) Text(text string) Result {
 	return s.Bytes(unsafe.Slice(unsafe.StringData(text), len(text))) // only read
@@ -81,7 +78,7 @@ func (s *State) Text(text string) Result {
 
 // Bytes computes the fingerprint and the sketch of text.
 func (s *State) Bytes(text []byte) Result {
-	words := len(text) / bytesPerWord
+	words := len(text) / token.BytesPerWord
 	s.reset(words)
 	st := s.walk.Bytes(text, s)
 	r := s.result(st)

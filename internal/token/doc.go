@@ -11,3 +11,6 @@ package token
 
 // Version is the version of the tokenizer and of the hash that this package implements.
 const Version = 1
+
+// BytesPerWord is about what a word and the space after it take in most languages, for guesses of the number of words.
+const BytesPerWord = 6
