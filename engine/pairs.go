@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -192,24 +193,46 @@ func (j *joinSet) place(i uint32) place {
 	return place{part: &j.s.version.parts[at], doc: doc}
 }
 
-// ids returns the IDs of items and their ranks: rank[x] is the place of item which[x] in the order of IDs.
-func (j *joinSet) ids(which []uint32) (ids [][]byte, rank []uint32, err error) {
-	ids = make([][]byte, len(which))
-	for x, i := range which {
+// rankedItem is an item with the first bytes of its ID that tell IDs apart, as a number that sorts like them.
+type rankedItem struct {
+	key  uint64
+	item uint32
+}
+
+// inIDOrder returns the IDs of items, ascending, and puts items into that order. Most comparisons are of eight bytes: those
+// behind what all IDs begin with.
+func (j *joinSet) inIDOrder(items []uint32) (ids [][]byte, err error) {
+	ids = make([][]byte, len(items))
+	common := 0
+	for x, i := range items {
 		if ids[x], err = j.place(i).id(); err != nil {
-			return nil, nil, err
+			return nil, err
+		}
+		if x == 0 {
+			common = len(ids[0])
+		}
+		for common = min(common, len(ids[x])); string(ids[x][:common]) != string(ids[0][:common]); {
+			common--
 		}
 	}
-	order := make([]uint32, len(which))
-	for x := range order {
-		order[x] = uint32(x)
+	order := make([]rankedItem, len(items))
+	for x := range items {
+		var head [8]byte
+		copy(head[:], ids[x][common:])
+		order[x] = rankedItem{binary.BigEndian.Uint64(head[:]), uint32(x)}
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(ids[a], ids[b]) })
-	rank = make([]uint32, len(which))
-	for r, x := range order {
-		rank[x] = uint32(r)
+	slices.SortFunc(order, func(a, b rankedItem) int {
+		if c := cmp.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return bytes.Compare(ids[a.item], ids[b.item])
+	})
+	sorted, sortedItems := make([][]byte, len(items)), make([]uint32, len(items))
+	for r, o := range order {
+		sorted[r], sortedItems[r] = ids[o.item], items[o.item]
 	}
-	return ids, rank, nil
+	copy(items, sortedItems)
+	return sorted, nil
 }
 
 // progressOf adapts the callback of a self-join.
@@ -287,28 +310,29 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (fu
 
 // rankEnds replaces the items of pairs by the ranks of their IDs, the smaller first, and returns the IDs by rank.
 func rankEnds[P any](j *joinSet, pairs []P, ends func(*P) (a, b *uint32)) (ids [][]byte, err error) {
-	which := make([]uint32, 0, 2*len(pairs))
+	rank := make([]uint32, len(j.items)) // of an item: first 1 if it is in a pair, then the rank of its ID
+	count := 0
 	for i := range pairs {
 		a, b := ends(&pairs[i])
-		which = append(which, *a, *b)
+		count += int(2 - rank[*a] - rank[*b])
+		rank[*a], rank[*b] = 1, 1
 	}
-	slices.Sort(which)
-	which = slices.Compact(which)
-	byItem, rank, err := j.ids(which)
-	if err != nil {
+	items := make([]uint32, 0, count)
+	for i, in := range rank {
+		if in == 1 {
+			items = append(items, uint32(i))
+		}
+	}
+	if ids, err = j.inIDOrder(items); err != nil {
 		return nil, err
 	}
-	ids = make([][]byte, len(which))
-	for x, r := range rank {
-		ids[r] = bytes.Clone(byItem[x])
-	}
-	rankOf := func(item uint32) uint32 {
-		x, _ := slices.BinarySearch(which, item)
-		return rank[x]
+	for r, i := range items {
+		rank[i] = uint32(r)
+		ids[r] = bytes.Clone(ids[r]) // the table may be gone before the pairs are read
 	}
 	for i := range pairs {
 		a, b := ends(&pairs[i])
-		x, y := rankOf(*a), rankOf(*b)
+		x, y := rank[*a], rank[*b]
 		*a, *b = min(x, y), max(x, y)
 	}
 	return ids, nil

@@ -104,7 +104,11 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, threshold := range []float64{0.5, 0.7, 0.8, 0.9} {
+	thresholds := []float64{0.5, 0.7, 0.8, 0.9}
+	if testing.Short() {
+		thresholds = []float64{0.8}
+	}
+	for _, threshold := range thresholds {
 		found := map[idPair]bool{}
 		for _, id := range ids {
 			for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: id}, threshold) {
