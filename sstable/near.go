@@ -34,6 +34,7 @@ type Index struct {
 	layout   Layout
 	tables   []permuted
 	disjoint []int // tables whose leads do not overlap
+	damage   error // what makes searches impossible
 	standard [maxDistance + 1]atomic.Pointer[allocation]
 }
 
@@ -78,6 +79,9 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			taken |= p.leadMask
 		}
 		mean := math.Ldexp(float64(runs[t].n), -p.leadBits)
+		if runs[t].n == 0 && runs[0].n > 0 && x.damage == nil {
+			x.damage = runs[t].corrupt(0, "no keys, but table 0 has %d", runs[0].n)
+		}
 		x.tables = append(x.tables, permuted{
 			perm:  p,
 			run:   runs[t],
@@ -100,7 +104,7 @@ const prefetchAhead = 8
 
 // prepare plans a search and prefetches the first ranges. It reads directories only.
 func (x *Index) prepare(q uint64, k int, s *Scratch) {
-	if s.planned = nil; k < 0 || x.tables[0].run.n == 0 {
+	if s.planned = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return
 	}
 	s.planned = x.plan(q, min(k, maxDistance), s)
@@ -117,6 +121,7 @@ func (x *Index) finish(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 	var err error
 	switch s.dst = dst; {
 	case s.planned == nil:
+		err = x.damage
 	case s.planned.scan:
 		s.Stats.Scans++
 		err = x.scanAll(q, k, s)
@@ -171,7 +176,7 @@ func (x *Index) prefetch(p *keyRange) {
 	if b < int(p.block) {
 		start = int(shr(p.first, in.width)-shr(run.base(b), in.width)) * keysPerStep[in.high] >> 16
 	}
-	keys := int(t.mean) + 2*prefetchMargin
+	keys := min(int(t.mean), blockKeys) + 2*prefetchMargin
 	from := min(max(start-prefetchMargin, 0), blockKeys)
 	unary := min((from+keys)*in.high/(blockKeys/8)+8, 8*in.high)
 	kernel.Prefetch(run.data[in.off : in.off+unary])

@@ -49,8 +49,8 @@ type batchEntry struct {
 // NearBatch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
 // order. An error of emit ends it. len(queries) < 1<<32; it keeps 33 bytes a query in s, and 24 a hit that is waiting, of which there are few.
 func (x *Index) NearBatch(queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) error {
-	if k < 0 || x.tables[0].run.n == 0 {
-		return nil
+	if k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
+		return x.damage
 	}
 	k = min(k, maxDistance)
 	a := x.standardPlan(k, s)

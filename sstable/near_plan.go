@@ -276,7 +276,7 @@ func (p Plan) String() string {
 
 // Plan returns how Near(q, k) would search. It reads directories only.
 func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
-	if k < 0 || x.tables[0].run.n == 0 {
+	if k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return Plan{Method: "scan"}
 	}
 	a := x.plan(q, min(k, maxDistance), s)

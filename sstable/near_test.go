@@ -233,3 +233,19 @@ func TestNearMissingFingerprint(t *testing.T) {
 		t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 	}
 }
+
+func TestNearMissingTable(t *testing.T) {
+	l := Layout{2, 1}
+	sections := buildRuns(l, []uint64{1, 2, 3})
+	sections[1] = appendKeyRun(nil, nil)
+	x, s := newIndex(l, openRuns(t, sections)), new(Scratch)
+	for k := range 65 {
+		if _, err := x.Near(1, k, s, nil); !errors.Is(err, base.ErrCorruption) {
+			t.Fatalf("k %d, and table 1 is empty: %v", k, err)
+		}
+	}
+	if err := x.NearBatch([]uint64{1}, 3, s, nil); !errors.Is(err, base.ErrCorruption) {
+		t.Fatalf("a batch, and table 1 is empty: %v", err)
+	}
+	x.Plan(1, 3, s)
+}
