@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -99,15 +98,11 @@ func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter
 		if err != nil {
 			return err
 		}
-		text := doc.Text
-		if text == "" {
-			stored, err := s.Get(ctx, doc.ID)
-			if err != nil {
-				return err
-			}
-			text = stored.Text
+		text, err := s.queryText(doc)
+		if err != nil {
+			return err
 		}
-		return s.jaccardVerified(ctx, sketch, []byte(text), t, doc.ID, sc)
+		return s.jaccardVerified(ctx, sketch, text, t, doc.ID, sc)
 	})
 }
 
@@ -149,6 +144,19 @@ func (s *Snapshot) querySketch(doc Doc) (minhash.Sketch, error) {
 		return nil, err
 	}
 	return p.sketch(nil)
+}
+
+// queryText returns the text to look for.
+func (s *Snapshot) queryText(doc Doc) ([]byte, error) {
+	if doc.Text != "" {
+		return []byte(doc.Text), nil
+	}
+	p, err := s.locate(doc.ID)
+	if err != nil {
+		return nil, err
+	}
+	var d sstable.Document
+	return p.text(&d)
 }
 
 // sketch appends the document's sketch to dst.
@@ -261,15 +269,22 @@ func (s *Snapshot) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, e
 	}
 }
 
-// PlanJaccard returns how Jaccard would be carried out.
-func (s *Snapshot) PlanJaccard(doc Doc, t float64) (parts []PartPlan, err error) {
+// PlanJaccard returns how Jaccard would be carried out; by a criterion of Jaccard alone, be it verified or not.
+func (s *Snapshot) PlanJaccard(doc Doc, by Criterion) (parts []PartPlan, err error) {
 	err = s.safely(context.Background(), func() error {
-		if err := errors.Join(s.db.sketching(), checkThreshold(t)); err != nil {
+		if !by.jaccard {
+			return fmt.Errorf("%v is no criterion of Jaccard: %w", by, ErrInvalid)
+		}
+		if err := s.db.checkCriterion(by); err != nil {
 			return err
 		}
 		sketch, err := s.querySketch(doc)
 		if err != nil {
 			return err
+		}
+		t := by.t
+		if by.verified {
+			t = s.candidateThreshold(sketch, t)
 		}
 		var sc sstable.JaccardScratch
 		for i := range s.version.parts {
@@ -328,66 +343,4 @@ func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, by 
 		return m, err == nil, err
 	}
 	return Match{}, false, nil
-}
-
-// PairComparison is how two documents compare: what WHY shows.
-type PairComparison struct {
-	Distance     int     // between the fingerprints, in bits
-	Fingerprints bool    // both have one
-	Score        Match   // Score, Error and Exact of the sketches
-	AInB, BInA   float64 // containment, estimated from the sketches
-	Verified     bool    // the texts are kept: what follows is exact
-	Jaccard      float64 // of the full sets of shingles
-	Shared       int     // shingles in both
-	ShinglesA    int
-	ShinglesB    int
-}
-
-// Compare compares two stored documents in every way the database can.
-func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
-	err = s.safely(ctx, func() error {
-		var docs [2]sstable.Document
-		for i, id := range [...]string{a, b} {
-			p, err := s.locate(id)
-			if err != nil {
-				return err
-			}
-			if err := p.document(&docs[i]); err != nil {
-				return err
-			}
-			if s.db.params.Sketch > 0 {
-				if docs[i].Sketch, err = p.sketch(nil); err != nil {
-					return err
-				}
-			}
-		}
-		c = s.compare(&docs[0], &docs[1])
-		return nil
-	})
-	return c, err
-}
-
-func (s *Snapshot) compare(a, b *sstable.Document) (c PairComparison) {
-	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
-		c.Distance = distance(a.Fingerprint, b.Fingerprint)
-	}
-	if n := int(s.db.params.Sketch); n > 0 {
-		score := minhash.Jaccard(a.Sketch, b.Sketch, n)
-		c.Score = Match{ID: string(b.ID), Score: score.Score, Error: score.Error, Exact: score.Exact}
-		aInB, bInA := minhash.Containment(a.Sketch, b.Sketch, n)
-		c.AInB, c.BInA = aInB.Score, bInA.Score
-	}
-	if c.Verified = s.db.params.StoreText; c.Verified {
-		sets := s.db.shingleSets()
-		x, y := sets.ofBytes(a.Text), sets.ofBytes(b.Text)
-		c.Shared, c.ShinglesA, c.ShinglesB = x.common(y), len(x), len(y)
-		c.Jaccard = x.jaccard(y)
-		if len(x) > 0 {
-			c.AInB = float64(c.Shared) / float64(len(x))
-		}
-		if len(y) > 0 {
-			c.BInA = float64(c.Shared) / float64(len(y))
-		}
-	}
-	return c
 }

@@ -105,6 +105,9 @@ func (l Layout) Permute(table int, fp uint64) uint64 { return l.perms()[table].a
 // Unpermute is the inverse of Permute.
 func (l Layout) Unpermute(table int, key uint64) uint64 { return l.perms()[table].invert(key) }
 
+// LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be valid.
+func (l Layout) LeadMask(table int) uint64 { return l.perms()[table].leadMask }
+
 // perm is the permutation of one table: the bits of mask move left by rot, for each of a few moves.
 type perm struct {
 	first    move   // the only move of a rotation
