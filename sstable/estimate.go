@@ -1,0 +1,126 @@
+package sstable
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Estimate says what a layout costs: space, and the work and time of a search.
+type Estimate struct {
+	Layout     Layout
+	Tables     int
+	Bytes      float64 // of the permuted tables, for each fingerprint
+	Method     string  // "probe" or "scan", of most searches
+	Probes     float64 // ranges looked up by a search, on average
+	Candidates float64 // keys compared by it
+	Cost       float64 // nanoseconds on one core, by the constants that searches are planned with
+}
+
+// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of Manku et al., and a nested one.
+func Layouts() []Layout {
+	return []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {4, 0}}
+}
+
+// sampleKeys is how many keys are encoded to find out what a run of many takes.
+const sampleKeys = 64 * blockKeys
+
+// EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
+func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
+	if err := checkEstimate(l, k); err != nil {
+		return Estimate{}, err
+	}
+	if n < 1 || n > math.MaxInt {
+		return Estimate{}, fmt.Errorf("%d fingerprints: a table has at least one, and no more than fit into memory", n)
+	}
+	runs := make([]*keyRun, l.Tables())
+	for t := range runs {
+		runs[t] = &keyRun{blockDir: blockDir{n: int(n)}}
+	}
+	x := newIndex(l, runs)
+	e := Estimate{Layout: l, Tables: len(runs), Bytes: float64(len(runs)) * uniformBytes(n), Method: "probe"}
+	a := x.standardPlan(k, new(Scratch))
+	if e.Cost = a.ns; a.scan {
+		e.Method, e.Candidates = "scan", float64(n)
+		return e, nil
+	}
+	for t := range x.tables {
+		for d := range int(a.radius[t]) + 1 {
+			probes := choose(x.tables[t].leadBits, d)
+			e.Probes += probes
+			e.Candidates += probes * x.tables[t].mean
+		}
+	}
+	return e, nil
+}
+
+// uniformBytes is what one of n uniform keys takes in a run. A stretch of the run as dense as the whole is encoded to find out.
+func uniformBytes(n int64) float64 {
+	m := min(n, sampleKeys)
+	share := float64(m) / float64(n)
+	r := rand.New(rand.NewPCG(1, 2))
+	keys := make([]uint64, m)
+	for i := range keys {
+		keys[i] = uint64(math.Ldexp(r.Float64()*share, 63)) << 1
+	}
+	slices.Sort(keys)
+	return float64(len(appendKeyRun(nil, keys))) / float64(m)
+}
+
+// MeasureNear returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of the
+// ranges that each query meets. It builds the tables in memory; fingerprints are sorted when it returns.
+func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
+	if err := checkEstimate(l, k); err != nil {
+		return Estimate{}, err
+	}
+	if len(fingerprints) == 0 || len(queries) == 0 {
+		return Estimate{}, fmt.Errorf("there are %d fingerprints and %d queries: nothing to measure", len(fingerprints), len(queries))
+	}
+	slices.Sort(fingerprints)
+	e := Estimate{Layout: l, Tables: l.Tables(), Method: "probe"}
+	runs := make([]*keyRun, e.Tables)
+	var keys, spare []uint64
+	for t := range runs {
+		keys = append(keys[:0], fingerprints...)
+		if t > 0 {
+			keys = slices.Compact(keys)
+			for i, fp := range keys {
+				keys[i] = l.Permute(t, fp)
+			}
+			keys, spare = radixSort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
+		}
+		data := appendKeyRun(nil, keys)
+		run, err := openKeyRun(data, "memory", fmt.Sprint("run ", t), 0)
+		if err != nil {
+			return Estimate{}, err
+		}
+		runs[t] = run
+		e.Bytes += float64(len(data)) / float64(len(fingerprints))
+	}
+	x := newIndex(l, runs)
+	s, scans := new(Scratch), 0
+	for _, q := range queries {
+		p := x.Plan(q, k, s)
+		if p.Method == "scan" {
+			scans++
+		}
+		e.Probes += float64(p.Probes) / float64(len(queries))
+		e.Candidates += float64(p.Candidates) / float64(len(queries))
+		e.Cost += p.Cost / float64(len(queries))
+	}
+	if 2*scans > len(queries) {
+		e.Method = "scan"
+	}
+	return e, nil
+}
+
+func checkEstimate(l Layout, k int) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
+	if k < 0 || k > maxDistance {
+		return fmt.Errorf("distance %d is not 0 to %d", k, maxDistance)
+	}
+	return nil
+}
