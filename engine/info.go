@@ -157,6 +157,13 @@ func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, 
 		r.Bytes += p.meta.Size
 	}
 	r.Problems = append(r.Problems, s.duplicateIDs(ctx)...)
+	for _, m := range s.mems { // their logs were verified as they were read
+		for _, d := range m.docs {
+			if s.memAlive(d) {
+				r.Documents++
+			}
+		}
+	}
 	return r, ctx.Err()
 }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -104,12 +105,20 @@ func syntaxError(text string, tokens []lexer.Token, err error) error {
 	for at < len(tokens)-1 && tokens[at].Pos.Offset < offset {
 		at++
 	}
+	expected := ""
+	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && (tokens[next].EOF() || tokens[next].Value == ")") {
+		at = next // participle blames the comma
+	} else {
+		expected = expectation(tokens[:at], perr.Message())
+	}
 	found := tokens[at]
 	var before lexer.Token
 	if at > 0 {
 		before = tokens[at-1]
 	}
-	expected := expectation(tokens[:at], perr.Message())
+	if before.Value == "," {
+		expected = cmp.Or(expected, expectedAfter[","])
+	}
 	if found.EOF() {
 		if expected == "" {
 			return errorAt(text, len(text), "", "the statement ends too early")

@@ -89,10 +89,7 @@ func (diskFS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writePID(f); err != nil {
-		l.Close()
-		return nil, err
-	}
+	writePID(f) // as a courtesy: on a full disk a database must open, so that documents can be deleted
 	return l, nil
 }
 
@@ -144,12 +141,10 @@ func (l *diskLock) Close() error {
 	return err
 }
 
-func writePID(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
+func writePID(f *os.File) {
+	if f.Truncate(0) == nil {
+		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
 }
 
 // readPID returns 0 if the file does not hold a process id.

@@ -50,9 +50,9 @@ type FS interface {
 	Stat(name string) (Info, error)
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
-	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the process's id into it. If the lock
-	// is held, by another process or by this one, it fails at once with a *LockedError. Closing the result releases the lock and
-	// leaves the file, empty. The lock of a process that dies is released.
+	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the process's id into it if there is
+	// room. If the lock is held, by another process or by this one, it fails at once with a *LockedError. Closing the result
+	// releases the lock and leaves the file, empty. The lock of a process that dies is released.
 	Lock(name string) (io.Closer, error)
 	// RLock takes a shared lock of an existing file: any number may be held while nobody has the exclusive one. Otherwise it is as
 	// Lock, but writes nothing, so that a folder that may only be read is enough.
