@@ -123,6 +123,20 @@ func (x *run) describeDriver(l *leaf) []string {
 		for _, part := range p.Parts {
 			lines = append(lines, "  "+describePart(part))
 		}
+	case *jaccardPredicate:
+		if d.empty {
+			return []string{lines[0] + ": a text without words matches nothing"}
+		}
+		parts, err := x.snap.PlanJaccard(d.target.doc, d.by)
+		if err != nil {
+			return append(lines, "  "+err.Error())
+		}
+		if d.by.IsVerified() {
+			lines = []string{"compare texts", lines[0]}
+		}
+		for _, part := range parts {
+			lines = append(lines, "  "+describePart(part))
+		}
 	case *likePredicate, *sincePredicate:
 		if like, ok := d.(*likePredicate); !ok || !like.exact {
 			lines[0] += fmt.Sprintf(": all ids, about %.0f", x.documents())
@@ -133,8 +147,11 @@ func (x *run) describeDriver(l *leaf) []string {
 
 func describePart(p engine.PartPlan) string {
 	of := plural(p.Documents, "document", "documents")
-	if p.Method == "scan" {
+	switch p.Method {
+	case "scan":
 		return fmt.Sprintf("%s: scan %s", p.Part, of)
+	case "postings":
+		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, plural(p.Probes, "posting", "postings"), plural(p.Candidates, "candidate", "candidates"), of)
 	}
 	return fmt.Sprintf("%s: %s with radii %v, about %s of %s", p.Part, plural(p.Probes, "probe", "probes"), p.Radii,
 		plural(p.Candidates, "candidate", "candidates"), of)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -156,37 +157,30 @@ func (p *nearPredicate) order() order      { return byDistance }
 // String writes the predicate as the language does.
 func (p *nearPredicate) String() string { return fmt.Sprintf("NEAR(%s, %d)", p.target.label, p.k) }
 
-// setPredicate is a predicate that is decided for all documents at once: NEAREST, which depends on all of them, and
-// JACCARD, whose sketches only the engine sees. The set is computed when it is first needed.
-type setPredicate struct {
-	label   string
-	carries measure
-	sorted  order
-	costs   func(x *run) float64
-	list    func(ctx context.Context) iter.Seq2[engine.Match, error]
-	self    string // not in the set
-	limit   int    // 0: none
-	// verified lists the set by the texts of documents, for JACCARD ... VERIFY; nil where there is no such thing.
-	verified func(ctx context.Context) iter.Seq2[engine.Match, error]
+// nearestPredicate is NEAREST(target, n). It depends on all documents, and is decided for all at once when it is first
+// needed.
+type nearestPredicate struct {
+	target target
+	n      int
 
 	computed bool
 	matches  []engine.Match
 	byID     map[string]int // index into matches
 }
 
-func (p *setPredicate) compute(x *run) error {
+func (p *nearestPredicate) compute(x *run) error {
 	if p.computed {
 		return nil
 	}
 	p.byID = make(map[string]int)
-	for m, err := range p.list(x.ctx) {
+	for m, err := range p.list(x) {
 		if err != nil {
 			return err
 		}
-		if m.ID == p.self && p.self != "" {
+		if m.ID == p.target.self && m.ID != "" {
 			continue
 		}
-		if p.limit > 0 && len(p.matches) == p.limit {
+		if len(p.matches) == p.n {
 			break
 		}
 		p.byID[m.ID] = len(p.matches)
@@ -196,7 +190,18 @@ func (p *setPredicate) compute(x *run) error {
 	return nil
 }
 
-func (p *setPredicate) judge(x *run, c *candidate) (verdict, error) {
+func (p *nearestPredicate) list(x *run) iter.Seq2[engine.Match, error] {
+	if !p.target.hasFingerprint {
+		return none(x.ctx)
+	}
+	ask := p.n
+	if p.target.self != "" && ask < math.MaxInt {
+		ask++ // it finds itself
+	}
+	return x.snap.Nearest(x.ctx, p.target.fingerprint, ask)
+}
+
+func (p *nearestPredicate) judge(x *run, c *candidate) (verdict, error) {
 	if err := p.compute(x); err != nil {
 		return verdict{}, err
 	}
@@ -207,7 +212,7 @@ func (p *setPredicate) judge(x *run, c *candidate) (verdict, error) {
 	return verdict{holds: true, match: p.matches[i]}, nil
 }
 
-func (p *setPredicate) drive(x *run) iter.Seq2[found, error] {
+func (p *nearestPredicate) drive(x *run) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		if err := p.compute(x); err != nil {
 			yield(found{}, err)
@@ -221,12 +226,25 @@ func (p *setPredicate) drive(x *run) iter.Seq2[found, error] {
 	}
 }
 
-func (p *setPredicate) cost(x *run) float64 { return p.costs(x) }
-func (p *setPredicate) measures() measure   { return p.carries }
-func (p *setPredicate) order() order        { return p.sorted }
+func (p *nearestPredicate) cost(x *run) float64 {
+	if !p.target.hasFingerprint {
+		return 0
+	}
+	return 2 * x.nearCost(p.target.fingerprint, 8)
+}
+
+func (p *nearestPredicate) measures() measure { return distanceMeasure }
+func (p *nearestPredicate) order() order      { return byDistance }
 
 // String writes the predicate as the language does.
-func (p *setPredicate) String() string { return p.label }
+func (p *nearestPredicate) String() string {
+	return fmt.Sprintf("NEAREST(%s, %d)", p.target.label, p.n)
+}
+
+// none lists nothing: what a text without words matches.
+func none(context.Context) iter.Seq2[engine.Match, error] {
+	return func(func(engine.Match, error) bool) {}
+}
 
 // idInPredicate is ID = 'a' and ID IN ('a', 'b').
 type idInPredicate struct {

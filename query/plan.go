@@ -118,7 +118,7 @@ func testCost(n node) int {
 			return 0
 		case *nearPredicate, *sincePredicate:
 			return 1
-		case *setPredicate:
+		case *jaccardPredicate, *nearestPredicate:
 			return 2
 		}
 	}
