@@ -37,6 +37,7 @@ type cli struct {
 	Prune      pruneCmd      `cmd:"" help:"Delete documents by age."`
 	Pack       packCmd       `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
 	Ingest     ingestCmd     `cmd:"" help:"Add table files to a database."`
+	Plan       planCmd       `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`
 	Hash       hashCmd       `cmd:"" help:"Show the fingerprint of a text."`
 	Debug      debugCmd      `cmd:"" help:"Look into the files of a database."`
 	VersionCmd versionCmd    `cmd:"" name:"version" help:"Show the version and what this machine can do."`
