@@ -26,10 +26,11 @@ type Input struct {
 //
 // Memory: 4 bytes a document for the result, a block of documents an input, and what w needs.
 func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func(done, total int64)) (renumber [][]uint32, err error) {
-	m := merger{inputs: inputs, renumber: make([][]uint32, len(inputs))}
-	var total int64
+	m := merger{ctx: ctx, progress: progress, inputs: inputs, renumber: make([][]uint32, len(inputs))}
+	for _, in := range inputs {
+		m.total += int64(in.NumDocs())
+	}
 	for i, in := range inputs {
-		total += int64(in.NumDocs())
 		m.renumber[i] = make([]uint32, in.NumDocs())
 		c := &cursor{input: i, it: in.Iter()}
 		if err := m.advance(c); err != nil {
@@ -38,14 +39,6 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 	}
 	heap.Init(&m.heap)
 	for len(m.heap) > 0 {
-		if m.read%4096 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if progress != nil {
-				progress(m.read, total)
-			}
-		}
 		c := m.heap[0]
 		if err := w.Add(c.it.Document()); err != nil {
 			return nil, err
@@ -58,23 +51,34 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 		}
 	}
 	if progress != nil {
-		progress(total, total)
+		progress(m.total, m.total)
 	}
 	return m.renumber, nil
 }
 
 type merger struct {
+	ctx      context.Context
+	progress func(done, total int64)
 	inputs   []Input
 	renumber [][]uint32
 	heap     cursors
 	next     uint32 // number of the next document written
-	read     int64
+	read     int64  // documents, of total
+	total    int64
 }
 
 // advance moves c to its input's next document to keep and puts it on the heap, unless the input has ended.
 func (m *merger) advance(c *cursor) error {
 	in := m.inputs[c.input]
 	for c.it.Next() {
+		if m.read%4096 == 0 {
+			if err := m.ctx.Err(); err != nil {
+				return err
+			}
+			if m.progress != nil {
+				m.progress(m.read, m.total)
+			}
+		}
 		m.read++
 		doc := c.it.Doc()
 		keep := true
