@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,61 +33,84 @@ func (x *run) why(s *whyStmt) error {
 			return x.lookupError(t.Pos.Offset, id, err)
 		}
 	}
-	a, b := docs[0], docs[1]
-	rows := whyFingerprints(a.Fingerprint, b.Fingerprint, x.db.Params().Layout)
-	if a.Text != "" && b.Text != "" {
-		rows = append(rows, x.whyTexts(a.Text, b.Text)...)
+	c, err := x.snap.Compare(x.ctx, docs[0].ID, docs[1].ID)
+	if err != nil {
+		return err
+	}
+	rows := whyFingerprints(&docs[0], &docs[1], &c)
+	rows = append(rows, x.whyShingles(&c)...)
+	if docs[0].Text != "" && docs[1].Text != "" {
+		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
 	}
 	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }
 
-// whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest), and which blocks of
-// the layout agree. A layout m:1 finds a pair through a block that agrees, or nearly does.
-func whyFingerprints(a, b *uint64, layout string) []Row {
-	if a == nil || b == nil {
+// whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest), and which permuted tables
+// meet: in those the leading bits are equal, or nearly; a table that is searched with a radius finds what differs in at most
+// so many of its leading bits.
+func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
+	if !c.Fingerprints {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
 	}
-	diff := *a ^ *b
 	var differ []string
-	for rest := diff; rest != 0; rest &= rest - 1 {
+	for rest := *a.Fingerprint ^ *b.Fingerprint; rest != 0; rest &= rest - 1 {
 		differ = append(differ, strconv.Itoa(bits.TrailingZeros64(rest)))
 	}
-	rows := []Row{
-		{"fingerprint a", *a},
-		{"fingerprint b", *b},
-		{"distance", bits.OnesCount64(diff)},
+	least := slices.Min(c.Leads)
+	var leads, meet []string
+	for i, d := range c.Leads {
+		leads = append(leads, strconv.Itoa(d))
+		if d == least {
+			meet = append(meet, strconv.Itoa(i))
+		}
+	}
+	return []Row{
+		{"fingerprint a", *a.Fingerprint},
+		{"fingerprint b", *b.Fingerprint},
+		{"distance", c.Distance},
 		{"bits that differ", strings.Join(differ, " ")},
+		{fmt.Sprintf("bits that differ in the lead of each of %s", plural(len(leads), "table", "tables")), strings.Join(leads, " ")},
+		{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")},
 	}
-	m, err := strconv.Atoi(strings.Split(layout, ":")[0])
-	if err != nil || m < 1 || m > 64 {
-		return rows
-	}
-	blocks := make([]string, m)
-	at := 64
-	for i := range blocks {
-		width := (at + m - i - 1) / (m - i)
-		at -= width
-		blocks[i] = strconv.Itoa(bits.OnesCount64(diff >> at & (1<<width - 1)))
-	}
-	return append(rows, Row{fmt.Sprintf("bits that differ in each of %d blocks", m), strings.Join(blocks, " ")})
 }
 
-// whyTexts compares texts by the measures that are exact.
-func (x *run) whyTexts(a, b string) []Row {
-	k := x.db.Params().Shingle
-	j, common, union := jaccard(a, b, k)
-	rows := []Row{
-		{"jaccard", j},
-		{fmt.Sprintf("common shingles of %d words", k), fmt.Sprintf("%d of %d", common, union)},
+// whyShingles compares sets of shingles, by the sketches and in truth.
+func (x *run) whyShingles(c *engine.PairComparison) []Row {
+	var rows []Row
+	if x.db.Params().Sketch > 0 {
+		rows = append(rows, Row{"score", c.Score.Score}, Row{"error", c.Score.Error}, Row{"exact", c.Score.Exact})
 	}
+	if c.Verified {
+		rows = append(rows,
+			Row{"jaccard", c.Jaccard},
+			Row{fmt.Sprintf("common shingles of %d words", x.db.Params().Shingle), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
+			Row{"shingles of a", c.ShinglesA},
+			Row{"shingles of b", c.ShinglesB},
+		)
+	}
+	if c.Verified || x.db.Params().Sketch > 0 {
+		rows = append(rows, Row{"share of a in b", c.AInB}, Row{"share of b in a", c.BInA})
+	}
+	return rows
+}
+
+// whyTexts compares texts by the measures that are exact, and shows where they differ.
+func (x *run) whyTexts(a, b string) []Row {
+	var rows []Row
 	if c, ok := cosine(a, 0)(x.ctx, b); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
-	const longest = 20000 // runes: the edit distance takes the product of both lengths
+	const longest = 20000 // bytes: the edit distance takes the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
 		if l, ok := levenshtein(a, 0)(x.ctx, b); ok {
 			rows = append(rows, Row{"levenshtein", l})
+		}
+	}
+	const diffed = 1 << 20 // bytes
+	if len(a) <= diffed && len(b) <= diffed {
+		for _, d := range differences(a, b) {
+			rows = append(rows, Row{d.name, d.text})
 		}
 	}
 	return rows
