@@ -38,7 +38,8 @@ type cli struct {
 	Pack       packCmd       `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
 	Ingest     ingestCmd     `cmd:"" help:"Add table files to a database."`
 	Plan       planCmd       `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Hash       hashCmd       `cmd:"" help:"Show the fingerprint of a text."`
+	Hash       hashCmd       `cmd:"" help:"Show the fingerprint and the sketch of a text."`
+	Bench      benchCmd      `cmd:"" help:"Measure this machine with a temporary database."`
 	Debug      debugCmd      `cmd:"" help:"Look into the files of a database."`
 	VersionCmd versionCmd    `cmd:"" name:"version" help:"Show the version and what this machine can do."`
 	Completion completionCmd `cmd:"" help:"Write a completion script for a shell."`
