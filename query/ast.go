@@ -62,10 +62,11 @@ type pairsStmt struct {
 	Clauses   []*clause      `parser:"@@*"`
 }
 
-// clustersStmt is CLUSTERS criterion [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY].
+// clustersStmt is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY].
 type clustersStmt struct {
 	Word      lexer.Token    `parser:"@'CLUSTERS'"`
 	Criterion *criterionExpr `parser:"@@"`
+	Verify    *lexer.Token   `parser:"@'VERIFY'?"`
 	Mode      *lexer.Token   `parser:"( 'MODE' @( Keyword | Ident | String ) )?"`
 	Clauses   []*clause      `parser:"@@*"`
 }

@@ -163,7 +163,9 @@ func (x *run) needTexts(word lexer.Token) error {
 	if x.db.Params().Text {
 		return nil
 	}
-	return errorAt(x.p.text, word.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", word.Value)
+	e := errorAt(x.p.text, word.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", word.Value)
+	e.Class, e.Err = ClassParameter, engine.ErrParams
+	return e
 }
 
 // verify makes each JACCARD of a selection recompute its scores on the texts.

@@ -15,21 +15,29 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/minhash"
 )
 
 // The oracle: random statements on a random database, each beside a brute-force evaluation of the same statement.
 
 // world is a database and what is in it.
 type world struct {
-	rng  *rand.Rand
-	db   *engine.DB
-	docs map[string]engine.Doc
+	rng    *rand.Rand
+	db     *engine.DB
+	docs   map[string]engine.Doc
+	verify bool // the statement that is being made verifies
 }
 
 var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// newWorld makes a world. Those of odd seeds have sketches of 4 entries: scores are estimates, and VERIFY, which may miss
+// documents, is not asked for. The sketches of the others hold all shingles, and nothing is missed.
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), db: openTest(t, nil), docs: map[string]engine.Doc{}}
+	o := &engine.Options{MinJaccard: 0.5}
+	if seed%2 == 1 {
+		o.Sketch = 4
+	}
+	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), db: openTest(t, o), docs: map[string]engine.Doc{}}
 	centres := []uint64{0, 0xff, ^uint64(0), w.rng.Uint64(), w.rng.Uint64()}
 	for i := range 160 {
 		fp := centres[w.rng.IntN(len(centres))]
@@ -79,7 +87,7 @@ func (w *world) id() string {
 
 func (w *world) text() string {
 	words := []string{"one", "two", "three", "four", "five"}
-	out := make([]string, 1+w.rng.IntN(6))
+	out := make([]string, 1+w.rng.IntN(8))
 	for i := range out {
 		out[i] = words[w.rng.IntN(len(words))]
 	}
@@ -102,6 +110,7 @@ type oracle struct {
 	score    func(d engine.Doc) float64
 	drives   bool
 	negated  bool
+	rank     int // of its score: the greatest rank is shown
 }
 
 // target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own match.
@@ -185,6 +194,30 @@ func (w *world) since() (string, *oracle) {
 	return text, &oracle{holds: func(d engine.Doc) bool { return !d.Time.Before(t) }, drives: true}
 }
 
+// jaccard makes a JACCARD. Texts are short enough for scores to be exact, or, where they are long, estimates: then the
+// oracle compares the sketches.
+func (w *world) jaccard() (string, *oracle) {
+	text, self := w.text(), ""
+	name := "TEXT " + quote(text)
+	if w.rng.IntN(2) == 0 {
+		self = w.someID()
+		name, text = quote(self), w.docs[self].Text
+	}
+	t := []float64{0.05, 0.2, 0.3, 0.5, 0.65, 0.8, 0.9, 1}[w.rng.IntN(8)]
+	sketch, size, k := w.db.Sketch(text), w.db.Params().Sketch, w.db.Params().Shingle
+	score := func(d engine.Doc) float64 {
+		if d.ID == self {
+			return -1
+		}
+		if w.verify {
+			j, _, _ := jaccard(text, d.Text, k)
+			return j
+		}
+		return minhash.Jaccard(sketch, w.db.Sketch(d.Text), size).Score
+	}
+	return fmt.Sprintf("JACCARD(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t }, score: score, drives: true, rank: 1}
+}
+
 func (w *world) levenshtein() (string, *oracle) {
 	text, t, self := w.text(), float64(1+w.rng.IntN(10))/10, ""
 	name := "TEXT " + quote(text)
@@ -205,7 +238,7 @@ func (w *world) levenshtein() (string, *oracle) {
 // expression makes an expression and its oracle, and adds the oracles of its positive leaves.
 func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string, *oracle) {
 	if depth == 0 || w.rng.IntN(3) == 0 {
-		leaves := []func() (string, *oracle){w.near, w.near, w.nearest, w.byID, w.like, w.since, w.levenshtein}
+		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein}
 		text, o := leaves[w.rng.IntN(len(leaves))]()
 		if negated == o.negated {
 			*positive = append(*positive, o)
@@ -253,6 +286,7 @@ type want struct {
 	id       string
 	distance int
 	score    float64
+	rank     int // of the score
 	time     time.Time
 }
 
@@ -268,7 +302,10 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 			if p.distance != nil && p.holds(d) {
 				r.distance = min(r.distance, p.distance(d))
 			}
-			if p.score != nil && p.holds(d) {
+			if p.score != nil && p.holds(d) && p.rank >= r.rank {
+				if p.rank > r.rank {
+					r.score, r.rank = -1, p.rank
+				}
 				r.score = max(r.score, p.score(d))
 			}
 		}
@@ -373,10 +410,14 @@ func TestAgainstBruteForce(t *testing.T) {
 func (w *world) compare(t *testing.T) (found, refused int) {
 	t.Helper()
 	var positive []*oracle
+	w.verify = w.rng.IntN(3) == 0 && w.db.Params().Sketch > 100
 	text, o := w.expression(w.rng.IntN(4), false, &positive)
 	distance := slices.ContainsFunc(positive, func(o *oracle) bool { return o.distance != nil })
 	score := slices.ContainsFunc(positive, func(o *oracle) bool { return o.score != nil })
 	tail, keys, limit, offset := w.clauses(distance, score)
+	if w.verify = w.verify && strings.Contains(text, "JACCARD"); w.verify {
+		tail += " VERIFY"
+	}
 	text += tail
 	rows, err := Run(context.Background(), w.db, text)
 	if !o.drives {

@@ -70,7 +70,11 @@ func (x *run) pairs(s *pairsStmt) error {
 
 // clusters runs CLUSTERS criterion [MODE m].
 func (x *run) clusters(s *clustersStmt) error {
-	c, err := x.criterion(s.Criterion, verifyClause(s.Clauses))
+	verify := s.Verify
+	if verify == nil {
+		verify = verifyClause(s.Clauses)
+	}
+	c, err := x.criterion(s.Criterion, verify)
 	if err != nil {
 		return err
 	}
