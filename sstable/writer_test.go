@@ -149,12 +149,12 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	docs := testDocs(rand.New(rand.NewPCG(21, 22)), 20000)
+	docs := testDocs(rand.New(rand.NewPCG(21, 22)), 4000)
 	for i := range docs {
 		docs[i].Text = fmt.Appendf(nil, "%x", rand.Uint64())
 	}
 	_, info := buildTable(t, testParams, WriterOptions{}, docs)
-	for room := 0; room < int(info.Size); room += 77777 {
+	for room := 0; room < int(info.Size); room += 33331 {
 		w, err := NewWriter(&limited{room}, testParams, WriterOptions{})
 		for i := 0; err == nil && i < len(docs); i++ {
 			err = w.Add(&docs[i])
