@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/simdb/simdb/internal/base"
 )
 
@@ -248,4 +250,32 @@ func TestNearMissingTable(t *testing.T) {
 		t.Fatalf("a batch, and table 1 is empty: %v", err)
 	}
 	x.Plan(1, 3, s)
+}
+
+// TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it is for the race detector.
+func TestNearConcurrently(t *testing.T) {
+	fps := keyShapes[1].make(testRand("concurrent", 0), 40_000)
+	slices.Sort(fps)
+	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	var group errgroup.Group
+	for g := range 6 {
+		group.Go(func() error {
+			r, s := testRand("concurrent", 1+g), new(Scratch)
+			for i := range 60 {
+				q, k := nearQuery(r, fps), []int{3, 6, 20}[i%3]
+				got, err := x.Near(q, k, s, nil)
+				if err != nil {
+					return err
+				}
+				sortHits(got)
+				if want := bruteNear(fps, q, k); !slices.Equal(got, want) {
+					return fmt.Errorf("Near(%016x, %d): %d hits, want %d", q, k, len(got), len(want))
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
 }
