@@ -2,14 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/simhash"
 )
 
 // hashCmd is `simdb hash`.
@@ -17,6 +21,7 @@ type hashCmd struct {
 	Files   []string `arg:"" name:"file" help:"Files with one text each; - is standard input."`
 	Shingle int      `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
 	Sketch  int      `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
+	Bits    int      `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
 	rowFlags
 }
 
@@ -26,7 +31,18 @@ func (c *hashCmd) params() fingerprint.Params {
 }
 
 // Validate checks the flags.
-func (c *hashCmd) Validate() error { return c.params().Validate() }
+func (c *hashCmd) Validate() error {
+	if c.Bits == 0 { // means 64 to the package
+		return errors.New("--bits 0: the length must be a multiple of 64 up to 4096")
+	}
+	_, err := c.wide()
+	return errors.Join(err, c.params().Validate())
+}
+
+// wide makes fingerprints of any length.
+func (c *hashCmd) wide() (*simhash.Hasher, error) {
+	return simhash.New(simhash.Options{Shingle: c.Shingle, Bits: c.Bits})
+}
 
 // Run shows the fingerprints and sketches of the texts.
 func (c *hashCmd) Run(a *app) error {
@@ -36,7 +52,11 @@ func (c *hashCmd) Run(a *app) error {
 		columns = append(columns, "sketch")
 	}
 	state := fingerprint.New(c.params())
-	_, err := a.rows(c.rowFlags, columns, func(row func(...any) error) error {
+	wide, err := c.wide()
+	if err != nil {
+		return err
+	}
+	_, err = a.rows(c.rowFlags, columns, func(row func(...any) error) error {
 		for _, name := range c.Files {
 			text, err := readText(name)
 			if err != nil {
@@ -47,10 +67,13 @@ func (c *hashCmd) Run(a *app) error {
 				a.say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
 			}
 			values := []any{name, r.Fingerprint, r.Words, r.Shingles}
-			if r.Empty {
+			switch {
+			case r.Empty:
 				none = true
 				a.say("%s: the text has no words and so no fingerprint", name)
 				values[1] = nil
+			case c.Bits > 64:
+				values[1] = hexWords(wide, text, c.Bits)
 			}
 			if c.Sketch > 0 {
 				values = append(values, sketchJSON(r.Sketch))
@@ -65,6 +88,17 @@ func (c *hashCmd) Run(a *app) error {
 		return status(exitNo)
 	}
 	return err
+}
+
+// hexWords returns a long fingerprint of text in hexadecimal, the most significant word first.
+func hexWords(h *simhash.Hasher, text string, bits int) string {
+	words := make([]uint64, bits/64)
+	h.Wide(words, text)
+	var s strings.Builder
+	for _, w := range slices.Backward(words) {
+		fmt.Fprintf(&s, "%016x", w)
+	}
+	return s.String()
 }
 
 // sketchJSON returns the hashes of a sketch as a JSON array.
