@@ -51,6 +51,9 @@ func (c *dedupCmd) auditPath() string {
 	case c.Audit != "" || c.Output == "" || c.Output == "-":
 		return c.Audit
 	}
+	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() {
+		return "" // nothing is to be written beside /dev/null
+	}
 	name := plainName(c.Output)
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
@@ -109,7 +112,7 @@ func (c *dedupCmd) Run(a *app) (err error) {
 	}
 	d.summary(start)
 	if d.read == 0 && d.rejects.n > 0 {
-		return fmt.Errorf("no document could be used: all %s lines were rejected", progress.Number(d.rejects.n))
+		return fmt.Errorf("no document could be used: %s rejected", count(d.rejects.n, "line"))
 	}
 	return errors.Join(d.failed...)
 }

@@ -98,7 +98,7 @@ func (c *loadCmd) Run(a *app) (err error) {
 		return err
 	}
 	if stats.Documents == 0 && l.rejects.n > 0 {
-		return fmt.Errorf("no document could be used: all %s lines were rejected", progress.Number(l.rejects.n))
+		return fmt.Errorf("no document could be used: %s rejected", count(l.rejects.n, "line"))
 	}
 	return errors.Join(l.failed...)
 }
@@ -193,11 +193,13 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		{l.skipped, "skipped, as their id is stored"},
 		{s.Empty, "without words, which match nothing"},
 		{l.badUTF8, "with invalid UTF-8, which became U+FFFD"},
-		{l.rejects.n, "lines rejected"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf("; %s %s", progress.Number(part.n), part.what)
 		}
+	}
+	if l.rejects.n > 0 {
+		text += "; " + count(l.rejects.n, "line") + " rejected"
 	}
 	if l.rejects.n > 0 && l.rejects.path != "" {
 		text += " (see " + l.rejects.path + ")"
