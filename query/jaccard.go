@@ -77,7 +77,7 @@ func (p *jaccardPredicate) drive(x *run) iter.Seq2[found, error] {
 }
 
 func (p *jaccardPredicate) judge(x *run, c *candidate) (verdict, error) {
-	if p.empty || c.id == p.target.self {
+	if p.empty {
 		return verdict{}, nil
 	}
 	if p.all == nil && p.scored >= manyScored {
