@@ -37,6 +37,7 @@ type cli struct {
 	Prune      pruneCmd      `cmd:"" help:"Delete documents by age."`
 	Pack       packCmd       `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
 	Ingest     ingestCmd     `cmd:"" help:"Add table files to a database."`
+	Tune       tuneCmd       `cmd:"" help:"Show what each distance and similarity would find in a database or file."`
 	Plan       planCmd       `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`
 	Hash       hashCmd       `cmd:"" help:"Show the fingerprint and the sketch of a text."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine with a temporary database."`

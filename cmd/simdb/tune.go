@@ -1,0 +1,266 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+)
+
+// tuneCmd is `simdb tune`.
+type tuneCmd struct {
+	Data   string   `arg:"" name:"db|file" help:"A database, or a file with documents; - is standard input."`
+	Sample quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
+	Texts  bool     `help:"Show the texts of the examples, not their ids."`
+	inputFlags
+	rowFlags
+}
+
+// Help says how to read the rows.
+func (tuneCmd) Help() string {
+	return `For evenly spaced documents, all others within 16 bits or with at least half of the shingles in common are found. Each row
+is a criterion: which share of the documents has a near-duplicate by it, how many pairs the whole database would have, how
+many pairs unrelated documents would add by chance, and a pair that just meets it (a, b).
+
+Take the last criterion whose example you would call a duplicate, and well before chance pairs are a part of what is found.
+simdb why DB A B compares an example in detail.`
+}
+
+const (
+	tuneDistance = 16  // the widest distance looked at
+	tuneScore    = 0.5 // the least similarity
+)
+
+// tuning is what is known of one criterion.
+type tuning struct {
+	near      bool
+	k         int     // near
+	t         float64 // otherwise
+	documents int64   // of the sample, with a near-duplicate
+	pairs     int64   // of a document of the sample and any other
+	a, b      string  // a pair that just meets it
+	how       float64 // its distance, or negative similarity
+}
+
+// Run looks at the sample.
+func (c *tuneCmd) Run(a *app) (err error) {
+	db, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer closing(db, &err)
+	m := a.meter()
+	defer m.Stop()
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	st, err := db.Stats()
+	if err != nil {
+		return err
+	}
+	rows, sampled, err := c.look(a.context(), s, st, m)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	if sampled == 0 {
+		return fmt.Errorf("%s has no documents with words", c.Data)
+	}
+	if err := c.show(a, s, rows, sampled, st.Fingerprints); err != nil {
+		return err
+	}
+	a.say("%s: %s of %s looked for", c.Data, progress.Number(sampled), count(st.Fingerprints, "fingerprint"))
+	return nil
+}
+
+// open opens the database, or loads the file into a temporary one.
+func (c *tuneCmd) open(a *app) (*engine.DB, error) {
+	st, err := os.Stat(c.Data)
+	if c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
+		return a.openForReading(c.Data)
+	}
+	dir, err := a.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	db, err := engine.Create(filepath.Join(dir, "documents"), &engine.Options{Sync: engine.SyncNever})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.load(a, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// load fills the temporary database. Lines that can't be used are counted; of equal ids the first is taken.
+func (c *tuneCmd) load(a *app, db *engine.DB) error {
+	s, err := newSources([]string{c.Data})
+	if err != nil {
+		return err
+	}
+	opt := c.inputFlags.options(input.Auto)
+	opt.MakeID = true
+	in, err := input.Open(c.Data, opt)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	l, err := db.NewLoader(a.context(), engine.LoadOptions{})
+	if err != nil {
+		return err
+	}
+	m := a.meter()
+	defer m.Stop()
+	bad := int64(0)
+	for rec, err := range in.Records(a.context()) {
+		if err == nil {
+			err = l.Add(rec.Doc)
+		}
+		_, unusable := errors.AsType[*input.Issue](err)
+		switch {
+		case unusable || errors.Is(err, engine.ErrExists) || errors.Is(err, engine.ErrInvalid) || errors.Is(err, engine.ErrTooLarge):
+			bad++
+		case err != nil:
+			l.Abort()
+			return err
+		}
+		m.Report(s.progress("load", in))
+	}
+	m.Stop()
+	if bad > 0 {
+		a.say("%s could not be used or had an id again; simdb load says which", count(bad, "line"))
+	}
+	_, err = l.Close()
+	return err
+}
+
+// look asks for the near-duplicates of every document of the sample.
+func (c *tuneCmd) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m *progress.Meter) (rows []*tuning, sampled int64, err error) {
+	for k := range tuneDistance + 1 {
+		rows = append(rows, &tuning{near: true, k: k})
+	}
+	if st.Params.Sketch > 0 {
+		for t := 9; t >= 5; t-- {
+			rows = append(rows, &tuning{t: float64(t) / 10})
+		}
+	}
+	step := max(1, (st.Documents+int64(c.Sample)-1)/int64(c.Sample))
+	n := int64(-1)
+	for e, err := range s.Entries(ctx, "") {
+		if err != nil {
+			return nil, 0, err
+		}
+		if n++; n%step != 0 || !e.HasFingerprint {
+			continue
+		}
+		sampled++
+		if err := c.document(ctx, s, e, rows, st.Params.Sketch > 0); err != nil {
+			return nil, 0, err
+		}
+		m.Report(engine.Progress{Stage: "look for near-duplicates", Done: sampled, Total: (st.Documents + step - 1) / step, Unit: "documents"})
+	}
+	return rows, sampled, nil
+}
+
+// document counts the near-duplicates of one document.
+func (c *tuneCmd) document(ctx context.Context, s *engine.Snapshot, e engine.Entry, rows []*tuning, sketches bool) error {
+	before := make([]int64, len(rows))
+	for i, r := range rows {
+		before[i] = r.pairs
+	}
+	for m, err := range s.Near(ctx, e.Fingerprint, tuneDistance) {
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.near && m.ID != e.ID && m.Distance <= r.k {
+				r.add(e.ID, m.ID, float64(-m.Distance))
+			}
+		}
+	}
+	if sketches {
+		for m, err := range s.Jaccard(ctx, engine.Doc{ID: e.ID}, tuneScore) {
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				if !r.near && m.Score >= r.t {
+					r.add(e.ID, m.ID, m.Score)
+				}
+			}
+		}
+	}
+	for i, r := range rows {
+		if r.pairs > before[i] {
+			r.documents++
+		}
+	}
+	return nil
+}
+
+// add counts a pair, and keeps it as the example if it is less alike than the one so far; of equals the first.
+func (r *tuning) add(a, b string, how float64) {
+	if r.pairs++; r.pairs == 1 || how < r.how {
+		r.a, r.b, r.how = min(a, b), max(a, b), how
+	}
+}
+
+// chance is how many of the pairs of n unrelated fingerprints are within k bits.
+func chance(n int64, k int) float64 {
+	share, ways := 0.0, 1.0
+	for d := range k + 1 {
+		share += ways
+		ways = ways * float64(64-d) / float64(d+1)
+	}
+	return math.Ldexp(share, -64) * float64(n) * float64(n-1) / 2
+}
+
+// show writes the rows.
+func (c *tuneCmd) show(a *app, s *engine.Snapshot, rows []*tuning, sampled, all int64) error {
+	columns := []string{"criterion", "share", "pairs", "chance", "a", "b"}
+	_, err := a.rows(c.rowFlags, columns, func(row func(...any) error) error {
+		for _, r := range rows {
+			name, byChance := fmt.Sprintf("--jaccard %g", r.t), any(nil)
+			if r.near {
+				name, byChance = fmt.Sprintf("--near %d", r.k), rounded(chance(all, r.k), 4)
+			}
+			x, y, err := c.example(a.context(), s, r)
+			if err != nil {
+				return err
+			}
+			// A pair is met from both its ends if all documents are looked for.
+			pairs := math.Round(float64(r.pairs) / 2 * float64(all) / float64(sampled))
+			if err := row(name, rounded(float64(r.documents)/float64(sampled), 4), int64(pairs), byChance, x, y); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// example returns what is shown of the example of a criterion: the ids, or the texts where they are kept.
+func (c *tuneCmd) example(ctx context.Context, s *engine.Snapshot, r *tuning) (a, b any, err error) {
+	if r.pairs == 0 {
+		return nil, nil, nil
+	}
+	if !c.Texts {
+		return r.a, r.b, nil
+	}
+	x, err := s.Get(ctx, r.a)
+	if err != nil {
+		return nil, nil, err
+	}
+	y, err := s.Get(ctx, r.b)
+	return cmp.Or(x.Text, r.a), cmp.Or(y.Text, r.b), err
+}
