@@ -116,9 +116,13 @@ func (s *session) print(rows *query.Rows, o output.Options) error {
 	return nil
 }
 
-// printRows lets write write rows, and ends the result: also after an error, so that what was found before it is seen.
+// printRows lets write write rows, and ends the result: also after an error, so that what was found before it is seen. A table
+// of nothing would be no help there.
 func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) error {
 	err := write(w)
+	if err != nil && w.Rows() == 0 && s.options.Format == output.Table {
+		return err
+	}
 	if cerr := w.Close(); err == nil {
 		err = cerr
 	}
