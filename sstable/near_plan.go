@@ -15,6 +15,8 @@ const (
 	maxRadius = 8
 	// maxShell bounds the probes at one distance in one table, and thereby the memory of a Scratch.
 	maxShell = 1 << 18
+	// hotBlocks is how many blocks a range may span before it counts as hot, if it also has twice as many keys as the mean.
+	hotBlocks = 2
 	// overrun is how many times dearer than expected the looked-up ranges may be before the radii are chosen again.
 	overrun = 1.5
 )
@@ -24,13 +26,20 @@ const (
 type costModel struct {
 	probe float64 // look up a range, load where it lies, enter it
 	key   float64 // compare one more key of a range
-	scan  float64 // compare one key in a scan of the whole table
+	hot   float64 // one of a range of several blocks: its low bits are few or alike, so many have to be decoded, and more are hits
+	scan  float64 // compare one key in a scan of the whole table, while that fits into a cache
 }
 
+const (
+	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and takes scanUncached times as long.
+	scanCached   = 3 << 20
+	scanUncached = 2.5
+)
+
 var searchCosts = map[string]costModel{
-	"avx512": {probe: 160, key: 0.2, scan: 0.2},
-	"avx2":   {probe: 160, key: 0.35, scan: 0.35},
-	"go":     {probe: 250, key: 3, scan: 2},
+	"avx512": {probe: 160, key: 0.2, hot: 0.8, scan: 0.1},
+	"avx2":   {probe: 160, key: 0.35, hot: 1.5, scan: 0.2},
+	"go":     {probe: 250, key: 3, hot: 5, scan: 1.5},
 }
 
 var cost = searchCosts[kernel.Name()]
@@ -113,7 +122,14 @@ func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
 }
 
 // scanCost is the cost of comparing everything.
-func (x *Index) scanCost() float64 { return cost.probe + float64(x.tables[0].run.n)*cost.scan }
+func (x *Index) scanCost() float64 {
+	n := x.tables[0].run.n
+	ns := cost.probe + float64(n)*cost.scan
+	if n > scanCached {
+		ns *= scanUncached
+	}
+	return ns
+}
 
 // standardPlan returns the best allocation for ranges of mean size.
 func (x *Index) standardPlan(k int, s *Scratch) *allocation {
@@ -233,7 +249,9 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 		p.block, p.end = uint32(block), uint32(end)
 		p.info = table.run.infoWord(max(block, 1) - 1)
 		s.ranges = append(s.ranges, p)
-		if end > block+1 {
+		if end > block+hotBlocks && float64((end-block)*blockKeys) > 2*table.mean {
+			sum += cost.probe + float64((end-block)*blockKeys)*cost.hot
+		} else if end > block+1 {
 			sum += cost.probe + float64((end-block)*blockKeys)*cost.key
 		} else {
 			sum += table.probe
@@ -288,6 +306,14 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
 	p.Probes = len(s.ranges)
-	p.Candidates = int((p.Cost - float64(p.Probes)*cost.probe) / cost.key)
+	keys := 0.0
+	for _, r := range s.ranges {
+		if r.end > r.block+1 {
+			keys += float64((r.end - r.block) * blockKeys)
+		} else {
+			keys += x.tables[r.table].mean
+		}
+	}
+	p.Candidates = int(math.Round(keys))
 	return p
 }
