@@ -122,7 +122,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 	run := func(b *testing.B, p Params, hot bool) {
 		start := cpu()
 		for b.Loop() {
-			var o WriterOptions
+			o := WriterOptions{Docs: len(docs)}
 			if hot {
 				o.Hot = HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch })
 			}

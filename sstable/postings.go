@@ -64,7 +64,8 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
 	for _, h := range p.hashes {
 		sizes[h>>toBucket]++
 	}
-	var keys, tmp []uint64
+	keys := make([]uint64, 0, min(len(p.hashes), sortedTogether))
+	var tmp []uint64
 	for from := 0; from < len(sizes); {
 		to, sum := from+1, sizes[from]
 		for ; to < len(sizes) && sum+sizes[to] <= sortedTogether; to++ {

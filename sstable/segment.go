@@ -40,7 +40,9 @@ func (t *Writer) initSketches(o WriterOptions) error {
 	if err := checkHot(o.Hot); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
-	t.sketches = &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs), most: maxPostings}
+	s := &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs), most: maxPostings}
+	s.bitmaps = make([]byte, 0, bitmapSize*min(max(o.Docs, 0), s.docs))
+	t.sketches = s
 	return nil
 }
 
