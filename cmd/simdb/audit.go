@@ -198,9 +198,9 @@ func (d *dedup) auditNote() string {
 }
 
 func (d *dedup) keptNote() string {
-	to := d.c.Output
-	if to == "" || to == "-" {
-		to = "standard output"
+	where := "in " + d.c.Output
+	if d.c.Output == "" || d.c.Output == "-" {
+		where = "on standard output"
 	}
-	return fmt.Sprintf("%s of every group, and what is in none, are in %s", d.rule(), to)
+	return fmt.Sprintf("%s of every group, and what is in none, are %s", d.rule(), where)
 }

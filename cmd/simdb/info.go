@@ -116,6 +116,9 @@ func (c *checkCmd) damage(a *app, problems []error) error {
 			place := []any{nil, nil, nil, p.Error()}
 			if e, ok := errors.AsType[*engine.CorruptionError](p); ok {
 				place = []any{e.File, e.Section, e.Offset, e.Err.Error()}
+				if e.Offset < 0 { // it is about the file
+					place[2] = nil
+				}
 			}
 			if err := row(place...); err != nil {
 				return err
