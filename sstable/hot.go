@@ -39,7 +39,8 @@ type HotHash struct {
 
 // HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches: what
 // WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all of them up to 32,768; the
-// result of a call is used before the next one. Memory: 256 bytes a document of the sample, at most 32 MiB.
+// result of a call is used before the next one. Memory: 256 bytes a document of the sample, at most 48 MiB, and 8 bytes
+// for each hash that is hot, or nearly.
 func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
 	hot, _ := hotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
 	return hot
@@ -80,7 +81,7 @@ func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
 			}
 		}
 	}
-	var found []uint32
+	var t tally
 	for i := 0; i < n; i += stride {
 		s, err := sketch(i)
 		if err != nil {
@@ -88,23 +89,55 @@ func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
 		}
 		for _, h := range s {
 			if int(counters[h&mask]) >= threshold {
-				found = append(found, h)
+				t.add(h)
 			}
 		}
 	}
-	slices.Sort(found)
-	var hot []HotHash
-	for len(found) > 0 {
-		count := 1
-		for count < len(found) && found[count] == found[0] {
-			count++
-		}
-		if count >= threshold {
-			hot = append(hot, HotHash{Hash: found[0], Documents: uint32(count * stride)})
-		}
-		found = found[count:]
+	t.merge()
+	hot := slices.DeleteFunc(t.counts, func(h HotHash) bool { return int(h.Documents) < threshold })
+	for i := range hot {
+		hot[i].Documents *= uint32(stride)
 	}
 	return hot, nil
+}
+
+// tally counts hashes exactly, in memory that the number of different ones bounds.
+type tally struct {
+	recent []uint32  // not in counts yet
+	counts []HotHash // ascending
+}
+
+// tallyRecent is how many hashes are merged at a time.
+const tallyRecent = 1 << 22
+
+// add counts a hash once more.
+func (t *tally) add(hash uint32) {
+	if len(t.recent) == tallyRecent {
+		t.merge()
+	}
+	t.recent = append(t.recent, hash)
+}
+
+// merge brings counts up to date.
+func (t *tally) merge() {
+	slices.Sort(t.recent)
+	var merged []HotHash
+	old := t.counts
+	for i := 0; i < len(t.recent); {
+		h := HotHash{Hash: t.recent[i]}
+		for ; i < len(t.recent) && t.recent[i] == h.Hash; i++ {
+			h.Documents++
+		}
+		for len(old) > 0 && old[0].Hash < h.Hash {
+			merged, old = append(merged, old[0]), old[1:]
+		}
+		if len(old) > 0 && old[0].Hash == h.Hash {
+			h.Documents += old[0].Documents
+			old = old[1:]
+		}
+		merged = append(merged, h)
+	}
+	t.counts, t.recent = append(merged, old...), t.recent[:0]
 }
 
 // checkHot reports whether a list is one that a table can have.

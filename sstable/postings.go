@@ -181,6 +181,9 @@ func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint3
 		if err := p.check(b); err != nil {
 			return dst, err
 		}
+		if len(dst)-before > int(p.docs) {
+			return dst[:before], p.corrupt(0, "more than %d postings of one hash, for as many documents", p.docs)
+		}
 		in := p.info(b)
 		prefix := shr(p.base(b), in.width)
 		from, to := shr(max(pr.first, p.base(b)), in.width)-prefix, shr(last, in.width)-prefix+1

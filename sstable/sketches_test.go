@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -261,5 +262,49 @@ func TestDamagedSketch(t *testing.T) {
 		if s, err := spoiled.Sketch(0, nil); !errors.As(err, &corrupt) || corrupt.Section != "sketches" || len(s) > 0 {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
+	}
+}
+
+// TestTally compares counting in several portions with a map.
+func TestTally(t *testing.T) {
+	rng := rand.New(rand.NewPCG(69, 70))
+	var all tally
+	want := map[uint32]uint32{}
+	for i := range 50_000 {
+		h := rng.Uint32N(1+rng.Uint32N(20_000)) * 7
+		all.add(h)
+		want[h]++
+		if rng.IntN(5000) == 0 || i == 49_999 {
+			all.merge()
+		}
+	}
+	if err := checkHot(all.counts); err != nil || len(all.counts) != len(want) {
+		t.Errorf("%d hashes, want %d, %v", len(all.counts), len(want), err)
+	}
+	for _, h := range all.counts {
+		if h.Documents != want[h.Hash] {
+			t.Errorf("%v, want %d", h, want[h.Hash])
+		}
+	}
+}
+
+// TestRepeatedPostings has a hash with more postings than there are documents.
+func TestRepeatedPostings(t *testing.T) {
+	keys := make([]uint64, 3000)
+	for i := range keys {
+		keys[i] = 5 << 4
+	}
+	section := appendKeyRun(make([]byte, 0, 1<<16), keys)
+	run, err := openKeyRun(section, "test.sst", "postings 0", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPostings(run, 16)
+	var room kernel.Keys
+	if docs, err := p.documents(p.find(5), &room, nil); !errors.Is(err, base.ErrCorruption) || len(docs) > 0 {
+		t.Errorf("%d documents, %v", len(docs), err)
+	}
+	if docs, err := p.documents(p.find(4), &room, nil); err != nil || len(docs) > 0 {
+		t.Errorf("%d documents of a hash without, %v", len(docs), err)
 	}
 }
