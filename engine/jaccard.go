@@ -167,35 +167,30 @@ func (p place) sketch(dst []uint32) ([]uint32, error) {
 	return p.part.Sketch(p.doc, dst)
 }
 
-// yieldJaccard yields the hits that find leaves in the scratch memory.
+// yieldJaccard yields the hits that find leaves in the scratch memory, in order.
 func (s *Snapshot) yieldJaccard(ctx context.Context, find func(*jaccardScratch) error) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		var matches []Match
 		sc := jaccardPool.Get().(*jaccardScratch)
-		err := s.safely(ctx, func() error {
-			if err := find(sc); err != nil {
-				return err
-			}
-			slices.SortFunc(sc.hits, func(a, b jaccardHit) int {
-				return cmp.Or(cmp.Compare(b.Score.Score, a.Score.Score), bytes.Compare(a.id, b.id))
-			})
-			for _, h := range sc.hits {
-				matches = append(matches, Match{ID: string(h.id), Score: h.Score.Score, Error: h.Score.Error, Exact: h.Exact})
-			}
-			return nil
-		})
-		clear(sc.hits) // they hold on to tables
-		jaccardPool.Put(sc)
-		if err != nil {
-			yield(Match{}, err)
-			return
+		defer func() {
+			clear(sc.hits) // they hold on to tables
+			jaccardPool.Put(sc)
+		}()
+		hits := func() ([]jaccardHit, error) {
+			err := find(sc)
+			return sc.hits, err
 		}
-		for _, m := range matches {
-			if !yield(m, nil) {
-				return
-			}
-		}
+		yieldInOrder(ctx, s, hits, compareJaccard, func(h *jaccardHit) Match {
+			return Match{ID: string(h.id), Score: h.Score.Score, Error: h.Score.Error, Exact: h.Exact}
+		}, yield)
 	}
+}
+
+// compareJaccard puts more similar hits first, then those of smaller IDs.
+func compareJaccard(a, b jaccardHit) int {
+	if c := cmp.Compare(b.Score.Score, a.Score.Score); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.id, b.id)
 }
 
 // jaccard leaves all visible documents but the one of ID except whose score is t or more in sc.hits, in no order.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/simdb/simdb/internal/kernel"
@@ -58,7 +57,7 @@ func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Matc
 				break
 			}
 		}
-		sc.hits = sc.hits[:min(n, len(sc.hits))]
+		sc.hits = bestFirst(sc.hits, n, compareNear)
 		return nil
 	})
 }
@@ -66,39 +65,30 @@ func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Matc
 // yieldHits yields the hits that find leaves in the scratch memory, in order.
 func (s *Snapshot) yieldHits(ctx context.Context, find func(*nearScratch) error) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		matches, err := s.matches(ctx, find)
-		if err != nil {
-			yield(Match{}, err)
-			return
+		sc := nearPool.Get().(*nearScratch)
+		defer func() {
+			clear(sc.hits) // they hold on to tables
+			nearPool.Put(sc)
+		}()
+		hits := func() ([]nearHit, error) {
+			err := find(sc)
+			return sc.hits, err
 		}
-		for _, m := range matches {
-			if !yield(m, nil) {
-				return
-			}
-		}
+		yieldInOrder(ctx, s, hits, compareNear, func(h *nearHit) Match {
+			return Match{ID: string(h.id), Distance: h.distance}
+		}, yield)
 	}
 }
 
-func (s *Snapshot) matches(ctx context.Context, find func(*nearScratch) error) (matches []Match, err error) {
-	sc := nearPool.Get().(*nearScratch)
-	defer func() {
-		clear(sc.hits) // they hold on to tables
-		nearPool.Put(sc)
-	}()
-	err = s.safely(ctx, func() error {
-		if err := find(sc); err != nil || len(sc.hits) == 0 {
-			return err
-		}
-		matches = make([]Match, len(sc.hits))
-		for i, h := range sc.hits {
-			matches[i] = Match{ID: string(h.id), Distance: h.distance}
-		}
-		return nil
-	})
-	return matches, err
+// compareNear puts nearer hits first, then those of smaller IDs.
+func compareNear(a, b nearHit) int {
+	if c := cmp.Compare(a.distance, b.distance); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.id, b.id)
 }
 
-// near leaves all visible documents within k bits of fp in sc.hits, nearest first, then by ID.
+// near leaves all visible documents within k bits of fp in sc.hits, in no order.
 func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) error {
 	if err := checkDistance(k); err != nil {
 		return err
@@ -113,12 +103,6 @@ func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) 
 		s.nearMem(m, fp, k, sc, stats)
 	}
 	stats.Matches += int64(len(sc.hits))
-	slices.SortFunc(sc.hits, func(a, b nearHit) int {
-		if c := cmp.Compare(a.distance, b.distance); c != 0 {
-			return c
-		}
-		return bytes.Compare(a.id, b.id)
-	})
 	return ctx.Err()
 }
 
