@@ -98,7 +98,9 @@ func (f *File) begin() error {
 	}
 	f.head = head
 	if f.format = f.opt.Format; f.format == Auto {
-		f.format = formatOf(f.name, head)
+		if f.format = formatOf(f.name, head); f.format == TXT && bytes.IndexByte(head, 0) >= 0 {
+			return errors.New("it has zero bytes, so it is no text; --format txt reads it all the same")
+		}
 	}
 	switch f.format {
 	case JSONL:
