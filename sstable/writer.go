@@ -39,7 +39,8 @@ var ErrOrder = errors.New("documents out of order")
 
 // Writer writes a table in one pass. It keeps at most about 24 bytes a document in memory: fingerprint, hash of the ID,
 // and first what times and sequence numbers compress to, then room to sort; beside that, one block of each kind.
-// It must not be used concurrently.
+// Sketches take 1 byte a document more, and while their segment, of 2^19 documents at most, is not complete, 68 bytes a
+// document and 4 a posting. It must not be used concurrently.
 type Writer struct {
 	out    fileWriter
 	params Params
