@@ -15,7 +15,7 @@ import (
 // Memory for the shingle sets of a join that texts decide, in shingles of 8 bytes, and how many pairs a worker takes at a time.
 const (
 	textMemory = 8 << 20
-	textRun    = 1024
+	textRun    = 128
 )
 
 // textScores compares the texts of items. Sets of shingles are kept as long as there is room: the pairs of a cluster share

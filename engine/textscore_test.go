@@ -11,7 +11,7 @@ import (
 // longTexts makes a database of texts whose sketches are mostly full, so that estimates are wrong.
 func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	t.Helper()
-	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16})
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16, Sync: SyncNever})
 	m := &textModel{texts: map[string]string{}}
 	for i := range 250 {
 		id, text := fmt.Sprintf("t%03d", i), randomText(r)

@@ -77,7 +77,7 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 // what AppendEncoded writes and nothing else.
 func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	n, size := binary.Uvarint(src)
-	if size <= 0 || n > MaxEncoded || size != len(binary.AppendUvarint(nil, n)) {
+	if size <= 0 || n > MaxEncoded || size > 1 && src[size-1] == 0 { // the last: longer than need be
 		return dst, src, fmt.Errorf("%w: bad number of hashes", ErrEncoding)
 	}
 	src = src[size:]
