@@ -77,7 +77,7 @@ type truth struct {
 
 func newTruth(codes []uint64) *truth { return &truth{slices.Clone(codes), make([]bool, len(codes))} }
 
-func rowID(row int) string { return fmt.Sprintf("emoji/%05d", row) }
+func rowID(row int) string { return fmt.Sprintf("emoji/%06d", row) }
 
 func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row), Fingerprint: &code} }
 
@@ -126,7 +126,7 @@ func (tr *truth) load(t *testing.T, db *engine.DB) {
 		if err := l.Add(rowDoc(row, code)); err != nil {
 			t.Fatal(err)
 		}
-		if row%4000 == 3999 {
+		if (row+1)%(len(tr.code)/3+1) == 0 {
 			if err := l.Flush(); err != nil {
 				t.Fatal(err)
 			}
@@ -305,6 +305,36 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	r, err := db.Check(ctx, nil)
 	if must(err); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
+	}
+}
+
+// TestTruthMany compares NEAR with brute force where tables are large enough to be probed up to a distance of 10: of 16 copies
+// of the codes, each with bits of its own flipped, so that every copy is as skewed as the codes are.
+func TestTruthMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads 179,216 documents a layout")
+	}
+	r := rand.New(rand.NewPCG(16, 16))
+	codes := hashKinds[0].codes(t)
+	var all, queries []uint64
+	for range 16 {
+		mask := r.Uint64()
+		for i, c := range codes {
+			all = append(all, c^mask)
+			if i%17 == 0 {
+				queries = append(queries, c^mask)
+			}
+		}
+	}
+	tr := newTruth(all)
+	for _, layout := range []string{"4:1", "6:3"} {
+		db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{Layout: layout, DisableAutoCompaction: true, NoSketch: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		tr.load(t, db)
+		tr.checkNear(t, db, queries, 293)
 	}
 }
 
