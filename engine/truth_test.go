@@ -308,7 +308,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	}
 }
 
-// TestTruthMany compares NEAR with brute force where tables are large enough to be probed up to a distance of 10: of 16 copies
+// TestTruthMany compares NEAR with brute force where tables are large enough to be probed beyond a distance of 3: of 16 copies
 // of the codes, each with bits of its own flipped, so that every copy is as skewed as the codes are.
 func TestTruthMany(t *testing.T) {
 	if testing.Short() {
