@@ -45,7 +45,7 @@ SIMDB_PAGER, PAGER
 The pager for long results on a terminal.
 .TP
 TMPDIR
-Where dedup keeps its temporary files.
+Where dedup, tune and bench keep their temporary files.
 `
 
 // man writes the manual page.
