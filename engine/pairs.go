@@ -253,8 +253,8 @@ type joinPair struct {
 func (p *joinPair) ends() (a, b *uint32) { return &p.a, &p.b }
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first, then by A, then by B. It holds
-// the pairs in memory, 12 bytes each (40 by Jaccard), and 16 bytes a document (by Jaccard its sketch too; where texts decide, 64 MiB of shingles besides). Progress, if not
-// nil, is called now and then.
+// the pairs in memory, 12 bytes each (40 by Jaccard), and 16 bytes a document (by Jaccard its sketch too; where texts decide,
+// 64 MiB of shingles besides). Progress, if not nil, is called now and then.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		var found func(yield func(Pair) bool)
