@@ -177,19 +177,25 @@ func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
 	return hot, nil
 }
 
-// hotOrder is the order of hashes in the sketches of a table: a hash table of the hot ones, at most half full.
+// hotOrder is the order of hashes in the sketches of a table: a hash table of the hot ones, at most half full, and a
+// bitmap that tells nearly all others without a look at the table.
 type hotOrder struct {
-	slots []uint64 // class<<32 | hash; 0 if free, as no hot hash has class 0
-	seed  uint64   // odd, drawn at random: no list of hashes can make many of them collide
-	shift int
+	slots  []uint64 // class<<32 | hash; 0 if free, as no hot hash has class 0
+	filter []uint8  // 8 bits a slot; those of hot hashes are set
+	seed   uint64   // odd, drawn at random: no list of hashes can make many of them collide
+	shift  int
 }
 
 // newHotOrder returns the order that a list says.
 func newHotOrder(hot []HotHash) *hotOrder {
 	size := bits.Len(uint(2 * len(hot)))
-	o := &hotOrder{slots: make([]uint64, 1<<size), seed: rand.Uint64() | 1, shift: 64 - size}
+	o := &hotOrder{
+		slots: make([]uint64, 1<<size), filter: make([]uint8, 1<<size), seed: rand.Uint64() | 1, shift: 64 - size,
+	}
 	for _, h := range hot {
-		i := o.start(h.Hash)
+		bit := uint64(h.Hash) * o.seed >> (o.shift - 3)
+		o.filter[bit>>3] |= 1 << (bit & 7)
+		i := int(bit >> 3)
 		for o.slots[i] != 0 {
 			i = (i + 1) & (len(o.slots) - 1)
 		}
@@ -198,15 +204,14 @@ func newHotOrder(hot []HotHash) *hotOrder {
 	return o
 }
 
-// start returns where the search for a hash starts: multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
-func (o *hotOrder) start(hash uint32) int { return int(uint64(hash) * o.seed >> (o.shift & 63)) }
-
-// key returns what hashes are ordered by: class<<32 | hash.
+// key returns what hashes are ordered by: class<<32 | hash. Where a hash may be is found by multiply-shift hashing
+// (Dietzfelbinger et al., J. Algorithms 1997).
 func (o *hotOrder) key(hash uint32) uint64 {
-	if len(o.slots) == 1 { // none is hot
+	bit := uint64(hash) * o.seed >> ((o.shift - 3) & 63)
+	if o.filter[bit>>3]>>(bit&7)&1 == 0 {
 		return uint64(hash)
 	}
-	for i := o.start(hash); ; i = (i + 1) & (len(o.slots) - 1) {
+	for i := int(bit >> 3); ; i = (i + 1) & (len(o.slots) - 1) {
 		switch k := o.slots[i]; {
 		case k == 0:
 			return uint64(hash)
