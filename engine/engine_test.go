@@ -174,6 +174,9 @@ func TestOpenErrors(t *testing.T) {
 		{filepath.Join(dir, "none"), &Options{ReadOnly: true}, ErrNotFound},
 		{path, nil, ErrLocked},
 		{filepath.Join(dir, "bad"), &Options{Layout: "3:7"}, ErrInvalid},
+		{filepath.Join(dir, "bad"), &Options{Shingle: 1 << 33}, ErrInvalid},
+		{filepath.Join(dir, "bad"), &Options{Sketch: -1}, ErrInvalid},
+		{filepath.Join(dir, "bad"), &Options{MinJaccard: 1.5}, ErrInvalid},
 	} {
 		if db, err := Open(c.path, c.opts); !errors.Is(err, c.want) {
 			t.Errorf("Open(%s) = %v, %v; want %v", c.path, db, err, c.want)

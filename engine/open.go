@@ -158,15 +158,15 @@ func fileNumber(name, ext string) (uint64, bool) {
 
 // paramsFor returns the parameters that a new database gets by the options.
 func paramsFor(o Options) (sstable.Params, error) {
+	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
+		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, ErrInvalid)
+	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, 3)),
 		Layout: sstable.DefaultLayout, StoreText: !o.NoText,
 	}
 	if !o.NoSketch {
 		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
-	}
-	if o.Shingle < 0 || o.Sketch < 0 || o.TTL < 0 {
-		return p, fmt.Errorf("a negative option: %w", ErrInvalid)
 	}
 	if o.Layout != "" {
 		l, err := sstable.ParseLayout(o.Layout)
