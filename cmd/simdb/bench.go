@@ -36,6 +36,7 @@ brute force before anything is timed.
 
   load      bulk load of documents with ids, with sorting, checks for repeated ids and fsync; all cores
   compact   merging what was loaded into one table
+  tables    table files that were searched
   index     bytes of the permuted tables; disk is the whole database
   near      one search through the engine, with ids; half of the queries are near a stored fingerprint; one core
   batch     a search in a batch of as many queries as fingerprints, up to a million, on the table; one core
@@ -217,6 +218,9 @@ func (b *bench) space(db *engine.DB) error {
 		index += t.IndexBytes
 	}
 	n := float64(len(b.fps))
+	if err := b.figure("tables", "count", float64(len(st.Tables)), "files"); err != nil {
+		return err
+	}
 	if err := b.figure("index", "size", float64(index)/n, "bytes/fingerprint"); err != nil {
 		return err
 	}
