@@ -75,7 +75,10 @@ func TestJaccardTruth(t *testing.T) {
 		}
 	}
 	for docs, truth := range corpora {
-		t.Run(filepath.Base(docs), func(t *testing.T) { checkTruth(t, docs, readTruth(t, truth)) })
+		t.Run(filepath.Base(docs), func(t *testing.T) {
+			t.Parallel()
+			checkTruth(t, docs, readTruth(t, truth))
+		})
 	}
 }
 
@@ -104,9 +107,12 @@ func checkTruth(t *testing.T, docs string, truth map[idPair]float64) {
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	thresholds := []float64{0.5, 0.7, 0.8, 0.9}
-	if testing.Short() {
-		thresholds = []float64{0.8}
+	thresholds := []float64{0.5, 0.8}
+	switch {
+	case testing.Short():
+		thresholds = thresholds[1:]
+	case os.Getenv("SIMDB_TRUTH") != "":
+		thresholds = []float64{0.5, 0.7, 0.8, 0.9}
 	}
 	for _, threshold := range thresholds {
 		found := map[idPair]bool{}
