@@ -71,6 +71,11 @@ type bench struct {
 	rng   splitMix
 }
 
+// number writes a row with a count.
+func (b *bench) number(work, measure string, n int, unit string) error {
+	return b.row(work, measure, n, unit)
+}
+
 // figure writes a row.
 func (b *bench) figure(work, measure string, value float64, unit string) error {
 	return b.row(work, measure, rounded(value, 4), unit)
@@ -218,7 +223,7 @@ func (b *bench) space(db *engine.DB) error {
 		index += t.IndexBytes
 	}
 	n := float64(len(b.fps))
-	if err := b.figure("tables", "count", float64(len(st.Tables)), "files"); err != nil {
+	if err := b.number("tables", "count", len(st.Tables), "files"); err != nil {
 		return err
 	}
 	if err := b.figure("index", "size", float64(index)/n, "bytes/fingerprint"); err != nil {
@@ -352,7 +357,7 @@ func (b *bench) pairs(db *engine.DB, k int) error {
 	if err := b.figure(work, "total", time.Since(start).Seconds(), "s"); err != nil {
 		return err
 	}
-	return b.figure(work, "found", float64(n), "pairs")
+	return b.number(work, "found", n, "pairs")
 }
 
 // texts measures fingerprinting.
