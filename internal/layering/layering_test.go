@@ -1,0 +1,56 @@
+// Package layering has a test that keeps the packages of simdb in their order.
+package layering
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/simdb/simdb/"
+
+// TestLayers checks what packages may not depend on: each layer none of those above it, and what a program embeds no terminal,
+// no flags and no parser.
+func TestLayers(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	front := []string{
+		"github.com/alecthomas/kong", "github.com/alecthomas/participle", "github.com/peterh/liner",
+		"github.com/vbauerster/mpb", "github.com/jedib0t/go-pretty",
+	}
+	for pkg, forbidden := range map[string][]string{
+		"sstable":    append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),
+		"compaction": append([]string{"go.etcd.io/bbolt", module + "engine", module + "query"}, front...),
+		"engine":     append([]string{module + "query", module + "repl", module + "cmd"}, front...),
+		"query":      {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
+		"repl":       {module + "cmd", "github.com/alecthomas/kong"},
+		"simhash":    {module + "sstable", module + "engine"},
+		"minhash":    {module + "sstable", module + "engine", module + "simhash"},
+	} {
+		out, err := exec.Command("go", "list", "-deps", module+pkg).Output()
+		if err != nil {
+			t.Fatal(pkg, err)
+		}
+		deps := strings.Fields(string(out))
+		for _, dep := range deps {
+			for _, f := range forbidden {
+				if dep == f || strings.HasPrefix(dep, strings.TrimSuffix(f, "/")+"/") {
+					t.Errorf("%s depends on %s", pkg, dep)
+				}
+			}
+		}
+		if len(deps) < 10 {
+			t.Errorf("%s: only %v", pkg, deps)
+		}
+	}
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, module+"query").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, imported := range strings.Fields(string(out)) {
+		if strings.HasPrefix(imported, module) && imported != module+"engine" {
+			t.Errorf("query imports %s: of simdb it may use the engine's public API alone", imported)
+		}
+	}
+}
