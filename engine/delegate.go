@@ -47,6 +47,11 @@ func (db *DB) Pairs(ctx context.Context, by Criterion, progress func(Progress)) 
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, progress) })
 }
 
+// PairsUnordered is Snapshot.PairsUnordered now.
+func (db *DB) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
+	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.PairsUnordered(ctx, by, progress) })
+}
+
 // Clusters is Snapshot.Clusters now.
 func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })

@@ -167,6 +167,12 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold), nil)), want)
+		unordered := collect(t, db.PairsUnordered(ctx, Jaccard(threshold), nil))
+		slices.SortFunc(unordered, func(x, y Pair) int {
+			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
+		})
+		equal(t, fmt.Sprintf("unordered pairs at %g", threshold), unordered, want)
+		equal(t, fmt.Sprintf("stars at %g", threshold), collect(t, db.Clusters(ctx, Jaccard(threshold), nil)), m.stars(t, db, threshold))
 		for _, mode := range []ClusterMode{Star, Components} {
 			keepers := map[int]string{}
 			seen := map[string]bool{}
@@ -197,6 +203,36 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 			}
 		}
 	}
+}
+
+// stars is the definition of star clusters by score, carried out.
+func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
+	t.Helper()
+	entries := collect(t, db.Entries(context.Background(), ""))
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	var keepers []string
+	var clusters [][]Member
+	for _, e := range entries {
+		best := -1
+		var match minhash.Score
+		for i, k := range keepers {
+			if s := minhash.Jaccard(m.sketches[k], m.sketches[e.ID], 64); s.Score >= threshold && s.Score > match.Score {
+				best, match = i, s
+			}
+		}
+		x := Member{Match: Match{ID: e.ID, Score: match.Score, Error: match.Error, Exact: match.Exact}}
+		if best < 0 {
+			if len(m.sketches[e.ID]) == 0 {
+				continue
+			}
+			self := minhash.Jaccard(m.sketches[e.ID], m.sketches[e.ID], 64)
+			x = Member{Keep: true, Match: Match{ID: e.ID, Score: self.Score, Error: self.Error, Exact: self.Exact}}
+			best = len(keepers)
+			keepers, clusters = append(keepers, e.ID), append(clusters, nil)
+		}
+		clusters[best] = append(clusters[best], x)
+	}
+	return number(clusters)
 }
 
 // TestPutNovelJaccard stores only what is new by the words.

@@ -176,6 +176,11 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 	if deep {
 		k := r.IntN(8)
 		equal(t, "pairs", collect(t, s.Pairs(ctx, Near(k), nil)), m.pairs(k))
+		unordered := collect(t, s.PairsUnordered(ctx, Near(k), nil))
+		slices.SortFunc(unordered, func(x, y Pair) int {
+			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
+		})
+		equal(t, "unordered pairs", unordered, m.pairs(k))
 		equal(t, "stars", collect(t, s.Clusters(ctx, Near(k), nil)), m.stars(k))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -285,6 +286,56 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 	}
 }
 
+// PairsUnordered is Pairs as they are found: in no particular order, though always in the same, and without holding them in
+// memory, however many there are. The snapshot's tables must stay readable while the pairs are taken.
+func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
+	return func(yield func(Pair, error) bool) {
+		goOn := true
+		err := s.safely(ctx, func() error {
+			if err := s.db.checkCriterion(by); err != nil {
+				return err
+			}
+			j, err := s.newJoinSet(ctx, by)
+			if err != nil {
+				return err
+			}
+			return j.eachPair(ctx, by, progress, func(p Pair) bool {
+				goOn = yield(p, nil)
+				return goOn
+			})
+		})
+		if err != nil && goOn {
+			yield(Pair{}, err)
+		}
+	}
+}
+
+// eachPair calls fn for every pair, as they are found, until it returns false.
+func (j *joinSet) eachPair(ctx context.Context, by Criterion, progress func(Progress), fn func(Pair) bool) error {
+	var failed error
+	give := func(x, y uint32, m Match) bool {
+		var a, b []byte
+		if a, failed = j.place(x).id(); failed == nil {
+			b, failed = j.place(y).id()
+		}
+		if failed != nil {
+			return false
+		}
+		if bytes.Compare(a, b) > 0 {
+			a, b = b, a
+		}
+		m.ID = string(b)
+		return fn(Pair{A: string(a), B: m.ID, Match: m})
+	}
+	var err error
+	if by.jaccard {
+		err = j.eachScored(ctx, "pairs", by, nil, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
+	} else {
+		err = j.eachItemPair(ctx, by.k, progress, func(a, b uint32, distance int) bool { return give(a, b, Match{Distance: distance}) })
+	}
+	return errors.Join(err, failed)
+}
+
 // pairs returns all pairs within k bits, in their order.
 func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (func(func(Pair) bool), error) {
 	pairs, err := j.itemPairs(ctx, k, progress)
@@ -340,24 +391,36 @@ func rankEnds[P any](j *joinSet, pairs []P, ends func(*P) (a, b *uint32)) (ids [
 
 // itemPairs returns all pairs of items within k bits, in no particular order.
 func (j *joinSet) itemPairs(ctx context.Context, k int, progress func(Progress)) (pairs []joinPair, err error) {
+	err = j.eachItemPair(ctx, k, progress, func(a, b uint32, distance int) bool {
+		pairs = append(pairs, joinPair{a, b, uint8(distance)})
+		return true
+	})
+	return pairs, err
+}
+
+// eachItemPair calls fn for every pair of items within k bits until it returns false: those of equal fingerprint first.
+func (j *joinSet) eachItemPair(ctx context.Context, k int, progress func(Progress), fn func(a, b uint32, distance int) bool) error {
 	for i := range j.fps {
 		for a := j.first[i]; a < j.first[i+1]; a++ {
 			for b := a + 1; b < j.first[i+1]; b++ {
-				pairs = append(pairs, joinPair{a, b, 0})
+				if !fn(a, b, 0) {
+					return nil
+				}
 			}
 		}
 		if i%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
 	o := selfjoin.Options{Progress: progressOf("pairs", progress)}
-	err = selfjoin.Pairs(ctx, j.fps, k, o, func(x, y uint32, distance int) bool {
+	return selfjoin.Pairs(ctx, j.fps, k, o, func(x, y uint32, distance int) bool {
 		for a := j.first[x]; a < j.first[x+1]; a++ {
 			for b := j.first[y]; b < j.first[y+1]; b++ {
-				pairs = append(pairs, joinPair{a, b, uint8(distance)})
+				if !fn(a, b, distance) {
+					return false
+				}
 			}
 		}
 		return true
 	})
-	return pairs, err
 }

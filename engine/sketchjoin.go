@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -14,30 +15,67 @@ import (
 // A sketchPair is two items and their score.
 type sketchPair struct {
 	a, b  uint32
+	at    uint32 // its place in a batch that is verified
 	score minhash.Score
 }
 
 func (p *sketchPair) ends() (a, b *uint32) { return &p.a, &p.b }
 
-// scored returns all pairs of items that match by the criterion, in no particular order.
-func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
-	t := by.t
-	if by.verified {
-		t = j.s.db.lowered(t)
+func (p *sketchPair) match(id string) Match {
+	return Match{ID: id, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
+}
+
+// verifyBatch is how many candidate pairs are held while their texts are compared.
+const verifyBatch = 1 << 18
+
+// eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Items are joined in the order
+// given (of their numbers if it is nil): of a pair, a comes before b in it. The sequence of pairs is that of jaccardjoin.Pairs.
+func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, order []uint32, progress func(Progress), fn func(*sketchPair) bool) error {
+	item := func(i uint32) uint32 { return i }
+	if order != nil {
+		item = func(i uint32) uint32 { return order[i] }
 	}
 	all := jaccardjoin.Sketches{
-		Len: len(j.sketches), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[i] },
+		Len: len(j.sketches), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[item(uint32(i))] },
 	}
 	o := jaccardjoin.Options{Progress: progressOf(stage, progress)}
-	err = jaccardjoin.Pairs(ctx, all, t, o, func(a, b uint32, score minhash.Score) bool {
-		if score.Score >= by.t || !score.Exact {
-			pairs = append(pairs, sketchPair{a, b, score})
+	if !by.verified {
+		return jaccardjoin.Pairs(ctx, all, by.t, o, func(a, b uint32, score minhash.Score) bool {
+			return fn(&sketchPair{a: item(a), b: item(b), score: score})
+		})
+	}
+	var batch []sketchPair
+	var failed error
+	goOn := true
+	flush := func() bool {
+		if batch, failed = j.verify(ctx, batch, by.t, progress); failed != nil {
+			return false
 		}
+		slices.SortFunc(batch, func(x, y sketchPair) int { return cmp.Compare(x.at, y.at) })
+		for i := 0; goOn && i < len(batch); i++ {
+			goOn = fn(&batch[i])
+		}
+		batch = batch[:0]
+		return goOn
+	}
+	err := jaccardjoin.Pairs(ctx, all, j.s.db.lowered(by.t), o, func(a, b uint32, score minhash.Score) bool {
+		if score.Score >= by.t || !score.Exact {
+			batch = append(batch, sketchPair{a: item(a), b: item(b), at: uint32(len(batch)), score: score})
+		}
+		return len(batch) < verifyBatch || flush()
+	})
+	if err == nil && failed == nil && goOn {
+		flush()
+	}
+	return errors.Join(err, failed)
+}
+
+// scored returns all pairs of items that match by the criterion, in no particular order.
+func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
+	err = j.eachScored(ctx, stage, by, nil, progress, func(p *sketchPair) bool {
+		pairs = append(pairs, *p)
 		return true
 	})
-	if err == nil && by.verified {
-		pairs, err = j.verify(ctx, pairs, by.t, progress)
-	}
 	return pairs, err
 }
 
@@ -57,66 +95,50 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 	return func(yield func(Pair) bool) {
 		for _, p := range pairs {
 			b := string(ids[p.b])
-			m := Match{ID: b, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
-			if !yield(Pair{A: string(ids[p.a]), B: b, Match: m}) {
+			if !yield(Pair{A: string(ids[p.a]), B: b, Match: p.match(b)}) {
 				return
 			}
 		}
 	}, ctx.Err()
 }
 
-// sketchKeepers is keepers by score.
+// sketchKeepers is keepers by score. Pairs are taken as they are found, none is kept.
 func (c *clustering) sketchKeepers(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
-	pairs, err := c.scored(ctx, "clusters", by, o.Progress)
+	if o.Mode == Star {
+		return c.sketchStars(ctx, order, by, o)
+	}
+	f := selfjoin.NewForest(c.groups())
+	err := c.eachScored(ctx, "clusters", by, nil, o.Progress, func(p *sketchPair) bool {
+		f.Union(p.a, p.b)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
-	if o.Mode == Components {
-		f := selfjoin.NewForest(c.groups())
-		for _, p := range pairs {
-			f.Union(p.a, p.b)
-		}
-		return c.keepersOf(f.Labels(), order), nil
-	}
-	return c.sketchStars(pairs, order), nil
+	return c.keepersOf(f.Labels(), order), nil
 }
 
-// sketchStars takes the documents in order of preference: each joins the most similar keeper so far, or becomes one.
-func (c *clustering) sketchStars(pairs []sketchPair, order []uint32) []uint32 {
-	start := make([]uint32, c.groups()+2) // the neighbours of f are near[start[f]:start[f+1]], once filled
-	for _, p := range pairs {
-		start[p.a+2]++
-		start[p.b+2]++
-	}
-	for i := 2; i < len(start); i++ {
-		start[i] += start[i-1]
-	}
-	type neighbour struct {
-		f     uint32
-		score float64
-	}
-	near := make([]neighbour, 2*len(pairs))
-	for _, p := range pairs {
-		near[start[p.a+1]], near[start[p.b+1]] = neighbour{p.b, p.score.Score}, neighbour{p.a, p.score.Score}
-		start[p.a+1]++
-		start[p.b+1]++
-	}
+// sketchStars takes the documents in order of preference: each joins the most similar keeper so far, or becomes one. The join
+// finds the pairs of a document with preferred ones before its pairs with others, so whether the preferred one of a pair is a
+// keeper is known when the pair is found.
+func (c *clustering) sketchStars(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
 	const none = math.MaxUint32
-	rank := make([]uint32, c.groups()) // of the keepers, by preference
-	keeper := make([]uint32, c.groups())
-	for f := range rank {
-		rank[f] = none
-	}
+	keeper, rank := make([]uint32, c.groups()), make([]uint32, c.groups())
+	best := make([]float64, c.groups())
 	for at, f := range order {
-		best := neighbour{none, 0}
-		for _, n := range near[start[f]:start[f+1]] {
-			if rank[n.f] != none && (n.score > best.score || n.score == best.score && rank[n.f] < rank[best.f]) {
-				best = n
-			}
+		keeper[f], rank[f] = none, uint32(at)
+	}
+	err := c.eachScored(ctx, "clusters", by, order, o.Progress, func(p *sketchPair) bool {
+		have := keeper[p.b]
+		if keeper[p.a] == none && (have == none || p.score.Score > best[p.b] || p.score.Score == best[p.b] && rank[p.a] < rank[have]) {
+			keeper[p.b], best[p.b] = p.a, p.score.Score
 		}
-		if keeper[f] = best.f; best.f == none {
-			keeper[f], rank[f] = f, uint32(at)
+		return true
+	})
+	for f := range keeper {
+		if keeper[f] == none {
+			keeper[f] = uint32(f)
 		}
 	}
-	return keeper
+	return keeper, err
 }

@@ -6,7 +6,8 @@ import (
 
 // pairsCmd is `simdb pairs`.
 type pairsCmd struct {
-	DB string `arg:"" help:"The database."`
+	DB        string `arg:"" help:"The database."`
+	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
 	criterionFlags
 	verifyFlag
 	rowFlags
@@ -21,8 +22,12 @@ func (c *pairsCmd) Run(a *app) (err error) {
 	defer closing(db, &err)
 	m := a.meter()
 	defer m.Stop()
+	pairs := db.Pairs
+	if c.Unordered {
+		pairs = db.PairsUnordered
+	}
 	return foundOr(a.rows(c.rowFlags, c.columns("a", "b"), func(row func(...any) error) error {
-		for p, err := range db.Pairs(a.context(), c.criterion(c.Verify), m.Report) {
+		for p, err := range pairs(a.context(), c.criterion(c.Verify), m.Report) {
 			if err != nil {
 				return err
 			}
