@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func (l *Loader) write(c *loadChunk) (stats LoadStats, err error) {
 	}
 	var t *table
 	if len(c.docs) > 0 {
-		slices.SortStableFunc(c.docs, func(a, b sstable.Document) int { return a.Compare(&b) })
+		c.docs = inTableOrder(c.docs)
 		if t, err = l.db.writeTable(tableOptions(c.docs), func(w *sstable.Writer) error { return l.fill(w, c.docs) }); err != nil {
 			return stats, err
 		}
@@ -258,6 +259,40 @@ func (l *Loader) write(c *loadChunk) (stats LoadStats, err error) {
 		l.db.wakeCompact()
 	}
 	return stats, nil
+}
+
+// inTableOrder returns the documents in the order of a table, equal ones as they are. Documents are large: what is sorted are
+// their fingerprints.
+func inTableOrder(docs []sstable.Document) []sstable.Document {
+	type key struct {
+		last bool // no fingerprint
+		at   uint32
+		fp   uint64
+	}
+	keys := make([]key, len(docs))
+	for i := range docs {
+		keys[i] = key{last: !docs[i].HasFingerprint, at: uint32(i)}
+		if !keys[i].last {
+			keys[i].fp = docs[i].Fingerprint
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.last != b.last:
+			if b.last {
+				return -1
+			}
+			return 1
+		case a.fp != b.fp:
+			return cmp.Compare(a.fp, b.fp)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	sorted := make([]sstable.Document, len(docs))
+	for i, k := range keys {
+		sorted[i] = docs[k.at]
+	}
+	return sorted
 }
 
 // fill adds documents to a table until the load is cancelled.

@@ -19,6 +19,9 @@ type textSum struct {
 
 // sums computes the fingerprint and the sketch of text; the sketch is nil in a database without.
 func (db *DB) sums(text string) (textSum, minhash.Sketch) {
+	if text == "" {
+		return textSum{}, nil
+	}
 	st := db.sumPool.Get().(*fingerprint.State)
 	r := st.Text(text)
 	sum, sketch := textSum{r.Fingerprint, !r.Empty}, r.Sketch.Clone()

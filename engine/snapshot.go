@@ -99,7 +99,13 @@ func (s *Snapshot) locate(id string) (place, error) {
 	return p, err
 }
 
-func notFound(id string) error { return fmt.Errorf("no document %s: %w", quoteID(id), ErrNotFound) }
+// A notFound is the ErrNotFound for an ID. It is written out only if somebody reads it: a load asks for every ID.
+type notFound string
+
+func (id notFound) Error() string {
+	return fmt.Sprintf("no document %s: %v", quoteID(string(id)), ErrNotFound)
+}
+func (id notFound) Unwrap() error { return ErrNotFound }
 
 // document reads a place whole.
 func (p place) document(d *sstable.Document) error {
