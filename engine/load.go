@@ -117,7 +117,10 @@ func (l *Loader) Add(d Doc) error {
 	}
 	c.ids[d.ID] = len(c.docs)
 	c.docs = append(c.docs, s)
-	c.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead + 4*int(l.db.params.Sketch)
+	c.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead
+	if d.Text != "" {
+		c.bytes += 4 * int(l.db.params.Sketch)
+	}
 	return nil
 }
 
