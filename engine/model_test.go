@@ -139,12 +139,6 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 	return all
 }
 
-// A reader is a DB or a Snapshot.
-type reader interface {
-	Get(context.Context, string) (Doc, error)
-	Lookup(context.Context, string) (Entry, error)
-}
-
 // checkAgainst compares a snapshot with a model.
 func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) {
 	t.Helper()

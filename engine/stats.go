@@ -88,7 +88,6 @@ type Metrics struct {
 	BytesFlushed           int64
 	BytesCompacted         int64
 	WALBytes               int64
-	Syncs                  int64
 }
 
 // LoadOptions are the options of NewLoader.
