@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/simdb/simdb/internal/radix"
 )
 
 // benchDocs returns n documents in table order with random fingerprints and texts of about words words.
@@ -111,7 +113,7 @@ func BenchmarkRuns(b *testing.B) {
 			for i := range fps {
 				fps[i] = rng.Uint64()
 			}
-			fps, _ = radixSort(fps, make([]uint64, n), 64)
+			fps, _ = radix.Sort(fps, make([]uint64, n), 64)
 			keys := make([]uint64, n)
 			var used int64
 			for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/simdb/simdb/internal/radix"
 )
 
 // Estimate says what a layout costs: space, and the work and time of a search.
@@ -88,7 +90,7 @@ func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, err
 			for i, fp := range keys {
 				keys[i] = l.Permute(t, fp)
 			}
-			keys, spare = radixSort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
+			keys, spare = radix.Sort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
 		}
 		data := appendKeyRun(nil, keys)
 		run, err := openKeyRun(data, "memory", fmt.Sprint("run ", t), 0)

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -79,7 +80,7 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
 		if cap(tmp) < len(keys) {
 			tmp = make([]uint64, cap(keys))
 		}
-		keys, tmp = radixSort(keys, tmp[:len(keys)], max(bits.Len32(more), 1))
+		keys, tmp = radix.Sort(keys, tmp[:len(keys)], max(bits.Len32(more), 1))
 		for _, k := range keys {
 			run.Add(uint64(first+uint32(k))<<shift | k>>32) // in order; its error comes back from Finish
 		}

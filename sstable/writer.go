@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/radix"
 )
 
 // Level is how hard a writer compresses.
@@ -279,15 +281,15 @@ func (t *Writer) writeIDs(spare []uint64) {
 	if cap(spare) < n {
 		spare = make([]uint64, n)
 	}
-	p := pairs{keys: t.ids, vals: make([]uint32, n)}
-	for i := range p.vals {
-		p.vals[i] = uint32(i)
+	p := radix.Pairs{Keys: t.ids, Vals: make([]uint32, n)}
+	for i := range p.Vals {
+		p.Vals[i] = uint32(i)
 	}
-	p = radixSortPairs(p, pairs{keys: spare[:n], vals: make([]uint32, n)})
+	p = radix.SortPairs(p, radix.Pairs{Keys: spare[:n], Vals: make([]uint32, n)})
 	t.ids = nil
 	t.out.begin(KindIDs, 0)
 	run := newKeyRunWriter(&t.out)
-	for _, k := range p.keys {
+	for _, k := range p.Keys {
 		if err := run.Add(k); err != nil {
 			t.fail(err)
 			return
@@ -298,7 +300,7 @@ func (t *Writer) writeIDs(spare []uint64) {
 	t.out.end(uint64(n))
 	t.out.begin(KindIDDocs, 0)
 	column := newColumnWriter(&t.out)
-	for _, doc := range p.vals {
+	for _, doc := range p.Vals {
 		column.Add(uint64(doc)) // its error comes back from Finish
 	}
 	_, _, err = column.Finish()

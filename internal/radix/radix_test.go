@@ -1,0 +1,96 @@
+package radix
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// testKeys returns n keys: uniform, clustered, of few values, or of few bits.
+func testKeys(rng *rand.Rand, n int) []uint64 {
+	keys := make([]uint64, n)
+	shape, center := rng.IntN(4), rng.Uint64()
+	for i := range keys {
+		switch shape {
+		case 0:
+			keys[i] = rng.Uint64()
+		case 1:
+			keys[i] = center + rng.Uint64N(1000)
+		case 2:
+			keys[i] = center * rng.Uint64N(5)
+		case 3:
+			keys[i] = center ^ 1<<rng.UintN(64)
+		}
+	}
+	return keys
+}
+
+func TestSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2, smallSort - 1, smallSort, smallSort + 1, 1000, 30000} {
+		for range 20 {
+			keys, width := testKeys(rng, n), 1+rng.IntN(64)
+			want := slices.Clone(keys)
+			slices.SortStableFunc(want, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })
+			got, spare := Sort(keys, make([]uint64, n), width)
+			if !slices.Equal(got, want) || len(spare) != n {
+				t.Fatalf("%d keys by %d bits: not sorted", n, width)
+			}
+		}
+	}
+}
+
+func TestSortPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{0, 1, 2, 100, 1000, 30000} {
+		for range 10 {
+			p := Pairs{testKeys(rng, n), make([]uint32, n)}
+			type pair struct {
+				key uint64
+				val uint32
+			}
+			want := make([]pair, n)
+			for i := range want {
+				p.Vals[i] = uint32(i)
+				want[i] = pair{p.Keys[i], uint32(i)}
+			}
+			slices.SortStableFunc(want, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+			got := SortPairs(p, Pairs{make([]uint64, n), make([]uint32, n)})
+			for i, w := range want {
+				if got.Keys[i] != w.key || got.Vals[i] != w.val {
+					t.Fatalf("%d pairs: position %d has %x, %d, want %x, %d", n, i, got.Keys[i], got.Vals[i], w.key, w.val)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkSort sorts a million keys.
+func BenchmarkSort(b *testing.B) {
+	const n = 1 << 20
+	rng := rand.New(rand.NewPCG(11, 12))
+	random := make([]uint64, n)
+	for i := range random {
+		random[i] = rng.Uint64()
+	}
+	keys, tmp := make([]uint64, n), make([]uint64, n)
+	perKey := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+	}
+	b.Run("keys", func(b *testing.B) {
+		for b.Loop() {
+			copy(keys, random)
+			Sort(keys, tmp, 64)
+		}
+		perKey(b)
+	})
+	b.Run("pairs", func(b *testing.B) {
+		p, q := Pairs{keys, make([]uint32, n)}, Pairs{tmp, make([]uint32, n)}
+		for b.Loop() {
+			copy(keys, random)
+			SortPairs(p, q)
+		}
+		perKey(b)
+	})
+}
