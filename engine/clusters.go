@@ -129,12 +129,13 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b Entry) bool
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		for i := c.first[f]; i < c.first[f+1]; i++ {
+		lo, hi := c.span(uint32(f))
+		for i := lo; i < hi; i++ {
 			e, err := c.place(i).preferenceEntry(before != nil)
 			if err != nil {
 				return nil, err
 			}
-			if i == c.first[f] || less(e, entries[f]) < 0 {
+			if i == lo || less(e, entries[f]) < 0 {
 				entries[f], c.best[f] = e, i
 			}
 		}
@@ -190,7 +191,8 @@ func (c *clustering) collect(keeper []uint32) error {
 		to := from
 		for ; to < len(c.byKeeper) && keeper[c.byKeeper[to]] == cl.keeper; to++ {
 			f := c.byKeeper[to]
-			cl.size += c.first[f+1] - c.first[f]
+			lo, hi := c.span(f)
+			cl.size += hi - lo
 		}
 		if cl.to = uint32(to); cl.size > 1 {
 			var err error
@@ -218,7 +220,8 @@ func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := c.first[f]; i < c.first[f+1]; i++ {
+		lo, hi := c.span(f)
+		for i := lo; i < hi; i++ {
 			id, err := c.place(i).id()
 			if err != nil {
 				return nil, err

@@ -19,8 +19,6 @@ type sketchPair struct {
 	score minhash.Score
 }
 
-func (p *sketchPair) ends() (a, b *uint32) { return &p.a, &p.b }
-
 func (p *sketchPair) match(id string) Match {
 	return Match{ID: id, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
 }
@@ -85,17 +83,26 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 	if err != nil {
 		return nil, err
 	}
-	ids, err := rankEnds(j, pairs, (*sketchPair).ends)
+	items := newItemSet(j.items)
+	for i := range pairs {
+		items.add(pairs[i].a)
+		items.add(pairs[i].b)
+	}
+	ranks, err := j.rank(items)
 	if err != nil {
 		return nil, err
+	}
+	for i := range pairs {
+		a, b := ranks.of(pairs[i].a), ranks.of(pairs[i].b)
+		pairs[i].a, pairs[i].b = min(a, b), max(a, b)
 	}
 	slices.SortFunc(pairs, func(x, y sketchPair) int {
 		return cmp.Or(cmp.Compare(y.score.Score, x.score.Score), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	return func(yield func(Pair) bool) {
 		for _, p := range pairs {
-			b := string(ids[p.b])
-			if !yield(Pair{A: string(ids[p.a]), B: b, Match: p.match(b)}) {
+			a, b := ranks.ids[p.a], ranks.ids[p.b]
+			if !yield(Pair{A: a, B: b, Match: p.match(b)}) {
 				return
 			}
 		}

@@ -1,14 +1,21 @@
 package sstable
 
-// EachFingerprint calls fn for every document that has a fingerprint, in order, and stops at the first error, which it
-// returns. It decodes the first run a block at a time and reads nothing else.
-func (r *Reader) EachFingerprint(fn func(doc uint32, fp uint64) error) (err error) {
+import "github.com/simdb/simdb/internal/kernel"
+
+// FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and a block of at most 512 at a
+// time: fps[i], valid until fn returns, is that of document first+i. It stops at the first error, which it returns. It decodes
+// the first run and reads nothing else.
+func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []uint64) error) (err error) {
 	defer r.unguard(guard(), &err)
-	it := r.runs[0].Iter(0)
-	for it.Next() {
-		if err := fn(uint32(it.Pos()), it.Key()); err != nil {
+	run := r.runs[0]
+	var space kernel.Keys
+	for b := range run.blocks {
+		if err := run.check(b); err != nil {
+			return err
+		}
+		if err := fn(uint32(b)<<blockShift, run.decode(b, run.info(b), 0, run.count(b), &space)); err != nil {
 			return err
 		}
 	}
-	return it.Err()
+	return nil
 }

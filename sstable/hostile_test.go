@@ -55,6 +55,11 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 			r.Plan(q, k, &s)
 		}
 	}
+	err := r.FingerprintBlocks(func(first uint32, fps []uint64) error {
+		add("FingerprintBlocks", nil, fmt.Sprint(first, fps))
+		return nil
+	})
+	add("fingerprints", err, strconv.Itoa(int(r.NumFingerprints())))
 	exerciseSketches(r, add)
 	for _, it := range []*Iter{r.Iter(), r.Entries()} {
 		for range 2000 {
@@ -66,7 +71,7 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 		add("iteration", it.Err(), strconv.Itoa(int(it.Doc())))
 	}
 	var out strings.Builder
-	err := r.Describe(&out)
+	err = r.Describe(&out)
 	add("Describe", err, out.String())
 	return all
 }

@@ -3,6 +3,7 @@ package sstable
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -153,6 +154,28 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// checkFingerprintBlocks compares all fingerprints with those of docs.
+func checkFingerprintBlocks(t *testing.T, r *Reader, docs []Document) {
+	t.Helper()
+	next := 0
+	err := r.FingerprintBlocks(func(first uint32, fps []uint64) error {
+		for i, fp := range fps {
+			if int(first)+i != next || !docs[next].HasFingerprint || docs[next].Fingerprint != fp {
+				t.Fatalf("fingerprint %d from %d is %x, expected is document %d: %+v", i, first, fp, next, docs[next])
+			}
+			next++
+		}
+		return nil
+	})
+	if err != nil || next != int(r.NumFingerprints()) {
+		t.Fatalf("%d fingerprints of %d: %v", next, r.NumFingerprints(), err)
+	}
+	stop := errors.New("stop")
+	if err := r.FingerprintBlocks(func(uint32, []uint64) error { return stop }); err != stop && next > 0 {
+		t.Fatalf("%v, want what the function returned", err)
+	}
+}
+
 // checkReader compares everything that r says with docs.
 func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 	t.Helper()
@@ -183,6 +206,7 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v %v", i, single, want, err1, err2, err3, err4, err5)
 		}
 	}
+	checkFingerprintBlocks(t, r, docs)
 	if _, found, err := r.Lookup([]byte("no such document")); found || err != nil {
 		t.Errorf("Lookup of a missing ID = %v, %v", found, err)
 	}

@@ -1,0 +1,308 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/selfjoin"
+	"github.com/simdb/simdb/minhash"
+)
+
+// A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or with sketches, in groups.
+// Documents of equal fingerprint are a group: they are joined as one, and told apart again only in what is found. By sketch
+// every document is a group of its own. An item is such a document, by its number in the order of groups.
+type joinSet struct {
+	s        *Snapshot
+	items    int
+	locs     []uint64         // where items are; nil where item i is document i of the only table
+	first    []uint32         // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
+	fps      []uint64         // by fingerprint: of each group, ascending
+	sketches []minhash.Sketch // by sketch: of each group
+	texts    *textScores      // where texts decide; nil else
+}
+
+func (s *Snapshot) newJoinSet(ctx context.Context, by Criterion) (*joinSet, error) {
+	j := &joinSet{s: s}
+	var err error
+	if by.jaccard {
+		err = j.addSketches(ctx)
+	} else {
+		err = j.addFingerprints(ctx)
+	}
+	if by.verified {
+		j.texts = j.newTextScores(textMemory)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, ctx.Err()
+}
+
+func (j *joinSet) groups() int {
+	if j.first == nil {
+		return j.items
+	}
+	return len(j.first) - 1
+}
+
+// span returns the items of group g: from lo on, and below hi.
+func (j *joinSet) span(g uint32) (lo, hi uint32) {
+	if j.first == nil {
+		return g, g + 1
+	}
+	return j.first[g], j.first[g+1]
+}
+
+// A loc says where an item is: part<<32 | document. Parts behind the version's tables are memtables.
+func (j *joinSet) loc(i uint32) uint64 {
+	if j.locs == nil {
+		return uint64(i)
+	}
+	return j.locs[i]
+}
+
+// memLoc returns the loc of a document of memtable i.
+func (j *joinSet) memLoc(i int, doc uint32) uint64 {
+	return uint64(len(j.s.version.parts)+i)<<32 | uint64(doc)
+}
+
+// place returns where item i is.
+func (j *joinSet) place(i uint32) place {
+	loc := j.loc(i)
+	at, doc := int(loc>>32), uint32(loc)
+	if tables := len(j.s.version.parts); at >= tables {
+		return place{mem: j.s.mems[at-tables].docs[doc]}
+	}
+	return place{part: &j.s.version.parts[at], doc: doc}
+}
+
+// match returns how group f compares with group g.
+func (j *joinSet) match(f, g uint32) (Match, error) {
+	switch {
+	case j.sketches == nil:
+		return Match{Distance: distance(j.fps[f], j.fps[g])}, nil
+	case j.texts != nil:
+		score, err := j.texts.score(g, f)
+		return Match{Score: score, Exact: true}, err
+	}
+	s := minhash.Jaccard(j.sketches[f], j.sketches[g], int(j.s.db.params.Sketch))
+	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}, nil
+}
+
+// addFingerprints gathers all visible fingerprints, in order.
+func (j *joinSet) addFingerprints(ctx context.Context) error {
+	s := j.s
+	room := 0
+	for i := range s.version.parts {
+		room += int(s.version.parts[i].NumFingerprints())
+	}
+	for _, m := range s.mems {
+		room += len(m.fps)
+	}
+	all := located{fps: make([]uint64, 0, room)}
+	if !s.isOneTable() {
+		all.locs = make([]uint64, 0, room)
+	}
+	var ends []int // of sorted runs
+	for i := range s.version.parts {
+		if err := j.addPart(ctx, &all, i); err != nil {
+			return err
+		}
+		ends = append(ends, len(all.fps))
+	}
+	for i := range s.mems {
+		j.addMem(&all, i)
+		ends = append(ends, len(all.fps))
+	}
+	if int64(len(all.fps)) > selfjoin.MaxFingerprints {
+		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), ErrTooLarge)
+	}
+	all = mergeRuns(all, ends)
+	j.items, j.locs = len(all.fps), all.locs
+	j.group(all.fps)
+	return nil
+}
+
+// isOneTable reports whether all documents with fingerprints, and none but visible ones, are those of one table.
+func (s *Snapshot) isOneTable() bool {
+	for _, m := range s.mems {
+		if len(m.fps) > 0 {
+			return false
+		}
+	}
+	if len(s.version.parts) != 1 {
+		return false
+	}
+	p := &s.version.parts[0]
+	dead, _ := p.dead.upTo(s.seq)
+	return dead.IsEmpty() && s.since <= p.meta.MinTime
+}
+
+// addPart appends the visible fingerprints of a table.
+func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
+	const none = ^uint64(0)
+	s, p := j.s, &j.s.version.parts[part]
+	tombstones, _ := p.dead.upTo(s.seq)
+	dead := tombstones.Iterator()
+	nextDead := func() uint64 {
+		if dead.HasNext() {
+			return uint64(dead.Next())
+		}
+		return none
+	}
+	skip := nextDead()
+	return p.FingerprintBlocks(func(first uint32, fps []uint64) error {
+		if first&(1<<16-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if all.locs == nil {
+			all.fps = append(all.fps, fps...)
+			return nil
+		}
+		for i, fp := range fps {
+			doc := uint64(first) + uint64(i)
+			if doc == skip {
+				skip = nextDead()
+				continue
+			}
+			if s.since > p.meta.MinTime {
+				t, err := p.Time(uint32(doc))
+				if err != nil {
+					return err
+				}
+				if t < s.since {
+					continue
+				}
+			}
+			all.add(fp, uint64(part)<<32|doc)
+		}
+		return nil
+	})
+}
+
+// addMem appends the visible fingerprints of a memtable.
+func (j *joinSet) addMem(all *located, mem int) {
+	type item struct{ fp, loc uint64 }
+	var items []item
+	m := j.s.mems[mem]
+	for f, fp := range m.fps {
+		if j.s.memAlive(m.docs[m.fpDoc[f]]) {
+			items = append(items, item{fp, j.memLoc(mem, m.fpDoc[f])})
+		}
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
+	for _, it := range items {
+		all.add(it.fp, it.loc)
+	}
+}
+
+// group makes groups of the items, whose fingerprints are given in order. It works in place.
+func (j *joinSet) group(fps []uint64) {
+	groups := min(len(fps), 1)
+	for i := 1; i < len(fps); i++ {
+		if fps[i] != fps[i-1] {
+			groups++
+		}
+	}
+	j.fps = fps[:groups]
+	if groups == len(fps) {
+		return
+	}
+	j.first = make([]uint32, 0, groups+1)
+	for i, fp := range fps {
+		if g := len(j.first); g == 0 || fp != fps[g-1] {
+			fps[g] = fp
+			j.first = append(j.first, uint32(i))
+		}
+	}
+	j.first = append(j.first, uint32(len(fps)))
+}
+
+// addSketches gathers all visible sketches.
+func (j *joinSet) addSketches(ctx context.Context) error {
+	s := j.s
+	j.locs, j.sketches = []uint64{}, []minhash.Sketch{}
+	add := func(loc uint64, sketch []uint32) {
+		j.locs, j.sketches = append(j.locs, loc), append(j.sketches, sketch)
+	}
+	for i := range s.version.parts {
+		p := &s.version.parts[i]
+		err := p.EachSketch(func(doc uint32, sketch []uint32) error {
+			if doc%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ok, err := s.alive(p, doc)
+			if ok && len(sketch) > 0 {
+				add(uint64(i)<<32|uint64(doc), slices.Clone(sketch))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, m := range s.mems {
+		for _, at := range m.bitmapDoc {
+			if d := m.docs[at]; s.memAlive(d) {
+				add(j.memLoc(i, at), d.Sketch)
+			}
+		}
+	}
+	j.items = len(j.locs)
+	return nil
+}
+
+// located are fingerprints with the locs of their documents; locs are nil where nobody needs them.
+type located struct{ fps, locs []uint64 }
+
+func (l *located) add(fp, loc uint64) { l.fps, l.locs = append(l.fps, fp), append(l.locs, loc) }
+
+func (l located) slice(lo, hi int) located { return located{l.fps[lo:hi], l.locs[lo:hi]} }
+
+// mergeRuns sorts fingerprints, which consist of sorted runs that end at the given positions, by merging neighbours until one is
+// left. Of equal ones those of an earlier run come first.
+func mergeRuns(all located, ends []int) located {
+	ends = slices.Compact(ends)
+	if len(ends) > 0 && ends[0] == 0 {
+		ends = ends[1:]
+	}
+	var other located
+	for len(ends) > 1 {
+		if other.fps == nil {
+			other = located{make([]uint64, len(all.fps)), make([]uint64, len(all.fps))}
+		}
+		var merged []int
+		start := 0
+		for i := 0; i < len(ends); i += 2 {
+			mid, end := ends[i], ends[min(i+1, len(ends)-1)]
+			mergeTwo(other.slice(start, end), all.slice(start, mid), all.slice(mid, end))
+			merged = append(merged, end)
+			start = end
+		}
+		all, other, ends = other, all, merged
+	}
+	return all
+}
+
+// mergeTwo merges a and b into dst. Which of two random fingerprints is less can't be predicted by the processor, so nothing
+// branches on it.
+func mergeTwo(dst, a, b located) {
+	x, y, at := 0, 0, 0
+	for ; x < len(a.fps) && y < len(b.fps); at++ {
+		fp, loc, second := a.fps[x], a.locs[x], 0
+		if b.fps[y] < fp {
+			second = 1
+		}
+		if second != 0 {
+			fp, loc = b.fps[y], b.locs[y]
+		}
+		dst.fps[at], dst.locs[at] = fp, loc
+		x, y = x+1-second, y+second
+	}
+	end := at + copy(dst.fps[at:], a.fps[x:])
+	copy(dst.locs[at:], a.locs[x:])
+	copy(dst.fps[end:], b.fps[y:])
+	copy(dst.locs[end:], b.locs[y:])
+}
