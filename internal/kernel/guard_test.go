@@ -5,9 +5,15 @@ package kernel
 import (
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// lastWords returns the last n words of mem, whose length is a multiple of eight.
+func lastWords(mem []byte, n int) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[len(mem)-8*n])), n)
+}
 
 // TestKernelsStayInside puts the last byte that a kernel may read before a page that cannot be read.
 func TestKernelsStayInside(t *testing.T) {
@@ -24,6 +30,10 @@ func TestKernelsStayInside(t *testing.T) {
 	eachKind(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(10, 10))
 		var space Keys
+		for range 200 {
+			n, m := 1+r.IntN(9), 1+r.IntN(100)
+			ScanMany(nil, lastWords(readable, n), lastWords(readable, m), r.IntN(20))
+		}
 		for _, w := range widths() {
 			for range 20 {
 				n := 1 + r.IntN(BlockKeys)

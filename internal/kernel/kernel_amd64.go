@@ -14,9 +14,9 @@ import (
 func bestKind() kind {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VBMI2 && x.HasAVX512VPOPCNTDQ && x.HasBMI2:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VBMI2 && x.HasAVX512VPOPCNTDQ && x.HasBMI1 && x.HasBMI2:
 		return avx512
-	case x.HasAVX2:
+	case x.HasAVX2 && x.HasBMI1:
 		return avx2
 	}
 	return pureGo
@@ -111,6 +111,46 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	}
 	rest := len(keys) &^ 7
 	return scanFlatGo(dst, keys[rest:], rest, q, k)
+}
+
+// manyPairs bounds how many pairs are grown ahead, as long as one row of tiles has no more.
+const manyPairs = 1 << 15
+
+func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
+	rows := max(manyPairs/len(keys)&^(tileQueries-1), tileQueries)
+	for first := 0; first < len(queries); first += rows {
+		some := queries[first:min(first+rows, len(queries))]
+		n := len(dst)
+		dst = slices.Grow(dst, len(some)*len(keys))
+		if active == avx2 {
+			dst = scanManyAVX2(dst, some, keys, k)
+		} else {
+			found := scanManyAVX512(&dst[:n+1][n], &some[0], len(some), &keys[0], len(keys), uint64(k))
+			dst = dst[:n+found]
+		}
+		if first > 0 {
+			for i := n; i < len(dst); i++ {
+				dst[i] += uint64(first) << 32
+			}
+		}
+	}
+	return dst
+}
+
+// scanManyAVX2 needs room for all pairs behind dst.
+func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
+	whole := len(keys) &^ (tileKeys - 1)
+	for first := 0; first < len(queries); first += tileQueries {
+		var row [tileQueries]uint64
+		rows := copy(row[:], queries[first:])
+		if whole > 0 {
+			n := len(dst)
+			n += scanTilesAVX2(&dst[:n+1][n], &row, rows, first, &keys[0], whole/tileKeys, uint64(k))
+			dst = dst[:n]
+		}
+		dst = scanTileGo(dst, row[:rows], first, keys[whole:], whole, k)
+	}
+	return dst
 }
 
 func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }

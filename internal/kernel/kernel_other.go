@@ -12,6 +12,10 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	return scanFlatGo(dst, keys, 0, q, k)
 }
 
+func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
+	return scanManyGo(dst, queries, keys, k)
+}
+
 func prefetchAsm([]byte) {}
 
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {

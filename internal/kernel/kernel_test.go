@@ -143,6 +143,63 @@ func testScanFlat(t *testing.T) {
 	}
 }
 
+func TestScanMany(t *testing.T) { eachKind(t, testScanMany) }
+
+// testScanMany compares the kernel in use, order included, with plain loops over tiles.
+func testScanMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	check := func(n, m, k int) {
+		t.Helper()
+		center := r.Uint64()
+		queries, keys := randomValues(r, n, 64, center), randomValues(r, m, 64, center)
+		want := []uint64{7}
+		for i := 0; i < n; i += 4 {
+			for j := 0; j < m; j += 8 {
+				for q := i; q < min(i+4, n); q++ {
+					for key := j; key < min(j+8, m); key++ {
+						if bits.OnesCount64(queries[q]^keys[key]) <= k {
+							want = append(want, uint64(q)<<32|uint64(key))
+						}
+					}
+				}
+			}
+		}
+		if got := ScanMany([]uint64{7}, queries, keys, k); !slices.Equal(got, want) {
+			t.Fatalf("%d queries, %d keys, k %d: %d pairs, want %d", n, m, k, len(got)-1, len(want)-1)
+		}
+	}
+	for n := range 20 {
+		for m := range 40 {
+			for _, k := range []int{-1, 0, 3, r.IntN(66)} {
+				check(n, m, k)
+			}
+		}
+	}
+	for range 20 * *rounds {
+		check(1+r.IntN(200), 1+r.IntN(BlockKeys), r.IntN(66))
+	}
+	check(9, 20_000, 30) // one row of tiles has more pairs than are grown ahead
+}
+
+func BenchmarkScanMany(b *testing.B) {
+	r := rand.New(rand.NewPCG(14, 14))
+	for _, size := range [][2]int{{15, 168}, {64, 512}} {
+		b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], Name()), func(b *testing.B) {
+			queries, keys := make([]uint64, size[0]), make([]uint64, size[1])
+			for _, all := range [][]uint64{queries, keys} {
+				for i := range all {
+					all[i] = r.Uint64()
+				}
+			}
+			var dst []uint64
+			for b.Loop() {
+				dst = ScanMany(dst[:0], queries, keys, 3)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size[0]*size[1]), "ns/pair")
+		})
+	}
+}
+
 func TestRankZeros(t *testing.T) { eachKind(t, testRankZeros) }
 
 func testRankZeros(t *testing.T) {

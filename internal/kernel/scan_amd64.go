@@ -32,3 +32,10 @@ func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups i
 
 // scanFlatAVX2 is scanFlatAVX512 without the words written in excess.
 func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
+
+// scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are.
+func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
+
+// scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8
+// keys, and returns how many they are.
+func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)

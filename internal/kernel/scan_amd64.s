@@ -864,3 +864,436 @@ done:
 	MOVQ CX, count+48(FP)
 	VZEROUPPER
 	RET
+
+// func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VPOPCNTDQ, BMI, BMI2, CMOV
+TEXT ·scanManyAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         queries+8(FP), DI
+	MOVQ         n+16(FP), SI
+	MOVQ         keys+24(FP), R8
+	MOVQ         m+32(FP), R9
+	MOVQ         k+40(FP), CX
+	VPBROADCASTQ CX, Z0
+	XORQ         CX, CX
+	XORQ         DX, DX
+	MOVQ         R9, BX
+	ANDQ         $0x07, BX
+	SUBQ         BX, R9
+	MOVQ         $0x000000ff, R10
+	KMOVB        R10, K3
+	BZHIQ        BX, R10, R10
+	KMOVB        R10, K1
+
+queries:
+	LEAQ         -1(SI), BX
+	VPBROADCASTQ (DI), Z1
+	MOVQ         $0x00000001, R10
+	CMPQ         BX, R10
+	CMOVQLT      BX, R10
+	VPBROADCASTQ (DI)(R10*8), Z2
+	MOVQ         $0x00000002, R10
+	CMPQ         BX, R10
+	CMOVQLT      BX, R10
+	VPBROADCASTQ (DI)(R10*8), Z3
+	MOVQ         $0x00000003, R10
+	CMPQ         BX, R10
+	CMOVQLT      BX, R10
+	VPBROADCASTQ (DI)(R10*8), Z4
+	XORQ         BX, BX
+
+keys:
+	CMPQ      BX, R9
+	JGE       rest
+	VMOVDQU64 (R8)(BX*8), Z5
+	VPXORQ    Z5, Z1, Z6
+	VPOPCNTQ  Z6, Z6
+	VPXORQ    Z5, Z2, Z7
+	VPOPCNTQ  Z7, Z7
+	VPXORQ    Z5, Z3, Z8
+	VPOPCNTQ  Z8, Z8
+	VPXORQ    Z5, Z4, Z5
+	VPOPCNTQ  Z5, Z5
+	VPMINUQ   Z6, Z7, Z9
+	VPMINUQ   Z8, Z5, Z10
+	VPMINUQ   Z9, Z10, Z9
+	VPCMPUQ   $0x02, Z0, Z9, K3, K2
+	KORTESTB  K2, K2
+	JZ        wholeNext
+	VPCMPUQ   $0x02, Z0, Z6, K3, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JZ        whole0None
+	LEAQ      (DX), R11
+	SHLQ      $0x20, R11
+	ORQ       BX, R11
+
+whole0:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    whole0
+
+whole0None:
+	CMPQ    SI, $0x01
+	JLE     wholeNext
+	VPCMPUQ $0x02, Z0, Z7, K3, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      whole1None
+	LEAQ    1(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+whole1:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    whole1
+
+whole1None:
+	CMPQ    SI, $0x02
+	JLE     wholeNext
+	VPCMPUQ $0x02, Z0, Z8, K3, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      whole2None
+	LEAQ    2(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+whole2:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    whole2
+
+whole2None:
+	CMPQ    SI, $0x03
+	JLE     wholeNext
+	VPCMPUQ $0x02, Z0, Z5, K3, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      whole3None
+	LEAQ    3(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+whole3:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    whole3
+
+whole3None:
+wholeNext:
+	ADDQ $0x08, BX
+	JMP  keys
+
+rest:
+	KORTESTB    K1, K1
+	JZ          done
+	VMOVDQU64.Z (R8)(BX*8), K1, Z5
+	VPXORQ      Z5, Z1, Z1
+	VPOPCNTQ    Z1, Z1
+	VPXORQ      Z5, Z2, Z2
+	VPOPCNTQ    Z2, Z2
+	VPXORQ      Z5, Z3, Z3
+	VPOPCNTQ    Z3, Z3
+	VPXORQ      Z5, Z4, Z4
+	VPOPCNTQ    Z4, Z4
+	VPMINUQ     Z1, Z2, Z5
+	VPMINUQ     Z3, Z4, Z6
+	VPMINUQ     Z5, Z6, Z5
+	VPCMPUQ     $0x02, Z0, Z5, K1, K2
+	KORTESTB    K2, K2
+	JZ          partNext
+	VPCMPUQ     $0x02, Z0, Z1, K1, K2
+	KMOVB       K2, R10
+	TESTL       R10, R10
+	JZ          part0None
+	LEAQ        (DX), R11
+	SHLQ        $0x20, R11
+	ORQ         BX, R11
+
+part0:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    part0
+
+part0None:
+	CMPQ    SI, $0x01
+	JLE     partNext
+	VPCMPUQ $0x02, Z0, Z2, K1, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      part1None
+	LEAQ    1(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+part1:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    part1
+
+part1None:
+	CMPQ    SI, $0x02
+	JLE     partNext
+	VPCMPUQ $0x02, Z0, Z3, K1, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      part2None
+	LEAQ    2(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+part2:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    part2
+
+part2None:
+	CMPQ    SI, $0x03
+	JLE     partNext
+	VPCMPUQ $0x02, Z0, Z4, K1, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JZ      part3None
+	LEAQ    3(DX), R11
+	SHLQ    $0x20, R11
+	ORQ     BX, R11
+
+part3:
+	TZCNTL R10, BX
+	ADDQ   R11, BX
+	MOVQ   BX, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    part3
+
+part3None:
+partNext:
+done:
+	ADDQ $0x20, DI
+	ADDQ $0x04, DX
+	SUBQ $0x04, SI
+	JG   queries
+	MOVQ CX, count+48(FP)
+	VZEROUPPER
+	RET
+
+// func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
+// Requires: AVX, AVX2, BMI, SSE2
+TEXT ·scanTilesAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         queries+8(FP), SI
+	MOVQ         rows+16(FP), R8
+	MOVQ         query+24(FP), DX
+	MOVQ         keys+32(FP), DI
+	MOVQ         groups+40(FP), R9
+	XORQ         CX, CX
+	XORQ         BX, BX
+	MOVQ         k+48(FP), R10
+	MOVQ         R10, X0
+	VPBROADCASTQ X0, Y0
+	VMOVDQU      nibbles<>+0(SB), Y1
+	VMOVDQU      nibbles<>+32(SB), Y2
+	VPXOR        Y3, Y3, Y3
+
+tile:
+	VPBROADCASTQ (SI), Y4
+	VMOVDQU      (DI), Y5
+	VMOVDQU      32(DI), Y6
+	VPXOR        Y4, Y5, Y5
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y7, Y7
+	VPSHUFB      Y5, Y1, Y5
+	VPSHUFB      Y7, Y1, Y7
+	VPADDB       Y7, Y5, Y5
+	VPSADBW      Y3, Y5, Y5
+	VPCMPGTQ     Y0, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	VPXOR        Y4, Y6, Y6
+	VPSRLW       $0x04, Y6, Y4
+	VPAND        Y2, Y6, Y6
+	VPAND        Y2, Y4, Y4
+	VPSHUFB      Y6, Y1, Y6
+	VPSHUFB      Y4, Y1, Y4
+	VPADDB       Y4, Y6, Y6
+	VPSADBW      Y3, Y6, Y6
+	VPCMPGTQ     Y0, Y6, Y6
+	VMOVMSKPD    Y6, R11
+	SHLL         $0x04, R11
+	ORL          R11, R10
+	XORL         $0xff, R10
+	TESTL        R10, R10
+	JZ           row0None
+	LEAQ         (DX), R11
+	SHLQ         $0x20, R11
+	ORQ          BX, R11
+
+row0:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    row0
+
+row0None:
+	CMPQ         R8, $0x01
+	JLE          next
+	VPBROADCASTQ 8(SI), Y4
+	VMOVDQU      (DI), Y5
+	VMOVDQU      32(DI), Y6
+	VPXOR        Y4, Y5, Y5
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y7, Y7
+	VPSHUFB      Y5, Y1, Y5
+	VPSHUFB      Y7, Y1, Y7
+	VPADDB       Y7, Y5, Y5
+	VPSADBW      Y3, Y5, Y5
+	VPCMPGTQ     Y0, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	VPXOR        Y4, Y6, Y6
+	VPSRLW       $0x04, Y6, Y4
+	VPAND        Y2, Y6, Y6
+	VPAND        Y2, Y4, Y4
+	VPSHUFB      Y6, Y1, Y6
+	VPSHUFB      Y4, Y1, Y4
+	VPADDB       Y4, Y6, Y6
+	VPSADBW      Y3, Y6, Y6
+	VPCMPGTQ     Y0, Y6, Y6
+	VMOVMSKPD    Y6, R11
+	SHLL         $0x04, R11
+	ORL          R11, R10
+	XORL         $0xff, R10
+	TESTL        R10, R10
+	JZ           row1None
+	LEAQ         1(DX), R11
+	SHLQ         $0x20, R11
+	ORQ          BX, R11
+
+row1:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    row1
+
+row1None:
+	CMPQ         R8, $0x02
+	JLE          next
+	VPBROADCASTQ 16(SI), Y4
+	VMOVDQU      (DI), Y5
+	VMOVDQU      32(DI), Y6
+	VPXOR        Y4, Y5, Y5
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y7, Y7
+	VPSHUFB      Y5, Y1, Y5
+	VPSHUFB      Y7, Y1, Y7
+	VPADDB       Y7, Y5, Y5
+	VPSADBW      Y3, Y5, Y5
+	VPCMPGTQ     Y0, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	VPXOR        Y4, Y6, Y6
+	VPSRLW       $0x04, Y6, Y4
+	VPAND        Y2, Y6, Y6
+	VPAND        Y2, Y4, Y4
+	VPSHUFB      Y6, Y1, Y6
+	VPSHUFB      Y4, Y1, Y4
+	VPADDB       Y4, Y6, Y6
+	VPSADBW      Y3, Y6, Y6
+	VPCMPGTQ     Y0, Y6, Y6
+	VMOVMSKPD    Y6, R11
+	SHLL         $0x04, R11
+	ORL          R11, R10
+	XORL         $0xff, R10
+	TESTL        R10, R10
+	JZ           row2None
+	LEAQ         2(DX), R11
+	SHLQ         $0x20, R11
+	ORQ          BX, R11
+
+row2:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    row2
+
+row2None:
+	CMPQ         R8, $0x03
+	JLE          next
+	VPBROADCASTQ 24(SI), Y4
+	VMOVDQU      (DI), Y5
+	VMOVDQU      32(DI), Y6
+	VPXOR        Y4, Y5, Y5
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y7, Y7
+	VPSHUFB      Y5, Y1, Y5
+	VPSHUFB      Y7, Y1, Y7
+	VPADDB       Y7, Y5, Y5
+	VPSADBW      Y3, Y5, Y5
+	VPCMPGTQ     Y0, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	VPXOR        Y4, Y6, Y6
+	VPSRLW       $0x04, Y6, Y4
+	VPAND        Y2, Y6, Y6
+	VPAND        Y2, Y4, Y4
+	VPSHUFB      Y6, Y1, Y6
+	VPSHUFB      Y4, Y1, Y4
+	VPADDB       Y4, Y6, Y6
+	VPSADBW      Y3, Y6, Y6
+	VPCMPGTQ     Y0, Y6, Y6
+	VMOVMSKPD    Y6, R11
+	SHLL         $0x04, R11
+	ORL          R11, R10
+	XORL         $0xff, R10
+	TESTL        R10, R10
+	JZ           row3None
+	LEAQ         3(DX), R11
+	SHLQ         $0x20, R11
+	ORQ          BX, R11
+
+row3:
+	TZCNTL R10, R12
+	ADDQ   R11, R12
+	MOVQ   R12, (AX)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNZ    row3
+
+row3None:
+next:
+	ADDQ $0x40, DI
+	ADDQ $0x08, BX
+	DECQ R9
+	JNZ  tile
+	MOVQ CX, count+56(FP)
+	VZEROUPPER
+	RET

@@ -22,6 +22,8 @@ func main() {
 	nibbles := nibbleCounts()
 	scanPacked2(nibbles)
 	scanFlat2(nibbles)
+	scanMany512()
+	scanTiles2(nibbles)
 	Generate()
 }
 
