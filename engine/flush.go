@@ -252,13 +252,25 @@ func (db *DB) writeTable(o sstable.WriterOptions, fill func(*sstable.Writer) err
 	return t, nil
 }
 
+// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes are one large page of the cache on
+// kernels that have those, which is how a table that was just written, too, is mapped with them.
+const writeSize = 2 << 20
+
+// writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
+var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
+
 // writeTableFile writes a table to path and makes it safe, all but its directory entry.
 func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.WriterOptions, fill func(*sstable.Writer) error) (sstable.Info, error) {
 	f, err := fs.Create(path)
 	if err != nil {
 		return sstable.Info{}, err
 	}
-	buf := bufio.NewWriterSize(f, 1<<20)
+	buf := writeBuffers.Get().(*bufio.Writer)
+	buf.Reset(f)
+	defer func() {
+		buf.Reset(nil)
+		writeBuffers.Put(buf)
+	}()
 	w, err := sstable.NewWriter(buf, params, o)
 	if err == nil {
 		err = fill(w)

@@ -179,7 +179,7 @@ func copyFile(fsys vfs.FS, from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(dst, io.NewSectionReader(src, 0, size))
+	_, err = io.CopyBuffer(dst, io.NewSectionReader(src, 0, size), make([]byte, min(size, writeSize)))
 	if err == nil {
 		err = dst.Sync()
 	}

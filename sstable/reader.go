@@ -15,6 +15,12 @@ type File interface {
 	Close() error
 }
 
+// IndexAdviser is a File that can use to know which part of its mapping is searched all over.
+type IndexAdviser interface {
+	// AdviseIndex says that data[from:], data being what Mmap has returned, is.
+	AdviseIndex(data []byte, from int64)
+}
+
 // Reader reads a table. Its methods may be called by any number of goroutines, except that Close must come after all
 // of them. Errors about the file's contents are *base.CorruptionError: checksums are verified when a block is first
 // touched.
@@ -52,7 +58,19 @@ func Open(f File, name string) (*Reader, error) {
 		return nil, err
 	}
 	r.unmap, r.closer = unmap, f.Close
+	if a, ok := f.(IndexAdviser); ok {
+		a.AdviseIndex(data, r.indexOffset())
+	}
 	return r, nil
+}
+
+// indexOffset returns where the part of the file begins that searches read: all of it where there are no texts.
+func (r *Reader) indexOffset() int64 {
+	if !r.params.StoreText {
+		return 0
+	}
+	s := r.section(KindBlocks, 0)
+	return s.Offset + s.Length
 }
 
 // OpenBytes opens a table that is in memory. data must not change until the reader is closed.
