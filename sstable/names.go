@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // Names are the IDs of documents, verbatim, because every hit of a query needs one: two loads by document number,
@@ -149,6 +150,34 @@ func (n *names) get(doc uint32) ([]byte, error) {
 		block = block[4*count:]
 	}
 	return block[from:to:to], nil
+}
+
+// touch asks for the directory's entry of a document. It may be called on nil.
+func (n *names) touch(doc uint32) {
+	if n != nil {
+		kernel.Prefetch(n.dir[doc>>namesShift*namesEntry:][:1])
+	}
+}
+
+// prefetch asks for the end and the bytes of the ID of a document, which must exist, if they are where they would be were all IDs
+// of a block of one length. It may be called on nil.
+func (n *names) prefetch(doc uint32) {
+	if n == nil {
+		return
+	}
+	b := int(doc >> namesShift)
+	if n.checked[b>>5].Load()>>(b&31)&1 == 0 {
+		return
+	}
+	off, length, _ := n.extent(b)
+	block := n.blocks[off : off+length]
+	count, i := n.count(b), int(doc&(namesBlock-1))
+	ends := 2 * count
+	if namesWide(len(block) - ends) {
+		ends = 4 * count
+	}
+	kernel.Prefetch(block[ends*i/count:][:1])
+	kernel.Prefetch(block[ends+(len(block)-ends)*i/count:][:1])
 }
 
 // check verifies block b and remembers if it is good.

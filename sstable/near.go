@@ -27,14 +27,16 @@ type Hit struct {
 //	plan      radii from the mean sizes of ranges; look up the ranges; if they are far larger, choose again
 //	prefetch  ask for the blocks of all ranges
 //	scan      compare the low bits of each range, decode what passes, accept it if no earlier table has found it
-//	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order
+//	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order; it is
+//	          asked for when the hit is found, and read when all ranges are scanned
 //
 // An Index is safe for concurrent use; a Scratch is not.
 type Index struct {
 	layout   Layout
 	tables   []permuted
-	disjoint []int // tables whose leads do not overlap
-	damage   error // what makes searches impossible
+	disjoint []int  // tables whose leads do not overlap
+	names    *names // of the documents, or nil; whoever searches mostly wants to know them
+	damage   error  // what makes searches impossible
 	standard [maxDistance + 1]atomic.Pointer[allocation]
 }
 
@@ -63,6 +65,7 @@ type Scratch struct {
 	planner
 	planned *allocation // what prepare has chosen, nil for a search that finds nothing
 	batch   batch
+	pending []pendingHit
 	pos     []uint32
 	keys    kernel.Keys
 	dst     []Hit
@@ -132,11 +135,14 @@ func (x *Index) finish(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 	return dst, err
 }
 
-// probe searches the ranges that the plan has looked up.
+// probe searches the ranges that the plan has looked up. What a hit needs next, its place in run 0 and its name, is asked for when the hit
+// is found and used a range later, so that most of these cache misses pass behind the scan.
 func (x *Index) probe(q uint64, k int, s *Scratch) error {
 	ranges := s.ranges
 	s.Stats.Probes += len(ranges)
 	f := scanFor{a: s.planned, k: k, table: -1}
+	s.pending = s.pending[:0]
+	settled, named := 0, len(s.dst) // hits up to here are done with
 	for i := range ranges {
 		if i+prefetchAhead < len(ranges) {
 			x.prefetch(&ranges[i+prefetchAhead])
@@ -146,9 +152,26 @@ func (x *Index) probe(q uint64, k int, s *Scratch) error {
 			f.table, f.permuted, f.q = t, &x.tables[t], x.tables[t].apply(q)
 		}
 		f.lead, f.off = f.leadBits, int(p.dist)
+		pending, hits := len(s.pending), len(s.dst)
 		if err := x.scanRange(&f, p, s); err != nil {
 			return err
 		}
+		for ; named < hits; named++ {
+			x.names.prefetch(s.dst[named].Doc)
+		}
+		for ; settled < pending; settled++ {
+			if err := x.settle(&s.pending[settled], s); err != nil {
+				return err
+			}
+		}
+	}
+	for ; settled < len(s.pending); settled++ {
+		if err := x.settle(&s.pending[settled], s); err != nil {
+			return err
+		}
+	}
+	for ; named < len(s.dst); named++ {
+		x.names.prefetch(s.dst[named].Doc)
 	}
 	return nil
 }
@@ -165,23 +188,27 @@ var keysPerStep = func() (all [256]int) {
 	return all
 }()
 
-// prefetch asks for the unary part of the block that a range starts in, as far as the range's end, and for the packed bits of about as many
-// keys as a range has, from about where they start. A longer range is followed by the hardware.
+// prefetch asks for what scanRange will read first.
 func (x *Index) prefetch(p *keyRange) {
 	t := &x.tables[p.table]
-	run := t.run
+	t.run.prefetch(p, min(int(t.mean), blockKeys))
+}
+
+// prefetch asks for the unary part of the block that a range starts in, as far as the range's end, and for the packed bits of about as many
+// keys as a range has, from about where they start. A longer range is followed by the hardware.
+func (r *keyRun) prefetch(p *keyRange, keys int) {
 	b := max(int(p.block), 1) - 1
 	in := unpackInfo(p.info)
 	start := 0
 	if b < int(p.block) {
-		start = int(shr(p.first, in.width)-shr(run.base(b), in.width)) * keysPerStep[in.high] >> 16
+		start = int(shr(p.first, in.width)-shr(r.base(b), in.width)) * keysPerStep[in.high] >> 16
 	}
-	keys := min(int(t.mean), blockKeys) + 2*prefetchMargin
+	keys += 2 * prefetchMargin
 	from := min(max(start-prefetchMargin, 0), blockKeys)
 	unary := min((from+keys)*in.high/(blockKeys/8)+8, 8*in.high)
-	kernel.Prefetch(run.data[in.off : in.off+unary])
-	at := min(in.off+8*in.high+from*in.width>>3, run.dirOff)
-	kernel.Prefetch(run.data[at:min(at+keys*in.width>>3, run.dirOff)])
+	kernel.Prefetch(r.data[in.off : in.off+unary])
+	at := min(in.off+8*in.high+from*in.width>>3, r.dirOff)
+	kernel.Prefetch(r.data[at:min(at+keys*in.width>>3, r.dirOff)])
 }
 
 // scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query. The first lead bits of every key in
@@ -314,6 +341,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
 	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
 		s.dst = append(s.dst, hit)
+		x.names.touch(hit.Doc)
 		return nil
 	}
 	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
@@ -327,21 +355,53 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
 		f.batch.unresolved = append(f.batch.unresolved, batchHit{hit, f.query})
 		return nil
 	}
-	return x.resolve(f.table, hit, s)
+	p := x.pend(t, hit)
+	x.tables[0].run.prefetch(&p.keyRange, 1)
+	x.names.touch((max(p.block, 1) - 1) << blockShift) // the directory has one cache line for the names of a block of keys
+	s.pending = append(s.pending, p)
+	return nil
+}
+
+// A pendingHit is a fingerprint that a table after the first has found, with where run 0 has it; table is the one that found it.
+type pendingHit struct {
+	hit Hit // without document
+	keyRange
+}
+
+// pend looks up where run 0 has a fingerprint that table t has found.
+func (x *Index) pend(t int, hit Hit) pendingHit {
+	run, fp := x.tables[0].run, hit.Fingerprint
+	block, end := run.blockRange(fp, fp)
+	r := keyRange{first: fp, last: fp, block: uint32(block), end: uint32(end), info: run.infoWord(max(block, 1) - 1), table: uint8(t)}
+	return pendingHit{hit, r}
 }
 
 // resolve adds the documents of a fingerprint that table t has found.
 func (x *Index) resolve(t int, hit Hit, s *Scratch) error {
-	lo, hi, err := x.tables[0].run.Find(hit.Fingerprint)
-	if err != nil {
-		return err
+	p := x.pend(t, hit)
+	return x.settle(&p, s)
+}
+
+// settle adds the documents of a pending hit.
+func (x *Index) settle(p *pendingHit, s *Scratch) error {
+	run, fp, found := x.tables[0].run, p.hit.Fingerprint, false
+	for b := max(int(p.block), 1) - 1; b < int(p.end); b++ {
+		if err := run.check(b); err != nil {
+			return err
+		}
+		in := run.info(b)
+		prefix := shr(fp, in.width) - shr(run.base(b), in.width)
+		var lo, hi int
+		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), prefix, prefix+1, fp, 0)
+		for _, i := range s.pos { // of one prefix and with equal low bits: equal
+			if int(i) >= lo && int(i) < hi {
+				p.hit.Doc, found = uint32(b<<blockShift+int(i)), true
+				s.dst = append(s.dst, p.hit)
+			}
+		}
 	}
-	if lo == hi {
-		return x.tables[t].run.corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
-	}
-	for ; lo < hi; lo++ {
-		hit.Doc = uint32(lo)
-		s.dst = append(s.dst, hit)
+	if !found {
+		return x.tables[p.table].run.corrupt(0, "fingerprint %016x is not in table 0", fp)
 	}
 	return nil
 }

@@ -84,6 +84,7 @@ func OpenBytes(data []byte, name string) (r *Reader, err error) {
 		return nil, err
 	}
 	r.index = newIndex(r.params.Layout, r.runs)
+	r.index.names = r.names
 	return r, nil
 }
 
