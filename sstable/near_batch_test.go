@@ -1,14 +1,18 @@
 package sstable
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
 func TestNearBatchEqualsNear(t *testing.T) {
-	for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}, {4, 0}} {
+	for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}, {4, 0}, {8, 1}} {
 		for _, shape := range keyShapes {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
 				r := testRand(shape.name, l.Blocks)
@@ -22,7 +26,7 @@ func TestNearBatchEqualsNear(t *testing.T) {
 						queries = queries[:3]
 					}
 					got := make([][]Hit, len(queries))
-					err := x.NearBatch(queries, k, s, func(i int, h Hit) error {
+					err := x.NearBatch(t.Context(), queries, k, s, func(i int, h Hit) error {
 						got[i] = append(got[i], h)
 						return nil
 					})
@@ -41,6 +45,159 @@ func TestNearBatchEqualsNear(t *testing.T) {
 	}
 }
 
+// TestBatchTables goes through the tables one by one, with any radii that add up and in any way of searching, sensible or not.
+func TestBatchTables(t *testing.T) {
+	for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {16, 1}, {5, 2}, {8, 2}, {4, 0}} {
+		for _, shape := range keyShapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
+				r := testRand(shape.name, l.Blocks)
+				fps := shape.make(r, 2000)
+				slices.Sort(fps)
+				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+				s := new(Scratch)
+				for range 6 {
+					k := r.IntN(8)
+					queries := fill(1+r.IntN(90), func(int) uint64 { return nearQuery(r, fps) })
+					got := make([][]Hit, len(queries))
+					c := &batchCall{t.Context(), queries, k, randomRadii(r, x, k), s, func(i int, h Hit) error {
+						got[i] = append(got[i], h)
+						return nil
+					}}
+					if err := batchAnyhow(x, c, r); err != nil {
+						t.Fatal(err)
+					}
+					for i, q := range queries {
+						sortHits(got[i])
+						if want := bruteNear(fps, q, k); !slices.Equal(got[i], want) {
+							t.Fatalf("k %d, radii %v, query %d: %d hits, want %d", k, c.a.radius, i, len(got[i]), len(want))
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// randomRadii are radii that find everything within k bits.
+func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
+	a := x.everyTable(k)
+	if x.layout.Lead != 1 {
+		return &a
+	}
+	for t := range x.tables {
+		a.radius[t] = -1
+	}
+	for range k + 1 {
+		a.radius[r.IntN(len(x.tables))]++
+	}
+	return &a
+}
+
+// batchAnyhow is NearBatch with ways of searching, and of setting queries aside, drawn at random.
+func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
+	w := &c.s.batch
+	w.aside = make([]uint8, len(c.queries))
+	for t := range x.tables {
+		radius, limit := int(c.a.radius[t]), math.Inf(1)
+		if r.IntN(2) == 0 {
+			limit = r.Float64() * 1000
+		}
+		var err error
+		switch lead := x.tables[t].leadBits; {
+		case radius < 0:
+		case r.IntN(3) == 0 && choose(lead, radius) < 1000:
+			x.orderQueries(c, t, windowBits)
+			err = x.probeTable(c, t, limit)
+		default:
+			bits := r.IntN(min(lead, 12) + 1)
+			x.orderQueries(c, t, bits)
+			err = x.joinTable(c, &join{permuted: &x.tables[t], table: t, radius: radius, bits: bits, limit: limit})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range c.queries {
+		if w.aside[i] != 0 {
+			if err := x.nearAlone(c, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func TestSortItems(t *testing.T) {
+	r := testRand("items", 0)
+	var spare []batchItem
+	for leading := 0; leading <= 22; leading++ {
+		items := make([]batchItem, r.IntN(5000))
+		for i := range items {
+			items[i] = batchItem{key: r.Uint64(), query: uint32(i)}
+		}
+		want := slices.Clone(items)
+		digits := (leading + 1) / 2 * 2
+		slices.SortStableFunc(want, func(a, b batchItem) int { return cmp.Compare(shr(a.key, 64-digits), shr(b.key, 64-digits)) })
+		if items, spare = sortItems(items, spare, leading); !slices.Equal(items, want) {
+			t.Fatalf("%d items by %d bits: out of order", len(items), leading)
+		}
+	}
+}
+
+func TestCountLess(t *testing.T) {
+	r := testRand("count", 0)
+	for n := range 70 {
+		keys := fill(n, func(int) uint64 { return r.Uint64N(uint64(n) + 1) })
+		slices.Sort(keys)
+		for key := range uint64(n) + 2 {
+			if want, _ := slices.BinarySearch(keys, key); countLess(keys, key) != want {
+				t.Fatalf("%d keys: %d before %d, want %d", n, countLess(keys, key), key, want)
+			}
+		}
+	}
+}
+
+// TestJoinSetsHotQueriesAside makes a lead so hot that queries of it had better be searched alone, with radii that leave it out.
+func TestJoinSetsHotQueriesAside(t *testing.T) {
+	r := testRand("hot join", 0)
+	hot := r.Uint64() &^ (1<<48 - 1)
+	fps := fill(400_000, func(i int) uint64 {
+		if i%4 == 0 {
+			return r.Uint64()
+		}
+		return hot | r.Uint64()>>16
+	})
+	slices.Sort(fps)
+	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	s := new(Scratch)
+	queries := fill(20_000, func(i int) uint64 {
+		if i%2 == 0 {
+			return r.Uint64()
+		}
+		return flipBits(r, fps[r.IntN(len(fps))], r.IntN(4))
+	})
+	got := make([][]Hit, len(queries))
+	err := x.NearBatch(t.Context(), queries, 3, s, func(i int, h Hit) error {
+		got[i] = append(got[i], h)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.batch.aside[1] != 1 && s.batch.aside[3] != 1 && s.batch.aside[5] != 1 {
+		t.Errorf("none of %d in a lead of %d keys is set aside", 3, 300_000)
+	}
+	for i, q := range queries {
+		if i >= 100 && i < len(queries)-100 {
+			continue
+		}
+		sortHits(got[i])
+		if want := bruteNear(fps, q, 3); !slices.Equal(got[i], want) {
+			t.Errorf("query %d: %d hits, want %d", i, len(got[i]), len(want))
+		}
+	}
+}
+
 func TestNearBatchSetsHotQueriesAside(t *testing.T) {
 	r := testRand("aside", 0)
 	fps := keyShapes[0].make(r, 300_000)
@@ -53,7 +210,7 @@ func TestNearBatchSetsHotQueriesAside(t *testing.T) {
 	s := new(Scratch)
 	queries := []uint64{hot | 7, r.Uint64(), hot ^ 1<<20, hot ^ 1<<50}
 	got := make([][]Hit, len(queries))
-	err := x.NearBatch(queries, 3, s, func(i int, h Hit) error {
+	err := x.NearBatch(t.Context(), queries, 3, s, func(i int, h Hit) error {
 		got[i] = append(got[i], h)
 		return nil
 	})
@@ -71,12 +228,31 @@ func TestNearBatchSetsHotQueriesAside(t *testing.T) {
 	}
 }
 
+func TestNearBatchCancelled(t *testing.T) {
+	fps := fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
+	slices.Sort(fps)
+	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	ctx, cancel := context.WithCancel(t.Context())
+	err := x.NearBatch(ctx, fps, 0, new(Scratch), func(int, Hit) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, n := range []int{10, len(fps)} {
+		for _, k := range []int{0, 3, 40} {
+			err := x.NearBatch(ctx, fps[:n], k, new(Scratch), func(int, Hit) error { return nil })
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%d queries, k %d: %v", n, k, err)
+			}
+		}
+	}
+}
+
 func TestNearBatchStops(t *testing.T) {
 	fps := fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	stop, n := errors.New("stop"), 0
-	err := x.NearBatch(fps, 0, new(Scratch), func(int, Hit) error {
+	err := x.NearBatch(t.Context(), fps, 0, new(Scratch), func(int, Hit) error {
 		if n++; n == 10 {
 			return stop
 		}

@@ -257,7 +257,7 @@ func BenchmarkNearBatch(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/batch=%d/%s", len(fps), size, kernel.Name()), func(b *testing.B) {
 			hits, before := 0, cpuTime()
 			for b.Loop() {
-				err := x.NearBatch(queries[:size], 3, s, func(int, Hit) error { hits++; return nil })
+				err := x.NearBatch(b.Context(), queries[:size], 3, s, func(int, Hit) error { hits++; return nil })
 				if err != nil {
 					b.Fatal(err)
 				}

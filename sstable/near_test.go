@@ -246,7 +246,7 @@ func TestNearMissingTable(t *testing.T) {
 			t.Fatalf("k %d, and table 1 is empty: %v", k, err)
 		}
 	}
-	if err := x.NearBatch([]uint64{1}, 3, s, nil); !errors.Is(err, base.ErrCorruption) {
+	if err := x.NearBatch(t.Context(), []uint64{1}, 3, s, nil); !errors.Is(err, base.ErrCorruption) {
 		t.Fatalf("a batch, and table 1 is empty: %v", err)
 	}
 	x.Plan(1, 3, s)

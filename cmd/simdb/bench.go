@@ -336,7 +336,7 @@ func (b *bench) batch(db *engine.DB, k int) (err error) {
 	for range 2 { // the first time warms up
 		start := time.Now()
 		hits := 0
-		if err := table.NearBatch(queries, k, s, func(int, sstable.Hit) error { hits++; return b.a.context().Err() }); err != nil {
+		if err := table.NearBatch(b.a.context(), queries, k, s, func(int, sstable.Hit) error { hits++; return b.a.context().Err() }); err != nil {
 			return err
 		}
 		took = time.Since(start)

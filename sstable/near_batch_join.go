@@ -1,0 +1,251 @@
+package sstable
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// The join of a batch with a table goes by groups: the queries, and the keys, whose leading bits are equal. It decodes each block once,
+// into the first cache, and compares the keys of each group with the queries of all groups within the table's radius of it.
+//
+//	queries, sorted   |  group 0  |  group 1  |  group 2   | ...       start[g] is where group g begins
+//	                        \      |     \ |                           a radius of 1: the groups of all leads
+//	decoded block            ... keys of lead 0 | keys of lead 1 ...   that differ in one bit from the keys'
+//
+// Groups go by as many bits as make the join cheapest, which may be fewer than lead the table: keys and queries that agree in them but for
+// the radius include all that agree in the lead but for the radius, and what is beyond is told apart once a pair is found. So one way of
+// searching does for leads of 8 bits and of 32, for many queries and for very many; with no bits at all it is a scan.
+
+const (
+	// maxJoinBits bounds the array of groups.
+	maxJoinBits = 18
+	// joinAhead is how many blocks the prefetch is ahead: the hardware does not follow beyond a page.
+	joinAhead = 3
+	// joinRows is how many queries are compared with the keys of a group before the pairs are looked at.
+	joinRows = 64
+)
+
+// joinModel is what the steps of a join take, in nanoseconds on one core; see BenchmarkScanMany and BenchmarkDecode.
+type joinModel struct {
+	decode float64 // a key
+	group  float64 // entering a group of queries
+	pair   float64 // comparing a query with a key
+}
+
+var joinCosts = map[string]joinModel{
+	"avx512": {decode: 0.35, group: 20, pair: 0.04},
+	"avx2":   {decode: 2, group: 25, pair: 0.27},
+	"go":     {decode: 2, group: 30, pair: 0.9},
+}
+
+var joinOf = joinCosts[kernel.Name()]
+
+// joinScratch is the working memory of a join.
+type joinScratch struct {
+	keys  []uint64 // of the queries in order
+	start []uint32 // of each group, the position of its first query; one more than groups
+	flips []uint64 // the differences of leads within the radius
+	crowd []uint32 // of each group, about how many blocks its keys fill
+	pairs []uint64
+}
+
+// join is the join of a batch with one table.
+type join struct {
+	*permuted
+	table  int
+	radius int
+	bits   int     // that make a group
+	limit  float64 // what a query may cost, unless a search of its own costs more
+	all    bool    // every pair counts, whatever the table's lead
+
+	block int // number of the first key of the block at hand
+}
+
+// group returns the group of a key.
+func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
+
+// joinCost is what joining table t by groups of so many bits is expected to take.
+func (x *Index) joinCost(t, radius, bits, queries int) float64 {
+	n, groups := float64(x.tables[t].run.n), math.Ldexp(1, bits)
+	flips := 0.0
+	for d := range radius + 1 {
+		flips += choose(bits, min(d, bits))
+	}
+	return n*joinOf.decode + groups + min(groups, n)*flips*joinOf.group + float64(queries)*flips*n/groups*joinOf.pair
+}
+
+// joinBits returns the number of bits by which joining table t is cheapest, and what that costs.
+func (x *Index) joinBits(t, radius, queries int) (bits int, ns float64) {
+	ns = math.Inf(1)
+	for b := min(radius, x.tables[t].leadBits); b <= min(x.tables[t].leadBits, maxJoinBits); b++ {
+		if c := x.joinCost(t, radius, b, queries); c < ns {
+			bits, ns = b, c
+		}
+	}
+	return bits, ns
+}
+
+// joinTable joins the queries in order with a table.
+func (x *Index) joinTable(c *batchCall, j *join) error {
+	w := &c.s.batch
+	w.fillFlips(j.bits, j.radius)
+	w.fillCrowd(j)
+	x.groupQueries(c, j)
+	for b := range j.run.blocks {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if ahead := b + joinAhead; ahead < j.run.blocks && w.wants(j, ahead) {
+			at := j.run.info(ahead).off
+			kernel.Prefetch(j.run.data[at : at+j.run.blockSize(ahead)])
+		}
+		if !w.wants(j, b) {
+			continue
+		}
+		if err := j.run.check(b); err != nil {
+			return err
+		}
+		j.block = b << blockShift
+		keys := j.run.decode(b, j.run.info(b), 0, j.run.count(b), &c.s.keys)
+		if err := x.joinBlock(c, j, keys); err != nil {
+			return err
+		}
+		if err := x.resolveSome(c, j.table); err != nil {
+			return err
+		}
+	}
+	return x.resolveFound(c, j.table)
+}
+
+// wants reports whether there may be queries for the keys of block b.
+func (w *batch) wants(j *join, b int) bool {
+	if len(w.flips) > 1 {
+		return true
+	}
+	last := j.run.last
+	if b+1 < j.run.blocks {
+		last = j.run.base(b + 1)
+	}
+	return w.start[j.group(j.run.base(b))] < w.start[j.group(last)+1]
+}
+
+// fillFlips lists the numbers of so many bits of which at most radius are set.
+func (w *batch) fillFlips(width, radius int) {
+	w.flips = append(w.flips[:0], 0)
+	for d := 1; d <= min(radius, width); d++ {
+		flip := uint64(1)<<uint(d) - 1
+		for n := choose(width, d); n > 0; n-- {
+			w.flips = append(w.flips, flip)
+			low := flip & -flip // Gosper's hack, as in lookUpShell
+			up := flip + low
+			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
+		}
+	}
+}
+
+// fillCrowd counts the blocks that start in each group; none of them if no query can be too dear.
+func (w *batch) fillCrowd(j *join) {
+	w.crowd = append(w.crowd[:0], make([]uint32, 1<<j.bits)...)
+	most := uint32(0)
+	for b := range j.run.blocks {
+		crowd := &w.crowd[j.group(j.run.base(b))]
+		*crowd++
+		most = max(most, *crowd)
+	}
+	if j.all || float64(most)*float64(len(w.flips))*blockKeys*joinOf.pair <= j.limit {
+		w.crowd = w.crowd[:0]
+	}
+}
+
+// price is about what a query of a group costs.
+func (w *batch) price(group uint64) float64 {
+	if len(w.crowd) == 0 {
+		return 0
+	}
+	blocks := uint32(0)
+	for _, flip := range w.flips {
+		blocks += w.crowd[group^flip]
+	}
+	return float64(blocks) * blockKeys * joinOf.pair
+}
+
+// groupQueries fills keys and start from the queries in order, of which it sets those aside that cost more than they should.
+func (x *Index) groupQueries(c *batchCall, j *join) {
+	w := &c.s.batch
+	w.keys = w.keys[:0]
+	w.start = append(w.start[:0], make([]uint32, 1<<j.bits+1)...)
+	kept, next := 0, uint64(0)
+	price := 0.0
+	for _, item := range w.order {
+		if group := j.group(item.key); group >= next {
+			for ; next <= group; next++ {
+				w.start[next] = uint32(kept)
+			}
+			price = w.price(group)
+		}
+		if price > j.limit && price > x.alonePrice(c, j.invert(item.key)) {
+			w.aside[item.query] = uint8(j.table + 1)
+			continue
+		}
+		w.order[kept] = item
+		kept++
+		w.keys = append(w.keys, item.key)
+	}
+	for ; next < uint64(len(w.start)); next++ {
+		w.start[next] = uint32(kept)
+	}
+	w.order = w.order[:kept]
+}
+
+// alonePrice is what a search for one query is expected to cost.
+func (x *Index) alonePrice(c *batchCall, q uint64) float64 {
+	return min(x.plan(q, c.k, c.s).ns, x.scanCost())
+}
+
+// joinBlock joins the keys of a block.
+func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
+	w := &c.s.batch
+	for lo := 0; lo < len(keys); {
+		group := j.group(keys[lo])
+		hi := len(keys)
+		if j.group(keys[hi-1]) != group {
+			hi = lo + countLess(keys[lo:], (group+1)<<uint(64-j.bits))
+		}
+		for _, flip := range w.flips {
+			from, to := w.start[group^flip], w.start[group^flip+1]
+			for ; from < to; from += joinRows {
+				end := min(to, from+joinRows)
+				c.s.Stats.Candidates += int(end-from) * (hi - lo)
+				w.pairs = kernel.ScanMany(w.pairs[:0], w.keys[from:end], keys[lo:hi], c.k)
+				for _, p := range w.pairs {
+					at := lo + int(uint32(p))
+					if err := x.joined(c, j, w.order[from+uint32(p>>32)], at, keys[at]); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		c.s.Stats.Probes += len(w.flips)
+		lo = hi
+	}
+	return nil
+}
+
+// joined takes a pair of a query and the key at a position of the block at hand, unless another table finds it.
+func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) error {
+	diff := key ^ q.key
+	distance := uint8(bits.OnesCount64(diff))
+	if !j.all && j.bits < j.leadBits && bits.OnesCount64(diff&^j.rest) > j.radius {
+		return nil
+	}
+	if j.table == 0 {
+		return c.emit(int(q.query), Hit{uint32(j.block + at), distance, key})
+	}
+	if !x.foundBefore(c, j.table, j.invert(diff)) {
+		w := &c.s.batch
+		w.found = append(w.found, batchItem{j.invert(key), q.query, distance})
+	}
+	return nil
+}

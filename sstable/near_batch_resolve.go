@@ -1,0 +1,99 @@
+package sstable
+
+import "github.com/simdb/simdb/internal/kernel"
+
+const (
+	// waitingHits is how many fingerprints are collected at least before their documents are looked up.
+	waitingHits = 1 << 16
+	// resolveAhead is how many fingerprints' blocks are prefetched together.
+	resolveAhead = 16
+)
+
+// resolveSome is resolveFound once enough is waiting: as many as there are queries, so that several share a block.
+func (x *Index) resolveSome(c *batchCall, t int) error {
+	if len(c.s.batch.found) < max(waitingHits, len(c.queries)) {
+		return nil
+	}
+	return x.resolveFound(c, t)
+}
+
+// resolveFound emits the documents of the fingerprints that table t has found, which it looks up in the order of run 0.
+func (x *Index) resolveFound(c *batchCall, t int) error {
+	w := &c.s.batch
+	w.found, w.spare = sortItems(w.found, w.spare, windowBits)
+	r := resolver{keyRun: x.tables[0].run, current: -1}
+	for rest := w.found; len(rest) > 0; {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		n := min(resolveAhead, len(rest))
+		r.lookUp(rest[:n])
+		for i, f := range rest[:n] {
+			found, err := r.emit(c, f, r.blocks[i])
+			if err != nil {
+				return err
+			}
+			if !found {
+				return x.tables[t].run.corrupt(0, "fingerprint %016x is not in table 0", f.key)
+			}
+		}
+		rest = rest[n:]
+	}
+	w.found = w.found[:0]
+	return nil
+}
+
+// resolver finds fingerprints in run 0.
+type resolver struct {
+	*keyRun
+	blocks  [resolveAhead][2]int // of each fingerprint, the blocks from the first that may have it up to the last, exclusively
+	current int                  // the block that keys are of, or -1
+	keys    []uint64
+}
+
+// lookUp finds the blocks of some fingerprints and prefetches them.
+func (r *resolver) lookUp(some []batchItem) {
+	before := r.current
+	for i, f := range some {
+		block, end := r.blockRange(f.key, f.key)
+		first := max(block, 1) - 1
+		if r.blocks[i] = [2]int{first, end}; first != before {
+			at := r.info(first).off
+			kernel.Prefetch(r.data[at : at+r.blockSize(first)])
+			before = first
+		}
+	}
+}
+
+// emit emits the documents of a fingerprint and reports whether there is one.
+func (r *resolver) emit(c *batchCall, f batchItem, blocks [2]int) (found bool, err error) {
+	for b := blocks[0]; b < blocks[1]; b++ {
+		if b != r.current {
+			if err := r.check(b); err != nil {
+				return false, err
+			}
+			r.current, r.keys = b, r.decode(b, r.info(b), 0, r.count(b), &c.s.keys)
+		}
+		for i := countLess(r.keys, f.key); i < len(r.keys) && r.keys[i] == f.key; i++ {
+			found = true
+			if err := c.emit(int(f.query), Hit{uint32(b<<blockShift + i), f.distance, f.key}); err != nil {
+				return true, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// countLess returns how many of the ascending keys are less than key. The steps do not depend on what it finds, so none is mispredicted.
+func countLess(keys []uint64, key uint64) int {
+	at := 0
+	for n := len(keys); n > 0; {
+		half := (n + 1) / 2
+		next := at
+		if keys[at+half-1] < key {
+			next = at + half
+		}
+		at, n = next, n-half
+	}
+	return at
+}
