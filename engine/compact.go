@@ -218,7 +218,7 @@ func (db *DB) publishCompaction(seq uint64, in []*part, t *table, renumber [][]u
 			_, younger := v.part(p.meta.Number).dead.upTo(seq)
 			for doc, s := range younger {
 				if doc := renumber[i][doc]; doc != compaction.Dropped {
-					dead.recent[doc] = s
+					dead.kill(doc, s)
 				}
 			}
 		}

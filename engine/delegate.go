@@ -17,11 +17,6 @@ func (db *DB) Lookup(ctx context.Context, id string) (Entry, error) {
 	return withSnapshot(db, func(s *Snapshot) (Entry, error) { return s.Lookup(ctx, id) })
 }
 
-// Near is Snapshot.Near now.
-func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Near(ctx, fp, k) })
-}
-
 // Jaccard is Snapshot.Jaccard now.
 func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, t) })

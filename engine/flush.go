@@ -209,7 +209,7 @@ func (db *DB) publishFlush(m *memtable, t *table, docs []*memDoc) error {
 		dead := newTombstones(gone)
 		for i, d := range docs {
 			if s := d.dead.Load(); s != 0 && !gone.Contains(uint32(i)) {
-				dead.recent[uint32(i)] = s
+				dead.kill(uint32(i), s)
 			}
 		}
 		parts = append(parts, part{t, dead})

@@ -51,11 +51,12 @@ type jaccardHit struct {
 
 // jaccardScratch is the reusable memory of a Jaccard query.
 type jaccardScratch struct {
-	table sstable.JaccardScratch
-	raw   []sstable.JaccardHit
-	mem   []uint32
-	hits  []jaccardHit
-	spare QueryStats
+	table   sstable.JaccardScratch
+	raw     []sstable.JaccardHit
+	mem     []uint32
+	hits    []jaccardHit
+	matches []Match
+	spare   QueryStats
 }
 
 var jaccardPool = sync.Pool{New: func() any { return new(jaccardScratch) }}
@@ -179,7 +180,7 @@ func (s *Snapshot) yieldJaccard(ctx context.Context, find func(*jaccardScratch) 
 			err := find(sc)
 			return sc.hits, err
 		}
-		yieldInOrder(ctx, s, hits, compareJaccard, func(h *jaccardHit) Match {
+		yieldInOrder(ctx, s, &sc.matches, hits, compareJaccard, func(h *jaccardHit) Match {
 			return Match{ID: string(h.id), Score: h.Score.Score, Error: h.Score.Error, Exact: h.Exact}
 		}, yield)
 	}

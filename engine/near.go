@@ -28,56 +28,84 @@ type nearHit struct {
 
 // nearScratch is the reusable memory of a Near query.
 type nearScratch struct {
+	snap    Snapshot // of a query that brings none
 	group   sstable.GroupScratch
 	readers []*sstable.Reader
 	mem     []uint32
 	hits    []nearHit
+	matches []Match
 	spare   QueryStats
 }
 
 var nearPool = sync.Pool{New: func() any { return new(nearScratch) }}
 
+// release returns the scratch memory to the pool. It must not hold on to tables.
+func (sc *nearScratch) release() {
+	clear(sc.hits)
+	clear(sc.readers)
+	sc.snap.version, sc.snap.mems, sc.snap.memBuf = nil, nil, [maxImmutable + 1]memSnapshot{}
+	nearPool.Put(sc)
+}
+
+// Near is Snapshot.Near now.
+func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		sc := nearPool.Get().(*nearScratch)
+		defer sc.release()
+		s := &sc.snap
+		if err := db.takeSnapshot(s); err != nil {
+			yield(Match{}, err)
+			return
+		}
+		defer s.Close()
+		s.yieldNear(ctx, sc, func() error { return s.near(ctx, fp, k, sc) }, yield)
+	}
+}
+
 // Near yields every visible document whose fingerprint differs from fp in at most k bits, k in 0..64: nearest first, then
 // by ID.
 func (s *Snapshot) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
-	return s.yieldHits(ctx, func(sc *nearScratch) error { return s.near(ctx, fp, k, sc) })
+	return func(yield func(Match, error) bool) {
+		sc := nearPool.Get().(*nearScratch)
+		defer sc.release()
+		s.yieldNear(ctx, sc, func() error { return s.near(ctx, fp, k, sc) }, yield)
+	}
 }
 
 // Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first, then by ID.
 func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
-	return s.yieldHits(ctx, func(sc *nearScratch) error {
-		if n < 0 {
-			return fmt.Errorf("%d nearest documents: %w", n, ErrInvalid)
-		}
-		for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
-			if err := s.near(ctx, fp, k, sc); err != nil {
-				return err
-			}
-			if len(sc.hits) >= n {
-				break
-			}
-		}
-		sc.hits = bestFirst(sc.hits, n, compareNear)
-		return nil
-	})
-}
-
-// yieldHits yields the hits that find leaves in the scratch memory, in order.
-func (s *Snapshot) yieldHits(ctx context.Context, find func(*nearScratch) error) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearPool.Get().(*nearScratch)
-		defer func() {
-			clear(sc.hits) // they hold on to tables
-			nearPool.Put(sc)
-		}()
-		hits := func() ([]nearHit, error) {
-			err := find(sc)
-			return sc.hits, err
-		}
-		yieldInOrder(ctx, s, hits, compareNear, func(h *nearHit) Match {
-			return Match{ID: string(h.id), Distance: h.distance}
-		}, yield)
+		defer sc.release()
+		s.yieldNear(ctx, sc, func() error { return s.nearest(ctx, fp, n, sc) }, yield)
 	}
+}
+
+// nearest leaves the n nearest visible documents in sc.hits.
+func (s *Snapshot) nearest(ctx context.Context, fp uint64, n int, sc *nearScratch) error {
+	if n < 0 {
+		return fmt.Errorf("%d nearest documents: %w", n, ErrInvalid)
+	}
+	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
+		if err := s.near(ctx, fp, k, sc); err != nil {
+			return err
+		}
+		if len(sc.hits) >= n {
+			break
+		}
+	}
+	sc.hits = bestFirst(sc.hits, n, compareNear)
+	return nil
+}
+
+// yieldNear yields the hits that find leaves in sc, in order.
+func (s *Snapshot) yieldNear(ctx context.Context, sc *nearScratch, find func() error, yield func(Match, error) bool) {
+	hits := func() ([]nearHit, error) {
+		err := find()
+		return sc.hits, err
+	}
+	match := func(h *nearHit) Match { return Match{ID: string(h.id), Distance: h.distance} }
+	yieldInOrder(ctx, s, &sc.matches, hits, compareNear, match, yield)
 }
 
 // compareNear puts nearer hits first, then those of smaller IDs.
@@ -113,7 +141,6 @@ func (s *Snapshot) nearParts(fp uint64, k int, sc *nearScratch, stats *QueryStat
 	for i := range parts {
 		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	defer clear(sc.readers) // the pool must not hold on to tables
 	return sstable.NearGroup(sc.readers, fp, k, &sc.group, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
 		stats.Tables++
 		stats.Probes += int64(work.Probes)

@@ -48,10 +48,15 @@ func sink[T any](heap []T, i int, compare func(a, b T) int) {
 }
 
 // yieldInOrder yields what match makes of the hits of find, in order. Hits refer to tables: they are read only inside of safely.
-func yieldInOrder[T any](ctx context.Context, s *Snapshot, find func() ([]T, error), compare func(a, b T) int, match func(*T) Match,
+// buf is memory for matches, which is left without any.
+func yieldInOrder[T any](ctx context.Context, s *Snapshot, buf *[]Match, find func() ([]T, error), compare func(a, b T) int, match func(*T) Match,
 	yield func(Match, error) bool) {
 	var hits []T
-	var matches []Match
+	matches := (*buf)[:0]
+	defer func() {
+		clear(matches)
+		*buf = matches[:0]
+	}()
 	take := func(n int) {
 		batch := bestFirst(hits, n, compare)
 		hits = hits[len(batch):]

@@ -36,12 +36,22 @@ type memSnapshot struct {
 
 // Snapshot returns the database as it is now. It must be closed.
 func (db *DB) Snapshot() (*Snapshot, error) {
-	s := &Snapshot{db: db, since: db.expiry()}
+	s := new(Snapshot)
+	if err := db.takeSnapshot(s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// takeSnapshot makes s, which is new or closed, a snapshot of the database as it is now.
+func (db *DB) takeSnapshot(s *Snapshot) error {
+	s.db, s.since = db, db.expiry()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return nil, ErrClosed
+		return ErrClosed
 	}
+	s.closed.Store(false)
 	db.current.refs.Add(1)
 	s.seq, s.version = db.seq, db.current
 	s.mems = s.memBuf[:0]
@@ -50,7 +60,7 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 	}
 	s.mems = append(s.mems, memSnapshot{db.active, db.active.view.Load()})
 	db.metrics.queries.Add(1)
-	return s, nil
+	return nil
 }
 
 // Close releases the snapshot. Closing it again does nothing.

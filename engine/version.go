@@ -51,17 +51,23 @@ type tombstones struct {
 
 	mu     sync.RWMutex
 	recent map[uint32]uint64
+	none   atomic.Bool // there were none when this was made, and none have come; most queries need not look
 }
 
 func newTombstones(base *roaring.Bitmap) *tombstones {
 	if base == nil {
 		base = roaring.New()
 	}
-	return &tombstones{base: base, recent: map[uint32]uint64{}}
+	t := &tombstones{base: base, recent: map[uint32]uint64{}}
+	t.none.Store(base.IsEmpty())
+	return t
 }
 
 // deadAt reports whether doc is dead to a snapshot at seq.
 func (t *tombstones) deadAt(doc uint32, seq uint64) bool {
+	if t.none.Load() {
+		return false
+	}
 	if t.base.Contains(doc) {
 		return true
 	}
@@ -75,6 +81,7 @@ func (t *tombstones) deadAt(doc uint32, seq uint64) bool {
 func (t *tombstones) kill(doc uint32, seq uint64) {
 	t.mu.Lock()
 	t.recent[doc] = seq
+	t.none.Store(false)
 	t.mu.Unlock()
 }
 

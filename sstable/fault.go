@@ -23,6 +23,24 @@ func (r *Reader) unguard(old bool, err *error) {
 	}
 }
 
+// unguardAny is unguard for a function that reads several tables.
+func unguardAny(tables []*Reader, old bool, err *error) {
+	debug.SetPanicOnFault(old)
+	p := recover()
+	if p == nil {
+		return
+	}
+	if fault, ok := p.(interface{ Addr() uintptr }); ok {
+		for _, r := range tables {
+			if _, inside := offsetIn(r.data, fault.Addr()); inside {
+				*err = r.faultError(p)
+				return
+			}
+		}
+	}
+	panic(p)
+}
+
 // faultError returns the error for a recovered fault inside the mapping, and panics again with anything else.
 func (r *Reader) faultError(p any) error {
 	fault, ok := p.(interface {

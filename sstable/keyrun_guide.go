@@ -45,17 +45,23 @@ func (r *keyRun) window(key uint64) int {
 	return max(min(guess-guideBefore, r.blocks-guideWindow), 0)
 }
 
-// touch prefetches what blockRange will look at, and the info words beside it.
-func (r *keyRun) touch(key uint64) {
-	if start := r.window(key); start+guideWindow <= r.blocks {
-		kernel.Prefetch(r.bases[8*start : 8*start+8*guideWindow])
-		kernel.Prefetch(r.infos[8*start+8 : 8*start+24])
+// touch prefetches what blockRange will look at, and the info words beside it, and returns the window.
+func (r *keyRun) touch(key uint64) (window int) {
+	window = r.window(key)
+	if window+guideWindow <= r.blocks {
+		kernel.Prefetch(r.bases[8*window : 8*window+8*guideWindow])
+		kernel.Prefetch(r.infos[8*window+8 : 8*window+24])
 	}
+	return window
 }
 
-// blockRange returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
-func (r *keyRun) blockRange(first, last uint64) (block, end int) {
-	start := r.window(first)
+// blocksOf returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
+func (r *keyRun) blocksOf(first, last uint64) (block, end int) {
+	return r.blockRange(r.window(first), first, last)
+}
+
+// blockRange is blocksOf for callers that know the window for first.
+func (r *keyRun) blockRange(start int, first, last uint64) (block, end int) {
 	if start+guideWindow > r.blocks { // fewer blocks than the window has
 		for block < r.blocks && r.base(block) < first {
 			block++

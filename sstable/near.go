@@ -63,7 +63,7 @@ type Scratch struct {
 	Stats NearStats // of all searches since it was last set to zero
 
 	planner
-	planned *allocation // what prepare has chosen, nil for a search that finds nothing
+	planned searchPlan // of a search in one table
 	batch   batch
 	pending []pendingHit
 	pos     []uint32
@@ -98,38 +98,38 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 
 // Near appends to dst every document whose fingerprint differs from q in at most k bits, each once, in no particular order.
 func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
-	x.prepare(q, k, s)
-	return x.finish(q, k, s, dst)
+	s.ranges = s.ranges[:0]
+	x.aim(q, k, s, &s.planned)
+	x.prepare(q, k, s, &s.planned)
+	return x.finish(q, k, s, &s.planned, dst)
 }
 
 // prefetchAhead is how many ranges the prefetch is ahead of the scan: enough to hide a cache miss, few enough to stay in the first cache.
 const prefetchAhead = 8
 
-// prepare plans a search and prefetches the first ranges. It reads directories only.
-func (x *Index) prepare(q uint64, k int, s *Scratch) {
-	if s.planned = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
+// prepare completes the plan that aim has begun and prefetches the first ranges. It reads directories only.
+func (x *Index) prepare(q uint64, k int, s *Scratch, p *searchPlan) {
+	x.plan(q, k, s, p)
+	if p.allocation == nil || p.scan {
 		return
 	}
-	s.planned = x.plan(q, min(k, maxDistance), s)
-	if s.planned.scan {
-		return
-	}
-	for i := range s.ranges[:min(prefetchAhead, len(s.ranges))] {
-		x.prefetch(&s.ranges[i])
+	ranges := s.ranges[p.first:p.end]
+	for i := range ranges[:min(prefetchAhead, len(ranges))] {
+		x.prefetch(&ranges[i])
 	}
 }
 
-// finish carries out the search that s has been prepared for.
-func (x *Index) finish(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
+// finish carries out a search that has been prepared.
+func (x *Index) finish(q uint64, k int, s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	switch s.dst = dst; {
-	case s.planned == nil:
+	case p.allocation == nil:
 		err = x.damage
-	case s.planned.scan:
+	case p.scan:
 		s.Stats.Scans++
 		err = x.scanAll(q, k, s)
 	default:
-		err = x.probe(q, k, s)
+		err = x.probe(q, k, s, p)
 	}
 	dst, s.dst = s.dst, nil
 	return dst, err
@@ -137,10 +137,10 @@ func (x *Index) finish(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 
 // probe searches the ranges that the plan has looked up. What a hit needs next, its place in run 0 and its name, is asked for when the hit
 // is found and used a range later, so that most of these cache misses pass behind the scan.
-func (x *Index) probe(q uint64, k int, s *Scratch) error {
-	ranges := s.ranges
+func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
+	ranges := s.ranges[plan.first:plan.end]
 	s.Stats.Probes += len(ranges)
-	f := scanFor{a: s.planned, k: k, table: -1}
+	f := scanFor{a: plan.allocation, k: k, table: -1}
 	s.pending = s.pending[:0]
 	settled, named := 0, len(s.dst) // hits up to here are done with
 	for i := range ranges {
@@ -228,20 +228,24 @@ type scanFor struct {
 // scanRange compares the keys of one range.
 func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 	run := f.run
-	for b := max(int(p.block), 1) - 1; b < int(p.end); b++ {
+	first, in := max(int(p.block), 1)-1, unpackInfo(p.info)
+	// Of these widths the range's borders are prefix values of a block, and comparing low bits alone is worth it.
+	least, most := f.leastWidth(64-f.lead), 64-f.leadBits
+	for b := first; b < int(p.end); b++ {
 		if err := run.check(b); err != nil {
 			return err
 		}
-		in := run.info(b)
+		if b > first {
+			in = run.info(b)
+		}
 		starts, ends := b < int(p.block), b == int(p.end)-1 && p.last < run.last
-		if f.rest < kernel.Mask(in.width) || in.width < f.leastWidth(in) {
+		if in.width > most || in.width < least {
 			lo, hi := run.cut(b, in, p, starts, ends)
 			if err := x.scanKeys(f, b, in, lo, hi, s); err != nil {
 				return err
 			}
 			continue
 		}
-		// The range's borders are prefix values of the block.
 		from, to := uint64(0), ^uint64(0)
 		base := shr(run.base(b), in.width)
 		if starts {
@@ -252,6 +256,9 @@ func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 		}
 		var lo, hi int
 		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, f.k-f.off)
+		if s.Stats.Candidates += hi - lo; len(s.pos) == 0 {
+			continue
+		}
 		if err := x.confirm(f, b, in, lo, hi, s); err != nil {
 			return err
 		}
@@ -272,8 +279,8 @@ func (r *keyRun) cut(b int, in blockInfo, p *keyRange, starts, ends bool) (lo, h
 }
 
 // bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
-func (f *scanFor) bound(in blockInfo) int {
-	if in.width <= 64-f.lead {
+func (f *scanFor) bound(width int) int {
+	if width <= 64-f.lead {
 		return f.k - f.off
 	}
 	return f.k
@@ -281,7 +288,7 @@ func (f *scanFor) bound(in blockInfo) int {
 
 // leastWidth is the width of low bits from which on comparing them alone is worth it. Of w random bits, w/2 - 5 or fewer are set once
 // in twenty times, about; where more pass by chance it is cheaper to decode all keys.
-func (f *scanFor) leastWidth(in blockInfo) int { return 2*f.bound(in) + 10 }
+func (f *scanFor) leastWidth(width int) int { return 2*f.bound(width) + 10 }
 
 // scanKeys compares the keys [lo, hi) of the checked block b.
 func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
@@ -289,8 +296,9 @@ func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch
 		return nil
 	}
 	run := f.run
-	if in.width >= f.leastWidth(in) {
-		s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, f.bound(in))
+	if in.width >= f.leastWidth(in.width) {
+		s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, f.bound(in.width))
+		s.Stats.Candidates += hi - lo
 		return x.confirm(f, b, in, lo, hi, s)
 	}
 	s.Stats.Candidates += hi - lo
@@ -309,7 +317,6 @@ const manyPassed = 24
 
 // confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole.
 func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
-	s.Stats.Candidates += hi - lo
 	var keys []uint64
 	if len(s.pos) >= manyPassed {
 		keys = f.run.decode(b, in, 0, hi, &s.keys)
@@ -371,7 +378,7 @@ type pendingHit struct {
 // pend looks up where run 0 has a fingerprint that table t has found.
 func (x *Index) pend(t int, hit Hit) pendingHit {
 	run, fp := x.tables[0].run, hit.Fingerprint
-	block, end := run.blockRange(fp, fp)
+	block, end := run.blocksOf(fp, fp)
 	r := keyRange{first: fp, last: fp, block: uint32(block), end: uint32(end), info: run.infoWord(max(block, 1) - 1), table: uint8(t)}
 	return pendingHit{hit, r}
 }

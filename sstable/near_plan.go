@@ -47,6 +47,7 @@ var cost = searchCosts[kernel.Name()]
 // allocation is a way of searching: a radius for each table, or a scan.
 type allocation struct {
 	scan   bool
+	flat   bool            // no radius is above 0
 	radius [maxTables]int8 // -1: the table is not probed
 	ns     float64         // what it is expected to cost
 }
@@ -57,6 +58,7 @@ type keyRange struct {
 	first, last uint64
 	block, end  uint32
 	table, dist uint8  // of which shell it is
+	window      uint32 // where the search for it starts in the directory
 	info        uint64 // the info word of the block it starts in
 }
 
@@ -71,7 +73,6 @@ type planner struct {
 	ranges []keyRange
 	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
 	known  [maxTables]int8                   // shells of a table that are looked up
-	chosen allocation
 
 	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with sum(radius+1) = j, and pick the
 	// radius+1 of table i-1 in it.
@@ -79,46 +80,95 @@ type planner struct {
 	pick [maxLayoutBlocks + 1][maxDistance + 2]int8
 }
 
-// plan chooses how to search, and leaves the ranges to be probed in s.
-func (x *Index) plan(q uint64, k int, s *Scratch) *allocation {
-	a := x.standardPlan(k, s)
-	if a.scan {
-		return a
+// A searchPlan is how one table file is searched.
+type searchPlan struct {
+	*allocation            // nil if nothing is searched
+	own         allocation // where radii that were chosen for this query are kept
+	first, end  int        // its ranges: planner.ranges[first:end]
+}
+
+// aim begins a plan and prefetches what plan will look at first.
+func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
+	if p.allocation = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
+		return
 	}
-	s.ranges = s.ranges[:0]
+	p.allocation, p.first = x.standardPlan(min(k, maxDistance), s), len(s.ranges)
+	if !p.scan {
+		for t := range x.tables {
+			if p.radius[t] >= 0 {
+				table := &x.tables[t]
+				key := table.apply(q)
+				r := keyRange{first: key &^ table.rest, last: key | table.rest, table: uint8(t)}
+				r.window = uint32(table.run.touch(r.first))
+				s.ranges = append(s.ranges, r)
+			}
+		}
+	}
+	p.end = len(s.ranges)
+}
+
+// plan completes what aim has begun.
+func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
+	if p.allocation == nil || p.scan {
+		return
+	}
+	if p.flat {
+		sum := 0.0
+		for i := p.first; i < p.end; i++ {
+			r := &s.ranges[i]
+			table := &x.tables[r.table]
+			block, end := table.run.blockRange(int(r.window), r.first, r.last)
+			r.block, r.end, r.info = uint32(block), uint32(end), table.run.infoWord(max(block, 1)-1)
+			sum += table.rangeCost(block, end)
+		}
+		if !p.overruns(sum) {
+			return
+		}
+	}
+	p.first = len(s.ranges)
+	x.planShells(q, min(k, maxDistance), s, p)
+	p.end = len(s.ranges)
+}
+
+// overruns reports whether the ranges of an allocation, which cost sum, are much dearer than was expected.
+func (a *allocation) overruns(sum float64) bool { return sum > overrun*a.ns+cost.probe }
+
+// planShells looks up what the standard allocation needs, and chooses another if that is far dearer than expected.
+func (x *Index) planShells(q uint64, k int, s *Scratch, p *searchPlan) {
 	clear(s.known[:len(x.tables)])
-	x.lookUp(a, q, s)
-	real := s.knownCost(a, len(x.tables))
-	if real <= overrun*a.ns+cost.probe {
-		return a
+	x.lookUp(p.allocation, q, s)
+	real := s.knownCost(p.allocation, len(x.tables))
+	if !p.overruns(real) {
+		return
 	}
 	scan := x.scanCost()
-	s.chosen = *a
-	s.chosen.ns = real
+	p.own = *p.allocation
+	p.own.ns = real
 	for {
 		before := len(s.ranges)
 		again := x.allocate(k, s)
-		if again.ns >= s.chosen.ns {
+		if again.ns >= p.own.ns {
 			break
 		}
 		x.lookUp(&again, q, s)
 		if len(s.ranges) == before { // all known: the estimate is the real cost
-			s.chosen = again
+			p.own = again
 			break
 		}
-		if float64(len(s.ranges))*cost.probe > scan {
-			s.chosen.scan = true
+		if float64(len(s.ranges)-p.first)*cost.probe > scan {
+			p.own.scan = true
 			break
 		}
-		if real := s.knownCost(&again, len(x.tables)); real < s.chosen.ns {
-			s.chosen, s.chosen.ns = again, real
+		if real := s.knownCost(&again, len(x.tables)); real < p.own.ns {
+			p.own, p.own.ns = again, real
 		}
 	}
-	if s.chosen.ns > scan {
-		s.chosen.scan = true
+	if p.own.ns > scan {
+		p.own.scan = true
 	}
-	s.ranges = slices.DeleteFunc(s.ranges, func(p keyRange) bool { return int8(p.dist) > s.chosen.radius[p.table] })
-	return &s.chosen
+	p.allocation = &p.own
+	kept := slices.DeleteFunc(s.ranges[p.first:], func(r keyRange) bool { return int8(r.dist) > p.radius[r.table] })
+	s.ranges = s.ranges[:p.first+len(kept)]
 }
 
 // scanCost is the cost of comparing everything.
@@ -144,6 +194,7 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	if a.ns >= x.scanCost() {
 		a = allocation{scan: true, ns: x.scanCost()}
 	}
+	a.flat = !a.scan && slices.Max(a.radius[:len(x.tables)]) <= 0
 	x.standard[k].Store(&a)
 	return &a
 }
@@ -245,17 +296,11 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 	for n := choose(lead, d); n > 0; n-- {
 		p.first = first ^ flip<<uint(64-lead)
 		p.last = p.first | table.rest
-		block, end := table.run.blockRange(p.first, p.last)
+		block, end := table.run.blocksOf(p.first, p.last)
 		p.block, p.end = uint32(block), uint32(end)
 		p.info = table.run.infoWord(max(block, 1) - 1)
 		s.ranges = append(s.ranges, p)
-		if end > block+hotBlocks && float64((end-block)*blockKeys) > 2*table.mean {
-			sum += cost.probe + float64((end-block)*blockKeys)*cost.hot
-		} else if end > block+1 {
-			sum += cost.probe + float64((end-block)*blockKeys)*cost.key
-		} else {
-			sum += table.probe
-		}
+		sum += table.rangeCost(block, end)
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
@@ -263,6 +308,18 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 		}
 	}
 	s.shells[t][d] = sum
+}
+
+// rangeCost is what a probe of a range costs.
+func (t *permuted) rangeCost(block, end int) float64 {
+	if end <= block+1 {
+		return t.probe
+	}
+	keys := float64((end - block) * blockKeys)
+	if end > block+hotBlocks && keys > 2*t.mean {
+		return cost.probe + keys*cost.hot
+	}
+	return cost.probe + keys*cost.key
 }
 
 // choose returns the number of ways to choose k of n.
@@ -297,11 +354,15 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 	if k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return Plan{Method: "scan"}
 	}
-	a := x.plan(q, min(k, maxDistance), s)
+	a := &searchPlan{}
+	s.ranges = s.ranges[:0]
+	if a.allocation = x.standardPlan(min(k, maxDistance), s); !a.scan {
+		x.planShells(q, min(k, maxDistance), s, a)
+	}
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCost()}
 	}
-	p := Plan{Method: "probe", Cost: s.knownCost(a, len(x.tables))}
+	p := Plan{Method: "probe", Cost: s.knownCost(a.allocation, len(x.tables))}
 	for t := range x.tables {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
