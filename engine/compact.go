@@ -40,22 +40,31 @@ func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 	return db.compact(ctx, all, progress)
 }
 
+// smallWork is how many bytes are flushed before a database is open, or merged although it is being closed: that takes milliseconds, and
+// a database that is opened for one write at a time has no other time for it.
+const smallWork = 4 << 20
+
 // compactAuto merges what the policy picks until it picks nothing. A failure leaves the tables as they are and is tried again
-// with the next flush; only a failed catalog poisons the writer.
+// with the next flush; only a failed catalog poisons the writer. Once ctx has ended it goes on only with what is small.
 func (db *DB) compactAuto(ctx context.Context) error {
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
-	for ctx.Err() == nil && db.writable() == nil {
+	for db.writable() == nil {
 		v, err := db.acquire()
 		if err != nil {
 			return nil // closed
 		}
-		pick := compaction.Pick(db.sizes(v), compaction.Options{Expired: max(0, db.expiry())})
+		tables := db.sizes(v)
 		v.unref()
-		if pick == nil {
+		pick := compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry())})
+		work := ctx
+		if sizeOf(pick, tables) <= smallWork {
+			work = context.WithoutCancel(ctx)
+		}
+		if pick == nil || work.Err() != nil {
 			return nil
 		}
-		if err := db.compact(ctx, pick, nil); err != nil {
+		if err := db.compact(work, pick, nil); err != nil {
 			if ctx.Err() == nil {
 				db.log.Error("compaction failed", "path", db.path, "tables", pick, "err", err)
 				db.event(Event{Kind: "error", Tables: pick, Err: fmt.Errorf("compacting: %w", err)})
@@ -64,6 +73,16 @@ func (db *DB) compactAuto(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sizeOf returns the bytes of the tables with the given numbers.
+func sizeOf(numbers []uint64, tables []compaction.Table) (bytes int64) {
+	for _, t := range tables {
+		if slices.Contains(numbers, t.Number) {
+			bytes += t.Size
+		}
+	}
+	return bytes
 }
 
 // sizes describes a version to the compaction policy.

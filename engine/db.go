@@ -250,8 +250,13 @@ func (db *DB) waitFlush(ctx context.Context) error {
 // still open stay readable. A second Close returns what the first did.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
-		db.closed.Store(true)
 		db.stop()
+		if db.compactC != nil && !db.opts.DisableAutoCompaction {
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			db.compactAuto(ended)
+		}
+		db.closed.Store(true)
 		db.mu.Lock()
 		db.flushed.Broadcast()
 		db.mu.Unlock()

@@ -309,7 +309,7 @@ func TestManyShortRuns(t *testing.T) {
 	}
 	names, err := os.ReadDir(path)
 	if err != nil || len(names) > 20 {
-		t.Fatalf("%d files, %v", len(names), err)
+		t.Fatalf("%d files, %v: %v", len(names), err, names)
 	}
 	if db, err = Open(path, nil); err != nil {
 		t.Fatal(err)

@@ -311,6 +311,11 @@ func (db *DB) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop = cancel
+	if len(db.immutable) > 0 && db.immutable[0].bytes <= smallWork { // of a replay
+		if err := db.flushAll(ctx); err != nil {
+			db.fail(err)
+		}
+	}
 	db.startBackground(ctx)
 	if db.immutables() > 0 {
 		db.wakeFlush()
