@@ -117,7 +117,7 @@ func (r *keyRun) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
 	}
-	block, end := r.blocksOf(first, last)
+	block, end := r.blockRange(first, last)
 	if lo, err = r.lowerBound(block, first); err != nil {
 		return 0, 0, err
 	}

@@ -55,13 +55,13 @@ func (r *keyRun) touch(key uint64) (window int) {
 	return window
 }
 
-// blocksOf returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
-func (r *keyRun) blocksOf(first, last uint64) (block, end int) {
-	return r.blockRange(r.window(first), first, last)
+// blockRange returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
+func (r *keyRun) blockRange(first, last uint64) (block, end int) {
+	return r.blockRangeFrom(r.window(first), first, last)
 }
 
-// blockRange is blocksOf for callers that know the window for first.
-func (r *keyRun) blockRange(start int, first, last uint64) (block, end int) {
+// blockRangeFrom is blockRange for callers that know the window for first.
+func (r *keyRun) blockRangeFrom(start int, first, last uint64) (block, end int) {
 	if start+guideWindow > r.blocks { // fewer blocks than the window has
 		for block < r.blocks && r.base(block) < first {
 			block++

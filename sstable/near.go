@@ -378,7 +378,7 @@ type pendingHit struct {
 // pend looks up where run 0 has a fingerprint that table t has found.
 func (x *Index) pend(t int, hit Hit) pendingHit {
 	run, fp := x.tables[0].run, hit.Fingerprint
-	block, end := run.blocksOf(fp, fp)
+	block, end := run.blockRange(fp, fp)
 	r := keyRange{first: fp, last: fp, block: uint32(block), end: uint32(end), info: run.infoWord(max(block, 1) - 1), table: uint8(t)}
 	return pendingHit{hit, r}
 }

@@ -201,7 +201,11 @@ func (x *Index) groupQueries(c *batchCall, j *join) {
 
 // alonePrice is what a search for one query is expected to cost.
 func (x *Index) alonePrice(c *batchCall, q uint64) float64 {
-	return min(x.plan(q, c.k, c.s).ns, x.scanCost())
+	s := c.s
+	s.ranges = s.ranges[:0]
+	x.aim(q, c.k, s, &s.planned)
+	x.plan(q, c.k, s, &s.planned)
+	return min(s.planned.ns, x.scanCost())
 }
 
 // joinBlock joins the keys of a block.

@@ -117,7 +117,7 @@ func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
 		for i := p.first; i < p.end; i++ {
 			r := &s.ranges[i]
 			table := &x.tables[r.table]
-			block, end := table.run.blockRange(int(r.window), r.first, r.last)
+			block, end := table.run.blockRangeFrom(int(r.window), r.first, r.last)
 			r.block, r.end, r.info = uint32(block), uint32(end), table.run.infoWord(max(block, 1)-1)
 			sum += table.rangeCost(block, end)
 		}
@@ -296,7 +296,7 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 	for n := choose(lead, d); n > 0; n-- {
 		p.first = first ^ flip<<uint(64-lead)
 		p.last = p.first | table.rest
-		block, end := table.run.blocksOf(p.first, p.last)
+		block, end := table.run.blockRange(p.first, p.last)
 		p.block, p.end = uint32(block), uint32(end)
 		p.info = table.run.infoWord(max(block, 1) - 1)
 		s.ranges = append(s.ranges, p)
