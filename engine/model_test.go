@@ -157,6 +157,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 		n := r.IntN(6)
 		equal(t, "nearest", collect(t, s.Nearest(ctx, fp, n)), head(m.near(fp, 64), n))
 	}
+	checkNearBatch(t, r, s, m)
 	for id, want := range m.docs {
 		got, err := s.Lookup(ctx, id)
 		if err != nil || got.Fingerprint != want.Fingerprint || got.HasFingerprint != want.HasFingerprint {

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// wantBatch is what a batch should find by a model.
+func wantBatch(m *model, fps []uint64, k int) (want []BatchMatch) {
+	for i, fp := range fps {
+		for _, match := range m.near(fp, k) {
+			want = append(want, BatchMatch{i, match})
+		}
+	}
+	return want
+}
+
+// singly is what a batch should find by the searches one by one.
+func singly(t testing.TB, s *Snapshot, fps []uint64, k int) (want []BatchMatch) {
+	t.Helper()
+	for i, fp := range fps {
+		for _, m := range collect(t, s.Near(context.Background(), fp, k)) {
+			want = append(want, BatchMatch{i, m})
+		}
+	}
+	return want
+}
+
+// checkNearBatch compares a batch of a snapshot with a model, whole and in chunks.
+func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
+	t.Helper()
+	k := r.IntN(8)
+	if r.IntN(8) == 0 {
+		k = r.IntN(65)
+	}
+	es := m.sorted()
+	fps := make([]uint64, r.IntN(40))
+	for i := range fps {
+		fps[i] = r.Uint64()
+		if len(es) > 0 && r.IntN(4) > 0 {
+			fps[i] = es[r.IntN(len(es))].Fingerprint ^ 1<<r.IntN(64)
+		}
+	}
+	want := wantBatch(m, fps, k)
+	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.NearBatch(context.Background(), fps, k)), want)
+	chunked := s.nearBatch(context.Background(), fps, k, 1+r.IntN(20), r.IntN(20))
+	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
+}
+
+// batchDB returns a database of three tables and a memtable with deleted and replaced documents in all of them, its model, and
+// fingerprints to ask for.
+func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
+	ctx := context.Background()
+	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})
+	r := rand.New(rand.NewPCG(uint64(docs), 5))
+	m := &model{docs: map[string]Entry{}}
+	fps := make([]uint64, docs)
+	for i := range fps {
+		fps[i] = r.Uint64()
+		if i%3 == 0 { // near another one, or equal
+			fps[i] = fps[r.IntN(i+1)]
+			for range r.IntN(5) {
+				fps[i] ^= 1 << r.IntN(64)
+			}
+		}
+		id := fmt.Sprint("d", i)
+		put(t, db, id, fps[i])
+		m.put(id, fps[i], true)
+		if i%10 == 9 {
+			old := fmt.Sprint("d", r.IntN(i))
+			if i%20 == 9 {
+				fp := r.Uint64()
+				put(t, db, old, fp)
+				m.put(old, fp, true)
+			} else if err := db.Delete(ctx, old); err == nil {
+				delete(m.docs, old)
+			} else if !errors.Is(err, ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+		if i%(docs/4+1) == docs/4 {
+			if err := db.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	asked := make([]uint64, queries)
+	for i := range asked {
+		asked[i] = r.Uint64()
+		if i%2 == 0 {
+			asked[i] = fps[r.IntN(docs)] ^ 1<<r.IntN(64)
+		}
+	}
+	return db, m, asked
+}
+
+// TestNearBatch compares batches large enough for every way of searching with brute force.
+func TestNearBatch(t *testing.T) {
+	db, m, fps := batchDB(t, 4000, 3000)
+	if st, err := db.Stats(); err != nil || len(st.Tables) != 3 || st.Memtable == 0 || st.Tombstones == 0 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	equal(t, "nothing", collect(t, db.NearBatch(context.Background(), nil, 3)), nil)
+	for k := 0; k <= 64; k++ {
+		some := fps
+		if k > 6 {
+			some = fps[:30]
+		}
+		if k > 20 {
+			some = fps[:2]
+		}
+		equal(t, fmt.Sprint("k ", k), collect(t, db.NearBatch(context.Background(), some, k)), wantBatch(m, some, k))
+	}
+	var stats QueryStats
+	found := collect(t, db.NearBatch(WithStats(context.Background(), &stats), fps, 3))
+	if stats.Matches != int64(len(found)) || stats.Tables != 4 || stats.Candidates == 0 || stats.Probes == 0 {
+		t.Errorf("%+v for %d matches", stats, len(found))
+	}
+}
+
+func TestNearBatchEnds(t *testing.T) {
+	db, _, fps := batchDB(t, 400, 100)
+	for _, k := range []int{-1, 65} {
+		for _, err := range db.NearBatch(context.Background(), fps, k) {
+			if !errors.Is(err, ErrInvalid) {
+				t.Errorf("k %d: %v", k, err)
+			}
+		}
+	}
+	n := 0
+	for _, err := range db.NearBatch(context.Background(), fps, 30) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 5 {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for m, err := range s.nearBatch(ctx, fps, 30, 10, 1<<20) {
+		if last = err; err == nil && m.Query == 15 {
+			cancel()
+		}
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("cancelled in the second chunk: %v", last)
+	}
+	s.Close()
+	for _, err := range s.NearBatch(context.Background(), fps, 3) {
+		if last = err; !errors.Is(err, ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+	}
+	if !errors.Is(last, ErrClosed) {
+		t.Errorf("a closed snapshot ends with %v", last)
+	}
+}
+
+func TestNearBatchExpired(t *testing.T) {
+	ctx := context.Background()
+	var passed atomic.Int64
+	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
+	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now})
+	fps := []uint64{5, 1 << 60, 7}
+	for day := range 6 {
+		put(t, db, fmt.Sprint("day ", day), 5)
+		if day == 1 || day == 3 {
+			if err := db.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := collect(t, s.NearBatch(ctx, fps, 1))
+		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
+		if want := 2 * min(day+1, 3); len(got) != want {
+			t.Errorf("day %d: %d matches, want %d", day, len(got), want)
+		}
+		s.Close()
+		passed.Add(int64(24 * time.Hour))
+	}
+}
+
+// TestNearBatchAmongWriters compares the batches of snapshots with their single searches while documents are written, replaced,
+// deleted, flushed and compacted.
+func TestNearBatchAmongWriters(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	db, _ := create4test(t, &Options{MemtableBytes: 20_000, Sync: SyncNever})
+	var wg sync.WaitGroup
+	for w := range uint64(2) {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(w, 6))
+			for ctx.Err() == nil {
+				id := fmt.Sprint("d", r.IntN(300))
+				if r.IntN(5) == 0 {
+					if err := db.Delete(context.Background(), id); err != nil && !errors.Is(err, ErrNotFound) {
+						t.Error(err)
+					}
+					continue
+				}
+				fp := r.Uint64N(16) * 0x9e3779b97f4a7c15
+				if err := db.Put(context.Background(), Doc{ID: id, Fingerprint: &fp}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(w, 7))
+			for ctx.Err() == nil {
+				s, err := db.Snapshot()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				fps := make([]uint64, 30)
+				for i := range fps {
+					fps[i] = r.Uint64N(16)*0x9e3779b97f4a7c15 ^ 1<<r.IntN(64)
+				}
+				got, want := collect(t, s.NearBatch(context.Background(), fps, 3)), singly(t, s, fps, 3)
+				if !slices.Equal(got, want) {
+					t.Errorf("%d matches, singly %d", len(got), len(want))
+				}
+				s.Close()
+			}
+		})
+	}
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			if err := db.Compact(context.Background(), nil); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+}
