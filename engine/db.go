@@ -118,21 +118,23 @@ func (p place) kill(seq uint64) {
 	p.part.dead.kill(p.doc, seq)
 }
 
+// latest is a sequence number that is greater than those of all writes.
+const latest = ^uint64(0)
+
 // locateLocked finds the living document with this ID as the writer sees it. The caller holds writeMu.
 func (db *DB) locateLocked(id string) (place, bool, error) {
 	db.mu.Lock()
 	v, imm := db.current, db.immutable
 	db.mu.Unlock()
-	const now = ^uint64(0)
-	if d := db.active.find(id, now); d != nil {
+	if d := db.active.find(id, latest); d != nil {
 		return place{mem: d}, true, nil
 	}
 	for _, m := range slices.Backward(imm) {
-		if d := m.find(id, now); d != nil {
+		if d := m.find(id, latest); d != nil {
 			return place{mem: d}, true, nil
 		}
 	}
-	return v.locate(id, now)
+	return v.locate(id, latest)
 }
 
 // locate finds the document with this ID that is alive at seq in the version's tables.

@@ -149,13 +149,6 @@ func memOptions(docs []*memDoc) sstable.WriterOptions {
 	}
 }
 
-// tableOptions are the options for writing a table of documents.
-func tableOptions(docs []sstable.Document) sstable.WriterOptions {
-	return sstable.WriterOptions{
-		Docs: len(docs), Hot: sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
-	}
-}
-
 func addDocs(w *sstable.Writer, docs []*memDoc) error {
 	for _, d := range docs {
 		if err := w.Add(&d.Document); err != nil {
@@ -297,6 +290,15 @@ func discard(t *table) error {
 		return nil
 	}
 	return t.Close()
+}
+
+// drop closes a table that was not published (nil for none), and removes its file if the catalog is known not to list it.
+func (db *DB) drop(t *table) error {
+	err := discard(t)
+	if t != nil && db.failed.Load() == nil {
+		err = errors.Join(err, removeIfThere(db.fs, db.file(t.name)))
+	}
+	return err
 }
 
 func removeIfThere(fs vfs.FS, path string) error {

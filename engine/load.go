@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/simdb/simdb/sstable"
@@ -17,7 +16,7 @@ import (
 // Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables, without the log.
 // Documents become visible and safe a table at a time; what was published stays when the process dies. While one table is
 // written the documents of the next are gathered. One goroutine at a time may use a Loader; the database can be read and
-// written meanwhile, and other loaders may run.
+// written meanwhile, and other loaders may run. Tables are compacted when sixteen of them have been written, and at the end.
 type Loader struct {
 	db    *DB
 	ctx   context.Context
@@ -25,30 +24,25 @@ type Loader struct {
 	stats LoadStats
 	err   error // why nothing more is taken
 
-	snap    *Snapshot  // what Add looks IDs up in; renewed with every table
+	stored  storedIDs
 	filling *loadChunk // takes what is added
 	writing *loadChunk // becomes a table, in a goroutine that sends to written; nil if none does
 	written chan loadResult
-}
-
-// A loadChunk is the documents of one table to be.
-type loadChunk struct {
-	docs  []sstable.Document // in order of arrival; one without ID was added again later
-	ids   map[string]int     // where in docs
-	bytes int
-	marks map[string]int64
+	tables  int // written since a compaction was asked for
 }
 
 type loadResult struct {
 	stats LoadStats
+	table uint64 // number of the table, 0 if there is none
 	err   error
 }
 
-func newLoadChunk() *loadChunk { return &loadChunk{ids: map[string]int{}, marks: map[string]int64{}} }
-
 const (
 	defaultLoadMemory = 256 << 20
-	loadDocOverhead   = 200 // bytes of memory a buffered document costs beside its own
+
+	// loadTables is how many tables a load leaves before they are merged: the more at a time, the fewer times every document is
+	// written again.
+	loadTables = 16
 )
 
 // LoadMark returns the position that the last Loader published for source, 0 if there is none.
@@ -69,10 +63,18 @@ func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, filling: newLoadChunk(), written: make(chan loadResult, 1)}
-	var err error
-	l.snap, err = db.Snapshot()
-	return l, err
+	l := &Loader{db: db, ctx: ctx, o: o, filling: newLoadChunk(0), written: make(chan loadResult, 1)}
+	l.stored.most = o.MemoryBytes / 4
+	return l, l.renew()
+}
+
+// renew has IDs looked up in the database as it is now.
+func (l *Loader) renew() error {
+	snap, err := l.db.Snapshot()
+	if err != nil {
+		return err
+	}
+	return l.stored.renew(snap)
 }
 
 // Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists and the load goes on; so it
@@ -85,57 +87,46 @@ func (l *Loader) Add(d Doc) error {
 		return err
 	}
 	// Now, and not once d is added: the Mark that follows belongs to d's table. Half of the memory is for the table being written.
-	if int64(l.filling.bytes) >= l.o.MemoryBytes/2 {
+	if c := l.filling; int64(c.bytes) >= (l.o.MemoryBytes-l.stored.bytes())/2 || len(c.docs) >= maxLoadDocs {
 		if err := l.next(); err != nil {
 			return err
 		}
 	}
 	c := l.filling
-	pos, again := c.ids[d.ID]
+	pos, slot := c.find(d.ID)
+	again := pos >= 0
 	if !l.o.Replace {
-		stored := again
-		if !stored {
+		exists := again
+		if !exists {
 			var err error
-			if stored, err = l.stored(d.ID); err != nil {
+			if exists, err = l.stored.has(l.ctx, d.ID, l.writing); err != nil {
 				return l.fail(err)
 			}
 		}
-		if stored {
+		if exists {
 			return fmt.Errorf("document %s: %w", quoteID(d.ID), ErrExists)
 		}
 	}
 	if again { // the later one counts
 		l.stats.Replaced++
-		c.docs[pos] = sstable.Document{}
+		c.docs[pos].dropped = true
 	}
 	if d.Time.IsZero() {
 		d.Time = l.db.now()
 	}
-	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro(), Text: []byte(d.Text), Fields: slices.Clone(d.Fields)}
-	if d.Fingerprint != nil {
-		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
-	}
-	c.ids[d.ID] = len(c.docs)
-	c.docs = append(c.docs, s)
-	c.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + loadDocOverhead
+	c.add(&d, slot)
 	if d.Text != "" {
-		c.bytes += 4 * int(l.db.params.Sketch)
+		c.bytes += sketchBytes(int(l.db.params.Sketch))
 	}
 	return nil
 }
 
-// stored reports whether a document with this ID is stored, or about to be.
-func (l *Loader) stored(id string) (bool, error) {
-	if l.writing != nil {
-		if _, ok := l.writing.ids[id]; ok {
-			return true, nil
-		}
+// sketchBytes is what a sketch of n entries takes.
+func sketchBytes(n int) int {
+	if n == 0 {
+		return 0
 	}
-	_, err := l.snap.Lookup(l.ctx, id)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return 4*n + int(unsafe.Sizeof([]uint32{}))
 }
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns pos once they are published,
@@ -166,15 +157,16 @@ func (l *Loader) next() error {
 		return l.fail(err)
 	}
 	// In order of arrival the documents get their numbers, so that the order of writing is that of the input.
-	first := l.db.allocSeqs(uint64(len(c.docs)))
-	for i := range c.docs {
-		c.docs[i].Seq = first + uint64(i)
+	c.first = l.db.allocSeqs(uint64(len(c.docs)))
+	l.writing, l.filling = c, newLoadChunk(len(c.docs))
+	if !l.o.Replace {
+		if err := l.stored.addChunk(c); err != nil {
+			return l.fail(err)
+		}
 	}
-	l.writing, l.filling = c, newLoadChunk()
-	l.filling.docs = make([]sstable.Document, 0, len(c.docs))
 	l.db.wg.Go(func() {
 		var r loadResult
-		r.stats, r.err = l.write(c)
+		r.table, r.stats, r.err = l.write(c)
 		l.written <- r
 	})
 	return nil
@@ -182,20 +174,33 @@ func (l *Loader) next() error {
 
 // wait waits for the table that is being written, if any.
 func (l *Loader) wait() error {
-	if l.writing != nil {
-		r := <-l.written
-		l.writing = nil
-		l.stats.add(r.stats)
-		if r.err != nil {
-			return l.fail(r.err)
-		}
-		l.snap.Close()
-		var err error
-		if l.snap, err = l.db.Snapshot(); err != nil {
-			return l.fail(err)
+	if l.writing == nil {
+		return l.err
+	}
+	r := <-l.written
+	l.writing = nil
+	l.stats.add(r.stats)
+	if r.err != nil {
+		return l.fail(r.err)
+	}
+	if r.table != 0 {
+		l.stored.covers(r.table)
+		if l.tables++; l.tables == loadTables {
+			l.compact()
 		}
 	}
+	if err := l.renew(); err != nil {
+		return l.fail(err)
+	}
 	return l.err
+}
+
+// compact has the tables that were written merged, where the policy says so.
+func (l *Loader) compact() {
+	if l.tables > 0 {
+		l.db.wakeCompact()
+	}
+	l.tables = 0
 }
 
 func (s *LoadStats) add(t LoadStats) {
@@ -223,11 +228,10 @@ func (l *Loader) Abort() LoadStats {
 var errLoadEnded = fmt.Errorf("the load has ended: %w", ErrClosed)
 
 func (l *Loader) end() {
-	if l.snap != nil {
-		l.snap.Close()
-	}
+	l.stored.close()
+	l.compact()
 	l.fail(errLoadEnded)
-	l.filling = newLoadChunk()
+	l.filling = newLoadChunk(0)
 }
 
 func (l *Loader) fail(err error) error {
@@ -237,104 +241,80 @@ func (l *Loader) fail(err error) error {
 	return l.err
 }
 
-// write makes a table of a chunk and publishes it.
-func (l *Loader) write(c *loadChunk) (stats LoadStats, err error) {
-	c.docs = slices.DeleteFunc(c.docs, func(d sstable.Document) bool { return d.ID == nil })
-	if err := l.fingerprint(c.docs); err != nil {
-		return stats, err
+// write makes a table of a chunk and publishes it. It returns the table's number, 0 if there is none.
+func (l *Loader) write(c *loadChunk) (number uint64, stats LoadStats, err error) {
+	if err := l.fingerprint(c); err != nil {
+		return 0, stats, err
 	}
 	var t *table
-	if len(c.docs) > 0 {
-		c.docs = inTableOrder(c.docs)
-		if t, err = l.db.writeTable(tableOptions(c.docs), func(w *sstable.Writer) error { return l.fill(w, c.docs) }); err != nil {
-			return stats, err
+	if order := c.tableOrder(); len(order) > 0 {
+		o := sstable.WriterOptions{
+			Docs: len(order), Hot: sstable.HotHashes(len(order), func(i int) []uint32 { return c.sketch(order[i]) }),
+		}
+		if t, err = l.db.writeTable(o, func(w *sstable.Writer) error { return l.fill(w, c, order) }); err != nil {
+			return 0, stats, err
 		}
 	}
-	replaced, stale, err := l.db.publishLoad(t, c.docs, maps.Clone(c.marks), l.o.Replace)
+	p := l.db.newPublication(t, l.o.Replace, maps.Clone(c.marks))
+	if err = p.search(l.ctx); err == nil {
+		err = p.run(l.ctx)
+	}
 	if err != nil {
-		return stats, errors.Join(l.db.fail(err), discard(t))
+		return 0, stats, errors.Join(err, l.db.drop(t))
 	}
-	if t != nil {
-		stats = LoadStats{
-			Documents: int64(t.meta.Docs) - int64(stale), Empty: int64(t.meta.Docs) - int64(t.meta.Fingerprints),
-			Replaced: int64(replaced), Tables: 1, Bytes: t.meta.Size,
-		}
-		l.db.wakeCompact()
+	if t == nil {
+		return 0, stats, nil
 	}
-	return stats, nil
+	return t.meta.Number, LoadStats{
+		Documents: int64(t.meta.Docs) - int64(p.own.GetCardinality()), Empty: int64(t.meta.Docs) - int64(t.meta.Fingerprints),
+		Replaced: int64(p.replaced), Tables: 1, Bytes: t.meta.Size,
+	}, nil
 }
 
-// inTableOrder returns the documents in the order of a table, equal ones as they are. Documents are large: what is sorted are
-// their fingerprints.
-func inTableOrder(docs []sstable.Document) []sstable.Document {
-	type key struct {
-		last bool // no fingerprint
-		at   uint32
-		fp   uint64
-	}
-	keys := make([]key, len(docs))
-	for i := range docs {
-		keys[i] = key{last: !docs[i].HasFingerprint, at: uint32(i)}
-		if !keys[i].last {
-			keys[i].fp = docs[i].Fingerprint
-		}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		switch {
-		case a.last != b.last:
-			if b.last {
-				return -1
-			}
-			return 1
-		case a.fp != b.fp:
-			return cmp.Compare(a.fp, b.fp)
-		}
-		return cmp.Compare(a.at, b.at)
-	})
-	sorted := make([]sstable.Document, len(docs))
-	for i, k := range keys {
-		sorted[i] = docs[k.at]
-	}
-	return sorted
-}
-
-// fill adds documents to a table until the load is cancelled.
-func (l *Loader) fill(w *sstable.Writer, docs []sstable.Document) error {
-	for i := range docs {
-		if i%1024 == 0 && l.ctx.Err() != nil {
+// fill adds the documents of a chunk to a table until the load is cancelled.
+func (l *Loader) fill(w *sstable.Writer, c *loadChunk, order []uint32) error {
+	n := 0
+	return c.eachIn(order, func(d *sstable.Document) error {
+		if n++; n%1024 == 0 && l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
-		if !l.db.params.StoreText {
-			docs[i].Text, docs[i].Fields = nil, nil
-		}
-		if err := w.Add(&docs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+		return w.Add(d)
+	})
 }
 
 // fingerprint computes sketches, and the fingerprints that are missing, on all workers.
-func (l *Loader) fingerprint(docs []sstable.Document) error {
-	const chunk = 64
+func (l *Loader) fingerprint(c *loadChunk) error {
+	const share = 64 // documents at a time
+	sketching := l.db.params.Sketch > 0
+	if sketching {
+		c.sketches = make([][]uint32, len(c.docs))
+	}
 	var wg sync.WaitGroup
-	work := make(chan []sstable.Document)
-	for range l.o.Workers {
+	var next atomic.Int64
+	for range min(l.o.Workers, len(c.docs)/share+1) {
 		wg.Go(func() {
-			for docs := range work {
-				for i := range docs {
-					l.db.fingerprint(&docs[i], unsafe.String(unsafe.SliceData(docs[i].Text), len(docs[i].Text)))
+			for l.ctx.Err() == nil {
+				from := int(next.Add(share)) - share
+				if from >= len(c.docs) {
+					return
+				}
+				for pos := from; pos < min(from+share, len(c.docs)); pos++ {
+					d := &c.docs[pos]
+					if d.text == 0 || d.dropped || d.hasFP && !sketching {
+						continue
+					}
+					text := c.text(pos)
+					sum, sketch := l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
+					if !d.hasFP {
+						d.fp, d.hasFP = sum.fingerprint, sum.words
+					}
+					if sketching {
+						c.sketches[pos] = sketch
+					}
 				}
 			}
 		})
 	}
-	for docs := range slices.Chunk(docs, chunk) {
-		if l.ctx.Err() != nil {
-			break
-		}
-		work <- docs
-	}
-	close(work)
 	wg.Wait()
 	return l.ctx.Err()
 }

@@ -9,10 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/simdb/simdb/compaction"
-	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -216,32 +213,9 @@ func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
 
 // publishIngest makes t part of the database; the documents that it replaces are dead.
 func (db *DB) publishIngest(ctx context.Context, t *table) error {
-	db.publishMu.Lock()
-	defer db.publishMu.Unlock()
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	if err := db.writable(); err != nil {
+	p := db.newPublication(t, true, nil)
+	if err := p.search(ctx); err != nil {
 		return err
 	}
-	if err := db.syncLogLocked(); err != nil {
-		return db.fail(err)
-	}
-	p := publication{db: db, replace: true, own: roaring.New(), killed: map[*part]*roaring.Bitmap{}}
-	for doc := range t.NumDocs() {
-		id, err := t.ID(doc)
-		if err == nil {
-			err = p.replaceOlder(doc, string(id), t.meta.MinSeq)
-		}
-		if err == nil && doc%4096 == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	edit := catalog.Edit{AddTables: []catalog.Table{t.meta}}
-	if err := p.publish(t, edit); err != nil {
-		return db.fail(err)
-	}
-	return nil
+	return p.run(ctx)
 }

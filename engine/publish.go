@@ -1,65 +1,152 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/sstable"
 )
 
-// publishLoad makes t, a table of docs, part of the database. Each of its documents replaces an older one of the same ID; it
-// is dead itself (stale) where a newer one was written meanwhile, or any one if replace is off.
-func (db *DB) publishLoad(t *table, docs []sstable.Document, marks map[string]int64, replace bool) (replaced, stale int, err error) {
+// A publication is a table that becomes part of the database without having been in the log. Each of its documents replaces an
+// older one of the same ID; it is dead itself (stale) where a newer one was written meanwhile, or any one if replace is off.
+//
+// Which documents have the same ID is found out by merging the table's IDs with those of every other table: before the locks are
+// taken for the tables that there are (search), and under the locks for those that came since, and for the memtables (settle).
+type publication struct {
+	db       *DB
+	table    *table // nil if there are only marks to set
+	replace  bool   // stored documents give way
+	marks    map[string]int64
+	same     map[uint64][]sameID       // by number of the other table: found by search
+	own      *roaring.Bitmap           // documents of the table that are dead on arrival
+	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
+	mem      []*memDoc                 // documents of memtables likewise
+	replaced int
+}
+
+// sameID is a document of the table and one of another that have the same ID.
+type sameID struct{ doc, other uint32 }
+
+func (db *DB) newPublication(t *table, replace bool, marks map[string]int64) *publication {
+	return &publication{
+		db: db, table: t, replace: replace, marks: marks,
+		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*part]*roaring.Bitmap{},
+	}
+}
+
+// search looks through the tables of the current version. It takes no locks, so what it finds may die before settle, and new
+// tables may come.
+func (p *publication) search(ctx context.Context) error {
+	if p.table == nil {
+		return nil
+	}
+	v, err := p.db.acquire()
+	if err != nil {
+		return err
+	}
+	defer v.unref()
+	for i := range v.parts {
+		other := &v.parts[i]
+		if p.same[other.meta.Number], err = p.inTable(ctx, other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTable returns the living documents of another table that have IDs of this one.
+func (p *publication) inTable(ctx context.Context, other *part) (same []sameID, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = sstable.EachCommonID(p.table.Reader, other.Reader, func(doc, old uint32) error {
+		if !other.dead.deadAt(old, latest) {
+			same = append(same, sameID{doc, old})
+		}
+		return nil
+	})
+	return same, err
+}
+
+// run makes the table part of the database. The caller has called search.
+func (p *publication) run(ctx context.Context) error {
+	db := p.db
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.writeMu.Lock() // from here on no ID can come or go
 	defer db.writeMu.Unlock()
 	if err := db.writable(); err != nil {
-		return 0, 0, err
-	}
-	// A newer write that makes a document of t stale must be safe before the document is given up.
-	if err := db.syncLogLocked(); err != nil {
-		return 0, 0, err
-	}
-	p := publication{db: db, replace: replace, marks: marks, own: roaring.New(), killed: map[*part]*roaring.Bitmap{}}
-	for i := range docs {
-		if err := p.replaceOlder(uint32(i), string(docs[i].ID), docs[i].Seq); err != nil {
-			return 0, 0, err
-		}
-	}
-	var edit catalog.Edit
-	if t != nil {
-		edit.AddTables = []catalog.Table{t.meta}
-	}
-	if err := p.publish(t, edit); err != nil {
-		return 0, 0, err
-	}
-	return p.replaced, int(p.own.GetCardinality()), nil
-}
-
-// A publication is a table that becomes part of the database without having been in the log, and what it replaces. The caller
-// holds publishMu and writeMu.
-type publication struct {
-	db       *DB
-	replace  bool                      // stored documents give way
-	own      *roaring.Bitmap           // documents of the table that are dead on arrival
-	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
-	mem      []*memDoc                 // documents of memtables likewise
-	marks    map[string]int64
-	replaced int
-}
-
-// replaceOlder looks for another document of the same ID and decides which of the two dies.
-func (p *publication) replaceOlder(doc uint32, id string, seq uint64) error {
-	old, ok, err := p.db.locateLocked(id)
-	if err != nil || !ok {
 		return err
 	}
-	e, err := old.entry()
+	// A newer write that makes a document of the table stale must be safe before the document is given up.
+	if err := db.syncLogLocked(); err != nil {
+		return db.fail(err)
+	}
+	if p.table != nil {
+		if err := p.settle(ctx); err != nil {
+			return err
+		}
+	}
+	if err := p.commit(); err != nil {
+		return db.fail(err)
+	}
+	return nil
+}
+
+// settle decides about all documents that have the same ID. The caller holds publishMu and writeMu.
+func (p *publication) settle(ctx context.Context) error {
+	db := p.db
+	db.mu.Lock()
+	v, mems := db.current, append(db.immutable[:len(db.immutable):len(db.immutable)], db.active)
+	db.mu.Unlock()
+	for _, m := range mems {
+		for _, d := range m.cur.docs {
+			if !d.aliveAt(latest) {
+				continue
+			}
+			doc, ok, err := p.table.Lookup(d.ID)
+			if err == nil && ok {
+				err = p.settleOne(doc, place{mem: d})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for i := range v.parts {
+		other := &v.parts[i]
+		same, ok := p.same[other.meta.Number]
+		if !ok {
+			var err error
+			if same, err = p.inTable(ctx, other); err != nil {
+				return err
+			}
+		}
+		for _, s := range same {
+			if other.dead.deadAt(s.other, latest) {
+				continue
+			}
+			if err := p.settleOne(s.doc, place{part: other, doc: s.other}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settleOne decides which of two living documents of the same ID dies: that of the table, or the old one.
+func (p *publication) settleOne(doc uint32, old place) error {
+	seq, err := p.table.seqOf(doc)
 	if err != nil {
 		return err
 	}
-	if e.Seq > seq || !p.replace && e.Time.UnixMicro() >= p.db.expiry() {
+	oldSeq, oldTime, err := old.written()
+	if err != nil {
+		return err
+	}
+	if oldSeq > seq || !p.replace && oldTime >= p.db.expiry() {
 		p.own.Add(doc)
 		return nil
 	}
@@ -75,24 +162,25 @@ func (p *publication) replaceOlder(doc uint32, id string, seq uint64) error {
 	return nil
 }
 
-// publish commits the edit with the tombstones and installs t, which may be nil.
-func (p *publication) publish(t *table, edit catalog.Edit) error {
-	edit.SetMarks, edit.SetTombstones = p.marks, map[uint64]*roaring.Bitmap{}
+// commit puts the table, with the tombstones, into the catalog and installs it.
+func (p *publication) commit() error {
+	edit := catalog.Edit{SetMarks: p.marks, SetTombstones: map[uint64]*roaring.Bitmap{}}
 	for part, dead := range p.killed {
 		edit.SetTombstones[part.meta.Number] = dead
 	}
-	if t != nil {
-		edit.SetTombstones[t.meta.Number] = p.own
+	if p.table != nil {
+		edit.AddTables = []catalog.Table{p.table.meta}
+		edit.SetTombstones[p.table.meta.Number] = p.own
 	}
 	if err := p.db.apply(edit); err != nil {
 		return err
 	}
-	p.install(t)
+	p.install()
 	return nil
 }
 
 // install makes a committed publication visible.
-func (p *publication) install(t *table) {
+func (p *publication) install() {
 	db := p.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -110,8 +198,8 @@ func (p *publication) install(t *table) {
 		d.gone.Store(true)
 		d.dead.Store(seq)
 	}
-	if t != nil {
-		parts = append(parts, part{t, newTombstones(p.own)})
+	if p.table != nil {
+		parts = append(parts, part{p.table, newTombstones(p.own)})
 	}
 	db.seq = seq
 	for source, pos := range p.marks {

@@ -110,8 +110,7 @@ func (r *replay) apply(rec record) error {
 // are replayed there may be both: a load that overtook the log may have put a newer version beside one that the log has
 // yet to delete.
 func (db *DB) killOlder(id string, seq uint64) (newer bool, err error) {
-	const now = ^uint64(0)
-	if d := db.active.find(id, now); d != nil {
+	if d := db.active.find(id, latest); d != nil {
 		place{mem: d}.kill(seq) // the log is in order
 	}
 	for i := range db.current.parts {
@@ -120,7 +119,7 @@ func (db *DB) killOlder(id string, seq uint64) (newer bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if !ok || p.dead.deadAt(doc, now) {
+		if !ok || p.dead.deadAt(doc, latest) {
 			continue
 		}
 		stored, err := p.seqOf(doc)

@@ -148,6 +148,18 @@ func (p place) entry() (Entry, error) {
 	return e, err
 }
 
+// written returns the sequence number of a place's write, and its document's time, in microseconds.
+func (p place) written() (seq uint64, t int64, err error) {
+	if p.mem != nil {
+		return p.mem.Seq, p.mem.Time, nil
+	}
+	if seq, err = p.part.seqOf(p.doc); err != nil {
+		return 0, 0, err
+	}
+	t, err = p.part.Time(p.doc)
+	return seq, t, err
+}
+
 // id returns the document's ID; it aliases the table.
 func (p place) id() ([]byte, error) {
 	if p.mem != nil {

@@ -60,6 +60,9 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 		return nil
 	})
 	add("fingerprints", err, strconv.Itoa(int(r.NumFingerprints())))
+	common := 0
+	err = EachCommonID(r, r, func(uint32, uint32) error { common++; return nil })
+	add("EachCommonID", err, strconv.Itoa(common))
 	exerciseSketches(r, add)
 	for _, it := range []*Iter{r.Iter(), r.Entries()} {
 		for range 2000 {

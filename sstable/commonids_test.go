@@ -1,0 +1,120 @@
+package sstable
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// namedTable returns a table of documents with these IDs.
+func namedTable(t *testing.T, rng *rand.Rand, ids []string) *Reader {
+	t.Helper()
+	docs := make([]Document, len(ids))
+	for i, id := range ids {
+		docs[i] = Document{ID: []byte(id), HasFingerprint: true, Fingerprint: rng.Uint64()}
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return a.Compare(&b) })
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	return openTable(t, data)
+}
+
+// TestEachCommonID compares the merge of two tables with looking up every ID of one in the other.
+func TestEachCommonID(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	for _, size := range [][2]int{{0, 0}, {0, 10}, {1, 1}, {5, 3000}, {3000, 5}, {600, 700}, {3000, 3000}, {40, 9000}} {
+		all := make([]string, size[0]+size[1])
+		for i := range all {
+			all[i] = fmt.Sprint("id-", i)
+		}
+		pick := func(n int) []string {
+			ids := make([]string, n)
+			for i, x := range rng.Perm(len(all))[:n] {
+				ids[i] = all[x]
+			}
+			return ids
+		}
+		a, b := namedTable(t, rng, pick(size[0])), namedTable(t, rng, pick(size[1]))
+		want := map[[2]uint32]bool{}
+		for doc := range a.NumDocs() {
+			id, err := a.ID(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, ok, err := b.Lookup(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				want[[2]uint32{doc, other}] = true
+			}
+		}
+		n := 0
+		err := EachCommonID(a, b, func(docA, docB uint32) error {
+			if !want[[2]uint32{docA, docB}] {
+				t.Fatalf("%v: document %d and %d have different IDs", size, docA, docB)
+			}
+			n++
+			return nil
+		})
+		if err != nil || n != len(want) {
+			t.Fatalf("%v: %d common IDs, want %d, %v", size, n, len(want), err)
+		}
+		stop := errors.New("stop")
+		if err := EachCommonID(a, a, func(uint32, uint32) error { return stop }); err != stop && a.NumDocs() > 0 {
+			t.Fatalf("%v, want what the function returned", err)
+		}
+	}
+}
+
+// TestRunCursor seeks in runs with many equal keys, which end in other blocks than they begin.
+func TestRunCursor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(93, 94))
+	for range 60 {
+		keys, values := make([]uint64, 1+rng.IntN(4000)), 1+rng.Uint64N(1<<rng.UintN(14))
+		for i := range keys {
+			keys[i] = rng.Uint64N(values) * 3
+		}
+		slices.Sort(keys)
+		run, err := openKeyRun(appendKeyRun(nil, keys), "file", "run", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := runCursor{run: run}
+		for key := uint64(0); ; key += rng.Uint64N(1 + values/16) {
+			want, _ := slices.BinarySearch(keys, key)
+			ok, err := c.seek(key)
+			if err != nil || ok != (want < len(keys)) {
+				t.Fatalf("seek(%d): %v, %v, want position %d of %d", key, ok, err, want, len(keys))
+			}
+			if !ok {
+				break
+			}
+			end, _ := slices.BinarySearch(keys, keys[want]+1)
+			if got, err := c.end(); err != nil || got != end || c.pos() != want || c.key() != keys[want] {
+				t.Fatalf("seek(%d) is at %d, end %d, want %d to %d, %v", key, c.pos(), got, want, end, err)
+			}
+			if rng.IntN(3) == 0 {
+				key++
+			}
+		}
+	}
+}
+
+// TestIDHashBlocks compares the hashes with those of all IDs.
+func TestIDHashBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(95, 96))
+	var ids []string
+	var want []uint64
+	for i := range 1300 {
+		ids = append(ids, fmt.Sprint(i))
+		want = append(want, HashID([]byte(ids[i])))
+	}
+	slices.Sort(want)
+	var got []uint64
+	err := namedTable(t, rng, ids).IDHashBlocks(func(hashes []uint64) error { got = append(got, hashes...); return nil })
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%d hashes, %v", len(got), err)
+	}
+}
