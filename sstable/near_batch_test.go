@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 func TestNearBatchEqualsNear(t *testing.T) {
@@ -16,12 +18,12 @@ func TestNearBatchEqualsNear(t *testing.T) {
 		for _, shape := range keyShapes {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
 				r := testRand(shape.name, l.Blocks)
-				fps := shape.make(r, 20_000)
+				fps := shape.make(r, 8_000)
 				slices.Sort(fps)
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				s := new(Scratch)
 				for _, k := range []int{0, 3, 5, 9, 40} {
-					queries := fill(100, func(int) uint64 { return nearQuery(r, fps) })
+					queries := fill(60, func(int) uint64 { return nearQuery(r, fps) })
 					if k == 40 {
 						queries = queries[:3]
 					}
@@ -224,6 +226,56 @@ func TestNearBatchSetsHotQueriesAside(t *testing.T) {
 		sortHits(got[i])
 		if want := bruteNear(fps, q, 3); !slices.Equal(got[i], want) {
 			t.Errorf("query %d: %d hits, want %d", i, len(got[i]), len(want))
+		}
+	}
+}
+
+// TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what is there.
+func TestNearBatchNoticesDamage(t *testing.T) {
+	r := testRand("batch damage", 0)
+	fps := keyShapes[1].make(r, 700)
+	slices.Sort(fps)
+	sections := buildRuns(DefaultLayout, fps)
+	for table, data := range sections {
+		for i := 0; i < len(data); i += 31 {
+			runs := openRuns(t, sections)
+			damaged := slices.Clone(data)
+			damaged[i] ^= 1 << r.IntN(8)
+			var err error
+			if runs[table], err = openKeyRun(damaged, "test.sst", "run", 64); err != nil {
+				continue // noticed at once
+			}
+			x := newIndex(DefaultLayout, runs)
+			got := make([][]Hit, len(fps))
+			c := &batchCall{t.Context(), fps, 3, randomRadii(r, x, 3), new(Scratch), func(q int, h Hit) error {
+				got[q] = append(got[q], h)
+				return nil
+			}}
+			if err := batchAnyhow(x, c, r); err != nil {
+				if !errors.Is(err, base.ErrCorruption) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			for q := range got {
+				sortHits(got[q])
+				if !slices.Equal(got[q], bruteNear(fps, fps[q], 3)) {
+					t.Fatalf("table %d, byte %d: a wrong answer without an error", table, i)
+				}
+			}
+		}
+	}
+}
+
+func TestNearBatchMissingFingerprint(t *testing.T) {
+	l := Layout{2, 1}
+	sections := buildRuns(l, []uint64{1, 1 << 40})
+	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	x := newIndex(l, openRuns(t, sections))
+	for seed := range 8 {
+		c := &batchCall{t.Context(), []uint64{1<<41 | 1<<45}, 1, &allocation{radius: [maxTables]int8{0, 0}}, new(Scratch), nil}
+		if err := batchAnyhow(x, c, testRand("missing", seed)); !errors.Is(err, base.ErrCorruption) {
+			t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 		}
 	}
 }

@@ -253,7 +253,7 @@ func BenchmarkNearBatch(b *testing.B) {
 	fps, queries := benchData(*benchN, 1_000_000)
 	x, _ := mapRuns(b, DefaultLayout, fps)
 	s := new(Scratch)
-	for _, size := range []int{1000, 100_000, 1_000_000} {
+	for _, size := range []int{100, 1000, 10_000, 30_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprintf("n=%d/batch=%d/%s", len(fps), size, kernel.Name()), func(b *testing.B) {
 			hits, before := 0, cpuTime()
 			for b.Loop() {

@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -39,7 +38,7 @@ brute force before anything is timed.
   tables    table files that were searched
   index     bytes of the permuted tables; disk is the whole database
   near      one search through the engine, with ids; half of the queries are near a stored fingerprint; one core
-  batch     a search in a batch of as many queries as fingerprints, up to a million, on the table; one core
+  batch     a search in a batch of as many queries as fingerprints, up to a million, with ids; one core
   pairs     all pairs within the least K
   text      fingerprint (SimHash), and fingerprint and sketch (MinHash), of English-like text; one core
 
@@ -121,10 +120,8 @@ func (b *bench) database(path string) (err error) {
 		}
 	}
 	k := int(slices.Min(b.c.K))
-	if b.c.Parts == 1 {
-		if err := b.batch(db, k); err != nil {
-			return err
-		}
+	if err := b.batch(db, k); err != nil {
+		return err
 	}
 	return b.pairs(db, k)
 }
@@ -311,33 +308,20 @@ func (b *bench) check(db *engine.DB, q uint64, k int) error {
 	return nil
 }
 
-// batch measures searches done together, on the table file itself.
-func (b *bench) batch(db *engine.DB, k int) (err error) {
-	st, err := db.Stats()
-	if err != nil || len(st.Tables) != 1 {
-		return err // more tables than one only if the compaction was given up, which is an error by itself
-	}
-	path := filepath.Join(db.Path(), st.Tables[0].Name)
-	f, err := vfs.Disk.Open(path)
-	if err != nil {
-		return err
-	}
-	table, err := sstable.Open(f, path)
-	if err != nil {
-		return err
-	}
-	defer table.Close()
+// batch measures searches done together.
+func (b *bench) batch(db *engine.DB, k int) error {
 	queries := make([]uint64, min(len(b.fps), 1_000_000))
 	for i := range queries {
 		queries[i] = b.query(i)
 	}
 	b.meter.Report(engine.Progress{Stage: "batch"})
-	s, took := new(sstable.Scratch), time.Duration(0)
+	took := time.Duration(0)
 	for range 2 { // the first time warms up
 		start := time.Now()
-		hits := 0
-		if err := table.NearBatch(b.a.context(), queries, k, s, func(int, sstable.Hit) error { hits++; return b.a.context().Err() }); err != nil {
-			return err
+		for _, err := range db.NearBatch(b.a.context(), queries, k) {
+			if err != nil {
+				return err
+			}
 		}
 		took = time.Since(start)
 	}

@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// A batch of fingerprints is searched for together: of each, the documents within three bits.
+func ExampleDB_NearBatch() {
+	dir, err := os.MkdirTemp("", "simdb")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := engine.Create(filepath.Join(dir, "codes.simdb"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	ctx := context.Background()
+	for id, fp := range map[string]uint64{"sunrise": 0xf0f0, "sunset": 0xf0f1, "harbour": 0x1234} {
+		if err := db.Put(ctx, engine.Doc{ID: id, Fingerprint: &fp}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	queries := []uint64{0xf0f1, 0xffffffff, 0x1235}
+	for m, err := range db.NearBatch(ctx, queries, 3) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%#x is %d bits from %s\n", queries[m.Query], m.Distance, m.ID)
+	}
+	// Output:
+	// 0xf0f1 is 0 bits from sunset
+	// 0xf0f1 is 1 bits from sunrise
+	// 0x1235 is 1 bits from harbour
+}
