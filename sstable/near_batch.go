@@ -3,6 +3,7 @@ package sstable
 import (
 	"context"
 	"math/bits"
+	"slices"
 )
 
 // A batch of searches shares one walk through each table. All use the radii that are best for mean ranges. A table is either
@@ -22,6 +23,7 @@ import (
 type batch struct {
 	order, spare []batchItem // the queries as a table permutes them
 	aside        []uint8     // of each query, 1 + the table where it was set aside, or 0
+	alone        []float32   // of each query, the price of searching for it alone, or 0 if nobody has asked for it
 	hits         []Hit       // of a query that is searched alone
 	found        []batchItem // fingerprints without their documents
 
@@ -61,7 +63,7 @@ type batchCall struct {
 }
 
 // NearBatch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
-// order, though always in the same. An error of emit ends it, as the context's end does. len(queries) < 1<<32; it keeps 41 bytes a query
+// order, though always in the same. An error of emit ends it, as the context's end does. len(queries) < 1<<32; it keeps 45 bytes a query
 // in s, and 32 a hit that is waiting, of which there are not many more than queries.
 func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) error {
 	if k < 0 || len(queries) == 0 || x.tables[0].run.n == 0 || x.damage != nil {
@@ -72,6 +74,7 @@ func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scrat
 	w := &s.batch
 	w.found, w.unresolved = w.found[:0], w.unresolved[:0]
 	w.aside = append(w.aside[:0], make([]uint8, len(queries))...)
+	w.alone = append(w.alone[:0], make([]float32, len(queries))...)
 	if c.a.scan {
 		return x.batchScan(c)
 	}
@@ -157,46 +160,87 @@ func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
 	return false
 }
 
-// orderQueries leaves the queries that have not been set aside in order, sorted by the leading bits of their keys in table t.
+// orderQueries leaves the queries that have not been set aside in order, sorted by the leading bits of their keys in table t: sortItems,
+// but for the first pass, which makes the items.
 func (x *Index) orderQueries(c *batchCall, t, leading int) {
 	w, table := &c.s.batch, &x.tables[t]
-	w.order = w.order[:0]
+	r := newItemRadix(leading)
 	for i, q := range c.queries {
 		if w.aside[i] == 0 {
-			w.order = append(w.order, batchItem{key: table.apply(q), query: uint32(i)})
+			r.count(table.apply(q))
 		}
 	}
-	w.order, w.spare = sortItems(w.order, w.spare, leading)
-}
-
-// sortItems orders items stably by the leading bits of their keys, at most 22, in two passes of a radix sort. It returns the sorted
-// array and another one, of which spare may be the first.
-func sortItems(items, spare []batchItem, leading int) (sorted, other []batchItem) {
-	const most = 11
-	if cap(spare) < len(items) {
-		spare = make([]batchItem, len(items), cap(items))
-	}
-	spare = spare[:len(items)]
-	digit := (leading + 1) / 2
-	for shift := 64 - 2*digit; shift < 64; shift += digit {
-		var at [1 << most]uint32
-		mask := uint64(1)<<digit - 1
-		for i := range items {
-			at[items[i].key>>(shift&63)&mask%(1<<most)]++
-		}
-		sum := uint32(0)
-		for i, n := range at {
-			at[i] = sum
-			sum += n
-		}
-		for i := range items {
-			slot := &at[items[i].key>>(shift&63)&mask%(1<<most)]
-			spare[*slot] = items[i]
+	n := r.starts()
+	w.order, w.spare = resized(w.order, n), resized(w.spare, n)
+	for i, q := range c.queries {
+		if w.aside[i] == 0 {
+			key := table.apply(q)
+			slot := &r.low[r.lowDigit(key)]
+			w.spare[*slot] = batchItem{key: key, query: uint32(i)}
 			*slot++
 		}
-		items, spare = spare, items
 	}
-	return items, spare
+	r.scatterHigh(w.order, w.spare)
+}
+
+// sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and returns.
+func sortItems(items, spare []batchItem, leading int) []batchItem {
+	r := newItemRadix(leading)
+	for i := range items {
+		r.count(items[i].key)
+	}
+	r.starts()
+	spare = resized(spare, len(items))
+	for _, item := range items {
+		slot := &r.low[r.lowDigit(item.key)]
+		spare[*slot] = item
+		*slot++
+	}
+	r.scatterHigh(items, spare)
+	return spare
+}
+
+// resized returns n items, of s if it has room.
+func resized(s []batchItem, n int) []batchItem { return slices.Grow(s[:0], n)[:n] }
+
+// itemRadix is a radix sort of items by the leading bits of their keys, at most 22, in two passes.
+type itemRadix struct {
+	digit     int // bits of a pass
+	low, high [1 << itemDigit]uint32
+}
+
+const itemDigit = 11
+
+func newItemRadix(leading int) *itemRadix { return &itemRadix{digit: (leading + 1) / 2} }
+
+func (r *itemRadix) lowDigit(key uint64) uint64 {
+	return key >> uint(64-2*r.digit) & (1<<uint(r.digit) - 1) % (1 << itemDigit)
+}
+
+func (r *itemRadix) highDigit(key uint64) uint64 { return key >> uint(64-r.digit) % (1 << itemDigit) }
+
+func (r *itemRadix) count(key uint64) {
+	r.low[r.lowDigit(key)]++
+	r.high[r.highDigit(key)]++
+}
+
+// starts turns the counts of digits into the positions of the first item with each, and returns how many items there are.
+func (r *itemRadix) starts() (n int) {
+	low, high := uint32(0), uint32(0)
+	for i := range r.low {
+		r.low[i], low = low, low+r.low[i]
+		r.high[i], high = high, high+r.high[i]
+	}
+	return int(low)
+}
+
+// scatterHigh is the second pass.
+func (r *itemRadix) scatterHigh(dst, src []batchItem) {
+	for _, item := range src {
+		slot := &r.high[r.highDigit(item.key)]
+		dst[*slot] = item
+		*slot++
+	}
 }
 
 // NearBatch is Near for many queries at once: it calls emit for every document within k bits of each query, with the query's

@@ -3,6 +3,7 @@ package sstable
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
 )
@@ -27,7 +28,8 @@ const (
 	joinRows = 64
 )
 
-// joinModel is what the steps of a join take, in nanoseconds on one core; see BenchmarkScanMany and BenchmarkDecode.
+// joinModel is what the steps of a join take, in nanoseconds on one core; see BenchmarkScanMany and BenchmarkDecode, to which the wait for
+// memory comes.
 type joinModel struct {
 	decode float64 // a key
 	group  float64 // entering a group of queries
@@ -35,9 +37,9 @@ type joinModel struct {
 }
 
 var joinCosts = map[string]joinModel{
-	"avx512": {decode: 0.35, group: 20, pair: 0.04},
-	"avx2":   {decode: 2, group: 25, pair: 0.27},
-	"go":     {decode: 2, group: 30, pair: 0.9},
+	"avx512": {decode: 0.6, group: 20, pair: 0.04},
+	"avx2":   {decode: 2.3, group: 25, pair: 0.27},
+	"go":     {decode: 2.3, group: 30, pair: 0.9},
 }
 
 var joinOf = joinCosts[kernel.Name()]
@@ -174,22 +176,24 @@ func (w *batch) price(group uint64) float64 {
 // groupQueries fills keys and start from the queries in order, of which it sets those aside that cost more than they should.
 func (x *Index) groupQueries(c *batchCall, j *join) {
 	w := &c.s.batch
-	w.keys = w.keys[:0]
+	w.keys = slices.Grow(w.keys[:0], len(w.order))
 	w.start = append(w.start[:0], make([]uint32, 1<<j.bits+1)...)
 	kept, next := 0, uint64(0)
 	price := 0.0
-	for _, item := range w.order {
+	for i, item := range w.order {
 		if group := j.group(item.key); group >= next {
 			for ; next <= group; next++ {
 				w.start[next] = uint32(kept)
 			}
 			price = w.price(group)
 		}
-		if price > j.limit && price > x.alonePrice(c, j.invert(item.key)) {
+		if price > j.limit && price > x.alonePrice(c, item.query) {
 			w.aside[item.query] = uint8(j.table + 1)
 			continue
 		}
-		w.order[kept] = item
+		if kept < i {
+			w.order[kept] = item
+		}
 		kept++
 		w.keys = append(w.keys, item.key)
 	}
@@ -200,12 +204,17 @@ func (x *Index) groupQueries(c *batchCall, j *join) {
 }
 
 // alonePrice is what a search for one query is expected to cost.
-func (x *Index) alonePrice(c *batchCall, q uint64) float64 {
-	s := c.s
-	s.ranges = s.ranges[:0]
-	x.aim(q, c.k, s, &s.planned)
-	x.plan(q, c.k, s, &s.planned)
-	return min(s.planned.ns, x.scanCost())
+func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
+	price := &c.s.batch.alone[query]
+	if *price == 0 {
+		s := c.s
+		s.ranges = s.ranges[:0]
+		q := c.queries[query]
+		x.aim(q, c.k, s, &s.planned)
+		x.plan(q, c.k, s, &s.planned)
+		*price = float32(min(s.planned.ns, x.scanCost()))
+	}
+	return float64(*price)
 }
 
 // joinBlock joins the keys of a block.

@@ -20,7 +20,7 @@ func (x *Index) resolveSome(c *batchCall, t int) error {
 // resolveFound emits the documents of the fingerprints that table t has found, which it looks up in the order of run 0.
 func (x *Index) resolveFound(c *batchCall, t int) error {
 	w := &c.s.batch
-	w.found, w.spare = sortItems(w.found, w.spare, windowBits)
+	w.spare = sortItems(w.found, w.spare, windowBits)
 	r := resolver{keyRun: x.tables[0].run, current: -1}
 	for rest := w.found; len(rest) > 0; {
 		if err := c.ctx.Err(); err != nil {

@@ -98,7 +98,7 @@ func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
 // batchAnyhow is NearBatch with ways of searching, and of setting queries aside, drawn at random.
 func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 	w := &c.s.batch
-	w.aside = make([]uint8, len(c.queries))
+	w.aside, w.alone = make([]uint8, len(c.queries)), make([]float32, len(c.queries))
 	for t := range x.tables {
 		radius, limit := int(c.a.radius[t]), math.Inf(1)
 		if r.IntN(2) == 0 {
@@ -140,7 +140,7 @@ func TestSortItems(t *testing.T) {
 		want := slices.Clone(items)
 		digits := (leading + 1) / 2 * 2
 		slices.SortStableFunc(want, func(a, b batchItem) int { return cmp.Compare(shr(a.key, 64-digits), shr(b.key, 64-digits)) })
-		if items, spare = sortItems(items, spare, leading); !slices.Equal(items, want) {
+		if spare = sortItems(items, spare, leading); !slices.Equal(items, want) {
 			t.Fatalf("%d items by %d bits: out of order", len(items), leading)
 		}
 	}

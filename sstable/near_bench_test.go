@@ -247,23 +247,3 @@ func cpuTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-
-// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes.
-func BenchmarkNearBatch(b *testing.B) {
-	fps, queries := benchData(*benchN, 1_000_000)
-	x, _ := mapRuns(b, DefaultLayout, fps)
-	s := new(Scratch)
-	for _, size := range []int{100, 1000, 10_000, 30_000, 100_000, 300_000, 1_000_000} {
-		b.Run(fmt.Sprintf("n=%d/batch=%d/%s", len(fps), size, kernel.Name()), func(b *testing.B) {
-			hits, before := 0, cpuTime()
-			for b.Loop() {
-				err := x.NearBatch(b.Context(), queries[:size], 3, s, func(int, Hit) error { hits++; return nil })
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(cpuTime()-before)/float64(b.N*size), "cpu-ns/query")
-			b.ReportMetric(float64(hits)/float64(b.N*size), "hits/query")
-		})
-	}
-}

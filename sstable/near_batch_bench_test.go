@@ -1,0 +1,82 @@
+//go:build unix
+
+package sstable
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// skewedData is benchData with blocks of 16 bits that are small more often than not: the hottest lead of each table has one in sixteen
+// of all fingerprints.
+func skewedData(n, queries int) (fps, qs []uint64) {
+	s := splitMix(43)
+	code := func() (fp uint64) {
+		for range 4 {
+			u := float64(s.next()>>11) / (1 << 53)
+			fp = fp<<16 | uint64(u*u*u*u*65536)
+		}
+		return fp
+	}
+	for range n {
+		fps = append(fps, code())
+	}
+	for i := range queries {
+		q := code()
+		if i%2 == 0 {
+			q = s.flip(fps[s.next()%uint64(n)], 1+int(s.next()%3))
+		}
+		qs = append(qs, q)
+	}
+	slices.Sort(fps)
+	return fps, qs
+}
+
+// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and singly.
+func BenchmarkNearBatch(b *testing.B) {
+	fps, queries := benchData(*benchN, 1_000_000)
+	x, _ := mapRuns(b, DefaultLayout, fps)
+	benchBatches(b, x, "uniform", queries, []int{0, 3, 6}, []int{100, 1000, 10_000, 100_000, 1_000_000})
+}
+
+// BenchmarkNearBatchSkewed is the same for skewed fingerprints.
+func BenchmarkNearBatchSkewed(b *testing.B) {
+	fps, queries := skewedData(*benchN, 100_000)
+	x, _ := mapRuns(b, DefaultLayout, fps)
+	benchBatches(b, x, "skewed", queries, []int{0, 3, 6}, []int{1000, 100_000})
+}
+
+func benchBatches(b *testing.B, x *Index, data string, queries []uint64, ks, sizes []int) {
+	s := new(Scratch)
+	for _, k := range ks {
+		for _, size := range append([]int{1}, sizes...) {
+			b.Run(fmt.Sprintf("%s/n=%d/k=%d/batch=%d/%s", data, x.tables[0].run.n, k, size, kernel.Name()), func(b *testing.B) {
+				hits, done, before := 0, 0, cpuTime()
+				var dst []Hit
+				var err error
+				for b.Loop() {
+					if size > 1 {
+						err = x.NearBatch(b.Context(), queries[:size], k, s, func(int, Hit) error { hits++; return nil })
+						done += size
+					} else {
+						for _, q := range queries[done%len(queries):][:100] {
+							if dst, err = x.Near(q, k, s, dst[:0]); err != nil {
+								break
+							}
+							hits += len(dst)
+						}
+						done += 100
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(cpuTime()-before)/float64(done), "cpu-ns/query")
+				b.ReportMetric(float64(hits)/float64(done), "hits/query")
+			})
+		}
+	}
+}
