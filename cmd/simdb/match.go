@@ -62,6 +62,9 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src}
+	if c.Near != nil && !c.Add && src.total > 0 {
+		t.held = new(heldLines)
+	}
 	err = t.run(a, in)
 	m.Stop()
 	err = errors.Join(err, rejects.close())
@@ -77,10 +80,12 @@ type matching struct {
 	rejects     *rejects
 	meter       *progress.Meter
 	sources     sources
+	held        *heldLines // nil where lines are decided one by one
 	read, fresh int64
 }
 
-// run reads the file and writes what is new, each line as soon as it is known to be.
+// run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
+// nobody waits for.
 func (t *matching) run(a *app, in *input.File) error {
 	out, err := a.sink(t.c.Output, output.Options{})
 	if err != nil {
@@ -91,37 +96,52 @@ func (t *matching) run(a *app, in *input.File) error {
 
 func (t *matching) lines(a *app, in *input.File, out *sink) error {
 	for rec, err := range in.Records(a.context()) {
-		if is, ok := errors.AsType[*input.Issue](err); ok {
+		if err == nil {
+			if err := t.line(a.context(), rec, in, out); err != nil {
+				return err
+			}
+		} else if is, ok := errors.AsType[*input.Issue](err); ok {
 			err = t.rejects.add(is)
-		} else if err == nil {
-			err = t.line(a.context(), rec, in, out)
 		}
 		if err != nil {
+			if !a.interrupted() { // what comes before the error is decided all the same
+				err = errors.Join(err, t.release(a.context(), in, out))
+			}
 			return err
 		}
 		t.meter.Report(t.sources.progress("match", in))
 	}
-	return nil
+	return t.release(a.context(), in, out)
 }
 
 // line writes a record if it is new.
 func (t *matching) line(ctx context.Context, rec *input.Record, in *input.File, out *sink) error {
 	t.read++
+	if t.held != nil {
+		if !t.hold(rec) {
+			return nil
+		}
+		return t.release(ctx, in, out)
+	}
 	fresh, err := t.isNew(ctx, rec)
 	if err != nil || !fresh {
 		return err
 	}
+	return t.write(rec.Raw, in, out)
+}
+
+// write writes a new line.
+func (t *matching) write(raw []byte, in *input.File, out *sink) error {
 	if t.fresh == 0 {
 		if _, err := out.Write(in.Header()); err != nil {
 			return err
 		}
 	}
 	t.fresh++
-	raw := rec.Raw
 	if raw[len(raw)-1] != '\n' {
 		raw = append(raw, '\n')
 	}
-	_, err = out.Write(raw)
+	_, err := out.Write(raw)
 	return err
 }
 
@@ -138,19 +158,26 @@ func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 	return stored, err
 }
 
+// fingerprint returns the record's fingerprint, or that of its text, if it has one.
+func (t *matching) fingerprint(rec *input.Record) (fp uint64, ok bool) {
+	if rec.Doc.Fingerprint != nil {
+		return *rec.Doc.Fingerprint, true
+	}
+	return t.db.Fingerprint(rec.Doc.Text)
+}
+
 // matches yields the documents that are like the record. One without words is like none.
 func (t *matching) matches(ctx context.Context, rec *input.Record) iter.Seq2[engine.Match, error] {
-	fp, ok := t.db.Fingerprint(rec.Doc.Text)
-	switch text := (engine.Doc{Text: rec.Doc.Text}); {
-	case t.c.Jaccard != nil && !ok:
-	case t.c.Jaccard != nil && t.c.NoVerify:
-		return t.db.Jaccard(ctx, text, float64(*t.c.Jaccard))
-	case t.c.Jaccard != nil:
+	if t.c.Near != nil {
+		if fp, ok := t.fingerprint(rec); ok {
+			return t.db.Near(ctx, fp, int(*t.c.Near))
+		}
+	} else if _, ok := t.db.Fingerprint(rec.Doc.Text); ok {
+		text := engine.Doc{Text: rec.Doc.Text}
+		if t.c.NoVerify {
+			return t.db.Jaccard(ctx, text, float64(*t.c.Jaccard))
+		}
 		return t.db.JaccardVerified(ctx, text, float64(*t.c.Jaccard))
-	case rec.Doc.Fingerprint != nil:
-		return t.db.Near(ctx, *rec.Doc.Fingerprint, int(*t.c.Near))
-	case ok:
-		return t.db.Near(ctx, fp, int(*t.c.Near))
 	}
 	return func(func(engine.Match, error) bool) {}
 }
