@@ -93,26 +93,28 @@ func (l *Loader) Add(d Doc) error {
 		}
 	}
 	c := l.filling
-	pos, slot := c.find(d.ID)
-	again := pos >= 0
+	begin := c.begin(d.ID)
 	if !l.o.Replace {
-		exists := again
-		if !exists {
-			var err error
-			if exists, err = l.stored.has(l.ctx, d.ID, l.writing); err != nil {
-				return l.fail(err)
-			}
+		l.stored.begin(d.ID)
+	}
+	if d.Time.IsZero() { // between begin and find, so that nobody waits for memory
+		d.Time = l.db.now()
+	}
+	stored := false
+	if !l.o.Replace {
+		var err error
+		if stored, err = l.stored.has(l.ctx, d.ID, l.writing); err != nil {
+			return l.fail(err)
 		}
-		if exists {
-			return fmt.Errorf("document %s: %w", quoteID(d.ID), ErrExists)
-		}
+	}
+	pos, slot := c.find(d.ID, begin)
+	again := pos >= 0
+	if stored || again && !l.o.Replace {
+		return fmt.Errorf("document %s: %w", quoteID(d.ID), ErrExists)
 	}
 	if again { // the later one counts
 		l.stats.Replaced++
 		c.docs[pos].dropped = true
-	}
-	if d.Time.IsZero() {
-		d.Time = l.db.now()
 	}
 	c.add(&d, slot)
 	if d.Text != "" {
@@ -247,9 +249,9 @@ func (l *Loader) write(c *loadChunk) (number uint64, stats LoadStats, err error)
 		return 0, stats, err
 	}
 	var t *table
-	if order := c.tableOrder(); len(order) > 0 {
+	if order := c.tableOrder(); len(order.pos) > 0 {
 		o := sstable.WriterOptions{
-			Docs: len(order), Hot: sstable.HotHashes(len(order), func(i int) []uint32 { return c.sketch(order[i]) }),
+			Docs: len(order.pos), Hot: sstable.HotHashes(len(order.pos), func(i int) []uint32 { return c.sketch(order.pos[i]) }),
 		}
 		if t, err = l.db.writeTable(o, func(w *sstable.Writer) error { return l.fill(w, c, order) }); err != nil {
 			return 0, stats, err
@@ -272,7 +274,7 @@ func (l *Loader) write(c *loadChunk) (number uint64, stats LoadStats, err error)
 }
 
 // fill adds the documents of a chunk to a table until the load is cancelled.
-func (l *Loader) fill(w *sstable.Writer, c *loadChunk, order []uint32) error {
+func (l *Loader) fill(w *sstable.Writer, c *loadChunk, order tableOrder) error {
 	n := 0
 	return c.eachIn(order, func(d *sstable.Document) error {
 		if n++; n%1024 == 0 && l.ctx.Err() != nil {
@@ -306,7 +308,7 @@ func (l *Loader) fingerprint(c *loadChunk) error {
 					text := c.text(pos)
 					sum, sketch := l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
 					if !d.hasFP {
-						d.fp, d.hasFP = sum.fingerprint, sum.words
+						c.fps[pos], d.hasFP = sum.fingerprint, sum.words
 					}
 					if sketching {
 						c.sketches[pos] = sketch

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"hash/maphash"
+	"slices"
+	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/radix"
@@ -12,20 +14,25 @@ import (
 // small and many: 40 bytes each, their bytes in blocks, and a hash table of their IDs.
 type loadChunk struct {
 	docs     []loadDoc
+	fps      []uint64 // fingerprints of docs
 	blocks   [][]byte
 	sketches [][]uint32 // of docs; nil if none has one
 	marks    map[string]int64
 	first    uint64 // sequence number of the first of docs
 	bytes    int    // of memory, about
 
-	// slots finds IDs: an open hash table with linear probing. A slot is hash<<32 | position in docs + 1, or 0.
-	slots []uint64
+	// slots finds IDs: an open hash table with linear probing, of 1<<width slots. A slot is 0 or
+	//
+	//	+-----------------------------+--------------------------------+
+	//	| upper 32-width bits of hash | position in docs + 1     width |
+	//	+-----------------------------+--------------------------------+
+	slots []uint32
+	width uint
 	seed  maphash.Seed
 }
 
-// A loadDoc is a document in a chunk. Its ID, text and fields lie behind each other in a block.
+// A loadDoc is a document in a chunk, half a cache line. Its ID, text and fields lie behind each other in a block.
 type loadDoc struct {
-	fp           uint64
 	time         int64
 	at           uint64 // block<<32 | offset
 	text, fields uint32 // bytes
@@ -42,35 +49,45 @@ const (
 
 // newLoadChunk returns a chunk with room for n documents.
 func newLoadChunk(n int) *loadChunk {
-	c := &loadChunk{docs: make([]loadDoc, 0, n), marks: map[string]int64{}, seed: maphash.MakeSeed()}
-	c.slots = make([]uint64, 64)
-	for !c.roomFor(n) {
-		c.slots = make([]uint64, 2*len(c.slots))
+	c := &loadChunk{docs: make([]loadDoc, 0, n), fps: make([]uint64, 0, n), marks: map[string]int64{}, seed: maphash.MakeSeed()}
+	for c.width = 6; !c.roomFor(n); c.width++ {
 	}
+	c.slots = make([]uint32, 1<<c.width)
 	return c
 }
 
 // roomFor reports whether the slots are enough for n documents: at most three quarters are taken.
-func (c *loadChunk) roomFor(n int) bool { return n <= len(c.slots)/4*3 }
+func (c *loadChunk) roomFor(n int) bool { return n <= 3<<c.width/4 }
 
 // An idSlot is where in slots an ID is, or goes.
 type idSlot struct {
-	at   uint64
-	hash uint64 // 32 bits
+	at  uint64
+	tag uint32 // the slot without the position
 }
 
-// find returns the position of the document that was added last with this ID, -1 if there is none, and its slot. It only reads
-// what write leaves alone.
-func (c *loadChunk) find(id string) (pos int, slot idSlot) {
-	hash := maphash.String(c.seed, id) >> 32
-	mask := uint64(len(c.slots) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		s := c.slots[at]
+// slotOf returns where the search for an ID with this hash begins.
+func (c *loadChunk) slotOf(hash uint64) idSlot {
+	return idSlot{at: hash & (1<<c.width - 1), tag: uint32(hash>>32) >> c.width << c.width}
+}
+
+// begin returns where the search for an ID begins, and prefetches it: what is done before find is done while memory is waited for.
+func (c *loadChunk) begin(id string) idSlot {
+	slot := c.slotOf(maphash.String(c.seed, id))
+	kernel.Prefetch(unsafe.Slice((*byte)(unsafe.Pointer(&c.slots[slot.at])), 1))
+	return slot
+}
+
+// find returns the position of the document that was added last with this ID, -1 if there is none, and its slot, given where the
+// search for it begins. It only reads what write leaves alone.
+func (c *loadChunk) find(id string, slot idSlot) (pos int, at idSlot) {
+	mask := uint32(1)<<c.width - 1
+	for ; ; slot.at = (slot.at + 1) & uint64(mask) {
+		s := c.slots[slot.at]
 		if s == 0 {
-			return -1, idSlot{at, hash}
+			return -1, slot
 		}
-		if pos := int(uint32(s)) - 1; s>>32 == hash && string(c.id(pos)) == id {
-			return pos, idSlot{at, hash}
+		if pos := int(s&mask) - 1; s&^mask == slot.tag && string(c.id(pos)) == id {
+			return pos, slot
 		}
 	}
 }
@@ -88,12 +105,16 @@ func (c *loadChunk) add(d *Doc, slot idSlot) {
 		at: uint64(last)<<32 | uint64(len(b)), id: uint16(len(d.ID)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)),
 		time: d.Time.UnixMicro(),
 	}
+	fp := uint64(0)
 	if d.Fingerprint != nil {
-		doc.fp, doc.hasFP = *d.Fingerprint, true
+		fp, doc.hasFP = *d.Fingerprint, true
 	}
 	c.blocks[last] = append(append(append(b, d.ID...), d.Text...), d.Fields...)
-	c.docs = append(c.docs, doc)
-	c.slots[slot.at] = slot.hash<<32 | uint64(len(c.docs))
+	if len(c.docs) == cap(c.docs) { // append would grow more often
+		c.docs, c.fps = slices.Grow(c.docs, len(c.docs)+64), slices.Grow(c.fps, len(c.docs)+64)
+	}
+	c.docs, c.fps = append(c.docs, doc), append(c.fps, fp)
+	c.slots[slot.at] = slot.tag | uint32(len(c.docs))
 	c.bytes += n + loadDocOverhead
 	if !c.roomFor(len(c.docs) + 1) {
 		c.growSlots()
@@ -102,18 +123,17 @@ func (c *loadChunk) add(d *Doc, slot idSlot) {
 
 // growSlots doubles the slots.
 func (c *loadChunk) growSlots() {
-	old := c.slots
-	c.slots = make([]uint64, 2*len(old))
-	mask := uint64(len(c.slots) - 1)
-	for _, s := range old {
-		if s == 0 {
+	c.width++
+	c.slots = make([]uint32, 1<<c.width)
+	for pos := range c.docs {
+		if c.docs[pos].dropped {
 			continue
 		}
-		at := s >> 32 & mask
-		for c.slots[at] != 0 {
-			at = (at + 1) & mask
+		slot := c.slotOf(maphash.Bytes(c.seed, c.id(pos)))
+		for c.slots[slot.at] != 0 {
+			slot.at = (slot.at + 1) & (1<<c.width - 1)
 		}
-		c.slots[at] = s
+		c.slots[slot.at] = slot.tag | uint32(pos+1)
 	}
 }
 
@@ -135,23 +155,28 @@ func (c *loadChunk) part(d *loadDoc, from, n uint32) []byte {
 	return c.blocks[d.at>>32][at : at+n : at+n]
 }
 
-// tableOrder returns the positions of the documents in the order of a table, equal ones as they arrived. Those dropped are left
-// out.
-func (c *loadChunk) tableOrder() []uint32 {
+// A tableOrder is documents of a chunk in the order of a table, equal ones as they arrived.
+type tableOrder struct {
+	pos []uint32 // their positions
+	fps []uint64 // of the first of them; the others have none
+}
+
+// tableOrder returns the documents but for those dropped.
+func (c *loadChunk) tableOrder() tableOrder {
 	keys := radix.Pairs{Keys: make([]uint64, 0, len(c.docs)), Vals: make([]uint32, 0, len(c.docs))}
 	var without []uint32 // fingerprint
 	for pos := range c.docs {
 		switch d := &c.docs[pos]; {
 		case d.dropped:
 		case d.hasFP:
-			keys.Keys, keys.Vals = append(keys.Keys, d.fp), append(keys.Vals, uint32(pos))
+			keys.Keys, keys.Vals = append(keys.Keys, c.fps[pos]), append(keys.Vals, uint32(pos))
 		default:
 			without = append(without, uint32(pos))
 		}
 	}
 	n := len(keys.Keys)
 	keys = radix.SortPairs(keys, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
-	return append(keys.Vals, without...)
+	return tableOrder{append(keys.Vals, without...), keys.Keys}
 }
 
 // sketch returns the sketch of a document, nil if it has none.
@@ -162,31 +187,35 @@ func (c *loadChunk) sketch(pos uint32) []uint32 {
 	return c.sketches[pos]
 }
 
-// gathered is how many documents eachIn looks up together, so that their cache misses overlap.
+// gathered is how many documents are looked up together, so that their cache misses overlap.
 const gathered = 64
 
-// eachIn calls fn for the documents at the given positions. The document is valid until fn returns.
-func (c *loadChunk) eachIn(order []uint32, fn func(d *sstable.Document) error) error {
+// eachIn calls fn for the documents in an order. The document is valid until fn returns.
+func (c *loadChunk) eachIn(o tableOrder, fn func(d *sstable.Document) error) error {
 	var docs [gathered]loadDoc
-	for len(order) > 0 {
-		n := min(gathered, len(order))
-		for i, pos := range order[:n] {
+	var out sstable.Document
+	for from := 0; from < len(o.pos); from += gathered {
+		group := o.pos[from:min(from+gathered, len(o.pos))]
+		for i, pos := range group {
 			docs[i] = c.docs[pos]
 		}
-		for i := range docs[:n] {
+		for i := range group {
 			kernel.Prefetch(c.part(&docs[i], 0, 1))
 		}
-		for i, pos := range order[:n] {
+		for i, pos := range group {
 			d := &docs[i]
-			err := fn(&sstable.Document{
-				ID: c.part(d, 0, uint32(d.id)), Text: c.part(d, uint32(d.id), d.text), Fields: c.part(d, uint32(d.id)+d.text, d.fields),
-				HasFingerprint: d.hasFP, Fingerprint: d.fp, Time: d.time, Seq: c.first + uint64(pos), Sketch: c.sketch(pos),
-			})
-			if err != nil {
+			id, text := uint32(d.id), d.text
+			out = sstable.Document{
+				ID: c.part(d, 0, id), Text: c.part(d, id, text), Fields: c.part(d, id+text, d.fields),
+				Time: d.time, Seq: c.first + uint64(pos), Sketch: c.sketch(pos),
+			}
+			if from+i < len(o.fps) {
+				out.Fingerprint, out.HasFingerprint = o.fps[from+i], true
+			}
+			if err := fn(&out); err != nil {
 				return err
 			}
 		}
-		order = order[n:]
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestLoadChunk(t *testing.T) {
 			if r.IntN(4) > 0 {
 				d.Fingerprint = new(r.Uint64N(500) << 30)
 			}
-			pos, slot := c.find(d.ID)
+			pos, slot := c.find(d.ID, c.begin(d.ID))
 			if before, ok := at[d.ID]; ok != (pos >= 0) || ok && pos != before {
 				t.Fatalf("document %q is at %d, want %d, %v", d.ID, pos, before, ok)
 			}

@@ -16,6 +16,7 @@ type storedIDs struct {
 	filter  *idFilter       // of all IDs in the snapshot and in the chunk that is being written; nil until it pays
 	covered map[uint64]bool // tables whose IDs are in the filter, by number
 	most    int64           // bytes the filter may take
+	hash    uint64          // of the ID that begin was called for; meaningful if there is a filter
 }
 
 // bytes returns what the filter takes.
@@ -29,6 +30,14 @@ func (s *storedIDs) bytes() int64 {
 // hashID is sstable.HashID of a string.
 func hashID(id string) uint64 { return sstable.HashID(unsafe.Slice(unsafe.StringData(id), len(id))) }
 
+// begin prefetches what has will need for an ID; it must be called before.
+func (s *storedIDs) begin(id string) {
+	if s.filter != nil {
+		s.hash = hashID(id)
+		s.filter.prefetch(s.hash)
+	}
+}
+
 // has reports whether a document with this ID is stored, or in the chunk that is being written, which may be nil.
 func (s *storedIDs) has(ctx context.Context, id string, writing *loadChunk) (bool, error) {
 	const share = 8 // the filter costs about as much as asking for an eighth of the IDs in it
@@ -36,12 +45,13 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *loadChunk) (boo
 		if err := s.makeFilter(writing); err != nil {
 			return false, err
 		}
+		s.hash = hashID(id)
 	}
-	if s.filter != nil && !s.filter.has(hashID(id)) {
+	if s.filter != nil && !s.filter.has(s.hash) {
 		return false, nil
 	}
 	if writing != nil {
-		if pos, _ := writing.find(id); pos >= 0 {
+		if pos, _ := writing.find(id, writing.begin(id)); pos >= 0 {
 			return true, nil
 		}
 	}
@@ -107,8 +117,16 @@ func (s *storedIDs) addSnapshot() error {
 
 // addIDs adds the IDs of a chunk to the filter.
 func (s *storedIDs) addIDs(c *loadChunk) {
-	for pos := range c.docs {
-		s.filter.add(sstable.HashID(c.id(pos)))
+	var hashes [gathered]uint64
+	for from := 0; from < len(c.docs); from += gathered {
+		n := min(gathered, len(c.docs)-from)
+		for i := range n {
+			hashes[i] = sstable.HashID(c.id(from + i))
+			s.filter.prefetch(hashes[i])
+		}
+		for _, h := range hashes[:n] {
+			s.filter.add(h)
+		}
 	}
 }
 
