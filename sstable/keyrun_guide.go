@@ -1,57 +1,61 @@
 package sstable
 
 import (
-	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
 )
 
 // The directory of a run is searched by interpolation. One line through all keys would miss by the square root of their number: three
-// blocks at ten million keys, more on skewed ones. So the run keeps where each of 256 equal parts of the key space starts, which is
+// blocks at ten million keys, more on skewed ones. So the run keeps where each of up to 256 equal parts of the key space starts, which is
 // not stored but made on opening, and interpolates within a part. The guess is then off by less than a block, as a rule, and a look at
 // the few blocks around it counts those that come before the key, without a branch to mispredict. Only where the window was off does a
 // galloping search follow: O(log blocks) on any keys.
 
 const (
-	guideBits = 8
+	maxGuideBits = 8
 	// guideWindow is how many first keys are looked at, the first of them guideBefore before the guess.
 	guideWindow = 6
 	guideBefore = 2
+	// guidePart is about how many blocks a part of the guide has, until there are as many parts as there may be.
+	guidePart = 64
 )
 
-// guide[i] is the number of blocks whose first key is below i<<56, so the last is the number of blocks.
-type guide [1<<guideBits + 1]uint32
+// A guide cuts the key space into 1<<bits equal parts. parts[i] is the number of blocks whose first key is below i<<(64-bits), so the
+// last is the number of blocks.
+type guide struct {
+	bits  int
+	parts []uint32
+}
 
 // fillGuide makes the guide; first keys ascend.
 func (r *keyRun) fillGuide() {
-	part := uint64(0) // the parts below this are filled
+	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits)}
 	for b := range r.blocks {
-		for ; part <= r.base(b)>>(64-guideBits); part++ {
-			r.guide[part] = uint32(b)
+		for uint64(len(g.parts)) <= shr(r.base(b), 64-g.bits) {
+			g.parts = append(g.parts, uint32(b))
 		}
 	}
-	for ; part < uint64(len(r.guide)); part++ {
-		r.guide[part] = uint32(r.blocks)
+	for len(g.parts) <= 1<<g.bits {
+		g.parts = append(g.parts, uint32(r.blocks))
 	}
+	r.guide = g
 }
 
 // window returns where the window for key starts.
 func (r *keyRun) window(key uint64) int {
-	part := key >> (64 - guideBits)
-	from := int(r.guide[part])
-	blocks := uint64(int(r.guide[part+1]) - from)
-	guess := from + int(key<<guideBits>>32*blocks>>32)
+	g := &r.guide
+	part := g.parts[shr(key, 64-g.bits):][:2]
+	blocks := uint64(part[1] - part[0])
+	guess := int(part[0]) + int(key<<uint(g.bits)>>32*blocks>>32)
 	return max(min(guess-guideBefore, r.blocks-guideWindow), 0)
 }
 
-// touch prefetches what blockRange will look at, and the info words beside it, and returns the window.
+// touch prefetches the window for key and returns where it starts.
 func (r *keyRun) touch(key uint64) (window int) {
 	window = r.window(key)
-	if window+guideWindow <= r.blocks {
-		kernel.Prefetch(r.bases[8*window : 8*window+8*guideWindow])
-		kernel.Prefetch(r.infos[8*window+8 : 8*window+24])
-	}
+	kernel.PrefetchAt(unsafe.Pointer(&r.entries[window]), guideWindow*unsafe.Sizeof(blockEntry{}))
 	return window
 }
 
@@ -70,13 +74,23 @@ func (r *keyRun) blockRangeFrom(start int, first, last uint64) (block, end int) 
 		}
 		return block, end
 	}
-	window := r.bases[8*start : 8*start+8*guideWindow]
-	for i := 0; i < 8*guideWindow; i += 8 {
-		base := binary.LittleEndian.Uint64(window[i:])
-		_, less := bits.Sub64(base, first, 0)
-		_, more := bits.Sub64(last, base, 0)
-		block += int(less)
-		end += 1 - int(more)
+	w := (*[guideWindow]blockEntry)(r.entries[start:])
+	_, l0 := bits.Sub64(w[0].base, first, 0) // 1 if it is less
+	_, l1 := bits.Sub64(w[1].base, first, 0)
+	_, l2 := bits.Sub64(w[2].base, first, 0)
+	_, l3 := bits.Sub64(w[3].base, first, 0)
+	_, l4 := bits.Sub64(w[4].base, first, 0)
+	_, l5 := bits.Sub64(w[5].base, first, 0)
+	_, g0 := bits.Sub64(last, w[0].base, 0) // 1 if it is greater
+	_, g1 := bits.Sub64(last, w[1].base, 0)
+	_, g2 := bits.Sub64(last, w[2].base, 0)
+	_, g3 := bits.Sub64(last, w[3].base, 0)
+	_, g4 := bits.Sub64(last, w[4].base, 0)
+	_, g5 := bits.Sub64(last, w[5].base, 0)
+	block = int(l0 + l1 + l2 + l3 + l4 + l5)
+	end = guideWindow - int(g0+g1+g2+g3+g4+g5)
+	if block > 0 && end < guideWindow { // as block <= end, both are inside
+		return start + block, start + end
 	}
 	// At a border of the window the count says only on which side of it the place is, unless the directory ends there too.
 	if block == 0 && start > 0 || block == guideWindow && start+guideWindow < r.blocks {

@@ -46,6 +46,7 @@ type permuted struct {
 	run   *keyRun
 	rest  uint64  // the bits of a key after the lead
 	mean  float64 // keys with one lead, on average
+	ahead int     // keys to prefetch for a range
 	probe float64 // nanoseconds for a probe that finds as many
 }
 
@@ -90,6 +91,7 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			run:   runs[t],
 			rest:  ^uint64(0) >> uint(p.leadBits), // shifted by 64 if every bit leads: nothing
 			mean:  mean,
+			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
 		})
 	}
@@ -100,26 +102,11 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 	s.ranges = s.ranges[:0]
 	x.aim(q, k, s, &s.planned)
-	x.prepare(q, k, s, &s.planned)
+	x.plan(q, k, s, &s.planned)
 	return x.finish(q, k, s, &s.planned, dst)
 }
 
-// prefetchAhead is how many ranges the prefetch is ahead of the scan: enough to hide a cache miss, few enough to stay in the first cache.
-const prefetchAhead = 8
-
-// prepare completes the plan that aim has begun and prefetches the first ranges. It reads directories only.
-func (x *Index) prepare(q uint64, k int, s *Scratch, p *searchPlan) {
-	x.plan(q, k, s, p)
-	if p.allocation == nil || p.scan {
-		return
-	}
-	ranges := s.ranges[p.first:p.end]
-	for i := range ranges[:min(prefetchAhead, len(ranges))] {
-		x.prefetch(&ranges[i])
-	}
-}
-
-// finish carries out a search that has been prepared.
+// finish carries out a search that is planned.
 func (x *Index) finish(q uint64, k int, s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	switch s.dst = dst; {
@@ -144,7 +131,7 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 	s.pending = s.pending[:0]
 	settled, named := 0, len(s.dst) // hits up to here are done with
 	for i := range ranges {
-		if i+prefetchAhead < len(ranges) {
+		if i+prefetchAhead < len(ranges) && !plan.flat {
 			x.prefetch(&ranges[i+prefetchAhead])
 		}
 		p := &ranges[i]
@@ -176,53 +163,6 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 	return nil
 }
 
-// prefetchMargin is how many keys the estimate of a position may be off before a cache line is missed: about two standard deviations of
-// the number of uniform keys in half a block.
-const prefetchMargin = 16
-
-// keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.
-var keysPerStep = func() (all [256]int) {
-	for high := range all {
-		all[high] = blockKeys << 16 / max(64*high-blockKeys, 1)
-	}
-	return all
-}()
-
-// prefetch asks for what scanRange will read first.
-func (x *Index) prefetch(p *keyRange) {
-	t := &x.tables[p.table]
-	t.run.prefetch(p, min(int(t.mean), 2*blockKeys))
-}
-
-// prefetch asks for the unary part of the block that a range starts in, as far as the range's end, and for the packed bits of about as many
-// keys as a range has, from about where they start; these may reach into the next block, which lies behind.
-func (r *keyRun) prefetch(p *keyRange, keys int) {
-	b := max(int(p.block), 1) - 1
-	in := unpackInfo(p.info)
-	start := 0
-	if b < int(p.block) {
-		start = int(shr(p.first, in.width)-shr(r.base(b), in.width)) * keysPerStep[in.high] >> 16
-	}
-	keys += 2 * prefetchMargin
-	from := min(max(start-prefetchMargin, 0), blockKeys)
-	unary := min((from+keys)*in.high/(blockKeys/8)+8, 8*in.high)
-	kernel.Prefetch(r.data[in.off : in.off+unary])
-	at := min(in.off+8*in.high+from*in.width>>3, r.dirOff)
-	kernel.Prefetch(r.data[at:min(at+keys*in.width>>3, r.dirOff)])
-}
-
-// prefetchNext asks for what a range has of block b, which is not its first, before the one before is scanned. The hardware, which follows
-// a stream by itself, is a microsecond late at fifty million keys, where every range has two or three blocks.
-func (r *keyRun) prefetchNext(b int, p *keyRange) {
-	in := r.info(b)
-	keys := blockKeys
-	if b+1 == int(p.end) {
-		steps := min(shr(p.last, in.width)-shr(r.base(b), in.width), 64*maxHighWords)
-		keys = min(int(steps)*keysPerStep[in.high]>>16+prefetchMargin, blockKeys)
-	}
-	kernel.Prefetch(r.data[in.off:min(in.off+8*in.high+keys*in.width>>3, r.dirOff)])
-}
-
 // scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query. The first lead bits of every key in
 // question are off bits away from those of q.
 type scanFor struct {
@@ -233,6 +173,9 @@ type scanFor struct {
 	k     int
 	lead  int
 	off   int
+
+	first, last uint64 // only keys between these are wanted, all others belong to other ranges
+
 	batch *batch // of which the search is part, or nil
 	query uint32 // its position there
 }
@@ -240,37 +183,33 @@ type scanFor struct {
 // scanRange compares the keys of one range.
 func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 	run := f.run
-	first, in := max(int(p.block), 1)-1, unpackInfo(p.info)
-	// Of these widths the range's borders are prefix values of a block, and comparing low bits alone is worth it.
-	least, most := f.leastWidth(64-f.lead), 64-f.leadBits
+	f.first, f.last = p.first, p.last
+	first, in := p.start(), unpackInfo(p.info)
 	for b := first; b < int(p.end); b++ {
-		if err := run.check(b); err != nil {
-			return err
-		}
 		if b > first {
 			in = run.info(b)
+		}
+		if b > first || p.info&checkedBit == 0 {
+			if err := run.check(b); err != nil {
+				return err
+			}
 		}
 		if b+1 < int(p.end) {
 			run.prefetchNext(b+1, p)
 		}
-		starts, ends := b < int(p.block), b == int(p.end)-1 && p.last < run.last
-		if in.width > most || in.width < least {
-			lo, hi := run.cut(b, in, p, starts, ends)
+		bound := f.bound(in.width)
+		from, to := p.borders(b, in)
+		var lo, hi int
+		switch {
+		case in.width < leastWidth(bound):
+			lo, hi = kernel.RankZeros(run.data[in.off:in.off+8*in.high], from, to, run.count(b))
 			if err := x.scanKeys(f, b, in, lo, hi, s); err != nil {
 				return err
 			}
 			continue
+		default:
+			s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, bound)
 		}
-		from, to := uint64(0), ^uint64(0)
-		base := shr(run.base(b), in.width)
-		if starts {
-			from = shr(p.first, in.width) - base
-		}
-		if ends {
-			to = shr(p.last, in.width) - base + 1
-		}
-		var lo, hi int
-		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, f.k-f.off)
 		if s.Stats.Candidates += hi - lo; len(s.pos) == 0 {
 			continue
 		}
@@ -281,16 +220,22 @@ func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 	return nil
 }
 
-// cut returns the positions [lo, hi) of the checked block b that are in the range; the range starts or ends in it as said.
-func (r *keyRun) cut(b int, in blockInfo, p *keyRange, starts, ends bool) (lo, hi int) {
-	hi = r.count(b)
-	if starts {
-		lo = r.lowerInBlock(b, in, p.first)
+// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its own.
+func (r *keyRange) startsIn(b int) bool { return b < int(r.block) }
+func (r *keyRange) endsIn(b int) bool   { return b == int(r.end)-1 && r.last < r.run.last }
+
+// borders returns the prefixes [from, to) that the range has in block b, counted from the block's first. Where prefixes are shorter than
+// the lead, its neighbours may share them.
+func (r *keyRange) borders(b int, in blockInfo) (from, to uint64) {
+	base := shr(r.run.base(b), in.width)
+	to = ^uint64(0)
+	if r.startsIn(b) {
+		from = shr(r.first, in.width) - base
 	}
-	if ends {
-		hi = r.lowerInBlock(b, in, p.last+1)
+	if r.endsIn(b) {
+		to = shr(r.last, in.width) - base + 1
 	}
-	return lo, hi
+	return from, to
 }
 
 // bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
@@ -303,21 +248,15 @@ func (f *scanFor) bound(width int) int {
 
 // leastWidth is the width of low bits from which on comparing them alone is worth it. Of w random bits, w/2 - 5 or fewer are set once
 // in twenty times, about; where more pass by chance it is cheaper to decode all keys.
-func (f *scanFor) leastWidth(width int) int { return 2*f.bound(width) + 10 }
+func leastWidth(bound int) int { return 2*bound + 10 }
 
-// scanKeys compares the keys [lo, hi) of the checked block b.
+// scanKeys decodes and compares the keys [lo, hi) of the checked block b.
 func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
 	if lo >= hi {
 		return nil
 	}
-	run := f.run
-	if in.width >= f.leastWidth(in.width) {
-		s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, lo, hi, f.q, f.bound(in.width))
-		s.Stats.Candidates += hi - lo
-		return x.confirm(f, b, in, lo, hi, s)
-	}
 	s.Stats.Candidates += hi - lo
-	keys := run.decode(b, in, lo, hi, &s.keys)
+	keys := f.run.decode(b, in, lo, hi, &s.keys)
 	s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
 	for _, i := range s.pos {
 		if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {
@@ -356,9 +295,12 @@ func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch)
 	return nil
 }
 
-// accept adds the documents of a key of table t, which is near enough, unless an earlier table has found it: the first table that
+// accept adds the documents of a key of table t, which is near enough, unless it is out of range or an earlier table has found it: the first table that
 // finds a fingerprint reports it, so that no set of what has been reported is needed.
 func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
+	if key < f.first || key > f.last {
+		return nil
+	}
 	t, diff := f.table, key^f.q
 	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
@@ -378,7 +320,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
 		return nil
 	}
 	p := x.pend(t, hit)
-	x.tables[0].run.prefetch(&p.keyRange, 1)
+	p.prefetch(1)
 	x.names.touch((max(p.block, 1) - 1) << blockShift) // the directory has one cache line for the names of a block of keys
 	s.pending = append(s.pending, p)
 	return nil
@@ -394,7 +336,8 @@ type pendingHit struct {
 func (x *Index) pend(t int, hit Hit) pendingHit {
 	run, fp := x.tables[0].run, hit.Fingerprint
 	block, end := run.blockRange(fp, fp)
-	r := keyRange{first: fp, last: fp, block: uint32(block), end: uint32(end), info: run.infoWord(max(block, 1) - 1), table: uint8(t)}
+	r := keyRange{run: run, first: fp, last: fp, block: uint32(block), end: uint32(end), table: uint8(t)}
+	r.info = run.infoWord(r.start())
 	return pendingHit{hit, r}
 }
 
@@ -407,7 +350,7 @@ func (x *Index) resolve(t int, hit Hit, s *Scratch) error {
 // settle adds the documents of a pending hit.
 func (x *Index) settle(p *pendingHit, s *Scratch) error {
 	run, fp, found := x.tables[0].run, p.hit.Fingerprint, false
-	for b := max(int(p.block), 1) - 1; b < int(p.end); b++ {
+	for b := p.start(); b < int(p.end); b++ {
 		if err := run.check(b); err != nil {
 			return err
 		}
@@ -431,7 +374,7 @@ func (x *Index) settle(p *pendingHit, s *Scratch) error {
 // scanAll compares all keys of table 0, but for the blocks whose common leading bits are too far away.
 func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 	run := x.tables[0].run
-	f := scanFor{permuted: &x.tables[0], q: q, k: k}
+	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	for b := range run.blocks {
 		limit := run.last
 		if b+1 < run.blocks {
@@ -446,7 +389,16 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 		if err := run.check(b); err != nil {
 			return err
 		}
-		if err := x.scanKeys(&f, b, run.info(b), 0, run.count(b), s); err != nil {
+		in, n := run.info(b), run.count(b)
+		var err error
+		if bound := f.bound(in.width); in.width < leastWidth(bound) {
+			err = x.scanKeys(&f, b, in, 0, n, s)
+		} else {
+			s.Stats.Candidates += n
+			s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, 0, n, q, bound)
+			err = x.confirm(&f, b, in, 0, n, s)
+		}
+		if err != nil {
 			return err
 		}
 	}

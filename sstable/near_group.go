@@ -22,7 +22,7 @@ func NearGroup(tables []*Reader, q uint64, k int, s *GroupScratch, each func(tab
 			r.index.aim(q, k, &s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
-			r.index.prepare(q, k, &s.Scratch, &s.plans[i])
+			r.index.plan(q, k, &s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
 			s.Stats = NearStats{}

@@ -56,10 +56,21 @@ type allocation struct {
 // first, and not greater than last.
 type keyRange struct {
 	first, last uint64
-	block, end  uint32
-	table, dist uint8  // of which shell it is
-	window      uint32 // where the search for it starts in the directory
+	run         *keyRun
 	info        uint64 // the info word of the block it starts in
+	block, end  uint32
+	window      uint32 // where the search for it starts in the directory
+	table, dist uint8  // of which shell it is
+}
+
+// start returns the block that the range starts in.
+func (r *keyRange) start() int { return max(int(r.block), 1) - 1 }
+
+// find looks the range up in the directory, from its window on.
+func (r *keyRange) find() {
+	block, end := r.run.blockRangeFrom(int(r.window), r.first, r.last)
+	r.block, r.end = uint32(block), uint32(end)
+	r.info = r.run.infoWord(r.start())
 }
 
 // planner chooses the radii of one search.
@@ -87,48 +98,59 @@ type searchPlan struct {
 	first, end  int        // its ranges: planner.ranges[first:end]
 }
 
-// aim begins a plan and prefetches what plan will look at first.
+// aim begins a plan: it asks for the places of the directories that plan will look at first.
 func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return
 	}
 	p.allocation, p.first = x.standardPlan(min(k, maxDistance), s), len(s.ranges)
-	if !p.scan {
-		for t := range x.tables {
-			if p.radius[t] >= 0 {
-				table := &x.tables[t]
-				key := table.apply(q)
-				r := keyRange{first: key &^ table.rest, last: key | table.rest, table: uint8(t)}
-				r.window = uint32(table.run.touch(r.first))
-				s.ranges = append(s.ranges, r)
-			}
-		}
-	}
-	p.end = len(s.ranges)
-}
-
-// plan completes what aim has begun.
-func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
-	if p.allocation == nil || p.scan {
+	if p.scan {
 		return
 	}
-	if p.flat {
-		sum := 0.0
-		for i := p.first; i < p.end; i++ {
-			r := &s.ranges[i]
-			table := &x.tables[r.table]
-			block, end := table.run.blockRangeFrom(int(r.window), r.first, r.last)
-			r.block, r.end, r.info = uint32(block), uint32(end), table.run.infoWord(max(block, 1)-1)
-			sum += table.rangeCost(block, end)
+	s.ranges = slices.Grow(s.ranges, len(x.tables))[:p.first+len(x.tables)]
+	p.end = p.first
+	for t := range x.tables {
+		if p.radius[t] < 0 {
+			continue
 		}
-		if !p.overruns(sum) {
-			return
-		}
+		table, r := &x.tables[t], &s.ranges[p.end]
+		key := table.apply(q)
+		r.run, r.first, r.last, r.table, r.dist = table.run, key&^table.rest, key|table.rest, uint8(t), 0
+		r.window = uint32(table.run.touch(r.first))
+		p.end++
+	}
+	s.ranges = s.ranges[:p.end]
+}
+
+// plan completes a plan and asks for what its search begins with. It reads directories only.
+func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
+	if p.allocation == nil || p.scan || p.flat && !p.overruns(x.findFlat(s.ranges[p.first:p.end])) {
+		return
 	}
 	p.first = len(s.ranges)
 	x.planShells(q, min(k, maxDistance), s, p)
 	p.end = len(s.ranges)
+	for i := p.first; i < min(p.first+prefetchAhead, p.end); i++ {
+		x.prefetch(&s.ranges[i])
+	}
 }
+
+// findFlat looks up and prefetches the ranges of an allocation without radius above 0, and returns their cost. There are so few of them
+// that they are asked for at once.
+func (x *Index) findFlat(ranges []keyRange) float64 {
+	sum := 0.0
+	for i := range ranges {
+		r := &ranges[i]
+		table := &x.tables[r.table]
+		r.find()
+		r.prefetch(table.ahead)
+		sum += table.rangeCost(int(r.block), int(r.end))
+	}
+	return sum
+}
+
+// prefetch asks for what the scan of a range begins with.
+func (x *Index) prefetch(r *keyRange) { r.prefetch(x.tables[r.table].ahead) }
 
 // overruns reports whether the ranges of an allocation, which cost sum, are much dearer than was expected.
 func (a *allocation) overruns(sum float64) bool { return sum > overrun*a.ns+cost.probe }
@@ -289,18 +311,17 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 	if d > lead {
 		return
 	}
-	p := keyRange{table: uint8(t), dist: uint8(d)}
+	p := keyRange{run: table.run, table: uint8(t), dist: uint8(d)}
 	sum := 0.0
 	first := key &^ table.rest
 	flip := uint64(1)<<uint(d) - 1
 	for n := choose(lead, d); n > 0; n-- {
 		p.first = first ^ flip<<uint(64-lead)
 		p.last = p.first | table.rest
-		block, end := table.run.blockRange(p.first, p.last)
-		p.block, p.end = uint32(block), uint32(end)
-		p.info = table.run.infoWord(max(block, 1) - 1)
+		p.window = uint32(table.run.window(p.first))
+		p.find()
 		s.ranges = append(s.ranges, p)
-		sum += table.rangeCost(block, end)
+		sum += table.rangeCost(int(p.block), int(p.end))
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low

@@ -12,7 +12,10 @@
 // name that is unknown, or that the processor lacks, is passed over.
 package kernel
 
-import "os"
+import (
+	"os"
+	"unsafe"
+)
 
 // Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
 const Slack = 64
@@ -99,6 +102,20 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 func Prefetch(p []byte) {
 	if active != pureGo && len(p) > 0 {
 		prefetchAsm(p)
+	}
+}
+
+// PrefetchAt is Prefetch of n bytes from p on, wherever that is; n is at least 1.
+func PrefetchAt(p unsafe.Pointer, n uintptr) {
+	if active != pureGo {
+		prefetchAtAsm(p, n)
+	}
+}
+
+// Prefetch2 is Prefetch for two places at once.
+func Prefetch2(p, q []byte) {
+	if active != pureGo && len(p) > 0 && len(q) > 0 {
+		prefetch2Asm(p, q)
 	}
 }
 

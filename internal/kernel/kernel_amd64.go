@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"slices"
+	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
@@ -154,6 +155,14 @@ func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
 }
 
 func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }
+
+func prefetchAtAsm(p unsafe.Pointer, n uintptr) {
+	prefetchLines((*byte)(p), int(uintptr(p)&63+n+63)>>6)
+}
+
+func prefetch2Asm(p, q []byte) {
+	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
+}
 
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZeros(&unary[0], len(unary)>>3, from, to, n)

@@ -2,6 +2,8 @@
 
 package kernel
 
+import "unsafe"
+
 func bestKind() kind { return pureGo }
 
 func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
@@ -16,7 +18,9 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 	return scanManyGo(dst, queries, keys, k)
 }
 
-func prefetchAsm([]byte) {}
+func prefetchAsm([]byte)                    {}
+func prefetchAtAsm(unsafe.Pointer, uintptr) {}
+func prefetch2Asm(_, _ []byte)              {}
 
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZerosGo(unary, from, to, n)

@@ -11,14 +11,31 @@ TEXT ·prefetchLines(SB), NOSPLIT, $0-16
 	MOVQ n+8(FP), CX
 
 line:
-	TESTQ      CX, CX
-	JLE        done
 	PREFETCHT0 (AX)
 	ADDQ       $0x40, AX
 	DECQ       CX
-	JMP        line
+	JNZ        line
+	RET
 
-done:
+// func prefetchTwo(p *byte, n int, q *byte, m int)
+// Requires: MMX+
+TEXT ·prefetchTwo(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), AX
+	MOVQ n+8(FP), CX
+
+p:
+	PREFETCHT0 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        p
+	MOVQ       q+16(FP), AX
+	MOVQ       m+24(FP), CX
+
+q:
+	PREFETCHT0 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        q
 	RET
 
 // func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)

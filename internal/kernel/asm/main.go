@@ -8,11 +8,13 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 func main() {
 	ConstraintExpr("amd64,!purego")
 	prefetch()
+	prefetchTwo()
 	rankZeros()
 	lanes := laneNumbers()
 	scanPacked512(lanes)
@@ -31,15 +33,24 @@ func main() {
 func prefetch() {
 	TEXT("prefetchLines", NOSPLIT, "func(p *byte, n int)")
 	Doc("prefetchLines asks for n cache lines from p on.")
-	p := Load(Param("p"), GP64())
-	n := Load(Param("n"), GP64())
-	Label("line")
-	TESTQ(n, n)
-	JLE(LabelRef("done"))
+	prefetchLoop("line", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
+	RET()
+}
+
+// prefetchTwo asks for lines in two places, of each one at least: a call for both costs as much as a call for one.
+func prefetchTwo() {
+	TEXT("prefetchTwo", NOSPLIT, "func(p *byte, n int, q *byte, m int)")
+	Doc("prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.")
+	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
+	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))
+	RET()
+}
+
+// prefetchLoop asks for n cache lines, at least one, from p on.
+func prefetchLoop(name string, p, n Register) {
+	Label(name)
 	PREFETCHT0(Mem{Base: p})
 	ADDQ(Imm(64), p)
 	DECQ(n)
-	JMP(LabelRef("line"))
-	Label("done")
-	RET()
+	JNZ(LabelRef(name))
 }
