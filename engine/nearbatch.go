@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/radix"
@@ -48,7 +49,9 @@ func (s *Snapshot) nearBatch(ctx context.Context, fps []uint64, k, queries, matc
 			yield(BatchMatch{}, err)
 			return
 		}
-		b := &nearBatch{s: s, ctx: ctx, k: k, most: matches}
+		b := batchPool.Get().(*nearBatch)
+		b.s, b.ctx, b.k, b.most = s, ctx, k, matches
+		defer b.release()
 		size := queries
 		for first := 0; first < len(fps); {
 			b.queries = fps[first:min(first+size, len(fps))]
@@ -94,6 +97,14 @@ type nearBatch struct {
 	room  radix.Pairs
 	ids   []byte // IDs, one after the other
 	ends  []int  // of each of them
+}
+
+// batchPool keeps the memory of runs that are over, until the garbage collector needs it.
+var batchPool = sync.Pool{New: func() any { return new(nearBatch) }}
+
+func (b *nearBatch) release() {
+	b.s, b.ctx, b.queries = nil, nil, nil
+	batchPool.Put(b)
 }
 
 // search finds the matches of a chunk.
@@ -144,7 +155,9 @@ func (b *nearBatch) table(p *part) error {
 	}
 	b.other = slices.Grow(b.other[:0], len(b.hits))[:len(b.hits)]
 	b.hits, b.other = radix.Sort(b.hits, b.other, 32)
-	b.docs = b.docs[:0]
+	b.docs = slices.Grow(b.docs[:0], len(b.hits))
+	b.found.Keys, b.found.Vals = slices.Grow(b.found.Keys, len(b.hits)), slices.Grow(b.found.Vals, len(b.hits))
+	b.ends = slices.Grow(b.ends, len(b.hits))
 	for i, h := range b.hits {
 		if i%4096 == 0 && b.ctx.Err() != nil {
 			return b.ctx.Err()

@@ -41,7 +41,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 		k = r.IntN(65)
 	}
 	es := m.sorted()
-	fps := make([]uint64, r.IntN(40))
+	fps := make([]uint64, r.IntN(8))
 	for i := range fps {
 		fps[i] = r.Uint64()
 		if len(es) > 0 && r.IntN(4) > 0 {
@@ -50,7 +50,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 	}
 	want := wantBatch(m, fps, k)
 	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.NearBatch(context.Background(), fps, k)), want)
-	chunked := s.nearBatch(context.Background(), fps, k, 1+r.IntN(20), r.IntN(20))
+	chunked := s.nearBatch(context.Background(), fps, k, 1+r.IntN(5), r.IntN(20))
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
 
@@ -248,35 +248,4 @@ func TestNearBatchAmongWriters(t *testing.T) {
 		}
 	})
 	wg.Wait()
-}
-
-// BenchmarkNearBatch reports what a query takes in batches of several sizes, IDs included.
-func BenchmarkNearBatch(b *testing.B) {
-	db, some := benchDB(b)
-	r := rand.New(rand.NewPCG(8, 8))
-	queries := make([]uint64, 1_000_000)
-	for i := range queries { // the odd ones are as far from everything as random ones are
-		queries[i] = r.Uint64()
-		if i%2 == 0 {
-			e := some[2*r.IntN(len(some)/2)]
-			queries[i] = e ^ 1<<r.IntN(64)
-		}
-	}
-	for _, size := range []int{100, 1000, 100_000, len(queries)} {
-		for _, k := range []int{3, 6} {
-			b.Run(fmt.Sprintf("k=%d/batch=%d", k, size), func(b *testing.B) {
-				n := 0
-				for b.Loop() {
-					for _, err := range db.NearBatch(context.Background(), queries[:size], k) {
-						if err != nil {
-							b.Fatal(err)
-						}
-						n++
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/query")
-				b.ReportMetric(float64(n)/float64(b.N*size), "matches/query")
-			})
-		}
-	}
 }

@@ -175,9 +175,6 @@ type scanFor struct {
 	off   int
 
 	first, last uint64 // only keys between these are wanted, all others belong to other ranges
-
-	batch *batch // of which the search is part, or nil
-	query uint32 // its position there
 }
 
 // scanRange compares the keys of one range.
@@ -315,10 +312,6 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
 		}
 	}
 	hit.Fingerprint = f.invert(key)
-	if f.batch != nil {
-		f.batch.unresolved = append(f.batch.unresolved, batchHit{hit, f.query})
-		return nil
-	}
 	p := x.pend(t, hit)
 	p.prefetch(1)
 	x.names.touch((max(p.block, 1) - 1) << blockShift) // the directory has one cache line for the names of a block of keys

@@ -6,29 +6,26 @@ import (
 	"slices"
 )
 
-// A batch of searches shares one walk through each table. All use the radii that are best for mean ranges. A table is either
-//
-//	joined	its blocks are decoded one after the other, and the keys of each lead compared with all queries that have this lead,
-//		or one within the table's radius of it (near_batch_join.go): for many queries
-//	probed	the queries are sorted by their permuted keys, and each probes its ranges, so that those that need the same block follow
-//		each other and find it in the cache: for few
-//
-// A query that meets a hot range, which would cost it more than a search of its own, is set aside when the first such range is seen; later
-// it is searched alone, with radii of its own, and of what that finds the part that the tables before had found already is left out.
+// A batch of many searches is joined with a table after the other: the table's blocks are decoded in order, and the keys of each lead
+// compared with all queries that have this lead, or one within the table's radius of it (near_batch_join.go). All use the radii that are
+// best for mean ranges. A query that meets a hot range, which would cost it more than a search of its own, is set aside when the first such
+// range is seen; later it is searched alone, with radii of its own, and of what that finds the part that the tables before had found
+// already is left out.
 //
 // Hits of tables after the first are fingerprints, whose documents run 0 has. They are collected and looked up there in order
 // (near_batch_resolve.go).
+//
+// The queries of a small batch are all searched alone, a few at a time step by step, in the order of run 0.
 
 // batch is the working memory of a batch.
 type batch struct {
-	order, spare []batchItem // the queries as a table permutes them
+	order, spare []batchItem // queries as a table permutes them
 	aside        []uint8     // of each query, 1 + the table where it was set aside, or 0
 	alone        []float32   // of each query, the price of searching for it alone, or 0 if nobody has asked for it
-	hits         []Hit       // of a query that is searched alone
 	found        []batchItem // fingerprints without their documents
 
-	window     []batchEntry // of a table that is probed
-	unresolved []batchHit   // what a window has found
+	plans [batchWindow]searchPlan // of queries that are searched alone
+	hits  []Hit                   // of one of them
 
 	joinScratch
 }
@@ -38,18 +35,6 @@ type batchItem struct {
 	key      uint64
 	query    uint32 // position in the batch
 	distance uint8
-}
-
-// batchHit is a fingerprint that a query has found, without its documents.
-type batchHit struct {
-	Hit
-	query uint32
-}
-
-// batchEntry is a query of the window with its ranges, up to end.
-type batchEntry struct {
-	batchItem
-	end int
 }
 
 // batchCall is one call of NearBatch.
@@ -72,23 +57,67 @@ func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scrat
 	k = min(k, maxDistance)
 	c := &batchCall{ctx, queries, k, x.standardPlan(k, s), s, emit}
 	w := &s.batch
-	w.found, w.unresolved = w.found[:0], w.unresolved[:0]
+	w.found = w.found[:0]
 	w.aside = append(w.aside[:0], make([]uint8, len(queries))...)
 	w.alone = append(w.alone[:0], make([]float32, len(queries))...)
+	if joins, ns := x.planJoins(c); ns < float64(len(queries))*c.a.ns {
+		for _, j := range joins {
+			x.orderQueries(c, j.table, j.bits, false)
+			if err := x.joinTable(c, j); err != nil {
+				return err
+			}
+		}
+	} else {
+		for i := range w.aside {
+			w.aside[i] = 1
+		}
+	}
+	return x.searchAside(c)
+}
+
+// planJoins returns the joins that answer a batch, and what they are expected to take.
+func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	if c.a.scan {
-		return x.batchScan(c)
+		return []*join{{permuted: &x.tables[0], all: true}}, x.joinCost(0, 0, 0, len(c.queries))
 	}
 	for t := range x.tables {
 		if c.a.radius[t] < 0 {
 			continue
 		}
-		if err := x.batchTable(c, t); err != nil {
+		j := &join{permuted: &x.tables[t], table: t, radius: int(c.a.radius[t]), limit: cost.probe}
+		for d := range j.radius + 1 {
+			j.limit += overrun * x.meanShell(t, d)
+		}
+		cheapest := 0.0
+		j.bits, cheapest = x.joinBits(t, j.radius, len(c.queries))
+		joins, ns = append(joins, j), ns+cheapest
+	}
+	return joins, ns
+}
+
+// batchWindow is how many queries that are searched alone go step by step: directories first, then ranges, so that their cache misses
+// overlap. What is prefetched for them has to stay in the first caches.
+const batchWindow = 4
+
+// searchAside searches for each query that has been set aside alone.
+func (x *Index) searchAside(c *batchCall) error {
+	s, w := c.s, &c.s.batch
+	x.orderQueries(c, 0, resolveBits, true)
+	for rest := w.order; len(rest) > 0; {
+		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-	}
-	for i := range queries {
-		if w.aside[i] != 0 {
-			if err := x.nearAlone(c, i); err != nil {
+		some := rest[:min(batchWindow, len(rest))]
+		rest = rest[len(some):]
+		s.ranges = s.ranges[:0]
+		for i, item := range some {
+			x.aim(c.queries[item.query], c.k, s, &w.plans[i])
+		}
+		for i, item := range some {
+			x.plan(c.queries[item.query], c.k, s, &w.plans[i])
+		}
+		for i, item := range some {
+			if err := x.finishAlone(c, int(item.query), &w.plans[i]); err != nil {
 				return err
 			}
 		}
@@ -96,49 +125,13 @@ func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scrat
 	return nil
 }
 
-// batchScan compares all queries with all fingerprints.
-func (x *Index) batchScan(c *batchCall) error {
-	if joined := x.joinCost(0, 0, 0, len(c.queries)); joined < float64(len(c.queries))*x.scanCost() {
-		c.s.Stats.Scans++
-		x.orderQueries(c, 0, 0)
-		return x.joinTable(c, &join{permuted: &x.tables[0], all: true})
-	}
-	for i := range c.queries {
-		if err := x.nearAlone(c, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// batchTable searches table t for all queries that have not been set aside.
-func (x *Index) batchTable(c *batchCall, t int) error {
-	radius := int(c.a.radius[t])
-	probes := 0.0
-	for d := range radius + 1 {
-		probes += x.meanShell(t, d)
-	}
-	limit := cost.probe + overrun*probes
-	bits, joined := x.joinBits(t, radius, len(c.queries))
-	if joined < windowShare*probes*float64(len(c.queries)) {
-		x.orderQueries(c, t, bits)
-		return x.joinTable(c, &join{permuted: &x.tables[t], table: t, radius: radius, bits: bits, limit: limit})
-	}
-	x.orderQueries(c, t, windowBits)
-	return x.probeTable(c, t, limit)
-}
-
-// nearAlone searches for one query and emits what the tables before the one where it was set aside have not found.
-func (x *Index) nearAlone(c *batchCall, query int) error {
+// finishAlone emits what a query that is planned finds and the tables before the one where it was set aside have not found.
+func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
-	err := c.ctx.Err()
-	if err != nil {
+	if w.hits, err = x.finish(q, c.k, c.s, p, w.hits[:0]); err != nil {
 		return err
 	}
-	if w.hits, err = x.Near(q, c.k, c.s, w.hits[:0]); err != nil {
-		return err
-	}
-	done := max(int(w.aside[query])-1, 0)
+	done := int(w.aside[query]) - 1
 	for _, h := range w.hits {
 		if x.foundBefore(c, done, h.Fingerprint^q) {
 			continue
@@ -160,20 +153,20 @@ func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
 	return false
 }
 
-// orderQueries leaves the queries that have not been set aside in order, sorted by the leading bits of their keys in table t: sortItems,
-// but for the first pass, which makes the items.
-func (x *Index) orderQueries(c *batchCall, t, leading int) {
+// orderQueries leaves the queries that have been set aside, or have not, in order, sorted by the leading bits of their keys in table t. It
+// is sortItems, but for the first pass, which makes the items.
+func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
 	w, table := &c.s.batch, &x.tables[t]
 	r := newItemRadix(leading)
 	for i, q := range c.queries {
-		if w.aside[i] == 0 {
+		if (w.aside[i] != 0) == aside {
 			r.count(table.apply(q))
 		}
 	}
 	n := r.starts()
 	w.order, w.spare = resized(w.order, n), resized(w.spare, n)
 	for i, q := range c.queries {
-		if w.aside[i] == 0 {
+		if (w.aside[i] != 0) == aside {
 			key := table.apply(q)
 			slot := &r.low[r.lowDigit(key)]
 			w.spare[*slot] = batchItem{key: key, query: uint32(i)}

@@ -59,10 +59,11 @@ func benchBatches(b *testing.B, x *Index, data string, queries []uint64, ks, siz
 				var err error
 				for b.Loop() {
 					if size > 1 {
-						err = x.NearBatch(b.Context(), queries[:size], k, s, func(int, Hit) error { hits++; return nil })
+						some := queries[done%(len(queries)-size+1):][:size]
+						err = x.NearBatch(b.Context(), some, k, s, func(int, Hit) error { hits++; return nil })
 						done += size
 					} else {
-						for _, q := range queries[done%len(queries):][:100] {
+						for _, q := range queries[done%(len(queries)-100):][:100] {
 							if dst, err = x.Near(q, k, s, dst[:0]); err != nil {
 								break
 							}

@@ -32,14 +32,15 @@ const (
 // memory comes.
 type joinModel struct {
 	decode float64 // a key
-	group  float64 // entering a group of queries
+	look   float64 // finding out that a group has no queries
+	group  float64 // entering one that has
 	pair   float64 // comparing a query with a key
 }
 
 var joinCosts = map[string]joinModel{
-	"avx512": {decode: 0.6, group: 20, pair: 0.04},
-	"avx2":   {decode: 2.3, group: 25, pair: 0.27},
-	"go":     {decode: 2.3, group: 30, pair: 0.9},
+	"avx512": {decode: 0.6, look: 2.5, group: 20, pair: 0.04},
+	"avx2":   {decode: 2.3, look: 2.5, group: 25, pair: 0.27},
+	"go":     {decode: 2.3, look: 2.5, group: 30, pair: 0.9},
 }
 
 var joinOf = joinCosts[kernel.Name()]
@@ -68,14 +69,18 @@ type join struct {
 // group returns the group of a key.
 func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
 
-// joinCost is what joining table t by groups of so many bits is expected to take.
+// joinCost is what joining table t by groups of so many bits is expected to take, if keys and queries are spread evenly.
 func (x *Index) joinCost(t, radius, bits, queries int) float64 {
 	n, groups := float64(x.tables[t].run.n), math.Ldexp(1, bits)
 	flips := 0.0
 	for d := range radius + 1 {
 		flips += choose(bits, min(d, bits))
 	}
-	return n*joinOf.decode + groups + min(groups, n)*flips*joinOf.group + float64(queries)*flips*n/groups*joinOf.pair
+	rows := float64(queries) / groups
+	filled := 1 - math.Exp(-rows) // share of the groups that have queries (Poisson)
+	rows += 1.5 * filled          // as tiles have four
+	visits := min(groups, n) * flips
+	return n*joinOf.decode + groups + visits*(joinOf.look+filled*joinOf.group+rows*max(n/groups, 1)*joinOf.pair)
 }
 
 // joinBits returns the number of bits by which joining table t is cheapest, and what that costs.

@@ -5,6 +5,8 @@ import "github.com/simdb/simdb/internal/kernel"
 const (
 	// waitingHits is how many fingerprints are collected at least before their documents are looked up.
 	waitingHits = 1 << 16
+	// resolveBits is how finely they are sorted: a finer order would bring no block closer that these bits do not.
+	resolveBits = 22
 	// resolveAhead is how many fingerprints' blocks are prefetched together.
 	resolveAhead = 16
 )
@@ -20,7 +22,7 @@ func (x *Index) resolveSome(c *batchCall, t int) error {
 // resolveFound emits the documents of the fingerprints that table t has found, which it looks up in the order of run 0.
 func (x *Index) resolveFound(c *batchCall, t int) error {
 	w := &c.s.batch
-	w.spare = sortItems(w.found, w.spare, windowBits)
+	w.spare = sortItems(w.found, w.spare, resolveBits)
 	r := resolver{keyRun: x.tables[0].run, current: -1}
 	for rest := w.found; len(rest) > 0; {
 		if err := c.ctx.Err(); err != nil {

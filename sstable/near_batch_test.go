@@ -95,38 +95,31 @@ func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
 	return &a
 }
 
-// batchAnyhow is NearBatch with ways of searching, and of setting queries aside, drawn at random.
+// batchAnyhow is NearBatch with groups, and limits beyond which queries are set aside, drawn at random.
 func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 	w := &c.s.batch
 	w.aside, w.alone = make([]uint8, len(c.queries)), make([]float32, len(c.queries))
 	for t := range x.tables {
 		radius, limit := int(c.a.radius[t]), math.Inf(1)
+		if radius < 0 {
+			continue
+		}
 		if r.IntN(2) == 0 {
 			limit = r.Float64() * 1000
 		}
-		var err error
-		switch lead := x.tables[t].leadBits; {
-		case radius < 0:
-		case r.IntN(3) == 0 && choose(lead, radius) < 1000:
-			x.orderQueries(c, t, windowBits)
-			err = x.probeTable(c, t, limit)
-		default:
-			bits := r.IntN(min(lead, 12) + 1)
-			x.orderQueries(c, t, bits)
-			err = x.joinTable(c, &join{permuted: &x.tables[t], table: t, radius: radius, bits: bits, limit: limit})
+		for i := range w.aside {
+			if w.aside[i] == 0 && r.IntN(20) == 0 {
+				w.aside[i] = uint8(t + 1)
+			}
 		}
+		bits := r.IntN(min(x.tables[t].leadBits, 12) + 1)
+		x.orderQueries(c, t, bits, false)
+		err := x.joinTable(c, &join{permuted: &x.tables[t], table: t, radius: radius, bits: bits, limit: limit})
 		if err != nil {
 			return err
 		}
 	}
-	for i := range c.queries {
-		if w.aside[i] != 0 {
-			if err := x.nearAlone(c, i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return x.searchAside(c)
 }
 
 func TestSortItems(t *testing.T) {
@@ -200,36 +193,6 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 	}
 }
 
-func TestNearBatchSetsHotQueriesAside(t *testing.T) {
-	r := testRand("aside", 0)
-	fps := keyShapes[0].make(r, 300_000)
-	hot := fps[0] &^ 0xffff
-	for i := range 50_000 {
-		fps[i] = hot | uint64(i)
-	}
-	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-	s := new(Scratch)
-	queries := []uint64{hot | 7, r.Uint64(), hot ^ 1<<20, hot ^ 1<<50}
-	got := make([][]Hit, len(queries))
-	err := x.NearBatch(t.Context(), queries, 3, s, func(i int, h Hit) error {
-		got[i] = append(got[i], h)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if aside := s.batch.aside; aside[0] == 0 || aside[1] != 0 || aside[2] == 0 || aside[3] != 2 {
-		t.Errorf("set aside: %v", aside)
-	}
-	for i, q := range queries {
-		sortHits(got[i])
-		if want := bruteNear(fps, q, 3); !slices.Equal(got[i], want) {
-			t.Errorf("query %d: %d hits, want %d", i, len(got[i]), len(want))
-		}
-	}
-}
-
 // TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what is there.
 func TestNearBatchNoticesDamage(t *testing.T) {
 	r := testRand("batch damage", 0)
@@ -271,6 +234,8 @@ func TestNearBatchMissingFingerprint(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 1 << 40})
 	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	defer func(c costModel) { cost = c }(cost)
+	cost.scan = 1e6
 	x := newIndex(l, openRuns(t, sections))
 	for seed := range 8 {
 		c := &batchCall{t.Context(), []uint64{1<<41 | 1<<45}, 1, &allocation{radius: [maxTables]int8{0, 0}}, new(Scratch), nil}
