@@ -173,9 +173,12 @@ func (r *keyRun) lowerInBlock(b int, in blockInfo, key uint64) int {
 }
 
 // keyAt returns key i of a checked block b.
-func (r *keyRun) keyAt(b int, in blockInfo, i int) uint64 {
+func (r *keyRun) keyAt(b int, in blockInfo, i int) uint64 { return r.keyFrom(b, in, i, 0, 0) }
+
+// keyFrom is keyAt for callers that know that zero number from comes right before one number lo <= i (RankZeros), or that both are 0.
+func (r *keyRun) keyFrom(b int, in blockInfo, i, lo int, from uint64) uint64 {
 	unary := r.data[in.off : in.off+8*in.high]
-	prefix := shr(r.base(b), in.width) + uint64(selectOne(unary, i)-i)
+	prefix := shr(r.base(b), in.width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
 	return prefix<<uint(in.width) | kernel.Get(r.packed(in), in.width, i)
 }
 

@@ -19,16 +19,19 @@ func onesCount(unary []byte) int {
 }
 
 // selectOne returns the bit number of one number i, counted from 0, or the number of bits if there are not as many.
-func selectOne(unary []byte, i int) int {
-	at := 0
-	for ; len(unary) >= 8; unary = unary[8:] {
-		w := binary.LittleEndian.Uint64(unary)
+func selectOne(unary []byte, i int) int { return selectOneFrom(unary, 0, i) }
+
+// selectOneFrom counts from bit number from on.
+func selectOneFrom(unary []byte, from, i int) int {
+	skip := ^uint64(0) << (from & 63)
+	for at := from &^ 63; 8*len(unary) >= at+64; at += 64 {
+		w := binary.LittleEndian.Uint64(unary[at>>3:]) & skip
 		ones := bits.OnesCount64(w)
 		if i < ones {
 			return at + kernel.Select(w, i)
 		}
 		i -= ones
-		at += 64
+		skip = ^uint64(0)
 	}
-	return at
+	return 8 * len(unary)
 }

@@ -210,7 +210,7 @@ func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
 		if s.Stats.Candidates += hi - lo; len(s.pos) == 0 {
 			continue
 		}
-		if err := x.confirm(f, b, in, lo, hi, s); err != nil {
+		if err := x.confirm(f, b, in, lo, hi, from, s); err != nil {
 			return err
 		}
 	}
@@ -267,7 +267,7 @@ func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch
 const manyPassed = 24
 
 // confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole.
-func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
+func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, from uint64, s *Scratch) error {
 	var keys []uint64
 	if len(s.pos) >= manyPassed {
 		keys = f.run.decode(b, in, 0, hi, &s.keys)
@@ -280,7 +280,7 @@ func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch)
 		if keys != nil {
 			key = keys[i]
 		} else {
-			key = f.run.keyAt(b, in, int(i))
+			key = f.run.keyFrom(b, in, int(i), lo, from)
 		}
 		if bits.OnesCount64(key^f.q) > f.k {
 			continue
@@ -389,7 +389,7 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 		} else {
 			s.Stats.Candidates += n
 			s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, 0, n, q, bound)
-			err = x.confirm(&f, b, in, 0, n, s)
+			err = x.confirm(&f, b, in, 0, n, 0, s)
 		}
 		if err != nil {
 			return err

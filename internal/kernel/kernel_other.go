@@ -22,6 +22,8 @@ func prefetchAsm([]byte)                    {}
 func prefetchAtAsm(unsafe.Pointer, uintptr) {}
 func prefetch2Asm(_, _ []byte)              {}
 
+func selectBit(w uint64, i int) int { return selectGo(w, i) }
+
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZerosGo(unary, from, to, n)
 }

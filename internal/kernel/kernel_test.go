@@ -335,8 +335,8 @@ func TestSelect(t *testing.T) {
 	for range 20_000 * *rounds {
 		w := r.Uint64() & (r.Uint64() | -uint64(r.IntN(2)))
 		for i, rest := 0, w; rest != 0; i, rest = i+1, rest&(rest-1) {
-			if got := Select(w, i); got != bits.TrailingZeros64(rest) {
-				t.Fatalf("Select(%x, %d) = %d", w, i, got)
+			if got, pure := Select(w, i), selectGo(w, i); got != bits.TrailingZeros64(rest) || pure != got {
+				t.Fatalf("Select(%x, %d) = %d, in Go %d", w, i, got, pure)
 			}
 		}
 	}

@@ -67,9 +67,17 @@ func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q 
 	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
-// Select returns the bit number of one number i of w, which has more than i ones. It halves the word by the counts of its
-// bytes, summed in parallel (Vigna, Broadword implementation of rank/select queries, WEA 2008).
+// Select returns the bit number of one number i, counted from 0, of w, which has more than i ones.
 func Select(w uint64, i int) int {
+	if active == avx512 {
+		return selectBit(w, i)
+	}
+	return selectGo(w, i)
+}
+
+// selectGo halves the word by the counts of its bytes, summed in parallel (Vigna, Broadword implementation of rank/select queries, WEA
+// 2008).
+func selectGo(w uint64, i int) int {
 	const ones = 0x0101010101010101
 	s := w - w>>1&0x5555555555555555
 	s = s&0x3333333333333333 + s>>2&0x3333333333333333

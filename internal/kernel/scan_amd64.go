@@ -10,6 +10,9 @@ func prefetchLines(p *byte, n int)
 // prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.
 func prefetchTwo(p *byte, n int, q *byte, m int)
 
+// selectBit is selectGo.
+func selectBit(w uint64, i int) int
+
 // rankZeros is rankZerosGo; words is at least one, and 1 <= to.
 func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
 

@@ -38,6 +38,18 @@ q:
 	JNZ        q
 	RET
 
+// func selectBit(w uint64, i int) int
+// Requires: BMI, BMI2
+TEXT ·selectBit(SB), NOSPLIT, $0-24
+	MOVQ   w+0(FP), AX
+	MOVQ   i+8(FP), CX
+	MOVQ   $0x00000001, DX
+	SHLXQ  CX, DX, DX
+	PDEPQ  AX, DX, DX
+	TZCNTQ DX, DX
+	MOVQ   DX, ret+16(FP)
+	RET
+
 // func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
 // Requires: BMI, BMI2, POPCNT
 TEXT ·rankZeros(SB), NOSPLIT, $0-56

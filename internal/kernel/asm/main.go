@@ -15,6 +15,7 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	prefetch()
 	prefetchTwo()
+	selectBit()
 	rankZeros()
 	lanes := laneNumbers()
 	scanPacked512(lanes)

@@ -66,3 +66,16 @@ func rankZeros() {
 	Store(to, Return("hi"))
 	RET()
 }
+
+// selectBit is one PDEP, for which Go has no intrinsic.
+func selectBit() {
+	TEXT("selectBit", NOSPLIT, "func(w uint64, i int) int")
+	Doc("selectBit is selectGo.")
+	w, i, bit := Load(Param("w"), GP64()), Load(Param("i"), GP64()), GP64()
+	MOVQ(U32(1), bit)
+	SHLXQ(i, bit, bit)
+	PDEPQ(w, bit, bit)
+	TZCNTQ(bit, bit)
+	Store(bit, ReturnIndex(0))
+	RET()
+}
