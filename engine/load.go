@@ -16,7 +16,7 @@ import (
 // Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables, without the log.
 // Documents become visible and safe a table at a time; what was published stays when the process dies. While one table is
 // written the documents of the next are gathered. One goroutine at a time may use a Loader; the database can be read and
-// written meanwhile, and other loaders may run. Tables are compacted when sixteen of them have been written, and at the end.
+// written meanwhile, and other loaders may run. Tables are compacted when eight have been written, and at the end.
 type Loader struct {
 	db    *DB
 	ctx   context.Context
@@ -40,9 +40,9 @@ type loadResult struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load leaves before they are merged: the more at a time, the fewer times every document is
-	// written again.
-	loadTables = 16
+	// loadTables is how many tables a load writes before it asks for a compaction: more at a time are rewritten less often, but
+	// meanwhile every search goes through all of them.
+	loadTables = 8
 )
 
 // LoadMark returns the position that the last Loader published for source, 0 if there is none.
@@ -287,8 +287,7 @@ func (l *Loader) fill(w *sstable.Writer, c *loadChunk, order tableOrder) error {
 // fingerprint computes sketches, and the fingerprints that are missing, on all workers.
 func (l *Loader) fingerprint(c *loadChunk) error {
 	const share = 64 // documents at a time
-	sketching := l.db.params.Sketch > 0
-	if sketching {
+	if l.db.params.Sketch > 0 {
 		c.sketches = make([][]uint32, len(c.docs))
 	}
 	var wg sync.WaitGroup
@@ -301,22 +300,27 @@ func (l *Loader) fingerprint(c *loadChunk) error {
 					return
 				}
 				for pos := from; pos < min(from+share, len(c.docs)); pos++ {
-					d := &c.docs[pos]
-					if d.text == 0 || d.dropped || d.hasFP && !sketching {
-						continue
-					}
-					text := c.text(pos)
-					sum, sketch := l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
-					if !d.hasFP {
-						c.fps[pos], d.hasFP = sum.fingerprint, sum.words
-					}
-					if sketching {
-						c.sketches[pos] = sketch
-					}
+					l.sum(c, pos)
 				}
 			}
 		})
 	}
 	wg.Wait()
 	return l.ctx.Err()
+}
+
+// sum is fingerprint for one document.
+func (l *Loader) sum(c *loadChunk, pos int) {
+	d := &c.docs[pos]
+	if d.text == 0 || d.dropped || d.hasFP && c.sketches == nil {
+		return
+	}
+	text := c.text(pos)
+	sum, sketch := l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
+	if !d.hasFP {
+		c.fps[pos], d.hasFP = sum.fingerprint, sum.words
+	}
+	if c.sketches != nil {
+		c.sketches[pos] = sketch
+	}
 }

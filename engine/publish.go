@@ -102,17 +102,8 @@ func (p *publication) settle(ctx context.Context) error {
 	v, mems := db.current, append(db.immutable[:len(db.immutable):len(db.immutable)], db.active)
 	db.mu.Unlock()
 	for _, m := range mems {
-		for _, d := range m.cur.docs {
-			if !d.aliveAt(latest) {
-				continue
-			}
-			doc, ok, err := p.table.Lookup(d.ID)
-			if err == nil && ok {
-				err = p.settleOne(doc, place{mem: d})
-			}
-			if err != nil {
-				return err
-			}
+		if err := p.settleMem(m); err != nil {
+			return err
 		}
 	}
 	for i := range v.parts {
@@ -131,6 +122,37 @@ func (p *publication) settle(ctx context.Context) error {
 			if err := p.settleOne(s.doc, place{part: other, doc: s.other}); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// settleMem is settle for a memtable: it looks up the documents of the smaller of the two in the other.
+func (p *publication) settleMem(m *memtable) error {
+	if n := p.table.NumDocs(); int(n) < len(m.cur.docs) {
+		for doc := range n {
+			id, err := p.table.ID(doc)
+			if err != nil {
+				return err
+			}
+			if d := m.find(string(id), latest); d != nil {
+				if err := p.settleOne(doc, place{mem: d}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, d := range m.cur.docs {
+		if !d.aliveAt(latest) {
+			continue
+		}
+		doc, ok, err := p.table.Lookup(d.ID)
+		if err == nil && ok {
+			err = p.settleOne(doc, place{mem: d})
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
