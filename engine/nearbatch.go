@@ -33,8 +33,9 @@ func (db *DB) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[Batc
 }
 
 // NearBatch yields for every fingerprint of fps what Near yields of it: every visible document that differs from it in at most k bits, k in
-// 0..64. Matches come by query, those of a query nearest first, then by ID. Searching for many fingerprints together takes a fraction of
-// the time of as many searches, as they share one walk through each table; it pays from some dozens on.
+// 0..64. Matches come by query, those of a query nearest first, then by ID. Many fingerprints share one walk through each table, which
+// takes a fraction of the time of as many searches: from some ten thousand on, or fewer if k is large or the tables are small. Fewer are
+// searched for one by one.
 //
 // A million queries are searched at a time, fewer if they find more than four million documents. In memory are, of those, 60 bytes a
 // query, 60 bytes a match and its ID. It uses one processor; several can work on parts of a batch. fps must not change meanwhile.
