@@ -33,8 +33,12 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 	for i, in := range inputs {
 		m.renumber[i] = make([]uint32, in.NumDocs())
 		c := &cursor{input: i, it: in.Iter()}
-		if err := m.advance(c); err != nil {
+		more, err := m.advance(c)
+		if err != nil {
 			return nil, err
+		}
+		if more {
+			m.heap = append(m.heap, c)
 		}
 	}
 	heap.Init(&m.heap)
@@ -45,9 +49,14 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 		}
 		m.renumber[c.input][c.it.Doc()] = m.next
 		m.next++
-		heap.Pop(&m.heap)
-		if err := m.advance(c); err != nil {
+		more, err := m.advance(c)
+		if err != nil {
 			return nil, err
+		}
+		if more {
+			heap.Fix(&m.heap, 0)
+		} else {
+			heap.Pop(&m.heap)
 		}
 	}
 	if progress != nil {
@@ -67,13 +76,13 @@ type merger struct {
 	total    int64
 }
 
-// advance moves c to its input's next document to keep and puts it on the heap, unless the input has ended.
-func (m *merger) advance(c *cursor) error {
+// advance moves c to its input's next document to keep, and reports whether there is one.
+func (m *merger) advance(c *cursor) (more bool, err error) {
 	in := m.inputs[c.input]
 	for c.it.Next() {
 		if m.read%4096 == 0 {
 			if err := m.ctx.Err(); err != nil {
-				return err
+				return false, err
 			}
 			if m.progress != nil {
 				m.progress(m.read, m.total)
@@ -83,43 +92,48 @@ func (m *merger) advance(c *cursor) error {
 		doc := c.it.Doc()
 		keep := true
 		if in.Keep != nil {
-			var err error
 			if keep, err = in.Keep(doc); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if !keep {
 			m.renumber[c.input][doc] = Dropped
 			continue
 		}
+		d := c.it.Document()
 		if in.Seq != nil {
-			d := c.it.Document()
 			d.Seq = in.Seq(d.Seq)
 		}
-		heap.Push(&m.heap, c)
-		return nil
+		c.fingerprint, c.none = d.Fingerprint, !d.HasFingerprint
+		return true, nil
 	}
 	if err := c.it.Err(); err != nil {
-		return fmt.Errorf("reading a table to merge: %w", err)
+		return false, fmt.Errorf("reading a table to merge: %w", err)
 	}
-	return nil
+	return false, nil
 }
 
 // A cursor stands on a document of an input.
 type cursor struct {
-	input int
-	it    *sstable.Iter
+	input       int
+	it          *sstable.Iter
+	fingerprint uint64 // of the document
+	none        bool   // it has no fingerprint, and comes after those that have
 }
 
-// cursors is a heap: the document that comes first in the merged table on top.
+// cursors is a heap: the document that comes first in the merged table on top (see sstable.Document.Compare).
 type cursors []*cursor
 
 func (h cursors) Len() int { return len(h) }
 func (h cursors) Less(i, j int) bool {
-	if c := h[i].it.Document().Compare(h[j].it.Document()); c != 0 {
-		return c < 0
+	a, b := h[i], h[j]
+	switch {
+	case a.none != b.none:
+		return b.none
+	case !a.none && a.fingerprint != b.fingerprint:
+		return a.fingerprint < b.fingerprint
 	}
-	return h[i].input < h[j].input
+	return a.input < b.input
 }
 func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *cursors) Push(x any)   { *h = append(*h, x.(*cursor)) }
