@@ -3,7 +3,9 @@ package engine
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +125,46 @@ func TestItemSet(t *testing.T) {
 			if set.number(i) != uint32(number) {
 				t.Fatalf("member %d has number %d, want %d", i, set.number(i), number)
 			}
+		}
+	}
+}
+
+// TestKeeperOfIngested prefers, of documents that a table taken over gives one number, the one whose ID is first, also once that
+// table has been merged with others.
+func TestKeeperOfIngested(t *testing.T) {
+	ctx := t.Context()
+	from, _ := create4test(t, &Options{NoSketch: true})
+	r := rand.New(rand.NewPCG(4, 5))
+	var ids []string
+	for i := range 100 {
+		ids = append(ids, fmt.Sprintf("id-%02d", i))
+	}
+	for _, i := range r.Perm(len(ids)) { // ten clusters of ten, some of equal fingerprint
+		put(t, from, ids[i], 0x0123456789abcdef*uint64(i/10)^uint64(i%3))
+	}
+	packed := filepath.Join(t.TempDir(), "packed.sst")
+	if err := from.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	db, _ := create4test(t, &Options{NoSketch: true})
+	put(t, db, "other", 0xffff0000ffff0000)
+	if err := db.Ingest(ctx, packed); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range []string{"ingested", "merged"} {
+		for _, mode := range []ClusterMode{Star, Components} {
+			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Mode: mode}))
+			if len(members) != 100 {
+				t.Fatalf("%s: %d members", stage, len(members))
+			}
+			for at, m := range members {
+				if want := ids[at]; m.ID != want || m.Keep != (at%10 == 0) {
+					t.Fatalf("%s: member %d is %+v, want %s", stage, at, m, want)
+				}
+			}
+		}
+		if err := db.Compact(ctx, nil); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

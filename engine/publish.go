@@ -164,7 +164,11 @@ func (p *publication) settleOne(doc uint32, old place) error {
 	if err != nil {
 		return err
 	}
-	oldSeq, oldTime, err := old.written()
+	oldSeq, err := old.seq()
+	if err != nil {
+		return err
+	}
+	oldTime, err := old.time()
 	if err != nil {
 		return err
 	}

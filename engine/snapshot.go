@@ -148,16 +148,20 @@ func (p place) entry() (Entry, error) {
 	return e, err
 }
 
-// written returns the sequence number of a place's write, and its document's time, in microseconds.
-func (p place) written() (seq uint64, t int64, err error) {
+// seq returns the sequence number of a place's write.
+func (p place) seq() (uint64, error) {
 	if p.mem != nil {
-		return p.mem.Seq, p.mem.Time, nil
+		return p.mem.Seq, nil
 	}
-	if seq, err = p.part.seqOf(p.doc); err != nil {
-		return 0, 0, err
+	return p.part.seqOf(p.doc)
+}
+
+// time returns when its document was stored, in microseconds.
+func (p place) time() (int64, error) {
+	if p.mem != nil {
+		return p.mem.Time, nil
 	}
-	t, err = p.part.Time(p.doc)
-	return seq, t, err
+	return p.part.Time(p.doc)
 }
 
 // id returns the document's ID; it aliases the table.
