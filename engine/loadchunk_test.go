@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -164,5 +165,31 @@ func TestLoadKnowsIDs(t *testing.T) {
 		if n != len(stored) || st.Replaced != 0 || st.Documents > added {
 			t.Errorf("memory %d: %d documents are stored, want %d; %d of %d added: %+v", memory, n, len(stored), st.Documents, added, st)
 		}
+	}
+}
+
+// TestLoadCancelled ends a load by its context: nothing of it is left, and the database can be written to.
+func TestLoadCancelled(t *testing.T) {
+	db, path := create4test(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	l := must(db.NewLoader(ctx, LoadOptions{}))(t)
+	for i := range 5000 {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if st, err := l.Close(); !errors.Is(err, context.Canceled) || st.Documents != 0 {
+		t.Fatal(st, err)
+	}
+	if err := l.Add(Doc{ID: "x"}); err == nil {
+		t.Fatal("a load that has ended takes documents")
+	}
+	put(t, db, "after", 1)
+	if files, err := filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(files) > 0 {
+		t.Fatal(files, err)
+	}
+	if st, err := db.Stats(); err != nil || st.Documents != 1 {
+		t.Fatal(st, err)
 	}
 }
