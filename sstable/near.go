@@ -26,7 +26,8 @@ type Hit struct {
 //
 //	plan      radii from the mean sizes of ranges; look up the ranges; if they are far larger, choose again
 //	prefetch  ask for the blocks of all ranges
-//	scan      compare the low bits of each range, decode what passes, accept it if no earlier table has found it
+//	scan      compare the low bits of each range, decode what passes, accept it if no earlier table has found it; where that is more
+//	          than is worth it, scan table 0 instead
 //	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order; it is
 //	          asked for when the hit is found, and read when all ranges are scanned
 //
@@ -37,6 +38,10 @@ type Index struct {
 	disjoint []int  // tables whose leads do not overlap
 	names    *names // of the documents, or nil; whoever searches mostly wants to know them
 	damage   error  // what makes searches impossible
+
+	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
+	leastScan float64 // nanoseconds for a scan that passes over all blocks
+
 	standard [maxDistance + 1]atomic.Pointer[allocation]
 }
 
@@ -48,6 +53,7 @@ type permuted struct {
 	mean  float64 // keys with one lead, on average
 	ahead int     // keys to prefetch for a range
 	probe float64 // nanoseconds for a probe that finds as many
+	long  int     // the number of blocks that only hot ranges have more of
 }
 
 const maxDistance = 64
@@ -67,6 +73,9 @@ type Scratch struct {
 	planned searchPlan // of a search in one table
 	batch   batch
 	pending []pendingHit
+	settled int     // of these
+	scanned int     // ranges, with the one at hand
+	extra   float64 // nanoseconds it took to tell keys apart whose low bits are near
 	pos     []uint32
 	keys    kernel.Keys
 	dst     []Hit
@@ -93,8 +102,14 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			mean:  mean,
 			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
+			long:  longBlocks + int(4*mean/blockKeys),
 		})
 	}
+	x.resolveNs = cost.resolve
+	if len(runs) > 1 { // as many as there are of a fingerprint
+		x.resolveNs += (float64(runs[0].n)/float64(max(runs[1].n, 1)) - 1) * cost.hit
+	}
+	x.leastScan = cost.probe + float64(runs[0].blocks)/8*cost.walk
 	return x
 }
 
@@ -126,10 +141,10 @@ func (x *Index) finish(q uint64, k int, s *Scratch, p *searchPlan, dst []Hit) ([
 // is found and used a range later, so that most of these cache misses pass behind the scan.
 func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 	ranges := s.ranges[plan.first:plan.end]
-	s.Stats.Probes += len(ranges)
-	f := scanFor{a: plan.allocation, k: k, table: -1}
-	s.pending = s.pending[:0]
-	settled, named := 0, len(s.dst) // hits up to here are done with
+	f := scanFor{plan: plan, k: k, table: -1}
+	s.pending, s.settled, s.extra = s.pending[:0], 0, 0
+	start := len(s.dst)
+	named := start // hits up to here are done with
 	for i := range ranges {
 		if i+prefetchAhead < len(ranges) && !plan.flat {
 			x.prefetch(&ranges[i+prefetchAhead])
@@ -139,184 +154,67 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 			f.table, f.permuted, f.q = t, &x.tables[t], x.tables[t].apply(q)
 		}
 		f.lead, f.off = f.leadBits, int(p.dist)
-		pending, hits := len(s.pending), len(s.dst)
-		if err := x.scanRange(&f, p, s); err != nil {
+		pending, hits, extra := len(s.pending), len(s.dst), s.extra
+		s.scanned = i + 1
+		err := x.scanRange(&f, p, s)
+		if err == nil && s.extra > extra {
+			err = x.worthwhile(plan, s)
+		}
+		if err == errScan {
+			s.dst = s.dst[:start]
+			s.Stats.Probes += s.scanned
+			s.Stats.Scans++
+			return x.scanAll(q, k, s)
+		}
+		if err != nil {
 			return err
 		}
-		for ; named < hits; named++ {
+		if len(s.pending) > pending {
+			x.place(s.pending[pending:])
+		}
+		for ; named < min(hits, start+prefetchNames); named++ {
 			x.names.prefetch(s.dst[named].Doc)
 		}
-		for ; settled < pending; settled++ {
-			if err := x.settle(&s.pending[settled], s); err != nil {
+		if s.settled < pending {
+			if err := x.settle(pending, s); err != nil {
 				return err
 			}
 		}
 	}
-	for ; settled < len(s.pending); settled++ {
-		if err := x.settle(&s.pending[settled], s); err != nil {
+	s.Stats.Probes += len(ranges)
+	if s.settled < len(s.pending) {
+		if err := x.settle(len(s.pending), s); err != nil {
 			return err
 		}
 	}
-	for ; named < len(s.dst); named++ {
+	for ; named < min(len(s.dst), start+prefetchNames); named++ {
 		x.names.prefetch(s.dst[named].Doc)
 	}
 	return nil
 }
 
-// scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query. The first lead bits of every key in
-// question are off bits away from those of q.
-type scanFor struct {
-	*permuted
-	a     *allocation
-	table int
-	q     uint64
-	k     int
-	lead  int
-	off   int
-
-	first, last uint64 // only keys between these are wanted, all others belong to other ranges
-}
-
-// scanRange compares the keys of one range.
-func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
-	run := f.run
-	f.first, f.last = p.first, p.last
-	first, in := p.start(), unpackInfo(p.info)
-	for b := first; b < int(p.end); b++ {
-		if b > first {
-			in = run.info(b)
-		}
-		if b > first || p.info&checkedBit == 0 {
-			if err := run.check(b); err != nil {
-				return err
-			}
-		}
-		if b+1 < int(p.end) {
-			run.prefetchNext(b+1, p)
-		}
-		bound := f.bound(in.width)
-		from, to := p.borders(b, in)
-		var lo, hi int
-		switch {
-		case in.width < leastWidth(bound):
-			lo, hi = kernel.RankZeros(run.data[in.off:in.off+8*in.high], from, to, run.count(b))
-			if err := x.scanKeys(f, b, in, lo, hi, s); err != nil {
-				return err
-			}
-			continue
-		default:
-			s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, bound)
-		}
-		if s.Stats.Candidates += hi - lo; len(s.pos) == 0 {
-			continue
-		}
-		if err := x.confirm(f, b, in, lo, hi, from, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its own.
-func (r *keyRange) startsIn(b int) bool { return b < int(r.block) }
-func (r *keyRange) endsIn(b int) bool   { return b == int(r.end)-1 && r.last < r.run.last }
-
-// borders returns the prefixes [from, to) that the range has in block b, counted from the block's first. Where prefixes are shorter than
-// the lead, its neighbours may share them.
-func (r *keyRange) borders(b int, in blockInfo) (from, to uint64) {
-	base := shr(r.run.base(b), in.width)
-	to = ^uint64(0)
-	if r.startsIn(b) {
-		from = shr(r.first, in.width) - base
-	}
-	if r.endsIn(b) {
-		to = shr(r.last, in.width) - base + 1
-	}
-	return from, to
-}
-
-// bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
-func (f *scanFor) bound(width int) int {
-	if width <= 64-f.lead {
-		return f.k - f.off
-	}
-	return f.k
-}
-
-// leastWidth is the width of low bits from which on comparing them alone is worth it. Of w random bits, w/2 - 5 or fewer are set once
-// in twenty times, about; where more pass by chance it is cheaper to decode all keys.
-func leastWidth(bound int) int { return 2*bound + 10 }
-
-// scanKeys decodes and compares the keys [lo, hi) of the checked block b.
-func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) error {
-	if lo >= hi {
-		return nil
-	}
-	s.Stats.Candidates += hi - lo
-	keys := f.run.decode(b, in, lo, hi, &s.keys)
-	s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
-	for _, i := range s.pos {
-		if err := x.accept(f, b<<blockShift+lo+int(i), keys[i], s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// manyPassed is the number of keys whose low bits are near from which on decoding the block is cheaper than decoding each.
-const manyPassed = 24
-
-// confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole.
-func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, from uint64, s *Scratch) error {
-	var keys []uint64
-	if len(s.pos) >= manyPassed {
-		keys = f.run.decode(b, in, 0, hi, &s.keys)
-	}
-	for _, i := range s.pos {
-		if int(i) < lo || int(i) >= hi {
-			continue
-		}
-		var key uint64
-		if keys != nil {
-			key = keys[i]
-		} else {
-			key = f.run.keyFrom(b, in, int(i), lo, from)
-		}
-		if bits.OnesCount64(key^f.q) > f.k {
-			continue
-		}
-		if err := x.accept(f, b<<blockShift+int(i), key, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// accept adds the documents of a key of table t, which is near enough, unless it is out of range or an earlier table has found it: the first table that
-// finds a fingerprint reports it, so that no set of what has been reported is needed.
-func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) error {
+// accept adds a key of the range at hand, which is near enough, to the hits, or if its documents have to be found first, to what is pending.
+// A key is out of range, or an earlier table finds it too, is passed over: the first table that finds a fingerprint reports it, so that no set
+// of what has been reported is needed.
+func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) {
 	if key < f.first || key > f.last {
-		return nil
+		return
 	}
 	t, diff := f.table, key^f.q
 	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
 		s.dst = append(s.dst, hit)
 		x.names.touch(hit.Doc)
-		return nil
+		return
 	}
 	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
 	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(f.a.radius[earlier]) {
-			return nil
+		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(f.plan.radius[earlier]) {
+			return
 		}
 	}
 	hit.Fingerprint = f.invert(key)
-	p := x.pend(t, hit)
-	p.prefetch(1)
-	x.names.touch((max(p.block, 1) - 1) << blockShift) // the directory has one cache line for the names of a block of keys
-	s.pending = append(s.pending, p)
-	return nil
+	s.pending = append(s.pending, pendingHit{hit: hit, keyRange: keyRange{table: uint8(t)}})
 }
 
 // A pendingHit is a fingerprint that a table after the first has found, with where run 0 has it; table is the one that found it.
@@ -325,75 +223,56 @@ type pendingHit struct {
 	keyRange
 }
 
-// pend looks up where run 0 has a fingerprint that table t has found.
-func (x *Index) pend(t int, hit Hit) pendingHit {
-	run, fp := x.tables[0].run, hit.Fingerprint
-	block, end := run.blockRange(fp, fp)
-	r := keyRange{run: run, first: fp, last: fp, block: uint32(block), end: uint32(end), table: uint8(t)}
-	r.info = run.infoWord(r.start())
-	return pendingHit{hit, r}
+// place looks up where run 0 has the fingerprints of pending hits, and asks for it.
+func (x *Index) place(pending []pendingHit) {
+	run := x.tables[0].run
+	for i := range pending {
+		p := &pending[i]
+		fp := p.hit.Fingerprint
+		p.keyRange = keyRange{run: run, first: fp, last: fp, window: uint32(run.window(fp)), table: p.table}
+		p.find()
+		p.prefetch(1)
+		x.names.touch(uint32(p.start()) << blockShift) // the directory has one cache line for the names of a block of keys
+	}
 }
 
-// resolve adds the documents of a fingerprint that table t has found.
-func (x *Index) resolve(t int, hit Hit, s *Scratch) error {
-	p := x.pend(t, hit)
-	return x.settle(&p, s)
-}
-
-// settle adds the documents of a pending hit.
-func (x *Index) settle(p *pendingHit, s *Scratch) error {
-	run, fp, found := x.tables[0].run, p.hit.Fingerprint, false
-	for b := p.start(); b < int(p.end); b++ {
-		if err := run.check(b); err != nil {
+// settle adds the documents of pending hits up to number end, which have been placed.
+func (x *Index) settle(end int, s *Scratch) error {
+	for ; s.settled < end; s.settled++ {
+		if err := x.resolve(&s.pending[s.settled], s); err != nil {
 			return err
 		}
-		in := run.info(b)
-		prefix := shr(fp, in.width) - shr(run.base(b), in.width)
-		var lo, hi int
-		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), prefix, prefix+1, fp, 0)
-		for _, i := range s.pos { // of one prefix and with equal low bits: equal
-			if int(i) >= lo && int(i) < hi {
-				p.hit.Doc, found = uint32(b<<blockShift+int(i)), true
-				s.dst = append(s.dst, p.hit)
-			}
-		}
-	}
-	if !found {
-		return x.tables[p.table].run.corrupt(0, "fingerprint %016x is not in table 0", fp)
 	}
 	return nil
 }
 
-// scanAll compares all keys of table 0, but for the blocks whose common leading bits are too far away.
-func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
-	run := x.tables[0].run
-	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
-	for b := range run.blocks {
-		limit := run.last
-		if b+1 < run.blocks {
-			limit = run.base(b + 1)
-		}
-		first := run.base(b)
-		f.lead = bits.LeadingZeros64(first ^ limit)
-		f.off = bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(f.lead)))
-		if f.off > k {
-			continue
-		}
+// resolve adds the documents of a hit that has been placed.
+func (x *Index) resolve(p *pendingHit, s *Scratch) error {
+	run, hit, found := x.tables[0].run, p.hit, false
+	for b := p.start(); b < int(p.end); b++ {
 		if err := run.check(b); err != nil {
 			return err
 		}
-		in, n := run.info(b), run.count(b)
-		var err error
-		if bound := f.bound(in.width); in.width < leastWidth(bound) {
-			err = x.scanKeys(&f, b, in, 0, n, s)
-		} else {
-			s.Stats.Candidates += n
-			s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, 0, n, q, bound)
-			err = x.confirm(&f, b, in, 0, n, 0, s)
+		if lead, off := run.shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
+			s.addEqual(b<<blockShift, run.count(b), hit.Fingerprint, int(hit.Distance))
+			found = true
+			continue
 		}
-		if err != nil {
-			return err
+		in := run.info(b)
+		prefix := shr(hit.Fingerprint, in.width) - shr(run.base(b), in.width)
+		var lo, hi int
+		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), prefix, prefix+1, hit.Fingerprint, 0)
+		dst := s.dst
+		for _, i := range s.pos { // of one prefix and with equal low bits: equal
+			if int(i) >= lo && int(i) < hi {
+				hit.Doc, found = uint32(b<<blockShift+int(i)), true
+				dst = append(dst, hit)
+			}
 		}
+		s.dst = dst
+	}
+	if !found {
+		return x.tables[p.table].run.corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scrat
 	w.found = w.found[:0]
 	w.aside = append(w.aside[:0], make([]uint8, len(queries))...)
 	w.alone = append(w.alone[:0], make([]float32, len(queries))...)
-	if joins, ns := x.planJoins(c); ns < float64(len(queries))*c.a.ns {
+	if joins, ns := x.planJoins(c); ns < apart*float64(len(queries))*c.a.ns {
 		for _, j := range joins {
 			x.orderQueries(c, j.table, j.bits, false)
 			if err := x.joinTable(c, j); err != nil {
@@ -84,9 +84,9 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 		if c.a.radius[t] < 0 {
 			continue
 		}
-		j := &join{permuted: &x.tables[t], table: t, radius: int(c.a.radius[t]), limit: cost.probe}
+		j := &join{permuted: &x.tables[t], table: t, radius: int(c.a.radius[t]), limit: apart * cost.probe}
 		for d := range j.radius + 1 {
-			j.limit += overrun * x.meanShell(t, d)
+			j.limit += apart * overrun * x.meanShell(t, d)
 		}
 		cheapest := 0.0
 		j.bits, cheapest = x.joinBits(t, j.radius, len(c.queries))
@@ -94,6 +94,9 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	}
 	return joins, ns
 }
+
+// apart is what a query takes that is searched alone, as a multiple of what it is planned to take: what it needs has left the caches.
+const apart = 1.9
 
 // batchWindow is how many queries that are searched alone go step by step: directories first, then ranges, so that their cache misses
 // overlap. What is prefetched for them has to stay in the first caches.

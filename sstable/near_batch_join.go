@@ -217,7 +217,7 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 		q := c.queries[query]
 		x.aim(q, c.k, s, &s.planned)
 		x.plan(q, c.k, s, &s.planned)
-		*price = float32(min(s.planned.ns, x.scanCost()))
+		*price = float32(apart * s.planned.ns)
 	}
 	return float64(*price)
 }

@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"github.com/simdb/simdb/internal/kernel"
 )
 
 const (
@@ -15,34 +13,19 @@ const (
 	maxRadius = 8
 	// maxShell bounds the probes at one distance in one table, and thereby the memory of a Scratch.
 	maxShell = 1 << 18
-	// hotBlocks is how many blocks a range may span before it counts as hot, if it also has twice as many keys as the mean.
-	hotBlocks = 2
+	// hotBlocks is how many blocks may start in a range before it counts as hot, if it also has twice as many keys as the mean.
+	hotBlocks = 4
 	// overrun is how many times dearer than expected the looked-up ranges may be before the radii are chosen again.
 	overrun = 1.5
+	// longer is how many times dearer than expected ranges are if some of them are long.
+	longer = 1.1
+	// askAbove is the cost in nanoseconds of searches for which it is worth asking what a scan costs, though no range is hot.
+	askAbove = 1000
+	// surely is how much cheaper than a scan a search has to be that meets hot ranges: it may find more than it expects, a scan does not.
+	surely = 0.3
+	// lookUpShare is the part of what other radii may cost that may be spent on looking up their ranges.
+	lookUpShare = 0.4
 )
-
-// costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts measures them. Only their ratios
-// matter, and an error of a factor of two changes a plan where the plans are close anyway.
-type costModel struct {
-	probe float64 // look up a range, load where it lies, enter it
-	key   float64 // compare one more key of a range
-	hot   float64 // one of a range of several blocks: its low bits are few or alike, so many have to be decoded, and more are hits
-	scan  float64 // compare one key in a scan of the whole table, while that fits into a cache
-}
-
-const (
-	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and takes scanUncached times as long.
-	scanCached   = 3 << 20
-	scanUncached = 2.5
-)
-
-var searchCosts = map[string]costModel{
-	"avx512": {probe: 160, key: 0.2, hot: 0.8, scan: 0.1},
-	"avx2":   {probe: 160, key: 0.35, hot: 1.5, scan: 0.2},
-	"go":     {probe: 250, key: 3, hot: 5, scan: 1.5},
-}
-
-var cost = searchCosts[kernel.Name()]
 
 // allocation is a way of searching: a radius for each table, or a scan.
 type allocation struct {
@@ -79,7 +62,8 @@ func (r *keyRange) find() {
 // of mean ranges. plan starts from the best radii for mean ranges, which depend on k alone and are kept. It looks up their ranges, which
 // a search must do anyway; if they are not much dearer than expected (uniform keys; a cold place of skewed ones), that is it. Otherwise
 // the query has met hot ranges: the radii are chosen again with what is known now, what they need is looked up, until a choice stands
-// whose shells are all known. Each step looks up at least one more shell, and a scan ends it once the look-ups cost as much.
+// whose shells are all known, and is far cheaper than a scan. Each step looks up at least one more shell; the look-ups may cost no more than
+// a part of the search.
 type planner struct {
 	ranges []keyRange
 	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
@@ -96,6 +80,9 @@ type searchPlan struct {
 	*allocation            // nil if nothing is searched
 	own         allocation // where radii that were chosen for this query are kept
 	first, end  int        // its ranges: planner.ranges[first:end]
+	q           uint64     // what is searched for
+	k           int
+	scanNs      float64 // what a scan for it would cost, 0 while that is not known
 }
 
 // aim begins a plan: it asks for the places of the directories that plan will look at first.
@@ -103,7 +90,8 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return
 	}
-	p.allocation, p.first = x.standardPlan(min(k, maxDistance), s), len(s.ranges)
+	p.q, p.k, p.scanNs = q, min(k, maxDistance), 0
+	p.allocation, p.first = x.standardPlan(p.k, s), len(s.ranges)
 	if p.scan {
 		return
 	}
@@ -124,11 +112,11 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 
 // plan completes a plan and asks for what its search begins with. It reads directories only.
 func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
-	if p.allocation == nil || p.scan || p.flat && !p.overruns(x.findFlat(s.ranges[p.first:p.end])) {
+	if p.allocation == nil || p.scan || p.flat && x.findFlat(s.ranges[p.first:p.end]) <= p.limit() {
 		return
 	}
 	p.first = len(s.ranges)
-	x.planShells(q, min(k, maxDistance), s, p)
+	x.planShells(s, p)
 	p.end = len(s.ranges)
 	for i := p.first; i < min(p.first+prefetchAhead, p.end); i++ {
 		x.prefetch(&s.ranges[i])
@@ -144,7 +132,7 @@ func (x *Index) findFlat(ranges []keyRange) float64 {
 		table := &x.tables[r.table]
 		r.find()
 		r.prefetch(table.ahead)
-		sum += table.rangeCost(int(r.block), int(r.end))
+		sum += table.rangeCost(int(r.end) - int(r.block))
 	}
 	return sum
 }
@@ -152,55 +140,61 @@ func (x *Index) findFlat(ranges []keyRange) float64 {
 // prefetch asks for what the scan of a range begins with.
 func (x *Index) prefetch(r *keyRange) { r.prefetch(x.tables[r.table].ahead) }
 
-// overruns reports whether the ranges of an allocation, which cost sum, are much dearer than was expected.
-func (a *allocation) overruns(sum float64) bool { return sum > overrun*a.ns+cost.probe }
+// limit is the cost of ranges from which on they are much dearer than was expected.
+func (a *allocation) limit() float64 { return overrun*a.ns + cost.probe }
 
-// planShells looks up what the standard allocation needs, and chooses another if that is far dearer than expected.
-func (x *Index) planShells(q uint64, k int, s *Scratch, p *searchPlan) {
+// planShells looks up what the standard allocation needs, and chooses another, or a scan, if that is cheaper.
+func (x *Index) planShells(s *Scratch, p *searchPlan) {
 	clear(s.known[:len(x.tables)])
-	x.lookUp(p.allocation, q, s)
-	real := s.knownCost(p.allocation, len(x.tables))
-	if !p.overruns(real) {
-		return
+	limit := p.limit()
+	if p.ns > askAbove && x.cheapScan(p, p.ns) {
+		limit = min(limit, x.scanCostOf(p))
 	}
-	scan := x.scanCost()
-	p.own = *p.allocation
-	p.own.ns = real
-	for {
-		before := len(s.ranges)
-		again := x.allocate(k, s)
-		if again.ns >= p.own.ns {
-			break
-		}
-		x.lookUp(&again, q, s)
-		if len(s.ranges) == before { // all known: the estimate is the real cost
-			p.own = again
-			break
-		}
-		if float64(len(s.ranges)-p.first)*cost.probe > scan {
-			p.own.scan = true
-			break
-		}
-		if real := s.knownCost(&again, len(x.tables)); real < p.own.ns {
-			p.own, p.own.ns = again, real
+	if limit > p.ns*cost.lookUp/cost.probe {
+		real := x.lookUp(p.allocation, p, limit, s)
+		if real <= limit && (real <= askAbove || real <= longer*p.ns || real <= x.scanCostOf(p)) {
+			return
 		}
 	}
-	if p.own.ns > scan {
-		p.own.scan = true
-	}
+	x.planAgain(s, p)
 	p.allocation = &p.own
-	kept := slices.DeleteFunc(s.ranges[p.first:], func(r keyRange) bool { return int8(r.dist) > p.radius[r.table] })
+	kept := slices.DeleteFunc(s.ranges[p.first:], func(r keyRange) bool { return p.scan || int8(r.dist) > p.radius[r.table] })
 	s.ranges = s.ranges[:p.first+len(kept)]
 }
 
-// scanCost is the cost of comparing everything.
-func (x *Index) scanCost() float64 {
-	n := x.tables[0].run.n
-	ns := cost.probe + float64(n)*cost.scan
-	if n > scanCached {
-		ns *= scanUncached
+// planAgain looks for radii that are far cheaper than a scan, knowing some of the ranges. It takes what is cheap without asking what a scan
+// costs.
+func (x *Index) planAgain(s *Scratch, p *searchPlan) {
+	p.own = allocation{scan: true}
+	best := min(askAbove, surely*x.scanCost(p.k))
+	if p.scanNs > 0 {
+		best = surely * p.scanNs
 	}
-	return ns
+	for {
+		again := x.allocate(p.k, best, s)
+		missing := 0.0
+		for t := range x.tables {
+			for d := int(s.known[t]); d <= int(again.radius[t]); d++ {
+				missing += choose(x.tables[t].leadBits, d)
+			}
+		}
+		switch {
+		case again.ns < best && missing*cost.lookUp <= lookUpShare*best:
+			if again.ns = x.lookUp(&again, p, best, s); again.ns < best {
+				p.own, best = again, again.ns
+			}
+			if missing > 0 {
+				continue
+			}
+		case p.own.scan && p.scanNs == 0 && surely*x.scanCostOf(p) > best:
+			best = surely * p.scanNs
+			continue
+		}
+		if p.own.scan {
+			p.own.ns = x.scanCostOf(p)
+		}
+		return
+	}
 }
 
 // standardPlan returns the best allocation for ranges of mean size.
@@ -209,12 +203,12 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 		return a
 	}
 	clear(s.known[:len(x.tables)])
-	a := x.allocate(k, s)
+	a := x.allocate(k, math.Inf(1), s)
 	if every := x.everyTable(k); every.ns < a.ns {
 		a = every
 	}
-	if a.ns >= x.scanCost() {
-		a = allocation{scan: true, ns: x.scanCost()}
+	if scan := x.scanCost(k); a.ns >= scan {
+		a = allocation{scan: true, ns: scan}
 	}
 	a.flat = !a.scan && slices.Max(a.radius[:len(x.tables)]) <= 0
 	x.standard[k].Store(&a)
@@ -248,7 +242,8 @@ func (x *Index) meanShell(t, d int) float64 {
 }
 
 // allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic programming over the tables.
-func (x *Index) allocate(k int, s *Scratch) allocation {
+// Radii of one table that cost the limit or more are left out; if nothing is left, the cost is infinite.
+func (x *Index) allocate(k int, limit float64, s *Scratch) allocation {
 	need := k + 1
 	for j := 1; j <= need; j++ {
 		s.best[0][j] = math.Inf(1)
@@ -262,6 +257,9 @@ func (x *Index) allocate(k int, s *Scratch) allocation {
 				sum += s.shells[t][r]
 			} else {
 				sum += x.meanShell(t, r)
+			}
+			if sum >= limit {
+				break
 			}
 			for j := r + 1; j <= need; j++ {
 				if c := s.best[i][j-r-1] + sum; c < s.best[i+1][j] {
@@ -293,19 +291,33 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 	return sum
 }
 
-// lookUp finds the ranges of the shells that an allocation needs and that are not known yet.
-func (x *Index) lookUp(a *allocation, q uint64, s *Scratch) {
-	for t := range x.tables {
-		for int(s.known[t]) <= int(a.radius[t]) {
-			x.lookUpShell(t, int(s.known[t]), x.tables[t].apply(q), s)
-			s.known[t]++
+// lookUp finds the ranges of the shells that an allocation needs and that are not known yet, the nearest of all tables first. It returns what
+// the allocation really costs, or infinity, and stops, once that is more than the limit.
+func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Scratch) float64 {
+	sum := 0.0
+	for d, more := 0, true; more; d++ {
+		more = false
+		for t := range x.tables {
+			if d > int(a.radius[t]) {
+				continue
+			}
+			more = true
+			if d == int(s.known[t]) {
+				x.lookUpShell(t, d, p, s)
+				s.known[t]++
+			}
+			if sum += s.shells[t][d]; sum > limit {
+				return math.Inf(1)
+			}
 		}
 	}
+	return sum
 }
 
-// lookUpShell finds the ranges of table t whose lead is d bits away from that of key, the query as the table permutes it.
-func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
+// lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
+func (x *Index) lookUpShell(t, d int, plan *searchPlan, s *Scratch) {
 	table := &x.tables[t]
+	key := table.apply(plan.q)
 	lead := table.leadBits
 	s.shells[t][d] = 0
 	if d > lead {
@@ -321,7 +333,11 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 		p.window = uint32(table.run.window(p.first))
 		p.find()
 		s.ranges = append(s.ranges, p)
-		sum += table.rangeCost(int(p.block), int(p.end))
+		if p.end <= p.block+hotBlocks {
+			sum += table.rangeCost(int(p.end) - int(p.block))
+		} else {
+			sum += x.hotCost(t, key, plan.k, &p)
+		}
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
@@ -329,18 +345,6 @@ func (x *Index) lookUpShell(t, d int, key uint64, s *Scratch) {
 		}
 	}
 	s.shells[t][d] = sum
-}
-
-// rangeCost is what a probe of a range costs.
-func (t *permuted) rangeCost(block, end int) float64 {
-	if end <= block+1 {
-		return t.probe
-	}
-	keys := float64((end - block) * blockKeys)
-	if end > block+hotBlocks && keys > 2*t.mean {
-		return cost.probe + keys*cost.hot
-	}
-	return cost.probe + keys*cost.key
 }
 
 // choose returns the number of ways to choose k of n.
@@ -375,13 +379,13 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 	if k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
 		return Plan{Method: "scan"}
 	}
-	a := &searchPlan{}
+	a := &searchPlan{q: q, k: min(k, maxDistance)}
 	s.ranges = s.ranges[:0]
-	if a.allocation = x.standardPlan(min(k, maxDistance), s); !a.scan {
-		x.planShells(q, min(k, maxDistance), s, a)
+	if a.allocation = x.standardPlan(a.k, s); !a.scan {
+		x.planShells(s, a)
 	}
 	if a.scan {
-		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCost()}
+		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCostOf(a)}
 	}
 	p := Plan{Method: "probe", Cost: s.knownCost(a.allocation, len(x.tables))}
 	for t := range x.tables {

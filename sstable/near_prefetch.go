@@ -14,6 +14,8 @@ const (
 	prefetchMargin = 16
 	// prefetchKeys bounds the keys that are asked for by a guess.
 	prefetchKeys = 2 * blockKeys
+	// prefetchNames is how many hits have their names asked for: those of more would not stay in the first caches.
+	prefetchNames = 64
 )
 
 // keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.

@@ -101,7 +101,7 @@ func TestNearEqualsBruteForce(t *testing.T) {
 // TestNearProbes makes probes look cheap, so that tables too small for it take every kind of plan.
 func TestNearProbes(t *testing.T) {
 	defer func(c costModel) { cost = c }(cost)
-	cost = costModel{probe: 1, key: 1, scan: 1e6}
+	cost = costModel{probe: 1, key: 1, scan: 1e6, decode: 1e6, walk: 1e6}
 	for _, l := range testLayouts {
 		for _, shape := range keyShapes {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestNearNoticesDamage(t *testing.T) {
 	slices.Sort(fps)
 	sections := buildRuns(l, fps)
 	defer func(c costModel) { cost = c }(cost)
-	cost.scan = 1e6
+	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
 	for table, data := range sections {
 		for i := 0; i < len(data); i += 7 {
 			damaged := slices.Clone(sections)
@@ -229,7 +229,7 @@ func TestNearMissingFingerprint(t *testing.T) {
 	sections := buildRuns(l, []uint64{1, 1 << 40})
 	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
-	cost.scan = 1e6
+	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
 	x := newIndex(l, openRuns(t, sections))
 	if _, err := x.Near(1<<41|1<<45, 1, new(Scratch), nil); !errors.Is(err, base.ErrCorruption) {
 		t.Fatalf("a fingerprint that table 0 lacks: %v", err)

@@ -1,0 +1,202 @@
+package sstable
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// What searches cost. Probing pays where the ranges that a query meets are small and little of what they hold is near; a scan passes over
+// blocks by their leading bits, so what it costs depends on the query as well, and on keys that are alike it may be very cheap.
+// Both are estimated from directories alone:
+//
+//	a range in one block	a look-up, and the mean number of keys
+//	a longer one, a scan	what is left of its blocks when those too far are passed over
+//
+// What is left is estimated from a few parts of equal size, in two ways: by the bits that all keys of a part have in common, the others taken
+// for random, which is right for uniform keys and for dense ones; and by one block of each part, which is right where keys have few different
+// leads. Of a range the dearer one counts, of a scan their mean, so that in doubt the scan is taken: it has no surprises.
+//
+// How many keys are near is not known before the ranges are scanned. A search that finds more than is worth its while ends in a scan.
+
+// costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts measures them. Only their ratios
+// matter, and an error of a factor of two changes a plan where the plans are close anyway.
+type costModel struct {
+	probe   float64 // look up a range, load where it lies, enter it
+	lookUp  float64 // of which looking it up
+	key     float64 // compare one more key of a range
+	scan    float64 // compare the low bits of one key in a scan of the whole table, while that fits into a cache
+	decode  float64 // decode one key of a whole block and compare it
+	confirm float64 // decode one key alone, as its low bits are near
+	hit     float64 // add one document
+	resolve float64 // find the documents of a hit of a table after the first
+	walk    float64 // pass over a block of a scan, as its leading bits are too far away
+}
+
+const (
+	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and takes scanUncached times as long.
+	scanCached   = 3 << 20
+	scanUncached = 2.5
+	// longBlocks is how many blocks a range may have, besides four times the mean number of keys, before it is scanned as the whole is:
+	// only hot ranges have more.
+	longBlocks = 3
+	// scanParts is how many parts of the table a scan's cost is estimated from, rangeParts how many of a range.
+	scanParts, rangeParts = 32, 8
+)
+
+var searchCosts = map[string]costModel{
+	"avx512": {probe: 85, lookUp: 15, key: 0.2, scan: 0.1, decode: 0.42, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
+	"avx2":   {probe: 130, lookUp: 15, key: 0.35, scan: 0.2, decode: 1.7, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
+	"go":     {probe: 250, lookUp: 15, key: 3, scan: 1.5, decode: 2.2, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
+}
+
+var cost = searchCosts[kernel.Name()]
+
+// chance[n][k] is the chance that of n random bits at most k are set.
+var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
+	for n := range p {
+		sum, exactly := 0.0, math.Ldexp(1, -n)
+		for k := range p[n] {
+			sum += exactly
+			p[n][k] = min(sum, 1)
+			exactly *= float64(n-k) / float64(k+1)
+		}
+	}
+	return p
+}()
+
+// leastWidths is, for a distance, the width of low bits from which on comparing them alone is cheaper than decoding all keys, as few are near
+// by chance.
+var leastWidths = func() (least [maxDistance + 1]uint8) {
+	for k := range least {
+		for width := maxDistance; width >= 0; width-- {
+			if cost.scan+chance[width][k]*cost.confirm > cost.decode {
+				least[k] = uint8(width + 1)
+				break
+			}
+		}
+	}
+	return least
+}()
+
+// scanKeyCost is the cost of comparing a key of a whole block of the given width, whose low bits may differ in at most so many.
+func scanKeyCost(width, bound int) float64 {
+	if width >= int(leastWidths[bound]) {
+		return cost.scan
+	}
+	return cost.decode
+}
+
+// scanCost is what a scan within k of a table of uniform keys costs.
+func (x *Index) scanCost(k int) float64 {
+	n := x.tables[0].run.n
+	lead := bits.Len(uint(n >> blockShift)) // what a block has in common
+	width := kernel.RoundWidth(64 - min(64, lead+blockShift))
+	return cost.probe + float64(n)*scanKeyCost(width, max(0, k-lead/2))*scanFactor(n)
+}
+
+// scanFactor is how many times as long a scan of n keys takes as one in a cache.
+func scanFactor(n int) float64 {
+	if n > scanCached {
+		return scanUncached
+	}
+	return 1
+}
+
+// scanCostOf is what a scan costs the query of a plan. It is estimated once.
+func (x *Index) scanCostOf(p *searchPlan) float64 {
+	if p.scanNs == 0 {
+		run := x.tables[0].run
+		random, sample := x.blocksCost(p.q, p.k, 0, 0, run.blocks, scanParts)
+		p.scanNs = cost.probe + (random+sample)/2*scanFactor(run.n)
+	}
+	return p.scanNs
+}
+
+// cheapScan reports whether a scan may cost the query of a plan less than ns, by a look at a few blocks.
+func (x *Index) cheapScan(p *searchPlan, ns float64) bool {
+	const some = 8
+	run, met := x.tables[0].run, 0
+	for i := range some {
+		b := (2*i + 1) * run.blocks / (2 * some)
+		if _, off := run.shared(b, b+1, p.q); off <= p.k {
+			met++
+		}
+	}
+	return float64(met)/some*float64(run.n)*cost.scan < 2*ns
+}
+
+// blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two estimates.
+func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample float64) {
+	run := x.tables[t].run
+	parts = min(parts, to-from)
+	random = float64(to-from) / 8 * cost.walk
+	sample = random
+	for i := range parts {
+		b, end := from+(to-from)*i/parts, from+(to-from)*(i+1)/parts
+		lead, off := run.shared(b, end, q)
+		if off > k {
+			continue
+		}
+		n := float64(end - b)
+		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks apart
+		ns := n * chance[split][k-off] * x.blockCost(t, run.info(b).width, lead+split, max(0, k-off-split/2))
+		random += ns
+		if end-b == 1 {
+			sample += ns
+			continue
+		}
+		b += (end - b) / 2
+		if lead, off = run.shared(b, b+1, q); off <= k {
+			sample += n * x.blockCost(t, run.info(b).width, lead, k-off)
+		}
+	}
+	return random, sample
+}
+
+// blockCost is what scanning one block of table t costs, of whose keys lead bits are in common, and at most so many of the others may differ.
+func (x *Index) blockCost(t, width, lead, bound int) float64 {
+	key, hit := scanKeyCost(width, bound), cost.hit
+	if t > 0 {
+		key, hit = max(key, cost.key), x.resolveNs+cost.confirm
+	}
+	return cost.walk + blockKeys*(key+chance[64-lead][bound]*hit)
+}
+
+// rangeCost is what a probe costs of a range in which so many blocks start.
+func (t *permuted) rangeCost(blocks int) float64 {
+	if blocks <= 1 {
+		return t.probe
+	}
+	return cost.probe + float64(blocks)*blockKeys*cost.key
+}
+
+// hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key.
+func (x *Index) hotCost(t int, key uint64, k int, p *keyRange) float64 {
+	blocks := int(p.end) - int(p.block)
+	if float64(blocks*blockKeys) <= 2*x.tables[t].mean {
+		return x.tables[t].rangeCost(blocks)
+	}
+	random, sample := x.blocksCost(key, k, t, p.start(), int(p.end), rangeParts)
+	return cost.probe + max(random, sample)
+}
+
+// errScan ends a search of which more is left to do than a scan takes.
+var errScan = errors.New("a scan is cheaper")
+
+// worthwhile returns errScan if a scan is cheaper than what is left of a search, now that it is known what has been near. The first ranges
+// are those of the query's own leads, where most of what is near is found; what is left may hold a few times as much.
+func (x *Index) worthwhile(p *searchPlan, s *Scratch) error {
+	hits := float64(len(s.pending)-s.settled) * x.resolveNs
+	if hits+s.extra < x.leastScan {
+		return nil
+	}
+	done, all := float64(s.scanned), float64(p.end-p.first)
+	grows := min(4, all/done)
+	if (all-done)/all*p.ns+hits*grows+s.extra*(grows-1) > x.scanCostOf(p) {
+		return errScan
+	}
+	return nil
+}

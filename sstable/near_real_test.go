@@ -1,0 +1,185 @@
+//go:build unix
+
+package sstable
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+var (
+	skewQueries = flag.Int("queries", 500, "queries a set and distance of BenchmarkNearSkewed")
+	skewRepeats = flag.Int("repeats", 5, "times each of them is searched for, of which the fastest counts")
+	skewN       = flag.Int("skewed", 100_000, "fingerprints of the sets that BenchmarkNearSkewed makes")
+	skewK       = flag.String("k", "0,1,2,3,4,5,6,7,8,9,10,11,12,16,20,24,32", "distances of BenchmarkNearSkewed")
+)
+
+// readFingerprints reads a packed database (x.sst), or the first field of each line as hexadecimal digits.
+func readFingerprints(tb testing.TB, path string) (fps []uint64) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if filepath.Ext(path) == ".sst" {
+		r, err := OpenBytes(data, path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		defer r.Close()
+		if err := r.FingerprintBlocks(func(_ uint32, some []uint64) error { fps = append(fps, some...); return nil }); err != nil {
+			tb.Fatal(err)
+		}
+		return fps
+	}
+	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
+		field, _, _ := strings.Cut(lines.Text(), "\t")
+		fp, err := strconv.ParseUint(field, 16, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		fps = append(fps, fp)
+	}
+	slices.Sort(fps)
+	return fps
+}
+
+// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in the files of fingerprints that the
+// environment variable SIMDB_FINGERPRINTS names, and in skewedSets.
+func BenchmarkNearSkewed(b *testing.B) {
+	for path := range strings.SplitSeq(os.Getenv("SIMDB_FINGERPRINTS"), ",") {
+		if path != "" {
+			name, _, _ := strings.Cut(filepath.Base(path), ".")
+			b.Run(name, func(b *testing.B) { benchSkewed(b, readFingerprints(b, path)) })
+		}
+	}
+	for _, set := range skewedSets {
+		b.Run(set.name, func(b *testing.B) { benchSkewed(b, makeSkewed(set.name, *skewN)) })
+	}
+}
+
+func benchSkewed(b *testing.B, fps []uint64) {
+	x, _ := mapRuns(b, DefaultLayout, fps)
+	for field := range strings.SplitSeq(*skewK, ",") {
+		k, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		queries := skewedQueries(testRand("skewed", k), fps, k, *skewQueries)
+		b.Run(fmt.Sprintf("n=%d/k=%d/%s", len(fps), k, kernel.Name()), func(b *testing.B) {
+			for b.Loop() {
+				c := &comparison{b: b, x: x, fps: fps, k: k, queries: queries}
+				c.latencies()
+				c.excess()
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// comparison measures searches within k beside scans.
+type comparison struct {
+	b       *testing.B
+	x       *Index
+	fps     []uint64 // sorted
+	k       int
+	queries []uint64
+	s       Scratch
+	dst     []Hit
+	pos     []uint32
+}
+
+func (c *comparison) near(q uint64) {
+	var err error
+	if c.dst, err = c.x.Near(q, c.k, &c.s, c.dst[:0]); err != nil {
+		c.b.Fatal(err)
+	}
+}
+
+// scan is a search that is planned as a scan.
+func (c *comparison) scan(q uint64) {
+	c.s.dst = c.dst[:0]
+	if err := c.x.scanAll(q, c.k, &c.s); err != nil {
+		c.b.Fatal(err)
+	}
+	c.dst, c.s.dst = c.s.dst, nil
+}
+
+// flat compares all fingerprints in memory, and finds their positions alone.
+func (c *comparison) flat(q uint64) { c.pos = kernel.ScanFlat(c.pos[:0], c.fps, q, c.k) }
+
+// latencies reports what a query takes after others: the least of several passes over all queries.
+func (c *comparison) latencies() {
+	c.s.Stats = NearStats{}
+	for _, f := range []struct {
+		name string
+		run  func(q uint64)
+	}{{"near", c.near}, {"scan", c.scan}, {"flat", c.flat}} {
+		least, hits := make([]time.Duration, len(c.queries)), 0
+		for pass := range *skewRepeats + 1 { // the first is for warmth
+			for i, q := range c.queries {
+				start := time.Now()
+				f.run(q)
+				d := time.Since(start)
+				if pass <= 1 || d < least[i] {
+					least[i] = d
+				}
+				hits = max(hits, len(c.dst))
+			}
+		}
+		if f.name == "near" {
+			c.b.ReportMetric(float64(c.s.Stats.Scans)/float64((*skewRepeats+1)*len(c.queries)), "scans")
+			c.b.ReportMetric(float64(hits), "hits-max")
+		}
+		slices.Sort(least)
+		c.b.ReportMetric(float64(least[len(least)/2]), f.name+"-p50-ns")
+		if f.name != "flat" {
+			c.b.ReportMetric(float64(least[len(least)*99/100]), f.name+"-p99-ns")
+			c.b.ReportMetric(float64(least[len(least)-1]), f.name+"-max-ns")
+		}
+	}
+}
+
+// excess reports how much longer a query takes than a scan for it, by the least of several repeats of each in a row: how many take a
+// tenth and a microsecond more, and the most of all.
+func (c *comparison) excess() {
+	slower, worst := 0, time.Duration(0)
+	for _, q := range c.queries {
+		near, scan := time.Hour, time.Hour
+		for range 2 {
+			near = min(near, leastOf(*skewRepeats, c.near, q))
+			scan = min(scan, leastOf(*skewRepeats, c.scan, q))
+		}
+		if near > scan+scan/10+time.Microsecond {
+			slower++
+		}
+		if near-scan > worst {
+			worst = near - scan
+			if worst > time.Microsecond+scan/10 {
+				c.b.Logf("%016x: %v, %d hits, %v; a scan %v", q, near, len(c.dst), c.x.Plan(q, c.k, &c.s), scan)
+			}
+		}
+	}
+	c.b.ReportMetric(float64(slower), "slower")
+	c.b.ReportMetric(float64(worst), "excess-max-ns")
+}
+
+// leastOf returns the least time of several calls.
+func leastOf(calls int, run func(q uint64), q uint64) time.Duration {
+	least := time.Hour
+	for range calls {
+		start := time.Now()
+		run(q)
+		least = min(least, time.Since(start))
+	}
+	return least
+}

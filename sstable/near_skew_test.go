@@ -1,0 +1,194 @@
+package sstable
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// skewedSets are fingerprints as unlike uniform ones as can be: what most leads of most tables say nothing about, repeats, and long runs.
+// Uniform ones are among them for comparison.
+var skewedSets = []struct {
+	name string
+	make func(r *rand.Rand, n int) []uint64
+}{
+	{"uniform", func(r *rand.Rand, n int) []uint64 {
+		return fill(n, func(int) uint64 { return r.Uint64() })
+	}},
+	{"consecutive", func(r *rand.Rand, n int) []uint64 {
+		base := r.Uint64() << 32
+		return fill(n, func(i int) uint64 { return base + uint64(i) })
+	}},
+	{"consecutive, shifted by 20", func(r *rand.Rand, n int) []uint64 {
+		base := r.Uint64() << 52
+		return fill(n, func(i int) uint64 { return base + uint64(i)<<20 })
+	}},
+	{"equal but for 8 bits", func(r *rand.Rand, n int) []uint64 {
+		base := r.Uint64()
+		return fill(n, func(int) uint64 { return base ^ r.Uint64()&0xff })
+	}},
+	{"equal", func(r *rand.Rand, n int) []uint64 {
+		base := r.Uint64()
+		return fill(n, func(int) uint64 { return base })
+	}},
+	{"32 leads a table", func(r *rand.Rand, n int) []uint64 {
+		return fromLeads(r, n, 32, func() int { return r.IntN(32) })
+	}},
+	{"Zipf leads", func(r *rand.Rand, n int) []uint64 {
+		return fromLeads(r, n, 1<<16, zipf(r, 1.1).next)
+	}},
+	{"Zipf leads, steeper", func(r *rand.Rand, n int) []uint64 {
+		return fromLeads(r, n, 1<<16, zipf(r, 1.5).next)
+	}},
+	{"one hot lead", func(r *rand.Rand, n int) []uint64 {
+		lead := r.Uint64() &^ (1<<48 - 1)
+		return fill(n, func(i int) uint64 {
+			if i%2 == 0 {
+				return r.Uint64()
+			}
+			return lead | r.Uint64()&(1<<48-1)
+		})
+	}},
+	{"few ones", func(r *rand.Rand, n int) []uint64 {
+		return fill(n, func(int) uint64 { return flipBits(r, 0, r.IntN(8)) })
+	}},
+	{"clusters", func(r *rand.Rand, n int) []uint64 {
+		centres := fill(1+n/1000, func(int) uint64 { return r.Uint64() })
+		return fill(n, func(int) uint64 { return flipBits(r, centres[r.IntN(len(centres))], r.IntN(7)) })
+	}},
+	{"one cluster", func(r *rand.Rand, n int) []uint64 {
+		centre := r.Uint64()
+		return fill(n, func(int) uint64 { return flipBits(r, centre, r.IntN(13)) })
+	}},
+}
+
+// fromLeads returns fingerprints of four leads of 16 bits, each of which is one of count: the one with the number that next returns.
+func fromLeads(r *rand.Rand, n, count int, next func() int) []uint64 {
+	var leads [4][]uint64
+	for t := range leads {
+		leads[t] = fill(1<<16, func(i int) uint64 { return uint64(i) })
+		r.Shuffle(1<<16, func(i, j int) { leads[t][i], leads[t][j] = leads[t][j], leads[t][i] })
+		leads[t] = leads[t][:count]
+	}
+	return fill(n, func(int) uint64 {
+		fp := uint64(0)
+		for t := range leads {
+			fp = fp<<16 | leads[t][next()]
+		}
+		return fp
+	})
+}
+
+// zipfian draws numbers below 1<<16, number i with a probability like (1+i)^-s.
+type zipfian struct{ *rand.Zipf }
+
+func zipf(r *rand.Rand, s float64) zipfian { return zipfian{rand.NewZipf(r, s, 1, 1<<16-1)} }
+
+func (z zipfian) next() int { return int(z.Uint64()) }
+
+// skewedQueries returns queries at which a search within k may go wrong: most are stored fingerprints with up to k bits flipped, anywhere or
+// in a row; a fifth are random.
+func skewedQueries(r *rand.Rand, fps []uint64, k, count int) []uint64 {
+	return fill(count, func(i int) uint64 {
+		q := fps[r.IntN(len(fps))]
+		switch i % 5 {
+		case 0:
+			return r.Uint64()
+		case 1:
+			return q
+		case 2:
+			return q ^ (1<<uint(r.IntN(k+1))-1)<<uint(r.IntN(64))
+		}
+		for range r.IntN(k + 1) {
+			q ^= 1 << r.IntN(64)
+		}
+		return q
+	})
+}
+
+func makeSkewed(name string, n int) []uint64 {
+	for _, set := range skewedSets {
+		if set.name == name {
+			fps := set.make(testRand(name, n), n)
+			slices.Sort(fps)
+			return fps
+		}
+	}
+	panic(name)
+}
+
+// TestNearSkewed compares searches for every distance with brute force.
+func TestNearSkewed(t *testing.T) {
+	for _, set := range skewedSets {
+		t.Run(set.name, func(t *testing.T) {
+			s := new(Scratch)
+			for _, n := range []int{1500, 12_000} {
+				fps := makeSkewed(set.name, n)
+				for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
+					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+					r := testRand(set.name, n+l.Blocks)
+					for k := range maxDistance + 1 {
+						for _, q := range skewedQueries(r, fps, k, 12_000/n) {
+							checkNear(t, x, fps, q, k, s)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestNearSkewedWork counts what searches look at, priced by the cost model, and what scans for the same queries look at.
+func TestNearSkewedWork(t *testing.T) {
+	const queries = 50
+	price := func(s NearStats) float64 { return float64(s.Probes)*cost.probe + float64(s.Candidates)*cost.key }
+	for _, set := range skewedSets {
+		t.Run(set.name, func(t *testing.T) {
+			fps := makeSkewed(set.name, 50_000)
+			x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+			var s Scratch
+			var dst []Hit
+			for _, k := range []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24} {
+				allNear, allScan := 0.0, 0.0
+				for _, q := range skewedQueries(testRand(set.name, k), fps, k, queries) {
+					s.Stats = NearStats{}
+					var err error
+					if dst, err = x.Near(q, k, &s, dst[:0]); err != nil {
+						t.Fatal(err)
+					}
+					near := price(s.Stats)
+					s.Stats = NearStats{}
+					s.dst = dst[:0]
+					if err := x.scanAll(q, k, &s); err != nil {
+						t.Fatal(err)
+					}
+					scan := x.leastScan + price(s.Stats)
+					if near > 2*scan+askAbove {
+						t.Errorf("Near(%016x, %d) costs %.0f, a scan %.0f; %v", q, k, near, scan, x.Plan(q, k, &s))
+					}
+					allNear, allScan = allNear+near, allScan+scan
+				}
+				if allNear > 1.5*allScan {
+					t.Errorf("k %d: %d searches cost %.0f, scans %.0f", k, queries, allNear, allScan)
+				}
+			}
+		})
+	}
+}
+
+// TestNearSkewedPlans checks that no plan that costs more than it costs to ask is dearer than a scan.
+func TestNearSkewedPlans(t *testing.T) {
+	for _, set := range skewedSets {
+		fps := makeSkewed(set.name, 50_000)
+		x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+		s := new(Scratch)
+		for k := range maxDistance + 1 {
+			for _, q := range skewedQueries(testRand(set.name, k), fps, k, 50) {
+				p := x.Plan(q, k, s)
+				if scan := x.scanCostOf(&searchPlan{q: q, k: k}); p.Cost > scan+overrun*askAbove+cost.probe {
+					t.Errorf("%s, k %d: cost %.0f, a scan %.0f: %v", set.name, k, p.Cost, scan, p)
+				}
+			}
+		}
+	}
+}
