@@ -194,51 +194,6 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchCosts measures the constants of searchCosts for the kernel in use: a probe from the 2:1 layout, whose ranges are
-// nearly empty, a key of a range from what the 4:1 layout takes beyond its probes, a key of a scan from a scan. The least of several rounds
-// is reported, as what disturbs a measurement only adds to it.
-func BenchmarkSearchCosts(b *testing.B) {
-	fps, queries := benchData(*benchN, 200)
-	two, _ := mapRuns(b, Layout{2, 1}, fps)
-	four, _ := mapRuns(b, Layout{4, 1}, fps)
-	s := new(Scratch)
-	var dst []Hit
-	round := func(x *Index, k int, all bool) (ns float64) {
-		start := cpuTime()
-		for _, q := range queries {
-			var err error
-			if s.dst = dst[:0]; all {
-				err = x.scanAll(q, k, s)
-				dst, s.dst = s.dst, nil
-			} else {
-				dst, err = x.Near(q, k, s, dst[:0])
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-		return float64(cpuTime() - start)
-	}
-	least := [3]float64{1e18, 1e18, 1e18}
-	for b.Loop() {
-		s.Stats = NearStats{}
-		probe := round(two, 3, false) / float64(s.Stats.Probes)
-		s.Stats = NearStats{}
-		all := round(four, 8, false)
-		key := (all - probe*float64(s.Stats.Probes)) / float64(s.Stats.Candidates)
-		rest := queries
-		queries = queries[:20]
-		scan := round(four, 10, true) / float64(len(queries)*len(fps))
-		queries = rest
-		for i, ns := range []float64{probe, key, scan} {
-			least[i] = min(least[i], ns)
-		}
-	}
-	b.ReportMetric(least[0], "ns/probe")
-	b.ReportMetric(least[1], "ns/range-key")
-	b.ReportMetric(least[2], "ns/scan-key")
-}
-
 // cpuTime is the processor time of the process, which other processes disturb less than the clock.
 func cpuTime() time.Duration {
 	var u unix.Rusage

@@ -47,9 +47,9 @@ const (
 )
 
 var searchCosts = map[string]costModel{
-	"avx512": {probe: 85, lookUp: 15, key: 0.2, scan: 0.1, decode: 0.42, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
-	"avx2":   {probe: 130, lookUp: 15, key: 0.35, scan: 0.2, decode: 1.7, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
-	"go":     {probe: 250, lookUp: 15, key: 3, scan: 1.5, decode: 2.2, confirm: 20, hit: 1.5, resolve: 60, walk: 3},
+	"avx512": {probe: 85, lookUp: 15, key: 0.2, scan: 0.1, decode: 0.36, confirm: 18, hit: 1.1, resolve: 80, walk: 3},
+	"avx2":   {probe: 115, lookUp: 15, key: 0.35, scan: 0.25, decode: 2.3, confirm: 25, hit: 1.3, resolve: 100, walk: 3},
+	"go":     {probe: 210, lookUp: 15, key: 3, scan: 1.7, decode: 2.6, confirm: 30, hit: 1.2, resolve: 150, walk: 3},
 }
 
 var cost = searchCosts[kernel.Name()]
