@@ -4,139 +4,151 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A script is a fixed workload that makes every kind of file operation: log writes, rotations, flushes, loads, compactions,
-// reopening. It keeps what was acknowledged, and what was tried after that.
-type script struct {
-	acked []*model // acked[i] is the state after i steps, all acknowledged
-	tried *model   // the state if the step that failed had succeeded, or nil
+// An expectation is what may be found in a database after a crash: one of some states, at a time.
+type expectation struct {
+	opts   Options
+	now    time.Time
+	states []*model
 }
 
-const scriptSteps = 40
+func (e expectation) options(fs vfs.FS) *Options {
+	opts := e.opts
+	opts.fs, opts.now = fs, func() time.Time { return e.now }
+	return &opts
+}
 
-// run carries out the script until a step fails. Steps are the same for the same seed.
-func (sc *script) run(fs vfs.FS, seed uint64) error {
+// describe writes what is visible of a state.
+func (e expectation) describe(m *model) string {
+	var b strings.Builder
+	docs := m.visible(e.now)
+	for _, id := range slices.Sorted(maps.Keys(docs)) {
+		fmt.Fprintf(&b, "%s=%x@%d ", id, docs[id].Fingerprint, docs[id].Time.Unix())
+	}
+	fmt.Fprintf(&b, "mark=%d", m.mark)
+	return b.String()
+}
+
+// found returns the expected state that the database has.
+func (e expectation) found(db *DB) (*model, error) {
 	ctx := context.Background()
-	opts := &Options{fs: fs, MemtableBytes: 3000, DisableAutoCompaction: true}
-	m := &model{docs: map[string]Entry{}}
-	sc.acked = []*model{m.clone()}
-	db, err := Open("/db", opts)
-	if err != nil {
-		return err
-	}
-	defer func() { db.Close() }()
-	r := rand.New(rand.NewPCG(seed, 3))
-	for i := range scriptSteps {
-		next := m.clone()
-		var err error
-		switch id := fmt.Sprintf("d%02d", r.IntN(25)); {
-		case i%13 == 12:
-			err = db.Compact(ctx, nil)
-		case i%11 == 10:
-			err = db.Flush(ctx)
-		case i == 20:
-			if err = db.Close(); err == nil {
-				if again, e := Open("/db", opts); e == nil {
-					db = again
-				} else {
-					err = e
-				}
-			}
-		case i%9 == 8:
-			err = scriptLoad(ctx, db, r, next)
-		case i%5 == 4:
-			delete(next.docs, id)
-			err = db.Delete(ctx, id)
-			if errors.Is(err, ErrNotFound) {
-				err = nil
-			}
-		case i%7 == 6:
-			var b Batch
-			for range 5 {
-				scriptPut(&b, r, next)
-			}
-			err = db.Apply(ctx, &b)
-		default:
-			var b Batch
-			scriptPut(&b, r, next)
-			err = db.Apply(ctx, &b)
-		}
-		if err != nil {
-			sc.tried = next
-			return err
-		}
-		m = next
-		sc.acked = append(sc.acked, m.clone())
-	}
-	return db.Close()
-}
-
-func scriptPut(b *Batch, r *rand.Rand, m *model) {
-	d := scriptDoc(r)
-	b.Put(d)
-	m.put(d.ID, *d.Fingerprint, true)
-}
-
-func scriptDoc(r *rand.Rand) Doc {
-	return Doc{
-		ID: fmt.Sprintf("d%02d", r.IntN(25)), Text: strings.Repeat("some text ", r.IntN(40)),
-		Fingerprint: new(uint64(0xabcdef0123456789) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)),
-	}
-}
-
-// scriptLoad loads as one table, so that the step is all or nothing.
-func scriptLoad(ctx context.Context, db *DB, r *rand.Rand, m *model) error {
-	l, err := db.NewLoader(ctx, LoadOptions{Replace: true, Workers: 1})
-	if err != nil {
-		return err
-	}
-	for range 6 {
-		d := scriptDoc(r)
-		if err := l.Add(d); err != nil {
-			l.Abort()
-			return err
-		}
-		m.put(d.ID, *d.Fingerprint, true)
-	}
-	_, err = l.Close()
-	return err
-}
-
-// checkRecovered opens what a crash left and checks that it holds everything acknowledged, and of the step that was under way
-// all or nothing.
-func (sc *script) checkRecovered(t *testing.T, fs vfs.FS, what string) {
-	t.Helper()
-	db, err := Open("/db", &Options{fs: fs, MemtableBytes: 3000, DisableAutoCompaction: true})
-	if err != nil {
-		t.Fatalf("%s: open after the crash: %v", what, err)
-	}
-	defer db.Close()
 	s, err := db.Snapshot()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer s.Close()
-	got := fmt.Sprint(simplify(collect(t, s.Entries(context.Background(), ""))))
-	acked := sc.acked[len(sc.acked)-1]
-	if got != fmt.Sprint(simplify(acked.sorted())) && (sc.tried == nil || got != fmt.Sprint(simplify(sc.tried.sorted()))) {
-		t.Fatalf("%s: after %d steps\n got %s\nwant %v\n  or %v", what, len(sc.acked)-1, got, simplify(acked.sorted()), sc.tried)
+	got := &model{docs: map[string]Entry{}, mark: db.LoadMark("source")}
+	for x, err := range s.Entries(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		got.docs[x.ID] = x
 	}
-	report, err := db.Check(context.Background(), nil)
+	report, err := db.Check(ctx, nil)
 	if err != nil || len(report.Problems) > 0 {
-		t.Fatalf("%s: check: %v %v", what, report.Problems, err)
+		return nil, fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
-	for _, m := range acked.sorted()[:min(2, len(acked.docs))] {
-		for range collect(t, s.Near(context.Background(), m.Fingerprint, 4)) {
+	if err := spotCheck(ctx, s, got, !e.opts.NoText); err != nil {
+		return nil, err
+	}
+	is := e.describe(got)
+	for _, m := range slices.Backward(e.states) {
+		if e.describe(m) == is {
+			return m, nil
 		}
 	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "unexpected state\n got %s", is)
+	for _, m := range e.states[max(0, len(e.states)-3):] {
+		fmt.Fprintf(&b, "\nwant %s", e.describe(m))
+	}
+	return nil, errors.New(b.String())
+}
+
+// spotCheck compares two documents, found by their IDs and by their fingerprints, with what is known of them.
+func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
+	n := 0
+	for id, x := range got.docs {
+		if n++; n > 2 {
+			break
+		}
+		d, err := s.Get(ctx, id)
+		if err != nil || *d.Fingerprint != x.Fingerprint || text && d.Text != scriptText(x.Fingerprint) {
+			return fmt.Errorf("document %s, %x: got %+v, %w", id, x.Fingerprint, d, err)
+		}
+		found := false
+		for m, err := range s.Near(ctx, x.Fingerprint, 4) {
+			if err != nil {
+				return err
+			}
+			found = found || m.ID == id
+		}
+		if !found {
+			return fmt.Errorf("document %s is not near itself", id)
+		}
+	}
+	return nil
+}
+
+// recovered opens what a crash left and returns the expected state that it found.
+func (e expectation) recovered(fs vfs.FS) (*model, error) {
+	db, err := Open("/db", e.options(fs))
+	if err != nil {
+		return nil, fmt.Errorf("open after the crash: %w", err)
+	}
+	m, err := e.found(db)
+	if closeErr := db.Close(); err == nil {
+		err = closeErr
+	}
+	return m, err
+}
+
+// usable checks that a recovered database goes on working: it takes a write, flushes, compacts, and has all of it after reopening.
+func (e expectation) usable(fs vfs.FS, m *model) error {
+	ctx := context.Background()
+	db, err := Open("/db", e.options(fs))
+	if err != nil {
+		return err
+	}
+	d := Doc{ID: "after", Fingerprint: new(uint64(77)), Text: scriptText(77)}
+	for _, step := range []func() error{
+		func() error { return db.Put(ctx, d) },
+		func() error { return db.Flush(ctx) },
+		func() error { return db.Delete(ctx, d.ID) },
+		func() error { return db.Put(ctx, d) },
+		func() error { return db.Compact(ctx, nil) },
+	} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if closeErr := db.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("going on after the crash: %w", err)
+	}
+	next := m.clone()
+	next.putAt(d, e.now)
+	e.states = []*model{next}
+	if _, err = e.recovered(fs); err != nil {
+		return fmt.Errorf("going on after the crash: %w", err)
+	}
+	return nil
 }
 
 // hostDir returns a folder for the files that bbolt opens, in memory where there is such a place.
@@ -148,43 +160,153 @@ func hostDir(t testing.TB) string {
 	return t.TempDir()
 }
 
-// TestCrashAtEveryOperation cuts the power at every file operation of the script, with none, half and all of the unsynced data
-// left, and recovers.
-func TestCrashAtEveryOperation(t *testing.T) {
-	dir := hostDir(t)
-	states := 0
-	for seed := range uint64(2) {
-		whole := vfs.NewMem(dir)
-		var sc script
-		if err := sc.run(whole, seed); err != nil {
-			t.Fatal(err)
-		}
-		ops := whole.Ops()
-		whole.Discard()
-		step := 1
-		if testing.Short() {
-			step = 7
-		}
-		for op := 1; op <= ops; op += step {
-			crashOnce(t, dir, seed, op)
-			states += 3
-		}
-	}
-	t.Logf("%d states recovered from", states)
+// crashWorkloads are options under which the script is crashed; each has a seed of its own.
+var crashWorkloads = []Options{
+	{MemtableBytes: 3000, DisableAutoCompaction: true},
+	{MemtableBytes: 2000, NoSketch: true},
+	{MemtableBytes: 3000, NoSketch: true, Sync: SyncNever},
+	{MemtableBytes: 1500, Shingle: 2, Sketch: 16},
+	{MemtableBytes: 5000, NoSketch: true, NoText: true, Layout: "5:2", DisableAutoCompaction: true},
 }
 
-func crashOnce(t *testing.T, dir string, seed uint64, op int) {
+// A cut is one thing that a power cut may leave.
+type cut struct {
+	expectation
+	fs *vfs.Mem
+	op int // the power went before this operation
+}
+
+// cuts runs a script and looks, before every step-th of its file operations that change something and at its end, at what a power
+// cut would leave there, without ending the script: once for each share of the unsynced data that kept names. Each is given to
+// check, on as many goroutines as there are processors. It returns how many operations there were.
+func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check func(c cut) error) int {
 	t.Helper()
-	fs := vfs.NewMem(dir)
-	defer fs.Discard()
-	fs.CrashAt(op)
-	var sc script
-	sc.run(fs, seed)
-	for i, keep := range []float64{0, 0.5, 1} {
-		clone := fs.CrashClone(keep, uint64(op*3+i))
-		sc.checkRecovered(t, clone, fmt.Sprintf("seed %d, crash at operation %d, %v of unsynced data kept", seed, op, keep))
-		clone.Discard()
+	var (
+		wg     sync.WaitGroup
+		slots  = make(chan struct{}, runtime.GOMAXPROCS(0))
+		mem    = vfs.NewMem(hostDir(t))
+		failed atomic.Pointer[error]
+		op     = 0
+	)
+	take := func() {
+		if op++; op%step != 0 || failed.Load() != nil {
+			return
+		}
+		e := sc.expected()
+		for _, keep := range kept(op) {
+			c := cut{e, mem.CrashClone(keep, uint64(op)), op}
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				defer c.fs.Discard()
+				if err := check(c); err != nil {
+					err = fmt.Errorf("seed %d, power cut before operation %d, %v of unsynced data kept: %w", sc.seed, c.op, keep, err)
+					failed.CompareAndSwap(nil, &err)
+				}
+			})
+		}
 	}
+	faulty := vfs.NewFaulty(mem, func(o vfs.Op) error {
+		if o.Kind.Changes() && o.Kind != vfs.OpCommitted {
+			take()
+		}
+		return nil
+	})
+	err := sc.run(faulty)
+	take()
+	wg.Wait()
+	mem.Discard()
+	if first := failed.Load(); first != nil {
+		t.Fatal(*first)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op
+}
+
+// shares are how much of the unsynced data a power cut keeps.
+var shares = []float64{0, 0.5, 1}
+
+// thorough reports whether the tests that cut the power do all they can.
+func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
+
+// TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and all of the unsynced data left,
+// and recovers. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
+func TestCrashAtEveryOperation(t *testing.T) {
+	steps, step := 60, 3
+	if thorough() {
+		steps, step = 500, 1
+	}
+	var states, ops atomic.Int64
+	all := func(int) []float64 { return shares }
+	for seed, opts := range crashWorkloads {
+		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), step, all, func(c cut) error {
+			m, err := c.recovered(c.fs)
+			if n := states.Add(1); err == nil && n%8 == 0 {
+				err = c.usable(c.fs, m)
+			}
+			return err
+		})))
+	}
+	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
+}
+
+// TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from that, and at every one of the
+// recovery from that again. What the first recovery finds undisturbed is what every later one must find. With SIMDB_CRASHES=1
+// every operation of the scripts is taken.
+func TestCrashInRecovery(t *testing.T) {
+	step := 67
+	if thorough() {
+		step = 1
+	}
+	one := func(op int) []float64 { return shares[op/step%3:][:1] }
+	states := make([]atomic.Int64, 3)
+	for seed, opts := range crashWorkloads {
+		cuts(t, newScript(uint64(seed)+100, 42, opts), step, one, func(c cut) error {
+			undisturbed := c.fs.CrashClone(1, 0)
+			defer undisturbed.Discard()
+			m, err := c.recovered(undisturbed)
+			if err != nil {
+				return err
+			}
+			c.states = []*model{m}
+			return c.crashRecovery(c.fs, 2, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), states)
+		})
+	}
+	t.Logf("%d power cuts, %d in the recovery from them, %d in the recovery from those",
+		states[2].Load(), states[1].Load(), states[0].Load())
+}
+
+// crashRecovery recovers from what a crash left, checks what it finds, and takes what a power cut leaves before each file
+// operation of that, up to and with closing the database. From each of these it recovers likewise, depth levels down.
+func (e expectation) crashRecovery(fs *vfs.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
+	states[depth].Add(1)
+	if depth == 0 {
+		_, err := e.recovered(fs)
+		return err
+	}
+	var left []*vfs.Mem
+	defer func() {
+		for _, c := range left {
+			c.Discard()
+		}
+	}()
+	_, err := e.recovered(vfs.NewFaulty(fs, func(o vfs.Op) error {
+		if o.Kind.Changes() && o.Kind != vfs.OpCommitted {
+			left = append(left, fs.CrashClone(shares[r.IntN(3)], r.Uint64()))
+		}
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	for i, c := range left {
+		if err := e.crashRecovery(c, depth-1, r, states); err != nil {
+			return fmt.Errorf("again before operation %d of the recovery: %w", i+1, err)
+		}
+	}
+	return nil
 }
 
 // TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that changes something: the error
@@ -211,15 +333,18 @@ func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfs.Op
 	for op := 1; ; op += step {
 		mem := vfs.NewMem(dir)
 		faulty := vfs.NewFaulty(mem, fail(op, cause))
-		var sc script
-		err := sc.run(faulty, 1)
+		sc := newScript(1, 40, crashWorkloads[0])
+		err := sc.run(faulty)
 		if faulty.Ops() < op {
+			mem.Discard()
 			break
 		}
 		if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
 			t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
 		}
-		sc.checkRecovered(t, mem, fmt.Sprintf("%v at operation %d", cause, op))
+		if _, err := sc.expected().recovered(mem); err != nil {
+			t.Fatalf("%v at operation %d: %v", cause, op, err)
+		}
 		mem.Discard()
 	}
 }

@@ -23,9 +23,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type model struct {
 	docs map[string]Entry
 	seq  uint64
+	mark int64 // of a load
 }
 
-func (m *model) clone() *model { return &model{maps.Clone(m.docs), m.seq} }
+func (m *model) clone() *model { return &model{maps.Clone(m.docs), m.seq, m.mark} }
 
 func (m *model) put(id string, fp uint64, has bool) {
 	m.seq++
