@@ -323,25 +323,28 @@ func (x *Index) lookUpShell(t, d int, plan *searchPlan, s *Scratch) {
 	if d > lead {
 		return
 	}
-	p := keyRange{run: table.run, table: uint8(t), dist: uint8(d)}
-	sum := 0.0
+	start := len(s.ranges)
 	first := key &^ table.rest
 	flip := uint64(1)<<uint(d) - 1
 	for n := choose(lead, d); n > 0; n-- {
-		p.first = first ^ flip<<uint(64-lead)
+		p := keyRange{run: table.run, table: uint8(t), dist: uint8(d), first: first ^ flip<<uint(64-lead)}
 		p.last = p.first | table.rest
-		p.window = uint32(table.run.window(p.first))
-		p.find()
+		p.window = uint32(table.run.touch(p.first))
 		s.ranges = append(s.ranges, p)
-		if p.end <= p.block+hotBlocks {
-			sum += table.rangeCost(int(p.end) - int(p.block))
-		} else {
-			sum += x.hotCost(t, key, plan.k, &p)
-		}
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
+		}
+	}
+	sum := 0.0
+	for i := start; i < len(s.ranges); i++ {
+		p := &s.ranges[i]
+		p.find()
+		if p.end <= p.block+hotBlocks {
+			sum += table.rangeCost(int(p.end) - int(p.block))
+		} else {
+			sum += x.hotCost(t, key, plan.k, p)
 		}
 	}
 	s.shells[t][d] = sum
