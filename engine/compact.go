@@ -44,21 +44,38 @@ func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 // a database that is opened for one write at a time has no other time for it.
 const smallWork = 4 << 20
 
+// CompactDue merges tables as compaction in the background does, and returns when nothing is left for it to do. At the end of a load
+// it makes sure that the next search meets few tables, and that Close does not end a merge that is halfway. What Compact does is more:
+// here a large table is merged with others only once they are as many and as large. Progress is as Compact's.
+func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
+	db.compactMu.Lock()
+	defer db.compactMu.Unlock()
+	for {
+		if err := db.writable(); err != nil {
+			return err
+		}
+		pick, _, err := db.pickCompaction()
+		if err != nil || pick == nil {
+			return err
+		}
+		if err := db.compact(ctx, pick, progress); err != nil {
+			return err
+		}
+	}
+}
+
 // compactAuto merges what the policy picks until it picks nothing. A failure leaves the tables as they are and is tried again
 // with the next flush; only a failed catalog poisons the writer. Once ctx has ended it goes on only with what is small.
 func (db *DB) compactAuto(ctx context.Context) error {
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
 	for db.writable() == nil {
-		v, err := db.acquire()
+		pick, bytes, err := db.pickCompaction()
 		if err != nil {
 			return nil // closed
 		}
-		tables := db.sizes(v)
-		v.unref()
-		pick := compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry())})
 		work := ctx
-		if sizeOf(pick, tables) <= smallWork {
+		if bytes <= smallWork {
 			work = context.WithoutCancel(ctx)
 		}
 		if pick == nil || work.Err() != nil {
@@ -75,14 +92,21 @@ func (db *DB) compactAuto(ctx context.Context) error {
 	return nil
 }
 
-// sizeOf returns the bytes of the tables with the given numbers.
-func sizeOf(numbers []uint64, tables []compaction.Table) (bytes int64) {
+// pickCompaction returns the numbers of the tables that are to be merged next, and their bytes; nil if none are.
+func (db *DB) pickCompaction() (numbers []uint64, bytes int64, err error) {
+	v, err := db.acquire()
+	if err != nil {
+		return nil, 0, err
+	}
+	tables := db.sizes(v)
+	v.unref()
+	numbers = compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry())})
 	for _, t := range tables {
 		if slices.Contains(numbers, t.Number) {
 			bytes += t.Size
 		}
 	}
-	return bytes
+	return numbers, bytes, nil
 }
 
 // sizes describes a version to the compaction policy.

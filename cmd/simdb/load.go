@@ -119,7 +119,10 @@ func (l *load) run() (engine.LoadStats, error) {
 	}
 	l.meter.Report(engine.Progress{Stage: "writing tables"})
 	stats, closeErr := l.loader.Close()
-	return stats, errors.Join(err, closeErr)
+	if err = errors.Join(err, closeErr); err == nil && !l.a.interrupted() {
+		err = l.db.CompactDue(l.a.context(), l.meter.Report)
+	}
+	return stats, err
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
