@@ -115,8 +115,8 @@ func (x *Index) scanCostOf(p *searchPlan) float64 {
 	return p.scanNs
 }
 
-// cheapScan reports whether a scan may cost the query of a plan less than ns, by a look at a few blocks.
-func (x *Index) cheapScan(p *searchPlan, ns float64) bool {
+// cheapScan reports whether a scan may cost the query of a plan less than the plan, by a look at a few blocks.
+func (x *Index) cheapScan(p *searchPlan) bool {
 	const some = 8
 	run, met := x.tables[0].run, 0
 	for i := range some {
@@ -125,7 +125,7 @@ func (x *Index) cheapScan(p *searchPlan, ns float64) bool {
 			met++
 		}
 	}
-	return float64(met)/some*float64(run.n)*cost.scan < 2*ns
+	return float64(met)/some*float64(run.n)*cost.scan < 2*p.ns
 }
 
 // blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two estimates.

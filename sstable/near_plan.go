@@ -147,16 +147,18 @@ func (a *allocation) limit() float64 { return overrun*a.ns + cost.probe }
 func (x *Index) planShells(s *Scratch, p *searchPlan) {
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
-	if p.ns > askAbove && x.cheapScan(p, p.ns) {
+	if p.ns > askAbove && x.cheapScan(p) {
 		limit = min(limit, x.scanCostOf(p))
 	}
-	if limit > p.ns*cost.lookUp/cost.probe {
+	if limit > p.ns { // which is little more than the probes alone cost
 		real := x.lookUp(p.allocation, p, limit, s)
 		if real <= limit && (real <= askAbove || real <= longer*p.ns || real <= x.scanCostOf(p)) {
 			return
 		}
+		x.planAgain(s, p)
+	} else {
+		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
 	}
-	x.planAgain(s, p)
 	p.allocation = &p.own
 	kept := slices.DeleteFunc(s.ranges[p.first:], func(r keyRange) bool { return p.scan || int8(r.dist) > p.radius[r.table] })
 	s.ranges = s.ranges[:p.first+len(kept)]

@@ -162,11 +162,12 @@ func (r *keyRange) borders(b int, in blockInfo) (from, to uint64) {
 // comes right before key lo, or both are 0.
 func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, from uint64, s *Scratch) {
 	ns := float64(len(s.pos)) * cost.confirm
-	s.extra += ns
-	if ns > blockKeys*cost.decode {
+	if all := blockKeys*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
+		s.extra += all
 		x.scanKeys(f, b, in, lo, hi, s)
 		return
 	}
+	s.extra += ns
 	// Positions ascend, so one walk over the unary part finds the prefixes of all.
 	unary, packed := f.run.data[in.off:in.off+8*in.high], f.run.packed(in)
 	base := shr(f.run.base(b), in.width)
