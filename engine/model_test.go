@@ -8,13 +8,17 @@ import (
 	"maps"
 	"math/bits"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -144,10 +148,11 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) {
 	t.Helper()
 	ctx := context.Background()
-	equal(t, "entries", simplify(collect(t, s.Entries(ctx, ""))), simplify(m.sorted()))
+	es := m.sorted()
+	equal(t, "entries", simplify(collect(t, s.Entries(ctx, ""))), simplify(es))
 	for range 8 {
 		fp, k := r.Uint64(), r.IntN(12)
-		if es := m.sorted(); len(es) > 0 && r.IntN(4) > 0 {
+		if len(es) > 0 && r.IntN(4) > 0 {
 			fp = es[r.IntN(len(es))].Fingerprint ^ 1<<r.IntN(64)
 		}
 		if r.IntN(10) == 0 {
@@ -211,6 +216,7 @@ type history struct {
 	r    *rand.Rand
 	path string
 	opts Options
+	mem  *vfs.Mem // where the database is, nil for the disk
 	db   *DB
 	m    *model
 	fps  []uint64 // fingerprints come in families, so that there are near-duplicates
@@ -270,7 +276,7 @@ func (h *history) step() {
 	case n < 89:
 		h.must(h.db.Compact(ctx, nil))
 	case n < 91:
-		h.reopen()
+		h.reopen(h.mem != nil && h.r.IntN(2) == 0)
 	case n < 94 && len(h.open) < 3:
 		s, err := h.db.Snapshot()
 		h.must(err)
@@ -338,12 +344,29 @@ func (h *history) load(ctx context.Context) {
 	h.must(err)
 }
 
-func (h *history) reopen() {
+// reopen closes the database, or cuts its power, and opens it again.
+func (h *history) reopen(crash bool) {
 	h.thaw(0)
+	var left *vfs.Mem
+	if crash {
+		left = h.crash()
+	}
 	h.must(h.db.Close())
+	if crash {
+		h.must(h.mem.Discard())
+		h.mem, h.opts.fs = left, left
+	}
 	db, err := Open(h.path, &h.opts)
 	h.must(err)
 	h.db = db
+}
+
+// crash returns what a power cut leaves. Where writes are not synced, they are flushed before, so that none is lost.
+func (h *history) crash() *vfs.Mem {
+	if h.opts.Sync == SyncNever {
+		h.must(h.db.Flush(context.Background()))
+	}
+	return h.mem.CrashClone(h.r.Float64(), h.r.Uint64())
 }
 
 // thaw checks and closes the oldest snapshots until n are left.
@@ -363,31 +386,54 @@ func (h *history) must(err error) {
 	}
 }
 
-// TestHistories runs random histories under many options against the model.
+// TestHistories runs random histories under many options against the model: some on the disk, and some in a memory that loses
+// power now and then. SIMDB_HISTORIES sets how many of these.
 func TestHistories(t *testing.T) {
-	layouts := []string{"4:1", "2:1", "5:2", "8:1", "6:3"}
-	for seed := range uint64(12) {
+	disk, memory := 12, 12
+	if n, err := strconv.Atoi(os.Getenv("SIMDB_HISTORIES")); err == nil {
+		memory = n
+	}
+	host := hostDir(t)
+	for seed := range uint64(disk + memory) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			r := rand.New(rand.NewPCG(seed, 7))
-			h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]Entry{}}}
-			h.opts = Options{
-				Layout: layouts[r.IntN(len(layouts))], MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
-				Sync: SyncMode(r.IntN(2)), DisableAutoCompaction: r.IntN(3) == 0,
+			h := newHistory(t, seed)
+			if seed >= uint64(disk) {
+				h.path, h.mem = "/x.simdb", vfs.NewMem(host)
+				h.opts.fs = h.mem
 			}
-			db, err := Create(h.path, &h.opts)
-			h.must(err)
-			h.db = db
-			for range 500 {
-				h.step()
-			}
-			h.thaw(0)
-			report, err := h.db.Check(context.Background(), nil)
-			if err != nil || len(report.Problems) > 0 {
-				t.Fatal(report.Problems, err)
-			}
-			h.must(h.db.Close())
+			h.run(500)
 		})
+	}
+}
+
+// newHistory returns a history on the disk with random options.
+func newHistory(t testing.TB, seed uint64) *history {
+	layouts := []string{"4:1", "2:1", "5:2", "8:1", "6:3"}
+	r := rand.New(rand.NewPCG(seed, 7))
+	h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]Entry{}}}
+	h.opts = Options{
+		Layout: layouts[r.IntN(len(layouts))], MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
+		Sync: SyncMode(r.IntN(2)), DisableAutoCompaction: r.IntN(3) == 0,
+	}
+	return h
+}
+
+func (h *history) run(steps int) {
+	db, err := Create(h.path, &h.opts)
+	h.must(err)
+	h.db = db
+	for range steps {
+		h.step()
+	}
+	h.thaw(0)
+	report, err := h.db.Check(context.Background(), nil)
+	if err != nil || len(report.Problems) > 0 {
+		h.t.Fatal(report.Problems, err)
+	}
+	h.must(h.db.Close())
+	if h.mem != nil {
+		h.must(h.mem.Discard())
 	}
 }
 
