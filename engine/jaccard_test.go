@@ -92,7 +92,11 @@ func TestJaccard(t *testing.T) {
 						t.Fatalf("%s: verified %s: %+v, want %v", what, id, x, j)
 					}
 				}
-				if missed := len(want) - len(got); missed > 1+len(want)/100 {
+				allowed := 1 + len(want)/100
+				if threshold*64 < verifyErrors*verifyErrors { // 4 % of those at the threshold, and documents have sentences in common
+					allowed += len(want) / 4
+				}
+				if missed := len(want) - len(got); missed > allowed {
 					t.Fatalf("%s: verified %s: %d of %d missed", what, id, missed, len(want))
 				}
 				break
