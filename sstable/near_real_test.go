@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,14 +54,39 @@ func readFingerprints(tb testing.TB, path string) (fps []uint64) {
 	return fps
 }
 
-// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in the files of fingerprints that the
-// environment variable SIMDB_FINGERPRINTS names, and in skewedSets.
-func BenchmarkNearSkewed(b *testing.B) {
+// realSets returns the files of fingerprints that the environment variable SIMDB_FINGERPRINTS names, with commas between, by their names.
+func realSets() map[string]string {
+	sets := map[string]string{}
 	for path := range strings.SplitSeq(os.Getenv("SIMDB_FINGERPRINTS"), ",") {
 		if path != "" {
 			name, _, _ := strings.Cut(filepath.Base(path), ".")
-			b.Run(name, func(b *testing.B) { benchSkewed(b, readFingerprints(b, path)) })
+			sets[name] = path
 		}
+	}
+	return sets
+}
+
+// TestNearReal compares searches in realSets with brute force.
+func TestNearReal(t *testing.T) {
+	for name, path := range realSets() {
+		t.Run(name, func(t *testing.T) {
+			fps := readFingerprints(t, path)
+			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
+			r := testRand(name, len(fps))
+			for k := range maxDistance + 1 {
+				for _, q := range skewedQueries(r, fps, k, 10) {
+					checkNear(t, x, fps, q, k, s)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in realSets and skewedSets.
+func BenchmarkNearSkewed(b *testing.B) {
+	sets := realSets()
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		b.Run(name, func(b *testing.B) { benchSkewed(b, readFingerprints(b, sets[name])) })
 	}
 	for _, set := range skewedSets {
 		b.Run(set.name, func(b *testing.B) { benchSkewed(b, makeSkewed(set.name, *skewN)) })
