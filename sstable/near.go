@@ -194,8 +194,8 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 }
 
 // accept adds a key of the range at hand, which is near enough, to the hits, or if its documents have to be found first, to what is pending.
-// A key is out of range, or an earlier table finds it too, is passed over: the first table that finds a fingerprint reports it, so that no set
-// of what has been reported is needed.
+// A key that is out of range, or that an earlier table finds too, is passed over: the first table that finds a fingerprint reports it, so that
+// no set of what has been reported is needed.
 func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) {
 	if key < f.first || key > f.last {
 		return
