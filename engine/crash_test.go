@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type expectation struct {
 	opts   Options
 	now    time.Time
 	states []*model
+	pack   scriptPack // which is there whole, or, if not acknowledged, perhaps not at all
 }
 
 func (e expectation) options(fs vfs.FS) *Options {
@@ -43,6 +45,41 @@ func (e expectation) describe(m *model) string {
 	return b.String()
 }
 
+// entries returns all that is in a database, as a model.
+func entries(ctx context.Context, s *Snapshot) (*model, error) {
+	got := &model{docs: map[string]Entry{}}
+	for x, err := range s.Entries(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		got.docs[x.ID] = x
+	}
+	return got, nil
+}
+
+// checkPack looks at the packed file, which is outside the database.
+func (e expectation) checkPack(fs vfs.FS) error {
+	if _, err := fs.Stat(e.pack.path); e.pack.path == "" || err != nil && !e.pack.acked {
+		return nil
+	}
+	db, err := Open(e.pack.path, &Options{fs: fs, ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("packed file: %w", err)
+	}
+	defer db.Close()
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	got, err := entries(context.Background(), s)
+	e.now = e.pack.now
+	if err == nil && e.describe(got) != e.describe(e.pack.docs) {
+		err = fmt.Errorf("packed file: got %s\nwant %s", e.describe(got), e.describe(e.pack.docs))
+	}
+	return err
+}
+
 // found returns the expected state that the database has.
 func (e expectation) found(db *DB) (*model, error) {
 	ctx := context.Background()
@@ -51,13 +88,11 @@ func (e expectation) found(db *DB) (*model, error) {
 		return nil, err
 	}
 	defer s.Close()
-	got := &model{docs: map[string]Entry{}, mark: db.LoadMark("source")}
-	for x, err := range s.Entries(ctx, "") {
-		if err != nil {
-			return nil, err
-		}
-		got.docs[x.ID] = x
+	got, err := entries(ctx, s)
+	if err != nil {
+		return nil, err
 	}
+	got.mark = db.LoadMark("source")
 	report, err := db.Check(ctx, nil)
 	if err != nil || len(report.Problems) > 0 {
 		return nil, fmt.Errorf("check: %v, %w", report.Problems, err)
@@ -114,41 +149,44 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	if closeErr := db.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil {
+		err = e.checkPack(fs)
+	}
 	return m, err
 }
 
-// usable checks that a recovered database goes on working: it takes a write, flushes, compacts, and has all of it after reopening.
+// usable checks that a recovered database goes on working: it takes a write, reopens, flushes, compacts, and has all of it then.
 func (e expectation) usable(fs vfs.FS, m *model) error {
-	ctx := context.Background()
+	d := Doc{ID: "after", Fingerprint: new(uint64(77)), Text: scriptText(77)}
+	err := e.with(fs, func(ctx context.Context, db *DB) error { return db.Put(ctx, d) })
+	if err == nil {
+		err = e.with(fs, func(ctx context.Context, db *DB) error {
+			return cmp.Or(db.Flush(ctx), db.Delete(ctx, d.ID), db.Put(ctx, d), db.Compact(ctx, nil))
+		})
+	}
+	if err == nil {
+		next := m.clone()
+		next.putAt(d, e.now)
+		e.states = []*model{next}
+		_, err = e.recovered(fs)
+	}
+	if err != nil {
+		return fmt.Errorf("going on after the crash: %w", err)
+	}
+	return nil
+}
+
+// with opens the database for the time of a call.
+func (e expectation) with(fs vfs.FS, fn func(context.Context, *DB) error) error {
 	db, err := Open("/db", e.options(fs))
 	if err != nil {
 		return err
 	}
-	d := Doc{ID: "after", Fingerprint: new(uint64(77)), Text: scriptText(77)}
-	for _, step := range []func() error{
-		func() error { return db.Put(ctx, d) },
-		func() error { return db.Flush(ctx) },
-		func() error { return db.Delete(ctx, d.ID) },
-		func() error { return db.Put(ctx, d) },
-		func() error { return db.Compact(ctx, nil) },
-	} {
-		if err == nil {
-			err = step()
-		}
-	}
+	err = fn(context.Background(), db)
 	if closeErr := db.Close(); err == nil {
 		err = closeErr
 	}
-	if err != nil {
-		return fmt.Errorf("going on after the crash: %w", err)
-	}
-	next := m.clone()
-	next.putAt(d, e.now)
-	e.states = []*model{next}
-	if _, err = e.recovered(fs); err != nil {
-		return fmt.Errorf("going on after the crash: %w", err)
-	}
-	return nil
+	return err
 }
 
 // hostDir returns a folder for the files that bbolt opens, in memory where there is such a place.

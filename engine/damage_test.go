@@ -175,3 +175,46 @@ func TestCutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestMissingLogs takes each of the logs of a database away but the newest, whose end can't be known: the log that goes on where it
+// ended tells. Nothing is changed by that.
+func TestMissingLogs(t *testing.T) {
+	db, path := create4test(t, nil)
+	for i := range maxReplayedLogs - 1 {
+		if i > 0 {
+			var err error
+			if db, err = Open(path, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, db, fmt.Sprint(i), uint64(i))
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(path, "*.wal"))
+	if err != nil || len(logs) != maxReplayedLogs-1 {
+		t.Fatal(logs, err)
+	}
+	want, err := answers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range logs[:len(logs)-1] {
+		whole, err := os.ReadFile(file)
+		if err == nil {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c *CorruptionError
+		if _, err := answers(path); !errors.As(err, &c) || c.File != filepath.Base(file) {
+			t.Fatalf("%s missing: %v", file, err)
+		}
+		rewrite(t, file, whole)
+		if got, err := answers(path); err != nil || got != want {
+			t.Fatalf("%s restored: %v\n%s\nwant %s", file, err, got, want)
+		}
+	}
+}

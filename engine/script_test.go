@@ -31,6 +31,15 @@ type script struct {
 	acked []*model // acked[i] is the state after i steps, all acknowledged
 	safe  int      // acked[safe] was made durable, whatever Options.Sync says
 	tried *model   // the state if the step that is under way, or failed, succeeds; nil between steps
+	pack  scriptPack
+}
+
+// A scriptPack is the packed file of the newest step that makes one.
+type scriptPack struct {
+	path  string // empty if there is none
+	docs  *model
+	now   time.Time
+	acked bool
 }
 
 const (
@@ -126,11 +135,17 @@ func (sc *script) ack(st scriptStep) {
 	}
 }
 
+func (sc *script) setPack(p scriptPack) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.pack = p
+}
+
 // expected says what may be found at this moment.
 func (sc *script) expected() expectation {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	e := expectation{opts: sc.opts, now: sc.now, states: slices.Clone(sc.acked[sc.safe:])}
+	e := expectation{opts: sc.opts, now: sc.now, states: slices.Clone(sc.acked[sc.safe:]), pack: sc.pack}
 	if sc.tried != nil {
 		e.states = append(e.states, sc.tried)
 	}
@@ -189,8 +204,15 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 		}
 	case 6:
 		path := fmt.Sprintf("/packed-%d.sst", i)
-		sc.packed[path] = &model{docs: m.visible(sc.clock())}
-		st.do = func(ctx context.Context) error { return sc.db.Pack(ctx, path, nil) }
+		pack := scriptPack{path: path, docs: &model{docs: m.visible(sc.clock())}, now: sc.clock()}
+		sc.packed[path] = pack.docs
+		st.do = func(ctx context.Context) error {
+			sc.setPack(pack)
+			err := sc.db.Pack(ctx, path, nil)
+			pack.acked = err == nil
+			sc.setPack(pack)
+			return err
+		}
 	case 7:
 		sc.ingest(&st)
 	default:

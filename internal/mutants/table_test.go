@@ -1,0 +1,187 @@
+package mutants
+
+const (
+	crashes = "^TestCrashAtEveryOperation$"
+	flips   = "^Test(EveryByteFlipped|FlippedBytes|KeyRunNoticesDamage)$"
+)
+
+var mutants = []mutant{
+	// What is durable, and in which order.
+	{
+		"log/write not synced", "engine/internal/wal/writer.go",
+		"\tif written && sync {\n\t\terr = w.f.Sync()\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"log/new file not synced", "engine/internal/wal/writer.go",
+		"\tif err == nil {\n\t\terr = f.Sync()\n\t}\n", "",
+		"engine/internal/wal", ".",
+	},
+	{
+		"log/name not synced", "engine/internal/wal/writer.go",
+		"err = fs.SyncDir(filepath.Dir(name))", "_ = filepath.Dir(name)",
+		"engine", crashes,
+	},
+	{
+		"log/not closed at rotation", "engine/db.go",
+		"if err := w.Close(); err != nil {\n\t\t\treturn db.fail(fmt.Errorf(\"writing the log", "if err := error(nil); err != nil {\n\t\t\treturn db.fail(fmt.Errorf(\"writing the log",
+		"engine", crashes,
+	},
+	{
+		"log/cut not synced before its end frame", "engine/internal/wal/replay.go",
+		"if err := f.Sync(); err != nil {\n\t\treturn err\n\t}\n\t_, seed", "_, seed",
+		"engine/internal/wal", "^TestC(ut|rash)",
+	},
+	{
+		"log/failure not remembered", "engine/internal/wal/writer.go",
+		"w.err = fmt.Errorf(\"write log %s: %w\", w.name, err)", "_ = fmt.Errorf(\"write log %s: %w\", w.name, err)\n\t\tw.synced = target",
+		"engine/internal/wal", "Poison",
+	},
+	{
+		"write/acknowledged before it is synced", "engine/write.go",
+		"wait := c.log.Sync\n", "wait := c.log.Flush\n",
+		"engine", crashes,
+	},
+	{
+		"write/cause of a failure lost", "engine/write.go",
+		"if err := wait(c.end); err != nil {\n\t\treturn db.fail(fmt.Errorf(\"writing the log: %w\"", "if err := wait(c.end); err != nil {\n\t\treturn (fmt.Errorf(\"writing the log: %v\"",
+		"engine", "^TestErrorAtEveryOperation$",
+	},
+	{
+		"table/not synced", "engine/flush.go",
+		"\tif err == nil {\n\t\terr = f.Sync()\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"table/name not synced", "engine/flush.go",
+		"\tif err == nil {\n\t\terr = db.fs.SyncDir(db.path)\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"table/ingested copy not synced", "engine/pack.go",
+		"\tif err == nil {\n\t\terr = dst.Sync()\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"table/ingested name not synced", "engine/pack.go",
+		"\tif err == nil {\n\t\terr = db.fs.SyncDir(db.path)\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"pack/name not synced", "engine/pack.go",
+		"return db.fs.SyncDir(filepath.Dir(path))", "_ = filepath.Dir(path)\n\treturn nil",
+		"engine", crashes,
+	},
+	{
+		"pack/written in its place", "engine/pack.go",
+		"temp := path + \".tmp\"", "temp := path",
+		"engine", crashes,
+	},
+	{
+		"catalog/name not synced", "engine/internal/catalog/catalog.go",
+		"return fs.SyncDir(filepath.Dir(name))", "_ = filepath.Dir(name)\n\treturn nil",
+		"engine", crashes,
+	},
+	{
+		"catalog/failure not remembered", "engine/internal/catalog/catalog.go",
+		"c.err = fmt.Errorf(\"write catalog %s: %w\", c.name, errnoOf(err))\n\t\treturn c.err", "return fmt.Errorf(\"write catalog %s: %w\", c.name, errnoOf(err))",
+		"engine/internal/catalog", "^TestFailedCommitPoisons$",
+	},
+	{
+		"database/its own name not synced", "engine/open.go",
+		"if err := o.fs.SyncDir(filepath.Dir(path)); err != nil {", "if err := error(nil); err != nil {",
+		"engine", crashes,
+	},
+	{
+		"flush/log removed before the table is published", "engine/flush.go",
+		"if err := db.publishFlush(m, t, docs); err != nil {", "for _, n := range m.logs {\n\t\tdb.fs.Remove(db.file(logName(n)))\n\t}\n\tif err := db.publishFlush(m, t, docs); err != nil {",
+		"engine", crashes,
+	},
+	{
+		"flush/deletions not published", "engine/flush.go",
+		"edit.SetTombstones[p.meta.Number] = dead\n", "_ = dead\n",
+		"engine", crashes,
+	},
+	{
+		"compaction/tables removed before the merged one is published", "engine/compact.go",
+		"edit.DropTables = append(edit.DropTables, p.meta.Number)", "edit.DropTables = append(edit.DropTables, p.meta.Number)\n\t\tdb.fs.Remove(db.file(p.name))",
+		"engine", crashes,
+	},
+	{
+		"compaction/published before what it gives up is safe", "engine/compact.go",
+		"if err = db.syncLog(); err == nil {", "if err == nil {",
+		"engine", crashes,
+	},
+	{
+		"load/published before what it gives up is safe", "engine/publish.go",
+		"if err := db.syncLogLocked(); err != nil {", "if err := error(nil); err != nil {",
+		"engine", crashes,
+	},
+	// What recovery does.
+	{
+		"replay/first of several logs skipped", "engine/replay.go",
+		"last := i == len(logs)-1\n", "last := i == len(logs)-1\n\t\tif i == 0 && !last {\n\t\t\tcontinue\n\t\t}\n",
+		"engine", crashes,
+	},
+	{
+		"replay/newer version overwritten", "engine/replay.go",
+		"if !rec.del && !newer {", "_ = newer\n\tif !rec.del {",
+		"engine", crashes + "|^TestHistories$",
+	},
+	{
+		"replay/missing log overlooked", "engine/replay.go",
+		"if before != r.before && before >= r.firstLog {", "if false {",
+		"engine", "^TestMissingLogs$",
+	},
+	{
+		"replay/torn end not cut", "engine/replay.go",
+		"if err := wal.Cut(db.fs, path, res); err != nil {", "if err := error(nil); err != nil {",
+		"engine", crashes,
+	},
+	// What is checked.
+	{
+		"log/checksums of frames not compared", "engine/internal/wal/replay.go",
+		"if frameCRC(s.seed, pos, buf) !=", "if false && frameCRC(s.seed, pos, buf) !=",
+		"engine/internal/wal", flips,
+	},
+	{
+		"catalog/checksums of records not compared", "engine/internal/catalog/record.go",
+		"if recordCRC(r.key, r.value[crcSize:]) !=", "if false && recordCRC(r.key, r.value[crcSize:]) !=",
+		"engine/internal/catalog", ".",
+	},
+	{
+		"catalog/lost root overlooked", "engine/internal/catalog/pages.go",
+		"case newer.txid-older.txid != 1:", "case false:",
+		"engine/internal/catalog", "^TestLostRootWrite$",
+	},
+	{
+		"table/checksums of key runs not compared", "sstable/keyrun_dir.go",
+		"if got != want {\n\t\treturn d.corrupt(at, \"block", "if got != want && b < 0 {\n\t\treturn d.corrupt(at, \"block",
+		"sstable", flips,
+	},
+	{
+		"table/checksums of texts not compared", "sstable/docs.go",
+		"!= e.sum {", "!= e.sum && b < 0 {",
+		"sstable", flips,
+	},
+	{
+		"table/checksums of IDs not compared", "sstable/names.go",
+		"if checksum(block) != sum {", "if checksum(block) != sum && b < 0 {",
+		"sstable", flips,
+	},
+	{
+		"table/checksums of bitmaps not compared", "sstable/bitmaps.go",
+		"if checksum(block) != binary", "if i < 0 && checksum(block) != binary",
+		"sstable", flips,
+	},
+	{
+		"table/checksum of the directory not compared", "sstable/format.go",
+		"if le.Uint32(t[12:]) != checksum(dir) {", "if false {",
+		"sstable", flips,
+	},
+	{
+		"table/swapped file overlooked", "engine/open.go",
+		"case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:", "case info.Docs < 0:",
+		"engine", "^TestCutFiles$",
+	},
+}
