@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// TestCrashInTransaction cuts the power inside transactions. bbolt writes the pages that are new, syncs, writes a root page and
+// syncs; it never writes to a page that the last root page reaches. So whatever sectors of the new pages are there, and whatever
+// size the file has, the state is the old one as long as the root page is; with all of them and the new root page it is the new one.
+func TestCrashInTransaction(t *testing.T) {
+	const sector, transactions, cuts = 512, 60, 25
+	rng := rand.New(rand.NewPCG(6, 6))
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	state := sample(rng, 8)
+	mustCreate(t, vfs.Disk, name, state)
+	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	defer c.Close()
+	grown := 0
+	for i := range transactions {
+		was, before := clone(state), fileBytes(t, name)
+		e := randomEdit(rng, &state)
+		for n := range 40 { // so that the file grows
+			e.SetMarks[fmt.Sprintf("load/%d/%d.jsonl", i, n)] = int64(n)
+		}
+		if err := c.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		state.model(e)
+		after := fileBytes(t, name)
+		if len(after) > len(before) {
+			grown++
+		}
+		if bytes.Equal(before[:pageSize], after[:pageSize]) == bytes.Equal(before[pageSize:2*pageSize], after[pageSize:2*pageSize]) &&
+			!bytes.Equal(before, after) {
+			t.Fatalf("transaction %d changed both root pages, or none", i)
+		}
+		for cut := range cuts {
+			keep := float64(cut) / (cuts - 1) // from nothing to all
+			left := make([]byte, len(before)+int(keep*float64(len(after)-len(before))))
+			copy(left, before)
+			for at := 2 * pageSize; at < len(left); at += sector {
+				if rng.Float64() < keep {
+					copy(left[at:min(at+sector, len(left))], after[at:])
+				}
+			}
+			found(t, left, was, "the old root page, %v of the new sectors, transaction %d", keep, i)
+		}
+		found(t, after, state, "all of transaction %d", i)
+	}
+	if grown == 0 {
+		t.Error("the file never grew")
+	}
+}
+
+func fileBytes(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// found checks that a catalog of these bytes has that state.
+func found(t *testing.T, image []byte, want State, format string, args ...any) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	if err := os.WriteFile(name, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, got, err := Open(vfs.Disk, name, Options{})
+	if err != nil {
+		t.Fatalf(format+": %v", append(args, err)...)
+	}
+	defer c.Close()
+	if !equal(*got, want) {
+		t.Fatalf(format+": got %+v, want %+v", append(args, got, want)...)
+	}
+}
