@@ -7,30 +7,10 @@ import (
 	"testing"
 )
 
-// testKeys returns n keys: uniform, clustered, of few values, or of few bits.
-func testKeys(rng *rand.Rand, n int) []uint64 {
-	keys := make([]uint64, n)
-	shape, center := rng.IntN(4), rng.Uint64()
-	for i := range keys {
-		switch shape {
-		case 0:
-			keys[i] = rng.Uint64()
-		case 1:
-			keys[i] = center + rng.Uint64N(1000)
-		case 2:
-			keys[i] = center * rng.Uint64N(5)
-		case 3:
-			keys[i] = center ^ 1<<rng.UintN(64)
-		}
-	}
-	return keys
-}
-
 func TestNextOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
 	for _, l := range []Layout{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}, {8, 1}, {16, 1}, {3, 2}, {4, 4}, {5, 2}, {6, 3}, {8, 2}} {
-		for _, n := range []int{0, 1, 50, 3000} {
-			fps := testKeys(rng, n)
+		for i, n := range []int{0, 1, 50, 3000} {
+			fps := keyShapes[i%len(keyShapes)].make(testRand("order", i), max(n, 1))[:n]
 			slices.Sort(fps)
 			fps = distinct(fps)
 			keys, tmp := slices.Clone(fps), make([]uint64, len(fps))
