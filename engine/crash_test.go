@@ -273,8 +273,11 @@ func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
 // and recovers. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
 func TestCrashAtEveryOperation(t *testing.T) {
 	steps, step := 60, 3
-	if thorough() {
+	switch {
+	case thorough():
 		steps, step = 500, 1
+	case testing.Short():
+		step = 11
 	}
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
@@ -295,8 +298,11 @@ func TestCrashAtEveryOperation(t *testing.T) {
 // every operation of the scripts is taken.
 func TestCrashInRecovery(t *testing.T) {
 	step := 67
-	if thorough() {
+	switch {
+	case thorough():
 		step = 1
+	case testing.Short():
+		step = 211
 	}
 	one := func(op int) []float64 { return shares[op/step%3:][:1] }
 	states := make([]atomic.Int64, 3)
