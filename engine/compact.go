@@ -82,7 +82,7 @@ func (db *DB) compactAuto(ctx context.Context) error {
 			return nil
 		}
 		if err := db.compact(work, pick, nil); err != nil {
-			if ctx.Err() == nil {
+			if work.Err() == nil {
 				db.log.Error("compaction failed", "path", db.path, "tables", pick, "err", err)
 				db.event(Event{Kind: "error", Tables: pick, Err: fmt.Errorf("compacting: %w", err)})
 			}

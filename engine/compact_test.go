@@ -7,6 +7,33 @@ import (
 	"testing"
 )
 
+// TestCloseMerges opens a database of many small tables and closes it at once, again and again: that is enough for them to be merged,
+// however little time there is for it in the background.
+func TestCloseMerges(t *testing.T) {
+	for range 20 {
+		db, path := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true})
+		for i := range uint64(9) {
+			put(t, db, fmt.Sprint(i), i)
+			if err := db.Flush(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var err error
+		for _, o := range []*Options{nil, {DisableAutoCompaction: true}} {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if db, err = Open(path, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		defer db.Close()
+		if st, err := db.Stats(); err != nil || st.Documents != 9 || len(st.Tables) > 4 {
+			t.Fatalf("%d tables of %d documents: %v", len(st.Tables), st.Documents, err)
+		}
+	}
+}
+
 // TestCompactDue leaves ten tables, and expects that what the policy finds to merge is merged, that nothing is lost by it, and that a
 // context ends it with the tables as they were.
 func TestCompactDue(t *testing.T) {

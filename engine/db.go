@@ -249,7 +249,8 @@ func (db *DB) waitFlush(ctx context.Context) error {
 
 // Close ends background work and releases the files. What was acknowledged is in the log and tables; a database need not
 // be closed to be safe. Close waits for running writes; using the database afterwards is ErrClosed. Snapshots that are
-// still open stay readable. A second Close returns what the first did.
+// still open stay readable. Small tables that are due are merged first, as nobody else may get the time for it. A second Close
+// returns what the first did.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()

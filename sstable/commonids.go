@@ -18,8 +18,7 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 // first error, which it returns. It merges the runs of hashes of the two: that costs some nanoseconds for each ID of the
 // smaller table and less for each of the larger one, of which blocks that can't hold a common hash are not read.
 func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
-	defer a.unguard(guard(), &err)
-	defer b.unguard(guard(), &err)
+	defer unguardAny([]*Reader{a, b}, guard(), &err)
 	x, y := runCursor{run: a.ids}, runCursor{run: b.ids}
 	for hash := uint64(0); ; {
 		if ok, err := x.seek(hash); !ok {

@@ -117,21 +117,21 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
 	s.ranges = s.ranges[:0]
 	x.aim(q, k, s, &s.planned)
-	x.plan(q, k, s, &s.planned)
-	return x.finish(q, k, s, &s.planned, dst)
+	x.plan(s, &s.planned)
+	return x.finish(s, &s.planned, dst)
 }
 
 // finish carries out a search that is planned.
-func (x *Index) finish(q uint64, k int, s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
+func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	switch s.dst = dst; {
 	case p.allocation == nil:
 		err = x.damage
 	case p.scan:
 		s.Stats.Scans++
-		err = x.scanAll(q, k, s)
+		err = x.scanAll(p.q, p.k, s)
 	default:
-		err = x.probe(q, k, s, p)
+		err = x.probe(s, p)
 	}
 	dst, s.dst = s.dst, nil
 	return dst, err
@@ -139,9 +139,9 @@ func (x *Index) finish(q uint64, k int, s *Scratch, p *searchPlan, dst []Hit) ([
 
 // probe searches the ranges that the plan has looked up. What a hit needs next, its place in run 0 and its name, is asked for when the hit
 // is found and used a range later, so that most of these cache misses pass behind the scan.
-func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
+func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 	ranges := s.ranges[plan.first:plan.end]
-	f := scanFor{plan: plan, k: k, table: -1}
+	f := scanFor{plan: plan, k: plan.k, table: -1}
 	s.pending, s.settled, s.extra = s.pending[:0], 0, 0
 	start := len(s.dst)
 	named := start // hits up to here are done with
@@ -151,7 +151,7 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 		}
 		p := &ranges[i]
 		if t := int(p.table); t != f.table {
-			f.table, f.permuted, f.q = t, &x.tables[t], x.tables[t].apply(q)
+			f.table, f.permuted, f.q = t, &x.tables[t], x.tables[t].apply(plan.q)
 		}
 		f.lead, f.off = f.leadBits, int(p.dist)
 		pending, hits, extra := len(s.pending), len(s.dst), s.extra
@@ -164,7 +164,7 @@ func (x *Index) probe(q uint64, k int, s *Scratch, plan *searchPlan) error {
 			s.dst = s.dst[:start]
 			s.Stats.Probes += s.scanned
 			s.Stats.Scans++
-			return x.scanAll(q, k, s)
+			return x.scanAll(plan.q, plan.k, s)
 		}
 		if err != nil {
 			return err

@@ -116,8 +116,8 @@ func (x *Index) searchAside(c *batchCall) error {
 		for i, item := range some {
 			x.aim(c.queries[item.query], c.k, s, &w.plans[i])
 		}
-		for i, item := range some {
-			x.plan(c.queries[item.query], c.k, s, &w.plans[i])
+		for i := range some {
+			x.plan(s, &w.plans[i])
 		}
 		for i, item := range some {
 			if err := x.finishAlone(c, int(item.query), &w.plans[i]); err != nil {
@@ -131,7 +131,7 @@ func (x *Index) searchAside(c *batchCall) error {
 // finishAlone emits what a query that is planned finds and the tables before the one where it was set aside have not found.
 func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
-	if w.hits, err = x.finish(q, c.k, c.s, p, w.hits[:0]); err != nil {
+	if w.hits, err = x.finish(c.s, p, w.hits[:0]); err != nil {
 		return err
 	}
 	done := int(w.aside[query]) - 1

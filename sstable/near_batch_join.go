@@ -216,7 +216,7 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 		s.ranges = s.ranges[:0]
 		q := c.queries[query]
 		x.aim(q, c.k, s, &s.planned)
-		x.plan(q, c.k, s, &s.planned)
+		x.plan(s, &s.planned)
 		*price = float32(apart * s.planned.ns)
 	}
 	return float64(*price)

@@ -22,11 +22,11 @@ func NearGroup(tables []*Reader, q uint64, k int, s *GroupScratch, each func(tab
 			r.index.aim(q, k, &s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
-			r.index.plan(q, k, &s.Scratch, &s.plans[i])
+			r.index.plan(&s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
 			s.Stats = NearStats{}
-			if s.hits, err = r.index.finish(q, k, &s.Scratch, &s.plans[i], s.hits[:0]); err != nil {
+			if s.hits, err = r.index.finish(&s.Scratch, &s.plans[i], s.hits[:0]); err != nil {
 				return err
 			}
 			if err := each(first+i, s.hits, s.Stats); err != nil {

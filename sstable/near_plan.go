@@ -111,7 +111,7 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 }
 
 // plan completes a plan and asks for what its search begins with. It reads directories only.
-func (x *Index) plan(q uint64, k int, s *Scratch, p *searchPlan) {
+func (x *Index) plan(s *Scratch, p *searchPlan) {
 	if p.allocation == nil || p.scan || p.flat && x.findFlat(s.ranges[p.first:p.end]) <= p.limit() {
 		return
 	}

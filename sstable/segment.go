@@ -137,9 +137,6 @@ type sketchSegment struct {
 	postings *postings
 }
 
-// end returns the number after that of the segment's last document.
-func (s *sketchSegment) end() uint32 { return s.first + uint32(s.bitmaps.len()) }
-
 // sketchIndex is what a Reader has of sketches. It is safe for concurrent use.
 type sketchIndex struct {
 	sketches *sketches

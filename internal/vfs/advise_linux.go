@@ -1,10 +1,6 @@
 package vfs
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 const (
 	hugePage = 2 << 20
@@ -21,8 +17,6 @@ func (f *diskFile) AdviseIndex(data []byte, from int64) {
 	if unix.Sysinfo(&si) != nil || uint64(len(data))-uint64(from) > uint64(si.Totalram)*uint64(si.Unit)/hugeShare {
 		return
 	}
-	from = from &^ (hugePage - 1) // the mapping starts at such a border of the address space if it has the size for it
-	if from%int64(os.Getpagesize()) == 0 && from < int64(len(data)) {
-		_ = unix.Madvise(data[from:], unix.MADV_HUGEPAGE) // advice: whoever can't take it changes nothing
-	}
+	from &^= hugePage - 1                             // the mapping starts at such a border of the address space if it has the size for it
+	_ = unix.Madvise(data[from:], unix.MADV_HUGEPAGE) // advice: whoever can't take it changes nothing
 }
