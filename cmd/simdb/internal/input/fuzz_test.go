@@ -13,7 +13,7 @@ import (
 func FuzzJSONLine(f *testing.F) {
 	for _, s := range []string{`{"id":"a","text":"x"}`, `{"id":1e400,"text":"\ud83d\ude00\u00e9\n"}`, `{"id":"a","text":"\ud800","b":[{"c":"]}"}]}`,
 		`{"id":"a","id":2,"text":null}`, "{\"id\":\"\xff\",\"text\":\"\xed\xa0\x80\"}", ` { "\u0069d" : "q" , "text" : "" } `, `{}`, `[1]`, `{"id":`,
-		`{"id":"a\\","text":"\\\"","x":"\\"}`} {
+		`{"id":"a\\","text":"\\\"","x":"\\"}`, "{\"id\":1,\"text\":\"\"}\v", "\u00a0{\"id\":1,\"text\":\"\"}"} {
 		f.Add([]byte(s))
 	}
 	o := newObject(Options{})

@@ -31,13 +31,16 @@ func newObject(opt Options) *object {
 // maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
 const maxDepth = 10000
 
+// blank is what JSON takes for blank, which is less than bytes.TrimSpace does.
+const blank = " \t\r\n"
+
 func (o *object) parse(raw []byte, rec *Record) string {
-	s := bytes.TrimSpace(raw)
+	s := bytes.Trim(raw, blank)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
 	}
 	if !json.Valid(s) {
-		return notJSON(s)
+		return notJSON(raw)
 	}
 	if s[0] != '{' {
 		if s[0] == '[' {
@@ -65,7 +68,7 @@ func (o *object) parse(raw []byte, rec *Record) string {
 		}
 	})
 	if err != nil {
-		return notJSON(s)
+		return notJSON(raw)
 	}
 	if fields != nil {
 		rec.Doc.Fields = append(fields, '}')
@@ -254,7 +257,7 @@ func tooDeep(s []byte) bool {
 // notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
 func notJSON(s []byte) string {
 	var v stdjson.RawMessage
-	err := stdjson.Unmarshal(s, &v)
+	err := stdjson.Unmarshal(bytes.TrimRight(s, blank), &v)
 	if syntax, ok := errors.AsType[*stdjson.SyntaxError](err); ok {
 		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
 	}
