@@ -80,7 +80,7 @@ func (t *Writer) addSketch(sketch minhash.Sketch) {
 }
 
 // flushSketches writes the full blocks of sketches.
-func (t *Writer) flushSketches() { t.out.write(t.sketches.flush(t.blockRangefset())) }
+func (t *Writer) flushSketches() { t.out.write(t.sketches.flush(t.blockOffset())) }
 
 // endBlocksSection ends the open section of blocks, and after it the segment, if there are sketches.
 func (t *Writer) endBlocksSection() {

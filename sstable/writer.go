@@ -171,11 +171,11 @@ func (t *Writer) fail(err error) error {
 	return t.err
 }
 
-func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.blockRangefset())) }
-func (t *Writer) flushNames() { t.out.write(t.names.flush(t.blockRangefset())) }
+func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.blockOffset())) }
+func (t *Writer) flushNames() { t.out.write(t.names.flush(t.blockOffset())) }
 
-// blockRangefset returns where the next block goes, counted from the start of the first section of blocks.
-func (t *Writer) blockRangefset() int64 { return t.out.off - t.out.sections[0].Offset }
+// blockOffset returns where the next block goes, counted from the start of the first section of blocks.
+func (t *Writer) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
 
 // Close writes the indexes, directory and trailer, and returns what the table says of itself. It neither syncs nor
 // closes the underlying writer. A writer is of no use after it.
