@@ -38,7 +38,12 @@ func TestKernelsStayInside(t *testing.T) {
 			for range 20 {
 				n := 1 + r.IntN(BlockKeys)
 				packed := readable[len(readable)-(n*w+7)/8-Slack:]
-				ScanPacked(nil, packed, w, r.IntN(n), n, r.Uint64(), r.IntN(9))
+				from := r.IntN(n)
+				ScanPacked(nil, packed, w, from, n, r.Uint64(), r.IntN(9))
+				spans := make([]Span, 1)
+				spans[0].Set(packed, w, from, n, r.Uint64(), r.IntN(9), 0)
+				PrefetchSpans(spans)
+				ScanSpans(nil, spans)
 				Get(packed, w, n-1)
 				unary := readable[len(readable)-8*(1+r.IntN(30)):]
 				RankZeros(unary, 3, 1<<40, 5)

@@ -23,17 +23,22 @@ func bestKind() kind {
 	return pureGo
 }
 
-// lanes512 says, for each width, how eight packed values spread over the lanes of a register: for each lane the eight bytes that hold
-// its value (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
+// lanes512 says, for each width and each number of the bit in a byte where the first of them begins, how eight packed values spread over the
+// lanes of a register: for each lane the eight bytes that hold its value (indices for VPERMB), then for each lane the bits to shift it by
+// (VPSRLVQ).
 var lanes512 = makeLanes512()
 
-func makeLanes512() (all [65][128]byte) {
+func makeLanes512() (all [65][8][128]byte) {
 	for w := range all {
-		for lane := range 8 {
-			for i := range 8 {
-				all[w][8*lane+i] = byte(lane*w>>3 + i)
+		for start := range all[w] {
+			l := &all[w][start]
+			for lane := range 8 {
+				bit := start + lane*w
+				for i := range 8 {
+					l[8*lane+i] = byte(bit>>3 + i)
+				}
+				l[64+8*lane] = byte(bit & 7)
 			}
-			all[w][64+8*lane] = byte(lane * w & 7)
 		}
 	}
 	return all
@@ -67,7 +72,7 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 	out := &dst[:n+1][n]
 	var found int
 	if active == avx512 {
-		found = scanPackedAVX512(out, &packed[0], &lanes512[w], w, groups, first, q, uint64(k))
+		found = scanPackedAVX512(out, &packed[0], &lanes512[w][0], w, groups, first, q, uint64(k))
 	} else {
 		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, uint64(k))
 	}
@@ -89,7 +94,7 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	_ = block[8*high+(n-1)>>3*w+63] // the last byte that is read
 	dst = slices.Grow(dst[:0], BlockKeys)
-	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w], high, w, n, from, to, q, uint64(k))
+	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w][0], high, w, n, from, to, q, uint64(k))
 	return dst[:found], lo, hi
 }
 
@@ -172,5 +177,17 @@ func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 	groups := (hi + 7) >> 3
 	_ = packed[(groups-1)*w+63] // the last byte that is read
-	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w], w, groups, base, Mask(w))
+	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
 }
+
+func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
+	all := 0
+	for i := range spans {
+		all += int(spans[i].to - spans[i].from)
+	}
+	n := len(dst)
+	dst = slices.Grow(dst, all)
+	return dst[:n+scanSpansAVX512(&dst[:n+1][n], (*byte)(unsafe.Pointer(&spans[0])), len(spans), &lanes512)]
+}
+
+func prefetchSpansAsm(spans []Span) { prefetchSpans((*byte)(unsafe.Pointer(&spans[0])), len(spans)) }

@@ -21,6 +21,9 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 func prefetchAsm([]byte)                    {}
 func prefetchAtAsm(unsafe.Pointer, uintptr) {}
 func prefetch2Asm(_, _ []byte)              {}
+func prefetchSpansAsm([]Span)               {}
+
+func scanSpansAsm(dst []uint64, spans []Span) []uint64 { return scanSpansEach(dst, spans) }
 
 func selectBit(w uint64, i int) int { return selectGo(w, i) }
 

@@ -126,6 +126,42 @@ func testScanPacked(t *testing.T) {
 	}
 }
 
+func TestScanSpans(t *testing.T) { eachKind(t, testScanSpans) }
+
+// testScanSpans compares the kernel in use with plain loops; the spans are as short as most are, or as long as a block.
+func testScanSpans(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	ws := widths()
+	for n := range 2000 * *rounds {
+		var spans []Span
+		want := []uint64{7}
+		for i := range 1 + n%9 {
+			w, q, k := ws[r.IntN(len(ws))], r.Uint64(), r.IntN(65)
+			values := randomValues(r, 1+r.IntN(BlockKeys), w, q)
+			from := r.IntN(len(values))
+			to := from + 1 + r.IntN(len(values)-from)
+			if r.IntN(2) == 0 {
+				to = min(to, from+1+r.IntN(30))
+			}
+			if r.IntN(2) == 0 {
+				k = r.IntN(5)
+			}
+			spans = append(spans, Span{})
+			spans[i].Set(pack(values, w)[:(to*w+7)/8+Slack], w, from, to, q, k, 0)
+			for _, pos := range wantNear(values, from, to, q, w, k) {
+				want = append(want, uint64(i)<<32|uint64(pos))
+			}
+		}
+		PrefetchSpans(spans)
+		if got := ScanSpans([]uint64{7}, spans); !slices.Equal(got, want) {
+			t.Fatalf("%v: %d positions, want %d", spans, len(got)-1, len(want)-1)
+		}
+	}
+	if got := ScanSpans(nil, nil); got != nil {
+		t.Fatalf("of no spans: %v", got)
+	}
+}
+
 func TestScanFlat(t *testing.T) { eachKind(t, testScanFlat) }
 
 func testScanFlat(t *testing.T) {

@@ -5,43 +5,77 @@
 package kernel
 
 // prefetchLines asks for n cache lines from p on.
+//
+//go:noescape
 func prefetchLines(p *byte, n int)
 
 // prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.
+//
+//go:noescape
 func prefetchTwo(p *byte, n int, q *byte, m int)
 
 // selectBit is selectGo.
+//
+//go:noescape
 func selectBit(w uint64, i int) int
 
 // rankZeros is rankZerosGo; words is at least one, and 1 <= to.
+//
+//go:noescape
 func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
 
 // scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ
 // from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to
 // seven words more than it returns, but never more than groups*8.
+//
+//go:noescape
 func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
 // scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values
 // that follow which [lo, hi) touches.
+//
+//go:noescape
 func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
 
 // scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most
 // k bits, and returns how many they are. It writes up to seven words more than it returns.
+//
+//go:noescape
 func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
 // decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch
 // space. Keys past the last one are noise.
+//
+//go:noescape
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 
 // scanPackedAVX2 is scanPackedAVX512 without the words written in excess.
+//
+//go:noescape
 func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
 // scanFlatAVX2 is scanFlatAVX512 without the words written in excess.
+//
+//go:noescape
 func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
 // scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are.
+//
+//go:noescape
 func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
 
 // scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8
 // keys, and returns how many they are.
+//
+//go:noescape
 func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
+
+// prefetchSpans asks for the cache lines of the values of n spans, n >= 1.
+//
+//go:noescape
+func prefetchSpans(spans *byte, n int)
+
+// scanSpansAVX512 writes to dst what ScanSpans appends for n spans, n >= 1, and returns how much that is.
+//
+//go:noescape
+func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)

@@ -1326,3 +1326,336 @@ next:
 	MOVQ CX, count+56(FP)
 	VZEROUPPER
 	RET
+
+// func prefetchSpans(spans *byte, n int)
+// Requires: CMOV, MMX+
+TEXT ·prefetchSpans(SB), NOSPLIT, $0-16
+	MOVQ spans+0(FP), AX
+	MOVQ n+8(FP), CX
+
+span:
+	MOVQ       (AX), DX
+	MOVWQZX    16(AX), BX
+	MOVWQZX    18(AX), SI
+	MOVBQZX    20(AX), DI
+	XORQ       R8, R8
+	IMULQ      DI, SI
+	DECQ       SI
+	CMOVQMI    R8, SI
+	SHRQ       $0x03, SI
+	ADDQ       DX, SI
+	IMULQ      DI, BX
+	MOVQ       BX, DI
+	SHRQ       $0x03, DI
+	ADDQ       DI, DX
+	ANDQ       $0x07, BX
+	PREFETCHT0 (DX)
+	ADDQ       $0x40, DX
+	CMPQ       DX, SI
+	CMOVQHI    SI, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 (SI)
+
+line:
+	ADDQ       $0x40, DX
+	CMPQ       DX, SI
+	JCC        next
+	PREFETCHT0 (DX)
+	JMP        line
+
+next:
+	ADDQ $0x20, AX
+	DECQ CX
+	JNZ  span
+	RET
+
+// func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, AVX512VPOPCNTDQ, BMI, BMI2, CMOV
+TEXT ·scanSpansAVX512(SB), NOSPLIT, $8-40
+	MOVQ dst+0(FP), AX
+	MOVQ spans+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ lanes+24(FP), BX
+	XORQ SI, SI
+	XORQ DI, DI
+
+span:
+	MOVQ         (CX), R8
+	MOVWQZX      16(CX), R9
+	MOVWQZX      18(CX), R10
+	MOVBQZX      20(CX), R11
+	VPBROADCASTQ 8(CX), Z0
+	MOVBQZX      21(CX), R12
+	VPBROADCASTQ R12, Z2
+	MOVQ         $-1, R12
+	BZHIQ        R11, R12, R12
+	VPBROADCASTQ R12, Z1
+	XORQ         R13, R13
+	MOVQ         R10, R12
+	IMULQ        R11, R12
+	DECQ         R12
+	CMOVQMI      R13, R12
+	SHRQ         $0x03, R12
+	ADDQ         R8, R12
+	ANDQ         $-64, R12
+	MOVQ         R9, R13
+	LEAQ         7(R10), R14
+	SUBQ         R13, R14
+	SHRQ         $0x03, R14
+	MOVQ         R9, R15
+	IMULQ        R11, R15
+	MOVQ         R15, R9
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	ANDQ         $0x07, R15
+	MOVQ         R11, R9
+	SHLQ         $0x03, R9
+	LEAQ         (R9)(R15*1), R9
+	SHLQ         $0x07, R9
+	VMOVDQU64    (BX)(R9*1), Z3
+	VMOVDQU64    64(BX)(R9*1), Z4
+	CMPQ         R14, $0x04
+	JA           whole
+
+tail:
+	XORQ         R9, R9
+	LEAQ         (R8)(R9*1), R15
+	MOVQ         R15, BP
+	CMPQ         R15, R12
+	CMOVQHI      R12, R15
+	SUBQ         R15, BP
+	VPBROADCASTB BP, Z5
+	VPADDB       Z3, Z5, Z5
+	VPERMB       (R15), Z5, Z5
+	VPSRLVQ      Z4, Z5, Z5
+	VPTERNLOGQ   $0x28, Z1, Z0, Z5
+	VPOPCNTQ     Z5, Z5
+	VPCMPUQ      $0x02, Z2, Z5, K1
+	LEAQ         (R9)(R11*1), R15
+	CMPQ         R14, $0x01
+	CMOVQLE      R9, R15
+	LEAQ         (R8)(R15*1), R9
+	MOVQ         R9, BP
+	CMPQ         R9, R12
+	CMOVQHI      R12, R9
+	SUBQ         R9, BP
+	VPBROADCASTB BP, Z5
+	VPADDB       Z3, Z5, Z5
+	VPERMB       (R9), Z5, Z5
+	VPSRLVQ      Z4, Z5, Z5
+	VPTERNLOGQ   $0x28, Z1, Z0, Z5
+	VPOPCNTQ     Z5, Z5
+	VPCMPUQ      $0x02, Z2, Z5, K2
+	LEAQ         (R15)(R11*1), R9
+	CMPQ         R14, $0x02
+	CMOVQLE      R15, R9
+	LEAQ         (R8)(R9*1), R15
+	MOVQ         R15, BP
+	CMPQ         R15, R12
+	CMOVQHI      R12, R15
+	SUBQ         R15, BP
+	VPBROADCASTB BP, Z5
+	VPADDB       Z3, Z5, Z5
+	VPERMB       (R15), Z5, Z5
+	VPSRLVQ      Z4, Z5, Z5
+	VPTERNLOGQ   $0x28, Z1, Z0, Z5
+	VPOPCNTQ     Z5, Z5
+	VPCMPUQ      $0x02, Z2, Z5, K3
+	LEAQ         (R9)(R11*1), R11
+	CMPQ         R14, $0x03
+	CMOVQLE      R9, R11
+	LEAQ         (R8)(R11*1), R8
+	MOVQ         R8, R9
+	CMPQ         R8, R12
+	CMOVQHI      R12, R8
+	SUBQ         R8, R9
+	VPBROADCASTB R9, Z5
+	VPADDB       Z3, Z5, Z5
+	VPERMB       (R8), Z5, Z3
+	VPSRLVQ      Z4, Z3, Z3
+	VPTERNLOGQ   $0x28, Z1, Z0, Z3
+	VPOPCNTQ     Z3, Z3
+	VPCMPUQ      $0x02, Z2, Z3, K4
+	KORB         K1, K2, K5
+	KORB         K3, K4, K6
+	KORTESTB     K5, K6
+	JNZ          tailNear
+
+next:
+	ADDQ $0x20, CX
+	MOVQ $0x0000000100000000, R8
+	ADDQ R8, DI
+	DECQ DX
+	JNZ  span
+	MOVQ SI, count+32(FP)
+	VZEROUPPER
+	RET
+
+tailNear:
+	KMOVB K1, R8
+	TESTL R8, R8
+	JZ    tail0None
+
+tail0:
+	TZCNTL R8, R9
+	LEAQ   (R9)(R13*1), R9
+	CMPQ   R9, R10
+	JCC    tail0None
+	ADDQ   DI, R9
+	MOVQ   R9, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R8, R8
+	JNZ    tail0
+
+tail0None:
+	KMOVB K2, R8
+	TESTL R8, R8
+	JZ    tail1None
+
+tail1:
+	TZCNTL R8, R9
+	LEAQ   8(R9)(R13*1), R9
+	CMPQ   R9, R10
+	JCC    tail1None
+	ADDQ   DI, R9
+	MOVQ   R9, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R8, R8
+	JNZ    tail1
+
+tail1None:
+	KMOVB K3, R8
+	TESTL R8, R8
+	JZ    tail2None
+
+tail2:
+	TZCNTL R8, R9
+	LEAQ   16(R9)(R13*1), R9
+	CMPQ   R9, R10
+	JCC    tail2None
+	ADDQ   DI, R9
+	MOVQ   R9, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R8, R8
+	JNZ    tail2
+
+tail2None:
+	KMOVB K4, R8
+	TESTL R8, R8
+	JZ    tail3None
+
+tail3:
+	TZCNTL R8, R9
+	LEAQ   24(R9)(R13*1), R9
+	CMPQ   R9, R10
+	JCC    tail3None
+	ADDQ   DI, R9
+	MOVQ   R9, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R8, R8
+	JNZ    tail3
+
+tail3None:
+	JMP next
+
+whole:
+	LEAQ       (R11)(R11*2), R9
+	VPERMB     (R8), Z3, Z5
+	VPSRLVQ    Z4, Z5, Z5
+	VPTERNLOGQ $0x28, Z1, Z0, Z5
+	VPOPCNTQ   Z5, Z5
+	VPCMPUQ    $0x02, Z2, Z5, K1
+	VPERMB     (R8)(R11*1), Z3, Z5
+	VPSRLVQ    Z4, Z5, Z5
+	VPTERNLOGQ $0x28, Z1, Z0, Z5
+	VPOPCNTQ   Z5, Z5
+	VPCMPUQ    $0x02, Z2, Z5, K2
+	VPERMB     (R8)(R11*2), Z3, Z5
+	VPSRLVQ    Z4, Z5, Z5
+	VPTERNLOGQ $0x28, Z1, Z0, Z5
+	VPOPCNTQ   Z5, Z5
+	VPCMPUQ    $0x02, Z2, Z5, K3
+	VPERMB     (R8)(R9*1), Z3, Z5
+	VPSRLVQ    Z4, Z5, Z5
+	VPTERNLOGQ $0x28, Z1, Z0, Z5
+	VPOPCNTQ   Z5, Z5
+	VPCMPUQ    $0x02, Z2, Z5, K4
+	KORB       K1, K2, K5
+	KORB       K3, K4, K6
+	KORTESTB   K5, K6
+	JNZ        wholeNear
+
+more:
+	ADDQ $0x20, R13
+	LEAQ (R8)(R11*4), R8
+	SUBQ $0x04, R14
+	CMPQ R14, $0x04
+	JA   whole
+	JMP  tail
+
+wholeNear:
+	KMOVB K1, R9
+	TESTL R9, R9
+	JZ    whole0None
+
+whole0:
+	TZCNTL R9, R15
+	LEAQ   (R15)(R13*1), R15
+	CMPQ   R15, R10
+	JCC    whole0None
+	ADDQ   DI, R15
+	MOVQ   R15, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R9, R9
+	JNZ    whole0
+
+whole0None:
+	KMOVB K2, R9
+	TESTL R9, R9
+	JZ    whole1None
+
+whole1:
+	TZCNTL R9, R15
+	LEAQ   8(R15)(R13*1), R15
+	CMPQ   R15, R10
+	JCC    whole1None
+	ADDQ   DI, R15
+	MOVQ   R15, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R9, R9
+	JNZ    whole1
+
+whole1None:
+	KMOVB K3, R9
+	TESTL R9, R9
+	JZ    whole2None
+
+whole2:
+	TZCNTL R9, R15
+	LEAQ   16(R15)(R13*1), R15
+	CMPQ   R15, R10
+	JCC    whole2None
+	ADDQ   DI, R15
+	MOVQ   R15, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R9, R9
+	JNZ    whole2
+
+whole2None:
+	KMOVB K4, R9
+	TESTL R9, R9
+	JZ    whole3None
+
+whole3:
+	TZCNTL R9, R15
+	LEAQ   24(R15)(R13*1), R15
+	CMPQ   R15, R10
+	JCC    whole3None
+	ADDQ   DI, R15
+	MOVQ   R15, (AX)(SI*8)
+	INCQ   SI
+	BLSRL  R9, R9
+	JNZ    whole3
+
+whole3None:
+	JMP more

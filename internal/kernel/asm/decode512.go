@@ -19,6 +19,7 @@ func decode512() {
 		DATA(8*i, U64(i))
 	}
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
+	Pragma("noescape")
 	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch",
 		"space. Keys past the last one are noise.")
 	spreadOnes(numbers)

@@ -27,12 +27,15 @@ func main() {
 	scanFlat2(nibbles)
 	scanMany512()
 	scanTiles2(nibbles)
+	prefetchSpans()
+	scanSpans512()
 	Generate()
 }
 
 // prefetch asks for n cache lines from p on.
 func prefetch() {
 	TEXT("prefetchLines", NOSPLIT, "func(p *byte, n int)")
+	Pragma("noescape")
 	Doc("prefetchLines asks for n cache lines from p on.")
 	prefetchLoop("line", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	RET()
@@ -41,6 +44,7 @@ func prefetch() {
 // prefetchTwo asks for lines in two places, of each one at least: a call for both costs as much as a call for one.
 func prefetchTwo() {
 	TEXT("prefetchTwo", NOSPLIT, "func(p *byte, n int, q *byte, m int)")
+	Pragma("noescape")
 	Doc("prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.")
 	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))

@@ -92,6 +92,7 @@ func (s *many512) tile(name string, keys VecVirtual, mask Register) {
 
 func scanMany512() {
 	TEXT("scanManyAVX512", NOSPLIT, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are.")
 	var s many512
 	s.dst, s.count, s.query, s.first, s.rows = GP64(), GP64(), GP64(), GP64(), GP64()
@@ -148,6 +149,7 @@ func scanMany512() {
 // scanTiles2 is one row of tiles for AVX2, which has too few registers, and no masked loads worth having, for more.
 func scanTiles2(nibbles Mem) {
 	TEXT("scanTilesAVX2", NOSPLIT, "func(dst *uint64, queries *[4]uint64, rows, query int, keys *uint64, groups int, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8",
 		"keys, and returns how many they are.")
 	var s pairs

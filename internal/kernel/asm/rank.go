@@ -56,6 +56,7 @@ func rank(p, end, from, to, n Register) {
 
 func rankZeros() {
 	TEXT("rankZeros", NOSPLIT, "func(unary *byte, words int, from, to uint64, n int) (lo, hi int)")
+	Pragma("noescape")
 	Doc("rankZeros is rankZerosGo; words is at least one, and 1 <= to.")
 	p, end := Load(Param("unary"), GP64()), GP64()
 	Load(Param("words"), end)
@@ -70,6 +71,7 @@ func rankZeros() {
 // selectBit is one PDEP, for which Go has no intrinsic.
 func selectBit() {
 	TEXT("selectBit", NOSPLIT, "func(w uint64, i int) int")
+	Pragma("noescape")
 	Doc("selectBit is selectGo.")
 	w, i, bit := Load(Param("w"), GP64()), Load(Param("i"), GP64()), GP64()
 	MOVQ(U32(1), bit)

@@ -101,6 +101,7 @@ func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func())
 
 func scanPacked2(nibbles Mem) {
 	TEXT("scanPackedAVX2", NOSPLIT, "func(dst *uint32, packed *byte, l *[160]byte, width, groups, first int, q, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanPackedAVX2 is scanPackedAVX512 without the words written in excess.")
 	var s scan2
 	s.setUp(nibbles)
@@ -146,6 +147,7 @@ func scanPacked2(nibbles Mem) {
 
 func scanFlat2(nibbles Mem) {
 	TEXT("scanFlatAVX2", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanFlatAVX2 is scanFlatAVX512 without the words written in excess.")
 	var s scan2
 	s.setUp(nibbles)

@@ -135,6 +135,7 @@ func (s *scan512) finish() {
 
 func scanPacked512(lanes Mem) {
 	TEXT("scanPackedAVX512", NOSPLIT, "func(dst *uint32, packed *byte, l *[128]byte, width, groups, first int, q, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ",
 		"from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to",
 		"seven words more than it returns, but never more than groups*8.")
@@ -154,6 +155,7 @@ func scanPacked512(lanes Mem) {
 func scanBlock512(lanes Mem) {
 	TEXT("scanBlockAVX512", NOSPLIT,
 		"func(dst *uint32, block *byte, l *[128]byte, high, width, n int, from, to, q, k uint64) (lo, hi, count int)")
+	Pragma("noescape")
 	Doc("scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values",
 		"that follow which [lo, hi) touches.")
 	p, end := Load(Param("block"), GP64()), GP64()
@@ -186,6 +188,7 @@ func scanBlock512(lanes Mem) {
 
 func scanFlat512(lanes Mem) {
 	TEXT("scanFlatAVX512", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
+	Pragma("noescape")
 	Doc("scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most",
 		"k bits, and returns how many they are. It writes up to seven words more than it returns.")
 	var s scan512
