@@ -24,6 +24,7 @@ import (
 type keyRun struct {
 	blockDir
 	guide guide
+	leads leadIndex
 }
 
 // openKeyRun opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
@@ -94,6 +95,7 @@ func (r *keyRun) checkSlow(b int) error {
 	if keys[n-1] > limit || b+1 == r.blocks && keys[n-1] != limit {
 		return r.corrupt(in.off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
 	}
+	r.fillLeads(b, keys)
 	r.setSeen(b)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // galloping search follow: O(log blocks) on any keys.
 
 const (
-	maxGuideBits = 8
+	maxGuideBits = 16
 	// guideWindow is how many first keys are looked at, the first of them guideBefore before the guess.
 	guideWindow = 6
 	guideBefore = 2

@@ -24,9 +24,9 @@ type Hit struct {
 // 2014; Qin et al.: GPH, ICDE 2018). A probe is a range of a sorted run, whose keys are compared by a kernel. The radii are
 // chosen per query by cost (see planner); where nothing beats it, table 0 is scanned whole.
 //
-//	plan      radii from the mean sizes of ranges; look up the ranges; if they are far larger, choose again
-//	prefetch  ask for the blocks of all ranges
-//	scan      compare the low bits of each range, decode what passes, accept it if no earlier table has found it; where that is more
+//	plan      radii from the mean sizes of ranges; look up where the ranges lie (aim, look); if they are far larger, choose again (plan)
+//	ask       prefetch what the scan of some ranges will read
+//	scan      compare the low bits of these ranges, decode what passes, accept it if no earlier table has found it; where that is more
 //	          than is worth it, scan table 0 instead
 //	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order; it is
 //	          asked for when the hit is found, and read when all ranges are scanned
@@ -40,7 +40,8 @@ type Index struct {
 	damage   error  // what makes searches impossible
 
 	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
-	leastScan float64 // nanoseconds for a scan that passes over all blocks
+	leastScan float64 // nanoseconds to find out what a scan costs, and for one that passes over all blocks
+	ahead     int     // probes to be asked for while those before are scanned
 
 	standard [maxDistance + 1]atomic.Pointer[allocation]
 }
@@ -54,6 +55,7 @@ type permuted struct {
 	ahead int     // keys to prefetch for a range
 	probe float64 // nanoseconds for a probe that finds as many
 	long  int     // the number of blocks that only hot ranges have more of
+	most  uint32  // the number of keys that only hot ranges have more of
 }
 
 const maxDistance = 64
@@ -70,14 +72,22 @@ type Scratch struct {
 	Stats NearStats // of all searches since it was last set to zero
 
 	planner
-	planned searchPlan // of a search in one table
-	batch   batch
+	planned  searchPlan // of a search in one table
+	batch    batch
+	begun    spanList    // of the probes that all plans begin with
+	turns    [2]spanList // of the probes at hand, and of those that come next
+	near     []uint64    // of the spans at hand, from kernel.ScanSpans
+	permuted struct {    // the last query
+		layout Layout
+		q      uint64
+		keys   [maxTables]uint64
+	}
 	pending []pendingHit
 	settled int     // of these
-	scanned int     // ranges, with the one at hand
+	scanned int     // probes, with the one at hand
 	extra   float64 // nanoseconds it took to tell keys apart whose low bits are near
 	pos     []uint32
-	keys    kernel.Keys
+	decoded kernel.Keys
 	dst     []Hit
 }
 
@@ -103,22 +113,55 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
 			long:  longBlocks + int(4*mean/blockKeys),
+			most:  uint32(max(hotBlocks*blockKeys, 2*mean)),
 		})
+		if mean < spanKeys {
+			runs[t].indexLeads(p.leadBits)
+		}
 	}
 	x.resolveNs = cost.resolve
+	if runs[0].n < resolveCached {
+		x.resolveNs /= 2
+	}
 	if len(runs) > 1 { // as many as there are of a fingerprint
 		x.resolveNs += (float64(runs[0].n)/float64(max(runs[1].n, 1)) - 1) * cost.hit
 	}
-	x.leastScan = cost.probe + float64(runs[0].blocks)/8*cost.walk
+	x.leastScan = cost.probe + float64(runs[0].blocks)/8*cost.walk + float64(min(runs[0].blocks, scanParts))*cost.lookUp
+	most := 0.0
+	for _, t := range x.tables {
+		most = max(most, t.mean)
+	}
+	x.ahead = int(min(max(prefetchAheadKeys/(most+1), prefetchAhead), prefetchAheadMost))
 	return x
 }
 
 // Near appends to dst every document whose fingerprint differs from q in at most k bits, each once, in no particular order.
 func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
-	s.ranges = s.ranges[:0]
+	s.startPlans()
 	x.aim(q, k, s, &s.planned)
+	x.look(s, &s.planned)
 	x.plan(s, &s.planned)
 	return x.finish(s, &s.planned, dst)
+}
+
+// startPlans forgets the plans that have been made.
+func (s *Scratch) startPlans() {
+	s.probes = s.probes[:0]
+	s.begun.reset()
+}
+
+// permute makes the keys of a plan. The files of a database have one layout, so that for several of them a query is permuted once.
+func (x *Index) permute(s *Scratch, p *searchPlan) {
+	last := &s.permuted
+	if last.layout != x.layout || last.q != p.q {
+		last.layout, last.q = x.layout, p.q
+		for t := range x.tables {
+			last.keys[t] = x.tables[t].apply(p.q)
+		}
+	}
+	for t := range x.tables {
+		p.keys[t] = last.keys[t]
+	}
 }
 
 // finish carries out a search that is planned.
@@ -137,31 +180,31 @@ func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 	return dst, err
 }
 
-// probe searches the ranges that the plan has looked up. What a hit needs next, its place in run 0 and its name, is asked for when the hit
-// is found and used a range later, so that most of these cache misses pass behind the scan.
+// probe carries out the probes of a plan, some at a time: those that come next are asked for before those at hand are scanned.
 func (x *Index) probe(s *Scratch, plan *searchPlan) error {
-	ranges := s.ranges[plan.first:plan.end]
-	f := scanFor{plan: plan, k: plan.k, table: -1}
-	s.pending, s.settled, s.extra = s.pending[:0], 0, 0
-	start := len(s.dst)
-	named := start // hits up to here are done with
-	for i := range ranges {
-		if i+prefetchAhead < len(ranges) && !plan.flat {
-			x.prefetch(&ranges[i+prefetchAhead])
+	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
+	f := scanFor{plan: plan, k: plan.k, table: -1, start: len(s.dst), named: len(s.dst)}
+	probes := s.probes[plan.first:plan.end]
+	spans, count := s.begun.spans[plan.spans:plan.spansEnd], plan.begun // of those at hand
+	for from, to, turn := 0, plan.asked, 0; from < len(probes); turn ^= 1 {
+		ahead, next := &s.turns[turn], min(to+x.ahead, len(probes))
+		if ahead.reset(); next > to {
+			x.ask(s, plan, to, next, ahead)
 		}
-		p := &ranges[i]
-		if t := int(p.table); t != f.table {
-			f.table, f.permuted, f.q = t, &x.tables[t], x.tables[t].apply(plan.q)
-		}
-		f.lead, f.off = f.leadBits, int(p.dist)
-		pending, hits, extra := len(s.pending), len(s.dst), s.extra
-		s.scanned = i + 1
-		err := x.scanRange(&f, p, s)
-		if err == nil && s.extra > extra {
-			err = x.worthwhile(plan, s)
+		s.Stats.Candidates += count.keys
+		err := x.scanSpans(&f, spans, s)
+		for i := from; count.rest > 0 && err == nil; i++ {
+			if p := &probes[i]; !p.spanned {
+				count.rest--
+				pending, hits := len(s.pending), len(s.dst)
+				s.scanned = max(s.scanned, i+1)
+				if err = x.scanRange(f.aim(x, p), p, s); err == nil && f.found(s) {
+					err = x.follow(&f, pending, hits, s)
+				}
+			}
 		}
 		if err == errScan {
-			s.dst = s.dst[:start]
+			s.dst = s.dst[:f.start]
 			s.Stats.Probes += s.scanned
 			s.Stats.Scans++
 			return x.scanAll(plan.q, plan.k, s)
@@ -169,28 +212,44 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		if err != nil {
 			return err
 		}
-		if len(s.pending) > pending {
-			x.place(s.pending[pending:])
-		}
-		for ; named < min(hits, start+prefetchNames); named++ {
-			x.names.prefetch(s.dst[named].Doc)
-		}
-		if s.settled < pending {
-			if err := x.settle(pending, s); err != nil {
-				return err
-			}
-		}
+		s.scanned = to
+		from, to, spans, count = to, next, ahead.spans, ahead.spanCounts
 	}
-	s.Stats.Probes += len(ranges)
-	if s.settled < len(s.pending) {
-		if err := x.settle(len(s.pending), s); err != nil {
+	s.Stats.Probes += len(probes)
+	if !f.found(s) {
+		return nil
+	}
+	err := x.settle(len(s.pending), s)
+	x.nameHits(&f, len(s.dst), s)
+	return err
+}
+
+// found reports whether there is anything for follow to do.
+func (f *scanFor) found(s *Scratch) bool {
+	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
+}
+
+// follow goes on after some probes, before which there were so many pending and found hits. What a hit needs next, its place in run 0 and its
+// name, is asked for when it is found and used a step later, so that most of these cache misses pass behind the scan.
+func (x *Index) follow(f *scanFor, pending, hits int, s *Scratch) error {
+	if s.extra > f.extra {
+		f.extra = s.extra
+		if err := x.worthwhile(f.plan, s, 0); err != nil {
 			return err
 		}
 	}
-	for ; named < min(len(s.dst), start+prefetchNames); named++ {
-		x.names.prefetch(s.dst[named].Doc)
+	if len(s.pending) > pending {
+		x.place(s.pending[pending:])
 	}
-	return nil
+	x.nameHits(f, hits, s)
+	return x.settle(pending, s)
+}
+
+// nameHits asks for the names of hits up to number end.
+func (x *Index) nameHits(f *scanFor, end int, s *Scratch) {
+	for ; f.named < min(end, f.start+prefetchNames); f.named++ {
+		x.names.prefetch(s.dst[f.named].Doc)
+	}
 }
 
 // accept adds a key of the range at hand, which is near enough, to the hits, or if its documents have to be found first, to what is pending.
@@ -214,13 +273,15 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) {
 		}
 	}
 	hit.Fingerprint = f.invert(key)
-	s.pending = append(s.pending, pendingHit{hit: hit, keyRange: keyRange{table: uint8(t)}})
+	s.pending = append(s.pending, pendingHit{hit: hit, table: uint8(t)})
 }
 
 // A pendingHit is a fingerprint that a table after the first has found, with where run 0 has it; table is the one that found it.
 type pendingHit struct {
-	hit Hit // without document
-	keyRange
+	hit   Hit // without document
+	start int // the first block of run 0 that may have it
+	end   int // and the one after the last
+	table uint8
 }
 
 // place looks up where run 0 has the fingerprints of pending hits, and asks for it.
@@ -229,10 +290,11 @@ func (x *Index) place(pending []pendingHit) {
 	for i := range pending {
 		p := &pending[i]
 		fp := p.hit.Fingerprint
-		p.keyRange = keyRange{run: run, first: fp, last: fp, window: uint32(run.window(fp)), table: p.table}
-		p.find()
-		p.prefetch(1)
-		x.names.touch(uint32(p.start()) << blockShift) // the directory has one cache line for the names of a block of keys
+		block, end := run.blockRange(fp, fp)
+		r := keyRange{first: fp, last: fp, run: run, block: uint32(block), end: uint32(end)}
+		r.prefetch(1)
+		p.start, p.end = r.start(), end
+		x.names.touch(uint32(p.start) << blockShift) // the directory has one cache line for the names of a block of keys
 	}
 }
 
@@ -249,7 +311,7 @@ func (x *Index) settle(end int, s *Scratch) error {
 // resolve adds the documents of a hit that has been placed.
 func (x *Index) resolve(p *pendingHit, s *Scratch) error {
 	run, hit, found := x.tables[0].run, p.hit, false
-	for b := p.start(); b < int(p.end); b++ {
+	for b := p.start; b < p.end; b++ {
 		if err := run.check(b); err != nil {
 			return err
 		}

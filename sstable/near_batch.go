@@ -112,9 +112,12 @@ func (x *Index) searchAside(c *batchCall) error {
 		}
 		some := rest[:min(batchWindow, len(rest))]
 		rest = rest[len(some):]
-		s.ranges = s.ranges[:0]
+		s.startPlans()
 		for i, item := range some {
 			x.aim(c.queries[item.query], c.k, s, &w.plans[i])
+		}
+		for i := range some {
+			x.look(s, &w.plans[i])
 		}
 		for i := range some {
 			x.plan(s, &w.plans[i])

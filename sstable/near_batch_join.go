@@ -115,7 +115,7 @@ func (x *Index) joinTable(c *batchCall, j *join) error {
 			return err
 		}
 		j.block = b << blockShift
-		keys := j.run.decode(b, j.run.info(b), 0, j.run.count(b), &c.s.keys)
+		keys := j.run.decode(b, j.run.info(b), 0, j.run.count(b), &c.s.decoded)
 		if err := x.joinBlock(c, j, keys); err != nil {
 			return err
 		}
@@ -213,9 +213,10 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 	price := &c.s.batch.alone[query]
 	if *price == 0 {
 		s := c.s
-		s.ranges = s.ranges[:0]
+		s.startPlans()
 		q := c.queries[query]
 		x.aim(q, c.k, s, &s.planned)
+		x.look(s, &s.planned)
 		x.plan(s, &s.planned)
 		*price = float32(apart * s.planned.ns)
 	}

@@ -74,7 +74,7 @@ func (r *resolver) emit(c *batchCall, f batchItem, blocks [2]int) (found bool, e
 			if err := r.check(b); err != nil {
 				return false, err
 			}
-			r.current, r.keys = b, r.decode(b, r.info(b), 0, r.count(b), &c.s.keys)
+			r.current, r.keys = b, r.decode(b, r.info(b), 0, r.count(b), &c.s.decoded)
 		}
 		for i := countLess(r.keys, f.key); i < len(r.keys) && r.keys[i] == f.key; i++ {
 			found = true

@@ -39,6 +39,8 @@ const (
 	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and takes scanUncached times as long.
 	scanCached   = 3 << 20
 	scanUncached = 2.5
+	// resolveCached is how many keys fit into a second-level cache, where to find the documents of a hit takes half as long.
+	resolveCached = 1 << 16
 	// longBlocks is how many blocks a range may have, besides four times the mean number of keys, before it is scanned as the whole is:
 	// only hot ranges have more.
 	longBlocks = 3
@@ -47,9 +49,9 @@ const (
 )
 
 var searchCosts = map[string]costModel{
-	"avx512": {probe: 85, lookUp: 15, key: 0.2, scan: 0.1, decode: 0.36, confirm: 18, hit: 1.1, resolve: 80, walk: 3},
-	"avx2":   {probe: 115, lookUp: 15, key: 0.35, scan: 0.25, decode: 2.3, confirm: 25, hit: 1.3, resolve: 100, walk: 3},
-	"go":     {probe: 210, lookUp: 15, key: 3, scan: 1.7, decode: 2.6, confirm: 30, hit: 1.2, resolve: 150, walk: 3},
+	"avx512": {probe: 40, lookUp: 10, key: 0.4, scan: 0.1, decode: 0.36, confirm: 18, hit: 1.1, resolve: 80, walk: 3},
+	"avx2":   {probe: 65, lookUp: 10, key: 0.8, scan: 0.25, decode: 2.3, confirm: 25, hit: 1.3, resolve: 100, walk: 3},
+	"go":     {probe: 175, lookUp: 10, key: 3.7, scan: 1.7, decode: 2.6, confirm: 30, hit: 1.2, resolve: 150, walk: 3},
 }
 
 var cost = searchCosts[kernel.Name()]
@@ -165,21 +167,24 @@ func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	return cost.walk + blockKeys*(key+chance[64-lead][bound]*hit)
 }
 
-// rangeCost is what a probe costs of a range in which so many blocks start.
-func (t *permuted) rangeCost(blocks int) float64 {
-	if blocks <= 1 {
+// rangeCost is what a probe of a range costs that has been looked up.
+func (t *permuted) rangeCost(r *leadProbe) float64 {
+	if r.spanned {
+		return cost.probe + float64(r.to-r.from)*cost.key
+	}
+	if r.to <= r.from+1 {
 		return t.probe
 	}
-	return cost.probe + float64(blocks)*blockKeys*cost.key
+	return cost.probe + float64((r.to-r.from)*blockKeys)*cost.key
 }
 
 // hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key.
-func (x *Index) hotCost(t int, key uint64, k int, p *keyRange) float64 {
-	blocks := int(p.end) - int(p.block)
+func (x *Index) hotCost(t int, key uint64, k int, p *leadProbe) float64 {
+	blocks := int(p.to) - int(p.from)
 	if float64(blocks*blockKeys) <= 2*x.tables[t].mean {
-		return x.tables[t].rangeCost(blocks)
+		return x.tables[t].rangeCost(p)
 	}
-	random, sample := x.blocksCost(key, k, t, p.start(), int(p.end), rangeParts)
+	random, sample := x.blocksCost(key, k, t, max(int(p.from), 1)-1, int(p.to), rangeParts)
 	return cost.probe + max(random, sample)
 }
 
@@ -187,9 +192,10 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyRange) float64 {
 var errScan = errors.New("a scan is cheaper")
 
 // worthwhile returns errScan if a scan is cheaper than what is left of a search, now that it is known what has been near. The first ranges
-// are those of the query's own leads, where most of what is near is found; what is left may hold a few times as much.
-func (x *Index) worthwhile(p *searchPlan, s *Scratch) error {
-	hits := float64(len(s.pending)-s.settled) * x.resolveNs
+// are those of the query's own leads, where most of what is near is found; what is left may hold a few times as much. It is known that what
+// is at hand takes some nanoseconds.
+func (x *Index) worthwhile(p *searchPlan, s *Scratch, hand float64) error {
+	hits := float64(len(s.pending)-s.settled)*x.resolveNs + hand
 	if hits+s.extra < x.leastScan {
 		return nil
 	}

@@ -14,7 +14,8 @@ func BenchmarkSearchCosts(b *testing.B) {
 	fps, queries := benchData(*benchN, 200)
 	two, _ := mapRuns(b, Layout{2, 1}, fps)
 	four, _ := mapRuns(b, Layout{4, 1}, fps)
-	c := &costBench{b: b, fps: fps, queries: queries, two: two, four: four, run: four.tables[0].run}
+	five, _ := mapRuns(b, Layout{5, 1}, fps)
+	c := &costBench{b: b, fps: fps, queries: queries, two: two, four: four, five: five, run: four.tables[0].run}
 	steps := []struct {
 		name    string
 		measure func() float64
@@ -40,6 +41,7 @@ type costBench struct {
 	b            *testing.B
 	fps, queries []uint64
 	two, four    *Index
+	five         *Index
 	run          *keyRun // 0 of four
 	s            Scratch
 	dst          []Hit
@@ -74,18 +76,20 @@ func (c *costBench) lookUp() float64 {
 	looked := 0
 	ns := timed(1, func() {
 		for _, q := range c.queries {
-			c.s.ranges = c.s.ranges[:0]
-			c.two.lookUpShell(1, 2, &searchPlan{q: q, k: 5}, &c.s)
-			looked += len(c.s.ranges)
+			c.s.probes = c.s.probes[:0]
+			p := &searchPlan{q: q, k: 5}
+			c.two.permute(&c.s, p)
+			c.two.lookUpShell(1, 2, p, &c.s)
+			looked += len(c.s.probes)
 		}
 	})
 	return ns / float64(looked)
 }
 
-// key is what the 4:1 layout takes beyond its probes.
+// key is what the 5:1 layout, whose ranges are long, takes beyond its probes.
 func (c *costBench) key() float64 {
 	probe := c.probe()
-	ns := c.near(c.four, 8)
+	ns := c.near(c.five, 9)
 	return (ns - probe*float64(c.s.Stats.Probes)) / float64(max(1, c.s.Stats.Candidates))
 }
 
@@ -107,7 +111,7 @@ func (c *costBench) scan() float64 { return c.scanAll(10) }
 func (c *costBench) decode() float64 {
 	return timed(c.run.n, func() {
 		for blk := range c.run.blocks {
-			keys := c.run.decode(blk, c.run.info(blk), 0, c.run.count(blk), &c.s.keys)
+			keys := c.run.decode(blk, c.run.info(blk), 0, c.run.count(blk), &c.s.decoded)
 			c.s.pos = kernel.ScanFlat(c.s.pos[:0], keys, c.queries[0], 3)
 		}
 	})

@@ -17,9 +17,12 @@ func NearGroup(tables []*Reader, q uint64, k int, s *GroupScratch, each func(tab
 	defer unguardAny(tables, guard(), &err)
 	for first := 0; first < len(tables); first += groupTables {
 		some := tables[first:min(first+groupTables, len(tables))]
-		s.ranges = s.ranges[:0]
+		s.startPlans()
 		for i, r := range some {
 			r.index.aim(q, k, &s.Scratch, &s.plans[i])
+		}
+		for i, r := range some {
+			r.index.look(&s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
 			r.index.plan(&s.Scratch, &s.plans[i])

@@ -21,6 +21,8 @@ const (
 	longer = 1.1
 	// askAbove is the cost in nanoseconds of searches for which it is worth asking what a scan costs, though no range is hot.
 	askAbove = 1000
+	// trifling is the part of a scan of uniform keys below which ranges are taken as they are.
+	trifling = 0.5
 	// surely is how much cheaper than a scan a search has to be that meets hot ranges: it may find more than it expects, a scan does not.
 	surely = 0.3
 	// lookUpShare is the part of what other radii may cost that may be spent on looking up their ranges.
@@ -33,27 +35,71 @@ type allocation struct {
 	flat   bool            // no radius is above 0
 	radius [maxTables]int8 // -1: the table is not probed
 	ns     float64         // what it is expected to cost
+	trifle float64         // what its ranges may cost without a look for others, which takes as long
 }
 
-// keyRange is one probe: the keys of a run in [first, last]. block and end are the numbers of blocks whose first key is less than
-// first, and not greater than last.
-type keyRange struct {
-	first, last uint64
-	run         *keyRun
-	info        uint64 // the info word of the block it starts in
-	block, end  uint32
-	window      uint32 // where the search for it starts in the directory
-	table, dist uint8  // of which shell it is
+// leadProbe is a range of a table's run: the keys with one lead. If the lead index has it, it is spanned: it lies at positions [from, to) of the
+// run. Else from and to are the numbers of blocks whose first key is less than that of the range, and not greater than its last.
+type leadProbe struct {
+	first       uint64 // the least key with the lead
+	from, to    uint32
+	table, dist uint8 // of which shell it is
+	spanned     bool
 }
 
-// start returns the block that the range starts in.
-func (r *keyRange) start() int { return max(int(r.block), 1) - 1 }
+// look looks up probes, and returns how many keys those have that are spanned. Hot ranges are always looked up in the directory: what they
+// hold has to be found out.
+func (t *permuted) look(probes []leadProbe) (keys int) {
+	l := &t.run.leads
+	if len(l.words) == 0 {
+		for i := range probes {
+			t.find(&probes[i])
+		}
+		return 0
+	}
+	touch := t.run.blocks > touchedBlocks
+	words, bases, shift, part := l.words, l.bases, uint(l.shift)&63, uint(l.part)&63
+	for i := range probes {
+		p := &probes[i]
+		u := p.first >> shift
+		w := words[u>>1:][:2]
+		two := (uint64(w[0].Load()) | uint64(w[1].Load())<<32) >> (u & 1 * 16)
+		first, end := uint32(two)&0xffff, uint32(two>>16)&0xffff
+		from, to := bases[u>>part]+first, bases[(u+1)>>part]+end
+		if first == 0 || end == 0 || to-from > t.most {
+			t.find(p)
+			continue
+		}
+		p.from, p.to, p.spanned = from, to, true
+		if touch {
+			t.run.touchBlock(from >> blockShift)
+		}
+		keys += int(to - from)
+	}
+	return keys
+}
 
-// find looks the range up in the directory, from its window on.
-func (r *keyRange) find() {
-	block, end := r.run.blockRangeFrom(int(r.window), r.first, r.last)
-	r.block, r.end = uint32(block), uint32(end)
-	r.info = r.run.infoWord(r.start())
+// find looks p up in the directory.
+func (t *permuted) find(p *leadProbe) {
+	t.findFrom(p, t.run.window(p.first))
+}
+
+// findFrom is find for callers that know the window of the directory for p.
+func (t *permuted) findFrom(p *leadProbe, window int) {
+	block, end := t.run.blockRangeFrom(window, p.first, p.first|t.rest)
+	p.from, p.to, p.spanned = uint32(block), uint32(end), false
+}
+
+// prefetch asks for what the scan of p begins with, which is not spanned.
+func (t *permuted) prefetch(p *leadProbe) {
+	var r keyRange
+	t.setRange(&r, p)
+	r.prefetch(t.ahead)
+}
+
+// setRange makes r the range of p, which is not spanned. (To copy a range whole would be to wait for its parts.)
+func (t *permuted) setRange(r *keyRange, p *leadProbe) {
+	r.run, r.first, r.last, r.block, r.end = t.run, p.first, p.first|t.rest, p.from, p.to
 }
 
 // planner chooses the radii of one search.
@@ -65,7 +111,7 @@ func (r *keyRange) find() {
 // whose shells are all known, and is far cheaper than a scan. Each step looks up at least one more shell; the look-ups may cost no more than
 // a part of the search.
 type planner struct {
-	ranges []keyRange
+	probes []leadProbe
 	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
 	known  [maxTables]int8                   // shells of a table that are looked up
 
@@ -79,10 +125,16 @@ type planner struct {
 type searchPlan struct {
 	*allocation            // nil if nothing is searched
 	own         allocation // where radii that were chosen for this query are kept
-	first, end  int        // its ranges: planner.ranges[first:end]
+	first, end  int        // its probes: planner.probes[first:end]
 	q           uint64     // what is searched for
 	k           int
-	scanNs      float64 // what a scan for it would cost, 0 while that is not known
+	keys        [maxTables]uint64 // q permuted, for each table
+
+	asked           int        // probes that it begins with
+	spans, spansEnd int        // Scratch.begun[spans:spansEnd]
+	flatNs          float64    // what its ranges cost, if it is flat
+	begun           spanCounts // of these
+	scanNs          float64    // what a scan for it would cost, 0 while that is not known
 }
 
 // aim begins a plan: it asks for the places of the directories that plan will look at first.
@@ -91,54 +143,80 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 		return
 	}
 	p.q, p.k, p.scanNs = q, min(k, maxDistance), 0
-	p.allocation, p.first = x.standardPlan(p.k, s), len(s.ranges)
+	x.permute(s, p)
+	p.allocation, p.first = x.standardPlan(p.k, s), len(s.probes)
 	if p.scan {
 		return
 	}
-	s.ranges = slices.Grow(s.ranges, len(x.tables))[:p.first+len(x.tables)]
+	s.probes = slices.Grow(s.probes, len(x.tables))[:p.first+len(x.tables)]
 	p.end = p.first
 	for t := range x.tables {
 		if p.radius[t] < 0 {
 			continue
 		}
-		table, r := &x.tables[t], &s.ranges[p.end]
-		key := table.apply(q)
-		r.run, r.first, r.last, r.table, r.dist = table.run, key&^table.rest, key|table.rest, uint8(t), 0
-		r.window = uint32(table.run.touch(r.first))
+		table, r := &x.tables[t], &s.probes[p.end]
+		r.first, r.table, r.dist = p.keys[t]&^table.rest, uint8(t), 0
+		if table.mean < fewSpanKeys {
+			table.run.touchLead(r.first)
+		} else {
+			r.from = uint32(table.run.touch(r.first))
+		}
 		p.end++
 	}
-	s.ranges = s.ranges[:p.end]
+	s.probes = s.probes[:p.end]
+}
+
+// look goes on with a plan: it looks up the ranges of one without radius above 0, and asks for the places of the directories where the blocks
+// are that they lie in.
+func (x *Index) look(s *Scratch, p *searchPlan) {
+	if p.allocation != nil && p.flat {
+		p.flatNs = x.findFlat(s.probes[p.first:p.end])
+	}
 }
 
 // plan completes a plan and asks for what its search begins with. It reads directories only.
 func (x *Index) plan(s *Scratch, p *searchPlan) {
-	if p.allocation == nil || p.scan || p.flat && x.findFlat(s.ranges[p.first:p.end]) <= p.limit() {
+	if p.allocation == nil || p.scan {
 		return
 	}
-	p.first = len(s.ranges)
-	x.planShells(s, p)
-	p.end = len(s.ranges)
-	for i := p.first; i < min(p.first+prefetchAhead, p.end); i++ {
-		x.prefetch(&s.ranges[i])
+	if p.flat && p.flatNs <= max(p.limit(), p.trifle) {
+		x.begin(s, p, p.end-p.first)
+		return
 	}
+	p.first = len(s.probes)
+	x.planShells(s, p)
+	p.end = len(s.probes)
+	x.begin(s, p, x.ahead)
 }
 
-// findFlat looks up and prefetches the ranges of an allocation without radius above 0, and returns their cost. There are so few of them
-// that they are asked for at once.
-func (x *Index) findFlat(ranges []keyRange) float64 {
+// begin asks for what the first probes of a plan need. Without radius above 0 there are so few of them that all are asked for at once.
+func (x *Index) begin(s *Scratch, p *searchPlan, probes int) {
+	p.asked = min(probes, p.end-p.first)
+	p.spans, s.begun.spanCounts = len(s.begun.spans), spanCounts{}
+	x.ask(s, p, 0, p.asked, &s.begun)
+	p.spansEnd, p.begun = len(s.begun.spans), s.begun.spanCounts
+}
+
+// findFlat looks up the ranges of an allocation without radius above 0, and returns their cost.
+func (x *Index) findFlat(probes []leadProbe) float64 {
 	sum := 0.0
-	for i := range ranges {
-		r := &ranges[i]
-		table := &x.tables[r.table]
-		r.find()
-		r.prefetch(table.ahead)
-		sum += table.rangeCost(int(r.end) - int(r.block))
+	var r keyRange
+	for i := range probes {
+		p := &probes[i]
+		t := &x.tables[p.table]
+		if t.mean < fewSpanKeys {
+			t.look(probes[i : i+1])
+		} else {
+			t.findFrom(p, int(p.from))
+		}
+		if !p.spanned { // at once, before the next one has to wait for its directory
+			t.setRange(&r, p)
+			r.prefetch(t.ahead)
+		}
+		sum += t.rangeCost(p)
 	}
 	return sum
 }
-
-// prefetch asks for what the scan of a range begins with.
-func (x *Index) prefetch(r *keyRange) { r.prefetch(x.tables[r.table].ahead) }
 
 // limit is the cost of ranges from which on they are much dearer than was expected.
 func (a *allocation) limit() float64 { return overrun*a.ns + cost.probe }
@@ -160,8 +238,8 @@ func (x *Index) planShells(s *Scratch, p *searchPlan) {
 		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
 	}
 	p.allocation = &p.own
-	kept := slices.DeleteFunc(s.ranges[p.first:], func(r keyRange) bool { return p.scan || int8(r.dist) > p.radius[r.table] })
-	s.ranges = s.ranges[:p.first+len(kept)]
+	kept := slices.DeleteFunc(s.probes[p.first:], func(r leadProbe) bool { return p.scan || int8(r.dist) > p.radius[r.table] })
+	s.probes = s.probes[:p.first+len(kept)]
 }
 
 // planAgain looks for radii that are far cheaper than a scan, knowing some of the ranges. It takes what is cheap without asking what a scan
@@ -212,6 +290,7 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	if scan := x.scanCost(k); a.ns >= scan {
 		a = allocation{scan: true, ns: scan}
 	}
+	a.trifle = min(askAbove, trifling*x.scanCost(k))
 	a.flat = !a.scan && slices.Max(a.radius[:len(x.tables)]) <= 0
 	x.standard[k].Store(&a)
 	return &a
@@ -319,37 +398,42 @@ func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Scratch) 
 // lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
 func (x *Index) lookUpShell(t, d int, plan *searchPlan, s *Scratch) {
 	table := &x.tables[t]
-	key := table.apply(plan.q)
+	key := plan.keys[t]
 	lead := table.leadBits
 	s.shells[t][d] = 0
 	if d > lead {
 		return
 	}
-	start := len(s.ranges)
+	start := len(s.probes)
 	first := key &^ table.rest
 	flip := uint64(1)<<uint(d) - 1
-	for n := choose(lead, d); n > 0; n-- {
-		p := keyRange{run: table.run, table: uint8(t), dist: uint8(d), first: first ^ flip<<uint(64-lead)}
-		p.last = p.first | table.rest
-		p.window = uint32(table.run.touch(p.first))
-		s.ranges = append(s.ranges, p)
+	n := int(choose(lead, d))
+	touch := len(table.run.leads.words) == 0 || table.run.blocks > touchedBlocks
+	s.probes = slices.Grow(s.probes, n)[:start+n]
+	for i := range n {
+		p := &s.probes[start+i]
+		p.first, p.table, p.dist = first^flip<<uint(64-lead), uint8(t), uint8(d)
+		if touch {
+			table.run.touchLead(p.first)
+		}
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
-	sum := 0.0
-	for i := start; i < len(s.ranges); i++ {
-		p := &s.ranges[i]
-		p.find()
-		if p.end <= p.block+hotBlocks {
-			sum += table.rangeCost(int(p.end) - int(p.block))
+	found := s.probes[start:]
+	ns := float64(n)*cost.probe + float64(table.look(found))*cost.key
+	for i := range found {
+		if p := &found[i]; p.spanned {
+			continue
+		} else if p.to <= p.from+hotBlocks {
+			ns += table.rangeCost(p) - cost.probe
 		} else {
-			sum += x.hotCost(t, key, plan.k, p)
+			ns += x.hotCost(t, key, plan.k, p) - cost.probe
 		}
 	}
-	s.shells[t][d] = sum
+	s.shells[t][d] = ns
 }
 
 // choose returns the number of ways to choose k of n.
@@ -385,7 +469,8 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 		return Plan{Method: "scan"}
 	}
 	a := &searchPlan{q: q, k: min(k, maxDistance)}
-	s.ranges = s.ranges[:0]
+	x.permute(s, a)
+	s.probes = s.probes[:0]
 	if a.allocation = x.standardPlan(a.k, s); !a.scan {
 		x.planShells(s, a)
 	}
@@ -396,11 +481,13 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 	for t := range x.tables {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
-	p.Probes = len(s.ranges)
+	p.Probes = len(s.probes)
 	keys := 0.0
-	for _, r := range s.ranges {
-		if r.end > r.block+1 {
-			keys += float64((r.end - r.block) * blockKeys)
+	for _, r := range s.probes {
+		if r.spanned {
+			keys += float64(r.to - r.from)
+		} else if r.to > r.from+1 {
+			keys += float64((r.to - r.from) * blockKeys)
 		} else {
 			keys += x.tables[r.table].mean
 		}

@@ -6,9 +6,10 @@ import "github.com/simdb/simdb/internal/kernel"
 // block is known only once the block's unary part is there; to ask for about the right lines at once takes a few lines more, and is faster.
 
 const (
-	// prefetchAhead is how many ranges the prefetch is ahead of the scan: enough to hide a cache miss, few enough to stay in the first
-	// cache.
-	prefetchAhead = 8
+	// prefetchAhead is how many probes the prefetch is ahead of the scan, at least, and prefetchAheadMost at most: as many as have
+	// prefetchAheadKeys keys, which is enough to hide a cache miss, and few enough to stay in the first cache.
+	prefetchAhead, prefetchAheadMost = 8, 32
+	prefetchAheadKeys                = 1344
 	// prefetchMargin is how many keys the guess of a position may be off before a cache line is missed: about two standard deviations
 	// of the number of uniform keys in half a block.
 	prefetchMargin = 16
@@ -26,10 +27,22 @@ var keysPerStep = func() (all [256]int) {
 	return all
 }()
 
+// keyRange is the keys of a run in [first, last]. block and end are the numbers of blocks whose first key is less than first, and not greater
+// than last.
+type keyRange struct {
+	first, last uint64
+	run         *keyRun
+	block, end  uint32
+}
+
+// start returns the block that the range starts in.
+func (r *keyRange) start() int { return max(int(r.block), 1) - 1 }
+
 // prefetch asks for the unary part of the block that the range starts in, as far as the range's end, and for the packed bits of so many
 // keys, from about where they start; these may reach into the next block, which lies behind.
 func (r *keyRange) prefetch(keys int) {
-	run, in, b := r.run, unpackInfo(r.info), r.start()
+	run, b := r.run, r.start()
+	in := run.info(b)
 	keys += 2 * prefetchMargin
 	from := 0
 	if r.startsIn(b) {
@@ -44,12 +57,11 @@ func (r *keyRange) prefetch(keys int) {
 
 // prefetchNext asks for what a range has of block b, which is not its first, before the one before is scanned. The hardware, which follows
 // a stream by itself, is a microsecond late at fifty million keys, where every range has two or three blocks.
-func (r *keyRun) prefetchNext(b int, p *keyRange) {
-	in := r.info(b)
-	keys := blockKeys
-	if p.endsIn(b) {
-		steps := min(shr(p.last, in.width)-shr(r.base(b), in.width), 64*maxHighWords)
+func (r *keyRange) prefetchNext(b int) {
+	run, in, keys := r.run, r.run.info(b), blockKeys
+	if r.endsIn(b) {
+		steps := min(shr(r.last, in.width)-shr(run.base(b), in.width), 64*maxHighWords)
 		keys = min(int(steps)*keysPerStep[in.high]>>16+prefetchMargin, blockKeys)
 	}
-	kernel.Prefetch(r.data[in.off:min(in.off+8*in.high+keys*in.width>>3, r.dirOff)])
+	kernel.Prefetch(run.data[in.off:min(in.off+8*in.high+keys*in.width>>3, run.dirOff)])
 }

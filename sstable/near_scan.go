@@ -25,6 +25,18 @@ type scanFor struct {
 	off   int
 
 	first, last uint64 // only keys between these are wanted, all others belong to other ranges
+
+	extra        float64 // Scratch.extra when it was last looked at
+	start, named int     // hits from start on are of this search, and up to named they have had their names asked for
+}
+
+// aim makes f that for the keys of p.
+func (f *scanFor) aim(x *Index, p *leadProbe) *scanFor {
+	if t := int(p.table); t != f.table {
+		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
+	}
+	f.lead, f.off, f.first, f.last = f.leadBits, int(p.dist), p.first, p.first|f.rest
+	return f
 }
 
 // bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
@@ -96,35 +108,34 @@ func (s *Scratch) addEqual(first, n int, fp uint64, distance int) {
 
 // scanRange compares the keys of one range. In a range that has many more than the mean, blocks that are too far away are passed over as in a
 // scan, and errScan is returned if what has been found makes a scan cheaper.
-func (x *Index) scanRange(f *scanFor, p *keyRange, s *Scratch) error {
+func (x *Index) scanRange(f *scanFor, p *leadProbe, s *Scratch) error {
 	run := f.run
-	f.first, f.last = p.first, p.last
-	first, in := p.start(), unpackInfo(p.info)
-	long := int(p.end) > first+f.long
-	for b := first; b < int(p.end); b++ {
-		if b > first {
-			in = run.info(b)
-		}
+	var r keyRange
+	f.setRange(&r, p)
+	long := int(r.end) > r.start()+f.long
+	for b := r.start(); b < int(r.end); b++ {
 		if long {
 			if lead, off := run.shared(b, b+1, f.q); off > f.k {
 				continue
 			} else if f.lead, f.off = f.leadBits, int(p.dist); lead > f.lead {
 				f.lead, f.off = lead, off
 			}
-			if err := x.worthwhile(f.plan, s); err != nil {
+			if err := x.worthwhile(f.plan, s, 0); err != nil {
 				return err
 			}
 		}
-		if b > first || p.info&checkedBit == 0 {
+		word := run.infoWord(b)
+		if word&checkedBit == 0 {
 			if err := run.check(b); err != nil {
 				return err
 			}
 		}
-		if b+1 < int(p.end) && !long {
-			run.prefetchNext(b+1, p)
+		if b+1 < int(r.end) && !long {
+			r.prefetchNext(b + 1)
 		}
+		in := unpackInfo(word)
 		bound := f.bound(in.width)
-		from, to := p.borders(b, in)
+		from, to := r.borders(b, in)
 		var lo, hi int
 		if in.width < int(leastWidths[bound]) {
 			lo, hi = kernel.RankZeros(run.data[in.off:in.off+8*in.high], from, to, run.count(b))
@@ -197,7 +208,7 @@ func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch
 	if lo >= hi {
 		return
 	}
-	keys := f.run.decode(b, in, lo, hi, &s.keys)
+	keys := f.run.decode(b, in, lo, hi, &s.decoded)
 	s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
 	first := b<<blockShift + lo
 	if f.plan != nil {

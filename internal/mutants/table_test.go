@@ -229,4 +229,24 @@ var mutants = []mutant{
 		"case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:", "case info.Docs < 0:",
 		"engine", "^TestCutFiles$",
 	},
+	{
+		"search/unknown places taken for known", "sstable/near_plan.go",
+		"if first == 0 || end == 0 || to-from > t.most {", "if to-from > t.most {",
+		"sstable", "^TestLeadIndex$",
+	},
+	{
+		"search/places cut to 16 bits", "sstable/keyrun_leads.go",
+		"at < 1<<16 {", "at > 0 {",
+		"sstable", "^TestLeadIndex$",
+	},
+	{
+		"search/blocks of a span not checked", "sstable/near_spans.go",
+		"if word&checkedBit == 0 || in.width < least", "if in.width < least",
+		"sstable", "^TestSpanOfUncheckedBlock$",
+	},
+	{
+		"search/hits of other leads reported twice", "sstable/near.go",
+		"if key < f.first || key > f.last {", "if false {",
+		"sstable", "^TestNear",
+	},
 }

@@ -1,0 +1,92 @@
+package sstable
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// A probe asks a permuted table for the keys with one lead. The lead index says where they begin, so that a probe neither searches the
+// directory nor counts through the unary part of a block, and asks memory for just the values that it compares. It is not stored. An entry is
+// made when the block that it leads to is checked, which is when the block is first touched, as its keys are decoded then anyway; until
+// then, and where an entry does not fit, the directory serves.
+//
+// Entry u is the position of the first key that is not less than u<<shift. It is counted from the first block in which a key of the same
+// part of the guide may lie, plus one, in 16 bits; 0 is unknown. That is 2 bytes for a lead. Where most leads have no key, the index goes by
+// the first bits of the lead, and some keys are compared in excess, and passed over if they are near.
+type leadIndex struct {
+	shift int             // of a key, to the number of its entry: 1..63
+	part  int             // of the number of an entry, to the number of its part of the guide
+	words []atomic.Uint32 // entries 2i and 2i+1; there is one more entry than leads. Empty if there is no index
+	bases []uint32        // of each part of the guide, what its entries are counted from, less one
+}
+
+// touchedBlocks is how many blocks a run has whose directory and lead index are worth asking for before they are read: those of fewer are in
+// the second cache.
+const touchedBlocks = 1 << 10
+
+// manyLeads is how many bits of leads a lead index has though there are as few as two keys for an entry; it has more for eight keys each.
+const manyLeads = 16
+
+// indexLeads gives the run a lead index for probes by so many leading bits. No block may have been checked.
+func (r *keyRun) indexLeads(leadBits int) {
+	n := min(leadBits, max(bits.Len(uint(r.n/16)), min(bits.Len(uint(r.n/4)), manyLeads)))
+	if n == 0 || n == 64 || n < r.guide.bits {
+		return // so few keys, or so many with one lead, that it does not matter how they are found
+	}
+	r.leads = leadIndex{shift: 64 - n, part: n - r.guide.bits, words: make([]atomic.Uint32, 1<<n/2+2)}
+	for _, blocks := range r.guide.parts {
+		r.leads.bases = append(r.leads.bases, (max(blocks, 1)-1)<<blockShift-1)
+	}
+}
+
+// fillLeads makes the entries that lead to block b, which has been found good and has these keys: it is the block before the first one that
+// starts at u<<shift or after.
+func (r *keyRun) fillLeads(b int, keys []uint64) {
+	l := &r.leads
+	if l.words == nil {
+		return
+	}
+	entries := uint64(1) << uint(64-l.shift)
+	u, end := uint64(0), entries+1
+	if b > 0 {
+		u = shr(r.base(b), l.shift) + 1
+	}
+	if b+1 < r.blocks {
+		end = shr(r.base(b+1), l.shift) + 1
+	}
+	i, word := 0, uint32(0)
+	for ; u < end; u++ {
+		if u == entries {
+			i = len(keys)
+		}
+		for i < len(keys) && keys[i] < u<<uint(l.shift) {
+			i++
+		}
+		if at := uint32(b<<blockShift+i) - l.bases[u>>uint(l.part)]; at < 1<<16 {
+			word |= at << (u & 1 * 16)
+		}
+		if u&1 == 1 || u+1 == end {
+			l.words[u>>1].Or(word)
+			word = 0
+		}
+	}
+}
+
+// touchLead prefetches the entries for key, or if there are none, where the search in the directory will look.
+func (r *keyRun) touchLead(key uint64) {
+	if len(r.leads.words) == 0 {
+		r.touch(key)
+		return
+	}
+	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
+}
+
+// touchBlock prefetches what the directory says of block b, or nothing if there is no such block.
+func (r *keyRun) touchBlock(b uint32) {
+	if int(b) < len(r.entries) {
+		kernel.PrefetchAt(unsafe.Pointer(&r.entries[b]), unsafe.Sizeof(r.entries[b]))
+	}
+}
