@@ -23,9 +23,9 @@ type leadIndex struct {
 	bases []uint32        // of each part of the guide, what its entries are counted from, less one
 }
 
-// touchedBlocks is how many blocks a run has whose directory and lead index are worth asking for before they are read: those of fewer are in
-// the second cache.
-const touchedBlocks = 1 << 10
+// touchedBlocks is how many blocks a run has whose directory and lead index are worth asking for before they are read: those of fewer stay in
+// a near cache.
+const touchedBlocks = 1 << 6
 
 // manyLeads is how many bits of leads a lead index has though there are as few as two keys for an entry; it has more for eight keys each.
 const manyLeads = 16
@@ -84,9 +84,22 @@ func (r *keyRun) touchLead(key uint64) {
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// touchBlock prefetches what the directory says of block b, or nothing if there is no such block.
-func (r *keyRun) touchBlock(b uint32) {
-	if int(b) < len(r.entries) {
-		kernel.PrefetchAt(unsafe.Pointer(&r.entries[b]), unsafe.Sizeof(r.entries[b]))
+// touchLeads is touchLead for the first keys of many probes, if what that reads is too large to be in a near cache.
+func (r *keyRun) touchLeads(probes []leadProbe) {
+	switch shift := r.leads.shift; {
+	case len(r.leads.words) == 0:
+		for i := range probes {
+			r.touch(probes[i].first)
+		}
+	case r.blocks > touchedBlocks && shift >= 32: // by the upper halves of the keys; two entries are a word
+		kernel.PrefetchEach(unsafe.Pointer(&r.leads.words[0]), unsafe.Add(unsafe.Pointer(&probes[0].first), 4), len(probes),
+			int(unsafe.Sizeof(probes[0])), uint(shift-32), 1)
+	}
+}
+
+// touchBlocks prefetches what the directory says of the blocks in which probes begin that are spanned, if it is too large to be in a near cache.
+func (r *keyRun) touchBlocks(probes []leadProbe) {
+	if r.blocks > touchedBlocks {
+		kernel.PrefetchEach(unsafe.Pointer(&r.entries[0]), unsafe.Pointer(&probes[0].from), len(probes), int(unsafe.Sizeof(probes[0])), blockShift, 4)
 	}
 }

@@ -113,7 +113,7 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
 			long:  longBlocks + int(4*mean/blockKeys),
-			most:  uint32(max(hotBlocks*blockKeys, 2*mean)),
+			most:  uint32(min(max(hotBlocks*blockKeys, 2*mean), math.MaxUint32)),
 		})
 		if mean < spanKeys {
 			runs[t].indexLeads(p.leadBits)

@@ -167,17 +167,6 @@ func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	return cost.walk + blockKeys*(key+chance[64-lead][bound]*hit)
 }
 
-// rangeCost is what a probe of a range costs that has been looked up.
-func (t *permuted) rangeCost(r *leadProbe) float64 {
-	if r.spanned {
-		return cost.probe + float64(r.to-r.from)*cost.key
-	}
-	if r.to <= r.from+1 {
-		return t.probe
-	}
-	return cost.probe + float64((r.to-r.from)*blockKeys)*cost.key
-}
-
 // hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key.
 func (x *Index) hotCost(t int, key uint64, k int, p *leadProbe) float64 {
 	blocks := int(p.to) - int(p.from)

@@ -79,7 +79,8 @@ func (c *costBench) lookUp() float64 {
 			c.s.probes = c.s.probes[:0]
 			p := &searchPlan{q: q, k: 5}
 			c.two.permute(&c.s, p)
-			c.two.lookUpShell(1, 2, p, &c.s)
+			c.two.addShell(1, 2, p, &c.s)
+			c.two.lookUpShell(1, p, c.s.probes)
 			looked += len(c.s.probes)
 		}
 	})

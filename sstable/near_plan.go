@@ -38,70 +38,6 @@ type allocation struct {
 	trifle float64         // what its ranges may cost without a look for others, which takes as long
 }
 
-// leadProbe is a range of a table's run: the keys with one lead. If the lead index has it, it is spanned: it lies at positions [from, to) of the
-// run. Else from and to are the numbers of blocks whose first key is less than that of the range, and not greater than its last.
-type leadProbe struct {
-	first       uint64 // the least key with the lead
-	from, to    uint32
-	table, dist uint8 // of which shell it is
-	spanned     bool
-}
-
-// look looks up probes, and returns how many keys those have that are spanned. Hot ranges are always looked up in the directory: what they
-// hold has to be found out.
-func (t *permuted) look(probes []leadProbe) (keys int) {
-	l := &t.run.leads
-	if len(l.words) == 0 {
-		for i := range probes {
-			t.find(&probes[i])
-		}
-		return 0
-	}
-	touch := t.run.blocks > touchedBlocks
-	words, bases, shift, part := l.words, l.bases, uint(l.shift)&63, uint(l.part)&63
-	for i := range probes {
-		p := &probes[i]
-		u := p.first >> shift
-		w := words[u>>1:][:2]
-		two := (uint64(w[0].Load()) | uint64(w[1].Load())<<32) >> (u & 1 * 16)
-		first, end := uint32(two)&0xffff, uint32(two>>16)&0xffff
-		from, to := bases[u>>part]+first, bases[(u+1)>>part]+end
-		if first == 0 || end == 0 || to-from > t.most {
-			t.find(p)
-			continue
-		}
-		p.from, p.to, p.spanned = from, to, true
-		if touch {
-			t.run.touchBlock(from >> blockShift)
-		}
-		keys += int(to - from)
-	}
-	return keys
-}
-
-// find looks p up in the directory.
-func (t *permuted) find(p *leadProbe) {
-	t.findFrom(p, t.run.window(p.first))
-}
-
-// findFrom is find for callers that know the window of the directory for p.
-func (t *permuted) findFrom(p *leadProbe, window int) {
-	block, end := t.run.blockRangeFrom(window, p.first, p.first|t.rest)
-	p.from, p.to, p.spanned = uint32(block), uint32(end), false
-}
-
-// prefetch asks for what the scan of p begins with, which is not spanned.
-func (t *permuted) prefetch(p *leadProbe) {
-	var r keyRange
-	t.setRange(&r, p)
-	r.prefetch(t.ahead)
-}
-
-// setRange makes r the range of p, which is not spanned. (To copy a range whole would be to wait for its parts.)
-func (t *permuted) setRange(r *keyRange, p *leadProbe) {
-	r.run, r.first, r.last, r.block, r.end = t.run, p.first, p.first|t.rest, p.from, p.to
-}
-
 // planner chooses the radii of one search.
 //
 // The cost of radius r in table t is the sum over the shells 0..r. Until the ranges of a shell are looked up it is taken to be that
@@ -375,65 +311,86 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 // lookUp finds the ranges of the shells that an allocation needs and that are not known yet, the nearest of all tables first. It returns what
 // the allocation really costs, or infinity, and stops, once that is more than the limit.
 func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Scratch) float64 {
+	first := len(s.probes)
+	x.eachShell(a, func(t, d int) bool {
+		if d >= int(s.known[t]) {
+			x.addShell(t, d, p, s)
+		}
+		return true
+	})
 	sum := 0.0
+	x.eachShell(a, func(t, d int) bool {
+		if d == int(s.known[t]) {
+			n := x.tables[t].shellSize(d)
+			s.shells[t][d] = x.lookUpShell(t, p, s.probes[first:first+n])
+			first += n
+			s.known[t]++
+		}
+		sum += s.shells[t][d]
+		return sum <= limit
+	})
+	s.probes = s.probes[:first]
+	if sum > limit {
+		return math.Inf(1)
+	}
+	return sum
+}
+
+// eachShell calls f for the shells of an allocation, the nearest of all tables first, until it returns false.
+func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 	for d, more := 0, true; more; d++ {
 		more = false
 		for t := range x.tables {
 			if d > int(a.radius[t]) {
 				continue
 			}
-			more = true
-			if d == int(s.known[t]) {
-				x.lookUpShell(t, d, p, s)
-				s.known[t]++
-			}
-			if sum += s.shells[t][d]; sum > limit {
-				return math.Inf(1)
+			if more = true; !f(t, d) {
+				return
 			}
 		}
 	}
-	return sum
 }
 
-// lookUpShell finds the ranges of table t whose lead is d bits away from the query's.
-func (x *Index) lookUpShell(t, d int, plan *searchPlan, s *Scratch) {
+// shellSize returns the number of leads that are d bits away from one.
+func (t *permuted) shellSize(d int) int { return int(choose(t.leadBits, d)) }
+
+// addShell adds the probes of table t whose lead is d bits away from the query's, and asks for what looking them up reads.
+func (x *Index) addShell(t, d int, plan *searchPlan, s *Scratch) {
 	table := &x.tables[t]
-	key := plan.keys[t]
-	lead := table.leadBits
-	s.shells[t][d] = 0
-	if d > lead {
+	n, start := table.shellSize(d), len(s.probes)
+	if n == 0 {
 		return
 	}
-	start := len(s.probes)
-	first := key &^ table.rest
-	flip := uint64(1)<<uint(d) - 1
-	n := int(choose(lead, d))
-	touch := len(table.run.leads.words) == 0 || table.run.blocks > touchedBlocks
 	s.probes = slices.Grow(s.probes, n)[:start+n]
-	for i := range n {
-		p := &s.probes[start+i]
-		p.first, p.table, p.dist = first^flip<<uint(64-lead), uint8(t), uint8(d)
-		if touch {
-			table.run.touchLead(p.first)
-		}
+	added := s.probes[start:]
+	first, shift := plan.keys[t]&^table.rest, uint(64-table.leadBits)
+	flip := uint64(1)<<uint(d) - 1
+	for i := range added {
+		p := &added[i]
+		p.first, p.table, p.dist = first^flip<<shift, uint8(t), uint8(d)
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
-	found := s.probes[start:]
-	ns := float64(n)*cost.probe + float64(table.look(found))*cost.key
-	for i := range found {
-		if p := &found[i]; p.spanned {
+	table.run.touchLeads(added)
+}
+
+// lookUpShell looks up the probes of a shell of table t, and returns what they cost.
+func (x *Index) lookUpShell(t int, plan *searchPlan, probes []leadProbe) float64 {
+	table := &x.tables[t]
+	ns := float64(len(probes))*cost.probe + float64(table.look(probes))*cost.key
+	for i := range probes {
+		if p := &probes[i]; p.spanned {
 			continue
 		} else if p.to <= p.from+hotBlocks {
 			ns += table.rangeCost(p) - cost.probe
 		} else {
-			ns += x.hotCost(t, key, plan.k, p) - cost.probe
+			ns += x.hotCost(t, plan.keys[t], plan.k, p) - cost.probe
 		}
 	}
-	s.shells[t][d] = ns
+	return ns
 }
 
 // choose returns the number of ways to choose k of n.

@@ -119,6 +119,21 @@ func Prefetch2(p, q []byte) {
 	}
 }
 
+// PrefetchEach is Prefetch of one cache line for each of n items that are stride bytes apart: of the byte at base + v>>shift<<scale, v being
+// the 32-bit number in which the item begins.
+func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
+	switch {
+	case n == 0 || active == pureGo:
+	case active == avx512:
+		prefetchEachAsm(base, items, n, stride, shift, scale)
+	default:
+		for i := range n {
+			v := *(*uint32)(unsafe.Add(items, i*stride))
+			prefetchAtAsm(unsafe.Add(base, uint64(v)>>shift<<scale), 1)
+		}
+	}
+}
+
 // RankZeros returns the numbers of ones before zero number from and before zero number to in a string of ones and zeros, 64 bits a word,
 // of which n are ones. Zeros are counted from 1: no one comes before zero number 0, all n before a zero that does not exist. from <= to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {

@@ -169,6 +169,10 @@ func prefetch2Asm(p, q []byte) {
 	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
+func prefetchEachAsm(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
+	prefetchEach((*byte)(base), (*byte)(items), n, stride, uint64(shift), uint64(scale))
+}
+
 func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZeros(&unary[0], len(unary)>>3, from, to, n)
 }

@@ -23,6 +23,8 @@ func prefetchAtAsm(unsafe.Pointer, uintptr) {}
 func prefetch2Asm(_, _ []byte)              {}
 func prefetchSpansAsm([]Span)               {}
 
+func prefetchEachAsm(_, _ unsafe.Pointer, _, _ int, _, _ uint) {}
+
 func scanSpansAsm(dst []uint64, spans []Span) []uint64 { return scanSpansEach(dst, spans) }
 
 func selectBit(w uint64, i int) int { return selectGo(w, i) }

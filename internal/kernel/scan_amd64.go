@@ -14,6 +14,11 @@ func prefetchLines(p *byte, n int)
 //go:noescape
 func prefetchTwo(p *byte, n int, q *byte, m int)
 
+// prefetchEach is PrefetchEach; n is at least one.
+//
+//go:noescape
+func prefetchEach(base *byte, items *byte, n int, stride int, shift uint64, scale uint64)
+
 // selectBit is selectGo.
 //
 //go:noescape

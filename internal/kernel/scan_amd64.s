@@ -38,6 +38,26 @@ q:
 	JNZ        q
 	RET
 
+// func prefetchEach(base *byte, items *byte, n int, stride int, shift uint64, scale uint64)
+// Requires: BMI2, MMX+
+TEXT ·prefetchEach(SB), NOSPLIT, $0-48
+	MOVQ base+0(FP), AX
+	MOVQ items+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ shift+32(FP), SI
+	MOVQ scale+40(FP), DI
+
+item:
+	MOVL       (CX), R8
+	SHRXQ      SI, R8, R8
+	SHLXQ      DI, R8, R8
+	PREFETCHT0 (AX)(R8*1)
+	ADDQ       BX, CX
+	DECQ       DX
+	JNZ        item
+	RET
+
 // func selectBit(w uint64, i int) int
 // Requires: BMI, BMI2
 TEXT ·selectBit(SB), NOSPLIT, $0-24

@@ -230,7 +230,7 @@ var mutants = []mutant{
 		"engine", "^TestCutFiles$",
 	},
 	{
-		"search/unknown places taken for known", "sstable/near_plan.go",
+		"search/unknown places taken for known", "sstable/near_probe.go",
 		"if first == 0 || end == 0 || to-from > t.most {", "if to-from > t.most {",
 		"sstable", "^TestLeadIndex$",
 	},

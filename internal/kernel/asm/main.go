@@ -15,6 +15,7 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	prefetch()
 	prefetchTwo()
+	prefetchEach()
 	selectBit()
 	rankZeros()
 	lanes := laneNumbers()
@@ -48,6 +49,25 @@ func prefetchTwo() {
 	Doc("prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.")
 	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))
+	RET()
+}
+
+// prefetchEach asks for one line for each of some items.
+func prefetchEach() {
+	TEXT("prefetchEach", NOSPLIT, "func(base, items *byte, n, stride int, shift, scale uint64)")
+	Pragma("noescape")
+	Doc("prefetchEach is PrefetchEach; n is at least one.")
+	base, item, n := Load(Param("base"), GP64()), Load(Param("items"), GP64()), Load(Param("n"), GP64())
+	stride, shift, scale := Load(Param("stride"), GP64()), Load(Param("shift"), GP64()), Load(Param("scale"), GP64())
+	Label("item")
+	at := GP64()
+	MOVL(Mem{Base: item}, at.As32())
+	SHRXQ(shift, at, at)
+	SHLXQ(scale, at, at)
+	PREFETCHT0(Mem{Base: base, Index: at, Scale: 1})
+	ADDQ(stride, item)
+	DECQ(n)
+	JNZ(LabelRef("item"))
 	RET()
 }
 
