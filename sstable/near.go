@@ -77,18 +77,15 @@ type Scratch struct {
 	begun    spanList    // of the probes that all plans begin with
 	turns    [2]spanList // of the probes at hand, and of those that come next
 	near     []uint64    // of the spans at hand, from kernel.ScanSpans
-	permuted struct {    // the last query
-		layout Layout
-		q      uint64
-		keys   [maxTables]uint64
-	}
-	pending []pendingHit
-	settled int     // of these
-	scanned int     // probes, with the one at hand
-	extra   float64 // nanoseconds it took to tell keys apart whose low bits are near
-	pos     []uint32
-	decoded kernel.Keys
-	dst     []Hit
+	permuted *searchPlan // the plan whose query was permuted last
+	layout   Layout      // in this layout
+	pending  []pendingHit
+	settled  int     // of these
+	scanned  int     // probes, with the one at hand
+	extra    float64 // nanoseconds it took to tell keys apart whose low bits are near
+	pos      []uint32
+	decoded  kernel.Keys
+	dst      []Hit
 }
 
 // newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
@@ -152,16 +149,16 @@ func (s *Scratch) startPlans() {
 
 // permute makes the keys of a plan. The files of a database have one layout, so that for several of them a query is permuted once.
 func (x *Index) permute(s *Scratch, p *searchPlan) {
-	last := &s.permuted
-	if last.layout != x.layout || last.q != p.q {
-		last.layout, last.q = x.layout, p.q
+	if last := s.permuted; last != nil && last != p && last.q == p.q && s.layout == x.layout {
 		for t := range x.tables {
-			last.keys[t] = x.tables[t].apply(p.q)
+			p.keys[t] = last.keys[t]
 		}
+		return
 	}
 	for t := range x.tables {
-		p.keys[t] = last.keys[t]
+		p.keys[t] = x.tables[t].apply(p.q)
 	}
+	s.permuted, s.layout = p, x.layout
 }
 
 // finish carries out a search that is planned.
@@ -183,19 +180,21 @@ func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 // probe carries out the probes of a plan, some at a time: those that come next are asked for before those at hand are scanned.
 func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
-	f := scanFor{plan: plan, k: plan.k, table: -1, start: len(s.dst), named: len(s.dst)}
+	var f scanFor
+	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
 	probes := s.probes[plan.first:plan.end]
-	spans, count := s.begun.spans[plan.spans:plan.spansEnd], plan.begun // of those at hand
+	spans := s.begun.spans[plan.spans:plan.spansEnd] // of the probes at hand
+	rest, keys := plan.begun.rest, plan.begun.keys
 	for from, to, turn := 0, plan.asked, 0; from < len(probes); turn ^= 1 {
 		ahead, next := &s.turns[turn], min(to+x.ahead, len(probes))
 		if ahead.reset(); next > to {
 			x.ask(s, plan, to, next, ahead)
 		}
-		s.Stats.Candidates += count.keys
+		s.Stats.Candidates += keys
 		err := x.scanSpans(&f, spans, s)
-		for i := from; count.rest > 0 && err == nil; i++ {
+		for i := from; rest > 0 && err == nil; i++ {
 			if p := &probes[i]; !p.spanned {
-				count.rest--
+				rest--
 				pending, hits := len(s.pending), len(s.dst)
 				s.scanned = max(s.scanned, i+1)
 				if err = x.scanRange(f.aim(x, p), p, s); err == nil && f.found(s) {
@@ -213,7 +212,7 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 			return err
 		}
 		s.scanned = to
-		from, to, spans, count = to, next, ahead.spans, ahead.spanCounts
+		from, to, spans, rest, keys = to, next, ahead.spans, ahead.rest, ahead.keys
 	}
 	s.Stats.Probes += len(probes)
 	if !f.found(s) {

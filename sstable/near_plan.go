@@ -69,6 +69,7 @@ type searchPlan struct {
 	asked           int        // probes that it begins with
 	spans, spansEnd int        // Scratch.begun[spans:spansEnd]
 	flatNs          float64    // what its ranges cost, if it is flat
+	spanned         int        // how many of them are spanned then
 	begun           spanCounts // of these
 	scanNs          float64    // what a scan for it would cost, 0 while that is not known
 }
@@ -106,7 +107,7 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 // are that they lie in.
 func (x *Index) look(s *Scratch, p *searchPlan) {
 	if p.allocation != nil && p.flat {
-		p.flatNs = x.findFlat(s.probes[p.first:p.end])
+		p.flatNs, p.spanned = x.findFlat(s.probes[p.first:p.end])
 	}
 }
 
@@ -127,15 +128,18 @@ func (x *Index) plan(s *Scratch, p *searchPlan) {
 
 // begin asks for what the first probes of a plan need. Without radius above 0 there are so few of them that all are asked for at once.
 func (x *Index) begin(s *Scratch, p *searchPlan, probes int) {
-	p.asked = min(probes, p.end-p.first)
-	p.spans, s.begun.spanCounts = len(s.begun.spans), spanCounts{}
-	x.ask(s, p, 0, p.asked, &s.begun)
-	p.spansEnd, p.begun = len(s.begun.spans), s.begun.spanCounts
+	p.asked, p.spans = min(probes, p.end-p.first), len(s.begun.spans)
+	s.begun.rest, s.begun.keys = 0, 0
+	if p.flat && p.spanned == 0 { // findFlat has asked for all
+		s.begun.rest = p.asked
+	} else {
+		x.ask(s, p, 0, p.asked, &s.begun)
+	}
+	p.begun.rest, p.begun.keys, p.spansEnd = s.begun.rest, s.begun.keys, len(s.begun.spans)
 }
 
-// findFlat looks up the ranges of an allocation without radius above 0, and returns their cost.
-func (x *Index) findFlat(probes []leadProbe) float64 {
-	sum := 0.0
+// findFlat looks up the ranges of an allocation without radius above 0, and returns their cost and how many are spanned.
+func (x *Index) findFlat(probes []leadProbe) (sum float64, spanned int) {
 	var r keyRange
 	for i := range probes {
 		p := &probes[i]
@@ -145,13 +149,15 @@ func (x *Index) findFlat(probes []leadProbe) float64 {
 		} else {
 			t.findFrom(p, int(p.from))
 		}
-		if !p.spanned { // at once, before the next one has to wait for its directory
+		if p.spanned {
+			spanned++
+		} else { // at once, before the next one has to wait for its directory
 			t.setRange(&r, p)
 			r.prefetch(t.ahead)
 		}
 		sum += t.rangeCost(p)
 	}
-	return sum
+	return sum, spanned
 }
 
 // limit is the cost of ranges from which on they are much dearer than was expected.
