@@ -50,12 +50,13 @@ type Index struct {
 type permuted struct {
 	perm
 	run   *keyRun
-	rest  uint64  // the bits of a key after the lead
-	mean  float64 // keys with one lead, on average
-	ahead int     // keys to prefetch for a range
-	probe float64 // nanoseconds for a probe that finds as many
-	long  int     // the number of blocks that only hot ranges have more of
-	most  uint32  // the number of keys that only hot ranges have more of
+	rest  uint64             // the bits of a key after the lead
+	mean  float64            // keys with one lead, on average
+	ahead int                // keys to prefetch for a range
+	probe float64            // nanoseconds for a probe that finds as many
+	long  int                // the number of blocks that only hot ranges have more of
+	most  uint32             // the number of keys that only hot ranges have more of
+	shell [maxRadius + 1]int // how many leads are so many bits away from one
 }
 
 const maxDistance = 64
@@ -112,6 +113,9 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			long:  longBlocks + int(4*mean/blockKeys),
 			most:  uint32(min(max(hotBlocks*blockKeys, 2*mean), math.MaxUint32)),
 		})
+		for d := range maxRadius + 1 {
+			x.tables[t].shell[d] = int(choose(p.leadBits, d))
+		}
 		if mean < spanKeys {
 			runs[t].indexLeads(p.leadBits)
 		}

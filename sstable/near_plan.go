@@ -23,6 +23,8 @@ const (
 	askAbove = 1000
 	// trifling is the part of a scan of uniform keys below which ranges are taken as they are.
 	trifling = 0.5
+	// clearly is how much cheaper than a scan a search of mean ranges has to be.
+	clearly = 0.7
 	// surely is how much cheaper than a scan a search has to be that meets hot ranges: it may find more than it expects, a scan does not.
 	surely = 0.3
 	// lookUpShare is the part of what other radii may cost that may be spent on looking up their ranges.
@@ -229,7 +231,7 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	if every := x.everyTable(k); every.ns < a.ns {
 		a = every
 	}
-	if scan := x.scanCost(k); a.ns >= scan {
+	if scan := x.scanCost(k); a.ns+cost.start >= clearly*scan {
 		a = allocation{scan: true, ns: scan}
 	}
 	a.trifle = min(askAbove, trifling*x.scanCost(k))
@@ -327,7 +329,7 @@ func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Scratch) 
 	sum := 0.0
 	x.eachShell(a, func(t, d int) bool {
 		if d == int(s.known[t]) {
-			n := x.tables[t].shellSize(d)
+			n := x.tables[t].shell[d]
 			s.shells[t][d] = x.lookUpShell(t, p, s.probes[first:first+n])
 			first += n
 			s.known[t]++
@@ -357,13 +359,10 @@ func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 	}
 }
 
-// shellSize returns the number of leads that are d bits away from one.
-func (t *permuted) shellSize(d int) int { return int(choose(t.leadBits, d)) }
-
 // addShell adds the probes of table t whose lead is d bits away from the query's, and asks for what looking them up reads.
 func (x *Index) addShell(t, d int, plan *searchPlan, s *Scratch) {
 	table := &x.tables[t]
-	n, start := table.shellSize(d), len(s.probes)
+	n, start := table.shell[d], len(s.probes)
 	if n == 0 {
 		return
 	}
