@@ -24,7 +24,6 @@ import (
 // costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts measures them. Only their ratios
 // matter, and an error of a factor of two changes a plan where the plans are close anyway.
 type costModel struct {
-	start   float64 // begin a search by probes
 	probe   float64 // look up a range, load where it lies, enter it
 	lookUp  float64 // of which looking it up
 	key     float64 // compare one more key of a range
@@ -50,9 +49,9 @@ const (
 )
 
 var searchCosts = map[string]costModel{
-	"avx512": {start: 100, probe: 40, lookUp: 10, key: 0.4, scan: 0.1, decode: 0.36, confirm: 18, hit: 1.1, resolve: 80, walk: 3},
-	"avx2":   {start: 120, probe: 65, lookUp: 10, key: 0.8, scan: 0.25, decode: 2.3, confirm: 25, hit: 1.3, resolve: 100, walk: 3},
-	"go":     {start: 150, probe: 175, lookUp: 10, key: 3.7, scan: 1.7, decode: 2.6, confirm: 30, hit: 1.2, resolve: 150, walk: 3},
+	"avx512": {probe: 40, lookUp: 10, key: 0.4, scan: 0.1, decode: 0.36, confirm: 18, hit: 1.1, resolve: 80, walk: 3},
+	"avx2":   {probe: 65, lookUp: 10, key: 0.8, scan: 0.25, decode: 2.3, confirm: 25, hit: 1.3, resolve: 100, walk: 3},
+	"go":     {probe: 175, lookUp: 10, key: 3.7, scan: 1.7, decode: 2.6, confirm: 30, hit: 1.2, resolve: 150, walk: 3},
 }
 
 var cost = searchCosts[kernel.Name()]

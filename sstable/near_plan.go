@@ -231,7 +231,9 @@ func (x *Index) standardPlan(k int, s *Scratch) *allocation {
 	if every := x.everyTable(k); every.ns < a.ns {
 		a = every
 	}
-	if scan := x.scanCost(k); a.ns+cost.start >= clearly*scan {
+	// A scan has what is near at once; a search by probes mostly finds one fingerprint, in two tables, and looks for its documents.
+	found := 2*cost.confirm + x.resolveNs
+	if scan := x.scanCost(k); a.ns+found >= clearly*scan {
 		a = allocation{scan: true, ns: scan}
 	}
 	a.trifle = min(askAbove, trifling*x.scanCost(k))
