@@ -429,25 +429,27 @@ func (p Plan) String() string {
 
 // Plan returns how Near(q, k) would search. It reads directories only.
 func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
-	if k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
+	a := new(searchPlan)
+	s.startPlans()
+	x.aim(q, k, s, a)
+	x.look(s, a)
+	x.plan(s, a)
+	if a.allocation == nil {
 		return Plan{Method: "scan"}
-	}
-	a := &searchPlan{q: q, k: min(k, maxDistance)}
-	x.permute(s, a)
-	s.probes = s.probes[:0]
-	if a.allocation = x.standardPlan(a.k, s); !a.scan {
-		x.planShells(s, a)
 	}
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCostOf(a)}
 	}
-	p := Plan{Method: "probe", Cost: s.knownCost(a.allocation, len(x.tables))}
+	p := Plan{Method: "probe", Cost: a.flatNs}
+	if !a.flat {
+		p.Cost = s.knownCost(a.allocation, len(x.tables))
+	}
 	for t := range x.tables {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
-	p.Probes = len(s.probes)
+	p.Probes = a.end - a.first
 	keys := 0.0
-	for _, r := range s.probes {
+	for _, r := range s.probes[a.first:a.end] {
 		if r.spanned {
 			keys += float64(r.to - r.from)
 		} else if r.to > r.from+1 {

@@ -163,6 +163,37 @@ func TestNearAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestPlanIsTheSearch compares what Plan says with what the search does, the first time and when the lead index is there: it probes as many
+// ranges, or scans. A search that is planned as probes may end in a scan.
+func TestPlanIsTheSearch(t *testing.T) {
+	probed, scanned := 0, 0
+	for _, set := range skewedSets {
+		for _, n := range []int{1000, 11_000, 50_000} {
+			fps, r := makeSkewed(set.name, n), testRand(set.name, n)
+			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
+			for i := range 600 {
+				k, q := i/2%6, nearQuery(r, fps)
+				p := x.Plan(q, k, s)
+				s.Stats = NearStats{}
+				if _, err := x.Near(q, k, s, nil); err != nil {
+					t.Fatal(err)
+				}
+				switch st := s.Stats; {
+				case p.Method == "scan" && (st.Scans != 1 || st.Probes != 0), p.Method == "probe" && st.Scans == 0 && st.Probes != p.Probes:
+					t.Fatalf("%s, %d keys, Near(%016x, %d): plan %v, but %+v", set.name, n, q, k, p, st)
+				case st.Scans > 0:
+					scanned++
+				default:
+					probed++
+				}
+			}
+		}
+	}
+	if probed < 100 || scanned < 100 {
+		t.Errorf("%d searches probed, %d scanned", probed, scanned)
+	}
+}
+
 func TestNearPlans(t *testing.T) {
 	r := testRand("plans", 0)
 	fps := keyShapes[0].make(r, 300_000)
