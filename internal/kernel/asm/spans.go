@@ -64,129 +64,157 @@ func scanSpans512() {
 	TEXT("scanSpansAVX512", NOSPLIT, "func(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)")
 	Pragma("noescape")
 	Doc("scanSpansAVX512 writes to dst what ScanSpans appends for n spans, n >= 1, and returns how much that is.")
-	var out scan512
-	out.dst = Load(Param("dst"), GP64())
-	at, n, lanes := Load(Param("spans"), GP64()), Load(Param("n"), GP64()), Load(Param("lanes"), GP64())
-	count, number := GP64(), GP64()
-	XORQ(count, count)
-	XORQ(number, number) // of the span, << 32
-	ks := []Register{K1, K2, K3, K4}
-	s := span{at: at}
+	s := new(spans512)
+	s.dst = Load(Param("dst"), GP64())
+	s.at = Load(Param("spans"), GP64())
+	n, lanes := Load(Param("n"), GP64()), Load(Param("lanes"), GP64())
+	s.count, s.number = GP64(), GP64()
+	XORQ(s.count, s.count)
+	XORQ(s.number, s.number)
 
 	Label("span")
+	s.begin(lanes)
+	CMPQ(s.left, Imm(4))
+	JA(LabelRef("whole"))
+	Label("tail")
+	s.tail()
+	JNZ(LabelRef("tailNear"))
+	Label("next")
+	ADDQ(Imm(spanSize), s.at)
+	one := GP64()
+	MOVQ(U64(1<<32), one)
+	ADDQ(one, s.number)
+	DECQ(n)
+	JNZ(LabelRef("span"))
+	Store(s.count, Return("count"))
+	VZEROUPPER()
+	RET()
+	Label("tailNear")
+	s.near("tail")
+	JMP(LabelRef("next"))
+
+	Label("whole")
+	s.whole()
+	JNZ(LabelRef("wholeNear"))
+	Label("more")
+	ADDQ(Imm(32), s.first)
+	LEAQ(Mem{Base: s.p, Index: s.w, Scale: 4}, s.p)
+	SUBQ(Imm(4), s.left)
+	CMPQ(s.left, Imm(4))
+	JA(LabelRef("whole"))
+	JMP(LabelRef("tail"))
+	Label("wholeNear")
+	s.near("whole")
+	JMP(LabelRef("more"))
+}
+
+// spans512 holds the registers of scanSpans512.
+type spans512 struct {
+	scan512
+	span
+	number GPVirtual // of the span, << 32
+	end    GPVirtual // the span's last cache line
+	left   GPVirtual // groups of eight from scan512.first on, the position at hand
+}
+
+// groupMasks are where the lanes of four groups go that are near.
+var groupMasks = []Register{K1, K2, K3, K4}
+
+// begin loads the span at hand.
+func (s *spans512) begin(lanes Register) {
 	s.load()
-	out.query, out.mask, out.limit, out.shuffle, out.move = ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
-	VPBROADCASTQ(Mem{Base: at, Disp: spanQuery}, out.query)
+	s.query, s.mask, s.limit, s.shuffle, s.move = ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	VPBROADCASTQ(Mem{Base: s.at, Disp: spanQuery}, s.query)
 	bound, mask := GP64(), GP64()
-	MOVBQZX(Mem{Base: at, Disp: spanBound}, bound)
-	VPBROADCASTQ(bound, out.limit)
+	MOVBQZX(Mem{Base: s.at, Disp: spanBound}, bound)
+	VPBROADCASTQ(bound, s.limit)
 	MOVQ(I32(-1), mask)
 	BZHIQ(s.w, mask, mask)
-	VPBROADCASTQ(mask, out.mask)
-	end := GP64()
-	s.last(end)
-	ANDQ(I8(-64), end)
-	first, left := GP64(), GP64() // the position at hand, and how many groups are left from it on
-	MOVQ(s.from, first)
-	LEAQ(Mem{Base: s.to, Disp: 7}, left)
-	SUBQ(first, left)
-	SHRQ(Imm(3), left)
+	VPBROADCASTQ(mask, s.mask)
+	s.end = GP64()
+	s.last(s.end)
+	ANDQ(I8(-64), s.end)
+	s.first, s.left = GP64(), GP64()
+	MOVQ(s.from, s.first)
+	LEAQ(Mem{Base: s.to, Disp: 7}, s.left)
+	SUBQ(s.first, s.left)
+	SHRQ(Imm(3), s.left)
 	l, bit := GP64(), GP64()
 	s.start(bit)
 	MOVQ(s.w, l)
 	SHLQ(Imm(3), l)
 	LEAQ(Mem{Base: l, Index: bit, Scale: 1}, l)
 	SHLQ(Imm(7), l)
-	VMOVDQU64(Mem{Base: lanes, Index: l, Scale: 1}, out.shuffle)
-	VMOVDQU64(Mem{Base: lanes, Index: l, Scale: 1, Disp: 64}, out.move)
-	CMPQ(left, Imm(4))
-	JA(LabelRef("whole"))
+	VMOVDQU64(Mem{Base: lanes, Index: l, Scale: 1}, s.shuffle)
+	VMOVDQU64(Mem{Base: lanes, Index: l, Scale: 1, Disp: 64}, s.move)
+}
 
-	Label("tail")
+// tail compares the last one to four groups, and leaves whether any value is near in the flags.
+func (s *spans512) tail() {
 	before := GP64()
 	XORQ(before, before)
-	for i, k := range ks {
+	for i, k := range groupMasks {
 		if i > 0 {
 			after := GP64()
 			LEAQ(Mem{Base: before, Index: s.w, Scale: 1}, after)
-			CMPQ(left, Imm(uint64(i)))
+			CMPQ(s.left, Imm(uint64(i)))
 			CMOVQLE(before, after)
 			before = after
 		}
 		group, off, shuffle := GP64(), GP64(), ZMM()
 		LEAQ(Mem{Base: s.p, Index: before, Scale: 1}, group)
 		MOVQ(group, off)
-		CMPQ(group, end)
-		CMOVQHI(end, group)
+		CMPQ(group, s.end)
+		CMOVQHI(s.end, group)
 		SUBQ(group, off)
 		VPBROADCASTB(off.As32(), shuffle)
-		VPADDB(out.shuffle, shuffle, shuffle)
-		tail := out
-		tail.shuffle = shuffle
-		tail.compare(Mem{Base: group}, k)
+		VPADDB(s.shuffle, shuffle, shuffle)
+		shifted := s.scan512
+		shifted.shuffle = shuffle
+		shifted.compare(Mem{Base: group}, k)
 	}
-	KORB(K1, K2, K5)
-	KORB(K3, K4, K6)
-	KORTESTB(K5, K6)
-	JNZ(LabelRef("tailNear"))
-	Label("next")
-	ADDQ(Imm(spanSize), at)
-	one := GP64()
-	MOVQ(U64(1<<32), one)
-	ADDQ(one, number)
-	DECQ(n)
-	JNZ(LabelRef("span"))
-	Store(count, Return("count"))
-	VZEROUPPER()
-	RET()
+	anyNear()
+}
 
-	near := func(label string) {
-		for i, k := range ks {
-			name := fmt.Sprint(label, i)
-			near := GP32()
-			KMOVB(k, near)
-			TESTL(near, near)
-			JZ(LabelRef(name + "None"))
-			Label(name)
-			pos := GP64()
-			TZCNTL(near, pos.As32())
-			LEAQ(Mem{Base: pos, Index: first, Scale: 1, Disp: 8 * i}, pos)
-			CMPQ(pos, s.to)
-			JCC(LabelRef(name + "None"))
-			ADDQ(number, pos)
-			MOVQ(pos, Mem{Base: out.dst, Index: count, Scale: 8})
-			INCQ(count)
-			BLSRL(near, near)
-			JNZ(LabelRef(name))
-			Label(name + "None")
-		}
-	}
-	Label("tailNear")
-	near("tail")
-	JMP(LabelRef("next"))
-
-	Label("whole")
+// whole is tail for four groups that others follow.
+func (s *spans512) whole() {
 	three := GP64()
 	LEAQ(Mem{Base: s.w, Index: s.w, Scale: 2}, three)
 	for i, m := range []Mem{
 		{Base: s.p}, {Base: s.p, Index: s.w, Scale: 1}, {Base: s.p, Index: s.w, Scale: 2}, {Base: s.p, Index: three, Scale: 1},
 	} {
-		out.compare(m, ks[i])
+		s.compare(m, groupMasks[i])
 	}
+	anyNear()
+}
+
+func anyNear() {
 	KORB(K1, K2, K5)
 	KORB(K3, K4, K6)
 	KORTESTB(K5, K6)
-	JNZ(LabelRef("wholeNear"))
-	Label("more")
-	ADDQ(Imm(32), first)
-	LEAQ(Mem{Base: s.p, Index: s.w, Scale: 4}, s.p)
-	SUBQ(Imm(4), left)
-	CMPQ(left, Imm(4))
-	JA(LabelRef("whole"))
-	JMP(LabelRef("tail"))
-	Label("wholeNear")
-	near("whole")
-	JMP(LabelRef("more"))
+}
+
+// near appends the values of four groups that are near and lie in the span.
+func (s *spans512) near(label string) {
+	for i, k := range groupMasks {
+		name := fmt.Sprint(label, i)
+		near := GP32()
+		KMOVB(k, near)
+		TESTL(near, near)
+		JZ(LabelRef(name + "None"))
+		Label(name)
+		pos := GP64()
+		TZCNTL(near, pos.As32())
+		LEAQ(Mem{Base: pos, Index: s.first, Scale: 1, Disp: 8 * i}, pos)
+		CMPQ(pos, s.to)
+		JCC(LabelRef(name + "None"))
+		ADDQ(s.number, pos)
+		MOVQ(pos, Mem{Base: s.dst, Index: s.count, Scale: 8})
+		INCQ(s.count)
+		BLSRL(near, near)
+		JNZ(LabelRef(name))
+		Label(name + "None")
+	}
 }
 
 // prefetchSpans asks for three lines of each span without a branch, as most have no more.
