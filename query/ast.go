@@ -14,9 +14,9 @@ type statement struct {
 	Delete   *deleteStmt    `parser:"| @@"`
 	Pairs    *pairsStmt     `parser:"| @@"`
 	Clusters *clustersStmt  `parser:"| @@"`
-	Why      *whyStmt       `parser:"| @@"`
 	Prune    *pruneStmt     `parser:"| @@"`
-	Bare     *lexer.Token   `parser:"| @( 'STATS' | 'CHECK' | 'COMPACT' | 'FLUSH' )"`
+	Two      *twoStmt       `parser:"| @@"`
+	Bare     *lexer.Token   `parser:"| @Bare"`
 	Select   *selectStmt    `parser:"| @@ ) ';'*"`
 }
 
@@ -67,19 +67,19 @@ type clustersStmt struct {
 	Word      lexer.Token    `parser:"@'CLUSTERS'"`
 	Criterion *criterionExpr `parser:"@@"`
 	Verify    *lexer.Token   `parser:"@'VERIFY'?"`
-	Mode      *lexer.Token   `parser:"( 'MODE' @( Keyword | Ident | String ) )?"`
+	Mode      *lexer.Token   `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*clause      `parser:"@@*"`
 }
 
-// criterionExpr is NEAR k or JACCARD t.
+// criterionExpr is NEAR k or JACCARD t; which predicates are criteria, their table says.
 type criterionExpr struct {
-	Word  lexer.Token `parser:"@( 'NEAR' | 'JACCARD' )"`
+	Word  lexer.Token `parser:"@Predicate"`
 	Value lexer.Token `parser:"@( Number | Percent | Param | Named )"`
 }
 
-// whyStmt is WHY 'a' 'b', or ALLOW 'a' 'b'.
-type whyStmt struct {
-	Word lexer.Token `parser:"@( 'WHY' | 'ALLOW' )"`
+// twoStmt is WHY 'a' 'b', and the other statements with two ids.
+type twoStmt struct {
+	Word lexer.Token `parser:"@TwoIDs"`
 	A    lexer.Token `parser:"@( String | Param | Named )"`
 	B    lexer.Token `parser:"','? @( String | Param | Named )"`
 }
@@ -147,7 +147,7 @@ type sinceClause struct {
 
 // call is NEAR(...) and its like.
 type call struct {
-	Name lexer.Token `parser:"@( 'NEAR' | 'NEAREST' | 'JACCARD' | 'LEVENSHTEIN' | 'COSINE' )"`
+	Name lexer.Token `parser:"@Predicate"`
 	Args []*argument `parser:"'(' @@ ( ',' @@ )* ')'"`
 }
 
@@ -168,6 +168,6 @@ type clause struct {
 
 // orderTerm is one key of ORDER BY.
 type orderTerm struct {
-	Key  lexer.Token  `parser:"@( Keyword | Ident )"`
+	Key  lexer.Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
 	Desc *lexer.Token `parser:"( @'DESC' | 'ASC' )?"`
 }

@@ -229,12 +229,6 @@ func checkDrivable(x *run, s *selectStmt, n node) error {
 	return errorAt(x.p.text, at.Pos.Offset, hint, "NOT alone would list nearly everything")
 }
 
-// name is the name of a predicate: the first word of it.
-func name(l *leaf) string {
-	s := l.predicate.String()
-	return s[:strings.IndexAny(s, " (")]
-}
-
 // drivable says whether some driver's documents include all that satisfy n.
 func drivable(n node) bool {
 	switch n := n.(type) {

@@ -13,6 +13,7 @@
 // drivers yield is tested on the rest of the expression, document by document, and sorted only if it does not come in
 // the order asked for.
 //
-// The package uses nothing of package engine but its public API: what the language can do, a Go program can.
+// The words of the language are in the tables of predicates.go and statements.go. The package uses nothing of package
+// engine but its public API; LEVENSHTEIN and COSINE, which compare texts, are its own.
 // docs/query.md is the reference of the language.
 package query

@@ -103,44 +103,27 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 		lines = append(lines, "union")
 	}
 	for _, l := range p.drivers {
-		lines = append(lines, x.describeDriver(l)...)
+		lines = append(lines, l.predicate.(driver).explain(x)...)
 	}
 	return lines
 }
 
-// describeDriver writes how the documents of a driver are found.
-func (x *run) describeDriver(l *leaf) []string {
-	lines := []string{"find " + l.predicate.String()}
-	switch d := l.predicate.(type) {
-	case *nearPredicate:
-		if !d.target.hasFingerprint {
-			return []string{lines[0] + ": a text without words matches nothing"}
-		}
-		p, err := x.snap.PlanNear(d.target.fingerprint, d.k)
-		if err != nil {
-			return append(lines, "  "+err.Error())
-		}
-		for _, part := range p.Parts {
-			lines = append(lines, "  "+describePart(part))
-		}
-	case *jaccardPredicate:
-		if d.empty {
-			return []string{lines[0] + ": a text without words matches nothing"}
-		}
-		parts, err := x.snap.PlanJaccard(d.target.doc, d.by)
-		if err != nil {
-			return append(lines, "  "+err.Error())
-		}
-		if d.by.IsVerified() {
-			lines = []string{"compare texts", lines[0]}
-		}
-		for _, part := range parts {
-			lines = append(lines, "  "+describePart(part))
-		}
-	case *likePredicate, *sincePredicate:
-		if like, ok := d.(*likePredicate); !ok || !like.exact {
-			lines[0] += fmt.Sprintf(": all ids, about %.0f", x.documents())
-		}
+const matchesNothing = ": a text without words matches nothing"
+
+// finding is the line of EXPLAIN that names a driver.
+func finding(d driver) string { return "find " + d.String() }
+
+// allIDs is what EXPLAIN adds to the line of a driver that looks through all documents.
+func (x *run) allIDs() string { return fmt.Sprintf(": all ids, about %.0f", x.documents()) }
+
+// describeParts writes the plan of a driver, a line for each part of the database below that of the driver.
+func describeParts(head string, parts []engine.PartPlan, err error) []string {
+	lines := []string{head}
+	if err != nil {
+		return append(lines, "  "+err.Error())
+	}
+	for _, part := range parts {
+		lines = append(lines, "  "+describePart(part))
 	}
 	return lines
 }

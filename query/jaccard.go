@@ -26,7 +26,11 @@ type jaccardPredicate struct {
 // manyScored is how many documents are compared one by one: about as much work as a search among some 100,000.
 const manyScored = 64
 
-func (x *run) bindJaccard(e *call, share float64) (*jaccardPredicate, error) {
+func bindJaccard(x *run, e *call) (predicate, error) {
+	share, err := x.values.share(e.Args[1].Value)
+	if err != nil {
+		return nil, err
+	}
 	if err := x.needSketches(e.Name); err != nil {
 		return nil, err
 	}
@@ -133,6 +137,20 @@ func (p *jaccardPredicate) cost(x *run) float64 {
 	return sum
 }
 
+func (p *jaccardPredicate) explain(x *run) []string {
+	if p.empty {
+		return []string{finding(p) + matchesNothing}
+	}
+	parts, err := x.snap.PlanJaccard(p.target.doc, p.by)
+	lines := describeParts(finding(p), parts, err)
+	if p.by.IsVerified() {
+		lines = append([]string{"compare texts"}, lines...)
+	}
+	return lines
+}
+
+func (p *jaccardPredicate) verify()           { p.by = p.by.Verified() }
+func (p *jaccardPredicate) testCost() int     { return testSet }
 func (p *jaccardPredicate) measures() measure { return scoreMeasure }
 func (p *jaccardPredicate) order() order      { return byScore }
 
@@ -172,11 +190,12 @@ func (x *run) needTexts(word lexer.Token) error {
 func (x *run) verify(sel *selection, word *lexer.Token) error {
 	verified := false
 	for _, l := range sel.predicates {
-		if p, ok := l.predicate.(*jaccardPredicate); ok {
+		if p, ok := l.predicate.(verifier); ok {
 			if err := x.needTexts(*word); err != nil {
 				return err
 			}
-			p.by, verified = p.by.Verified(), true
+			p.verify()
+			verified = true
 		}
 	}
 	if !verified {

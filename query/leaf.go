@@ -51,6 +51,8 @@ type predicate interface {
 	judge(x *run, c *candidate) (verdict, error)
 	// measures says what its verdicts carry.
 	measures() measure
+	// testCost ranks what judge costs.
+	testCost() int
 	// String writes it as the language does.
 	String() string
 }
@@ -64,7 +66,20 @@ type driver interface {
 	cost(x *run) float64
 	// order is the order of what drive yields.
 	order() order
+	// explain writes how the documents are found, a line a step.
+	explain(x *run) []string
 }
+
+// verifier is a predicate whose scores VERIFY recomputes on the texts.
+type verifier interface{ verify() }
+
+// Ranks of what testing one document costs.
+const (
+	testID    = iota // the id at hand
+	testEntry        // an entry
+	testSet          // a set to compute once
+	testText         // a text
+)
 
 // found is a document that a driver found.
 type found struct {
@@ -151,6 +166,15 @@ func (p *nearPredicate) cost(x *run) float64 {
 	return x.nearCost(p.target.fingerprint, p.k)
 }
 
+func (p *nearPredicate) explain(x *run) []string {
+	if !p.target.hasFingerprint {
+		return []string{finding(p) + matchesNothing}
+	}
+	plan, err := x.snap.PlanNear(p.target.fingerprint, p.k)
+	return describeParts(finding(p), plan.Parts, err)
+}
+
+func (p *nearPredicate) testCost() int     { return testEntry }
 func (p *nearPredicate) measures() measure { return distanceMeasure }
 func (p *nearPredicate) order() order      { return byDistance }
 
@@ -233,8 +257,10 @@ func (p *nearestPredicate) cost(x *run) float64 {
 	return 2 * x.nearCost(p.target.fingerprint, 8)
 }
 
-func (p *nearestPredicate) measures() measure { return distanceMeasure }
-func (p *nearestPredicate) order() order      { return byDistance }
+func (p *nearestPredicate) explain(*run) []string { return []string{finding(p)} }
+func (p *nearestPredicate) testCost() int         { return testSet }
+func (p *nearestPredicate) measures() measure     { return distanceMeasure }
+func (p *nearestPredicate) order() order          { return byDistance }
 
 // String writes the predicate as the language does.
 func (p *nearestPredicate) String() string {
@@ -270,9 +296,11 @@ func (p *idInPredicate) drive(x *run) iter.Seq2[found, error] {
 	}
 }
 
-func (p *idInPredicate) cost(*run) float64 { return 2000 * float64(len(p.ids)) }
-func (p *idInPredicate) measures() measure { return noMeasure }
-func (p *idInPredicate) order() order      { return byID }
+func (p *idInPredicate) cost(*run) float64     { return 2000 * float64(len(p.ids)) }
+func (p *idInPredicate) explain(*run) []string { return []string{finding(p)} }
+func (p *idInPredicate) testCost() int         { return testID }
+func (p *idInPredicate) measures() measure     { return noMeasure }
+func (p *idInPredicate) order() order          { return byID }
 
 // String writes the predicate as the language does.
 func (p *idInPredicate) String() string {
@@ -309,6 +337,14 @@ func (p *likePredicate) cost(x *run) float64 {
 	return 150*x.documents() + 1
 }
 
+func (p *likePredicate) explain(x *run) []string {
+	if p.exact {
+		return []string{finding(p)}
+	}
+	return []string{finding(p) + x.allIDs()}
+}
+
+func (p *likePredicate) testCost() int     { return testID }
 func (p *likePredicate) measures() measure { return noMeasure }
 func (p *likePredicate) order() order      { return byID }
 
@@ -332,9 +368,11 @@ func (p *sincePredicate) drive(x *run) iter.Seq2[found, error] {
 	return x.entries("", func(e *engine.Entry) bool { return !e.Time.Before(p.since) })
 }
 
-func (p *sincePredicate) cost(x *run) float64 { return 160*x.documents() + 2 }
-func (p *sincePredicate) measures() measure   { return noMeasure }
-func (p *sincePredicate) order() order        { return byID }
+func (p *sincePredicate) cost(x *run) float64     { return 160*x.documents() + 2 }
+func (p *sincePredicate) explain(x *run) []string { return []string{finding(p) + x.allIDs()} }
+func (p *sincePredicate) testCost() int           { return testEntry }
+func (p *sincePredicate) measures() measure       { return noMeasure }
+func (p *sincePredicate) order() order            { return byID }
 
 // String writes the predicate as the language does.
 func (p *sincePredicate) String() string {
@@ -362,6 +400,7 @@ func (p *textPredicate) judge(x *run, c *candidate) (verdict, error) {
 	return verdict{holds: ok, match: engine.Match{ID: c.id, Score: s, Exact: true}}, x.ctx.Err()
 }
 
+func (p *textPredicate) testCost() int     { return testText }
 func (p *textPredicate) measures() measure { return exactMeasure }
 
 // String writes the predicate as the language does.

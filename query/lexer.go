@@ -2,7 +2,6 @@ package query
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,44 +11,26 @@ import (
 
 // The kinds of tokens. Strings and JSON keep their quotes and braces in the token, so no data ever equals a keyword.
 const (
-	tokKeyword  lexer.TokenType = iota + 1 // NEAR, AND, ...: in capitals, however it was written
-	tokIdent                               // a word that is no keyword
-	tokString                              // 'it''s'
-	tokHex                                 // 0x9f3c5a0011223344
-	tokNumber                              // 3, 0.8, -1
-	tokPercent                             // 80%
-	tokDuration                            // 2d, 1h30m
-	tokJSON                                // {...}
-	tokParam                               // ?
-	tokNamed                               // $name
-	tokPunct                               // ( ) , = ; != <>
+	tokKeyword   lexer.TokenType = iota + 1 // AND, GET, ...: in capitals, however it was written
+	tokPredicate                            // NEAR, ...: a keyword that starts a predicate of the form of a call
+	tokBare                                 // STATS, ...: a keyword that is a statement
+	tokTwoIDs                               // WHY, ...: a keyword that starts a statement, two ids follow
+	tokIdent                                // a word that is no keyword
+	tokString                               // 'it''s'
+	tokHex                                  // 0x9f3c5a0011223344
+	tokNumber                               // 3, 0.8, -1
+	tokPercent                              // 80%
+	tokDuration                             // 2d, 1h30m
+	tokJSON                                 // {...}
+	tokParam                                // ?
+	tokNamed                                // $name
+	tokPunct                                // ( ) , = ; != <>
 )
 
 var symbols = map[string]lexer.TokenType{
-	"EOF": lexer.EOF, "Keyword": tokKeyword, "Ident": tokIdent, "String": tokString, "Hex": tokHex,
+	"EOF": lexer.EOF, "Keyword": tokKeyword, "Predicate": tokPredicate, "Bare": tokBare, "TwoIDs": tokTwoIDs, "Ident": tokIdent, "String": tokString, "Hex": tokHex,
 	"Number": tokNumber, "Percent": tokPercent, "Duration": tokDuration, "JSON": tokJSON,
 	"Param": tokParam, "Named": tokNamed, "Punct": tokPunct,
-}
-
-// Words of the language, by what they are: for the lexer, for did-you-mean and for completion.
-var (
-	predicates = []string{"NEAR", "NEAREST", "JACCARD", "LEVENSHTEIN", "COSINE"}
-	statements = []string{"COUNT", "EXPLAIN", "GET", "PUT", "DELETE", "PAIRS", "CLUSTERS", "WHY", "ALLOW", "STATS",
-		"CHECK", "COMPACT", "FLUSH", "PRUNE"}
-	otherWords = []string{"ID", "AND", "OR", "NOT", "LIKE", "ESCAPE", "IN", "SINCE", "ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET",
-		"VERIFY", "TEXT", "ANALYZE", "UNLESS", "WHERE", "OLDER", "MODE", "DISTANCE", "SCORE", "TIME", "STAR", "COMPONENTS"}
-	keywords = func() map[string]bool {
-		m := make(map[string]bool)
-		for _, w := range slices.Concat(predicates, statements, otherWords) {
-			m[w] = true
-		}
-		return m
-	}()
-)
-
-// Keywords returns every word of the language, in capitals, sorted: what Tab completes.
-func Keywords() []string {
-	return slices.Sorted(slices.Values(slices.Concat(predicates, statements, otherWords)))
 }
 
 // maxNesting bounds parentheses: the parser recurses into them.
@@ -87,8 +68,10 @@ func lex(text string) ([]lexer.Token, error) {
 		if depth > maxNesting {
 			return tokens, errorAt(text, start, "", "parentheses nest deeper than %d", maxNesting)
 		}
-		if upper := strings.ToUpper(value); kind == tokIdent && keywords[upper] {
-			kind, value = tokKeyword, upper
+		if kind == tokIdent {
+			if upper := strings.ToUpper(value); keywords[upper] != 0 {
+				kind, value = keywords[upper], upper
+			}
 		}
 		tokens = append(tokens, lexer.Token{Type: kind, Value: value, Pos: pos})
 		s.pos.Advance(text[start:s.at])

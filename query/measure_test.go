@@ -175,7 +175,7 @@ func TestClosest(t *testing.T) {
 		"NEER": "NEAR", "nerest": "NEAREST", "JACARD": "JACCARD", "levenstein": "LEVENSHTEIN", "cosin": "COSINE", "xyz": "",
 		"naer": "NEAR", "levens": "LEVENSHTEIN", "": "", strings.Repeat("N", 1000): "",
 	} {
-		if got, _ := Closest(word, predicates); got != want {
+		if got, _ := Closest(word, predicateWords); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}

@@ -18,6 +18,7 @@ var parser = participle.MustBuild[statement](participle.Lexer(definition{}), par
 type parsed struct {
 	text   string
 	stmt   *statement
+	def    *statementDef
 	params map[int]int // offset of each ? in text -> its number, from 0
 }
 
@@ -43,6 +44,7 @@ func parse(text string) (*parsed, error) {
 	if p.stmt, err = parser.ParseFromLexer(peeking); err != nil {
 		return nil, syntaxError(text, tokens, err)
 	}
+	p.def = statementOf(tokens[0])
 	return p, nil
 }
 
@@ -69,9 +71,9 @@ func checkWords(text string, tokens []lexer.Token) error {
 			continue
 		}
 		if called {
-			return errorAt(text, t.Pos.Offset, suggest(t.Value, predicates), "unknown predicate %q", t.Value)
+			return errorAt(text, t.Pos.Offset, suggest(t.Value, predicateWords), "unknown predicate %q", t.Value)
 		}
-		hint := suggest(t.Value, append(append([]string{"ID"}, statements...), predicates...))
+		hint := suggest(t.Value, slices.Concat([]string{"ID"}, statementWords, predicateWords))
 		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
 			hint = h
 		}
@@ -141,7 +143,7 @@ func syntaxError(text string, tokens []lexer.Token, err error) error {
 			hint = "document ids are written in quotes: '" + found.Value + "'"
 		}
 	case at == 0:
-	case slices.Contains(statements, found.Value), found.Pos.Line > before.Pos.Line && found.Type == tokKeyword:
+	case slices.Contains(statementWords, found.Value), found.Pos.Line > before.Pos.Line && isKeyword(found):
 		hint = "a statement ends with ;"
 	}
 	return errorAt(text, found.Pos.Offset, hint, "%s", what)
@@ -164,19 +166,19 @@ func quoteToken(t lexer.Token) string {
 const (
 	expectPredicate = "a predicate such as NEAR('a', 3)"
 	expectID        = "a document id in quotes"
+	expectTwoIDs    = "two document ids in quotes"
 	expectCriterion = "NEAR and a number of bits, or JACCARD and a share"
 	expectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
 	expectNumber    = "a number"
 )
 
-// expectedAfter says what follows a token.
+// expectedAfter says what follows a token that does not start a statement: for those their table says it.
 var expectedAfter = map[string]string{
-	"EXPLAIN": "a statement", "ANALYZE": "a statement",
-	"AND": expectPredicate, "OR": expectPredicate, "NOT": expectPredicate, "WHERE": expectPredicate,
-	"GET": expectID, "DELETE": "a document id in quotes, or WHERE", "WHY": "two document ids in quotes", "ALLOW": "two document ids in quotes",
-	"PUT": `a document such as {"id": "a", "text": "..."}`, "UNLESS": expectCriterion, "PAIRS": expectCriterion, "CLUSTERS": expectCriterion,
-	"ID": "=, LIKE or IN", "LIKE": "a pattern in quotes", "ESCAPE": "a character in quotes", "=": expectID, "!=": expectID, "<>": expectID,
-	"SINCE": expectSince, "OLDER": expectSince, "PRUNE": "OLDER", "LIMIT": expectNumber, "OFFSET": expectNumber,
+	"ANALYZE": "a statement",
+	"AND":     expectPredicate, "OR": expectPredicate, "NOT": expectPredicate, "WHERE": expectPredicate,
+	"UNLESS": expectCriterion,
+	"ID":     "=, LIKE or IN", "LIKE": "a pattern in quotes", "ESCAPE": "a character in quotes", "=": expectID, "!=": expectID, "<>": expectID,
+	"SINCE": expectSince, "OLDER": expectSince, "LIMIT": expectNumber, "OFFSET": expectNumber,
 	"ORDER": "BY", "BY": "id, distance, score or time", "MODE": "star or components", "TEXT": "a text in quotes",
 	",": "a value",
 }
@@ -197,24 +199,26 @@ func expectation(before []lexer.Token, message string) string {
 	if len(before) == 0 {
 		return "a statement"
 	}
-	last, word := before[len(before)-1], ""
+	last := before[len(before)-1]
+	var first lexer.Token // of the two tokens before
 	if len(before) > 1 {
-		word = before[len(before)-2].Value
+		first = before[len(before)-2]
 	}
+	word := first.Value
 	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
-	case last.Type == tokKeyword && slices.Contains(predicates, last.Value) && !criterion:
+	case last.Type == tokPredicate && !criterion:
 		return `"("`
-	case last.Type == tokKeyword && slices.Contains(predicates, last.Value):
+	case last.Type == tokPredicate:
 		return expectNumber
-	case word == "WHY" || word == "ALLOW":
+	case first.Type == tokTwoIDs:
 		return "a second document id in quotes"
 	case word == "ID" && last.Value == "NOT":
 		return "LIKE or IN"
 	case last.Value != "(":
-		return expectedAfter[last.Value]
+		return cmp.Or(statementOf(last).expects, expectedAfter[last.Value])
 	case word == "IN":
 		return expectID
-	case slices.Contains(predicates, word):
+	case first.Type == tokPredicate:
 		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
 	}
 	return expectPredicate

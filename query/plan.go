@@ -105,24 +105,15 @@ func sortTests(n node) {
 	slices.SortStableFunc(terms, func(a, b node) int { return testCost(a) - testCost(b) })
 }
 
-// testCost ranks what testing n on one document costs: the id at hand, an entry, a set to compute once, a text.
+// testCost ranks what testing n on one document costs: that of the last term, as terms are sorted.
 func testCost(n node) int {
 	switch n := n.(type) {
 	case andNode:
 		return testCost(n[len(n)-1])
 	case orNode:
 		return testCost(n[len(n)-1])
-	case *leaf:
-		switch n.predicate.(type) {
-		case *idInPredicate, *likePredicate:
-			return 0
-		case *nearPredicate, *sincePredicate:
-			return 1
-		case *jaccardPredicate, *nearestPredicate:
-			return 2
-		}
 	}
-	return 3
+	return n.(*leaf).testCost()
 }
 
 // nearCost estimates the cost of NEAR from the engine's own plan for it.

@@ -158,32 +158,13 @@ func (x *run) window(statement string, list []*clause) (func(iter.Seq2[Row, erro
 	}, nil
 }
 
-// bare runs the statements of one word.
-func (x *run) bare(word string) error {
-	switch word {
-	case "STATS":
-		s, err := x.db.Stats()
-		if err != nil {
-			return err
-		}
-		x.answer([]string{"name", "value"}, fixed(statsRows(s)...))
-	case "CHECK":
-		r, err := x.db.Check(x.ctx, nil)
-		if err != nil {
-			return err
-		}
-		x.check(r)
-	case "COMPACT":
-		if err := x.db.Compact(x.ctx, nil); err != nil {
-			return err
-		}
-		x.say("compacted")
-	case "FLUSH":
-		if err := x.db.Flush(x.ctx); err != nil {
-			return err
-		}
-		x.say("flushed")
+// stats runs STATS.
+func (x *run) stats() error {
+	s, err := x.db.Stats()
+	if err != nil {
+		return err
 	}
+	x.answer([]string{"name", "value"}, fixed(statsRows(s)...))
 	return nil
 }
 
@@ -213,11 +194,15 @@ func statsRows(s engine.Stats) []Row {
 	return rows
 }
 
-// check makes of a report one row for each problem, or the message that there is none.
-func (x *run) check(r engine.CheckReport) {
+// check runs CHECK: one row for each problem, or the message that there is none.
+func (x *run) check() error {
+	r, err := x.db.Check(x.ctx, nil)
+	if err != nil {
+		return err
+	}
 	if len(r.Problems) == 0 {
 		x.say("ok: %s, %s, %d bytes verified", plural(r.Tables, "table", "tables"), plural(r.Documents, "document", "documents"), r.Bytes)
-		return
+		return nil
 	}
 	rows := make([]Row, len(r.Problems))
 	for i, p := range r.Problems {
@@ -225,4 +210,5 @@ func (x *run) check(r engine.CheckReport) {
 	}
 	x.rows.damage = true
 	x.answer([]string{"file", "section", "offset", "problem"}, fixed(rows...))
+	return nil
 }

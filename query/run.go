@@ -55,34 +55,13 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 
 // start does what the statement says, or sets up the rows that do it as they are read.
 func (x *run) start() error {
-	s := x.p.stmt
-	x.rows.wrote = s.Explain == nil && (s.Put != nil || s.Delete != nil || s.Prune != nil || s.Why != nil && s.Why.Word.Value == "ALLOW" ||
-		s.Bare != nil && (s.Bare.Value == "COMPACT" || s.Bare.Value == "FLUSH"))
-	switch {
-	case s.Explain != nil:
-		return x.explain(s)
-	case s.Count != nil:
-		return x.count(s.Count)
-	case s.Put != nil:
-		return x.put(s.Put)
-	case s.Get != nil:
-		return x.get(s.Get)
-	case s.Delete != nil:
-		return x.delete(s.Delete)
-	case s.Pairs != nil:
-		return x.pairs(s.Pairs)
-	case s.Clusters != nil:
-		return x.clusters(s.Clusters)
-	case s.Why != nil && s.Why.Word.Value == "ALLOW":
-		return x.allow(s.Why)
-	case s.Why != nil:
-		return x.why(s.Why)
-	case s.Prune != nil:
-		return x.prune(s.Prune)
-	case s.Bare != nil:
-		return x.bare(s.Bare.Value)
-	}
-	sel, err := x.bindSelect(s.Select)
+	x.rows.wrote = x.p.def.writes
+	return x.p.def.run(x, x.p.stmt)
+}
+
+// selectAll runs a query.
+func (x *run) selectAll(s *selectStmt) error {
+	sel, err := x.bindSelect(s)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -243,25 +241,6 @@ func TestErrorFormat(t *testing.T) {
 	}
 }
 
-// Every word that the lexer knows is one that the grammar uses, and the other way round.
-func TestKeywords(t *testing.T) {
-	grammar := parser.String()
-	for _, w := range Keywords() {
-		// Names of columns and modes are checked by bind.
-		if slices.Contains([]string{"DISTANCE", "SCORE", "TIME", "STAR", "COMPONENTS"}, w) {
-			continue
-		}
-		if !strings.Contains(grammar, `"`+w+`"`) {
-			t.Errorf("%s is in no rule", w)
-		}
-	}
-	for i, part := range strings.Split(grammar, `"`) {
-		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(Keywords(), part) {
-			t.Errorf("%s is no keyword", part)
-		}
-	}
-}
-
 // Statements of one text share what was parsed, at once and with other arguments.
 func TestSharedStatement(t *testing.T) {
 	db := openTest(t, nil)
@@ -294,36 +273,6 @@ func TestSharedStatement(t *testing.T) {
 	}
 	if n := len(parseCache.byText); n > cacheEntries {
 		t.Errorf("%d statements are kept", n)
-	}
-}
-
-// The statements of docs/query.md are statements.
-func TestDocumentation(t *testing.T) {
-	doc, err := os.ReadFile("../docs/query.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked := 0
-	for line := range strings.Lines(string(doc)) {
-		var examples []string
-		switch {
-		case strings.HasPrefix(line, "    NEAR"):
-			examples = []string{line}
-		case strings.HasPrefix(line, "| `") && strings.Contains(line, "(what"), strings.HasPrefix(line, "| `ID"), strings.HasPrefix(line, "| `SINCE '"):
-			for _, e := range strings.Split(strings.Split(line, " | ")[0], "`, `") {
-				e = strings.NewReplacer("what", "'a'", ", k)", ", 3)", ", n)", ", 3)", ", t)", ", 0.8)", "...", "'a'").Replace(strings.Trim(e, "|` "))
-				examples = append(examples, e)
-			}
-		}
-		for _, e := range examples {
-			checked++
-			if err := Check(e); err != nil {
-				t.Errorf("%s\n%s", line, Detail(err))
-			}
-		}
-	}
-	if checked < 12 {
-		t.Errorf("only %d examples found", checked)
 	}
 }
 

@@ -22,7 +22,7 @@ func problemRow(err error) Row {
 }
 
 // why runs WHY 'a' 'b': how two documents compare by every measure.
-func (x *run) why(s *whyStmt) error {
+func (x *run) why(s *twoStmt) error {
 	var docs [2]engine.Doc
 	for i, t := range []lexer.Token{s.A, s.B} {
 		id, err := x.values.str(t, expectID)

@@ -73,25 +73,6 @@ func (x *run) decode(t lexer.Token, raw []byte) (engine.Doc, error) {
 	return engine.Doc{}, errorAt(x.p.text, offset, "", "%v", err)
 }
 
-// criterion returns what NEAR k or JACCARD t says, decided on the texts if there is a VERIFY.
-func (x *run) criterion(e *criterionExpr, verify *lexer.Token) (engine.Criterion, error) {
-	if e.Word.Value == "NEAR" {
-		if verify != nil {
-			return engine.Criterion{}, errorAt(x.p.text, verify.Pos.Offset, verifyHint, "VERIFY needs JACCARD")
-		}
-		k, err := x.values.integer(e.Value, "k", 0, 64)
-		return engine.Near(k), err
-	}
-	if err := x.needSketches(e.Word); err != nil {
-		return engine.Criterion{}, err
-	}
-	t, err := x.values.share(e.Value)
-	if verify == nil || err != nil {
-		return engine.Jaccard(t), err
-	}
-	return engine.Jaccard(t).Verified(), x.needTexts(*verify)
-}
-
 // delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing.
 func (x *run) delete(s *deleteStmt) error {
 	if s.ID != nil {
@@ -139,13 +120,31 @@ func (x *run) prune(s *pruneStmt) error {
 	return nil
 }
 
+// compact runs COMPACT.
+func (x *run) compact() error {
+	if err := x.db.Compact(x.ctx, nil); err != nil {
+		return err
+	}
+	x.say("compacted")
+	return nil
+}
+
+// flush runs FLUSH.
+func (x *run) flush() error {
+	if err := x.db.Flush(x.ctx); err != nil {
+		return err
+	}
+	x.say("flushed")
+	return nil
+}
+
 // allower is a database that can be told that two documents are not duplicates of each other.
 type allower interface {
 	Allow(ctx context.Context, a, b string) error
 }
 
 // allow runs ALLOW 'a' 'b'.
-func (x *run) allow(s *whyStmt) error {
+func (x *run) allow(s *twoStmt) error {
 	db, ok := any(x.db).(allower)
 	if !ok {
 		e := errorAt(x.p.text, s.Word.Pos.Offset, "", "this database keeps no list of allowed pairs")

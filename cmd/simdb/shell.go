@@ -123,18 +123,23 @@ func (c *shellCmd) open() (*engine.DB, error) {
 	return open(c.DB, o)
 }
 
-// mayWrite says whether a text of statements may change the database. In doubt it may.
+// mayWrite says whether a text of statements may change the database. What .read will read is not known yet.
 func mayWrite(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), ".") {
 		return strings.HasPrefix(strings.TrimSpace(text), ".read")
 	}
-	up := strings.ToUpper(text)
-	for _, word := range []string{"PUT", "DELETE", "COMPACT", "FLUSH", "PRUNE", "ALLOW"} {
-		if strings.Contains(up, word) {
+	var sp query.Splitter
+	sp.Write(text)
+	for {
+		p, ok := sp.Next()
+		if !ok {
+			p, ok = sp.Rest()
+			return ok && query.Writes(p.Text)
+		}
+		if query.Writes(p.Text) {
 			return true
 		}
 	}
-	return false
 }
 
 // missing is the error for a database that is not there: perhaps it was meant to be a command.

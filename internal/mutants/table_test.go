@@ -249,4 +249,19 @@ var mutants = []mutant{
 		"if key < f.first || key > f.last {", "if false {",
 		"sstable", "^TestNear",
 	},
+	{
+		"query/a predicate bound as another", "query/predicates.go",
+		"bindTexts(levenshtein)", "bindTexts(cosine)",
+		"query", "^TestPredicateTable$",
+	},
+	{
+		"query/a predicate in the grammar alone", "query/ast.go",
+		"@Predicate\"`\n\tArgs", "@( Predicate | 'LIKE' )\"`\n\tArgs",
+		"query", "^TestKeywords$",
+	},
+	{
+		"query/a statement that writes opened for reading", "query/statements.go",
+		`word: "FLUSH", shape: tokBare, writes: true,`, `word: "FLUSH", shape: tokBare,`,
+		"cmd/simdb", "^TestMayWrite$",
+	},
 }
