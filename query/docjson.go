@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // decodeDoc reads a document as PUT takes it, and as GET writes it in JSON:
@@ -80,22 +80,18 @@ func readFields(doc *engine.Doc, value json.RawMessage) error {
 	return nil
 }
 
-// readFingerprint reads up to 16 hex digits as a string, with or without 0x, or a number.
+// readFingerprint reads a string by the rule of package fptext, or a number, which is decimal.
 func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
-	var s string
-	var fp uint64
-	err := json.Unmarshal(value, &s)
-	if err == nil {
-		digits, ok := cutHex(s)
-		if !ok {
-			digits = s
+	text, notation := string(value), fptext.Decimal
+	if value[0] == '"' {
+		notation = fptext.Auto
+		if err := json.Unmarshal(value, &text); err != nil {
+			return err
 		}
-		fp, err = strconv.ParseUint(digits, 16, 64)
-	} else {
-		fp, err = strconv.ParseUint(string(value), 10, 64)
 	}
+	fp, _, err := fptext.Parse(text, notation)
 	if err != nil {
-		return fmt.Errorf(`"fingerprint" should be up to 16 hex digits in quotes, not %s`, brief(value))
+		return fmt.Errorf(`"fingerprint": %w`, err)
 	}
 	doc.Fingerprint = &fp
 	return nil

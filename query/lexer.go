@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // The kinds of tokens. Strings and JSON keep their quotes and braces in the token, so no data ever equals a keyword.
@@ -17,7 +19,7 @@ const (
 	tokTwoIDs                               // WHY, ...: a keyword that starts a statement, two ids follow
 	tokIdent                                // a word that is no keyword
 	tokString                               // 'it''s'
-	tokHex                                  // 0x9f3c5a0011223344
+	tokHex                                  // 0x9f3c5a0011223344, 9f3c5a0011223344
 	tokNumber                               // 3, 0.8, -1
 	tokPercent                              // 80%
 	tokDuration                             // 2d, 1h30m
@@ -125,6 +127,9 @@ func (s *scanner) scan() (lexer.TokenType, error) {
 		return s.scanNumber()
 	case isWord(r):
 		s.while(isWord)
+		if isHexWord(s.text[start:s.at]) {
+			return tokHex, nil
+		}
 		return tokIdent, nil
 	case strings.ContainsRune("(),=;", r):
 		s.at++
@@ -228,9 +233,6 @@ func (s *scanner) scanNumber() (lexer.TokenType, error) {
 		kind = tokPercent
 	}
 	if kind == 0 {
-		if len(word) == 16 && strings.Trim(strings.ToLower(word), "0123456789abcdef") == "" {
-			return 0, errorAt(s.text, start, "hexadecimal starts with 0x: 0x"+word, "%q is not a number", word)
-		}
 		return 0, errorAt(s.text, start, "numbers are written 3, 0.8, 80%, 0xff, and durations 2d, 48h or 30m", "%q is not a number", word)
 	}
 	return kind, nil
@@ -242,6 +244,9 @@ func numberKind(word string) lexer.TokenType {
 		if hex == "" || strings.Trim(hex, "0123456789abcdefABCDEF") != "" {
 			return 0
 		}
+		return tokHex // of any length, so that its value can say that it is too long
+	}
+	if isHexWord(word) {
 		return tokHex
 	}
 	if isDecimal(word) {
@@ -251,6 +256,13 @@ func numberKind(word string) lexer.TokenType {
 		return tokDuration
 	}
 	return 0
+}
+
+// isHexWord says whether word is a fingerprint for its 16 hexadecimal digits. One of 16 decimal digits is left to its place in the
+// statement: to NEAR it is a fingerprint, to LIMIT a number.
+func isHexWord(word string) bool {
+	_, notation, err := fptext.Parse(word, fptext.Auto)
+	return err == nil && notation == fptext.Hex && !isDigits(word)
 }
 
 func cutHex(word string) (digits string, ok bool) {

@@ -124,7 +124,11 @@ func (w *world) target() (text string, fp uint64, ok bool, self string) {
 		d := w.docs[w.someID()]
 		if d.Fingerprint != nil {
 			fp := *d.Fingerprint ^ 1<<w.rng.IntN(64)
-			return []string{fmt.Sprintf("%#x", fp), strconv.FormatUint(fp, 10)}[w.rng.IntN(2)], fp, true, ""
+			decimal := strconv.FormatUint(fp, 10)
+			if len(decimal) == 16 { // which would be read as hexadecimal
+				decimal = "0" + decimal
+			}
+			return []string{fmt.Sprintf("%#x", fp), fmt.Sprintf("%016x", fp), decimal}[w.rng.IntN(3)], fp, true, ""
 		}
 	}
 	id := w.someID()

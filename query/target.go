@@ -3,10 +3,10 @@ package query
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // target is what a predicate compares documents with.
@@ -17,6 +17,8 @@ type target struct {
 	doc            engine.Doc
 	label          string // as the user would write it
 }
+
+const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
 
 // fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a text.
 func (x *run) fingerprintTarget(a *argument) (target, error) {
@@ -33,8 +35,8 @@ func (x *run) fingerprintTarget(a *argument) (target, error) {
 			return target{fingerprint: v, hasFingerprint: true, label: fmt.Sprintf("0x%016x", v)}, nil
 		}
 	case number:
-		if fp, err := strconv.ParseUint(string(v), 10, 64); err == nil && !a.Text {
-			return target{fingerprint: fp, hasFingerprint: true, label: fmt.Sprintf("0x%016x", fp)}, nil
+		if fp, err := x.fingerprintNumber(a, v); err != nil || !a.Text {
+			return target{fingerprint: fp, hasFingerprint: true, label: fmt.Sprintf("0x%016x", fp)}, err
 		}
 	case Text:
 		fp, ok := x.db.Fingerprint(string(v))
@@ -49,7 +51,23 @@ func (x *run) fingerprintTarget(a *argument) (target, error) {
 	if a.Text {
 		return target{}, x.values.wrong(a.Value, "a text in quotes")
 	}
-	return target{}, x.values.wrong(a.Value, "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'")
+	return target{}, x.values.wrong(a.Value, expectFingerprint)
+}
+
+// fingerprintNumber returns the fingerprint that a number is: one that is written in the statement follows the rule of package
+// fptext, the value of a parameter is a number already.
+func (x *run) fingerprintNumber(a *argument, v number) (uint64, error) {
+	notation := fptext.Auto
+	if a.Value.Type != tokNumber {
+		notation = fptext.Decimal
+	}
+	fp, _, err := fptext.Parse(v, notation)
+	if err != nil && isDigits(string(v)) {
+		return 0, x.values.errorf(a.Value.Pos.Offset, "", "%v", err)
+	} else if err != nil {
+		return 0, x.values.wrong(a.Value, expectFingerprint)
+	}
+	return fp, nil
 }
 
 // textTarget resolves an argument of a measure that compares texts: a document's id, or a text.
@@ -84,10 +102,8 @@ func (x *run) lookupError(offset int, id string, err error) error {
 	}
 	e := errorAt(x.values.p.text, offset, "", "there is no document %s", label(id))
 	e.Class, e.Err = ClassNotFound, err
-	if digits := strings.TrimPrefix(id, "0x"); len(digits) == 16 || digits != id {
-		if _, err := strconv.ParseUint(digits, 16, 64); err == nil {
-			e.Hint = "for a fingerprint write 0x" + digits + " without quotes"
-		}
+	if _, notation, err := fptext.Parse(id, fptext.Auto); err == nil && notation == fptext.Hex {
+		e.Hint = "for a fingerprint write " + id + " without quotes"
 	}
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // Text as an argument of Run is a text to compare with, where a string would be the id of a document: it stands for
@@ -75,10 +76,9 @@ func (v *values) get(t lexer.Token) (any, error) {
 	case tokString:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case tokHex:
-		digits, _ := cutHex(t.Value)
-		fp, err := strconv.ParseUint(digits, 16, 64)
+		fp, _, err := fptext.Parse(t.Value, fptext.Auto)
 		if err != nil {
-			return nil, v.errorf(t.Pos.Offset, "", "a fingerprint has at most 16 hex digits, this one has %d", len(digits))
+			return nil, v.errorf(t.Pos.Offset, "", "%v", err)
 		}
 		return fp, nil
 	case tokNumber:

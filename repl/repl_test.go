@@ -151,7 +151,7 @@ func TestFlushesBeforeReading(t *testing.T) {
 	}()
 	read := make([]byte, 4096)
 	for i := range 3 {
-		fmt.Fprintf(inW, "PUT {\"id\": \"doc-%d\", \"fingerprint\": \"ff\"};\n", i)
+		fmt.Fprintf(inW, "PUT {\"id\": \"doc-%d\", \"fingerprint\": \"0xff\"};\n", i)
 		if n, err := outR.Read(read); err != nil || string(read[:n]) != "{\"message\":\"stored\"}\n" {
 			t.Fatalf("got %q, %v", read[:n], err)
 		}

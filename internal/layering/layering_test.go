@@ -3,6 +3,7 @@ package layering
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,8 +50,9 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, imported := range strings.Fields(string(out)) {
-		// The exact measures count words, which the tokenizer defines for all.
-		if strings.HasPrefix(imported, module) && imported != module+"engine" && imported != module+"internal/token" {
+		// The exact measures count words, which the tokenizer defines for all; so fingerprints are written alike everywhere.
+		allowed := []string{module + "engine", module + "internal/token", module + "internal/fptext"}
+		if strings.HasPrefix(imported, module) && !slices.Contains(allowed, imported) {
 			t.Errorf("query imports %s: of the engine it may use the public API alone", imported)
 		}
 	}

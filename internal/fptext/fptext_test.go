@@ -1,0 +1,107 @@
+package fptext
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+)
+
+func TestRule(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    Notation
+		want string // value in hexadecimal and notation, or the error
+	}{
+		{"0x0", Auto, "0 hex"}, {"0XfF", Auto, "ff hex"}, {"0x1234567890abcdef", Auto, "1234567890abcdef hex"},
+		{"9f3c5a0011223344", Auto, "9f3c5a0011223344 hex"}, {"9F3C5A0011223344", Auto, "9f3c5a0011223344 hex"},
+		{"1234567890123456", Auto, "1234567890123456 hex"}, {"231231231231231", Auto, "d24db76604ff decimal"},
+		{"12345678901234567", Auto, "2bdc545d6b4b87 decimal"}, {"0", Auto, "0 decimal"}, {"007", Auto, "7 decimal"},
+		{"18446744073709551615", Auto, "ffffffffffffffff decimal"}, {"00000000000000000001", Auto, "1 decimal"},
+		{"18446744073709551616", Auto, "the fingerprint 18446744073709551616 does not fit into 64 bits"},
+		{"000000000000000000001", Auto, "the fingerprint has 21 digits, 64 bits have at most 20 decimal ones"},
+		{"0x", Auto, `not a fingerprint: "0x" is not made of hexadecimal digits`},
+		{"0x0x1", Auto, `not a fingerprint: "0x0x1" is not made of hexadecimal digits`},
+		{"0x12345678901234567", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
+		{"9f3c5a00112233445", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
+		{"ff", Auto, `not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them`},
+		{"9f3c5a001122334g", Auto, `not a fingerprint: "9f3c5a001122334g" is neither 16 hexadecimal digits nor a decimal number`},
+		{"", Auto, `not a fingerprint: "" is neither 16 hexadecimal digits nor a decimal number`},
+		{"+1", Auto, `not a fingerprint: "+1" is neither 16 hexadecimal digits nor a decimal number`},
+		{"1_000", Auto, `not a fingerprint: "1_000" is neither 16 hexadecimal digits nor a decimal number`},
+		{" 1", Auto, `not a fingerprint: " 1" is neither 16 hexadecimal digits nor a decimal number`},
+		{"231231231231231", Hex, "231231231231231 hex"}, {"0x10", Hex, "10 hex"}, {"10", Hex, "10 hex"},
+		{"18446744073709551615", Hex, "the fingerprint has 20 hexadecimal digits, 64 bits have at most 16"},
+		{"", Hex, `not a fingerprint: "" is not made of hexadecimal digits`}, {"0x", Hex, `not a fingerprint: "0x" is not made of hexadecimal digits`},
+		{"1234567890123456", Decimal, "462d53c8abac0 decimal"}, {"0x10", Decimal, `not a fingerprint: "0x10" is not a decimal number`},
+		{"9f3c5a0011223344", Decimal, `not a fingerprint: "9f3c5a0011223344" is not a decimal number`},
+		{"18446744073709551616", Decimal, "the fingerprint 18446744073709551616 does not fit into 64 bits"},
+	} {
+		for _, parse := range []func() (uint64, Notation, error){
+			func() (uint64, Notation, error) { return Parse(c.text, c.n) },
+			func() (uint64, Notation, error) { return Parse([]byte(c.text), c.n) },
+		} {
+			v, n, err := parse()
+			got := fmt.Sprintf("%x %v", v, n)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("%q as %v: %s, want %s", c.text, c.n, got, c.want)
+			}
+		}
+	}
+}
+
+func TestAmbiguous(t *testing.T) {
+	for s, want := range map[string]bool{
+		"1234567890123456": true, "0000000000000010": true, "0000000000000009": false, "0000000000000000": false,
+		"123456789012345": false, "123456789012345a": false, "12345678901234567": false, "": false,
+	} {
+		if Ambiguous(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+}
+
+// FuzzParse compares Parse with the rule as it is told, on big numbers.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5"} {
+		for n := range uint8(3) {
+			f.Add(s, n)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string, mode uint8) {
+		n := Notation(mode % 3)
+		got, as, err := Parse(s, n)
+		want, wantAs, ok := byTheRule(s, n)
+		if ok != (err == nil) || ok && (got != want || as != wantAs) {
+			t.Fatalf("%q as %v: %x, %v, %v; want %x, %v, %v", s, n, got, as, err, want, wantAs, ok)
+		}
+		if _, _, differs := byTheRule(s, Decimal); Ambiguous(s) && (!differs || as == Decimal && n == Auto) {
+			t.Fatalf("%q is not ambiguous", s)
+		}
+	})
+}
+
+// byTheRule is the rule in other words.
+func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
+	digits := s
+	prefixed := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X")
+	if prefixed {
+		digits = s[2:]
+	}
+	isHex := digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == "" && len(digits) <= 16
+	isDecimal := s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+	base := 10
+	switch {
+	case n == Decimal && isDecimal, n == Auto && isDecimal && len(s) != 16:
+		as = Decimal
+	case n == Hex && isHex, n == Auto && isHex && (prefixed || len(s) == 16):
+		as, base = Hex, 16
+	default:
+		return 0, 0, false
+	}
+	b, ok := new(big.Int).SetString(digits, base)
+	return b.Uint64(), as, ok && b.IsUint64()
+}
