@@ -174,7 +174,7 @@ func TestOpenErrors(t *testing.T) {
 		{filepath.Join(dir, "none"), &Options{ReadOnly: true}, ErrNotFound},
 		{path, nil, ErrLocked},
 		{filepath.Join(dir, "bad"), &Options{Layout: "3:7"}, ErrInvalid},
-		{filepath.Join(dir, "bad"), &Options{Shingle: 1 << 33}, ErrInvalid},
+		{filepath.Join(dir, "bad"), &Options{Shingle: 1 << 30}, ErrInvalid},
 		{filepath.Join(dir, "bad"), &Options{Sketch: -1}, ErrInvalid},
 		{filepath.Join(dir, "bad"), &Options{MinJaccard: 1.5}, ErrInvalid},
 	} {

@@ -3,6 +3,7 @@ package simhash
 import (
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/simdb/simdb/internal/distinct"
 	"github.com/simdb/simdb/internal/pospop"
@@ -28,14 +29,28 @@ type Options struct {
 }
 
 // Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is false, and the fingerprint
-// meaningless, if text has no words. k must be positive; 3 is usual. A [Hasher] does it faster for many texts.
+// meaningless, if text has no words, or if k is larger than New takes. A k below 1 counts as 1; 3 is usual. Any number
+// of goroutines may call it.
 func Text(text string, k int) (fp uint64, ok bool) {
-	h, err := New(Options{Shingle: max(k, 1)})
+	k = max(k, 1)
+	if k < len(hashers) {
+		if h, pooled := hashers[k].Get().(*Hasher); pooled {
+			defer hashers[k].Put(h)
+			return h.Text(text)
+		}
+	}
+	h, err := New(Options{Shingle: k})
 	if err != nil {
 		return 0, false
 	}
+	if k < len(hashers) {
+		defer hashers[k].Put(h)
+	}
 	return h.Text(text)
 }
+
+// hashers are the idle ones of [Text] by length of a shingle: making one costs more than hashing a short text.
+var hashers [9]sync.Pool
 
 // Hasher makes fingerprints of texts. It is for reuse and allocates nothing once it has seen a text of each size, but
 // serves one goroutine at a time.

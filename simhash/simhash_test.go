@@ -1,10 +1,12 @@
 package simhash
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -200,6 +202,58 @@ func TestDistance(t *testing.T) {
 	}
 	if c, e := Cosine(0, 64); c != 1 || e <= 0 {
 		t.Errorf("Cosine(0) = %v, %v", c, e)
+	}
+}
+
+// TestTextIsHasher compares Text, which shares Hashers between calls, with a new Hasher for each.
+func TestTextIsHasher(t *testing.T) {
+	words := strings.Fields("the quick brown fox jumps over a lazy dog and goes home again to sleep until it rains")
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(3, uint64(g)))
+			for range 300 {
+				var text []string
+				for range r.IntN(60) {
+					text = append(text, words[r.IntN(len(words))])
+				}
+				in, k := strings.Join(text, " "), r.IntN(12)
+				h, err := New(Options{Shingle: max(k, 1)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want, wantOK := h.Text(in)
+				if got, ok := Text(in, k); got != want || ok != wantOK {
+					t.Errorf("Text(%q, %d) = %016x, %v; a Hasher says %016x, %v", in, k, got, ok, want, wantOK)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, ok := Text("a b c", math.MaxInt); ok {
+		t.Error("a shingle of MaxInt words was taken")
+	}
+}
+
+// BenchmarkText is of a document of 1.8 kB: by Text, which takes any call, and by a Hasher.
+func BenchmarkText(b *testing.B) {
+	text := strings.Repeat("many a word that is not the same 0 ", 10)
+	for i := range 40 {
+		text += fmt.Sprintf("and %d words which differ in %d places ", i*i, i)
+	}
+	h, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, f := range map[string]func(){"Text": func() { Text(text, 3) }, "Hasher": func() { h.Text(text) }} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
+		})
 	}
 }
 

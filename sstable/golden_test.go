@@ -45,7 +45,7 @@ func goldenDocs() []Document {
 func goldenSketch(i int) []uint32 {
 	s := []uint32{0x10000000}
 	for j := range min(i*i%200, 127) {
-		s = append(s, uint32((i/2+j*j)*2654435761)>>4)
+		s = append(s, uint32(i/2+j*j)*2654435761>>4)
 	}
 	slices.Sort(s)
 	return slices.Compact(s)

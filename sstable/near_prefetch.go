@@ -20,9 +20,9 @@ const (
 )
 
 // keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.
-var keysPerStep = func() (all [256]int) {
+var keysPerStep = func() (all [256]int64) { // not int: on 32-bit platforms products overflow it
 	for high := range all {
-		all[high] = blockKeys << 16 / max(64*high-blockKeys, 1)
+		all[high] = blockKeys << 16 / int64(max(64*high-blockKeys, 1))
 	}
 	return all
 }()
@@ -46,8 +46,8 @@ func (r *keyRange) prefetch(keys int) {
 	keys += 2 * prefetchMargin
 	from := 0
 	if r.startsIn(b) {
-		from = int(shr(r.first, in.width)-shr(run.base(b), in.width))*keysPerStep[in.high]>>16 - prefetchMargin
-		from = min(max(from, 0), blockKeys)
+		steps := int64(shr(r.first, in.width) - shr(run.base(b), in.width))
+		from = min(max(int(steps*keysPerStep[in.high]>>16)-prefetchMargin, 0), blockKeys)
 	}
 	unary := min(uint((from+keys)*in.high)/(blockKeys/8)+8, uint(8*in.high))
 	packed := in.off + 8*in.high
@@ -61,7 +61,7 @@ func (r *keyRange) prefetchNext(b int) {
 	run, in, keys := r.run, r.run.info(b), blockKeys
 	if r.endsIn(b) {
 		steps := min(shr(r.last, in.width)-shr(run.base(b), in.width), 64*maxHighWords)
-		keys = min(int(steps)*keysPerStep[in.high]>>16+prefetchMargin, blockKeys)
+		keys = min(int(int64(steps)*keysPerStep[in.high]>>16)+prefetchMargin, blockKeys)
 	}
 	kernel.Prefetch(run.data[in.off:min(in.off+8*in.high+keys*in.width>>3, run.dirOff)])
 }

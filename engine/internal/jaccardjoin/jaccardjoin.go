@@ -61,7 +61,7 @@ func Pairs(ctx context.Context, s Sketches, t float64, o Options, emit func(i, j
 	switch {
 	case !(t > 0 && t <= 1):
 		return fmt.Errorf("jaccardjoin: threshold %v is not in (0, 1]", t)
-	case s.Len > MaxSketches:
+	case int64(s.Len) > MaxSketches:
 		return fmt.Errorf("jaccardjoin: %d sketches, at most %d can be joined", s.Len, int64(MaxSketches))
 	}
 	if o.Workers <= 0 {
