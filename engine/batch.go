@@ -9,13 +9,18 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Batch is a list of writes that Apply carries out as one: all of them or none. The zero value is empty and ready.
-type Batch struct{ ops []operation }
+// A Batch is a list of writes that Apply carries out as one: all of them or none. The zero value is empty and ready. One
+// goroutine at a time may use a Batch.
+type Batch struct {
+	ops     []operation
+	deleted int
+}
 
 // An operation is a put of doc, or a delete of doc.ID.
 type operation struct {
-	del bool
-	doc Doc
+	del     bool
+	version *uint64 // delete only the version with this sequence number; nil for any
+	doc     Doc
 }
 
 // Put adds the storing of d to the batch.
@@ -24,16 +29,30 @@ func (b *Batch) Put(d Doc) { b.ops = append(b.ops, operation{doc: d}) }
 // Delete adds a delete; deleting what is not there does nothing.
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, operation{del: true, doc: Doc{ID: id}}) }
 
+// DeleteVersion adds a delete of the document as it was seen: seq is its Entry.Seq. If it has been replaced since, or
+// deleted and stored again, the delete does nothing. So what was decided by reading a snapshot harms no later write.
+func (b *Batch) DeleteVersion(id string, seq uint64) {
+	b.ops = append(b.ops, operation{del: true, version: &seq, doc: Doc{ID: id}})
+}
+
+// Deleted returns how many documents the deletes of the batch removed when it was last applied.
+func (b *Batch) Deleted() int { return b.deleted }
+
 // Len returns the number of writes.
 func (b *Batch) Len() int { return len(b.ops) }
 
 // Reset empties the batch for another use.
-func (b *Batch) Reset() { clear(b.ops); b.ops = b.ops[:0] }
+func (b *Batch) Reset() {
+	clear(b.ops)
+	b.ops, b.deleted = b.ops[:0], 0
+}
 
-// A record is a write as the log has it, its fingerprint computed.
+// A record is a write as the log has it, its fingerprint computed. The log has no version: it gets only deletes that
+// remove something.
 type record struct {
-	del bool
-	doc sstable.Document
+	del     bool
+	version *uint64 // as in operation
+	doc     sstable.Document
 }
 
 // The payload of a log frame is one batch:

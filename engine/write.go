@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -19,45 +18,50 @@ const maxImmutable = 2
 
 // Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as Options.Sync says.
 func (db *DB) Put(ctx context.Context, d Doc) error {
-	return db.write(ctx, []operation{{doc: d}})
-}
-
-// Delete removes the document with this ID; ErrNotFound if there is none.
-func (db *DB) Delete(ctx context.Context, id string) error {
-	if _, err := db.Lookup(ctx, id); err != nil {
-		return err
-	}
-	return db.write(ctx, []operation{{del: true, doc: Doc{ID: id}}})
+	_, err := db.write(ctx, []operation{{doc: d}})
+	return err
 }
 
 // Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes to the same ID the
-// last one counts.
-func (db *DB) Apply(ctx context.Context, b *Batch) error {
-	return db.write(ctx, b.ops)
+// last one counts. Afterwards Batch.Deleted says how many documents its deletes removed.
+func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
+	b.deleted, err = db.write(ctx, b.ops)
+	return err
 }
 
-func (db *DB) write(ctx context.Context, ops []operation) error {
+// write carries out operations as one write and returns how many documents its deletes removed.
+func (db *DB) write(ctx context.Context, ops []operation) (deleted int, err error) {
 	if len(ops) == 0 {
-		return nil
+		return 0, nil
 	}
 	recs, err := db.prepare(ctx, ops)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	payload := encodeBatch(recs)
 	if len(payload) > wal.MaxPayload {
-		return fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, ErrTooLarge)
+		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, ErrTooLarge)
 	}
 	if err := db.lockForWrite(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	err = db.commitLocked(recs, payload)
+	kept, deleted, err := db.effectiveLocked(recs)
+	if err == nil && len(kept) > 0 {
+		if len(kept) < len(recs) {
+			payload = encodeBatch(kept)
+		}
+		err = db.commitLocked(kept, payload)
+	}
 	c := db.last
 	db.writeMu.Unlock()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return db.settle(c)
+	// Where a delete found nothing to remove, this waits until the write that took it away is safe.
+	if err := db.settle(c); err != nil {
+		return 0, err
+	}
+	return deleted, nil
 }
 
 // prepare checks operations and computes what is to be stored, outside all locks.
@@ -72,7 +76,7 @@ func (db *DB) prepare(ctx context.Context, ops []operation) ([]record, error) {
 	for i, op := range ops {
 		var err error
 		if op.del {
-			recs[i] = record{del: true, doc: sstable.Document{ID: []byte(op.doc.ID)}}
+			recs[i] = record{del: true, version: op.version, doc: sstable.Document{ID: []byte(op.doc.ID)}}
 			err = checkID(op.doc.ID)
 		} else {
 			recs[i].doc, err = db.encodeDoc(op.doc)
@@ -160,6 +164,9 @@ type commit struct {
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its commit. The caller
 // holds writeMu.
 func (db *DB) commitLocked(recs []record, payload []byte) error {
+	if err := db.startLogLocked(); err != nil {
+		return err
+	}
 	first := db.seq + 1
 	binary.LittleEndian.PutUint64(payload, first)
 	end, err := db.active.log.Append(payload)
@@ -249,9 +256,6 @@ func (db *DB) lockForWrite(ctx context.Context) error {
 			}
 			err = db.rotateLocked()
 		}
-		if err == nil {
-			err = db.startLogLocked()
-		}
 		if err != nil {
 			db.writeMu.Unlock()
 		}
@@ -324,38 +328,4 @@ func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) 
 		}
 	}
 	return Match{}, false, nil
-}
-
-// Prune deletes every document stored before t and returns how many there were.
-func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) {
-	const batch = 1000
-	snap, err := db.Snapshot()
-	if err != nil {
-		return 0, err
-	}
-	defer snap.Close()
-	var b Batch
-	n := 0
-	apply := func() error {
-		err := db.Apply(ctx, &b)
-		if err == nil {
-			n += b.Len()
-		}
-		b.Reset()
-		return err
-	}
-	for e, err := range snap.Entries(ctx, "") {
-		if err != nil {
-			return n, err
-		}
-		if !e.Time.Before(t) {
-			continue
-		}
-		if b.Delete(e.ID); b.Len() == batch {
-			if err := apply(); err != nil {
-				return n, err
-			}
-		}
-	}
-	return n, apply()
 }

@@ -73,7 +73,8 @@ func (x *run) decode(t lexer.Token, raw []byte) (engine.Doc, error) {
 	return engine.Doc{}, errorAt(x.p.text, offset, "", "%v", err)
 }
 
-// delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing.
+// delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing. What is
+// written while it searches stays: a document is deleted only if it is the one that the selection was decided on.
 func (x *run) delete(s *deleteStmt) error {
 	if s.ID != nil {
 		id, err := x.values.str(*s.ID, expectID)
@@ -95,14 +96,16 @@ func (x *run) delete(s *deleteStmt) error {
 		if err != nil {
 			return err
 		}
-		b.Delete(r.id)
-	}
-	if b.Len() > 0 {
-		if err := x.db.Apply(x.ctx, &b); err != nil {
+		e, err := x.snap.Lookup(x.ctx, r.id)
+		if err != nil {
 			return err
 		}
+		b.DeleteVersion(r.id, e.Seq)
 	}
-	x.say("deleted %s", plural(b.Len(), "document", "documents"))
+	if err := x.db.Apply(x.ctx, &b); err != nil {
+		return err
+	}
+	x.say("deleted %s", plural(b.Deleted(), "document", "documents"))
 	return nil
 }
 
