@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/simdb/simdb/internal/token"
 )
 
 // Where two texts differ, for WHY: runs of words that one has and the other has not, by the greedy algorithm of Myers (An
@@ -27,7 +28,7 @@ type editRun struct{ a0, a1, b0, b1 int }
 //
 //	... the [-quick-] {+slow+} brown fox jumps ...
 func differences(textA, textB string) []difference {
-	a, b := splitWords(textA), splitWords(textB)
+	a, b := slices.Collect(token.SplitWords(textA)), slices.Collect(token.SplitWords(textB))
 	runs, ok := diffWords(a, b)
 	if !ok {
 		return []difference{{"runs of words that differ", fmt.Sprintf("not told: more than %d words", maxEdits)}}
@@ -61,34 +62,6 @@ func showRun(a, b []string, r editRun) string {
 		out = append(out, "...")
 	}
 	return strings.Join(out, " ")
-}
-
-// splitWords returns the words of a text, in lower case, as the tokenizer takes them.
-func splitWords(text string) []string {
-	var words []string
-	start := -1 // of the word that is open; a word of one character is open for the marks that follow it
-	single := false
-	flush := func(end int) {
-		if start >= 0 {
-			words = append(words, strings.Map(unicode.ToLower, text[start:end]))
-		}
-		start = -1
-	}
-	for i, r := range text {
-		switch {
-		case !unicode.In(r, unicode.L, unicode.M, unicode.N):
-			flush(i)
-		case unicode.Is(unicode.M, r) && start >= 0:
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
-			flush(i)
-			start, single = i, true
-		case start < 0 || single:
-			flush(i)
-			start, single = i, false
-		}
-	}
-	flush(len(text))
-	return words
 }
 
 // diffWords returns the runs that differ, in order; false if they are more than maxEdits words.

@@ -264,4 +264,9 @@ var mutants = []mutant{
 		`word: "FLUSH", shape: tokBare, writes: true,`, `word: "FLUSH", shape: tokBare,`,
 		"cmd/simdb", "^TestMayWrite$",
 	},
+	{
+		"words/a word that begins with a mark cut at the next letter", "internal/token/words.go",
+		"open, word = openKinds[class], word[:0]", "open, word = min(openKinds[class]+openKind(class/classMark), openSolo), word[:0]",
+		"internal/token", "^TestSplitWords$",
+	},
 }

@@ -102,7 +102,7 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 			s.invalid++
 		}
 		class, lower := property(r)
-		if s.open.kind != openNone && class != classMark && (class != classWord || s.open.kind != openRun) {
+		if s.open.kind.ends(class) {
 			dst[n] = s.endWord()
 			n++
 		}
