@@ -19,37 +19,104 @@ import (
 // Only the id is needed. Keys of other names make up the fields, where there is no "fields". On an error it returns
 // the offset in raw as well.
 func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &keys); err != nil {
+	keys, err := objectKeys(raw)
+	if err != nil {
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return doc, max(0, int(e.Offset)-1), fmt.Errorf("the JSON is not well-formed: %s", e.Error())
 		}
-		return doc, 0, errors.New("the JSON should be an object")
+		return doc, 0, err
 	}
-	for key, read := range map[string]func(*engine.Doc, json.RawMessage) error{
-		"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "time": readTime,
-	} {
-		value, ok := keys[key]
-		delete(keys, key)
-		if !ok || string(value) == "null" && key != "id" {
+	var rest []jsonKey
+	for _, k := range keys {
+		read, ok := docKeys[k.name]
+		if !ok {
+			rest = append(rest, k)
 			continue
 		}
-		if err := read(&doc, value); err != nil {
-			return doc, max(0, bytes.Index(raw, []byte(`"`+key+`"`))), err
+		if string(k.value) == "null" && k.name != "id" {
+			continue
+		}
+		if err := read(&doc, k.value); err != nil {
+			return doc, k.at, err
 		}
 	}
 	if doc.ID == "" {
-		return doc, 0, errors.New(`the document has no "id"`)
+		hint, at := misnamed(rest, "id")
+		return doc, at, errors.New(`the document has no "id"` + hint)
 	}
-	if len(keys) > 0 {
-		if doc.Fields != nil {
-			return doc, 0, errors.New(`the document has "fields" and other keys beside it: put them into "fields"`)
-		}
-		if doc.Fields, err = json.Marshal(keys); err != nil {
-			return doc, 0, err
+	if len(rest) == 0 {
+		return doc, 0, nil
+	}
+	if doc.Fields != nil {
+		return doc, rest[0].at, errors.New(`the document has "fields" and other keys beside it: put them into "fields"`)
+	}
+	if doc.Text == "" && doc.Fingerprint == nil {
+		for _, name := range []string{"text", "fingerprint"} {
+			if hint, at := misnamed(rest, name); hint != "" {
+				return doc, at, errors.New(`the document has neither "text" nor "fingerprint"` + hint + ` (a field of another name goes into "fields")`)
+			}
 		}
 	}
-	return doc, 0, nil
+	fields := make(map[string]json.RawMessage, len(rest))
+	for _, k := range rest {
+		fields[k.name] = k.value
+	}
+	doc.Fields, err = json.Marshal(fields)
+	return doc, 0, err
+}
+
+// docKeys are the keys of a document that mean something.
+var docKeys = map[string]func(*engine.Doc, json.RawMessage) error{
+	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "time": readTime,
+}
+
+// jsonKey is a key of an object with its value, and where it stands.
+type jsonKey struct {
+	name  string
+	at    int
+	value json.RawMessage
+}
+
+// objectKeys returns the keys of a JSON object in the order of the text. Of equal ones the last counts, as in JSON at large.
+func objectKeys(raw []byte) ([]jsonKey, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return nil, err
+		}
+		return nil, errors.New("the JSON should be an object")
+	}
+	keys := make([]jsonKey, 0, len(object))
+	number := make(map[string]int, len(object))
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token() // the object is well-formed
+	for d.More() {
+		at := int(d.InputOffset())
+		at += bytes.IndexByte(raw[at:], '"')
+		name, _ := d.Token()
+		k := jsonKey{name: name.(string), at: at}
+		if err := d.Decode(&k.value); err != nil {
+			return nil, err
+		}
+		if old, again := number[k.name]; again {
+			keys[old] = k
+			continue
+		}
+		number[k.name] = len(keys)
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// misnamed returns ", did you mean ..." and the place of the key, if one has nearly the name that is looked for. A text is
+// a string.
+func misnamed(keys []jsonKey, name string) (hint string, at int) {
+	for _, k := range keys {
+		if _, ok := Closest(k.name, []string{name}); ok && (k.value[0] == '"' || name != "text") {
+			return fmt.Sprintf(", did you mean %q where it says %q?", name, k.name), k.at
+		}
+	}
+	return "", 0
 }
 
 // readID reads a string, or a number as it is written.

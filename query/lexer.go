@@ -80,7 +80,7 @@ func lex(text string) ([]lexer.Token, error) {
 	}
 }
 
-// skipBlank skips white space and comments.
+// skipBlank skips white space and comments. It stops at a comment that has no end.
 func (s *scanner) skipBlank() {
 	start := s.at
 	for s.at < len(s.text) {
@@ -94,6 +94,8 @@ func (s *scanner) skipBlank() {
 			} else {
 				s.at = len(s.text)
 			}
+		case strings.HasPrefix(s.text[s.at:], "/*") && strings.Contains(s.text[s.at+2:], "*/"):
+			s.at += 2 + strings.Index(s.text[s.at+2:], "*/") + 2
 		default:
 			s.pos.Advance(s.text[start:s.at])
 			return
@@ -125,12 +127,16 @@ func (s *scanner) scan() (lexer.TokenType, error) {
 	case r >= '0' && r <= '9', r == '-' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9',
 		r == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
 		return s.scanNumber()
+	case unicode.IsDigit(r):
+		return 0, errorAt(s.text, start, asciiDigits, "unexpected %q", r)
 	case isWord(r):
 		s.while(isWord)
 		if isHexWord(s.text[start:s.at]) {
 			return tokHex, nil
 		}
 		return tokIdent, nil
+	case strings.HasPrefix(rest, "/*"):
+		return 0, errorAt(s.text, start, "it ends with */", "the comment that starts here has no end")
 	case strings.ContainsRune("(),=;", r):
 		s.at++
 		return tokPunct, nil
@@ -158,6 +164,9 @@ func (s *scanner) while(f func(rune) bool) {
 func isWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
+
+// asciiDigits is the hint for digits of other scripts, which may look like ours.
+const asciiDigits = "numbers are written with the digits 0 to 9"
 
 // scanString moves past a string; two quotes within stands for one quote.
 func (s *scanner) scanString() error {
@@ -233,6 +242,10 @@ func (s *scanner) scanNumber() (lexer.TokenType, error) {
 		kind = tokPercent
 	}
 	if kind == 0 {
+		if i := strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(word[i:])
+			return 0, errorAt(s.text, start+i, asciiDigits, "unexpected %q", r)
+		}
 		return 0, errorAt(s.text, start, "numbers are written 3, 0.8, 80%, 0xff, and durations 2d, 48h or 30m", "%q is not a number", word)
 	}
 	return kind, nil

@@ -34,6 +34,8 @@ func TestSplitter(t *testing.T) {
 		{"A -- it's;\n;B", []Piece{{"A -- it's;\n", 1}, {"B", 2}}},
 		{`PUT {"a": ";}\";", "b": [{";":1}]}; B`, []Piece{{`PUT {"a": ";}\";", "b": [{";":1}]}`, 1}, {" B", 1}}},
 		{"A '\n;\n", []Piece{{"A '\n;\n", 1}}},
+		{"A /* ; ' */ ;B/*/;*/;C /* ;", []Piece{{"A /* ; ' */ ", 1}, {"B/*/;*/", 1}, {"C /* ;", 1}}},
+		{"/* ;\n */ ;\nA", []Piece{{"A", 3}}},
 		{"A - ;B", []Piece{{"A - ", 1}, {"B", 1}}},
 	} {
 		if got := split(new(Splitter), tc.text); !slices.Equal(got, tc.want) {
@@ -45,7 +47,7 @@ func TestSplitter(t *testing.T) {
 // However the text arrives, the pieces are the same; and what the lexer can read has a piece for each semicolon token.
 func TestSplitterChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	words := []string{"NEAR", "(", ")", ";", ";", "'it''s'", "';'", "-- c;'\n", "\n", " ", `{"a":";"}`, `{"q":"\"}"}`, "-", "1", "-1", "'", "{", "é"}
+	words := []string{"NEAR", "(", ")", ";", ";", "'it''s'", "';'", "-- c;'\n", "/* c;'\n*/", "/*/ ;*/", "/**/", "\n", " ", `{"a":";"}`, `{"q":"\"}"}`, "-", "1", "-1", "'", "{", "é"}
 	for range 20000 {
 		var b strings.Builder
 		for range rng.IntN(12) {

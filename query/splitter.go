@@ -14,6 +14,7 @@ type Splitter struct {
 	buf     []byte // what belongs to no statement returned yet
 	scanned int    // bytes of buf that the state has seen
 	line    int    // line ends before buf
+	opened  int    // where the comment began that is open
 	state   splitState
 	json    jsonState
 }
@@ -23,7 +24,8 @@ type splitState int
 const (
 	inCode splitState = iota
 	inString
-	inComment
+	inComment      // to the end of the line
+	inBlockComment // to its closing mark
 	inJSON
 )
 
@@ -44,6 +46,10 @@ func (s *Splitter) Next() (Piece, bool) {
 			if c == '\n' {
 				s.state = inCode
 			}
+		case inBlockComment:
+			if c == '/' && s.buf[s.scanned-1] == '*' && s.scanned > s.opened+2 {
+				s.state = inCode
+			}
 		case inJSON:
 			if s.json.next(c) {
 				s.state = inCode
@@ -57,6 +63,10 @@ func (s *Splitter) Next() (Piece, bool) {
 			case '-':
 				if s.scanned > 0 && s.buf[s.scanned-1] == '-' {
 					s.state = inComment
+				}
+			case '*':
+				if s.scanned > 0 && s.buf[s.scanned-1] == '/' {
+					s.state, s.opened = inBlockComment, s.scanned-1
 				}
 			case ';':
 				if p, ok := s.cut(s.scanned, s.scanned+1); ok {

@@ -157,26 +157,31 @@ func (v *values) integer(t lexer.Token, what string, lo, hi int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var n int64
+	var n int
 	switch a := a.(type) {
 	case number:
-		if n, err = strconv.ParseInt(string(a), 10, 64); err != nil && errors.Is(err, strconv.ErrSyntax) {
+		// Of a number that is out of range ParseInt returns the nearest one that is not.
+		var parsed int64
+		if parsed, err = strconv.ParseInt(string(a), 10, strconv.IntSize); errors.Is(err, strconv.ErrSyntax) {
 			return 0, v.wrong(t, "a whole number")
-		} else if err != nil {
-			n = math.MaxInt64
 		}
+		n = int(parsed)
 	case uint64:
-		n = int64(min(a, math.MaxInt64))
+		if n = int(a); a > math.MaxInt {
+			n, err = math.MaxInt, strconv.ErrRange
+		}
 	default:
 		return 0, v.wrong(t, "a whole number")
 	}
 	switch {
-	case (n < int64(lo) || n > int64(hi)) && hi < math.MaxInt:
+	case (n < lo || n > hi) && hi < math.MaxInt:
 		return 0, v.errorf(t.Pos.Offset, "", "%s is %d..%d, not %s", what, lo, hi, shownNumber(a))
-	case n < int64(lo):
+	case n < lo:
 		return 0, v.errorf(t.Pos.Offset, "", "%s is at least %d, not %s", what, lo, shownNumber(a))
+	case err != nil:
+		return 0, v.errorf(t.Pos.Offset, "", "%s is at most %d, not %s", what, math.MaxInt, shownNumber(a))
 	}
-	return int(n), nil
+	return n, nil
 }
 
 func shownNumber(a any) string {

@@ -145,7 +145,7 @@ func (w *batch) fillFlips(width, radius int) {
 		flip := uint64(1)<<uint(d) - 1
 		for n := choose(width, d); n > 0; n-- {
 			w.flips = append(w.flips, flip)
-			low := flip & -flip // Gosper's hack, as in lookUpShell
+			low := flip & -flip // Gosper's hack, as in addShell
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}

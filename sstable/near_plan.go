@@ -418,7 +418,7 @@ type Plan struct {
 	Cost       float64 // nanoseconds, estimated
 }
 
-// String returns one line: "probe 4:[0 0 0 0], 4 probes, about 610 candidates".
+// String returns one line: "probe radii 0 0 0 0, 4 probes, about 610 candidates", or "scan, 1100000 candidates".
 func (p Plan) String() string {
 	if p.Method == "scan" {
 		return fmt.Sprintf("scan, %d candidates", p.Candidates)
