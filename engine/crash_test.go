@@ -141,7 +141,7 @@ func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 
 // recovered opens what a crash left and returns the expected state that it found.
 func (e expectation) recovered(fs vfs.FS) (*model, error) {
-	db, err := Open("/db", e.options(fs))
+	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {
 		return nil, fmt.Errorf("open after the crash: %w", err)
 	}
@@ -155,38 +155,100 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	return m, err
 }
 
-// usable checks that a recovered database goes on working: it takes a write, reopens, flushes, compacts, and has all of it then.
-func (e expectation) usable(fs vfs.FS, m *model) error {
-	d := Doc{ID: "after", Fingerprint: new(uint64(77)), Text: scriptText(77)}
-	err := e.with(fs, func(ctx context.Context, db *DB) error { return db.Put(ctx, d) })
-	if err == nil {
-		err = e.with(fs, func(ctx context.Context, db *DB) error {
-			return cmp.Or(db.Flush(ctx), db.Delete(ctx, d.ID), db.Put(ctx, d), db.Compact(ctx, nil))
-		})
+// goesOn recovers what a crash left, goes on writing in the open that recovered, and closes the database or crashes again. It does
+// that some times over: each open must find what was acknowledged before, or what a write under way has left, and nothing else.
+func (e expectation) goesOn(fs *vfs.Mem, r *rand.Rand, rounds int) error {
+	var left []*vfs.Mem
+	defer func() {
+		for _, c := range left {
+			c.Discard()
+		}
+	}()
+	for round := range rounds {
+		after, err := e.round(fs, r)
+		if err != nil {
+			return fmt.Errorf("going on, round %d: %w", round, err)
+		}
+		if after != fs {
+			fs, left = after, append(left, after)
+		}
 	}
-	if err == nil {
-		next := m.clone()
-		next.putAt(d, e.now)
-		e.states = []*model{next}
-		_, err = e.recovered(fs)
-	}
+	_, err := e.recovered(fs)
 	if err != nil {
-		return fmt.Errorf("going on after the crash: %w", err)
-	}
-	return nil
-}
-
-// with opens the database for the time of a call.
-func (e expectation) with(fs vfs.FS, fn func(context.Context, *DB) error) error {
-	db, err := Open("/db", e.options(fs))
-	if err != nil {
-		return err
-	}
-	err = fn(context.Background(), db)
-	if closeErr := db.Close(); err == nil {
-		err = closeErr
+		err = fmt.Errorf("after %d rounds of going on: %w", rounds, err)
 	}
 	return err
+}
+
+// round is one open of goesOn. It sets e.states to what the next open may find, and returns the file system for that.
+func (e *expectation) round(fs *vfs.Mem, r *rand.Rand) (after *vfs.Mem, err error) {
+	db, err := Open(scriptPath, e.options(fs))
+	if err != nil {
+		return nil, err
+	}
+	closed := false
+	defer func() {
+		if !closed {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	m, err := e.found(db)
+	if err == nil {
+		err = e.checkPack(fs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	acked := []*model{m}
+	for range r.IntN(4) { // or none: recovery and closing alone
+		next := acked[len(acked)-1].clone()
+		if err := e.goOnWrite(db, r, next); err != nil {
+			return nil, err
+		}
+		acked = append(acked, next)
+	}
+	e.states = acked[len(acked)-1:]
+	after, ending := fs, r.IntN(4)
+	if ending > 0 && e.opts.Sync == SyncNever {
+		e.states = acked
+	}
+	if ending == 1 { // the power goes now
+		return leave(fs, shares[r.IntN(len(shares))], r.Uint64()), nil
+	}
+	if ending == 2 { // or while the database is being closed
+		fs.CrashAt(fs.Ops() + 1 + r.IntN(6))
+	}
+	closed = true
+	if err = db.Close(); fs.Crashed() {
+		return leave(fs, shares[r.IntN(len(shares))], r.Uint64()), nil
+	}
+	fs.CrashAt(0)
+	if ending == 3 { // or when it is closed
+		after = leave(fs, shares[r.IntN(len(shares))], r.Uint64())
+	}
+	return after, err
+}
+
+// goOnWrite makes one write to a recovered database, and to its model.
+func (e expectation) goOnWrite(db *DB, r *rand.Rand, m *model) error {
+	ctx := context.Background()
+	fp := r.Uint64()
+	d := Doc{ID: fmt.Sprintf("after%d", r.IntN(3)), Fingerprint: &fp, Text: scriptText(fp)}
+	switch r.IntN(8) {
+	case 0:
+		for id := range m.visible(e.now) {
+			delete(m.docs, id)
+			return db.Delete(ctx, id)
+		}
+	case 1:
+		m.putAt(d, e.now)
+		return cmp.Or(db.Put(ctx, d), db.Flush(ctx))
+	case 2:
+		m.putAt(d, e.now)
+		return cmp.Or(db.Put(ctx, d), db.Compact(ctx, nil))
+	}
+	m.putAt(d, e.now)
+	return db.Put(ctx, d)
 }
 
 // hostDir returns a folder for the files that bbolt opens, in memory where there is such a place.
@@ -211,7 +273,26 @@ var crashWorkloads = []Options{
 type cut struct {
 	expectation
 	fs *vfs.Mem
-	op int // the power went before this operation
+	op int // the power went, or the process was killed, before this operation
+}
+
+// killed stands in the place of a share of unsynced data: the process was killed, and what it wrote is there, but not durable yet.
+const killed = -1
+
+// what says in words what leave does.
+func what(keep float64) string {
+	if keep == killed {
+		return "kill"
+	}
+	return fmt.Sprintf("power cut with %v of the unsynced data kept", keep)
+}
+
+// leave returns what a power cut leaves of the file system with that share of the unsynced data, or what a kill leaves.
+func leave(fs *vfs.Mem, keep float64, seed uint64) *vfs.Mem {
+	if keep == killed {
+		return fs.KillClone()
+	}
+	return fs.CrashClone(keep, seed)
 }
 
 // cuts runs a script and looks, before every step-th of its file operations that change something and at its end, at what a power
@@ -232,20 +313,20 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 		}
 		e := sc.expected()
 		for _, keep := range kept(op) {
-			c := cut{e, mem.CrashClone(keep, uint64(op)), op}
+			c := cut{e, leave(mem, keep, uint64(op)), op}
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-slots }()
 				defer c.fs.Discard()
 				if err := check(c); err != nil {
-					err = fmt.Errorf("seed %d, power cut before operation %d, %v of unsynced data kept: %w", sc.seed, c.op, keep, err)
+					err = fmt.Errorf("seed %d, before operation %d, %s: %w", sc.seed, c.op, what(keep), err)
 					failed.CompareAndSwap(nil, &err)
 				}
 			})
 		}
 	}
 	faulty := vfs.NewFaulty(mem, func(o vfs.Op) error {
-		if o.Kind.Changes() && o.Kind != vfs.OpCommitted {
+		if o.Kind.Changes() { // after a commit, too: its last fsync may be missing
 			take()
 		}
 		return nil
@@ -263,14 +344,14 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 	return op
 }
 
-// shares are how much of the unsynced data a power cut keeps.
-var shares = []float64{0, 0.5, 1}
+// shares are how much of the unsynced data a power cut keeps, and, beside the power cuts, a kill.
+var shares = []float64{0, 0.5, 1, killed}
 
 // thorough reports whether the tests that cut the power do all they can.
 func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
 
 // TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and all of the unsynced data left,
-// and recovers. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
+// recovers, goes on writing in the same open, and closes or crashes again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
 func TestCrashAtEveryOperation(t *testing.T) {
 	steps, step := 60, 3
 	switch {
@@ -283,14 +364,43 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
 		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), step, all, func(c cut) error {
-			m, err := c.recovered(c.fs)
-			if n := states.Add(1); err == nil && n%8 == 0 {
-				err = c.usable(c.fs, m)
-			}
-			return err
+			n := states.Add(1)
+			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1+int(n%2))
 		})))
 	}
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
+}
+
+// TestNewFolders cuts the power after the first write to a database in new folders: nothing unsynced is left, and all of them are
+// there. Folders that an earlier attempt made, and died, are as new as any.
+func TestNewFolders(t *testing.T) {
+	ctx := context.Background()
+	for _, made := range []string{"/", "/a", "/a/b/c", "/a/b/c/db"} {
+		mem := vfs.NewMem(hostDir(t))
+		if err := mem.MkdirAll(made); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open("/a/b/c/db", &Options{fs: mem})
+		if err == nil {
+			err = db.Put(ctx, Doc{ID: "x", Text: "one two three"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := mem.CrashClone(0, 1)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if db, err = Open("/a/b/c/db", &Options{fs: after, MustExist: true}); err != nil {
+			t.Fatalf("%s was there: %v", made, err)
+		}
+		if _, err := db.Lookup(ctx, "x"); err != nil {
+			t.Errorf("%s was there: %v", made, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from that, and at every one of the
@@ -304,11 +414,11 @@ func TestCrashInRecovery(t *testing.T) {
 	case testing.Short():
 		step = 211
 	}
-	one := func(op int) []float64 { return shares[op/step%3:][:1] }
+	one := func(op int) []float64 { return shares[op/step%len(shares):][:1] }
 	states := make([]atomic.Int64, 3)
 	for seed, opts := range crashWorkloads {
 		cuts(t, newScript(uint64(seed)+100, 42, opts), step, one, func(c cut) error {
-			undisturbed := c.fs.CrashClone(1, 0)
+			undisturbed := c.fs.KillClone()
 			defer undisturbed.Discard()
 			m, err := c.recovered(undisturbed)
 			if err != nil {
@@ -327,8 +437,7 @@ func TestCrashInRecovery(t *testing.T) {
 func (e expectation) crashRecovery(fs *vfs.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
 	states[depth].Add(1)
 	if depth == 0 {
-		_, err := e.recovered(fs)
-		return err
+		return e.goesOn(fs, r, 1)
 	}
 	var left []*vfs.Mem
 	defer func() {
@@ -337,8 +446,8 @@ func (e expectation) crashRecovery(fs *vfs.Mem, depth int, r *rand.Rand, states 
 		}
 	}()
 	_, err := e.recovered(vfs.NewFaulty(fs, func(o vfs.Op) error {
-		if o.Kind.Changes() && o.Kind != vfs.OpCommitted {
-			left = append(left, fs.CrashClone(shares[r.IntN(3)], r.Uint64()))
+		if o.Kind.Changes() {
+			left = append(left, leave(fs, shares[r.IntN(len(shares))], r.Uint64()))
 		}
 		return nil
 	}))
@@ -354,7 +463,7 @@ func (e expectation) crashRecovery(fs *vfs.Mem, depth int, r *rand.Rand, states 
 }
 
 // TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that changes something: the error
-// surfaces, reading goes on, and the database opens again with everything acknowledged.
+// surfaces, reading goes on, and the database opens again with everything acknowledged, and goes on taking writes.
 func TestErrorAtEveryOperation(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {
@@ -386,7 +495,7 @@ func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfs.Op
 		if err != nil && !errors.Is(err, cause) && !errors.Is(err, ErrFailed) {
 			t.Fatalf("operation %d: %v does not wrap %v", op, err, cause)
 		}
-		if _, err := sc.expected().recovered(mem); err != nil {
+		if err := sc.expected().goesOn(mem, rand.New(rand.NewPCG(1, uint64(op))), 2); err != nil {
 			t.Fatalf("%v at operation %d: %v", cause, op, err)
 		}
 		mem.Discard()

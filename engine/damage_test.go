@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -124,6 +126,7 @@ func TestFlippedBytes(t *testing.T) {
 	t.Logf("%d bytes flipped, %d noticed, none gave a wrong answer", flips, noticed)
 }
 
+// rewrite gives a file other bytes, and makes it if need be.
 func rewrite(t *testing.T, file string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, data, 0o666); err != nil {
@@ -173,6 +176,237 @@ func TestCutFiles(t *testing.T) {
 	}
 	if _, err := answers(path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A damage changes the bytes of a file; nil removes it.
+type damage struct {
+	name string
+	do   func(data []byte) []byte
+}
+
+// damages are what is done to each file by TestDamagedFiles. Others are the other files of the database.
+func damages(size int, others map[string][]byte) []damage {
+	ds := []damage{
+		{"emptied", func([]byte) []byte { return []byte{} }},
+		{"deleted", func([]byte) []byte { return nil }},
+		{"swapped halves", func(b []byte) []byte {
+			return append(bytes.Clone(b[len(b)/2:]), b[:len(b)/2]...)
+		}},
+		{"zeros appended", func(b []byte) []byte { return append(b, make([]byte, 512)...) }},
+		{"bytes appended", func(b []byte) []byte { return append(b, b[:min(len(b), 100)]...) }},
+	}
+	for part := range 12 {
+		at := size * part / 12
+		ds = append(ds,
+			damage{fmt.Sprintf("flipped at %d", at), func(b []byte) []byte { b[at] ^= 0x10; return b }},
+			damage{fmt.Sprintf("cut at %d", at), func(b []byte) []byte { return b[:at] }},
+			damage{fmt.Sprintf("a sector of zeros at %d", at), func(b []byte) []byte { clear(b[at:min(len(b), at+512)]); return b }},
+			damage{fmt.Sprintf("a page of zeros at %d", at), func(b []byte) []byte { clear(b[at:min(len(b), at+4096)]); return b }},
+		)
+	}
+	for n := 1; n <= 16; n++ { // the last bytes: a log ends with a frame of 16
+		ds = append(ds, damage{fmt.Sprintf("%d bytes shorter", n), func(b []byte) []byte { return b[:len(b)-n] }})
+	}
+	for name, other := range others {
+		ds = append(ds, damage{"replaced by " + name, func([]byte) []byte { return bytes.Clone(other) }})
+	}
+	return ds
+}
+
+// TestDamagedFiles damages every file of databases that were closed in each way that there is: the damage is found, and the error
+// names a file that was damaged, or the answers are what they were.
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	for what, path := range map[string]string{
+		"logs and tables":   smallDatabase(t),
+		"several logs":      logDatabase(t, 3, false),
+		"one log":           logDatabase(t, 1, false),
+		"a log cut by Open": logDatabase(t, 1, true),
+		"a rotated log":     rotatedDatabase(t),
+	} {
+		t.Run(what, func(t *testing.T) { damageFiles(t, path) })
+	}
+}
+
+func damageFiles(t *testing.T, path string) {
+	want, err := answers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := readFolder(t, path)
+	tried, found := 0, 0
+	for name, whole := range files {
+		others := maps.Clone(files)
+		delete(others, name)
+		for _, d := range damages(len(whole), others) {
+			if len(whole) < 20 {
+				continue // the lock, which is empty
+			}
+			tried++
+			damaged := filepath.Join(t.TempDir(), "damaged.simdb")
+			if err := os.MkdirAll(damaged, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for other, data := range others {
+				rewrite(t, filepath.Join(damaged, other), data)
+			}
+			if data := d.do(bytes.Clone(whole)); data != nil {
+				rewrite(t, filepath.Join(damaged, name), data)
+			}
+			got, err := answers(damaged)
+			var c *CorruptionError
+			switch {
+			case err == nil && got != want:
+				t.Errorf("%s %s: not noticed, and answers are missing", name, d.name)
+			case err != nil && (!errors.As(err, &c) || c.File != name):
+				t.Errorf("%s %s: the error does not name it: %v", name, d.name, err)
+			case err != nil:
+				found++
+			}
+			os.RemoveAll(damaged)
+		}
+	}
+	t.Logf("%d damages, %d found, the others harmless", tried, found)
+}
+
+// readFolder returns what is in the files of a folder.
+func readFolder(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if err == nil {
+			files[e.Name()], err = os.ReadFile(filepath.Join(path, e.Name()))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// logDatabase makes a database that has nothing but logs. With torn, the last of them was cut by Open, after a crash.
+func logDatabase(t *testing.T, logs int, torn bool) string {
+	t.Helper()
+	db, path := create4test(t, nil)
+	for i := range logs {
+		if i > 0 {
+			db = reopen(t, path)
+		}
+		for j := range 3 {
+			put(t, db, fmt.Sprint(i, j), uint64(0x1234+i))
+		}
+		if torn && i == logs-1 {
+			before := readFolder(t, path)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for name, data := range before {
+				rewrite(t, filepath.Join(path, name), data)
+			}
+			db = reopen(t, path)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// rotatedDatabase makes a database that was closed before the only memtable with anything in it could be flushed.
+func rotatedDatabase(t *testing.T) string {
+	t.Helper()
+	db, path := create4test(t, nil)
+	for j := range 3 {
+		put(t, db, fmt.Sprint(j), uint64(0x1234))
+	}
+	db.stop() // the background work
+	db.wait()
+	db.writeMu.Lock()
+	err := db.rotateLocked()
+	db.writeMu.Unlock()
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func reopen(t *testing.T, path string) *DB {
+	t.Helper()
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// TestOlderLog puts an older copy of the newest log, whole and with an end frame, in its place.
+func TestOlderLog(t *testing.T) {
+	db, path := create4test(t, nil)
+	put(t, db, "a", 1)
+	early := t.TempDir()
+	for name, data := range readFolder(t, path) {
+		rewrite(t, filepath.Join(early, name), data)
+	}
+	put(t, db, "b", 2)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := reopen(t, early).Close(); err != nil { // which gives the older copy its end frame
+		t.Fatal(err)
+	}
+	name := logName(db.newestLog.Number)
+	rewrite(t, filepath.Join(path, name), readFolder(t, early)[name])
+	var c *CorruptionError
+	if _, err := answers(path); !errors.As(err, &c) || c.File != name {
+		t.Fatalf("an older copy of the log: %v", err)
+	}
+}
+
+// TestTornLogThenWrites leaves a newest log that holds nothing, as a crash does that comes while it is made, and writes in the open
+// that recovers from it: the logs that come after must not name the one that was removed.
+func TestTornLogThenWrites(t *testing.T) {
+	for _, torn := range [][]byte{{}, make([]byte, 48), []byte("simdbWAL")} {
+		for before := range 3 { // logs that hold something
+			db, path := create4test(t, nil)
+			stored := 0
+			add := func(db *DB) {
+				put(t, db, fmt.Sprint(stored), uint64(stored))
+				stored++
+			}
+			for range before {
+				add(db)
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				db = reopen(t, path)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				rewrite(t, filepath.Join(path, logName(db.nextFile)), torn)
+				db = reopen(t, path)
+				add(db)
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				for _, readOnly := range []bool{true, false} {
+					db, err := Open(path, &Options{ReadOnly: readOnly})
+					if err != nil {
+						t.Fatalf("%d logs before a torn one of %d bytes: %v", before, len(torn), err)
+					}
+					if s, err := db.Stats(); err != nil || int(s.Documents) != stored {
+						t.Fatalf("%d documents instead of %d, %v", s.Documents, stored, err)
+					}
+					if err := db.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -38,7 +38,9 @@ type DB struct {
 	active  *memtable
 	last    commit // the newest; zero if the active memtable's log has none
 
-	newestLog uint64 // number of the newest log that there is or was, 0 for none
+	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it as the one before. Its size is
+	// that at its closing, and not known while it is written to. A log that recovery removed, or whose creation failed, never is it.
+	newestLog catalog.LogEnd
 
 	mu        sync.Mutex
 	seq       uint64      // of the last visible write
@@ -190,6 +192,7 @@ func (db *DB) rotateLocked() error {
 		if err := w.Close(); err != nil {
 			return db.fail(fmt.Errorf("writing the log: %w", err))
 		}
+		db.newestLog.Size = w.Size()
 	}
 	db.mu.Lock()
 	db.immutable = append(slices.Clone(db.immutable), db.active)
@@ -209,13 +212,13 @@ func (db *DB) startLogLocked() error {
 	number := db.allocFile()
 	w, err := wal.Create(db.fs, db.file(logName(number)), wal.Header{Database: db.uuid, Number: number})
 	if err == nil {
-		_, err = w.Append(encodeLogStart(db.newestLog))
+		_, err = w.Append(encodeLogStart(db.newestLog.Number))
 	}
 	if err != nil {
 		return db.fail(fmt.Errorf("starting a log: %w", err))
 	}
 	db.active.log, db.active.logs = w, append(db.active.logs, number)
-	db.newestLog = number
+	db.newestLog = catalog.LogEnd{Number: number}
 	return nil
 }
 
@@ -266,27 +269,46 @@ func (db *DB) Close() error {
 		db.background.wait()
 		db.writeMu.Lock()
 		defer db.writeMu.Unlock()
-		db.closeErr = db.release()
+		err := db.closeLogLocked()
+		if err == nil {
+			db.markClosed()
+		}
+		db.closeErr = errors.Join(err, db.release())
 	})
 	return db.closeErr
 }
 
-// release closes what the database holds; parts that were never opened are skipped.
+// closeLogLocked ends the log that is being written, if there is one; those before it were ended when their memtables were rotated.
+// The caller holds writeMu.
+func (db *DB) closeLogLocked() error {
+	w := db.active.log
+	if w == nil {
+		return nil
+	}
+	err := w.Close()
+	db.newestLog.Size = w.Size()
+	return err
+}
+
+// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it is gone or shorter. It comes
+// after the log has ended. A database without the mark is as whole as one with it, so that a failure is no reason to say that
+// closing failed.
+func (db *DB) markClosed() {
+	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
+		return
+	}
+	if err := db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog}); err != nil {
+		db.log.Warn("noting in the catalog where the log ended", "path", db.path, "err", err)
+	}
+}
+
+// release closes what the database holds but its logs; parts that were never opened are skipped.
 func (db *DB) release() error {
 	var errs []error
 	db.mu.Lock()
-	mems := db.immutable
-	if db.active != nil {
-		mems = append(slices.Clone(mems), db.active)
-	}
 	v := db.current
 	db.current = nil
 	db.mu.Unlock()
-	for _, m := range mems {
-		if m.log != nil {
-			errs = append(errs, m.log.Close())
-		}
-	}
 	if v != nil {
 		errs = append(errs, v.unref())
 	}

@@ -229,10 +229,7 @@ func create(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.fs.MkdirAll(path); err != nil {
-		return nil, err
-	}
-	if err := o.fs.SyncDir(filepath.Dir(path)); err != nil {
+	if err := makeFolder(o.fs, path); err != nil {
 		return nil, err
 	}
 	db := newDB(path, o)
@@ -248,6 +245,31 @@ func create(path string, o Options) (*DB, error) {
 	}
 	db.start()
 	return db, nil
+}
+
+// makeFolder makes the folder of a new database, with its missing parents, and makes their names durable.
+func makeFolder(fsys vfs.FS, path string) error {
+	type name struct {
+		dir  string // that holds it
+		made bool   // by this call
+	}
+	path = filepath.Clean(path)
+	names := []name{{filepath.Dir(path), true}}
+	for p := filepath.Dir(path); filepath.Dir(p) != p; p = filepath.Dir(p) {
+		_, err := fsys.Stat(p)
+		names = append(names, name{filepath.Dir(p), errors.Is(err, fs.ErrNotExist)})
+	}
+	if err := fsys.MkdirAll(path); err != nil {
+		return err
+	}
+	for _, n := range names {
+		// A parent that was there may have been made by a call that was killed before it came here. If its name can't be synced, it is
+		// taken to be durable: it may lie in a folder that this user can't open.
+		if err := fsys.SyncDir(n.dir); err != nil && n.made {
+			return err
+		}
+	}
+	return nil
 }
 
 func (db *DB) createCatalog(params sstable.Params) error {
@@ -327,7 +349,7 @@ func (db *DB) start() {
 func (db *DB) openCatalog() error {
 	cat, s, err := catalog.Open(db.fs, db.file(catalogName), catalog.Options{ReadOnly: db.opts.ReadOnly})
 	if err != nil {
-		return err
+		return inFile(db.file(catalogName), catalogName, err)
 	}
 	db.cat, db.uuid, db.nextFile = cat, s.UUID, s.NextFile
 	db.seq = s.FlushedSeq
@@ -429,7 +451,6 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 	for _, name := range names {
 		if n, ok := fileNumber(name, ".wal"); ok {
 			db.nextFile = max(db.nextFile, n+1)
-			db.newestLog = max(db.newestLog, n)
 			if n >= s.FirstWAL {
 				logs = append(logs, n)
 			} else {
@@ -447,6 +468,10 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 	slices.Sort(logs)
 	if db.opts.ReadOnly {
 		return logs, nil
+	}
+	// The process that made the names may have been killed before it could sync them, and what is done from here on relies on them.
+	if err := db.fs.SyncDir(db.path); err != nil {
+		return nil, err
 	}
 	for _, name := range stray {
 		if whole, ok := strings.CutSuffix(name, orphanSuffix); ok {

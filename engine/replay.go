@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -18,6 +19,9 @@ const maxReplayedLogs = 4
 func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 	start := time.Now()
 	frames := 0
+	if n := s.Closed.Number; n > 0 && n >= s.FirstWAL && !slices.Contains(logs, n) {
+		return base.Corruptf(logName(n), "file", -1, "missing: it was the newest log when the database was closed")
+	}
 	for i, number := range logs {
 		last := i == len(logs)-1
 		r := replay{db: db, flushed: s.FlushedSeq, name: logName(number), firstLog: s.FirstWAL}
@@ -29,17 +33,22 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 		if err != nil {
 			return inFile(path, r.name, err)
 		}
+		if number == s.Closed.Number && res.End != s.Closed.Size {
+			return base.Corruptf(r.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", s.Closed.Size)
+		}
 		frames += res.Frames
-		if !db.opts.ReadOnly {
+		size := res.End
+		if last && !db.opts.ReadOnly && number != s.Closed.Number { // logs before the last are durable, and so is one with a mark
 			if res.Torn {
 				db.log.Warn("cutting the torn end of the log", "path", db.path, "file", r.name, "bytes", res.TornBytes)
 			}
-			if err := wal.Cut(db.fs, path, res); err != nil {
+			if size, err = wal.Cut(db.fs, path, res); err != nil {
 				return err
 			}
 		}
-		if res.End > 0 {
+		if size > 0 { // else it held nothing and is gone: the next log must not name it
 			db.active.logs = append(db.active.logs, number)
+			db.newestLog = catalog.LogEnd{Number: number, Size: size}
 		}
 	}
 	db.active.publish()

@@ -43,6 +43,8 @@ type scriptPack struct {
 }
 
 const (
+	scriptPath = "/new/folders/db" // all of which the script makes
+
 	scriptIDs = 25
 	scriptTTL = 40 * time.Hour // a step takes an hour
 )
@@ -105,7 +107,7 @@ func (sc *script) run(fs vfs.FS) (err error) {
 func (sc *script) open() error {
 	opts := sc.opts
 	opts.fs, opts.now = sc.fs, sc.clock
-	db, err := Open("/db", &opts)
+	db, err := Open(scriptPath, &opts)
 	if err == nil {
 		sc.db = db
 	}

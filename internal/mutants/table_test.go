@@ -2,6 +2,7 @@ package mutants
 
 const (
 	crashes = "^TestCrashAtEveryOperation$"
+	damages = "^TestDamagedFiles$"
 	flips   = "^Test(EveryByteFlipped|FlippedBytes|KeyRunNoticesDamage)$"
 )
 
@@ -89,8 +90,18 @@ var mutants = []mutant{
 	},
 	{
 		"database/its own name not synced", "engine/open.go",
-		"if err := o.fs.SyncDir(filepath.Dir(path)); err != nil {", "if err := error(nil); err != nil {",
+		"names := []name{{filepath.Dir(path), true}}", "names := []name{}",
 		"engine", crashes,
+	},
+	{
+		"database/names of its parents not synced", "engine/open.go",
+		"names = append(names, name{filepath.Dir(p), errors.Is(err, fs.ErrNotExist)})", "_ = err",
+		"engine", crashes,
+	},
+	{
+		"database/parents that were found taken for durable", "engine/open.go",
+		"errors.Is(err, fs.ErrNotExist)})\n\t}\n", "errors.Is(err, fs.ErrNotExist)})\n\t\tif err == nil {\n\t\t\tnames = names[:len(names)-1]\n\t\t}\n\t}\n",
+		"engine", "^TestNewFolders$",
 	},
 	{
 		"flush/log removed before the table is published", "engine/flush.go",
@@ -155,7 +166,7 @@ var mutants = []mutant{
 	},
 	{
 		"log/predecessor not named", "engine/db.go",
-		"encodeLogStart(db.newestLog)", "encodeLogStart(0)",
+		"encodeLogStart(db.newestLog.Number)", "encodeLogStart(0)",
 		"engine", "^TestMissingLogs$",
 	},
 	{
@@ -174,8 +185,63 @@ var mutants = []mutant{
 		"engine", "^TestMissingLogs$",
 	},
 	{
+		"log/end frame that was found taken for durable", "engine/internal/wal/replay.go",
+		"size, err = res.End, syncLog(fs, name)", "size = res.End",
+		"engine", crashes + "|^TestErrorAtEveryOperation$",
+	},
+	{
+		"catalog/what was found taken for durable", "engine/internal/catalog/catalog.go",
+		"if err == nil && !opts.ReadOnly {\n\t\terr = syncFile(fs, name)\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"open/names that were found taken for durable", "engine/open.go",
+		"if err := db.fs.SyncDir(db.path); err != nil {\n\t\treturn nil, err\n\t}\n", "",
+		"engine", crashes,
+	},
+	{
+		"log/one that recovery removed named as predecessor", "engine/replay.go",
+		"if size > 0 { // else", "if size >= 0 { // else",
+		"engine", crashes,
+	},
+	{
+		"log/one that recovery removed is the newest", "engine/open.go",
+		"\t\t\tif n >= s.FirstWAL {", "\t\t\tdefer func() { db.newestLog.Number = max(db.newestLog.Number, n) }()\n\t\t\tif n >= s.FirstWAL {",
+		"engine", crashes,
+	},
+	{
+		"close/end of the log not noted", "engine/db.go",
+		"db.markClosed()\n\t\t}\n", "}\n",
+		"engine", damages,
+	},
+	{
+		"close/end of the log noted before it has one", "engine/db.go",
+		"err := db.closeLogLocked()\n\t\tif err == nil {\n\t\t\tdb.markClosed()\n\t\t}\n", "db.markClosed()\n\t\terr := db.closeLogLocked()\n",
+		"engine", crashes + "|" + damages,
+	},
+	{
+		"close/noted although the log failed", "engine/db.go",
+		"if err == nil {\n\t\t\tdb.markClosed()\n\t\t}", "db.markClosed()",
+		"engine", "^TestErrorAtEveryOperation$",
+	},
+	{
+		"close/size of a rotated log not noted", "engine/db.go",
+		"\t\tdb.newestLog.Size = w.Size()\n\t}\n\tdb.mu.Lock()", "\t}\n\tdb.mu.Lock()",
+		"engine", crashes + "|" + damages,
+	},
+	{
+		"replay/log missing since a clean close overlooked", "engine/replay.go",
+		"if n := s.Closed.Number; n > 0 &&", "if n := s.Closed.Number; n < 0 &&",
+		"engine", damages,
+	},
+	{
+		"replay/shorter log of a clean close overlooked", "engine/replay.go",
+		"if number == s.Closed.Number && res.End != s.Closed.Size {", "if false {",
+		"engine", damages + "|^TestOlderLog$",
+	},
+	{
 		"replay/torn end not cut", "engine/replay.go",
-		"if err := wal.Cut(db.fs, path, res); err != nil {", "if err := error(nil); err != nil {",
+		"if size, err = wal.Cut(db.fs, path, res); err != nil {", "if err := error(nil); err != nil {",
 		"engine", crashes,
 	},
 	// What is checked.

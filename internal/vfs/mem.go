@@ -44,6 +44,10 @@ type memNode struct {
 	synced []byte // its bytes at the last Sync
 	host   string // the path of its host file, "" if it has none
 
+	whole  bool   // data came by Commit and is not durable yet: a power cut leaves it or synced, whole
+	former []byte // its bytes before the last Commit
+	commit int    // the number of that operation
+
 	children map[string]*memNode // a directory's names; nil for a file
 	durable  map[string]*memNode // its names at the last SyncDir
 	pending  []nameChange        // what happened to it since, in order
@@ -180,7 +184,7 @@ func (m *Mem) Create(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.data, n.host = nil, "" // the host file was a copy of what is gone now
+	n.data, n.host, n.whole = nil, "", false // the host file was a copy of what is gone now
 	return &memFile{m: m, n: n, name: name, write: true}, nil
 }
 
@@ -500,7 +504,11 @@ func (m *Mem) Commit(name string, commit func() error) error {
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	n.data, n.synced = image, image
+	n.former, n.commit = n.synced, m.ops
+	n.data, n.whole = image, err != nil
+	if err == nil {
+		n.synced = image
+	}
 	return err
 }
 

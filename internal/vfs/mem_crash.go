@@ -20,6 +20,46 @@ func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 	return c
 }
 
+// KillClone returns the file system as the next process finds it after this one was killed, on a machine that has not lost power: it
+// shows all that was written, but what was not synced is still not durable. Of a Commit that was the last operation the killed
+// process had made the change, but not synced it. m is not changed, and may have crashed.
+func (m *Mem) KillClone() *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := NewMem(m.hostDir)
+	clones := map[*memNode]*memNode{}
+	var clone func(n *memNode) *memNode
+	names := func(nodes map[string]*memNode) map[string]*memNode {
+		cloned := make(map[string]*memNode, len(nodes))
+		for name, n := range nodes {
+			cloned[name] = clone(n)
+		}
+		return cloned
+	}
+	clone = func(n *memNode) *memNode {
+		if n == nil || clones[n] != nil {
+			return clones[n]
+		}
+		// Clipped, since the clone and the original may both append.
+		k := &memNode{data: slices.Clip(n.data), synced: n.synced, whole: n.whole}
+		clones[n] = k
+		if !n.isDir() {
+			if n.commit == m.ops && m.ops > 0 {
+				k.synced, k.whole = n.former, true
+			}
+			return k
+		}
+		k.children, k.durable = names(n.children), names(n.durable)
+		for _, change := range n.pending {
+			change.node = clone(change.node)
+			k.pending = append(k.pending, change)
+		}
+		return k
+	}
+	c.root = clone(m.root)
+	return c
+}
+
 // survivor decides what of a file system outlives a power cut. It visits names in sorted order, so that a seed gives one result.
 type survivor struct {
 	keep   float64
@@ -65,6 +105,12 @@ func (s *survivor) node(n *memNode) *memNode {
 
 // content returns the bytes of a file after the crash: a size of its own, then, sector by sector, the new bytes or the synced ones.
 func (s *survivor) content(n *memNode) []byte {
+	if n.whole {
+		if s.keeps() {
+			return n.data
+		}
+		return n.synced
+	}
 	size := s.size(len(n.synced), len(n.data))
 	data := make([]byte, size)
 	copy(data, n.synced)

@@ -69,7 +69,7 @@ func (f *memFile) Sync() error {
 	if err := f.m.mutate("sync", f.name); err != nil {
 		return err
 	}
-	f.n.synced = f.n.data[:len(f.n.data):len(f.n.data)]
+	f.n.synced, f.n.whole = f.n.data[:len(f.n.data):len(f.n.data)], false
 	return nil
 }
 

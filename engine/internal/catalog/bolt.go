@@ -122,36 +122,3 @@ func errnoOf(err error) error {
 	}
 	return err
 }
-
-// CheckFile checks a catalog thoroughly: all that Open checks, and then bbolt's own check of its pages. That one can end the process
-// on a damaged file, so it belongs into a child process. path is a host path, and no process may have the catalog open for writing.
-func CheckFile(path string) error {
-	tree, err := readTree(vfs.Disk, path)
-	if err != nil {
-		return fmt.Errorf("check catalog: %w", err)
-	}
-	if _, _, err := decodeState(path, tree); err != nil {
-		return fmt.Errorf("check catalog: %w", err)
-	}
-	db, err := openBolt(path, path, true, tree.txid)
-	if err != nil {
-		return fmt.Errorf("check catalog %s: %w", path, err)
-	}
-	err = guard(path, func() error {
-		return db.View(func(tx *bbolt.Tx) (err error) {
-			for damage := range tx.Check() { // to the end: its goroutine waits for us
-				if err == nil {
-					err = base.Corruptf(path, "pages", -1, "%w", damage)
-				}
-			}
-			return err
-		})
-	})
-	if closeErr := db.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return fmt.Errorf("check catalog: %w", err)
-	}
-	return nil
-}

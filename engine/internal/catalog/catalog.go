@@ -59,7 +59,6 @@ type Table struct {
 	MinTime, MaxTime int64  // of its documents, unix microseconds
 	MinSeq, MaxSeq   uint64 // of the writes in it
 	Digest           uint32 // of the file's footer, so that a swapped file is noticed
-	Level            int    // size tier, 0 for a flushed memtable
 }
 
 // State is what a catalog says.
@@ -75,6 +74,14 @@ type State struct {
 	FlushedSeq    uint64                     // writes up to this one are in tables
 	FirstWAL      uint64                     // logs before this one are not needed
 	Marks         map[string]int64           // positions of bulk loads
+	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
+}
+
+// LogEnd says where a log ended when it was closed. From then on the log must be there, whole and of that size, until it is no longer
+// needed (FirstWAL).
+type LogEnd struct {
+	Number uint64
+	Size   int64
 }
 
 // Edit is a set of changes that are made at once. Its zero value changes nothing.
@@ -87,10 +94,10 @@ type Edit struct {
 
 	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
 
-	SetOptions  map[string]string
-	DropOptions []string
-	SetMarks    map[string]int64
-	DropMarks   []string
+	SetMarks map[string]int64
+
+	// SetClosed replaces State.Closed, unless the log is not needed.
+	SetClosed *LogEnd
 }
 
 // Options are the options of Open.
@@ -107,6 +114,7 @@ type Catalog struct {
 	mu     sync.Mutex
 	db     *bbolt.DB // nil once closed
 	fixed  fixed
+	closed LogEnd
 	tables map[uint64]uint32 // documents of the live tables
 	digest digest
 	err    error // the failure after which nothing is written
@@ -163,6 +171,9 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
 	state, digest, err := decodeState(name, tree)
+	if err == nil && !opts.ReadOnly {
+		err = syncFile(fs, name)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
@@ -172,12 +183,22 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	}
 	c := &Catalog{
 		fs: fs, name: name, readOnly: opts.ReadOnly,
-		db: db, fixed: fixedOf(*state), digest: digest, tables: make(map[uint64]uint32, len(state.Tables)),
+		db: db, fixed: fixedOf(*state), closed: state.Closed, digest: digest, tables: make(map[uint64]uint32, len(state.Tables)),
 	}
 	for _, t := range state.Tables {
 		c.tables[t.Number] = t.Docs
 	}
 	return c, state, nil
+}
+
+// syncFile makes what was read durable. The last transaction may be that of a process that was killed before it could sync it, and
+// whoever opens the catalog for writing removes files that this transaction no longer lists.
+func syncFile(fs vfs.FS, name string) error {
+	f, err := fs.Append(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Apply makes the changes of an edit in one transaction; they are durable when it returns nil. After ErrInvalid nothing has changed;
@@ -212,7 +233,7 @@ func (c *Catalog) Apply(e Edit) error {
 		c.err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
 		return c.err
 	}
-	c.digest, c.fixed, c.tables = sum, p.fixed, p.tables
+	c.digest, c.fixed, c.closed, c.tables = sum, p.fixed, p.closed, p.tables
 	return nil
 }
 

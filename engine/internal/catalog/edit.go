@@ -17,6 +17,7 @@ import (
 // transaction starts.
 type plan struct {
 	fixed      fixed             // after the edit
+	closed     LogEnd            // after the edit
 	tables     map[uint64]uint32 // after the edit
 	records    []record          // to be written, or removed if the value is empty
 	tombstones []tombstones
@@ -32,7 +33,7 @@ func (p *plan) empty() bool { return len(p.records) == 0 && len(p.tombstones) ==
 
 // plan works out an edit of the catalog as it is.
 func (c *Catalog) plan(e Edit) (*plan, error) {
-	p := &plan{fixed: c.fixed, tables: maps.Clone(c.tables)}
+	p := &plan{fixed: c.fixed, closed: c.closed, tables: maps.Clone(c.tables)}
 	if err := p.editTables(e); err != nil {
 		return nil, err
 	}
@@ -45,18 +46,11 @@ func (c *Catalog) plan(e Edit) (*plan, error) {
 	if p.fixed != c.fixed {
 		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
 	}
-	for _, name := range e.DropOptions {
-		p.drop(prefixOption + name)
+	if end := e.SetClosed; end != nil && *end != c.closed && end.Number >= p.fixed.firstWAL {
+		p.closed = *end
+		p.records = append(p.records, newRecord(keyClosed, end.encode()))
 	}
-	for _, name := range e.DropMarks {
-		p.drop(prefixMark + name)
-	}
-	records, err := optionRecords(e.SetOptions)
-	if err != nil {
-		return nil, err
-	}
-	p.records = append(p.records, records...)
-	records, err = markRecords(e.SetMarks)
+	records, err := markRecords(e.SetMarks)
 	p.records = append(p.records, records...)
 	return p, err
 }
@@ -167,11 +161,19 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := &Catalog{fixed: fixed{}, tables: map[uint64]uint32{}}
-	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetOptions: s.Options, SetMarks: s.Marks})
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	records := append(p.records, newRecord(keyState, fixedOf(s).encode()), newRecord(keyParams, s.Params))
+	options, err := optionRecords(s.Options)
+	if err != nil {
+		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	records := append(p.records, options...)
+	if s.Closed != (LogEnd{}) {
+		records = append(records, newRecord(keyClosed, s.Closed.encode()))
+	}
+	records = append(records, newRecord(keyState, fixedOf(s).encode()), newRecord(keyParams, s.Params))
 	for _, t := range p.tombstones {
 		records = append(records, t.chunks...)
 	}

@@ -19,9 +19,11 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
+// The golden files are catalogs of version 1: one as they were before there was a record "closed", one with it.
 const (
-	goldenFile = "testdata/v1.catalog.gz"
-	formatDoc  = "../../../docs/format/catalog.md"
+	olderGolden = "testdata/v1.catalog.gz"
+	goldenFile  = "testdata/v1-closed.catalog.gz"
+	formatDoc   = "../../../docs/format/catalog.md"
 )
 
 // goldenState is the state whose records docs/format/catalog.md shows.
@@ -33,13 +35,14 @@ func goldenState() State {
 		Options:       map[string]string{"ttl": "48h0m0s"},
 		Tables: []Table{{
 			Number: 12, Size: 0x123456, Docs: 70_000, Fingerprints: 69_999,
-			MinTime: 1_700_000_000_000_001, MaxTime: 1_700_000_000_000_002, MinSeq: 1, MaxSeq: 70_000, Digest: 0xc0ffee11, Level: 2,
+			MinTime: 1_700_000_000_000_001, MaxTime: 1_700_000_000_000_002, MinSeq: 1, MaxSeq: 70_000, Digest: 0xc0ffee11,
 		}},
 		Tombstones: map[uint64]*roaring.Bitmap{12: roaring.BitmapOf(1, 2, 69_000)},
 		NextFile:   18,
 		FlushedSeq: 70_000,
 		FirstWAL:   17,
 		Marks:      map[string]int64{"a.jsonl": 4096},
+		Closed:     LogEnd{Number: 17, Size: 0x1234},
 	}
 	for i := range s.UUID {
 		s.UUID[i] = byte(0xa0 + i)
@@ -47,12 +50,19 @@ func goldenState() State {
 	return s
 }
 
-// TestGolden opens a catalog of version 1 as it was once written.
+// TestGolden opens catalogs of version 1 as they were once written.
 func TestGolden(t *testing.T) {
 	if *rewrite {
 		writeGolden(t)
 	}
-	f, err := os.Open(goldenFile)
+	older := goldenState()
+	older.Closed = LogEnd{}
+	openGolden(t, olderGolden, older)
+	openGolden(t, goldenFile, goldenState())
+}
+
+func openGolden(t *testing.T, file string, want State) {
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +81,8 @@ func TestGolden(t *testing.T) {
 	}
 	c, got := mustOpen(t, vfs.Disk, name, Options{})
 	defer c.Close()
-	if !equal(*got, goldenState()) {
-		t.Errorf("got %+v", got)
+	if !equal(*got, want) {
+		t.Errorf("%s: got %+v", file, got)
 	}
 	if err := c.Apply(Edit{DropTables: []uint64{12}}); err != nil {
 		t.Error(err)

@@ -67,7 +67,7 @@ func (s *State) decodeFixed(name string, records []record) error {
 }
 
 // decode takes in one record.
-func (s *State) decode(key, payload []byte) error {
+func (s *State) decode(key, payload []byte) (err error) {
 	kind, rest, _ := bytes.Cut(key, []byte("/"))
 	switch string(kind) + "/" {
 	case keyState + "/":
@@ -75,6 +75,9 @@ func (s *State) decode(key, payload []byte) error {
 	case keyParams + "/":
 		s.Params = append([]byte{}, payload...)
 		return nil
+	case keyClosed + "/":
+		s.Closed, err = decodeLogEnd(payload)
+		return err
 	case prefixOption:
 		s.Options[string(rest)] = string(payload)
 		return nil

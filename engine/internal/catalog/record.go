@@ -24,6 +24,8 @@ import (
 //	"tombstones/" number chunk        a Roaring bitmap in the portable format: the deleted documents of the table among
 //	                                  65,536 chunk to 65,536 chunk + 65,535; never empty
 //	"marks/" name                     a position, 8 bytes
+//	"closed"                          where the newest log ended when the database was last closed: the log's number, 8 bytes;
+//	                                  its size, 8 bytes; no such record if the database was never closed with a log
 //	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes;
 //	                                  bbolt's number of the transaction that wrote it, 8 bytes
 //
@@ -34,6 +36,7 @@ const (
 
 	keyState        = "state"
 	keyParams       = "params"
+	keyClosed       = "closed"
 	keyDigest       = "digest"
 	prefixOption    = "options/"
 	prefixTable     = "tables/"
@@ -160,6 +163,18 @@ func decodeFixed(buf []byte, s *State) error {
 	return nil
 }
 
+func (e LogEnd) encode() []byte {
+	buf := binary.LittleEndian.AppendUint64(nil, e.Number)
+	return binary.LittleEndian.AppendUint64(buf, uint64(e.Size))
+}
+
+func decodeLogEnd(buf []byte) (LogEnd, error) {
+	if len(buf) != 16 {
+		return LogEnd{}, fmt.Errorf("%d bytes instead of 16", len(buf))
+	}
+	return LogEnd{Number: binary.LittleEndian.Uint64(buf), Size: int64(binary.LittleEndian.Uint64(buf[8:]))}, nil
+}
+
 // A table.
 //
 //	offset  size
@@ -171,7 +186,7 @@ func decodeFixed(buf []byte, s *State) error {
 //	    32     8  least sequence number
 //	    40     8  greatest sequence number
 //	    48     4  digest of the footer
-//	    52     4  level
+//	    52     4  not used: zero, and not looked at
 const tableSize = 56
 
 func encodeTable(t Table) []byte {
@@ -183,7 +198,6 @@ func encodeTable(t Table) []byte {
 		binary.LittleEndian.PutUint64(buf[16+8*i:], v)
 	}
 	binary.LittleEndian.PutUint32(buf[48:], t.Digest)
-	binary.LittleEndian.PutUint32(buf[52:], uint32(t.Level))
 	return buf
 }
 
@@ -201,7 +215,6 @@ func decodeTable(number uint64, buf []byte) (Table, error) {
 		MinSeq:       binary.LittleEndian.Uint64(buf[32:]),
 		MaxSeq:       binary.LittleEndian.Uint64(buf[40:]),
 		Digest:       binary.LittleEndian.Uint32(buf[48:]),
-		Level:        int(binary.LittleEndian.Uint32(buf[52:])),
 	}
 	return t, t.check()
 }
@@ -213,8 +226,6 @@ func (t Table) check() error {
 		return fmt.Errorf("table %d: size %d", t.Number, t.Size)
 	case t.Fingerprints > t.Docs:
 		return fmt.Errorf("table %d: %d fingerprints in %d documents", t.Number, t.Fingerprints, t.Docs)
-	case t.Level < 0 || t.Level > 1<<16:
-		return fmt.Errorf("table %d: level %d", t.Number, t.Level)
 	}
 	return nil
 }

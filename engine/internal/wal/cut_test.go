@@ -31,15 +31,19 @@ func TestCutIsDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Cut(fs, "log", res); err != nil {
+	size, err := Cut(fs, "log", res)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if info, err := fs.Stat("log"); err != nil || info.Size != size {
+		t.Errorf("Cut says %d bytes: %+v, %v", size, info, err)
 	}
 	got, res, err := collect(fs.CrashClone(0, 0), "log", Options{})
 	if err != nil || !res.Clean || !slices.Equal(got, words) {
 		t.Errorf("%q, %+v, %v", got, res, err)
 	}
-	if err := Cut(fs, "log", res); err != nil {
-		t.Errorf("Cut of a whole log: %v", err)
+	if again, err := Cut(fs, "log", res); err != nil || again != size {
+		t.Errorf("Cut of a whole log: %d bytes instead of %d, %v", again, size, err)
 	}
 }
 
@@ -55,8 +59,8 @@ func TestCutRemovesDurably(t *testing.T) {
 	if err != nil || res.End != 0 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if err := Cut(fs, "log", res); err != nil {
-		t.Fatal(err)
+	if size, err := Cut(fs, "log", res); err != nil || size != 0 {
+		t.Fatal(size, err)
 	}
 	if _, err := fs.CrashClone(0, 0).Stat("log"); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("the empty log is there again: %v", err)
@@ -75,7 +79,7 @@ func TestCrashDuringCut(t *testing.T) {
 			}
 			fs.CrashAt(fs.Ops() + op)
 			acked := 0
-			if Cut(fs, "log", res) == nil {
+			if _, err := Cut(fs, "log", res); err == nil {
 				acked = len(payloads)
 			}
 			checkPrefix(t, fmt.Sprintf("crash at %d, seed %d", op, seed), fs.CrashClone(.5, seed), payloads, acked)

@@ -35,7 +35,7 @@ func FuzzWAL(f *testing.F) {
 		if res.End+res.TornBytes != int64(len(image)) || res.Frames != len(got) || !last && !res.Clean {
 			t.Fatalf("%+v of %d bytes", res, len(image))
 		}
-		if err := Cut(fs, "log", res); err != nil {
+		if _, err := Cut(fs, "log", res); err != nil {
 			t.Fatal(err)
 		}
 		if res.End == 0 {

@@ -32,7 +32,7 @@ type Result struct {
 // Replay calls fn for each payload of a log in order. A payload is valid during the call only. An error of fn ends the replay and
 // is returned as it is; damaged data is a *base.CorruptionError. Result counts what was delivered before an error.
 //
-// Replay changes nothing. Of the last log, if it is not Clean, Cut must make a whole one before another log is created.
+// Replay changes nothing. Of the last log Cut must make a whole and durable one before another log is created.
 func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error) (Result, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -52,25 +52,40 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 }
 
 // Cut ends the last log where Replay found its end: what is torn is cut off, and an end frame makes it a whole log. A log without a file
-// header, which holds nothing, is removed. All is durable when Cut returns. Cut of a Clean log does nothing; a Cut that failed or
-// crashed can be repeated after another Replay.
-func Cut(fs vfs.FS, name string, res Result) error {
-	if res.Clean {
-		return nil
+// header, which holds nothing, is removed. Cut returns the size that the log has now, 0 if it was removed. All is durable when Cut
+// returns. Of a Clean log the end frame is synced: the process that wrote it may have been killed before it could do that. A Cut that
+// failed or crashed can be repeated after another Replay.
+func Cut(fs vfs.FS, name string, res Result) (size int64, err error) {
+	switch {
+	case res.Clean:
+		size, err = res.End, syncLog(fs, name)
+	case res.End == 0:
+		err = remove(fs, name)
+	default:
+		size, err = res.End+frameHeader, cut(fs, name, res)
 	}
-	if err := cut(fs, name, res); err != nil {
-		return fmt.Errorf("cut log %s: %w", name, err)
+	if err != nil {
+		return 0, fmt.Errorf("cut log %s: %w", name, err)
 	}
-	return nil
+	return size, nil
+}
+
+func syncLog(fs vfs.FS, name string) error {
+	f, err := fs.Append(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func remove(fs vfs.FS, name string) error {
+	if err := fs.Remove(name); err != nil {
+		return err
+	}
+	return fs.SyncDir(filepath.Dir(name))
 }
 
 func cut(fs vfs.FS, name string, res Result) (err error) {
-	if res.End == 0 {
-		if err := fs.Remove(name); err != nil {
-			return err
-		}
-		return fs.SyncDir(filepath.Dir(name))
-	}
 	f, err := fs.Append(name)
 	if err != nil {
 		return err

@@ -309,7 +309,7 @@ func TestCrashEverywhere(t *testing.T) {
 					break
 				}
 				again.CrashAt(cutOp)
-				if Cut(again, "log", res) == nil {
+				if _, err := Cut(again, "log", res); err == nil {
 					again.CrashAt(0)
 					_, cleanRes, err := collect(again, "log", Options{Header: &testHeader})
 					if res.End == 0 && errors.Is(err, iofs.ErrNotExist) {
