@@ -48,6 +48,7 @@ type DB struct {
 	current   *version
 	nextFile  uint64
 	marks     map[string]int64
+	allowed   *allowedPairs
 	flushed   sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
 
 	failed    atomic.Pointer[error] // why the writer is poisoned

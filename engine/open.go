@@ -217,7 +217,7 @@ func (db *DB) checkParams(o Options) error {
 
 // newDB returns a DB on which nothing is open yet.
 func newDB(path string, o Options) *DB {
-	db := &DB{path: path, fs: o.fs, opts: o, log: o.Logger, active: newMemtable(), nextFile: 1, marks: map[string]int64{}}
+	db := &DB{path: path, fs: o.fs, opts: o, log: o.Logger, active: newMemtable(), nextFile: 1, marks: map[string]int64{}, allowed: new(allowedPairs)}
 	db.flushed.L = &db.mu
 	db.stop = func() {}
 	db.sumPool.New = db.newSumState
@@ -356,6 +356,11 @@ func (db *DB) openCatalog() error {
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}
+	allowed := make([]IDPair, len(s.Allowed))
+	for i, p := range s.Allowed {
+		allowed[i] = IDPair(p)
+	}
+	db.allowed = db.allowed.with(allowed)
 	if err := db.params.UnmarshalBinary(s.Params); err != nil {
 		return base.Corruptf(catalogName, "params", -1, "%w", err)
 	}
@@ -521,6 +526,11 @@ func openSingle(path string, o Options) (*DB, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	t := &table{meta: tableMeta(0, r.Info()), name: name, Reader: r}
+	pairs, err := t.allowed()
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	db.allowed = db.allowed.with(pairs)
 	db.seq = t.meta.MaxSeq
 	db.mu.Lock()
 	defer db.mu.Unlock()

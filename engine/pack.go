@@ -37,7 +37,7 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 	err = s.safely(ctx, func() error {
 		inputs, err := s.packInputs()
 		if err == nil {
-			err = db.packFile(ctx, temp, inputs, progress)
+			err = db.packFile(ctx, temp, inputs, s.allowed.note(), progress)
 		}
 		return err
 	})
@@ -67,8 +67,8 @@ func (s *Snapshot) packInputs() ([]compaction.Input, error) {
 	return inputs, err
 }
 
-func (db *DB) packFile(ctx context.Context, path string, inputs []compaction.Input, progress func(Progress)) error {
-	o := sstable.WriterOptions{}
+func (db *DB) packFile(ctx context.Context, path string, inputs []compaction.Input, note []byte, progress func(Progress)) error {
+	o := sstable.WriterOptions{Note: note}
 	var readers []*sstable.Reader
 	for _, in := range inputs {
 		readers = append(readers, in.Reader)
@@ -214,6 +214,10 @@ func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
 // publishIngest makes t part of the database; the documents that it replaces are dead.
 func (db *DB) publishIngest(ctx context.Context, t *table) error {
 	p := db.newPublication(t, true, nil)
+	var err error
+	if p.allow, err = t.allowed(); err != nil {
+		return err
+	}
 	if err := p.search(ctx); err != nil {
 		return err
 	}

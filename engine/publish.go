@@ -19,6 +19,7 @@ type publication struct {
 	table    *table // nil if there are only marks to set
 	replace  bool   // stored documents give way
 	marks    map[string]int64
+	allow    []IDPair                  // that come with the table
 	same     map[uint64][]sameID       // by number of the other table: found by search
 	own      *roaring.Bitmap           // documents of the table that are dead on arrival
 	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
@@ -190,7 +191,7 @@ func (p *publication) settleOne(doc uint32, old place) error {
 
 // commit puts the table, with the tombstones, into the catalog and installs it.
 func (p *publication) commit() error {
-	edit := catalog.Edit{SetMarks: p.marks, SetTombstones: map[uint64]*roaring.Bitmap{}}
+	edit := catalog.Edit{SetMarks: p.marks, Allow: catalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
 	for part, dead := range p.killed {
 		edit.SetTombstones[part.meta.Number] = dead
 	}
@@ -231,6 +232,7 @@ func (p *publication) install() {
 	for source, pos := range p.marks {
 		db.marks[source] = pos
 	}
+	db.allowed = db.allowed.with(p.allow)
 	old := db.install(parts)
 	old.unref()
 }

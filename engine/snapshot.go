@@ -25,6 +25,7 @@ type Snapshot struct {
 	version *version
 	mems    []memSnapshot // oldest first
 	memBuf  [maxImmutable + 1]memSnapshot
+	allowed *allowedPairs
 	since   int64 // documents older than this, in microseconds, have expired
 	closed  atomic.Bool
 }
@@ -53,7 +54,7 @@ func (db *DB) takeSnapshot(s *Snapshot) error {
 	}
 	s.closed.Store(false)
 	db.current.refs.Add(1)
-	s.seq, s.version = db.seq, db.current
+	s.seq, s.version, s.allowed = db.seq, db.current, db.allowed
 	s.mems = s.memBuf[:0]
 	for _, m := range db.immutable {
 		s.mems = append(s.mems, memSnapshot{m, m.view.Load()})

@@ -53,13 +53,14 @@ const (
 	KindHot      Kind = 10 // list of hot hashes
 	KindBitmaps  Kind = 11 // bitmaps of the sketches of a segment
 	KindPostings Kind = 12 // key run of the hashes in prefixes of the sketches of a segment
-	kindUnknown  Kind = 13 // first kind that this version does not know
+	KindNote     Kind = 13 // what the owner of the table keeps with it; opaque here, optional
+	kindUnknown  Kind = 14 // first kind that this version does not know
 )
 
 // String names the kind as errors and the layout dump do.
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "docs", "times", "seqs", "run", "ids", "id-docs",
-		"sketches", "hot", "bitmaps", "postings"}
+		"sketches", "hot", "bitmaps", "postings", "note"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}

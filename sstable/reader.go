@@ -109,6 +109,20 @@ func (r *Reader) Params() Params { return r.params }
 // Info returns what the table says of itself. Its Sections must not be changed.
 func (r *Reader) Info() Info { return r.info }
 
+// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is nothing.
+func (r *Reader) Note() (note []byte, err error) {
+	defer r.unguard(guard(), &err)
+	s := r.section(KindNote, 0)
+	if s == nil {
+		return nil, nil
+	}
+	note = bytes.Clone(r.bytes(s))
+	if checksum(note) != s.Checksum {
+		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "wrong checksum of the section")
+	}
+	return note, nil
+}
+
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
 func (r *Reader) NumDocs() uint32 { return r.info.Docs }
 

@@ -33,6 +33,9 @@ type WriterOptions struct {
 	// answers, a good one makes them fast. Ignored if Params.Sketch is 0.
 	Hot []HotHash
 
+	// Note is kept with the table for whoever owns it, and returned by Reader.Note. Nil or empty writes none.
+	Note []byte
+
 	segmentDocs int // documents of a segment; 0 means defaultSegmentDocs
 }
 
@@ -46,6 +49,7 @@ var ErrOrder = errors.New("documents out of order")
 type Writer struct {
 	out    fileWriter
 	params Params
+	note   []byte
 	info   Info
 	last   Document // the one added last, without its slices
 	err    error    // the first error: the writer is of no use after it
@@ -86,7 +90,7 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	if o.Level < 0 || int(o.Level) >= len(encoders) {
 		return nil, fmt.Errorf("sstable: unknown compression level %d", o.Level)
 	}
-	t := &Writer{params: p, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
+	t := &Writer{params: p, note: o.Note, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
 	t.docs.enc, t.docs.size = encoders[o.Level](), o.BlockSize
 	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
@@ -126,7 +130,7 @@ func (t *Writer) Add(d *Document) error {
 	if t.sketches != nil {
 		t.addSketch(d.Sketch)
 	}
-	t.note(d)
+	t.index(d)
 	text, fields := d.Text, d.Fields
 	if !t.params.StoreText {
 		text, fields = nil, nil
@@ -140,8 +144,8 @@ func (t *Writer) Add(d *Document) error {
 	return t.fail(t.out.err)
 }
 
-// note keeps what is indexed of a document.
-func (t *Writer) note(d *Document) {
+// index keeps what is indexed of a document.
+func (t *Writer) index(d *Document) {
 	t.last = Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
 	t.ids = append(t.ids, HashID(d.ID))
 	t.times.Add(orderedTime(d.Time)) // a buffer does not fail
@@ -192,6 +196,7 @@ func (t *Writer) Close() (Info, error) {
 	t.writeColumn(KindSeqs, &t.seqs)
 	spare := t.writeRuns()
 	t.writeIDs(spare)
+	t.writeNote()
 	t.writeFooter()
 	if err := t.fail(t.out.err); err != nil {
 		return Info{}, err
@@ -306,6 +311,17 @@ func (t *Writer) writeIDs(spare []uint64) {
 	_, _, err = column.Finish()
 	t.fail(err)
 	t.out.end(uint64(n))
+}
+
+// writeNote writes the owner's note, if there is one.
+func (t *Writer) writeNote() {
+	if len(t.note) == 0 {
+		return
+	}
+	t.out.begin(KindNote, 0)
+	t.out.sections[len(t.out.sections)-1].Optional = true
+	t.out.write(t.note)
+	t.out.end(uint64(len(t.note)))
 }
 
 // writeFooter writes directory and trailer.

@@ -74,6 +74,7 @@ type State struct {
 	FlushedSeq    uint64                     // writes up to this one are in tables
 	FirstWAL      uint64                     // logs before this one are not needed
 	Marks         map[string]int64           // positions of bulk loads
+	Allowed       []IDPair                   // pairs of documents that may be alike, sorted
 	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
 }
 
@@ -84,6 +85,9 @@ type LogEnd struct {
 	Size   int64
 }
 
+// IDPair is the IDs of two documents, A < B.
+type IDPair struct{ A, B string }
+
 // Edit is a set of changes that are made at once. Its zero value changes nothing.
 type Edit struct {
 	AddTables  []Table  // their numbers must be new
@@ -93,6 +97,8 @@ type Edit struct {
 	SetTombstones map[uint64]*roaring.Bitmap
 
 	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
+
+	Allow, Unallow []IDPair // Unallow of a pair that is not there changes nothing
 
 	SetMarks map[string]int64
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func sample(rng *rand.Rand, n int) State {
 		FlushedSeq:    77,
 		FirstWAL:      12,
 		Closed:        LogEnd{Number: 13, Size: 1 << 33},
+		Allowed:       []IDPair{{"\x00", "\xff\xfe"}, {"a", "a/b"}, {"a", "b"}, {"b", strings.Repeat("c", 6000)}},
 	}
 	for i := range n {
 		t := Table{
@@ -196,6 +198,11 @@ func (s *State) model(e Edit) {
 	if e.SetClosed != nil && e.SetClosed.Number >= s.FirstWAL {
 		s.Closed = *e.SetClosed
 	}
+	s.Allowed = append(slices.DeleteFunc(slices.Clone(s.Allowed), func(p IDPair) bool { return slices.Contains(e.Unallow, p) }), e.Allow...)
+	slices.SortFunc(s.Allowed, comparePairs)
+	if s.Allowed = slices.Compact(s.Allowed); len(s.Allowed) == 0 {
+		s.Allowed = nil
+	}
 	maps.Copy(s.Marks, e.SetMarks)
 }
 
@@ -225,11 +232,17 @@ func randomEdit(rng *rand.Rand, s *State) Edit {
 			e.SetTombstones[table.Number] = nil
 		}
 	}
+	name := string(rune('a' + rng.IntN(4)))
+	if pair := (IDPair{name, name + name}); rng.IntN(2) == 0 {
+		e.Allow = append(e.Allow, pair, IDPair{"0", name})
+	} else {
+		e.Unallow = append(e.Unallow, pair)
+	}
 	switch rng.IntN(4) {
 	case 0:
 		e.SetClosed = &LogEnd{Number: rng.Uint64N(100), Size: rng.Int64()}
 	case 1:
-		e.SetMarks[string(rune('a'+rng.IntN(4)))] = rng.Int64()
+		e.SetMarks[name] = rng.Int64()
 	case 2:
 		seq := rng.Uint64()
 		e.FlushedSeq, e.FirstWAL = &seq, &seq
@@ -281,6 +294,10 @@ func TestInvalidEditsChangeNothing(t *testing.T) {
 		"tombstones of a dropped":   {DropTables: []uint64{1}, SetTombstones: map[uint64]*roaring.Bitmap{1: roaring.BitmapOf(1)}},
 		"tombstone past the table":  {SetTombstones: map[uint64]*roaring.Bitmap{1: roaring.BitmapOf(200_000)}},
 		"more prints than docs":     {AddTables: []Table{{Number: 2, Fingerprints: 1}}},
+		"a pair of one":             {Allow: []IDPair{{"a", "a"}}},
+		"a pair in disorder":        {Allow: []IDPair{{"b", "a"}}},
+		"a pair with an empty ID":   {Allow: []IDPair{{"", "a"}}},
+		"a pair with a long ID":     {Allow: []IDPair{{"a", strings.Repeat("b", maxID+1)}}},
 		"long name":                 {SetMarks: map[string]int64{string(make([]byte, maxName+1)): 1}},
 	} {
 		ops := fs.Ops()

@@ -50,6 +50,9 @@ func (c *Catalog) plan(e Edit) (*plan, error) {
 		p.closed = *end
 		p.records = append(p.records, newRecord(keyClosed, end.encode()))
 	}
+	if err := p.editAllowed(e); err != nil {
+		return nil, err
+	}
 	records, err := markRecords(e.SetMarks)
 	p.records = append(p.records, records...)
 	return p, err
@@ -81,6 +84,19 @@ func (p *plan) editTables(e Edit) error {
 		}
 		p.tables[t.Number] = t.Docs
 		p.records = append(p.records, newRecord(tableKey(t.Number), encodeTable(t)))
+	}
+	return nil
+}
+
+func (p *plan) editAllowed(e Edit) error {
+	for _, pair := range e.Allow {
+		if err := pair.check(); err != nil {
+			return err
+		}
+		p.records = append(p.records, newRecord(allowedKey(pair), encodePair(pair)))
+	}
+	for _, pair := range e.Unallow {
+		p.drop(allowedKey(pair))
 	}
 	return nil
 }
@@ -161,7 +177,7 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := &Catalog{fixed: fixed{}, tables: map[uint64]uint32{}}
-	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks})
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

@@ -42,6 +42,7 @@ func decodeState(name string, t tree) (*State, digest, error) {
 	if !bytes.Equal(want, got.record(t.txid).value) {
 		return nil, digest{}, base.Corruptf(name, keyDigest, -1, "records are missing or out of date")
 	}
+	slices.SortFunc(s.Allowed, comparePairs)
 	if s.Params == nil {
 		return nil, digest{}, base.Corruptf(name, keyParams, -1, "the record is missing")
 	}
@@ -87,6 +88,13 @@ func (s *State) decode(key, payload []byte) (err error) {
 		}
 		s.Marks[string(rest)] = int64(binary.LittleEndian.Uint64(payload))
 		return nil
+	case prefixAllowed:
+		p, err := decodePair(payload)
+		if err == nil && allowedKey(p) != string(key) {
+			err = errors.New("the key is not that of the pair")
+		}
+		s.Allowed = append(s.Allowed, p)
+		return err
 	case prefixTable:
 		if len(rest) != 8 {
 			return errors.New("malformed key")

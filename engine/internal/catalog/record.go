@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,6 +28,7 @@ import (
 //	"marks/" name                     a position, 8 bytes
 //	"closed"                          where the newest log ended when the database was last closed: the log's number, 8 bytes;
 //	                                  its size, 8 bytes; no such record if the database was never closed with a log
+//	"allowed/" hash                   a pair of documents that may be alike, below; the hash is SHA-256 of it, 32 bytes
 //	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes;
 //	                                  bbolt's number of the transaction that wrote it, 8 bytes
 //
@@ -42,6 +45,7 @@ const (
 	prefixTable     = "tables/"
 	prefixTombstone = "tombstones/"
 	prefixMark      = "marks/"
+	prefixAllowed   = "allowed/"
 
 	crcSize = 4
 )
@@ -49,6 +53,7 @@ const (
 const (
 	maxName  = 4 << 10 // longest name of an option or a mark
 	maxValue = 1 << 20 // longest value of an option, and longest params
+	maxID    = 65535   // longest ID of a document
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -228,6 +233,45 @@ func (t Table) check() error {
 		return fmt.Errorf("table %d: %d fingerprints in %d documents", t.Number, t.Fingerprints, t.Docs)
 	}
 	return nil
+}
+
+// A pair of documents that may be alike.
+//
+//	offset  size
+//	     0     4  n, the length of A
+//	     4     n  A
+//	   4+n        B, which is greater
+func encodePair(p IDPair) []byte {
+	buf := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(p.A)+len(p.B)), uint32(len(p.A)))
+	return append(append(buf, p.A...), p.B...)
+}
+
+func decodePair(buf []byte) (p IDPair, err error) {
+	if len(buf) < 4 || uint64(binary.LittleEndian.Uint32(buf)) > uint64(len(buf)-4) {
+		return p, fmt.Errorf("%d bytes", len(buf))
+	}
+	n := binary.LittleEndian.Uint32(buf)
+	p = IDPair{string(buf[4 : 4+n]), string(buf[4+n:])}
+	return p, p.check()
+}
+
+// check refuses a pair that is not in order, or holds what can't be an ID.
+func (p IDPair) check() error {
+	if p.A == "" || p.A >= p.B || len(p.A) > maxID || len(p.B) > maxID {
+		return fmt.Errorf("a pair of %.40q and %.40q", p.A, p.B)
+	}
+	return nil
+}
+
+// comparePairs orders pairs by A, then by B.
+func comparePairs(a, b IDPair) int {
+	return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
+}
+
+// allowedKey is of a fixed length, as IDs may be longer than a key of bbolt.
+func allowedKey(p IDPair) string {
+	sum := sha256.Sum256(encodePair(p))
+	return prefixAllowed + string(sum[:])
 }
 
 func tableKey(number uint64) string {

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+func allowedOf(db *DB) []IDPair { return slices.Collect(db.Allowed()) }
+
+// TestAllowedModel compares the set with a map, over random additions and removals, and that earlier sets stay as they were.
+func TestAllowedModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	set, model := new(allowedPairs), map[IDPair]bool{}
+	var earlier []*allowedPairs
+	var then [][]IDPair
+	for range 2000 {
+		var pairs []IDPair
+		for range 1 + r.IntN(3) {
+			p, err := IDPair{fmt.Sprint(r.IntN(12)), fmt.Sprint(12 + r.IntN(12))}.ordered()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pairs = append(pairs, p)
+		}
+		if add := r.IntN(2) == 0; add {
+			set = set.with(pairs)
+			for _, p := range pairs {
+				model[p] = true
+			}
+		} else {
+			set = set.without(pairs)
+			for _, p := range pairs {
+				delete(model, p)
+			}
+		}
+		want := slices.SortedFunc(maps.Keys(model), comparePairs)
+		if got := set.all(); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		for _, p := range pairs {
+			if set.has(p.A, p.B) != model[p] || set.has(p.B, p.A) != model[p] {
+				t.Fatalf("has %v is not %v", p, model[p])
+			}
+		}
+		if r.IntN(50) == 0 {
+			earlier, then = append(earlier, set), append(then, want)
+		}
+		if note, err := decodeNote(set.note()); err != nil || !slices.Equal(note, want) {
+			t.Fatalf("the note of %v is read as %v, %v", want, note, err)
+		}
+	}
+	for i, set := range earlier {
+		if got := set.all(); !slices.Equal(got, then[i]) {
+			t.Errorf("a set of earlier is now %v, was %v", got, then[i])
+		}
+	}
+}
+
+// TestAllow notes pairs, and looks for them after everything that may lose them.
+func TestAllow(t *testing.T) {
+	ctx := t.Context()
+	db, path := create4test(t, nil)
+	long := strings.Repeat("x", MaxIDBytes)
+	if err := db.Allow(ctx, IDPair{"b", "a"}, IDPair{"a", "c"}, IDPair{long, "\x00"}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Close()
+	if err := db.Allow(ctx, IDPair{"a", "b"}, IDPair{"d", "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Unallow(ctx, IDPair{"c", "a"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []IDPair{{"\x00", long}, {"a", "b"}, {"a", "d"}}
+	check := func(what string, db *DB) {
+		t.Helper()
+		if got := allowedOf(db); !slices.Equal(got, want) {
+			t.Errorf("%s: %.100q, want %.100q", what, got, want)
+		}
+	}
+	check("at once", db)
+	if !before.IsAllowed("c", "a") || before.IsAllowed("a", "d") || len(slices.Collect(before.Allowed())) != 3 {
+		t.Error("a snapshot sees changes made after it")
+	}
+	for _, c := range []struct {
+		err, want error
+	}{
+		{db.Allow(ctx, IDPair{"e", "f"}, IDPair{"a", "a"}), ErrInvalid},
+		{db.Allow(ctx, IDPair{"e", ""}), ErrInvalid},
+		{db.Allow(ctx, IDPair{"e", long + "x"}), ErrTooLarge},
+		{db.Unallow(ctx, IDPair{"a", "b"}, IDPair{"a", "c"}), ErrNotFound},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%v, want %v", c.err, c.want)
+		}
+	}
+	check("after refusals", db)
+	put(t, db, "a", 1)
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	packed := filepath.Join(t.TempDir(), "p.sst")
+	if err := db.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	check("after compaction", db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Allow(ctx, IDPair{"e", "f"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	reopened := open4test(t, path, nil)
+	check("reopened", reopened)
+
+	single := open4test(t, packed, nil)
+	check("packed", single)
+	if err := single.Allow(ctx, IDPair{"e", "f"}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("in a packed database: %v", err)
+	}
+	again := filepath.Join(t.TempDir(), "q.sst")
+	if err := single.Pack(ctx, again, nil); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := create4test(t, nil)
+	if err := other.Allow(ctx, IDPair{"0", "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Ingest(ctx, again); err != nil {
+		t.Fatal(err)
+	}
+	want = slices.Insert(want, 1, IDPair{"0", "1"})
+	check("ingested", other)
+}
+
+func open4test(t *testing.T, path string, o *Options) *DB {
+	t.Helper()
+	db, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// TestAllowSurvivesCrash cuts the power after every change.
+func TestAllowSurvivesCrash(t *testing.T) {
+	ctx := t.Context()
+	mem := vfs.NewMem(t.TempDir())
+	db, err := Open("/db", &Options{fs: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i := range 5 {
+		if err := db.Allow(ctx, IDPair{"a", fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 1 {
+			if err := db.Unallow(ctx, IDPair{"a", fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := open4test(t, "/db", &Options{fs: mem.CrashClone(0, uint64(i)), MustExist: true})
+		if got, want := allowedOf(after), allowedOf(db); !slices.Equal(got, want) || len(got) != i/2+1 {
+			t.Errorf("after change %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// FuzzNote reads any bytes as the note of a table: what is accepted has one encoding.
+func FuzzNote(f *testing.F) {
+	f.Add(new(allowedPairs).with([]IDPair{{"a", "b"}, {"a", "c"}, {"b", "c"}}).note())
+	f.Add([]byte{noteVersion, 1, 1, 'b', 1, 'a'})
+	f.Add([]byte{noteVersion, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		pairs, err := decodeNote(b)
+		if err != nil || len(pairs) == 0 {
+			return
+		}
+		if again, err := decodeNote(new(allowedPairs).with(pairs).note()); err != nil || !slices.Equal(pairs, again) {
+			t.Errorf("%v is written and read as %v, %v", pairs, again, err)
+		}
+	})
+}
