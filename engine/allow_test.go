@@ -195,3 +195,36 @@ func FuzzNote(f *testing.F) {
 		}
 	})
 }
+
+// TestAllowPutNovel stores a document beside the only one that it is like, if that is allowed, by every criterion.
+func TestAllowPutNovel(t *testing.T) {
+	ctx := t.Context()
+	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
+		db, _ := create4test(t, nil)
+		text := "the quick brown fox jumps over the lazy dog and runs away from it"
+		novel := func(id string) (string, bool) {
+			t.Helper()
+			m, stored, err := db.PutNovel(ctx, Doc{ID: id, Text: text}, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.ID, stored
+		}
+		if err := db.Allow(ctx, IDPair{"b", "a"}, IDPair{"c", "a"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			id, like string
+		}{{"a", ""}, {"b", ""}, {"c", "b"}, {"d", "*"}} {
+			if like, stored := novel(step.id); stored != (step.like == "") || step.like != "*" && like != step.like {
+				t.Errorf("%v, document %s: like %q, stored: %v; want %q", by, step.id, like, stored, step.like)
+			}
+		}
+		if err := db.Unallow(ctx, IDPair{"a", "b"}); err != nil {
+			t.Fatal(err)
+		}
+		if like, stored := novel("b"); stored || like != "a" {
+			t.Errorf("%v: after Unallow: like %q, stored: %v", by, like, stored)
+		}
+	}
+}

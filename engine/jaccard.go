@@ -337,7 +337,9 @@ func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, by 
 		return s.jaccard(ctx, sketch, by.t, string(d.ID), sc)
 	})
 	for m, err := range seq {
-		return m, err == nil, err
+		if err != nil || !s.allowed.has(m.ID, string(d.ID)) {
+			return m, err == nil, err
+		}
 	}
 	return Match{}, false, nil
 }

@@ -305,7 +305,7 @@ func (db *DB) checkCriterion(by Criterion) error {
 	return checkDistance(by.k)
 }
 
-// bestOther returns the best match of d that has another ID.
+// bestOther returns the best match of d that has another ID and is not allowed beside it.
 func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
 	if _, ok := by.Threshold(); ok {
 		s, err := db.Snapshot()
@@ -315,15 +315,15 @@ func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) 
 		defer s.Close()
 		return s.bestOtherSketch(ctx, d, by)
 	}
-	k := by.k
 	if !d.HasFingerprint {
 		return Match{}, false, nil
 	}
-	for m, err := range db.Near(ctx, d.Fingerprint, k) {
+	allowed := db.allowedPairs()
+	for m, err := range db.Near(ctx, d.Fingerprint, by.k) {
 		if err != nil {
 			return Match{}, false, err
 		}
-		if m.ID != string(d.ID) {
+		if m.ID != string(d.ID) && !allowed.has(m.ID, string(d.ID)) {
 			return m, true, nil
 		}
 	}

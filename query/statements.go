@@ -80,8 +80,20 @@ var statementDefs = []statementDef{
 	{
 		word: "ALLOW", shape: tokTwoIDs, expects: expectTwoIDs, writes: true,
 		topic: Topic{nil, "ALLOW 'a' 'b'", "note that two documents are not duplicates"},
-		docs:  []docsRow{{"ALLOW 'a' 'b'", "notes that two documents are not duplicates", "`allowed`"}},
+		docs:  []docsRow{{"ALLOW 'a' 'b'", "notes that two documents are not duplicates: see below", "`allowed`"}},
 		run:   func(x *run, s *statement) error { return x.allow(s.Two) },
+	},
+	{
+		word: "UNALLOW", shape: tokTwoIDs, expects: expectTwoIDs, writes: true,
+		topic: Topic{nil, "UNALLOW 'a' 'b'", "take back ALLOW"},
+		docs:  []docsRow{{"UNALLOW 'a' 'b'", "takes back ALLOW", "`unallowed`"}},
+		run:   func(x *run, s *statement) error { return x.unallow(s.Two) },
+	},
+	{
+		word: "ALLOWED", shape: tokBare,
+		topic: Topic{nil, "ALLOWED", "pairs that ALLOW has noted"},
+		docs:  []docsRow{{"ALLOWED", "lists the pairs that ALLOW has noted", "`a`, `b`"}},
+		run:   func(x *run, _ *statement) error { x.allowed(); return nil },
 	},
 	{
 		word: "PRUNE", shape: tokKeyword, expects: "OLDER", writes: true,

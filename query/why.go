@@ -42,6 +42,9 @@ func (x *run) why(s *twoStmt) error {
 	if docs[0].Text != "" && docs[1].Text != "" {
 		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
 	}
+	if x.snap.IsAllowed(docs[0].ID, docs[1].ID) {
+		rows = append(rows, Row{"allowed", true})
+	}
 	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 
@@ -141,30 +140,58 @@ func (x *run) flush() error {
 	return nil
 }
 
-// allower is a database that can be told that two documents are not duplicates of each other.
-type allower interface {
-	Allow(ctx context.Context, a, b string) error
-}
-
 // allow runs ALLOW 'a' 'b'.
 func (x *run) allow(s *twoStmt) error {
-	db, ok := any(x.db).(allower)
-	if !ok {
-		e := errorAt(x.p.text, s.Word.Pos.Offset, "", "this database keeps no list of allowed pairs")
-		e.Class, e.Err = ClassParameter, errors.ErrUnsupported
-		return e
+	pair, err := x.idPair(s)
+	if err == nil {
+		err = x.db.Allow(x.ctx, pair)
 	}
-	a, err := x.values.str(s.A, expectID)
 	if err != nil {
-		return err
-	}
-	b, err := x.values.str(s.B, expectID)
-	if err != nil {
-		return err
-	}
-	if err := db.Allow(x.ctx, a, b); err != nil {
 		return err
 	}
 	x.say("allowed")
 	return nil
+}
+
+// unallow runs UNALLOW 'a' 'b'.
+func (x *run) unallow(s *twoStmt) error {
+	pair, err := x.idPair(s)
+	if err == nil {
+		err = x.db.Unallow(x.ctx, pair)
+	}
+	if errors.Is(err, engine.ErrNotFound) {
+		e := errorAt(x.p.text, s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",
+			label(pair.A), label(pair.B))
+		e.Class, e.Err = ClassNotFound, engine.ErrNotFound
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	x.say("unallowed")
+	return nil
+}
+
+// idPair returns the two ids of a statement.
+func (x *run) idPair(s *twoStmt) (p engine.IDPair, err error) {
+	if p.A, err = x.values.str(s.A, expectID); err != nil {
+		return p, err
+	}
+	if p.B, err = x.values.str(s.B, expectID); err == nil && p.A == p.B {
+		e := errorAt(x.p.text, s.B.Pos.Offset, "", "%s twice: a pair is two documents", label(p.A))
+		e.Class = ClassParameter
+		err = e
+	}
+	return p, err
+}
+
+// allowed runs ALLOWED.
+func (x *run) allowed() {
+	x.answer([]string{"a", "b"}, func(yield func(Row, error) bool) {
+		for p := range x.snap.Allowed() {
+			if !yield(Row{p.A, p.B}, nil) {
+				return
+			}
+		}
+	})
 }
