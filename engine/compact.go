@@ -94,12 +94,12 @@ func (db *DB) compactAuto(ctx context.Context) error {
 
 // pickCompaction returns the numbers of the tables that are to be merged next, and their bytes; nil if none are.
 func (db *DB) pickCompaction() (numbers []uint64, bytes int64, err error) {
-	v, err := db.acquire()
+	s, err := db.Snapshot()
 	if err != nil {
 		return nil, 0, err
 	}
-	tables := db.sizes(v)
-	v.unref()
+	defer s.Close()
+	tables := s.sizes()
 	numbers = compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry())})
 	for _, t := range tables {
 		if slices.Contains(numbers, t.Number) {
@@ -109,15 +109,35 @@ func (db *DB) pickCompaction() (numbers []uint64, bytes int64, err error) {
 	return numbers, bytes, nil
 }
 
-// sizes describes a version to the compaction policy.
-func (db *DB) sizes(v *version) []compaction.Table {
+// sizes describes the tables to the compaction policy.
+func (s *Snapshot) sizes() []compaction.Table {
 	var ts []compaction.Table
-	for _, p := range v.parts {
-		ts = append(ts, compaction.Table{
+	for i := range s.version.parts {
+		p := &s.version.parts[i]
+		t := compaction.Table{
 			Number: p.meta.Number, Size: p.meta.Size, Docs: int64(p.meta.Docs), Dead: p.dead.count(), MaxTime: p.meta.MaxTime,
-		})
+		}
+		if s.since > s.dropBefore(p) {
+			t.MaxTime = math.MaxInt64
+		}
+		ts = append(ts, t)
 	}
 	return ts
+}
+
+// dropBefore returns the time, in microseconds, before which a compaction drops documents of p: that of expiry, if all writes in
+// the log are younger than those in p. A document of p may stand in the place of one that the log has. If it were dropped, a
+// replay would bring that one back, and it may not have expired.
+func (s *Snapshot) dropBefore(p *part) int64 {
+	for _, m := range s.mems {
+		if first := m.minSeq.Load(); first != 0 {
+			if first < p.meta.MaxSeq {
+				return math.MinInt64
+			}
+			break
+		}
+	}
+	return s.since
 }
 
 // expiry returns the time, in microseconds, before which documents have expired.
@@ -185,12 +205,13 @@ func (db *DB) mergeTables(ctx context.Context, snap *Snapshot, in []*part, progr
 	left := int64(0)
 	for i, p := range in {
 		readers[i] = p.Reader
+		since := snap.dropBefore(p)
 		inputs[i] = compaction.Input{
 			Reader: p.Reader,
-			Keep:   func(doc uint32) (bool, error) { return snap.alive(p, doc) },
-			Seq:    p.clampSeq,
+			Keep:   func(doc uint32) (bool, error) { return p.aliveAt(doc, snap.seq, since) },
+			Seq:    p.shiftSeq,
 		}
-		if p.meta.MaxTime >= snap.since {
+		if p.meta.MaxTime >= since {
 			left += int64(p.meta.Docs) - p.dead.count()
 		}
 	}

@@ -164,13 +164,11 @@ func (db *DB) allocFile() uint64 {
 	return n
 }
 
-// allocSeqs takes n sequence numbers and returns the first. Nothing is visible at them until its place is published.
-func (db *DB) allocSeqs(n uint64) uint64 {
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	first := db.seq + 1
-	db.publishLocked(db.seq + n)
-	return first
+// nextSeq returns the sequence number of the next write. It stays that only while writeMu is held.
+func (db *DB) nextSeq() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.seq + 1
 }
 
 // install makes parts the current version. The caller holds publishMu, writeMu and mu.

@@ -14,7 +14,7 @@ import (
 )
 
 // Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables, without the log.
-// Documents become visible and safe a table at a time; what was published stays when the process dies. While one table is
+// Documents become visible and safe a table at a time, and count as written then; what was published stays when the process dies. While one table is
 // written the documents of the next are gathered. One goroutine at a time may use a Loader; the database can be read and
 // written meanwhile, and other loaders may run. Tables are compacted when eight have been written, and at the end.
 type Loader struct {
@@ -158,8 +158,7 @@ func (l *Loader) next() error {
 	if err := l.db.writable(); err != nil {
 		return l.fail(err)
 	}
-	// In order of arrival the documents get their numbers, so that the order of writing is that of the input.
-	c.first = l.db.allocSeqs(uint64(len(c.docs)))
+	c.first = l.db.nextSeq()
 	l.writing, l.filling = c, newLoadChunk(len(c.docs))
 	if !l.o.Replace {
 		if err := l.stored.addChunk(c); err != nil {

@@ -18,7 +18,7 @@ type loadChunk struct {
 	blocks   [][]byte
 	sketches [][]uint32 // of docs; nil if none has one
 	marks    map[string]int64
-	first    uint64 // sequence number of the first of docs
+	first    uint64 // sequence number of the first of docs, if nothing is written before they are published
 	bytes    int    // of memory, about
 
 	// slots finds IDs: an open hash table with linear probing, of 1<<width slots. A slot is 0 or

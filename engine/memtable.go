@@ -40,7 +40,8 @@ type memtable struct {
 	cur    memView     // the writer's own
 	view   atomic.Pointer[memView]
 	bytes  int
-	maxSeq uint64 // of all writes in the log, deletes too
+	maxSeq uint64        // of all writes in the log, deletes too
+	minSeq atomic.Uint64 // likewise; 0 if there are none
 
 	mu   sync.RWMutex
 	byID map[string]*memDoc // newest version of an ID, alive or dead
@@ -76,6 +77,12 @@ func (m *memtable) add(d sstable.Document) {
 	}
 	m.cur.docs = append(m.cur.docs, md)
 	m.bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
+}
+
+// wrote notes that the log has the write with this number, in order.
+func (m *memtable) wrote(seq uint64) {
+	m.maxSeq = max(m.maxSeq, seq)
+	m.minSeq.CompareAndSwap(0, seq)
 }
 
 // publish lets new views see what was added.

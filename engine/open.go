@@ -428,16 +428,21 @@ func (db *DB) openTable(meta catalog.Table) (*table, error) {
 		return nil, err
 	}
 	info := r.Info()
+	t := &table{meta: meta, name: name, Reader: r, shift: meta.MinSeq - info.MinSeq,
+		remove: func() error { return db.fs.Remove(db.file(name)) }}
 	switch {
 	case r.Params() != db.params:
 		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.params), ErrParams)
 	case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:
 		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
+	case t.shiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:
+		err = base.Corruptf(catalogName, fmt.Sprintf("tables/%d", meta.Number), -1,
+			"sequence numbers %d to %d for those from %d to %d in %s", meta.MinSeq, meta.MaxSeq, info.MinSeq, info.MaxSeq, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return &table{meta: meta, name: name, Reader: r, remove: func() error { return db.fs.Remove(db.file(name)) }}, nil
+	return t, nil
 }
 
 // tidy removes what is left of files that the catalog does not list, and returns the numbers of the logs to replay in order.

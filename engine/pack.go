@@ -57,7 +57,7 @@ func (s *Snapshot) packInputs() ([]compaction.Input, error) {
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
 		inputs = append(inputs, compaction.Input{
-			Reader: p.Reader, Seq: p.clampSeq, Keep: func(doc uint32) (bool, error) { return s.alive(p, doc) },
+			Reader: p.Reader, Seq: p.shiftSeq, Keep: func(doc uint32) (bool, error) { return s.alive(p, doc) },
 		})
 	}
 	mem, err := s.memTable()
@@ -119,8 +119,9 @@ func (s *Snapshot) memTable() (*sstable.Reader, error) {
 }
 
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files are copied into it as they
-// are. A document whose ID is stored replaces the stored one. All of the files must have the database's parameters; they are
-// added one after the other, and an error leaves those before it added.
+// are. Their documents count as written now, file after file, those of one file in the order in which they were written before.
+// A document whose ID is stored replaces the stored one. All of the files must have the database's parameters; they are added
+// one after the other, and an error leaves those before it added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		if err := db.ingest(ctx, path); err != nil {
@@ -132,11 +133,6 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error {
 
 func (db *DB) ingest(ctx context.Context, path string) error {
 	if err := db.writable(); err != nil {
-		return err
-	}
-	// What is in the log is older than the table, but a document of another database has a number that does not say so:
-	// the log must be empty.
-	if err := db.Flush(ctx); err != nil {
 		return err
 	}
 	number := db.allocFile()
@@ -183,7 +179,7 @@ func copyFile(fsys vfs.FS, from, to string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// openForeign opens a table that came from elsewhere, after verifying all of it. All of its documents get one sequence number.
+// openForeign opens a table that came from elsewhere, after verifying all of it.
 func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
 	name := tableName(number)
 	f, err := db.fs.Open(db.file(name))
@@ -206,8 +202,6 @@ func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta.MinSeq = db.allocSeqs(1)
-	meta.MaxSeq = meta.MinSeq
 	return db.openTable(meta)
 }
 

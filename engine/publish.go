@@ -9,8 +9,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A publication is a table that becomes part of the database without having been in the log. Each of its documents replaces an
-// older one of the same ID; it is dead itself (stale) where a newer one was written meanwhile, or any one if replace is off.
+// A publication is a table that becomes part of the database without having been in the log. Its documents are written at the
+// moment it is published, and get their sequence numbers then, in the order of the numbers in the file: so the order of numbers
+// is that in which writes become visible, and a log that is replayed over the table has nothing in it that the table does not
+// follow. Each of the documents replaces the one that has its ID; if replace is off, it is dead on arrival instead.
 //
 // Which documents have the same ID is found out by merging the table's IDs with those of every other table: before the locks are
 // taken for the tables that there are (search), and under the locks for those that came since, and for the memtables (settle).
@@ -81,12 +83,15 @@ func (p *publication) run(ctx context.Context) error {
 	if err := db.writable(); err != nil {
 		return err
 	}
-	// A newer write that makes a document of the table stale must be safe before the document is given up.
+	// A write that makes a document of the table dead on arrival must be safe before the document is given up.
 	if err := db.syncLogLocked(); err != nil {
 		return db.fail(err)
 	}
 	if p.table != nil {
 		if err := p.settle(ctx); err != nil {
+			return err
+		}
+		if err := p.table.numberFrom(db.nextSeq()); err != nil {
 			return err
 		}
 	}
@@ -161,21 +166,15 @@ func (p *publication) settleMem(m *memtable) error {
 
 // settleOne decides which of two living documents of the same ID dies: that of the table, or the old one.
 func (p *publication) settleOne(doc uint32, old place) error {
-	seq, err := p.table.seqOf(doc)
-	if err != nil {
-		return err
-	}
-	oldSeq, err := old.seq()
-	if err != nil {
-		return err
-	}
-	oldTime, err := old.time()
-	if err != nil {
-		return err
-	}
-	if oldSeq > seq || !p.replace && oldTime >= p.db.expiry() {
-		p.own.Add(doc)
-		return nil
+	if !p.replace {
+		stored, err := old.time()
+		if err != nil {
+			return err
+		}
+		if stored >= p.db.expiry() {
+			p.own.Add(doc)
+			return nil
+		}
 	}
 	p.replaced++
 	if old.mem != nil {
@@ -211,7 +210,7 @@ func (p *publication) install() {
 	db := p.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	seq := db.seq + 1 // snapshots that are open keep what was replaced
+	first := db.seq + 1 // snapshots that are open keep what was replaced
 	var parts []part
 	for i := range db.current.parts {
 		at := db.current.parts[i]
@@ -223,12 +222,13 @@ func (p *publication) install() {
 	}
 	for _, d := range p.mem {
 		d.gone.Store(true)
-		d.dead.Store(seq)
+		d.dead.Store(first)
 	}
+	db.seq = first
 	if p.table != nil {
 		parts = append(parts, part{p.table, newTombstones(p.own)})
+		db.seq = p.table.meta.MaxSeq
 	}
-	db.seq = seq
 	for source, pos := range p.marks {
 		db.marks[source] = pos
 	}

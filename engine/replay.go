@@ -111,7 +111,7 @@ func (r *replay) apply(rec record) error {
 	if !rec.del && !newer {
 		db.active.add(rec.doc)
 	}
-	db.active.maxSeq = max(db.active.maxSeq, seq)
+	db.active.wrote(seq)
 	return nil
 }
 

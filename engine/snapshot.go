@@ -79,16 +79,7 @@ func (s *Snapshot) Seq() uint64 { return s.seq }
 func (s *Snapshot) memAlive(d *memDoc) bool { return d.aliveAt(s.seq) && d.Time >= s.since }
 
 // alive reports whether document doc of p is visible.
-func (s *Snapshot) alive(p *part, doc uint32) (bool, error) {
-	if p.dead.deadAt(doc, s.seq) {
-		return false, nil
-	}
-	if s.since <= p.meta.MinTime {
-		return true, nil
-	}
-	t, err := p.Time(doc)
-	return t >= s.since, err
-}
+func (s *Snapshot) alive(p *part, doc uint32) (bool, error) { return p.aliveAt(doc, s.seq, s.since) }
 
 // locate finds the visible document with this ID.
 func (s *Snapshot) locate(id string) (place, error) {

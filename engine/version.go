@@ -16,19 +16,38 @@ type table struct {
 	meta catalog.Table
 	name string // base name of the file
 	*sstable.Reader
+	shift    uint64       // added to the sequence numbers in the file, modulo 2^64
 	refs     atomic.Int32 // versions that list it
 	obsolete atomic.Bool  // no longer in the catalog: remove the file with the last reference
 	remove   func() error
 }
 
-// seqOf returns the sequence number of document doc. A table taken over from another database carries numbers that mean
-// nothing here; its entry in the catalog has the range that counts.
+// seqOf returns the sequence number of document doc. A table that was written before its numbers were given out, or by
+// another database, has numbers in its file that say only in which order its documents were written. Its entry in the
+// catalog has the range that they take in this database, as wide as that in the file.
 func (t *table) seqOf(doc uint32) (uint64, error) {
 	s, err := t.Seq(doc)
-	return t.clampSeq(s), err
+	return t.shiftSeq(s), err
 }
 
-func (t *table) clampSeq(stored uint64) uint64 { return min(max(stored, t.meta.MinSeq), t.meta.MaxSeq) }
+// shiftSeq returns the sequence number of a document that has the number stored in the file.
+func (t *table) shiftSeq(stored uint64) uint64 { return stored + t.shift }
+
+// numberFrom gives the documents, in their order of writing, sequence numbers from first on. The table must be in no version.
+func (t *table) numberFrom(first uint64) error {
+	more := t.meta.MaxSeq - t.meta.MinSeq // numbers beside the first
+	if first > maxTableSeq || more > maxTableSeq-first {
+		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
+			t.meta.MinSeq, t.meta.MaxSeq, t.name, first, ErrTooLarge)
+	}
+	t.shift += first - t.meta.MinSeq
+	t.meta.MinSeq, t.meta.MaxSeq = first, first+more
+	return nil
+}
+
+// maxTableSeq is the greatest sequence number that a document of a load or of an ingested table gets. What is above is left to
+// other writes: no file can take so many numbers that none remains for them.
+const maxTableSeq = 1 << 62
 
 func (t *table) unref() error {
 	if t.refs.Add(-1) > 0 {
@@ -130,6 +149,18 @@ func (t *tombstones) below(n uint32) int64 {
 type part struct {
 	*table
 	dead *tombstones
+}
+
+// aliveAt reports whether doc is alive at seq, and was stored at since, in microseconds, or later.
+func (p *part) aliveAt(doc uint32, seq uint64, since int64) (bool, error) {
+	if p.dead.deadAt(doc, seq) {
+		return false, nil
+	}
+	if since <= p.meta.MinTime {
+		return true, nil
+	}
+	t, err := p.Time(doc)
+	return t >= since, err
 }
 
 // A version is an immutable set of tables, newest first. It keeps its tables open until its last reference goes.

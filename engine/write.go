@@ -199,7 +199,7 @@ func (db *DB) applyLocked(r record) error {
 	} else {
 		db.active.add(r.doc)
 	}
-	db.active.maxSeq = r.doc.Seq
+	db.active.wrote(r.doc.Seq)
 	return nil
 }
 

@@ -32,4 +32,49 @@ var writeMutants = []mutant{
 		"b.DeleteVersion(r.id, e.Seq)", "_ = e\n\t\tb.Delete(r.id)",
 		"query", "^TestDeleteWhereSparesNewer$",
 	},
+	{
+		"load/numbers overlap the next write's", "engine/publish.go",
+		"db.seq = p.table.meta.MaxSeq\n", "db.seq = max(first, p.table.meta.MaxSeq-1)\n",
+		"engine", "^TestOrderOfWriting$",
+	},
+	{
+		"load/numbers from before it was published", "engine/publish.go",
+		"p.table.numberFrom(db.nextSeq())", "error(nil)",
+		"engine", "^Test(WritesBesidePublication|OrderOfWriting)$",
+	},
+	{
+		"ingest/order of writing lost", "engine/version.go",
+		"return stored + t.shift }", "return min(max(stored+t.shift, t.meta.MinSeq), t.meta.MinSeq) }",
+		"engine", "^TestIngestEqualsLoad$",
+	},
+	{
+		"ingest/no numbers left for others", "engine/version.go",
+		"|| more > maxTableSeq-first {", "{",
+		"engine", "^TestIngestNumbers$",
+	},
+	{
+		"ingest/table not verified", "engine/pack.go",
+		"err = r.Verify(ctx, nil)\n", "_ = ctx\n",
+		"engine", "^TestIngestDamaged$",
+	},
+	{
+		"catalog/numbers of a table not compared with its file", "engine/open.go",
+		"case t.shiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:", "case meta.MinSeq > meta.MaxSeq:",
+		"engine", "^TestCatalogNumbers$",
+	},
+	{
+		"compaction/drops what a replay would bring back", "engine/compact.go",
+		"if first < p.meta.MaxSeq {", "if false {",
+		"engine", "^TestExpiredAfterTheLog$",
+	},
+	{
+		"compaction/numbers of the file taken for the database's", "engine/compact.go",
+		"Seq:    p.shiftSeq,\n", "",
+		"engine", "^TestIngestEqualsLoad$",
+	},
+	{
+		"pack/numbers of the file taken for the database's", "engine/pack.go",
+		"Seq: p.shiftSeq, ", "",
+		"engine", "^TestIngestEqualsLoad$",
+	},
 }

@@ -1,0 +1,366 @@
+package engine
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A corpus is documents that come in shards, one after the other, with deletes behind some of them.
+type corpus struct {
+	shards  [][]Doc
+	deletes map[int][]string // after which shard which IDs go
+}
+
+// licences returns the example texts in shards, in an order of their own: that of writing is not that of IDs. Some are in two
+// shards.
+func licences(t *testing.T) corpus {
+	t.Helper()
+	f, err := os.Open("../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []Doc
+	lines := bufio.NewScanner(z)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); {
+		var d struct{ ID, Text string }
+		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, Doc{ID: d.ID, Text: d.Text, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, len(docs)))})
+	}
+	if err := lines.Err(); err != nil || len(docs) < 700 {
+		t.Fatal(len(docs), err)
+	}
+	return shuffled(docs, 4, 1)
+}
+
+// families returns short texts that were made from each other, some of them twice, and some without words.
+func families(n int) corpus {
+	r := rand.New(rand.NewPCG(6, 6))
+	var docs []Doc
+	var words []string
+	for i := range n {
+		if i%8 == 0 {
+			words = nil
+			for range 12 + r.IntN(20) {
+				words = append(words, fmt.Sprintf("w%d", r.IntN(300)))
+			}
+		}
+		text := slices.Clone(words)
+		if r.IntN(4) > 0 {
+			text[r.IntN(len(text))] = "other"
+		}
+		d := Doc{ID: fmt.Sprintf("f-%x", r.Uint32()), Text: strings.Join(text, " ")}
+		if r.IntN(20) == 0 {
+			d.Text = "..."
+		}
+		docs = append(docs, d)
+	}
+	return shuffled(docs, 5, 2)
+}
+
+// shuffled spreads documents over shards. A tenth of a shard's comes again in the next, and some are deleted between.
+func shuffled(docs []Doc, shards int, seed uint64) corpus {
+	r := rand.New(rand.NewPCG(seed, 8))
+	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	c := corpus{deletes: map[int][]string{}}
+	for s := range shards {
+		shard := slices.Clone(docs[s*len(docs)/shards : (s+1)*len(docs)/shards])
+		if s > 0 {
+			for i := range c.shards[s-1] {
+				if d := c.shards[s-1][i]; r.IntN(10) == 0 {
+					d.Text = "again, changed: " + d.Text
+					shard = slices.Insert(shard, r.IntN(len(shard)), d)
+				}
+			}
+		}
+		for i := range shard {
+			shard[i].Time = time.Unix(int64(1_700_000_000+1000*s+i), 0)
+			if r.IntN(30) == 0 && s%2 == 1 {
+				c.deletes[s] = append(c.deletes[s], shard[i].ID)
+			}
+		}
+		c.shards = append(c.shards, shard)
+	}
+	return c
+}
+
+// loadDocs loads into tables of a few dozen documents each.
+func loadDocs(t testing.TB, db *DB, docs []Doc, replace bool) LoadStats {
+	t.Helper()
+	l, err := db.NewLoader(context.Background(), LoadOptions{Replace: replace, MemoryBytes: 200_000, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		if err := l.Add(d); err != nil && (replace || !errors.Is(err, ErrExists)) {
+			t.Fatal(err)
+		}
+	}
+	stats, err := l.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+func deleteAll(t testing.TB, db *DB, ids []string) {
+	t.Helper()
+	var b Batch
+	for _, id := range ids {
+		b.Delete(id)
+	}
+	if err := db.Apply(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inOrder sorts documents by their numbers, which must differ.
+func inOrder(t testing.TB, es []Entry) []Entry {
+	t.Helper()
+	slices.SortFunc(es, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	for i := 1; i < len(es); i++ {
+		if es[i-1].Seq == es[i].Seq {
+			t.Fatalf("%s and %s have the same sequence number %d", es[i-1].ID, es[i].ID, es[i].Seq)
+		}
+	}
+	return es
+}
+
+// everything writes out what a database says: its documents in the order of writing, and all searches and joins.
+func everything(t testing.TB, db *DB) []string {
+	t.Helper()
+	ctx := context.Background()
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	es := collect(t, db.Entries(ctx, ""))
+	for i, e := range inOrder(t, es) {
+		d, err := db.Get(ctx, e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		say("document %d: %s %s %q %v %v %x", i, d.ID, d.Text, d.Fields, d.Time.UnixMicro(), e.HasFingerprint, e.Fingerprint)
+		if i%7 == 0 {
+			say("near %s: %v", e.ID, collect(t, db.Near(ctx, e.Fingerprint, 8)))
+			say("jaccard %s: %v", e.ID, collect(t, db.Jaccard(ctx, Doc{Text: d.Text}, 0.7)))
+		}
+	}
+	for _, by := range []Criterion{Near(3), Near(8), Jaccard(0.8)} {
+		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
+			say("pair %v: %v", by, p)
+		}
+		for _, mode := range []ClusterMode{Star, Components} {
+			for _, m := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Mode: mode})) {
+				say("cluster %v, %d: %v", by, mode, m)
+			}
+		}
+	}
+	return out
+}
+
+// TestIngestEqualsLoad makes a database by loading shards, and others by loading them elsewhere, packing and ingesting: all
+// answers are the same, also after a second pack, merging, reopening, and a power cut.
+func TestIngestEqualsLoad(t *testing.T) {
+	corpora := map[string]corpus{"licences": licences(t), "families": families(600)}
+	for name, c := range corpora {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			mem := vfs.NewMem(hostDir(t))
+			opts := &Options{fs: mem}
+			open := func(fs vfs.FS, path string) *DB {
+				o := *opts
+				o.fs = fs
+				db, err := Open(path, &o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { db.Close() })
+				return db
+			}
+			loaded := open(mem, "/loaded")
+			ingested := open(mem, "/ingested")
+			put(t, ingested, "gone", 1) // so that numbers differ
+			deleteAll(t, ingested, []string{"gone"})
+			for i, shard := range c.shards {
+				path := fmt.Sprintf("/shard%d", i)
+				db := open(mem, path)
+				loadDocs(t, db, shard, true)
+				loadDocs(t, loaded, shard, true)
+				if err := db.Pack(ctx, path+".sst", nil); err != nil {
+					t.Fatal(err)
+				}
+				if err := ingested.Ingest(ctx, path+".sst"); err != nil {
+					t.Fatal(err)
+				}
+				deleteAll(t, loaded, c.deletes[i])
+				deleteAll(t, ingested, c.deletes[i])
+			}
+			want := everything(t, loaded)
+			equal(t, "ingested", everything(t, ingested), want)
+			equal(t, "after a power cut", everything(t, open(mem.CrashClone(0, 1), "/ingested")), want)
+			if err := ingested.Pack(ctx, "/second.sst", nil); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "second pack", everything(t, open(mem, "/second.sst")), want)
+			second := open(mem, "/second")
+			if err := second.Ingest(ctx, "/second.sst"); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "second pack, ingested", everything(t, second), want)
+			if err := ingested.Compact(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "merged", everything(t, ingested), want)
+			if err := ingested.Close(); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "reopened", everything(t, open(mem, "/ingested")), want)
+		})
+	}
+}
+
+// tableOf writes a table of documents with these sequence numbers.
+func tableOf(t *testing.T, path string, params sstable.Params, seqs ...uint64) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sstable.NewWriter(f, params, sstable.WriterOptions{})
+	for i, seq := range seqs {
+		if err == nil {
+			err = w.Add(&sstable.Document{ID: fmt.Append(nil, filepath.Base(path), i), Fingerprint: uint64(i), HasFingerprint: true, Seq: seq})
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestIngestNumbers takes in tables with sequence numbers from anywhere: the order in each is kept, all come after what was
+// written before, and a table that would leave no numbers is refused.
+func TestIngestNumbers(t *testing.T) {
+	ctx := context.Background()
+	db, path := create4test(t, &Options{NoSketch: true, DisableAutoCompaction: true})
+	put(t, db, "before", 1)
+	dir := t.TempDir()
+	seqs := map[string][]uint64{
+		"zero": {3, 0, 1}, "top": {math.MaxUint64, math.MaxUint64 - 2, math.MaxUint64 - 1}, "wide": {5, 5 + 1<<60}, "empty": {},
+	}
+	want := []string{"before"}
+	for _, name := range []string{"zero", "top", "empty", "wide"} {
+		tableOf(t, filepath.Join(dir, name), db.params, seqs[name]...)
+		if err := db.Ingest(ctx, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		order := slices.Sorted(slices.Values(seqs[name]))
+		for _, seq := range order {
+			want = append(want, fmt.Sprint(name, slices.Index(seqs[name], seq)))
+		}
+	}
+	for name, numbers := range map[string][]uint64{"all": {0, math.MaxUint64}, "too many": {1, 1 << 62}} {
+		files := listed(t, path)
+		tableOf(t, filepath.Join(dir, name), db.params, numbers...)
+		if err := db.Ingest(ctx, filepath.Join(dir, name)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(numbers[1])) {
+			t.Errorf("%s: %v", name, err)
+		}
+		equal(t, "files after a refusal", listed(t, path), files)
+	}
+	put(t, db, "after", 2)
+	want = append(want, "after")
+	byNumber := func() (ids []string) {
+		for _, e := range inOrder(t, collect(t, db.Entries(ctx, ""))) {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	equal(t, "order", byNumber(), want)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	equal(t, "order, reopened", byNumber(), want)
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "order, merged", byNumber(), want)
+}
+
+func listed(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// TestIngestDamaged flips a bit in every kilobyte of a table: it is refused whole, and nothing of it stays.
+func TestIngestDamaged(t *testing.T) {
+	ctx := context.Background()
+	from, _ := create4test(t, nil)
+	for i := range 50 {
+		if err := from.Put(ctx, Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some text of %d ", i*i), 20)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed := filepath.Join(t.TempDir(), "packed.sst")
+	if err := from.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, path := create4test(t, nil)
+	put(t, db, "7", 7)
+	files := listed(t, path)
+	for at := 16; at < len(whole); at += 1000 {
+		damaged := slices.Clone(whole)
+		damaged[at] ^= 0x10
+		file := filepath.Join(t.TempDir(), "damaged.sst")
+		if err := os.WriteFile(file, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Ingest(ctx, file); !errors.Is(err, ErrCorruption) {
+			t.Errorf("byte %d flipped: %v", at, err)
+		}
+		equal(t, "documents", ids(t, db), []string{"7"})
+		equal(t, "files", listed(t, path), files)
+	}
+	if err := db.Ingest(ctx, packed); err != nil || len(ids(t, db)) != 50 {
+		t.Fatal(len(ids(t, db)), err)
+	}
+}
