@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -97,24 +98,35 @@ func (s *session) dotMode(arg string) error {
 		}
 		return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown format %q", arg), Hint: hint}
 	}
-	s.options.Format = f
+	s.options.Format, s.moded = f, true
 	return nil
 }
 
-// dotOutput sends rows to a file. It replaces what the file held, as a shell's > does.
+// dotOutput sends rows to a file, in the format that its ending says, unless .mode said one. The file is there, whole, when
+// .output names another or the session ends; it replaces what was there before, as a shell's > does.
 func (s *session) dotOutput(arg string) error {
 	if err := s.closeOutput(); err != nil {
 		return err
 	}
-	if arg == "" || arg == "-" || arg == "stdout" {
+	path := unquote(arg)
+	if path == "" || path == "stdout" || outfile.IsStdout(path) {
 		return nil
 	}
-	f, err := os.Create(unquote(arg))
+	kind, format := outfile.AnyRows, s.options.Format
+	if !s.moded {
+		kind = outfile.Rows
+		format = output.TSV
+		if f, ok := output.FormatOf(outfile.PlainName(path)); ok {
+			format = f
+		}
+	}
+	f, err := s.cfg.Outputs.Create(s.ctx, outputCommand, path, kind)
 	if err != nil {
+		s.cfg.Outputs.Release(outputCommand)
 		return err
 	}
 	s.outFile, s.out = f, f
-	s.options = output.Options{Format: s.options.Format}
+	s.options = output.Options{Format: format}
 	return nil
 }
 
@@ -130,6 +142,7 @@ func (s *session) dotRead(arg string) error {
 		return err
 	}
 	defer f.Close()
+	s.cfg.Outputs.UsesFile(f, "a file that was read")
 	s.depth++
 	defer func() { s.depth-- }()
 	return s.runScript(f, f.Name())

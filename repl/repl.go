@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -41,8 +42,12 @@ type Config struct {
 	Interactive bool
 	// Output says how rows are written; output.Detect has good defaults.
 	Output output.Options
+	// FormatSet says that Output.Format was asked for: then .output goes by it, and not by the name of the file.
+	FormatSet bool
 	// Version is shown in the greeting.
 	Version string
+	// Outputs opens the files of .output. nil is one that keeps them from the database.
+	Outputs *outfile.Guard
 	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state folder.
 	HistoryFile string
 
@@ -54,9 +59,10 @@ type session struct {
 	cfg     Config
 	ctx     context.Context
 	out     io.Writer // where rows go: cfg.Out, or the file of .output
-	outFile *os.File
+	outFile *outfile.Writer
 	options output.Options
 
+	moded   bool // .mode, or who called, has said the format
 	timer   bool // say how long statements took
 	explain bool // show the plan before the rows
 	stats   bool // show the work after the rows
@@ -84,7 +90,11 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if cfg.Interactive && cfg.Output.MaxRows == 0 {
 		cfg.Output.MaxRows = promptRows
 	}
-	return &session{cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, timer: cfg.Output.Terminal}
+	if cfg.Outputs == nil {
+		cfg.Outputs = &outfile.Guard{}
+		cfg.Outputs.Uses(cfg.DB.Path(), "the database")
+	}
+	return &session{cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, moded: cfg.FormatSet, timer: cfg.Output.Terminal}
 }
 
 // Run reads statements and dot-commands until the input ends, and returns the exit status. A person's errors are shown
@@ -95,63 +105,66 @@ func newSession(ctx context.Context, cfg Config) *session {
 // Ctrl-C then.
 func Run(ctx context.Context, cfg Config) int {
 	s := newSession(ctx, cfg)
-	defer s.close()
 	if s.cfg.Interactive {
-		return s.converse()
+		code := s.converse()
+		s.no, s.damage = false, false // they were shown
+		return s.ended(nil, code)
 	}
-	if err := s.runScript(s.cfg.In, ""); err != nil {
-		return s.failed(err)
-	}
-	if s.damage {
-		return ExitNo
-	}
-	return ExitOK
+	err := s.runScript(s.cfg.In, "")
+	s.no = false
+	return s.ended(err, ExitOK)
 }
 
 // Exec runs commands in order, each some statements or a dot-command, and returns the exit status: ExitNo if the last
 // of them looked for documents and found none, or one of them found damage.
 func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)
-	defer s.close()
+	var err error
 	for _, c := range commands {
-		if err := s.runText(c); err != nil {
-			return s.failed(err)
-		}
-		if s.quit {
+		if err = s.runText(c); err != nil || s.quit {
 			break
 		}
 	}
-	if s.no || s.damage {
-		return ExitNo
-	}
-	return ExitOK
+	return s.ended(err, ExitOK)
 }
 
-// failed shows the error that ended a script, and returns the exit status.
-func (s *session) failed(err error) int {
-	s.showError(err)
-	if s.ctx.Err() != nil {
-		return ExitInterrupt
+// ended completes or, after an error that ended a script, drops the file of .output, shows the error, and returns the exit
+// status, which is code where nothing was wrong.
+func (s *session) ended(err error, code int) int {
+	if err != nil && s.outFile != nil {
+		s.outFile.Abort()
+		s.outFile = nil
 	}
-	return ExitError
-}
-
-// close closes the file of .output.
-func (s *session) close() {
-	if err := s.closeOutput(); err != nil {
+	if err == nil {
+		err = s.closeOutput()
+	}
+	switch {
+	case err != nil:
 		s.showError(err)
+		if s.ctx.Err() != nil {
+			return ExitInterrupt
+		}
+		return ExitError
+	case s.no || s.damage:
+		return max(code, ExitNo)
 	}
+	return code
 }
 
+// closeOutput completes the file of .output: now it gets its name.
 func (s *session) closeOutput() error {
 	if s.outFile == nil {
 		return nil
 	}
-	err := s.outFile.Close()
+	err := s.outFile.Commit()
 	s.outFile, s.out = nil, s.cfg.Out
 	s.options = withFormat(s.cfg.Output, s.options.Format)
+	s.cfg.Outputs.Release(outputCommand)
 	return err
 }
+
+// outputCommand is what the opener of outputs calls the files of .output.
+const outputCommand = ".output"
 
 // withFormat returns o with another format.
 func withFormat(o output.Options, f output.Format) output.Options {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,7 +83,7 @@ var masks = map[*regexp.Regexp]string{
 //	exec [format=F]       each line of the input is an argument
 //	converse [format=F]   each line of the input is typed
 //	file NAME             writes the input to a file in a folder that $DIR stands for
-//	cat NAME              shows a file
+//	cat NAME              shows a file, or says that there is none
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t)
@@ -98,7 +99,7 @@ func TestGolden(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				cfg.Output.Format = f
+				cfg.Output.Format, cfg.FormatSet = f, true
 			}
 			status := 0
 			switch d.Cmd {
@@ -118,6 +119,9 @@ func TestGolden(t *testing.T) {
 				return ""
 			case "cat":
 				b, err := os.ReadFile(filepath.Join(dir, d.CmdArgs[0].Key))
+				if errors.Is(err, fs.ErrNotExist) {
+					return "there is none"
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // app is what the commands share.
@@ -22,6 +23,8 @@ type app struct {
 	global globalFlags
 	out    io.Writer // standard output: data
 	err    io.Writer // standard error: talk
+
+	outputs outfile.Guard // opens them
 
 	watch    sync.Once
 	ctx      context.Context
@@ -70,6 +73,7 @@ func (a *app) onExit(f func()) {
 
 // cleanUp removes what must not outlive the process.
 func (a *app) cleanUp() {
+	a.outputs.Abort()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, f := range a.cleaners {

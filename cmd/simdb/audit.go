@@ -6,68 +6,69 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/outfile"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // auditRow is a line of the audit: a line of the input that is not in the output, and why. Together the kept lines and
 // the audit are all that was read.
 type auditRow struct {
-	ID     *string `json:"id"`
-	Keeper *string `json:"keeper"`
+	ID         *string `json:"id"` // null, as all that is not known, for a rejected line
+	File       string  `json:"file"`
+	Line       int64   `json:"line"`
+	Keeper     *string `json:"keeper"`
+	KeeperFile *string `json:"keeper_file"`
+	KeeperLine *int64  `json:"keeper_line"`
 	*auditDistance
 	*auditScore
-	Rule   string `json:"rule"`
-	File   string `json:"file"`
-	Line   int64  `json:"line"`
-	Reason string `json:"reason,omitempty"` // of a rejected line
+	Rule    string `json:"rule"`
+	Cluster *int   `json:"cluster"`
+	Reason  string `json:"reason,omitempty"` // of a rejected line
 
-	keeper int64 // whose ID is still needed, -1 for none
+	keeper int64 // whose place is still needed, -1 for none
 }
 
 // auditDistance is how far a document is from its keeper: of --near.
 type auditDistance struct {
-	Distance *int `json:"distance"` // null for a rejected line
+	Distance *int `json:"distance"`
 }
 
 // auditScore is how similar a document is to its keeper: of --jaccard.
 type auditScore struct {
-	Score *float64 `json:"score"` // null, as the others, for a rejected line
+	Score *float64 `json:"score"`
 	Error *float64 `json:"error"`
 	Exact *bool    `json:"exact"`
 }
 
+// place is where a document stands. Its id alone does not say: ids may come again in other files.
+type place struct {
+	id, file string
+	line     int64
+}
+
 // audit writes audit rows in the order of the input. Where a document is kept that comes later than one that is
-// dropped for it, rows wait until its ID is known.
+// dropped for it, rows wait until its place is known.
 type audit struct {
 	w       *outfile.Writer // nil: no audit is written
 	e       *json.Encoder
-	dropped map[int64]member
-	rule    string
-	scores  bool              // rows have scores, not distances
-	keepers map[int64]*string // IDs of documents for which others are dropped; nil until they are met
+	keep    *ranking
+	scores  bool             // rows have scores, not distances
+	keepers map[int64]*place // of documents for which others are dropped; nil until they are met
 	waiting []auditRow
 }
 
-// newAudit starts the audit of a run that drops these documents.
-func newAudit(path string, dropped map[int64]member, rule keepRule, scores bool) (*audit, error) {
-	a := &audit{dropped: dropped, rule: rule.name, scores: scores, keepers: map[int64]*string{}}
-	if rule.field != "" {
-		a.rule += ":" + rule.field
+// newAudit starts the audit of a run.
+func newAudit(d *dedup) *audit {
+	a := &audit{w: d.auditTo, keep: &d.keep, scores: d.c.Jaccard != nil, keepers: map[int64]*place{}}
+	if a.w == nil {
+		return a
 	}
-	if path == "" {
-		return a, nil
-	}
-	for _, m := range dropped {
+	for _, m := range d.dropped {
 		a.keepers[m.keeper] = nil
-	}
-	var err error
-	if a.w, err = outfile.Create(path); err != nil {
-		return nil, err
 	}
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
-	return a, nil
+	return a
 }
 
 // document takes note of the document n, which is dropped or is not.
@@ -77,12 +78,12 @@ func (a *audit) document(n int64, rec *input.Record, m member, dropped bool) err
 	}
 	if !dropped {
 		if _, is := a.keepers[n]; is {
-			a.keepers[n] = &rec.Doc.ID
+			a.keepers[n] = &place{rec.Doc.ID, rec.File, rec.Line}
 			return a.release()
 		}
 		return nil
 	}
-	row := auditRow{ID: &rec.Doc.ID, Rule: a.rule, File: rec.File, Line: rec.Line, keeper: m.keeper}
+	row := auditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Line, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, keeper: m.keeper}
 	if a.scores {
 		row.auditScore = &auditScore{&m.match.Score, &m.match.Error, &m.match.Exact}
 	} else {
@@ -113,9 +114,11 @@ func (a *audit) release() error {
 	for i := range a.waiting {
 		r := &a.waiting[i]
 		if r.keeper >= 0 {
-			if r.Keeper = a.keepers[r.keeper]; r.Keeper == nil {
+			p := a.keepers[r.keeper]
+			if p == nil {
 				break
 			}
+			r.Keeper, r.KeeperFile, r.KeeperLine = &p.id, &p.file, &p.line
 		}
 		if err := a.e.Encode(r); err != nil {
 			return err
@@ -124,19 +127,6 @@ func (a *audit) release() error {
 	}
 	a.waiting = a.waiting[done:]
 	return nil
-}
-
-func (a *audit) commit() error {
-	if a.w == nil {
-		return nil
-	}
-	return a.w.Commit()
-}
-
-func (a *audit) abort() {
-	if a.w != nil {
-		a.w.Abort()
-	}
 }
 
 // summary says what was done, in words that need no manual.
@@ -164,6 +154,9 @@ func (d *dedup) summary(start time.Time) {
 	}
 	if d.empty > 0 {
 		row("empty", d.empty, share(d.empty), "have no words; they match nothing and are kept")
+	}
+	if n := d.keep.missing; n > 0 {
+		row("no value", n, share(n), fmt.Sprintf("have no %s to go by: the others go before them, and among them the first", d.c.Keep.field))
 	}
 	if d.badUTF8 > 0 {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")

@@ -18,7 +18,7 @@ import (
 
 // hashCmd is `simdb hash`.
 type hashCmd struct {
-	Files   []string `arg:"" name:"file" help:"Files with one text each; - is standard input."`
+	Files   []string `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
 	Shingle int      `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
 	Sketch  int      `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	Bits    int      `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`

@@ -40,7 +40,7 @@ func (a *app) statement(db *engine.DB, f rowFlags, text string, args ...any) err
 
 // statsCmd is `simdb stats`.
 type statsCmd struct {
-	DB string `arg:"" help:"The database."`
+	DB string `arg:"" file:"db" help:"The database."`
 	rowFlags
 }
 
@@ -56,7 +56,7 @@ func (c *statsCmd) Run(a *app) (err error) {
 
 // whyCmd is `simdb why`.
 type whyCmd struct {
-	DB string `arg:"" help:"The database."`
+	DB string `arg:"" file:"db" help:"The database."`
 	A  string `arg:"" help:"The id of a document."`
 	B  string `arg:"" help:"The id of another."`
 	rowFlags
@@ -79,7 +79,7 @@ func (c *whyCmd) Run(a *app) (err error) {
 
 // checkCmd is `simdb check`.
 type checkCmd struct {
-	DB string `arg:"" help:"The database."`
+	DB string `arg:"" file:"db" help:"The database."`
 	rowFlags
 }
 
@@ -109,9 +109,11 @@ func (c *checkCmd) Run(a *app) (err error) {
 func (c *checkCmd) damage(a *app, problems []error) error {
 	if len(problems) == 0 {
 		a.say("no damage was found")
-		return nil
+		if c.Output == "" && !c.Format.set {
+			return nil
+		}
 	}
-	_, err := a.rows(c.rowFlags, []string{"file", "section", "offset", "problem"}, func(row func(...any) error) error {
+	found, err := a.rows(c.rowFlags, []string{"file", "section", "offset", "problem"}, func(row func(...any) error) error {
 		for _, p := range problems {
 			place := []any{nil, nil, nil, p.Error()}
 			if e, ok := errors.AsType[*engine.CorruptionError](p); ok {
@@ -126,7 +128,7 @@ func (c *checkCmd) damage(a *app, problems []error) error {
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil || !found {
 		return err
 	}
 	a.say("%s: damage was found", c.DB)
@@ -135,7 +137,7 @@ func (c *checkCmd) damage(a *app, problems []error) error {
 
 // compactCmd is `simdb compact`.
 type compactCmd struct {
-	DB string `arg:"" help:"The database."`
+	DB string `arg:"" file:"db" help:"The database."`
 }
 
 // Run compacts the database.
@@ -168,7 +170,7 @@ func (c *compactCmd) Run(a *app) (err error) {
 
 // pruneCmd is `simdb prune`.
 type pruneCmd struct {
-	DB    string `arg:"" help:"The database."`
+	DB    string `arg:"" file:"db" help:"The database."`
 	Older age    `required:"" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
 }
 
@@ -194,7 +196,7 @@ type debugCmd struct {
 
 // layoutCmd is `simdb debug layout`.
 type layoutCmd struct {
-	File string `arg:"" help:"A table file (.sst)."`
+	File string `arg:"" file:"in" help:"A table file (.sst)."`
 }
 
 // Run describes the table.

@@ -14,8 +14,8 @@ import (
 
 // loadCmd is `simdb load`.
 type loadCmd struct {
-	DB    string   `arg:"" help:"The database; it is created if there is none."`
-	Files []string `arg:"" name:"file" help:"Files with documents; - is standard input."`
+	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents; - is standard input."`
 
 	inputFormat
 	inputFlags
@@ -87,12 +87,12 @@ func (c *loadCmd) Run(a *app) (err error) {
 	}
 	l.meter = a.meter()
 	defer l.meter.Stop()
-	if l.rejects, err = newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
+	if l.rejects, err = a.newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
 		return err
 	}
 	stats, err := l.run()
 	l.meter.Stop()
-	err = errors.Join(err, l.rejects.close())
+	err = errors.Join(err, l.rejects.close(err))
 	l.summary(stats, start)
 	if err != nil {
 		return err

@@ -54,6 +54,9 @@ func run(args []string) int {
 	if err != nil {
 		return a.misuse(err, args)
 	}
+	if err := a.declare(ctx); err != nil {
+		return a.fail(err)
+	}
 	if err := ctx.Run(a); err != nil {
 		return a.fail(err)
 	}

@@ -15,12 +15,12 @@ import (
 
 // matchCmd is `simdb match`.
 type matchCmd struct {
-	DB   string `arg:"" help:"The database."`
-	File string `arg:"" help:"A file with documents; - is standard input."`
+	DB   string `arg:"" file:"db" help:"The database."`
+	File string `arg:"" file:"in" help:"A file with documents; - is standard input."`
 	criterionFlags
 	noVerifyFlag
 	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
-	Output string `short:"o" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
+	Output string `short:"o" file:"lines" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
 	inputFormat
 	inputFlags
 	rejectFlags
@@ -34,9 +34,6 @@ func (c *matchCmd) Run(a *app) (err error) {
 	src, err := newSources([]string{c.File})
 	if err != nil {
 		return err
-	}
-	if c.Output != "" && same(c.Output, c.File) {
-		return fmt.Errorf("-o %s would overwrite the input file", c.Output)
 	}
 	open := a.openForReading
 	if c.Add {
@@ -57,7 +54,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	defer in.Close()
 	m := a.meter()
 	defer m.Stop()
-	rejects, err := newRejects(c.rejectFlags, a.talk(m))
+	rejects, err := a.newRejects(c.rejectFlags, a.talk(m))
 	if err != nil {
 		return err
 	}
@@ -67,7 +64,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	}
 	err = t.run(a, in)
 	m.Stop()
-	err = errors.Join(err, rejects.close())
+	err = errors.Join(err, rejects.close(err))
 	a.say("%s read, %s of them new; %s rejected; %s", count(t.read, "document"), progress.Number(t.fresh),
 		count(rejects.n, "line"), seconds(start))
 	return err
@@ -87,7 +84,7 @@ type matching struct {
 // run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
 // nobody waits for.
 func (t *matching) run(a *app, in *input.File) error {
-	out, err := a.sink(t.c.Output, output.Options{})
+	out, err := a.sink(t.c.Output, linesOf(in.Format()), output.Options{})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 // packCmd is `simdb pack`.
 type packCmd struct {
-	DB     string `arg:"" help:"The database."`
-	Output string `arg:"" name:"file" help:"The table file to write (.sst); it must not exist."`
+	DB     string `arg:"" file:"db" help:"The database."`
+	Output string `arg:"" file:"table" name:"file" help:"The table file to write (.sst); it must not exist."`
 }
 
 // Run packs the database.
@@ -39,8 +39,8 @@ func (c *packCmd) Run(a *app) (err error) {
 
 // ingestCmd is `simdb ingest`.
 type ingestCmd struct {
-	DB    string   `arg:"" help:"The database."`
-	Files []string `arg:"" name:"file" help:"Table files (.sst), of the same parameters as the database."`
+	DB    string   `arg:"" file:"db" help:"The database."`
+	Files []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
 }
 
 // Run adds the tables.

@@ -6,7 +6,7 @@ import (
 
 // pairsCmd is `simdb pairs`.
 type pairsCmd struct {
-	DB        string `arg:"" help:"The database."`
+	DB        string `arg:"" file:"db" help:"The database."`
 	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
 	criterionFlags
 	verifyFlag
@@ -42,7 +42,7 @@ func (c *pairsCmd) Run(a *app) (err error) {
 
 // clustersCmd is `simdb clusters`.
 type clustersCmd struct {
-	DB   string `arg:"" help:"The database."`
+	DB   string `arg:"" file:"db" help:"The database."`
 	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
 	criterionFlags
 	verifyFlag

@@ -42,7 +42,7 @@ const (
 
 // planCmd is `simdb plan`.
 type planCmd struct {
-	Files   []string `arg:"" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
+	Files   []string `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
 	N       quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K       distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout  []string `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`

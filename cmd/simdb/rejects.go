@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/outfile"
 )
 
 // shownRejects is how many bad lines are shown; all are counted.
@@ -18,7 +17,7 @@ const shownRejects = 10
 
 // rejectFlags say what becomes of lines that can't be used.
 type rejectFlags struct {
-	Rejects   string `placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
+	Rejects   string `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
 	MaxErrors int64  `default:"-1" placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
 }
 
@@ -28,22 +27,18 @@ type rejects struct {
 	max  int64
 	n    int64
 	path string
-	file *os.File // nil where they are not kept
-	buf  *bufio.Writer
+	file *outfile.Writer // nil where they are not kept
 }
 
 // newRejects opens the file of --rejects. Lines are shown on talk.
-func newRejects(f rejectFlags, talk io.Writer) (*rejects, error) {
+func (a *app) newRejects(f rejectFlags, talk io.Writer) (*rejects, error) {
 	r := &rejects{talk: talk, max: f.MaxErrors, path: f.Rejects}
 	if f.Rejects == "" {
 		return r, nil
 	}
 	var err error
-	if r.file, err = os.Create(f.Rejects); err != nil {
-		return nil, err
-	}
-	r.buf = bufio.NewWriter(r.file)
-	return r, nil
+	r.file, err = a.create("--rejects", f.Rejects, outfile.JSONLines)
+	return r, err
 }
 
 // rejected is a line of the rejects file. What is not UTF-8 is in RawBase64.
@@ -92,19 +87,20 @@ func (r *rejects) keep(is *input.Issue) error {
 	if is.Size > int64(len(is.Raw)) {
 		line.Cut = is.Size
 	}
-	e := json.NewEncoder(r.buf)
+	e := json.NewEncoder(r.file)
 	e.SetEscapeHTML(false)
 	return e.Encode(line)
 }
 
-// close completes the file.
-func (r *rejects) close() error {
+// close completes the file, also after a failure, as its lines are needed then. What failed before any line was rejected
+// leaves an earlier file alone.
+func (r *rejects) close(failure error) error {
 	if r.file == nil {
 		return nil
 	}
-	err := r.buf.Flush()
-	if e := r.file.Close(); err == nil {
-		err = e
+	if failure != nil && r.n == 0 {
+		r.file.Abort()
+		return nil
 	}
-	return err
+	return r.file.Commit()
 }

@@ -1,21 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
 
 // rowFlags say how and where rows are written.
 type rowFlags struct {
 	Format rowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
-	Output string    `short:"o" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl and .json set the format."`
+	Output string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json and .tsv set the format, .gz and .zst after it compress."`
 }
 
 // rowFormat is an output.Format, or none.
@@ -34,9 +34,9 @@ func (f *rowFormat) UnmarshalText(text []byte) (err error) {
 // options returns how rows are to be written to standard output, or to the file of -o.
 func (f rowFlags) options() output.Options {
 	o := output.Options{Format: output.TSV}
-	if f.Output == "" {
+	if outfile.IsStdout(cmp.Or(f.Output, "-")) {
 		o = output.Detect(os.Stdout)
-	} else if named, err := output.ParseFormat(strings.TrimPrefix(filepath.Ext(plainName(f.Output)), ".")); err == nil {
+	} else if named, ok := output.FormatOf(outfile.PlainName(f.Output)); ok {
 		o.Format = named
 	}
 	if f.Format.set {
@@ -45,9 +45,12 @@ func (f rowFlags) options() output.Options {
 	return o
 }
 
-// plainName is a file's name without the ending of a compression.
-func plainName(name string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+// kind is what the rows are to the opener of outputs.
+func (f rowFlags) kind() outfile.Kind {
+	if f.Format.set {
+		return outfile.AnyRows
+	}
+	return outfile.Rows
 }
 
 // sink is where data goes: standard output, a pager on a terminal, or a file.
@@ -58,20 +61,18 @@ type sink struct {
 	pipe  io.WriteCloser
 }
 
-// sink opens the place where data goes: the file called name, or standard output if that is "" or "-".
-func (a *app) sink(name string, o output.Options) (*sink, error) {
-	if name == "" || name == "-" {
+// sink opens the place where data goes: the file of -o called name, or standard output if that is "" or "-".
+func (a *app) sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
+	if outfile.IsStdout(cmp.Or(name, "-")) {
 		if o.Terminal {
 			return a.page()
 		}
 		return &sink{Writer: a.out}, nil
 	}
-	a.context() // so that Ctrl-C removes what is half written, too
-	w, err := outfile.Create(name)
+	w, err := a.create("-o", name, kind)
 	if err != nil {
 		return nil, err
 	}
-	a.onExit(w.Abort)
 	return &sink{Writer: w, file: w}, nil
 }
 
@@ -124,7 +125,7 @@ func (s *sink) close(failure error) error {
 // rows runs write, which writes rows with the given columns, and reports whether there were any.
 func (a *app) rows(f rowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
 	o := f.options()
-	to, err := a.sink(f.Output, o)
+	to, err := a.sink(f.Output, f.kind(), o)
 	if err != nil {
 		return false, err
 	}

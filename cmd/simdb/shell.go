@@ -20,7 +20,7 @@ import (
 
 // shellCmd is `simdb DB ['STATEMENT'...]`.
 type shellCmd struct {
-	DB         string   `arg:"" help:"The database."`
+	DB         string   `arg:"" file:"db" help:"The database."`
 	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
 	Create     bool     `help:"Create the database if there is none."`
 	rowFlags
@@ -42,11 +42,11 @@ func (c *shellCmd) Run(a *app) (err error) {
 	}
 	defer closing(db, &err)
 	options := c.options()
-	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, Version: version()}
+	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, FormatSet: c.Format.set, Version: version(), Outputs: &a.outputs}
 	if interactive {
 		return exit(repl.Run(ctx, cfg))
 	}
-	to, err := a.sink(c.Output, options)
+	to, err := a.sink(c.Output, c.kind(), options)
 	if err != nil {
 		return err
 	}

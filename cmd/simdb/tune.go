@@ -16,7 +16,7 @@ import (
 
 // tuneCmd is `simdb tune`.
 type tuneCmd struct {
-	Data   string   `arg:"" name:"db|file" help:"A database, or a file with documents; - is standard input."`
+	Data   string   `arg:"" file:"in" name:"db|file" help:"A database, or a file with documents; - is standard input."`
 	Sample quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Texts  bool     `help:"Show the texts of the examples, not their ids."`
 	inputFlags

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,19 @@ func ParseFormat(name string) (Format, error) {
 		}
 	}
 	return 0, fmt.Errorf("unknown format %q: it is one of %s", name, strings.Join(formatNames[:], ", "))
+}
+
+// FormatOf returns the format that the ending of a file's name says.
+func FormatOf(name string) (Format, bool) {
+	ending := strings.TrimPrefix(filepath.Ext(name), ".")
+	switch strings.ToLower(ending) {
+	case "ndjson":
+		return JSONL, true
+	case "tab":
+		return TSV, true
+	}
+	f, err := ParseFormat(ending)
+	return f, err == nil
 }
 
 // String returns the name of f.

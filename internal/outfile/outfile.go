@@ -1,5 +1,5 @@
 // Package outfile writes output files that are there whole or not at all: they are written beside their place under
-// another name and renamed when they are complete. Names that end in .gz and .zst are compressed.
+// another name and renamed when they are complete. Names that end in .gz and .zst are compressed. A Guard opens them.
 package outfile
 
 import (
@@ -9,54 +9,42 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Writer is an output file in the making.
 type Writer struct {
+	guard  *Guard
+	flag   string
 	path   string
-	file   *os.File // nil where the output is no file of ours
+	file   *os.File // nil for standard output
 	direct bool     // the path is written itself: standard output, a pipe or a device
 	buf    *bufio.Writer
 	zip    io.WriteCloser // between the caller and buf, or nil
 	err    error          // the first error
 }
 
-// Stdout returns a Writer of standard output; w is it.
-func Stdout(w io.Writer) *Writer {
+// stdout returns a Writer of standard output; w is it.
+func stdout(w io.Writer) *Writer {
 	return &Writer{path: "standard output", direct: true, buf: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// Create begins to write the file at path.
-func Create(path string) (*Writer, error) {
-	w := &Writer{path: path}
-	var err error
-	if st, e := os.Stat(path); e == nil && !st.Mode().IsRegular() {
-		if st.IsDir() {
-			return nil, fmt.Errorf("%s is a folder", path)
-		}
-		w.direct = true
-		w.file, err = os.OpenFile(path, os.O_WRONLY, 0)
-	} else {
-		w.file, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	}
-	if err != nil {
-		return nil, err
-	}
+// begin makes the buffers of an open file.
+func (w *Writer) begin() (err error) {
 	w.buf = bufio.NewWriterSize(w.file, 256<<10)
-	switch filepath.Ext(strings.ToLower(path)) {
-	case ".gz":
+	switch compression(w.path) {
+	case "gzip":
 		w.zip = gzip.NewWriter(w.buf)
-	case ".zst":
+	case "zstd":
 		if w.zip, err = zstd.NewWriter(w.buf); err != nil {
 			w.Abort()
-			return nil, err
 		}
 	}
-	return w, nil
+	return err
 }
 
 // Write adds to the file.
@@ -82,7 +70,35 @@ func (w *Writer) Flush() error {
 }
 
 // Commit completes the file, makes it durable and gives it its name.
-func (w *Writer) Commit() error {
+func (w *Writer) Commit() error { return Commit(w) }
+
+// Commit completes files and then gives all of them their names; if one can't be completed, none gets its name. A nil
+// Writer counts as complete.
+func Commit(ws ...*Writer) error {
+	var err error
+	for _, w := range ws {
+		if w != nil && err == nil {
+			err = w.finish()
+		}
+	}
+	for _, w := range ws {
+		if w != nil && err == nil {
+			err = w.publish()
+		}
+	}
+	if err != nil {
+		for _, w := range ws {
+			if w != nil {
+				w.Abort()
+			}
+		}
+	}
+	return err
+}
+
+// finish writes what is left, makes it durable and closes the file. It checks once more that nothing else would be lost by
+// giving the file its name.
+func (w *Writer) finish() error {
 	err := w.err
 	if w.zip != nil && err == nil {
 		err = w.zip.Close()
@@ -90,23 +106,21 @@ func (w *Writer) Commit() error {
 	if err == nil {
 		err = w.buf.Flush()
 	}
-	if w.file == nil {
+	switch {
+	case w.file == nil:
 		return err
-	}
-	if w.direct {
+	case w.direct:
 		return errors.Join(err, w.file.Close())
+	case err == nil:
+		_, _, err = w.guard.look(w.flag, w.path)
 	}
 	if err == nil {
 		err = w.settle()
 	}
-	if err != nil {
-		w.Abort()
-		return err
-	}
-	return os.Rename(w.file.Name(), w.path)
+	return err
 }
 
-// settle gives the file the permissions of the one it replaces, or the usual ones, and closes it.
+// settle gives the file the permissions of the one it replaces, or the usual ones, makes it durable and closes it.
 func (w *Writer) settle() error {
 	mode := os.FileMode(0o666) &^ umask()
 	if st, err := os.Stat(w.path); err == nil {
@@ -119,6 +133,17 @@ func (w *Writer) settle() error {
 		return err
 	}
 	return w.file.Close()
+}
+
+// publish gives the finished file its name, which is durable then.
+func (w *Writer) publish() error {
+	if w.file == nil || w.direct {
+		return nil
+	}
+	if err := os.Rename(w.file.Name(), w.path); err != nil {
+		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
+	}
+	return vfs.Disk.SyncDir(filepath.Dir(w.path))
 }
 
 // Abort drops the file; after Commit it does nothing. It may be called while another goroutine writes, to clean up

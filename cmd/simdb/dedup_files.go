@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// spool copies standard input and other files that can't be read twice.
+func (d *dedup) spool(dir string) error {
+	for i, name := range d.names {
+		src := os.Stdin
+		if name != "-" {
+			st, err := os.Stat(name)
+			if err != nil {
+				return err
+			}
+			if st.Mode().IsRegular() {
+				d.files = append(d.files, name)
+				continue
+			}
+			if src, err = os.Open(name); err != nil {
+				return err
+			}
+			defer src.Close()
+		}
+		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))
+		to, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		d.meter.Report(engine.Progress{Stage: "read standard input"})
+		copied := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(to, src)
+			copied <- errors.Join(err, to.Close())
+		}()
+		select {
+		case err = <-copied:
+		case <-d.a.context().Done(): // the read that is under way ends with the process
+			err = context.Cause(d.a.context())
+		}
+		if err != nil {
+			return err
+		}
+		d.files = append(d.files, path)
+	}
+	return nil
+}
+
+// probe looks at the beginning of every file: they must all have one format, and the same columns, since their lines go into
+// one output, whose name must not say otherwise.
+func (d *dedup) probe() error {
+	var format input.Format
+	var header []byte
+	for i, path := range d.files {
+		f, h, err := d.begins(path, d.names[i])
+		switch {
+		case err != nil:
+			return err
+		case i == 0:
+			format = f
+		case f != format:
+			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their lines go into one output",
+				d.names[0], formatName(format), d.names[i], formatName(f))
+		case h != nil && header != nil && !bytes.Equal(bytes.TrimSpace(h), bytes.TrimSpace(header)):
+			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same", d.names[i])
+		}
+		if header == nil {
+			header = h
+		}
+		d.noteSame(i)
+	}
+	if d.c.Output == "" {
+		return nil
+	}
+	return d.a.outputs.Claim("-o", d.c.Output, linesOf(format))
+}
+
+// begins returns the format of a file, and its header where there is one.
+func (d *dedup) begins(path, name string) (input.Format, []byte, error) {
+	in, err := d.open(path, name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer in.Close()
+	for _, err := range in.Records(d.a.context()) {
+		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Line <= 1 {
+			return "", nil, err
+		}
+		break
+	}
+	return in.Format(), in.Header(), context.Cause(d.a.context())
+}
+
+// noteSame tells the user of a file that is given twice.
+func (d *dedup) noteSame(i int) {
+	me, err := os.Stat(d.files[i])
+	if err != nil {
+		return
+	}
+	for j := range i {
+		if other, err := os.Stat(d.files[j]); err == nil && os.SameFile(me, other) {
+			d.a.talkTo(d.meter, "%s and %s are the same file: its documents come twice", d.names[j], d.names[i])
+			return
+		}
+	}
+}
+
+// each calls f for every record of all files, and bad for what can't be used. Damaged files are noted.
+func (d *dedup) each(stage string, f func(*input.File, *input.Record) error, bad func(*input.Issue) error) error {
+	s, err := newSources(d.files)
+	if err != nil {
+		return err
+	}
+	for i, path := range d.files {
+		in, err := d.open(path, d.names[i])
+		if err != nil {
+			return err
+		}
+		for rec, err := range in.Records(d.a.context()) {
+			if is, ok := errors.AsType[*input.Issue](err); ok {
+				err = bad(is)
+			} else if re, ok := errors.AsType[*input.ReadError](err); ok {
+				d.failed = append(d.failed, re)
+				break
+			} else if err == nil {
+				err = f(in, rec)
+			}
+			if err != nil {
+				in.Close()
+				return err
+			}
+			d.meter.Report(s.progress(stage, in))
+		}
+		s.done(in)
+		in.Close()
+	}
+	return nil
+}
+
+// open opens a file under the name that the user knows.
+func (d *dedup) open(path, name string) (*input.File, error) {
+	if path == name {
+		return input.Open(path, d.opt)
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if name == "-" {
+		name = "stdin"
+	}
+	st, err := src.Stat()
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return input.NewFile(name, src, st.Size(), d.opt)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/outfile"
+)
+
+// openOutputs opens what is to be written, before the work that it is the result of.
+func (d *dedup) openOutputs() (err error) {
+	if d.rejects, err = d.a.newRejects(d.c.rejectFlags, d.a.talk(d.meter)); err != nil {
+		return err
+	}
+	if d.out, err = d.a.create("-o", cmp.Or(d.c.Output, "-"), outfile.Lines); err != nil {
+		return err
+	}
+	if path := d.c.auditPath(); path != "" {
+		d.auditTo, err = d.a.create("--audit", path, outfile.JSONLines)
+	}
+	return err
+}
+
+// write is the second pass: it copies what is kept and writes the audit. Both are there afterwards, or neither.
+func (d *dedup) write() error {
+	audit := newAudit(d)
+	n, err := d.copy(d.out, audit)
+	if err == nil && (n != d.read || len(d.failed) > 0) {
+		err = errors.New("the files were changed while they were read; nothing is written")
+	}
+	if err != nil {
+		return err
+	}
+	d.meter.Stop()
+	return outfile.Commit(d.auditTo, d.out)
+}
+
+// copy writes the kept lines to out, tells audit of the others, and returns how many documents it has met.
+func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
+	headed := false // the header of the first file is that of the output
+	ended := true   // the last line written had its newline
+	line := func(raw []byte) error {
+		if len(raw) == 0 {
+			return nil
+		}
+		if !ended {
+			if _, err := out.Write([]byte("\n")); err != nil {
+				return err
+			}
+		}
+		ended = raw[len(raw)-1] == '\n'
+		_, err := out.Write(raw)
+		return err
+	}
+	err = d.each("write", func(in *input.File, rec *input.Record) error {
+		if !headed {
+			headed = true
+			if err := line(in.Header()); err != nil {
+				return err
+			}
+		}
+		me := n
+		n++
+		m, drop := d.dropped[me]
+		if err := audit.document(me, rec, m, drop); err != nil || drop {
+			return err
+		}
+		d.kept++
+		return line(rec.Raw)
+	}, audit.issue)
+	return n, err
+}

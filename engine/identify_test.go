@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestIdentify(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	db, err := Create(at("x.simdb"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, "a", 7)
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, "b", 7)
+	if err := db.Pack(t.Context(), at("packed"), nil); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, "c", 7)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := func(pattern, to string, cut int) {
+		names, err := filepath.Glob(at(pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatal(pattern, err)
+		}
+		b, err := os.ReadFile(names[len(names)-1])
+		if err == nil {
+			err = os.WriteFile(at(to), b[cut:], 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied("x.simdb/CATALOG", "catalog", 0)
+	copied("x.simdb/*.wal", "log", 0)
+	copied("packed", "headless", 8)
+	for _, err := range []error{
+		os.MkdirAll(at("folder/sub"), 0o700), os.WriteFile(at("folder/CATALOG"), []byte("of seeds"), 0o600),
+		os.WriteFile(at("empty"), nil, 0o600), os.WriteFile(at("text"), []byte("text"), 0o600),
+		os.MkdirAll(at("damaged"), 0o700), os.WriteFile(at("damaged/000001.sst"), nil, 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"x.simdb": "a database", "x.simdb/CATALOG": "the catalog", "x.simdb/LOCK": "a file of the database", "x.simdb/new": "a file of the database",
+		"damaged": "a database", "damaged/000001.sst": "a file of the database", "damaged/new": "a file of the database",
+		"packed": "a table", "headless": "a table", "log": "a log", "catalog": "the catalog",
+		"folder": "", "folder/CATALOG": "", "folder/new": "", "empty": "", "text": "", "none": "", "none/none": "",
+	} {
+		got, err := Identify(at(path))
+		if err != nil || !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s is %q, %v; want %q", path, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package outfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Guard opens all outputs of a run, and sees to it that none of them replaces something else than an earlier output:
+// neither a file that the run reads, nor anything of a database, nor another output of the run. Files are compared by
+// identity, so links and other spellings of a name hide nothing. Its methods may be called from many goroutines.
+type Guard struct {
+	mu      sync.Mutex
+	uses    []use
+	outputs []claim
+	writers []*Writer // that were created
+}
+
+// use is something that the run reads, or writes itself.
+type use struct {
+	path string
+	what string      // "an input file"
+	info fs.FileInfo // nil if there is nothing yet
+}
+
+// claim is an output.
+type claim struct {
+	flag, path string
+	info       fs.FileInfo // of what is there, nil if nothing is
+}
+
+// Uses tells the guard of an input or a database of the run. What it is called is for messages, such as "an input file".
+func (g *Guard) Uses(path, what string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	g.uses = append(g.uses, use{path, what, info})
+	if info == nil || !info.IsDir() {
+		return
+	}
+	if kind, err := engine.Identify(path); err != nil || kind == "" {
+		return
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return
+	}
+	for _, e := range entries { // a hard link to one of them may be anywhere
+		if info, err := e.Info(); err == nil {
+			g.uses = append(g.uses, use{filepath.Join(path, e.Name()), "a file of the database " + path, info})
+		}
+	}
+}
+
+// UsesFile tells the guard of an open file that the run reads, such as standard input.
+func (g *Guard) UsesFile(f *os.File, what string) {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.uses = append(g.uses, use{f.Name(), what, info})
+	}
+}
+
+// Claim checks that the output of a flag may be written at path, and keeps other outputs from it. The path "-" is standard
+// output. It touches nothing. To claim the same again does no harm.
+func (g *Guard) Claim(flag, path string, kind Kind) error {
+	if IsStdout(path) {
+		return g.claim(flag, "-", stdoutInfo())
+	}
+	if kind.fresh {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: already exists", called(flag, path))
+		}
+	}
+	info, direct, err := g.look(flag, path)
+	if err != nil {
+		return err
+	}
+	if !direct {
+		if err := kind.checkEnding(path); err != nil {
+			return fmt.Errorf("%s: %w", called(flag, path), err)
+		}
+	}
+	return g.claim(flag, path, info)
+}
+
+// Release gives the outputs of a flag up: it may be used for another file.
+func (g *Guard) Release(flag string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	kept := g.outputs[:0]
+	for _, c := range g.outputs {
+		if c.flag != flag {
+			kept = append(kept, c)
+		}
+	}
+	g.outputs = kept
+}
+
+// IsStdout says whether a path is standard output.
+func IsStdout(path string) bool {
+	switch path {
+	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
+}
+
+// stdoutInfo describes the file that standard output was redirected to, nil if it is none.
+func stdoutInfo() fs.FileInfo {
+	if info, err := os.Stdout.Stat(); err == nil && info.Mode().IsRegular() {
+		return info
+	}
+	return nil
+}
+
+// called is how messages name an output.
+func called(flag, path string) string { return strings.TrimSpace(flag + " " + path) }
+
+// claim notes an output unless it is one of another flag.
+func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if path == "-" && info != nil {
+		for _, u := range g.uses {
+			if u.info != nil && os.SameFile(u.info, info) {
+				return fmt.Errorf("standard output is %s, %s", u.what, u.path)
+			}
+		}
+	}
+	for _, c := range g.outputs {
+		switch {
+		case c.flag == flag && c.path == path:
+			return nil
+		case c.path == "-" && path == "-":
+			return fmt.Errorf("%s and %s are both standard output", flag, c.flag)
+		case c.info != nil && info != nil && os.SameFile(c.info, info) && info.Mode()&fs.ModeCharDevice == 0,
+			c.path != "-" && path != "-" && samePlace(c.path, path):
+			return fmt.Errorf("%s and %s are the same file, %s", flag, c.flag, path)
+		}
+	}
+	g.outputs = append(g.outputs, claim{flag, path, info})
+	return nil
+}
+
+// look checks what is at path. It returns its description, nil if nothing is there, and whether it is written directly,
+// as pipes and devices are.
+func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err error) {
+	name := called(flag, path)
+	dir, base := filepath.Split(path)
+	if base == "" || base == "." || base == ".." {
+		return nil, false, fmt.Errorf("%s is a folder", name)
+	}
+	link, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, g.lookFolder(name, filepath.Clean(dir), path)
+	}
+	if err == nil {
+		info, err = os.Stat(path)
+	}
+	if link != nil && link.Mode()&fs.ModeSymlink != 0 {
+		if info == nil || !info.Mode().IsRegular() && !isDirect(info) {
+			return nil, false, fmt.Errorf("%s is a symbolic link; name the file itself", name)
+		}
+		if info.Mode().IsRegular() && !isDescriptor(path) {
+			to, _ := filepath.EvalSymlinks(path)
+			if err := g.used(name, info); err != nil {
+				return nil, false, err
+			}
+			return nil, false, fmt.Errorf("%s is a symbolic link to %s; name the file itself", name, to)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+	case info.IsDir():
+		if what, err := engine.Identify(path); err == nil && what != "" {
+			return nil, false, fmt.Errorf("%s is %s", name, what)
+		}
+		return nil, false, fmt.Errorf("%s is a folder", name)
+	case isDirect(info):
+		return info, true, nil
+	case !info.Mode().IsRegular():
+		return nil, false, fmt.Errorf("%s is neither a file nor a pipe", name)
+	}
+	if err := g.used(name, info); err != nil {
+		return nil, false, err
+	}
+	if isDescriptor(path) {
+		return info, true, nil
+	}
+	what, err := engine.Identify(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+	}
+	if what != "" {
+		return nil, false, fmt.Errorf("%s is %s, which is not overwritten", name, what)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // to replace it needs no more than its folder; its owner may not want that
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
+	}
+	return info, false, f.Close()
+}
+
+// lookFolder checks that a new file may be made in a folder.
+func (g *Guard) lookFolder(name, dir, path string) error {
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no folder %s", name, dir)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, cause(err))
+	case !st.IsDir():
+		return fmt.Errorf("%s: %s is not a folder", name, dir)
+	}
+	for _, u := range g.snapshot() { // a database that is yet to be created
+		if samePlace(u.path, path) {
+			return fmt.Errorf("%s would overwrite %s", name, u.what)
+		}
+	}
+	what, err := engine.Identify(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, cause(err))
+	}
+	if what != "" {
+		return fmt.Errorf("%s would be %s", name, what)
+	}
+	return nil
+}
+
+// used returns an error if the run uses the file.
+func (g *Guard) used(name string, info fs.FileInfo) error {
+	for _, u := range g.snapshot() {
+		if u.info != nil && os.SameFile(u.info, info) {
+			return fmt.Errorf("%s would overwrite %s", name, u.what)
+		}
+	}
+	return nil
+}
+
+func (g *Guard) snapshot() []use {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.uses[:len(g.uses):len(g.uses)]
+}
+
+// isDirect says whether a file is written as it is: there is nothing in it to lose.
+func isDirect(info fs.FileInfo) bool {
+	return info.Mode()&(fs.ModeCharDevice|fs.ModeNamedPipe) != 0
+}
+
+// isDescriptor says whether a path is a name that the system gives to a file that is open: what is there is appended to.
+func isDescriptor(path string) bool {
+	abs, err := filepath.Abs(path)
+	return err == nil && (strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/"))
+}
+
+// samePlace says whether two paths that may lead to nothing name the same file in the same folder, also where the file
+// system takes upper and lower case for the same.
+func samePlace(a, b string) bool {
+	x, y := filepath.Base(a), filepath.Base(b)
+	if !strings.EqualFold(x, y) {
+		return false
+	}
+	dirA, errA := os.Stat(filepath.Dir(a))
+	dirB, errB := os.Stat(filepath.Dir(b))
+	return errA == nil && errB == nil && os.SameFile(dirA, dirB) && (x == y || foldsCase(filepath.Dir(a)))
+}
+
+// foldsCase says whether a folder is found under its name in another case.
+func foldsCase(dir string) bool {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	for abs != filepath.Dir(abs) {
+		base := filepath.Base(abs)
+		other := strings.ToUpper(base)
+		if other == base {
+			other = strings.ToLower(base)
+		}
+		if other != base {
+			a, errA := os.Stat(abs)
+			b, errB := os.Stat(filepath.Join(filepath.Dir(abs), other))
+			return errA == nil && errB == nil && os.SameFile(a, b)
+		}
+		abs = filepath.Dir(abs)
+	}
+	return false
+}
+
+// cause is what went wrong with a file, without its name, which messages have already.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// Create begins to write the output of a flag at path, which is claimed unless it was. Opening a pipe waits for its reader,
+// no longer than ctx.
+func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writer, error) {
+	if err := g.Claim(flag, path, kind); err != nil {
+		return nil, err
+	}
+	if IsStdout(path) {
+		return stdout(os.Stdout), nil
+	}
+	_, direct, err := g.look(flag, path)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{guard: g, flag: flag, path: path, direct: direct}
+	if direct {
+		w.file, err = openDirect(ctx, path)
+	} else {
+		w.file, err = os.CreateTemp(filepath.Dir(path), ".simdb-*.tmp")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))
+	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writers = append(g.writers, w)
+	return w, nil
+}
+
+// Abort drops all outputs that are not complete, before the process ends.
+func (g *Guard) Abort() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, w := range g.writers {
+		w.Abort()
+	}
+}
+
+// openDirect opens a pipe or a device.
+func openDirect(ctx context.Context, path string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-ctx.Done(): // what is opened after all ends with the process
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,94 @@
+package outfile
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Kind is what an output holds. It decides which endings its name may have.
+type Kind struct {
+	what    string   // "rows"
+	endings []string // of names that say so
+	lax     bool     // any other ending is right too, unless it names a format
+	plain   bool     // it can't be compressed
+	fresh   bool     // it replaces nothing
+}
+
+// The kinds of outputs.
+var (
+	Rows      = Kind{what: "rows", endings: []string{".csv", ".jsonl", ".json", ".tsv", ".ndjson", ".tab", ".ids", ".count", ".table"}}
+	AnyRows   = Kind{what: "rows", endings: append(Rows.endings, ".txt"), lax: true} // in a format that was asked for
+	JSONLines = Kind{what: "JSON lines", endings: []string{".jsonl", ".json", ".ndjson"}}
+	Lines     = Kind{what: "lines of the input", endings: append(AnyRows.endings, ".text", ".fps", ".fp"), lax: true}
+	Table     = Kind{what: "a table", endings: []string{".sst"}, plain: true, fresh: true}
+)
+
+// LinesOf is the kind of a copy of lines in a format, such as "CSV", of files whose names have these endings.
+func LinesOf(format string, endings ...string) Kind {
+	return Kind{what: "lines of " + format, endings: endings, lax: true}
+}
+
+// shownEndings is how many endings a message lists: the rest are other names of the same formats.
+const shownEndings = 4
+
+// formats are the endings of file names that name a format, with the name of it.
+var formats = map[string]string{
+	".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON",
+	".txt": "plain text", ".text": "plain text", ".md": "Markdown", ".html": "HTML", ".htm": "HTML", ".xml": "XML", ".yaml": "YAML",
+	".yml": "YAML", ".sst": "a table", ".simdb": "a database", ".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Feather",
+	".avro": "Avro", ".orc": "ORC", ".xls": "Excel", ".xlsx": "Excel", ".ods": "OpenDocument", ".db": "a database",
+	".sqlite": "SQLite", ".sqlite3": "SQLite", ".duckdb": "DuckDB", ".pkl": "pickle", ".npy": "NumPy", ".npz": "NumPy", ".h5": "HDF5",
+	".warc": "WARC", ".wet": "WET", ".pdf": "PDF", ".bz2": "bzip2", ".xz": "xz", ".lzma": "LZMA", ".lz4": "LZ4", ".br": "Brotli",
+	".zip": "zip", ".7z": "7-Zip", ".rar": "RAR", ".tar": "tar", ".tgz": "tar", ".z": "compress",
+}
+
+// PlainName returns a file's name without the ending of a compression.
+func PlainName(name string) string {
+	if compression(name) != "" {
+		return strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return name
+}
+
+// compression returns how a file of this name is compressed: "gzip", "zstd" or "".
+func compression(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".gz", ".gzip":
+		return "gzip"
+	case ".zst", ".zstd":
+		return "zstd"
+	}
+	return ""
+}
+
+// checkEnding returns an error if the ending of a name says something else than what is written.
+func (k Kind) checkEnding(name string) error {
+	packed := compression(name) != ""
+	ext := strings.ToLower(filepath.Ext(PlainName(name)))
+	format, known := formats[ext]
+	switch {
+	case packed && k.plain:
+		return fmt.Errorf("%s is not compressed: use %s", k.what, k.use())
+	case slices.Contains(k.endings, ext), ext == "" && !k.plain, k.lax && !known:
+		return nil
+	case ext == "":
+		return fmt.Errorf("%s needs a name that says so: use %s", k.what, k.use())
+	case !known:
+		format = fmt.Sprintf("%q", ext)
+	}
+	if k.what == Rows.what {
+		return fmt.Errorf("cannot write %s: use %s", format, k.use())
+	}
+	return fmt.Errorf("cannot write %s, what is written is %s: use %s", format, k.what, k.use())
+}
+
+// use lists the right endings.
+func (k Kind) use() string {
+	list := strings.Join(k.endings[:min(len(k.endings), shownEndings)], ", ")
+	if k.plain {
+		return list
+	}
+	return list + ", with .gz or .zst"
+}

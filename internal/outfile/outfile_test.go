@@ -1,0 +1,212 @@
+package outfile
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// create begins to write a file that no guard knows of.
+func create(t *testing.T, path string) (*Writer, error) {
+	return new(Guard).Create(t.Context(), "-o", path, Lines)
+}
+
+func TestCommit(t *testing.T) {
+	dir := t.TempDir()
+	gunzip := func(b []byte) ([]byte, error) {
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(r)
+	}
+	for name, decode := range map[string]func([]byte) ([]byte, error){
+		"a.jsonl": func(b []byte) ([]byte, error) { return b, nil },
+		"a.gz":    gunzip,
+		"b.GZ":    gunzip,
+		"a.zst": func(b []byte) ([]byte, error) {
+			d, err := zstd.NewReader(nil)
+			if err != nil {
+				return nil, err
+			}
+			return d.DecodeAll(b, nil)
+		},
+	} {
+		path := filepath.Join(dir, name)
+		os.WriteFile(path, []byte("old"), 0o640)
+		w, err := create(t, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, "hello\n")
+		if b, _ := os.ReadFile(path); string(b) != "old" {
+			t.Errorf("%s: %q before Commit", name, b)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		w.Abort()
+		b, _ := os.ReadFile(path)
+		if got, err := decode(b); err != nil || string(got) != "hello\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if st, _ := os.Stat(path); st.Mode().Perm() != 0o640 {
+			t.Errorf("%s: mode %v", name, st.Mode())
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 4 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	w, err := create(t, filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "x")
+	w.Abort()
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("files left: %v", left)
+	}
+	if _, err := create(t, dir); err == nil {
+		t.Error("a folder was opened")
+	}
+	if _, err := create(t, filepath.Join(dir, "none", "a")); err == nil || !strings.Contains(err.Error(), "there is no folder") {
+		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+// Of two files that are completed together none gets its name if one can't be completed.
+func TestCommitAllOrNone(t *testing.T) {
+	dir := t.TempDir()
+	a, errA := create(t, filepath.Join(dir, "a"))
+	b, errB := create(t, filepath.Join(dir, "b"))
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	io.WriteString(a, "x")
+	io.WriteString(b, "y")
+	b.file.Close()
+	if err := Commit(nil, a, b); err == nil {
+		t.Error("no error")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+// What comes to the place of an output while it is written is looked at again before it is replaced.
+func TestCommitLooksAgain(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	w, err := create(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := engine.Create(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err == nil || !strings.Contains(err.Error(), "is a database") {
+		t.Errorf("a database in the place: %v", err)
+	}
+	w, err = create(t, filepath.Join(dir, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.guard.Uses(filepath.Join(path, "CATALOG"), "a catalog")
+	if err := os.Link(filepath.Join(path, "CATALOG"), filepath.Join(dir, "b")); err != nil {
+		t.Skip(err)
+	}
+	if err := w.Commit(); err == nil {
+		t.Error("a hard link to a catalog was replaced")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 0 {
+		t.Errorf("files left: %v", left)
+	}
+}
+
+// The guard knows files by identity, not by name.
+func TestClaim(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"in.jsonl", "plain", "other"} {
+		if err := os.WriteFile(at(name), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{
+		os.Mkdir(at("folder"), 0o777), os.Link(at("in.jsonl"), at("hard")), os.Symlink("in.jsonl", at("soft")),
+		os.Symlink("plain", at("soft2")), os.Symlink("nothing", at("dangling")), os.Symlink("/dev/null", at("null")),
+		os.Symlink(".", at("here")), os.WriteFile(at("table"), []byte("\x89SDB\r\n\x1a\n and more"), 0o666),
+	} {
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	var g Guard
+	g.Uses(at("in.jsonl"), "an input file")
+	g.Uses(at("new.simdb"), "the database")
+	if err := g.Claim("-o", at("taken"), Lines); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"in.jsonl": "would overwrite an input file", "hard": "would overwrite an input file", "soft": "would overwrite an input file",
+		"folder/../in.jsonl": "would overwrite an input file", "here/in.jsonl": "would overwrite an input file",
+		"soft2": "is a symbolic link", "dangling": "is a symbolic link", "folder": "is a folder", "new/": "is a folder",
+		"none/x": "there is no folder", "plain/x": "not a directory", "table": "is a table", "taken": "are the same file",
+		"here/taken": "are the same file", "./taken": "are the same file", "new.simdb": "would overwrite the database",
+		"plain": "", "null": "", "fresh": "", "x.parquet": "cannot write Parquet", "x.jsonl.bz2": "cannot write bzip2",
+	} {
+		err := g.Claim("--audit", dir+"/"+path, JSONLines)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", path, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, not %q", path, err, want)
+		}
+		g.Release("--audit")
+	}
+	if err := g.Claim("--audit", "-", JSONLines); err != nil {
+		t.Error(err)
+	}
+	if err := g.Claim("--rejects", "/dev/stdout", JSONLines); err == nil || !strings.Contains(err.Error(), "both standard output") {
+		t.Errorf("twice standard output: %v", err)
+	}
+}
+
+func TestEndings(t *testing.T) {
+	csv := LinesOf("CSV", ".csv")
+	for _, c := range []struct {
+		kind Kind
+		name string
+		want string // of the error
+	}{
+		{Rows, "a.csv", ""}, {Rows, "a.JSONL.gz", ""}, {Rows, "a.tsv.zst", ""}, {Rows, "a", ""}, {Rows, "a.gz", ""}, {Rows, "a.json", ""},
+		{Rows, "a.parquet", "cannot write Parquet: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
+		{Rows, "a.sst", "cannot write a table"}, {Rows, "a.txt", "cannot write plain text"}, {Rows, "a.csv.bz2", "cannot write bzip2"},
+		{Rows, "a.foo", `cannot write ".foo"`}, {AnyRows, "a.txt", ""}, {AnyRows, "a.foo", ""}, {AnyRows, "a.parquet", "cannot write Parquet"},
+		{JSONLines, "a.jsonl.zst", ""}, {JSONLines, "a.csv", "cannot write CSV, what is written is JSON lines: use .jsonl, .json, .ndjson, with"},
+		{csv, "a.csv.gz", ""}, {csv, "a.part", ""}, {csv, "a", ""}, {csv, "a.jsonl", "cannot write JSON lines, what is written is lines of CSV"},
+		{csv, "a.xlsx", "cannot write Excel"},
+		{Table, "a.sst", ""}, {Table, "a", "use .sst"}, {Table, "a.sst.gz", "not compressed"}, {Table, "a.csv", "cannot write CSV"},
+	} {
+		err := c.kind.checkEnding(c.name)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s as %s: %v, not %q", c.name, c.kind.what, err, c.want)
+		}
+	}
+}
