@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180 a quote counts only at
 // the beginning of a field, so that 5" disks do no harm.
-type rows struct{ state byte }
+type rows struct {
+	sep   byte // between fields
+	state byte
+}
 
 const (
 	fieldStart = iota
@@ -35,7 +40,7 @@ func (c *rows) end(p []byte) int {
 		case ch == '\n':
 			c.state = fieldStart
 			return i + 1
-		case ch == ',':
+		case ch == c.sep:
 			c.state = fieldStart
 		case ch == '"' && c.state == fieldStart, ch == '"' && c.state == quoteInQuotes:
 			c.state = inQuotes
@@ -54,11 +59,11 @@ func (c *rows) open() string {
 }
 
 // cutRow appends the fields of a CSV record to fields.
-func cutRow(fields []string, raw []byte) []string {
+func cutRow(fields []string, raw []byte, sep byte) []string {
 	s := trimEOL(raw)
 	for {
 		if len(s) == 0 || s[0] != '"' {
-			i := bytes.IndexByte(s, ',')
+			i := bytes.IndexByte(s, sep)
 			if i < 0 {
 				return append(fields, string(s))
 			}
@@ -66,7 +71,7 @@ func cutRow(fields []string, raw []byte) []string {
 			s = s[i+1:]
 			continue
 		}
-		field, rest, more := cutQuoted(s[1:])
+		field, rest, more := cutQuoted(s[1:], sep)
 		fields = append(fields, field)
 		if !more {
 			return fields
@@ -75,9 +80,9 @@ func cutRow(fields []string, raw []byte) []string {
 	}
 }
 
-// cutQuoted returns the field that begins behind the quote before s, and what is behind the comma that ends it. What
-// stands between the closing quote and the comma belongs to the field.
-func cutQuoted(s []byte) (field string, rest []byte, more bool) {
+// cutQuoted returns the field that begins behind the quote before s, and what is behind the separator that ends it. What
+// stands between the closing quote and the separator belongs to the field.
+func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
 	var b []byte
 	for {
 		i := bytes.IndexByte(s, '"')
@@ -92,7 +97,7 @@ func cutQuoted(s []byte) (field string, rest []byte, more bool) {
 		b = append(b, '"')
 		s = s[1:]
 	}
-	i := bytes.IndexByte(s, ',')
+	i := bytes.IndexByte(s, sep)
 	if i < 0 {
 		return string(append(b, s...)), nil, false
 	}
@@ -113,6 +118,7 @@ type table struct {
 	keys         []string // of Fields, JSON-encoded, by column
 	id, text, fp int      // columns, -1 for none
 	makeID       bool
+	notation     fptext.Notation
 }
 
 // newTable reads the header of a CSV or TSV file; with Options.NoHeader raw is its first row.
@@ -129,20 +135,29 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt Options) (*ta
 			opt.TextField = "2"
 		}
 	}
-	t := &table{cut: cut, makeID: opt.MakeID}
-	for _, n := range names {
+	t := &table{cut: cut, makeID: opt.MakeID, notation: opt.Fingerprints}
+	for i, n := range names {
+		if first := slices.Index(names[:i], n); first >= 0 {
+			return nil, fmt.Errorf("columns %d and %d are both called %q; rename one, or leave the header out and use --no-header", first+1, i+1, n)
+		}
 		t.keys = append(t.keys, string(appendString(nil, n)))
 	}
 	t.id, t.text, t.fp = column(names, opt.IDField, "id"), column(names, opt.TextField, "text"), column(names, opt.FingerprintField, "fingerprint")
-	switch all := strings.Join(names, ", "); {
-	case t.id < 0 && (opt.IDField != "" || !opt.MakeID):
-		return nil, fmt.Errorf("there is no column %q among: %s (--id-field names another)", orDefault(opt.IDField, "id"), all)
-	case t.text < 0 && opt.TextField != "":
-		return nil, fmt.Errorf("there is no column %q among: %s", opt.TextField, all)
-	case t.fp < 0 && opt.FingerprintField != "":
-		return nil, fmt.Errorf("there is no column %q among: %s", opt.FingerprintField, all)
-	case t.text < 0 && t.fp < 0:
-		return nil, fmt.Errorf("there is no column \"text\" and none \"fingerprint\" among: %s (--text-field names another)", all)
+	for _, c := range []struct {
+		at         int
+		want, name string
+		flag       string
+		needed     bool
+	}{
+		{t.id, opt.IDField, "id", "--id-field", !opt.MakeID},
+		{t.text, opt.TextField, "text", "--text-field", t.fp < 0},
+		{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false},
+	} {
+		if c.at < 0 && (c.want != "" || c.needed) {
+			want := orDefault(c.want, c.name)
+			return nil, fmt.Errorf("there is no column %q%s; %s names another, --no-header takes the first line for data",
+				want, among("there are", names, want), c.flag)
+		}
 	}
 	return t, nil
 }
@@ -187,11 +202,9 @@ func (t *table) parse(raw []byte, rec *Record) string {
 		d.Text = toValid(cols[t.text])
 	}
 	if t.fp >= 0 && cols[t.fp] != "" {
-		fp, err := ParseHex(cols[t.fp])
-		if err != nil {
-			return err.Error()
+		if reason := rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation); reason != "" {
+			return reason
 		}
-		d.Fingerprint = &fp
 	}
 	d.Fields = t.fields(cols)
 	return checkID(rec, t.makeID)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -67,26 +68,19 @@ func explain(kind string, err error) error {
 	return fmt.Errorf("damaged %s data: %w", kind, err)
 }
 
-// refuse returns an error if head is the beginning of a file that is not read here.
-func refuse(head []byte) error {
-	for _, f := range foreign {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return errors.New(f.what)
+// refuse returns an error if the file is none that is read here.
+func (f *File) refuse() error {
+	for _, foreign := range foreign {
+		if bytes.HasPrefix(f.head, []byte(foreign.magic)) {
+			return errors.New(foreign.what)
+		}
+	}
+	if name := strings.ToLower(f.name); len(f.head) == 0 && f.packed == "" && f.size == 0 {
+		for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+			if strings.HasSuffix(name, ending) {
+				return fmt.Errorf("it is empty, which no %s file is: was it cut off?", ending)
+			}
 		}
 	}
 	return nil
-}
-
-// readHead reads from r until a line is complete, or to the end, at most sampleBytes: enough to tell the format, and on
-// a pipe no more than has been written.
-func readHead(r io.Reader) (head []byte, err error) {
-	head = make([]byte, 0, sampleBytes)
-	for len(head) < sampleBytes && bytes.IndexByte(head, '\n') < 0 {
-		n, err := r.Read(head[len(head):sampleBytes])
-		head = head[:len(head)+n]
-		if err != nil {
-			return head, err
-		}
-	}
-	return head, nil
 }

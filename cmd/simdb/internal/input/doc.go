@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // MaxRecord is the most bytes that a record (a line; in CSV a row) may have. A longer one is an Issue and is skipped
@@ -30,9 +31,14 @@ type Options struct {
 	TextField        string // the same for its text; "" means "text"
 	FingerprintField string // the same for its fingerprint; "" means "fingerprint"
 	NoHeader         bool   // csv, tsv: the first row is data, fields go by number; ID is 1 and text is 2 unless said
-	MakeID           bool   // a record without an ID gets "file:line" instead of being an Issue
-	Skip             int64  // lines at the beginning of the file that are not wanted
-	Workers          int    // goroutines that parse; 0 means GOMAXPROCS
+	Delimiter        byte   // csv: what separates columns; 0 is a comma. It makes files csv that are not called .jsonl
+
+	// Fingerprints is how all fingerprints are written that are text. With Auto the rule of package fptext holds, and a file
+	// that has both kinds is refused.
+	Fingerprints fptext.Notation
+	MakeID       bool  // a record without an ID gets "file:line" instead of being an Issue
+	Skip         int64 // lines at the beginning of the file that are not wanted
+	Workers      int   // goroutines that parse; 0 means GOMAXPROCS
 }
 
 // Record is a document as it was read.
@@ -43,6 +49,9 @@ type Record struct {
 	EndLine int64  // its last line; another one than Line in CSV alone
 	Raw     []byte // the record byte for byte with its line end; good until the next record is asked for
 	BadUTF8 bool   // it held invalid UTF-8, which is U+FFFD in Doc
+
+	notation fptext.Notation // of a fingerprint that is text, where the rule decided
+	written  []byte          // that text
 }
 
 // Issue is a record that can't be used.

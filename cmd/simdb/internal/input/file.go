@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // parser makes a document of a record. It returns what is wrong with the record, or "". It is used by several
@@ -32,9 +34,15 @@ type File struct {
 	src    io.ReadCloser
 	r      io.Reader // the content, decompressed
 	done   func()    // frees the decompressor
-	head   []byte    // the beginning of r, put back in front of it
-	parse  parser    // nil until the header has been read
-	header []byte
+
+	head     []byte // the beginning of r, put back in front of it
+	headEnds bool   // nothing can be read behind it
+
+	parse     parser // nil until the header has been read, where that names the columns
+	hasHeader bool   // the first line that is not blank is none of the data
+	header    []byte
+	notice    string
+	seen      evidence
 }
 
 // Open opens a file; "-" is standard input.
@@ -84,46 +92,81 @@ func (f *File) begin() error {
 	if f.r, f.packed, f.done, err = decompress(counting{f.src, &f.read}); err != nil {
 		return err
 	}
-	head, err := readHead(f.r)
-	switch {
-	case err == io.EOF:
-	case err != nil && bytes.IndexByte(head, '\n') < 0:
-		return &ReadError{File: f.name, Line: 0, Err: explain(f.packed, err)}
-	case err != nil: // there are lines before the damage; it is met again on reading
-		f.r = failing{err}
-	}
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	if err := refuse(head); err != nil {
+	if err := f.readHead(sampleBytes); err != nil {
 		return err
 	}
-	f.head = head
+	f.head = bytes.TrimPrefix(f.head, []byte("\xef\xbb\xbf"))
+	if err := f.refuse(); err != nil {
+		return err
+	}
+	if err := f.choose(); err != nil {
+		return err
+	}
+	if err := f.settle(); err != nil {
+		return err
+	}
+	f.notice = f.describe()
+	return nil
+}
+
+// choose decides on the format and makes the parser, unless that needs a header.
+func (f *File) choose() error {
+	lines := sampleLines(f.head, f.headEnds)
+	s := newSample(lines, f.opt.Fingerprints)
 	if f.format = f.opt.Format; f.format == Auto {
-		if f.format = formatOf(f.name, head); f.format == TXT && bytes.IndexByte(head, 0) >= 0 {
+		if f.format = formatOf(f.name, lines, s, f.opt); f.format == TXT && bytes.IndexByte(f.head, 0) >= 0 {
 			return errors.New("it has zero bytes, so it is no text; --format txt reads it all the same")
 		}
 	}
 	switch f.format {
 	case JSONL:
 		f.parse = newObject(f.opt)
+		return refuseSpread(lines)
 	case TXT:
 		f.parse = text{}
-	case Fingerprints:
-		f.parse, err = newFingerprints(head, f.opt)
+		if f.opt.Format == Auto {
+			f.notice = almostList(s)
+		}
+	case Fingerprints, Hashes:
+		l, err := newList(s, f.opt)
+		f.parse, f.hasHeader = l, err == nil && l.header
 		return err
+	case CSV, TSV:
+		f.hasHeader = true
 	}
 	return nil
 }
 
-// readHeader makes the parser of a format with a header.
-func (f *File) readHeader(raw []byte) (parser, error) {
-	f.header = bytes.Clone(raw)
-	switch f.format {
-	case CSV:
-		return newTable(raw, cutRow, f.opt)
-	case TSV:
-		return newTable(raw, cutTabs, f.opt)
+// describe says what the file was taken for, "" where that goes without saying.
+func (f *File) describe() string {
+	if l, ok := f.parse.(*list); ok {
+		decimal := l.notation == fptext.Decimal || l.notation == fptext.Auto && f.seen.decimal.line > 0
+		return l.describe(decimal)
 	}
-	return &fingerprints{fp: 1, id: 0, parser: parseDecimal}, nil // Hashes
+	return f.notice
+}
+
+// readHeader makes the parser of a format whose header names the columns, and says whether raw is data all the same.
+func (f *File) readHeader(raw []byte) (isData bool, err error) {
+	f.hasHeader = false
+	if f.parse != nil { // a list, whose columns are known
+		f.header = bytes.Clone(raw)
+		return false, nil
+	}
+	sep := f.opt.separator(f.format)
+	cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, sep) }
+	if f.format == TSV {
+		cut = cutTabs
+	}
+	t, err := newTable(raw, cut, f.opt)
+	if err != nil {
+		return false, hintSeparator(err, raw, sep, f.opt)
+	}
+	f.parse = t
+	if !f.opt.NoHeader {
+		f.header = bytes.Clone(raw)
+	}
+	return f.opt.NoHeader, nil
 }
 
 // Name returns the name of the file as messages have it.
@@ -132,14 +175,13 @@ func (f *File) Name() string { return f.name }
 // Format returns the format that the file is read in.
 func (f *File) Format() Format { return f.format }
 
-// Header returns the header line of a csv, tsv or hashes file, with its line end, once the first record has been read;
+// Header returns the header line of a file in columns, with its line end, once the first record has been read;
 // nil for other files.
-func (f *File) Header() []byte {
-	if f.opt.NoHeader {
-		return nil
-	}
-	return f.header
-}
+func (f *File) Header() []byte { return f.header }
+
+// Notice says in a few words what the file was taken for, where that was told by its content and could surprise; it is "" for
+// other files. Users should be shown it.
+func (f *File) Notice() string { return f.notice }
 
 // Progress returns how many bytes of the file have been read, and its size, -1 if that is not known. Both are before
 // decompression. It may be called at any time.
@@ -170,7 +212,13 @@ func (f *File) Records(ctx context.Context) iter.Seq2[*Record, error] {
 					if !yield(nil, o.issue) {
 						return
 					}
-				} else if !yield(o.rec, nil) {
+					continue
+				}
+				if err := f.seen.add(o.rec); err != nil {
+					yield(nil, &ReadError{File: f.name, Line: -1, Err: err})
+					return
+				}
+				if !yield(o.rec, nil) {
 					return
 				}
 			}
@@ -211,9 +259,9 @@ func (f *File) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	}
 	ordered := make(chan *batch, 2*workers)
 	work := make(chan *batch, 2*workers)
-	s := &splitter{f: f, cut: lines{}, held: held, live: f.size < 0 && f.packed == ""}
+	s := &splitter{f: f, cut: lines{}, held: held, live: f.live()}
 	if f.format == CSV {
-		s.cut = &rows{}
+		s.cut = &rows{sep: f.opt.separator(CSV)}
 	}
 	s.send = func(b *batch) {
 		for _, c := range []chan *batch{ordered, work} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -18,8 +19,8 @@ const (
 	CSV          Format = "csv"          // RFC 4180 with a header
 	TSV          Format = "tsv"          // columns kept apart by tabs, with a header; no quoting and no escapes
 	TXT          Format = "txt"          // a line is a document, its ID is "file:line"
-	Fingerprints Format = "fingerprints" // hex TAB id, id TAB hex, or hex alone (then the ID is the line's number)
-	Hashes       Format = "hashes"       // id TAB fingerprint as a decimal number, with a header
+	Fingerprints Format = "fingerprints" // number TAB id, id TAB number, or a number alone (then the ID is the line's number)
+	Hashes       Format = "hashes"       // the same with decimal numbers, in the order id TAB number
 )
 
 // Formats lists the names of all formats, for help and errors.
@@ -49,22 +50,20 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// formatOf tells the format of a file by its name and the beginning of its content. Fingerprints are recognised under
-// any name but .jsonl, since lists of them are called .tsv and .txt too.
-func formatOf(name string, head []byte) Format {
+// formatOf tells the format of a file by its name and the first lines of its content, of which s is the sample. Lists of
+// fingerprints are recognised under any name but .jsonl and .csv, since they are called .tsv and .txt too.
+func formatOf(name string, lines [][]byte, s *sample, opt Options) Format {
 	named := byName(name)
-	if named == JSONL {
-		return JSONL
-	}
-	lines := sampleLines(head)
 	switch {
-	case len(lines) > 0 && isHashesHeader(lines[0]):
-		return Hashes
-	case named != CSV && mostlyFingerprints(lines):
+	case named == JSONL:
+		return JSONL
+	case opt.Delimiter != 0:
+		return CSV
+	case named != CSV && !opt.namesFields() && s.isList():
 		return Fingerprints
 	case named != Auto:
 		return named
-	case len(lines) > 0 && lines[0][0] == '{':
+	case len(lines) > 0 && beginsJSON(lines[0]):
 		return JSONL
 	case len(lines) > 0 && isHeader(lines[0], "\t"):
 		return TSV
@@ -72,6 +71,27 @@ func formatOf(name string, head []byte) Format {
 		return CSV
 	}
 	return TXT
+}
+
+// namesFields says whether the options name a field that no list of fingerprints has.
+func (o Options) namesFields() bool {
+	for _, field := range []string{o.IDField, o.FingerprintField} {
+		if _, err := strconv.Atoi(field); field != "" && err != nil {
+			return true
+		}
+	}
+	return o.TextField != ""
+}
+
+// separator is what stands between the columns of a format.
+func (o Options) separator(f Format) byte {
+	switch {
+	case o.Delimiter != 0:
+		return o.Delimiter
+	case f == TSV:
+		return '\t'
+	}
+	return ','
 }
 
 // byName tells the format by the ending of a file's name; that of a compression does not count.
@@ -95,15 +115,15 @@ func byName(name string) Format {
 	return Auto
 }
 
-// sampleLines returns the first lines of head that have more than blanks, without a last one that may be cut off.
-func sampleLines(head []byte) [][]byte {
+// sampleLines returns the lines of head that have more than blanks, without a last one that goes on behind it.
+func sampleLines(head []byte, ends bool) [][]byte {
 	var lines [][]byte
-	for len(head) > 0 && len(lines) < 100 {
+	for len(head) > 0 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		if !whole && len(lines) > 0 {
+		if !whole && !ends && len(lines) > 0 {
 			break
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = trimBlanks(line); len(bytes.TrimSpace(line)) > 0 {
 			lines = append(lines, line)
 		}
 		head = rest
@@ -111,17 +131,15 @@ func sampleLines(head []byte) [][]byte {
 	return lines
 }
 
-// mostlyFingerprints says whether at least half of the lines have one or two columns, one of them of exactly 16
-// hexadecimal digits. The others are then mistakes to report, not texts.
-func mostlyFingerprints(lines [][]byte) bool {
-	n := 0
-	for _, line := range lines {
-		cols := columns(line)
-		if len(cols) <= 2 && (likeness(cols[0]) == 3 || likeness(cols[len(cols)-1]) == 3) {
-			n++
-		}
+// trimBlanks takes off what surrounds a line, but not tabs, which are part of it.
+func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
+
+// almostList says that a file was taken for texts although most of its lines are numbers.
+func almostList(s *sample) string {
+	if s.numbers == s.lines || s.numbers*2 < s.lines || s.columns > 2 {
+		return ""
 	}
-	return n > 0 && 2*n >= len(lines)
+	return fmt.Sprintf("plain text, a document a line, since line %d is no number; with --format fingerprints the others are fingerprints", s.other)
 }
 
 // isHeader says whether line names columns that documents have.
@@ -134,9 +152,4 @@ func isHeader(line []byte, sep string) bool {
 		}
 	}
 	return false
-}
-
-func isHashesHeader(line []byte) bool {
-	cols := columns(line)
-	return len(cols) == 2 && string(cols[0]) == "id" && (string(cols[1]) == "hash" || string(cols[1]) == "simhash")
 }

@@ -64,7 +64,7 @@ func TestFormats(t *testing.T) {
 		{"hex id", "-", "9f3c5a0011223344\t17\n00000000000000ff\t18\n", Options{}, []string{"1 17|||9f3c5a0011223344", "2 18|||00000000000000ff"}},
 		{"id hex", "f.tsv", "17\t9f3c5a0011223344\nab\t0xff\n", Options{}, []string{"1 17|||9f3c5a0011223344", "2 ab|||00000000000000ff"}},
 		{"hex", "f.txt", "9f3c5a0011223344\n\n00000000000000ff", Options{}, []string{"1 1|||9f3c5a0011223344", "3 3|||00000000000000ff"}},
-		{"columns", "f", "id\t64x64\tff\n", Options{Format: Fingerprints, IDField: "1", FingerprintField: "3"}, []string{"1 id|||00000000000000ff"}},
+		{"columns", "f", "id\t64x64\t0xff\n", Options{Format: Fingerprints, IDField: "1", FingerprintField: "3"}, []string{"1 id|||00000000000000ff"}},
 		{"hashes", "f", "id\thash\nx\t18446744073709551615\ny\t18446744073709551616\n", Options{},
 			[]string{"2 x|||ffffffffffffffff", "3! the fingerprint 18446744073709551616 does not fit into 64 bits"}},
 		{"empty", "f", "", Options{}, nil},
@@ -89,14 +89,15 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":"a","text":"x"} x`, "not JSON: invalid character 'x' after top-level value (byte 23)"},
 		{"a.jsonl", `[1]`, "not a JSON object but an array (jq -c '.[]' writes its elements one a line)"},
 		{"a.jsonl", `7`, "not a JSON object"},
-		{"a.jsonl", `{"text":"x"}`, `no "id"`},
+		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another`},
+		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); --id-field names another`},
 		{"a.jsonl", `{"id":"","text":"x"}`, `the id is empty`},
 		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is neither a string nor a number`},
 		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes, at most 65535 are possible`},
-		{"a.jsonl", `{"id":1}`, `no "text" and no "fingerprint" (--text-field and --fingerprint-field name others)`},
+		{"a.jsonl", `{"id":1}`, `no "text" and no "fingerprint" (its fields are "id"); --text-field and --fingerprint-field name others`},
 		{"a.jsonl", `{"id":1,"text":2}`, `"text" is not a string`},
-		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `the fingerprint has 17 digits, 64 bits are at most 16 hexadecimal digits`},
-		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `the fingerprint is neither a string of hexadecimal digits nor a whole number of 64 bits`},
+		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
+		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `the fingerprint is neither a string nor a whole number of 64 bits`},
 		{"a.jsonl", strings.Repeat("[", 20000), `not JSON: nested deeper than 10000`},
 	} {
 		got, _, err := read(t, c.file, good+"\n"+c.content+"\n"+good+"\n", Options{})
@@ -105,8 +106,8 @@ func TestBadLines(t *testing.T) {
 		}
 	}
 	for content, want := range map[string]string{
-		"ffc0989cb89880811\tb": "the fingerprint has 17 digits, 64 bits are at most 16 hexadecimal digits",
-		"ffc0989cb898808g\tb":  `not a fingerprint: "ffc0989cb898808g" is not made of hexadecimal digits`,
+		"ffc0989cb89880811\tb": "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
+		"ffc0989cb898808g\tb":  `not a fingerprint: "ffc0989cb898808g" is neither 16 hexadecimal digits nor a decimal number`,
 		"ffc0989cb8988081":     "no id beside the fingerprint",
 		"ffc0989cb8988081\t":   "the id is empty",
 		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)",
@@ -125,8 +126,8 @@ func TestBadLines(t *testing.T) {
 
 func TestRefusedFiles(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
-		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" among: key, body (--id-field names another)`},
-		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" and none "fingerprint" among: id, body (--text-field names another)`},
+		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"); --id-field names another, --no-header takes the first line for data`},
+		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dc FILE | simdb ... -"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has zero bytes, so it is no text; --format txt reads it all the same"},
 		{"a.txt", "\xff\xfea\x00", "a.txt: it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
@@ -389,9 +390,10 @@ func TestFormatOf(t *testing.T) {
 		{"x", `{"id":1}`, JSONL}, {"x.ndjson.gz", "", JSONL}, {"stdin", "id,text\n", CSV}, {"stdin", "Text\tID\n", TSV},
 		{"stdin", "some words, and more\n", TXT}, {"fps.tsv", "ffc0989cb8988081\t1\n", Fingerprints}, {"x.tsv", "id\ttext\n", TSV},
 		{"stdin", "ffc0989cb8988081\nffc0989cb8988082\n", Fingerprints}, {"stdin", "deadbeef\nbeadface\n", TXT},
-		{"ids.csv", "ffc0989cb8988081\n", CSV}, {"x.zst", "id\thash\n1\t2\n", Hashes}, {"x.TXT", "", TXT},
+		{"ids.csv", "ffc0989cb8988081\n", CSV}, {"x.zst", "id\thash\n1\t2\n", Fingerprints}, {"x.TXT", "", TXT},
 	} {
-		if got := formatOf(c.name, []byte(c.head)); got != c.want {
+		lines := sampleLines([]byte(c.head), true)
+		if got := formatOf(c.name, lines, newSample(lines, 0), Options{}); got != c.want {
 			t.Errorf("%s %q: %s, want %s", c.name, c.head, got, c.want)
 		}
 	}

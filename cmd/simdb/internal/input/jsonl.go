@@ -5,10 +5,12 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-json"
+
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // object parses JSON lines. A line is checked whole by the decoder; then the members of its top level are walked, so
@@ -17,6 +19,7 @@ import (
 type object struct {
 	id, text, fp string // names of members
 	makeID       bool
+	notation     fptext.Notation
 }
 
 func newObject(opt Options) *object {
@@ -24,7 +27,7 @@ func newObject(opt Options) *object {
 		id:     orDefault(opt.IDField, "id"),
 		text:   orDefault(opt.TextField, "text"),
 		fp:     orDefault(opt.FingerprintField, "fingerprint"),
-		makeID: opt.MakeID,
+		makeID: opt.MakeID, notation: opt.Fingerprints,
 	}
 }
 
@@ -76,15 +79,15 @@ func (o *object) parse(raw []byte, rec *Record) string {
 			rec.Doc.Fields = []byte(toValid(string(rec.Doc.Fields)))
 		}
 	}
-	return o.fill(rec, id, text, fp)
+	return o.fill(rec, s, id, text, fp)
 }
 
-// fill sets ID, Text and Fingerprint from their JSON values, nil where there is none.
-func (o *object) fill(rec *Record, id, text, fp []byte) string {
+// fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is none.
+func (o *object) fill(rec *Record, s, id, text, fp []byte) string {
 	d := &rec.Doc
 	switch {
 	case id == nil && !o.makeID:
-		return fmt.Sprintf("no %q", o.id)
+		return fmt.Sprintf("no %q%s; --id-field names another", o.id, fieldsOf(s, o.id))
 	case id == nil:
 	case id[0] == '"':
 		if err := json.Unmarshal(id, &d.ID); err != nil {
@@ -100,7 +103,7 @@ func (o *object) fill(rec *Record, id, text, fp []byte) string {
 	}
 	switch {
 	case text == nil && fp == nil:
-		return fmt.Sprintf("no %q and no %q (--text-field and --fingerprint-field name others)", o.text, o.fp)
+		return fmt.Sprintf("no %q and no %q%s; --text-field and --fingerprint-field name others", o.text, o.fp, fieldsOf(s, o.text))
 	case text == nil || text[0] == 'n': // null is a text without words
 	case text[0] == '"':
 		if err := json.Unmarshal(text, &d.Text); err != nil {
@@ -112,28 +115,31 @@ func (o *object) fill(rec *Record, id, text, fp []byte) string {
 	if fp == nil || fp[0] == 'n' {
 		return ""
 	}
-	v, err := jsonFingerprint(fp)
-	if err != nil {
-		return err.Error()
+	return setJSONFingerprint(rec, fp, o.notation)
+}
+
+// setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
+func setJSONFingerprint(rec *Record, value []byte, notation fptext.Notation) string {
+	var s string
+	if value[0] == '"' {
+		if err := json.Unmarshal(value, &s); err != nil {
+			return notJSON(value)
+		}
+		return rec.setFingerprint([]byte(strings.TrimSpace(s)), notation)
 	}
-	d.Fingerprint = &v
+	if reason := rec.setFingerprint(value, fptext.Decimal); reason != "" {
+		return "the fingerprint is neither a string nor a whole number of 64 bits"
+	}
 	return ""
 }
 
-// jsonFingerprint reads a fingerprint: a string of hexadecimal digits, or a decimal number.
-func jsonFingerprint(value []byte) (uint64, error) {
-	if value[0] != '"' {
-		v, err := strconv.ParseUint(string(value), 10, 64)
-		if err != nil {
-			return 0, errors.New("the fingerprint is neither a string of hexadecimal digits nor a whole number of 64 bits")
-		}
-		return v, nil
+// fieldsOf says which fields a JSON object has, and which of them may have been meant by wanted.
+func fieldsOf(s []byte, wanted string) string {
+	var names []string
+	if err := members(s, func(key string, _, _ []byte) { names = append(names, key) }); err != nil {
+		return ""
 	}
-	var s string
-	if err := json.Unmarshal(value, &s); err != nil {
-		return 0, err
-	}
-	return ParseHex(s)
+	return among("its fields are", names, wanted)
 }
 
 var errMember = errors.New("not an object")

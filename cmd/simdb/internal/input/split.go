@@ -148,15 +148,15 @@ func (s *splitter) record(to int) error {
 	}
 	sp := span{from: s.start, to: to, line: s.line, lines: n}
 	s.start, s.line = to, s.line+n
-	if s.f.parse == nil {
+	if s.f.hasHeader {
 		if len(bytes.TrimSpace(raw)) == 0 {
 			return nil
 		}
-		p, err := s.f.readHeader(raw)
+		isData, err := s.f.readHeader(raw)
 		if err != nil {
 			return &ReadError{File: s.f.name, Line: -1, Err: err}
 		}
-		if s.f.parse = p; !s.f.opt.NoHeader {
+		if !isData {
 			return nil
 		}
 	}
