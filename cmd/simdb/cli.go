@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -79,6 +80,19 @@ type inputFlags struct {
 	TextField        string `placeholder:"NAME" help:"Field with its text (default: text)."`
 	FingerprintField string `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
 	NoHeader         bool   `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+
+	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal" help:"How fingerprints are written: hex or decimal (default: by their form; a file that has both forms is refused)."`
+	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+}
+
+// delimiter is what separates columns.
+type delimiter byte
+
+// UnmarshalText parses a delimiter.
+func (d *delimiter) UnmarshalText(text []byte) error {
+	c, err := input.ParseDelimiter(string(text))
+	*d = delimiter(c)
+	return err
 }
 
 // inputFormat is --format of commands that read files.

@@ -97,6 +97,7 @@ func (d *dedup) begins(path, name string) (input.Format, []byte, error) {
 		}
 		break
 	}
+	d.a.tellNotice(d.meter, in)
 	return in.Format(), in.Header(), context.Cause(d.a.context())
 }
 

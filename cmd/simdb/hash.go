@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/minhash"
@@ -61,6 +62,9 @@ func (c *hashCmd) Run(a *app) error {
 			text, err := readText(name)
 			if err != nil {
 				return err
+			}
+			if list := input.ListOf(name, text); list != "" {
+				a.say("%s: taken for one text, though it looks like %s", name, list)
 			}
 			r := state.Text(text)
 			if r.InvalidUTF8 > 0 {

@@ -68,6 +68,8 @@ type load struct {
 	skipped int64
 	badUTF8 int64
 	failed  []error // files that could not be read to the end
+
+	numbered string // the file whose ids are the numbers of its lines
 }
 
 // Run loads the files.
@@ -137,12 +139,18 @@ func (l *load) file(name string) error {
 			l.a.talkTo(l.meter, "%s: going on after line %d", name, opt.Skip)
 		}
 	}
-	in, err := input.Open(name, opt)
+	in, err := l.a.openInput(l.meter, name, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
 		return nil
 	}
 	defer in.Close()
+	if in.NumbersLines() {
+		if l.numbered != "" {
+			return fmt.Errorf("%s and %s have no ids but the numbers of their lines, so one would replace the other: load one of them, or add a column of ids", l.numbered, name)
+		}
+		l.numbered = name
+	}
 	for rec, err := range in.Records(l.a.context()) {
 		if is, ok := errors.AsType[*input.Issue](err); ok {
 			if err := l.rejects.add(is); err != nil {

@@ -47,13 +47,13 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
 		return fmt.Errorf("%s keeps no texts to decide on: --no-verify decides on estimates", c.DB)
 	}
-	in, err := input.Open(c.File, opt)
+	m := a.meter()
+	defer m.Stop()
+	in, err := a.openInput(m, c.File, opt)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	m := a.meter()
-	defer m.Stop()
 	rejects, err := a.newRejects(c.rejectFlags, a.talk(m))
 	if err != nil {
 		return err

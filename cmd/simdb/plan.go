@@ -170,7 +170,7 @@ func (c *planCmd) fingerprints(a *app) (fps []uint64, err error) {
 	opt.MakeID = true
 	bad := int64(0)
 	for _, name := range c.Files {
-		in, err := input.Open(name, opt)
+		in, err := a.openInput(m, name, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,10 @@ import (
 
 // options returns how files are to be read.
 func (f inputFlags) options(format input.Format) input.Options {
-	return input.Options{Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader}
+	return input.Options{
+		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
+		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter),
+	}
 }
 
 // sources adds up the sizes of several input files, for progress.
@@ -72,6 +75,22 @@ func (a *app) talk(m *progress.Meter) io.Writer {
 		return nil
 	}
 	return m
+}
+
+// openInput opens a file to be read, and says what it was taken for where that could surprise.
+func (a *app) openInput(m *progress.Meter, name string, opt input.Options) (*input.File, error) {
+	in, err := input.Open(name, opt)
+	if err == nil {
+		a.tellNotice(m, in)
+	}
+	return in, err
+}
+
+// tellNotice says what a file was taken for where that could surprise.
+func (a *app) tellNotice(m *progress.Meter, in *input.File) {
+	if notice := in.Notice(); notice != "" {
+		a.talkTo(m, "%s: %s", in.Name(), notice)
+	}
 }
 
 // talkTo says something while the meter is shown.

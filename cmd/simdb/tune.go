@@ -110,7 +110,9 @@ func (c *tuneCmd) load(a *app, db *engine.DB) error {
 	}
 	opt := c.inputFlags.options(input.Auto)
 	opt.MakeID = true
-	in, err := input.Open(c.Data, opt)
+	m := a.meter()
+	defer m.Stop()
+	in, err := a.openInput(m, c.Data, opt)
 	if err != nil {
 		return err
 	}
@@ -119,8 +121,6 @@ func (c *tuneCmd) load(a *app, db *engine.DB) error {
 	if err != nil {
 		return err
 	}
-	m := a.meter()
-	defer m.Stop()
 	bad := int64(0)
 	for rec, err := range in.Records(a.context()) {
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -113,6 +114,9 @@ func (f *File) begin() error {
 func (f *File) choose() error {
 	lines := sampleLines(f.head, f.headEnds)
 	s := newSample(lines, f.opt.Fingerprints)
+	if f.opt.Delimiter != 0 && f.opt.Format != Auto && f.opt.Format != CSV {
+		return fmt.Errorf("a delimiter is for csv, not for %s", f.opt.Format)
+	}
 	if f.format = f.opt.Format; f.format == Auto {
 		if f.format = formatOf(f.name, lines, s, f.opt); f.format == TXT && bytes.IndexByte(f.head, 0) >= 0 {
 			return errors.New("it has zero bytes, so it is no text; --format txt reads it all the same")
@@ -178,6 +182,12 @@ func (f *File) Format() Format { return f.format }
 // Header returns the header line of a file in columns, with its line end, once the first record has been read;
 // nil for other files.
 func (f *File) Header() []byte { return f.header }
+
+// NumbersLines says whether the documents have no ids but the numbers of their lines, which those of another such file have too.
+func (f *File) NumbersLines() bool {
+	l, ok := f.parse.(*list)
+	return ok && l.id < 0
+}
 
 // Notice says in a few words what the file was taken for, where that was told by its content and could surprise; it is "" for
 // other files. Users should be shown it.

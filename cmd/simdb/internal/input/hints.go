@@ -53,7 +53,7 @@ var separators = []struct {
 	written string
 }{{';', "';'"}, {'\t', "tab"}, {'|', "'|'"}, {',', "','"}, {':', "':'"}}
 
-// hintSeparator adds to an error about a header that it has the columns when it is cut elsewhere.
+// hintSeparator returns the error that explains err, which is about a header: perhaps it has the columns when it is cut elsewhere.
 func hintSeparator(err error, raw []byte, sep byte, opt Options) error {
 	opt.NoHeader = false
 	for _, s := range separators {
@@ -62,7 +62,7 @@ func hintSeparator(err error, raw []byte, sep byte, opt Options) error {
 		}
 		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
 		if _, e := newTable(raw, cut, opt); e == nil {
-			return fmt.Errorf("%w; cut at %s it has the columns: --delimiter %s", err, s.written, s.written)
+			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
 		}
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,8 @@ import (
 //
 // Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of one of these forms, but for
 // a first line without a number, which is a header; or if at least half of the lines have a number that is surely a
-// fingerprint, of 16 hexadecimal digits with a letter or with 0x, or if the header is "id TAB hash": the others are mistakes to
-// report then, not texts.
+// fingerprint, of 16 hexadecimal digits with a letter or with 0x, or with any number where the user says how fingerprints are
+// written or the header is "id TAB hash": the others are mistakes to report then, not texts.
 
 // list parses lists of fingerprints.
 type list struct {
@@ -34,13 +35,14 @@ type list struct {
 type sample struct {
 	lines   int // without the header
 	header  []string
-	columns int  // most columns that a line has
-	ragged  bool // lines differ in that
-	tabs    bool // all second columns are behind tabs
-	numbers int  // lines with a number
-	sure    int  // lines of at most two columns with a number that is surely a fingerprint, by a letter among its digits
-	other   int  // the first line without a number, counted from 1 among those that are not blank
+	columns int    // most columns that a line has
+	ragged  bool   // lines differ in that
+	numbers int    // lines with a number, alone or beside a tab
+	sure    int    // lines of at most two columns with a number that is surely a fingerprint, by a letter among its digits
+	other   string // the first line that has none, cut
 	column  [2]numbers
+
+	declared bool // the user says how fingerprints are written, so that there are some
 }
 
 // numbers is what a sample has in one column.
@@ -56,14 +58,14 @@ type numbers struct {
 
 // newSample looks at the first lines of a file.
 func newSample(lines [][]byte, notation fptext.Notation) *sample {
-	s := &sample{tabs: true}
+	s := &sample{declared: notation != fptext.Auto}
 	for i, line := range lines {
 		cols := columns(line)
 		found, sure := slices.ContainsFunc(cols, func(cell []byte) bool {
 			_, _, err := fptext.Parse(bytes.TrimSpace(cell), notation)
 			return err == nil
 		}), false
-		if i == 0 && !found {
+		if i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit) {
 			for _, c := range cols {
 				s.header = append(s.header, strings.ToLower(string(bytes.TrimSpace(c))))
 			}
@@ -72,17 +74,16 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 		s.lines++
 		s.ragged = s.ragged || s.columns > 0 && len(cols) != s.columns
 		s.columns = max(s.columns, len(cols))
-		s.tabs = s.tabs && (len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0)
 		for c := range min(2, len(cols)) {
 			cell := bytes.TrimSpace(cols[c])
 			hex := s.column[c].add(cell, notation)
 			// 0x1 before words is no fingerprint, but 0x1 alone or beside a tab is.
 			sure = sure || hex && (len(cell) >= 16 || len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0)
 		}
-		if found {
+		if found && (len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0) {
 			s.numbers++
-		} else if s.other == 0 {
-			s.other = i + 1
+		} else if s.other == "" {
+			s.other = short(string(line))
 		}
 		if sure && len(cols) <= 2 {
 			s.sure++
@@ -118,6 +119,12 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	return true
 }
 
+// beginsWithDigit says whether a cell is a number, if perhaps a wrong one, rather than the name of a column.
+func beginsWithDigit(cell []byte) bool {
+	cell = bytes.TrimLeft(cell, " +-")
+	return len(cell) > 0 && cell[0] >= '0' && cell[0] <= '9'
+}
+
 // isPrefixed says whether a fingerprint begins with 0x.
 func isPrefixed(cell []byte) bool { return len(cell) > 2 && cell[1]|0x20 == 'x' }
 
@@ -126,22 +133,43 @@ func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFx
 
 // isList says whether the file is a list of fingerprints.
 func (s *sample) isList() bool {
-	if s.sure > 0 && 2*s.sure >= s.lines || s.numbers > 0 && 2*s.numbers >= s.lines && slices.Equal(s.header, []string{"id", "hash"}) {
-		return true
-	}
-	if s.lines == 0 || s.ragged || s.columns > 2 || !s.tabs || s.numbers < s.lines {
+	if slices.Contains(s.header, "text") {
 		return false
 	}
-	if len(s.header) > 0 && len(s.header) != s.columns {
+	if s.sure > 0 && 2*s.sure >= s.lines || s.saysSo() && s.numbers > 0 && 2*s.numbers >= s.lines {
+		return true
+	}
+	if s.lines == 0 || s.ragged || s.columns > 2 || s.numbers < s.lines || len(s.header) > 0 && len(s.header) != s.columns {
 		return false
 	}
 	for i, c := range s.column {
 		// A small number before words is rather the id of a text.
-		if c.n == s.lines && (s.columns == 1 || s.column[1-i].blanks == 0 || c.large > 0) {
+		if c.n == s.lines && !s.named(i, "id") && (s.columns == 1 || s.column[1-i].blanks == 0 || c.large > 0) {
 			return true
 		}
 	}
 	return false
+}
+
+// saysSo says whether the user or the header calls the numbers fingerprints.
+func (s *sample) saysSo() bool { return s.declared || slices.Equal(s.header, []string{"id", "hash"}) }
+
+// named says whether the header gives a column one of these names.
+func (s *sample) named(column int, names ...string) bool {
+	return column < len(s.header) && slices.Contains(names, s.header[column])
+}
+
+// ListOf says how a file's content would be read as a list of fingerprints, "" if it is none.
+func ListOf(name, content string) string {
+	f, err := NewFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), Options{})
+	if err != nil {
+		return ""
+	}
+	defer f.done()
+	if _, ok := f.parse.(*list); !ok {
+		return ""
+	}
+	return f.notice
 }
 
 // fingerprintNames are names that a column of fingerprints may have in a header.
@@ -157,7 +185,7 @@ func (s *sample) fingerprintColumn() (int, error) {
 	tests := []func(c int) bool{
 		func(c int) bool { return 2*s.column[c].hex >= s.lines && s.column[c].letters > 0 },
 		func(c int) bool { return 2*s.column[c].n >= s.lines },
-		func(c int) bool { return c < len(s.header) && slices.Contains(fingerprintNames, s.header[c]) },
+		func(c int) bool { return s.named(c, fingerprintNames...) || s.named(1-c, "id") },
 		func(c int) bool { return 2*s.column[c].letters >= s.lines },
 		func(c int) bool { return s.column[c].large > 0 },
 		func(c int) bool { return s.column[c].gaps > 0 },
@@ -217,7 +245,11 @@ func (l *list) numbered(s *sample, opt Options) error {
 		}
 		*c.to = n - 1
 	}
-	if l.fp == l.id {
+	switch {
+	case l.fp != l.id:
+	case opt.FingerprintField == "":
+		l.fp = 1 - min(1, l.id)
+	default:
 		l.id = 1 - min(1, l.fp)
 	}
 	if s.columns == 1 && opt.IDField == "" {
