@@ -15,7 +15,7 @@ var (
 	ErrClosed      = errors.New("database is closed")            // any use after Close
 	ErrParams      = errors.New("parameters do not fit")         // options or a query that disagree with how the database was created
 	ErrInvalid     = errors.New("invalid argument")              // an empty ID, k outside 0..64, ...
-	ErrTooLarge    = errors.New("too large")                     // a document over MaxIDBytes or MaxTextBytes
+	ErrTooLarge    = errors.New("too large")                     // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory
 	ErrNotDatabase = errors.New("not a simdb database")          // the path holds something else
 	ErrNoSketches  = errors.New("the database has no sketches")  // JACCARD asked of a database created without
 	ErrFailed      = errors.New("no more writes until reopened") // a write failed; wraps the cause: the writer is poisoned, reads go on

@@ -62,17 +62,38 @@ type jaccardScratch struct {
 
 var jaccardPool = sync.Pool{New: func() any { return new(jaccardScratch) }}
 
+// release returns the scratch memory to the pool. It must not hold on to tables.
+func (sc *jaccardScratch) release() {
+	clear(sc.hits)
+	jaccardPool.Put(sc)
+}
+
 // Jaccard yields every visible document whose estimated Jaccard similarity to doc is t or more, 0 < t <= 1: the most similar
 // first, then by ID. The estimates come from the sketches (minhash.Jaccard); none that reaches t is missed. What is looked for
 // is doc.Text, or, if that is empty, the stored document doc.ID. The document that is stored as doc.ID is no match.
 func (s *Snapshot) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
-	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
-		sketch, err := s.querySketch(doc)
-		if err == nil {
-			err = s.jaccard(ctx, sketch, t, doc.ID, sc)
+	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error { return s.jaccardHits(ctx, doc, Jaccard(t), sc) })
+}
+
+// jaccardHits leaves what Jaccard yields in sc.hits, in no order, or JaccardVerified if the criterion is verified.
+func (s *Snapshot) jaccardHits(ctx context.Context, doc Doc, by Criterion, sc *jaccardScratch) error {
+	if by.verified {
+		if err := s.db.keepsTexts(); err != nil {
+			return err
 		}
+	}
+	sketch, err := s.querySketch(doc)
+	if err != nil {
 		return err
-	})
+	}
+	if !by.verified {
+		return s.jaccard(ctx, sketch, by.t, doc.ID, sc)
+	}
+	text, err := s.queryText(doc)
+	if err != nil {
+		return err
+	}
+	return s.jaccardVerified(ctx, sketch, text, by.t, doc.ID, sc)
 }
 
 // JaccardSketch is Jaccard by a sketch, made with the database's parameters.
@@ -92,20 +113,7 @@ func (s *Snapshot) JaccardSketch(ctx context.Context, sketch minhash.Sketch, t f
 // is yielded, and every score is exact. Candidates are those whose estimate is not below t by more than 3.3 standard
 // errors. The database must keep texts.
 func (s *Snapshot) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
-	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
-		if err := s.db.keepsTexts(); err != nil {
-			return err
-		}
-		sketch, err := s.querySketch(doc)
-		if err != nil {
-			return err
-		}
-		text, err := s.queryText(doc)
-		if err != nil {
-			return err
-		}
-		return s.jaccardVerified(ctx, sketch, text, t, doc.ID, sc)
-	})
+	return s.yieldJaccard(ctx, func(sc *jaccardScratch) error { return s.jaccardHits(ctx, doc, Jaccard(t).Verified(), sc) })
 }
 
 // jaccardVerified is jaccard by the similarity of texts.
@@ -173,10 +181,7 @@ func (p place) sketch(dst []uint32) ([]uint32, error) {
 func (s *Snapshot) yieldJaccard(ctx context.Context, find func(*jaccardScratch) error) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := jaccardPool.Get().(*jaccardScratch)
-		defer func() {
-			clear(sc.hits) // they hold on to tables
-			jaccardPool.Put(sc)
-		}()
+		defer sc.release()
 		hits := func() ([]jaccardHit, error) {
 			err := find(sc)
 			return sc.hits, err
@@ -209,7 +214,7 @@ func (s *Snapshot) jaccard(ctx context.Context, sketch minhash.Sketch, t float64
 	}
 	stats := statsOf(ctx, &sc.spare)
 	for i := range s.version.parts {
-		if err := s.jaccardPart(&s.version.parts[i], sketch, t, except, sc, stats); err != nil {
+		if err := s.jaccardPart(ctx, &s.version.parts[i], sketch, t, except, sc, stats); err != nil {
 			return err
 		}
 	}
@@ -220,7 +225,7 @@ func (s *Snapshot) jaccard(ctx context.Context, sketch minhash.Sketch, t float64
 	return ctx.Err()
 }
 
-func (s *Snapshot) jaccardPart(p *part, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch, stats *QueryStats) (err error) {
+func (s *Snapshot) jaccardPart(ctx context.Context, p *part, sketch minhash.Sketch, t float64, except string, sc *jaccardScratch, stats *QueryStats) (err error) {
 	sc.table.Stats = sstable.JaccardStats{}
 	if sc.raw, err = p.Jaccard(sketch, t, &sc.table, sc.raw[:0]); err != nil {
 		return err
@@ -228,7 +233,13 @@ func (s *Snapshot) jaccardPart(p *part, sketch minhash.Sketch, t float64, except
 	stats.Tables++
 	stats.Probes += int64(sc.table.Stats.Postings)
 	stats.Candidates += int64(sc.table.Stats.Candidates)
-	for _, h := range sc.raw {
+	if len(sc.hits)+len(sc.raw) > s.db.most(jaccardHitBytes) {
+		return s.db.overBudget("documents")
+	}
+	for i, h := range sc.raw {
+		if i%4096 == 4095 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		ok, err := s.alive(p, h.Doc)
 		if err != nil {
 			return err

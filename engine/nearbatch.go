@@ -35,12 +35,12 @@ func (db *DB) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[Batc
 // NearBatch yields for every fingerprint of fps what Near yields of it: every visible document that differs from it in at most k bits, k in
 // 0..64. Matches come by query, those of a query nearest first, then by ID. Many fingerprints share one walk through each table, which
 // takes a fraction of the time of as many searches: from some ten thousand on, or fewer if k is large or the tables are small. Fewer are
-// searched for one by one.
+// searched for one by one. A query with more matches than Options.Memory has room for ends the batch with ErrTooLarge.
 //
 // A million queries are searched at a time, fewer if they find more than four million documents. In memory are, of those, 60 bytes a
 // query, 60 bytes a match and its ID. It uses one processor; several can work on parts of a batch. fps must not change meanwhile.
 func (s *Snapshot) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[BatchMatch, error] {
-	return s.nearBatch(ctx, fps, k, chunkQueries, chunkMatches)
+	return s.nearBatch(ctx, fps, k, chunkQueries, min(chunkMatches, s.db.most(batchMatchBytes)))
 }
 
 // nearBatch is NearBatch with chunks of so many queries, or fewer if they have more matches.
@@ -138,15 +138,23 @@ func (b *nearBatch) search() error {
 	return b.ctx.Err()
 }
 
-// crowded reports whether there are too many matches, n of them not found yet.
-func (b *nearBatch) crowded(n int) bool { return len(b.found.Keys)+n > b.most && len(b.queries) > 1 }
+// crowded returns an error if there are too many matches, n of them not found yet: errCrowded, or of a single query ErrTooLarge.
+func (b *nearBatch) crowded(n int) error {
+	switch n += len(b.found.Keys); {
+	case len(b.queries) > 1 && n > b.most:
+		return errCrowded
+	case n >= b.s.db.most(batchMatchBytes):
+		return b.s.db.overBudget("documents")
+	}
+	return nil
+}
 
 // table adds the matches of a table.
 func (b *nearBatch) table(p *part) error {
 	b.hits = b.hits[:0]
 	err := p.NearBatch(b.ctx, b.queries, b.k, &b.scratch, func(query int, h sstable.Hit) error {
-		if b.crowded(len(b.hits)) {
-			return errCrowded
+		if err := b.crowded(len(b.hits)); err != nil {
+			return err
 		}
 		b.hits = append(b.hits, uint64(h.Distance)<<52|uint64(query)<<32|uint64(h.Doc))
 		return nil
@@ -201,8 +209,8 @@ func (b *nearBatch) memtable(m memSnapshot) error {
 				if !b.s.memAlive(d) {
 					continue
 				}
-				if b.crowded(0) {
-					return errCrowded
+				if err := b.crowded(0); err != nil {
+					return err
 				}
 				b.add(query, distance(b.queries[query], m.fps[at]))
 				b.ids = append(b.ids, d.ID...)

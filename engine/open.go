@@ -81,6 +81,9 @@ func withDefaults(o *Options) Options {
 	if opts.fs == nil {
 		opts.fs = vfs.Disk
 	}
+	if opts.Memory <= 0 {
+		opts.Memory = defaultMemory
+	}
 	if opts.MemtableBytes <= 0 {
 		opts.MemtableBytes = defaultMemtable
 	}

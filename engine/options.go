@@ -35,6 +35,10 @@ type Options struct {
 	ReadOnly  bool // write nothing; any number of processes can have a database open so, while none has it open for writing
 	MustExist bool // Open does not create
 
+	// Memory is how many bytes a query may hold of what it has found, to put it in order; 0 means 1 GiB. A query that would
+	// need more ends with ErrTooLarge. It does not bound what searching takes: 60 bytes a document for joins and clusters.
+	Memory int64
+
 	Sync                  SyncMode
 	MemtableBytes         int  // flush after this much; 0 means 16 MiB
 	DisableAutoCompaction bool // compact only on Compact

@@ -2,48 +2,32 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
+
+// errStopped ends a search whose results are not taken any more.
+var errStopped = errors.New("stopped")
 
 // firstBatch is how many hits are put in order before the first is yielded; the others are when they are asked for. A LIMIT
 // mostly takes fewer, and of thousands of hits most of the time is that of sorting them.
 const firstBatch = 64
 
-// bestFirst moves the n least of hits to the front, in order, and returns them: in time O(len(hits)), but for hits in descending
-// order, which take log n each.
-func bestFirst[T any](hits []T, n int, compare func(a, b T) int) []T {
-	if n < len(hits) {
-		top := hits[:n] // a heap, the last in order at its root
-		for i := n/2 - 1; i >= 0; i-- {
-			sink(top, i, compare)
-		}
-		for i := n; i < len(hits) && n > 0; i++ {
-			if compare(hits[i], top[0]) < 0 {
-				hits[i], top[0] = top[0], hits[i]
-				sink(top, 0, compare)
+// matchBatch is how many matches are made of hits at a time.
+const matchBatch = 1024
+
+// firstOf yields the first n of seq.
+func firstOf[T any](n int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left := n
+		for v, err := range seq {
+			if left--; !yield(v, err) || left == 0 {
+				return
 			}
 		}
-		hits = top
-	}
-	slices.SortFunc(hits, compare)
-	return hits
-}
-
-// sink restores the heap below element i, which may be too small for its place.
-func sink[T any](heap []T, i int, compare func(a, b T) int) {
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && compare(heap[child+1], heap[child]) > 0 {
-			child++
-		}
-		if compare(heap[i], heap[child]) >= 0 {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
 	}
 }
 
@@ -51,38 +35,51 @@ func sink[T any](heap []T, i int, compare func(a, b T) int) {
 // buf is memory for matches, which is left without any.
 func yieldInOrder[T any](ctx context.Context, s *Snapshot, buf *[]Match, find func() ([]T, error), compare func(a, b T) int, match func(*T) Match,
 	yield func(Match, error) bool) {
-	var hits []T
 	matches := (*buf)[:0]
 	defer func() {
 		clear(matches)
 		*buf = matches[:0]
 	}()
-	take := func(n int) {
-		batch := bestFirst(hits, n, compare)
-		hits = hits[len(batch):]
-		matches = slices.Grow(matches[:0], len(batch))
-		for i := range batch {
-			matches = append(matches, match(&batch[i]))
-		}
-	}
+	var hits []T
 	err := s.safely(ctx, func() (err error) {
-		if hits, err = find(); err == nil && len(hits) > 0 {
-			take(firstBatch)
+		if hits, err = find(); err != nil {
+			return err
 		}
-		return err
+		best := ordered.Best(hits, firstBatch, compare)
+		hits = hits[len(best):]
+		matches = slices.Grow(matches, len(best))
+		for i := range best {
+			matches = append(matches, match(&best[i]))
+		}
+		return nil
 	})
+	var rest *ordered.Runs[T] // of hits, once they are asked for
 	for err == nil && len(matches) > 0 {
 		for i := range matches {
 			if !yield(matches[i], nil) {
 				return
 			}
 		}
-		if matches = matches[:0]; len(hits) > 0 {
-			err = s.safely(ctx, func() error {
-				take(len(hits))
-				return nil
-			})
+		clear(matches)
+		matches = matches[:0]
+		if len(hits) == 0 {
+			return
 		}
+		err = s.safely(ctx, func() (err error) {
+			if rest == nil {
+				if rest, err = ordered.Sort(ctx, hits, compare); err != nil {
+					return err
+				}
+			}
+			for len(matches) < matchBatch {
+				h, ok := rest.Next()
+				if !ok {
+					return nil
+				}
+				matches = append(matches, match(&h))
+			}
+			return nil
+		})
 	}
 	if err != nil {
 		yield(Match{}, err)

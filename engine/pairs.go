@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -21,19 +22,13 @@ func progressOf(stage string, fn func(Progress)) func(done, total int64) {
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first, then by A, then by B. It holds
 // the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the documents in them, with about 90 bytes each beside, and 20
-// to 50 bytes for every document (by Jaccard 16 and its sketch; where texts decide, 64 MiB of shingles besides). Progress, if
+// to 50 bytes for every document (by Jaccard 16 and its sketch; where texts decide, 64 MiB of shingles besides). More pairs than
+// Options.Memory has room for are ErrTooLarge; PairsFirst and PairsUnordered take any number of them. Progress, if
 // not nil, is called now and then. IDs that are yielded share memory, 16 KiB or so: who keeps one for long should clone it.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		var found func(yield func(Pair) bool)
-		err := s.safely(ctx, func() (err error) {
-			if err = s.db.checkCriterion(by); err != nil {
-				return err
-			}
-			j, err := s.newJoinSet(ctx, by)
-			if err != nil {
-				return err
-			}
+		err := s.joined(ctx, by, func(j *joinSet) (err error) {
 			if by.jaccard {
 				found, err = j.sketchPairs(ctx, by, progress)
 			} else {
@@ -53,19 +48,26 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 	}
 }
 
+// joined calls fn with what a self-join of the snapshot by a criterion works on.
+func (s *Snapshot) joined(ctx context.Context, by Criterion, fn func(*joinSet) error) error {
+	return s.safely(ctx, func() error {
+		if err := s.db.checkCriterion(by); err != nil {
+			return err
+		}
+		j, err := s.newJoinSet(ctx, by)
+		if err != nil {
+			return err
+		}
+		return fn(j)
+	})
+}
+
 // PairsUnordered is Pairs as they are found: in no particular order, though always in the same, and without holding them in
 // memory, however many there are. The snapshot's tables must stay readable while the pairs are taken.
 func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		goOn := true
-		err := s.safely(ctx, func() error {
-			if err := s.db.checkCriterion(by); err != nil {
-				return err
-			}
-			j, err := s.newJoinSet(ctx, by)
-			if err != nil {
-				return err
-			}
+		err := s.joined(ctx, by, func(j *joinSet) error {
 			return j.eachPair(ctx, by, progress, func(p Pair) bool {
 				goOn = yield(p, nil)
 				return goOn
@@ -106,10 +108,17 @@ func (j *joinSet) eachPair(ctx context.Context, by Criterion, progress func(Prog
 // pairs returns all pairs within k bits, in their order.
 func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (func(func(Pair) bool), error) {
 	var found [65][]uint64 // by distance: an item<<32 | another
+	left := j.s.db.most(pairBytes)
 	err := j.eachItemPair(ctx, k, progress, func(a, b uint32, distance int) bool {
+		if left--; left < 0 {
+			return false
+		}
 		found[distance] = append(found[distance], uint64(a)<<32|uint64(b))
 		return true
 	})
+	if err == nil && left < 0 {
+		err = j.s.db.overBudget("pairs")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -159,31 +168,43 @@ func sortByRank(found *[65][]uint64, ranks *idRanks) {
 
 // eachItemPair calls fn for every pair of items within k bits until it returns false: those of equal fingerprint first.
 func (j *joinSet) eachItemPair(ctx context.Context, k int, progress func(Progress), fn func(a, b uint32, distance int) bool) error {
-	o := selfjoin.Options{Progress: progressOf("pairs", progress)}
 	if j.first == nil {
-		return selfjoin.Pairs(ctx, j.fps, k, o, fn)
+		return j.eachGroupPair(ctx, k, progress, fn)
 	}
-	for i := range j.fps {
-		lo, hi := j.span(uint32(i))
-		for a := lo; a < hi; a++ {
-			for b := a + 1; b < hi; b++ {
-				if !fn(a, b, 0) {
-					return nil
-				}
-			}
-		}
-		if i%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	calls := 0
+	goOn := func(a, b uint32, distance int) bool {
+		calls++
+		return (calls%(1<<14) != 0 || ctx.Err() == nil) && fn(a, b, distance)
 	}
-	return selfjoin.Pairs(ctx, j.fps, k, o, func(x, y uint32, distance int) bool {
+	err := j.eachGroupPair(ctx, k, progress, func(x, y uint32, distance int) bool {
 		for a := j.first[x]; a < j.first[x+1]; a++ {
-			for b := j.first[y]; b < j.first[y+1]; b++ {
-				if !fn(a, b, distance) {
+			from := j.first[y]
+			if x == y {
+				from = a + 1
+			}
+			for b := from; b < j.first[y+1]; b++ {
+				if !goOn(a, b, distance) {
 					return false
 				}
 			}
 		}
 		return true
 	})
+	return cmp.Or(err, ctx.Err())
+}
+
+// eachGroupPair calls fn for every pair of groups within k bits until it returns false: first for each group of several items
+// with itself.
+func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(Progress), fn func(x, y uint32, distance int) bool) error {
+	if j.first != nil {
+		for g := range uint32(j.groups()) {
+			if lo, hi := j.span(g); hi-lo > 1 && !fn(g, g, 0) {
+				return nil
+			}
+			if g%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf("pairs", progress)}, fn)
 }

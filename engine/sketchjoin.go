@@ -70,10 +70,14 @@ func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, or
 
 // scored returns all pairs of items that match by the criterion, in no particular order.
 func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
+	most := j.s.db.most(sketchPairBytes)
 	err = j.eachScored(ctx, stage, by, nil, progress, func(p *sketchPair) bool {
 		pairs = append(pairs, *p)
-		return true
+		return len(pairs) <= most
 	})
+	if err == nil && len(pairs) > most {
+		err = j.s.db.overBudget("pairs")
+	}
 	return pairs, err
 }
 

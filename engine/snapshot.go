@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -200,22 +198,37 @@ func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 // each calls fn for every visible document, memtables last.
 func (s *Snapshot) each(ctx context.Context, fn func(place) error) error {
 	for i := range s.version.parts {
-		p := &s.version.parts[i]
-		for doc := range p.NumDocs() {
-			if doc%4096 == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-			}
-			ok, err := s.alive(p, doc)
-			if err == nil && ok {
-				err = fn(place{part: p, doc: doc})
-			}
-			if err != nil {
+		if err := s.eachOf(ctx, &s.version.parts[i], fn); err != nil {
+			return err
+		}
+	}
+	if err := s.eachMem(fn); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// eachOf is each for a table.
+func (s *Snapshot) eachOf(ctx context.Context, p *part, fn func(place) error) error {
+	for doc := range p.NumDocs() {
+		if doc%4096 == 0 {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
+		ok, err := s.alive(p, doc)
+		if err == nil && ok {
+			err = fn(place{part: p, doc: doc})
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// eachMem is each for the memtables.
+func (s *Snapshot) eachMem(fn func(place) error) error {
 	for _, m := range s.mems {
 		for _, d := range m.docs {
 			if s.memAlive(d) {
@@ -225,53 +238,7 @@ func (s *Snapshot) each(ctx context.Context, fn func(place) error) error {
 			}
 		}
 	}
-	return ctx.Err()
-}
-
-// Entries yields every visible document whose ID starts with prefix, in order of ID.
-func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		var found []named
-		err := s.safely(ctx, func() (err error) {
-			found, err = s.withPrefix(ctx, prefix)
-			return err
-		})
-		for _, f := range found {
-			var e Entry
-			if err == nil {
-				err = s.safely(ctx, func() (err error) { e, err = f.entry(); return err })
-			}
-			if err != nil {
-				break
-			}
-			if !yield(e, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(Entry{}, err)
-		}
-	}
-}
-
-// A named place is a place with its document's ID.
-type named struct {
-	id string
-	place
-}
-
-// withPrefix returns the visible documents whose IDs start with prefix, in order of ID.
-func (s *Snapshot) withPrefix(ctx context.Context, prefix string) ([]named, error) {
-	var found []named
-	err := s.each(ctx, func(p place) error {
-		id, err := p.id()
-		if err == nil && strings.HasPrefix(string(id), prefix) {
-			found = append(found, named{string(id), p})
-		}
-		return err
-	})
-	slices.SortFunc(found, func(a, b named) int { return strings.Compare(a.id, b.id) })
-	return found, err
+	return nil
 }
 
 // safely runs fn, which reads mapped files. A page that can't be read (a table that was cut short by somebody else, a disk

@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// crowdedDB has few fingerprints and few texts, so that most documents have many ties; in tables and memtables, with deleted,
+// replaced and expired documents.
+func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 45))
+	o.Sync = SyncNever
+	db, err := Open(t.TempDir()+"/crowded.simdb", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	for i := range 400 {
+		fp := []uint64{0, 0, 0, 1, 3, 0xff, 0xfe, ^uint64(0), r.Uint64()}[r.IntN(9)]
+		words := strings.Fields("one two three four five six seven eight nine ten eleven twelve")[:4+r.IntN(9)]
+		d := Doc{ID: fmt.Sprintf("%d", r.IntN(300)), Fingerprint: &fp, Text: strings.Join(words, " ")}
+		if r.IntN(10) == 0 {
+			d.Fingerprint, d.Text = nil, ""
+		}
+		if r.IntN(10) == 0 {
+			d.Time = time.Now().Add(-time.Hour)
+		}
+		err := db.Put(t.Context(), d)
+		if err == nil && r.IntN(6) == 0 {
+			if err = db.Delete(t.Context(), fmt.Sprintf("%d", r.IntN(300))); errors.Is(err, ErrNotFound) {
+				err = nil
+			}
+		}
+		if err == nil && i%130 == 129 && seed%3 > 0 {
+			err = db.Flush(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seed%3 == 2 {
+		if err := db.Compact(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// sameSet compares two lists of which the first is in no order.
+func sameSet[T any](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	text := func(list []T) []string {
+		var s []string
+		for _, v := range list {
+			s = append(s, fmt.Sprintf("%+v", v))
+		}
+		slices.Sort(s)
+		return s
+	}
+	if !slices.Equal(text(got), text(want)) {
+		t.Fatalf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// The first n of anything are those of the whole in order; what is unordered is the same set; and a count is its size.
+func TestFirstUnorderedCount(t *testing.T) {
+	for seed := range uint64(6) {
+		o := &Options{DisableAutoCompaction: true}
+		if seed%2 == 1 {
+			o.TTL = 30 * time.Minute
+		}
+		db := crowdedDB(t, seed, o)
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ctx := t.Context()
+		some := []int{0, 1, 2, 3, 10, 63, 64, 65, 500, 1 << 20}
+		for _, k := range []int{0, 1, 3, 8, 64} {
+			near := collect(t, s.Near(ctx, 0, k))
+			for _, n := range some {
+				if got := collect(t, s.NearFirst(ctx, 0, k, n)); !slices.Equal(got, near[:min(n, len(near))]) {
+					t.Fatalf("seed %d: the first %d within %d bits: %v, want %v", seed, n, k, got, near)
+				}
+				if got := collect(t, s.Nearest(ctx, 0, n)); k == 64 && !slices.Equal(got, near[:min(n, len(near))]) {
+					t.Fatalf("seed %d: the nearest %d: %v, want %v", seed, n, got, near)
+				}
+			}
+			sameSet(t, "near", collect(t, s.NearUnordered(ctx, 0, k)), near)
+			if n, err := s.CountNear(ctx, 0, k); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
+				t.Fatalf("seed %d: %d within %d bits, %v, want %d", seed, n, k, err, len(near))
+			}
+		}
+		for _, by := range []Criterion{Near(0), Near(1), Near(3), Near(10), Jaccard(0.9), Jaccard(0.5), Jaccard(0.7).Verified()} {
+			pairs := collect(t, s.Pairs(ctx, by, nil))
+			for _, n := range append(some, len(pairs)-1, len(pairs), len(pairs)/2) {
+				if got := collect(t, s.PairsFirst(ctx, by, n, nil)); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
+					t.Fatalf("seed %d: the first %d pairs %v: %v, want %v", seed, n, by, got, pairs[:min(n, len(pairs))])
+				}
+			}
+			sameSet(t, "pairs", collect(t, s.PairsUnordered(ctx, by, nil)), pairs)
+			if n, err := s.CountPairs(ctx, by, nil); err != nil || n != int64(len(pairs)) || n < 100 {
+				t.Fatalf("seed %d: %d pairs %v, %v, want %d", seed, n, by, err, len(pairs))
+			}
+			for _, mode := range []ClusterMode{Star, Components} {
+				members := collect(t, s.Clusters(ctx, by, &ClusterOptions{Mode: mode}))
+				clusters, n, err := s.CountClusters(ctx, by, &ClusterOptions{Mode: mode})
+				if err != nil || n != int64(len(members)) || clusters != int64(members[len(members)-1].Cluster) {
+					t.Fatalf("seed %d: %d clusters of %d, %v, want %d of %d", seed, clusters, n, err, members[len(members)-1].Cluster, len(members))
+				}
+			}
+		}
+		entries := collect(t, s.Entries(ctx, ""))
+		if n, err := s.Count(ctx); err != nil || n != int64(len(entries)) || n < 100 {
+			t.Fatalf("seed %d: %d documents, %v, want %d", seed, n, err, len(entries))
+		}
+		for _, prefix := range []string{"", "1", "29", "x"} {
+			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
+			sameSet(t, "entries", collect(t, s.EntriesUnordered(ctx, prefix)), want)
+			for _, length := range []int{1, 2, 7, 100, 1000} {
+				if got := collect(t, s.entries(ctx, prefix, max(1, length/2), length)); !slices.Equal(got, want) {
+					t.Fatalf("seed %d: entries by pages of %d: %v, want %v", seed, length, got, want)
+				}
+			}
+		}
+		e := entries[len(entries)/2]
+		for _, by := range []Criterion{Jaccard(0.9), Jaccard(0.3), Jaccard(0.6).Verified()} {
+			x, _ := by.Threshold()
+			found := collect(t, s.Jaccard(ctx, Doc{ID: e.ID}, x))
+			if by.IsVerified() {
+				found = collect(t, s.JaccardVerified(ctx, Doc{ID: e.ID}, x))
+			}
+			if n, err := s.CountJaccard(ctx, Doc{ID: e.ID}, by); err != nil || n != int64(len(found)) {
+				t.Fatalf("seed %d: %d like %s, %v, want %d", seed, n, e.ID, err, len(found))
+			}
+		}
+	}
+}
+
+// What does not fit into Options.Memory is ErrTooLarge, and says what to do; the first, the unordered and the count do fit.
+func TestMemory(t *testing.T) {
+	db := crowdedDB(t, 1, &Options{Memory: 1 << 10})
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx := t.Context()
+	last := func(seq iter.Seq2[Match, error]) (err error) {
+		for _, err = range seq {
+		}
+		return err
+	}
+	pairs := func(seq iter.Seq2[Pair, error]) (err error) {
+		for _, err = range seq {
+		}
+		return err
+	}
+	batch := func(fps ...uint64) (err error) {
+		for _, err = range s.NearBatch(ctx, fps, 0) {
+		}
+		return err
+	}
+	for what, err := range map[string]error{
+		"near": last(s.Near(ctx, 0, 64)), "jaccard": last(s.Jaccard(ctx, Doc{Text: "one two three four five six"}, 0.1)),
+		"pairs": pairs(s.Pairs(ctx, Near(3), nil)), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), nil)),
+		"batch": batch(0, 1, 2), "batch of one": batch(0), "many of the first": last(s.NearFirst(ctx, 0, 64, 1<<20)),
+	} {
+		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "LIMIT") || !strings.Contains(err.Error(), "Memory") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"near": last(s.NearFirst(ctx, 0, 64, 3)), "unordered": last(s.NearUnordered(ctx, 0, 64)), "nearest": last(s.Nearest(ctx, 0, 3)),
+		"pairs": pairs(s.PairsFirst(ctx, Near(3), 3, nil)), "sketch pairs": pairs(s.PairsFirst(ctx, Jaccard(0.5), 3, nil)),
+		"unordered pairs": pairs(s.PairsUnordered(ctx, Near(3), nil)), "a batch that finds little": batch(0xfff000),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n := len(collect(t, s.Entries(ctx, ""))); n < 100 {
+		t.Errorf("%d entries", n)
+	}
+}
+
+// Every query ends soon after its context, wherever it is.
+func TestQueriesStop(t *testing.T) {
+	db, err := Open(t.TempDir()+"/stop.simdb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	documents := 300000
+	if testing.Short() {
+		documents = 100000
+	}
+	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(46, 47))
+	for i := range documents {
+		fp := r.Uint64()
+		if err := l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprint: &fp, Text: fmt.Sprint("document ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	drain := func(seq iter.Seq2[Match, error]) (err error) {
+		for _, err = range seq {
+		}
+		return err
+	}
+	entries := func(seq iter.Seq2[Entry, error]) (err error) {
+		for _, err = range seq {
+		}
+		return err
+	}
+	for what, query := range map[string]func(context.Context) error{
+		"near":              func(ctx context.Context) error { return drain(s.Near(ctx, 0, 64)) },
+		"first":             func(ctx context.Context) error { return drain(s.NearFirst(ctx, 0, 64, 20000)) },
+		"unordered":         func(ctx context.Context) error { return drain(s.NearUnordered(ctx, 0, 64)) },
+		"count":             func(ctx context.Context) error { _, err := s.CountNear(ctx, 0, 64); return err },
+		"entries":           func(ctx context.Context) error { return entries(s.Entries(ctx, "")) },
+		"unordered entries": func(ctx context.Context) error { return entries(s.EntriesUnordered(ctx, "")) },
+	} {
+		started := time.Now()
+		if err := query(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		whole := time.Since(started)
+		late := time.Duration(1 << 62) // the least of some trials: a busy machine delays some of them
+		for trial := range 8 {
+			after := whole * time.Duration(trial+1) / 10
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			started := time.Now()
+			err := query(ctx)
+			took := time.Since(started)
+			cancel()
+			if err == nil && took > after+100*time.Millisecond {
+				t.Errorf("%s ended well after %v, its context after %v", what, took, after)
+			}
+			if err != nil {
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("%s: %v", what, err)
+				}
+				late = min(late, took-after)
+				if took-after > 500*time.Millisecond {
+					t.Errorf("%s went on for %v after its context of %v", what, took-after, after)
+				}
+			}
+		}
+		t.Logf("%s: %v, ends %v late at best", what, whole, late)
+		if late < 1<<62 && late > 50*time.Millisecond {
+			t.Errorf("%s goes on for %v after its context", what, late)
+		}
+	}
+}
