@@ -51,9 +51,11 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 // A clustering is the outcome of clustering a join set.
 type clustering struct {
 	*joinSet
-	best     []uint32  // for each group, the preferred one of its items
-	byKeeper []uint32  // numbers of groups, those of a cluster together
-	clusters []cluster // of two or more documents, in order
+	best     []uint32     // for each group, the preferred one of its items
+	byKeeper []uint32     // numbers of groups, those of a cluster together
+	clusters []cluster    // of two or more documents, in order
+	scores   []float64    // where texts decide: of each group with its keeper
+	batch    []sketchPair // scratch memory of verifying
 }
 
 // A cluster is the groups byKeeper[from:to], which hold size documents.
@@ -275,14 +277,19 @@ func (c *clustering) collect(keeper []uint32) error {
 	return nil
 }
 
+// compare returns how group f compares with its keeper.
+func (c *clustering) compare(f, keeper uint32) Match {
+	if c.scores != nil {
+		return Match{Score: c.scores[f], Exact: true}
+	}
+	return c.match(f, keeper)
+}
+
 // members returns the documents of a cluster in their order.
 func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 	members := make([]Member, 0, cl.size)
 	for _, f := range c.byKeeper[cl.from:cl.to] {
-		match, err := c.match(f, cl.keeper)
-		if err != nil {
-			return nil, err
-		}
+		match := c.compare(f, cl.keeper)
 		lo, hi := c.span(f)
 		for i := lo; i < hi; i++ {
 			id, err := c.place(i).id()

@@ -20,7 +20,9 @@ type joinSet struct {
 	first    []uint32         // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
 	fps      []uint64         // by fingerprint: of each group, ascending
 	sketches []minhash.Sketch // by sketch: of each group
-	texts    *textScores      // where texts decide; nil else
+	workers  []*textScores    // of verify
+	sets     []uint32         // by sketch: of each item, the first item whose set of shingles is equal (equalSets)
+	next     []uint32         // by sketch: of each item, the next one of its set, or the item itself
 }
 
 func (s *Snapshot) newJoinSet(ctx context.Context, by Criterion) (*joinSet, error) {
@@ -31,11 +33,16 @@ func (s *Snapshot) newJoinSet(ctx context.Context, by Criterion) (*joinSet, erro
 	} else {
 		err = j.addFingerprints(ctx)
 	}
-	if by.verified {
-		j.texts = j.newTextScores(textMemory)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if by.verified {
+		if err := j.splitByText(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if by.jaccard {
+		j.linkSets()
 	}
 	return j, ctx.Err()
 }
@@ -78,17 +85,13 @@ func (j *joinSet) place(i uint32) place {
 	return place{part: &j.s.version.parts[at], doc: doc}
 }
 
-// match returns how group f compares with group g.
-func (j *joinSet) match(f, g uint32) (Match, error) {
-	switch {
-	case j.sketches == nil:
-		return Match{Distance: distance(j.fps[f], j.fps[g])}, nil
-	case j.texts != nil:
-		score, err := j.texts.score(g, f)
-		return Match{Score: score, Exact: true}, err
+// match returns how group f compares with group g, by fingerprints or sketches.
+func (j *joinSet) match(f, g uint32) Match {
+	if j.sketches == nil {
+		return Match{Distance: distance(j.fps[f], j.fps[g])}
 	}
 	s := minhash.Jaccard(j.sketches[f], j.sketches[g], int(j.s.db.params.Sketch))
-	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}, nil
+	return Match{Score: s.Score, Error: s.Error, Exact: s.Exact}
 }
 
 // addFingerprints gathers all visible fingerprints, in order.
@@ -223,9 +226,17 @@ func (j *joinSet) group(fps []uint64) {
 // addSketches gathers all visible sketches.
 func (j *joinSet) addSketches(ctx context.Context) error {
 	s := j.s
-	j.locs, j.sketches = []uint64{}, []minhash.Sketch{}
-	add := func(loc uint64, sketch []uint32) {
-		j.locs, j.sketches = append(j.locs, loc), append(j.sketches, sketch)
+	j.locs, j.sketches, j.sets = []uint64{}, []minhash.Sketch{}, []uint32{}
+	equal := newSketchTable()
+	add := func(loc uint64, sketch []uint32, keep func([]uint32) []uint32) {
+		i := uint32(len(j.locs))
+		first := equal.first(j.sketches, sketch, i)
+		if first == i {
+			sketch = keep(sketch)
+		} else {
+			sketch = j.sketches[first]
+		}
+		j.locs, j.sketches, j.sets = append(j.locs, loc), append(j.sketches, sketch), append(j.sets, first)
 	}
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
@@ -235,7 +246,7 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 			}
 			ok, err := s.alive(p, doc)
 			if ok && len(sketch) > 0 {
-				add(uint64(i)<<32|uint64(doc), slices.Clone(sketch))
+				add(uint64(i)<<32|uint64(doc), sketch, slices.Clone)
 			}
 			return err
 		})
@@ -246,7 +257,7 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 	for i, m := range s.mems {
 		for _, at := range m.bitmapDoc {
 			if d := m.docs[at]; s.memAlive(d) {
-				add(j.memLoc(i, at), d.Sketch)
+				add(j.memLoc(i, at), d.Sketch, func(s []uint32) []uint32 { return s })
 			}
 		}
 	}

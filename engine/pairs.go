@@ -98,7 +98,7 @@ func (j *joinSet) eachPair(ctx context.Context, by Criterion, progress func(Prog
 	}
 	var err error
 	if by.jaccard {
-		err = j.eachScored(ctx, "pairs", by, nil, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
+		err = j.eachScored(ctx, "pairs", by, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
 	} else {
 		err = j.eachItemPair(ctx, by.k, progress, func(a, b uint32, distance int) bool { return give(a, b, Match{Distance: distance}) })
 	}

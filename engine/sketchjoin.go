@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/jaccardjoin"
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
 
 // A sketchPair is two items and their score.
 type sketchPair struct {
 	a, b  uint32
-	at    uint32 // its place in a batch that is verified
+	at    uint32 // its place in a batch, of those who need it
 	score minhash.Score
 }
 
@@ -26,39 +24,89 @@ func (p *sketchPair) match(id string) Match {
 // verifyBatch is how many candidate pairs are held while their texts are compared.
 const verifyBatch = 1 << 18
 
-// eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Items are joined in the order
-// given (of their numbers if it is nil): of a pair, a comes before b in it. The sequence of pairs is that of jaccardjoin.Pairs.
-func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, order []uint32, progress func(Progress), fn func(*sketchPair) bool) error {
-	item := func(i uint32) uint32 { return i }
-	if order != nil {
-		item = func(i uint32) uint32 { return order[i] }
+// sketchesIn returns the sketches of items in an order.
+func (j *joinSet) sketchesIn(order []uint32) jaccardjoin.Sketches {
+	return jaccardjoin.Sketches{
+		Len: len(order), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[order[i]] },
 	}
-	all := jaccardjoin.Sketches{
-		Len: len(j.sketches), Size: int(j.s.db.params.Sketch), At: func(i int) []uint32 { return j.sketches[item(uint32(i))] },
+}
+
+// estimates returns the threshold that estimates of matching pairs reach, by the criterion.
+func (j *joinSet) estimates(by Criterion) float64 {
+	if by.verified {
+		return j.s.db.lowered(by.t)
 	}
+	return by.t
+}
+
+// mayMatch reports whether a pair with an estimate that reaches estimates(by) can match. An exact one need not be verified to know
+// that it does not.
+func mayMatch(by Criterion, score minhash.Score) bool { return score.Score >= by.t || !score.Exact }
+
+// eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Sets are joined as one: the pairs of
+// two sets follow each other.
+func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
+	if goOn, err := j.eachEqual(ctx, by, fn); err != nil || !goOn {
+		return err
+	}
+	return j.eachSetPair(ctx, stage, by, progress, func(p *sketchPair) bool {
+		q := *p
+		return j.eachOfSet(p.a, func(a uint32) bool {
+			return j.eachOfSet(p.b, func(b uint32) bool {
+				q.a, q.b = a, b
+				return fn(&q)
+			})
+		})
+	})
+}
+
+// eachEqual calls fn for all pairs of items of equal sets until it returns false, and says whether it has not.
+func (j *joinSet) eachEqual(ctx context.Context, by Criterion, fn func(*sketchPair) bool) (goOn bool, err error) {
+	for a := range uint32(j.items) {
+		if a%4096 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if j.next[a] == a {
+			continue
+		}
+		p := sketchPair{a: a, score: minhash.Score{Score: 1, Exact: true}}
+		if !by.verified {
+			p.score = minhash.Jaccard(j.sketches[a], j.sketches[a], int(j.s.db.params.Sketch))
+		}
+		if !j.eachOfSet(j.next[a], func(b uint32) bool { p.b = b; return fn(&p) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first items, until it returns false.
+func (j *joinSet) eachSetPair(ctx context.Context, stage string, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
+	firsts := j.distinct()
 	o := jaccardjoin.Options{Progress: progressOf(stage, progress)}
 	if !by.verified {
-		return jaccardjoin.Pairs(ctx, all, by.t, o, func(a, b uint32, score minhash.Score) bool {
-			return fn(&sketchPair{a: item(a), b: item(b), score: score})
+		return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.t, o, func(a, b uint32, score minhash.Score) bool {
+			return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
 		})
 	}
 	var batch []sketchPair
 	var failed error
 	goOn := true
 	flush := func() bool {
-		if batch, failed = j.verify(ctx, batch, by.t, progress); failed != nil {
+		if failed = j.verify(ctx, batch, progress); failed != nil {
 			return false
 		}
-		slices.SortFunc(batch, func(x, y sketchPair) int { return cmp.Compare(x.at, y.at) })
 		for i := 0; goOn && i < len(batch); i++ {
-			goOn = fn(&batch[i])
+			if batch[i].score.Score >= by.t {
+				goOn = fn(&batch[i])
+			}
 		}
 		batch = batch[:0]
 		return goOn
 	}
-	err := jaccardjoin.Pairs(ctx, all, j.s.db.lowered(by.t), o, func(a, b uint32, score minhash.Score) bool {
-		if score.Score >= by.t || !score.Exact {
-			batch = append(batch, sketchPair{a: item(a), b: item(b), at: uint32(len(batch)), score: score})
+	err := jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), j.estimates(by), o, func(a, b uint32, score minhash.Score) bool {
+		if mayMatch(by, score) {
+			batch = append(batch, sketchPair{a: firsts[a], b: firsts[b], score: score})
 		}
 		return len(batch) < verifyBatch || flush()
 	})
@@ -71,7 +119,7 @@ func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, or
 // scored returns all pairs of items that match by the criterion, in no particular order.
 func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
 	most := j.s.db.most(sketchPairBytes)
-	err = j.eachScored(ctx, stage, by, nil, progress, func(p *sketchPair) bool {
+	err = j.eachScored(ctx, stage, by, progress, func(p *sketchPair) bool {
 		pairs = append(pairs, *p)
 		return len(pairs) <= most
 	})
@@ -111,45 +159,4 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 			}
 		}
 	}, ctx.Err()
-}
-
-// sketchKeepers is keepers by score. Pairs are taken as they are found, none is kept.
-func (c *clustering) sketchKeepers(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
-	if o.Mode == Star {
-		return c.sketchStars(ctx, order, by, o)
-	}
-	f := selfjoin.NewForest(c.groups())
-	err := c.eachScored(ctx, "clusters", by, nil, o.Progress, func(p *sketchPair) bool {
-		f.Union(p.a, p.b)
-		return true
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c.keepersOf(f.Labels(), order), nil
-}
-
-// sketchStars takes the documents in order of preference: each joins the most similar keeper so far, or becomes one. The join
-// finds the pairs of a document with preferred ones before its pairs with others, so whether the preferred one of a pair is a
-// keeper is known when the pair is found.
-func (c *clustering) sketchStars(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
-	const none = math.MaxUint32
-	keeper, rank := make([]uint32, c.groups()), make([]uint32, c.groups())
-	best := make([]float64, c.groups())
-	for at, f := range order {
-		keeper[f], rank[f] = none, uint32(at)
-	}
-	err := c.eachScored(ctx, "clusters", by, order, o.Progress, func(p *sketchPair) bool {
-		have := keeper[p.b]
-		if keeper[p.a] == none && (have == none || p.score.Score > best[p.b] || p.score.Score == best[p.b] && rank[p.a] < rank[have]) {
-			keeper[p.b], best[p.b] = p.a, p.score.Score
-		}
-		return true
-	})
-	for f := range keeper {
-		if keeper[f] == none {
-			keeper[f] = uint32(f)
-		}
-	}
-	return keeper, err
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -54,6 +55,7 @@ func (p place) text(scratch *sstable.Document) ([]byte, error) {
 
 // set returns the shingle set of an item. When memory is full all other sets are dropped: those in use now come back.
 func (x *textScores) set(i uint32) (shingleSet, error) {
+	i = x.j.sets[i]
 	if set, ok := x.kept[i]; ok {
 		return set, nil
 	}
@@ -73,9 +75,9 @@ func (x *textScores) set(i uint32) (shingleSet, error) {
 	return set, nil
 }
 
-// verify returns those of pairs whose texts have a similarity of t or more, with that as their score. Runs of pairs are
-// shared out to as many workers as there are processors.
-func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, t float64, progress func(Progress)) ([]sketchPair, error) {
+// verify gives pairs the score of their texts, and orders them by a, then by b. Runs of pairs are shared out to as many workers
+// as there are processors.
+func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(Progress)) error {
 	slices.SortFunc(pairs, func(x, y sketchPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(pairs)/textRun))
 	var next, done atomic.Int64
@@ -84,8 +86,8 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, t float64, pro
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
+		x := j.workerTexts(w)
 		wg.Go(func() {
-			x := j.newTextScores(textMemory / workers)
 			for !failed.Load() {
 				from := int(next.Add(textRun)) - textRun
 				if from >= len(pairs) {
@@ -104,12 +106,18 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, t float64, pro
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	return errors.Join(errs...)
+}
+
+// workerTexts returns the memory of a worker. Sets stay in it from batch to batch: keepers come again.
+func (j *joinSet) workerTexts(w int) *textScores {
+	for len(j.workers) <= w {
+		j.workers = append(j.workers, nil)
 	}
-	return slices.DeleteFunc(pairs, func(p sketchPair) bool { return p.score.Score < t }), nil
+	if j.workers[w] == nil {
+		j.workers[w] = j.newTextScores(textMemory / runtime.GOMAXPROCS(0))
+	}
+	return j.workers[w]
 }
 
 // scoreAll gives pairs the score of their texts.

@@ -91,12 +91,13 @@ func TestTextScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	large := j.newTextScores(textMemory)
 	for _, memory := range []int{0, 100, 1000} {
 		small := j.newTextScores(memory)
 		for a := range uint32(40) {
 			for b := range uint32(40) {
 				x, err := small.score(a, b)
-				y, err2 := j.texts.score(a, b)
+				y, err2 := large.score(a, b)
 				if x != y || err != nil || err2 != nil {
 					t.Fatalf("memory %d: %g (%v), want %g (%v)", memory, x, err, y, err2)
 				}

@@ -58,11 +58,21 @@ const defaultBlockPostings = 1 << 24
 // of i, then by j, then by i. emit is called from the calling goroutine alone; when it returns false the join ends
 // early and without an error. A context that is done ends it with the context's error.
 func Pairs(ctx context.Context, s Sketches, t float64, o Options, emit func(i, j uint32, score minhash.Score) bool) error {
+	j, err := newJoin(ctx, s, t, o)
+	if err != nil {
+		return err
+	}
+	j.emit = emit
+	return j.pairs()
+}
+
+// newJoin checks what is asked for.
+func newJoin(ctx context.Context, s Sketches, t float64, o Options) (*join, error) {
 	switch {
 	case !(t > 0 && t <= 1):
-		return fmt.Errorf("jaccardjoin: threshold %v is not in (0, 1]", t)
+		return nil, fmt.Errorf("jaccardjoin: threshold %v is not in (0, 1]", t)
 	case int64(s.Len) > MaxSketches:
-		return fmt.Errorf("jaccardjoin: %d sketches, at most %d can be joined", s.Len, int64(MaxSketches))
+		return nil, fmt.Errorf("jaccardjoin: %d sketches, at most %d can be joined", s.Len, int64(MaxSketches))
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -70,6 +80,5 @@ func Pairs(ctx context.Context, s Sketches, t float64, o Options, emit func(i, j
 	if o.blockPostings <= 0 {
 		o.blockPostings = defaultBlockPostings
 	}
-	j := &join{ctx: ctx, s: s, t: t, o: o, emit: emit, order: newOrder(s)}
-	return j.run()
+	return &join{ctx: ctx, s: s, t: t, o: o}, nil
 }

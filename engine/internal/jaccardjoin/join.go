@@ -21,62 +21,92 @@ type join struct {
 	done, total int64
 }
 
-// run searches block after block.
-func (j *join) run() error {
-	defer context.AfterFunc(j.ctx, func() { j.stop.Store(true) })()
+// start orders the hashes. The join stops when its context is done, until the returned function is called.
+func (j *join) start() (release func() bool) {
+	release = context.AfterFunc(j.ctx, func() { j.stop.Store(true) })
+	j.order = newOrder(j.s, &j.stop)
+	return release
+}
+
+// pairs searches block after block.
+func (j *join) pairs() error {
+	defer j.start()()
 	for first := 0; first < j.s.Len && !j.stop.Load(); {
-		b := j.newBlock(first)
+		b := j.newBlock(first, nil)
+		j.addAll(b)
+		j.expect(b)
+		first = b.first
+		j.probeBlock(b, j.newProbers(b), j.s.Len-first, func(i int) turn {
+			return turn{first + i, 0, uint32(min(first+i, b.end()) - b.first)}
+		}, j.advance)
 		first = b.end()
-		j.total = max(j.total, j.done+j.remaining(b))
-		j.probeBlock(b)
 	}
 	return j.ctx.Err()
 }
 
-// remaining estimates the probes that are left, from block b on, if the other blocks are as large.
-func (j *join) remaining(b *block) (probes int64) {
-	for first := b.first; first < j.s.Len; first += len(b.ends) {
-		probes += int64(j.s.Len - first)
+// expect estimates the work that is left, from block b on, if the other blocks are as large.
+func (j *join) expect(b *block) {
+	left := int64(0)
+	for first := b.first; first < j.s.Len && len(b.ends) > 0; first += len(b.ends) {
+		left += int64(j.s.Len - first)
 	}
-	return probes
+	j.total = max(j.total, j.done+left)
+}
+
+// advance reports that n more sketches have probed a block.
+func (j *join) advance(n int) {
+	j.done += int64(n)
+	if j.o.Progress != nil && !j.stop.Load() {
+		j.o.Progress(j.done, j.total)
+	}
+}
+
+// newProbers returns a prober for each worker.
+func (j *join) newProbers(b *block) []*prober {
+	probers := make([]*prober, j.o.Workers)
+	for w := range probers {
+		probers[w] = j.newProber(b)
+	}
+	return probers
 }
 
 const (
-	runLength  = 256  // sketches that a worker probes before it takes others
+	runLength  = 256  // turns that a worker takes before it takes others
 	batchPairs = 4096 // pairs that are handed over together, or a few more
 	runBatches = 4    // batches of a run that wait for those of runs before it
 )
 
-// task is a run of probes.
+// task is a run of turns.
 type task struct {
-	from, to int // sketches
+	from, to int
 	out      chan []found
 }
 
-// probeBlock has all sketches from the block's first on probe it, and emits what they find in their order.
-func (j *join) probeBlock(b *block) {
-	window := 4 * j.o.Workers
+// probeBlock has n turns probe a block, and emits what they find in their order. It calls behind with the numbers of
+// turns that are.
+func (j *join) probeBlock(b *block, probers []*prober, n int, at func(i int) turn, behind func(n int)) {
+	window := 4 * len(probers)
 	tasks := make(chan task, window)
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
-	for range j.o.Workers {
+	for _, p := range probers[:min(len(probers), (n+runLength-1)/runLength)] {
 		wg.Go(func() {
-			p := prober{join: j, b: b, prefixer: prefixer{order: j.order}, marks: make([]uint32, len(b.ends))}
 			for t := range tasks {
-				p.run(t, ended)
+				p.run(t, at, ended)
 			}
 		})
 	}
 	var pending []task // given out, not emitted
-	next := b.first
-	for !j.stop.Load() && (next < j.s.Len || len(pending) > 0) {
-		for next < j.s.Len && len(pending) < window {
-			t := task{next, min(next+runLength, j.s.Len), make(chan []found, runBatches)}
+	next := 0
+	for !j.stop.Load() && (next < n || len(pending) > 0) {
+		for next < n && len(pending) < window {
+			t := task{next, min(next+runLength, n), make(chan []found, runBatches)}
 			next = t.to
 			tasks <- t // has room for all that are pending
 			pending = append(pending, t)
 		}
 		j.hand(pending[0])
+		behind(pending[0].to - pending[0].from)
 		pending = pending[1:]
 	}
 	close(ended)
@@ -97,14 +127,10 @@ func (j *join) hand(t task) {
 			}
 		}
 	}
-	j.done += int64(t.to - t.from)
-	if j.o.Progress != nil {
-		j.o.Progress(j.done, j.total)
-	}
 }
 
 // run does a task, unless the join has been stopped or has ended.
-func (p *prober) run(t task, ended <-chan struct{}) {
+func (p *prober) run(t task, at func(i int) turn, ended <-chan struct{}) {
 	defer close(t.out)
 	send := func() bool {
 		select {
@@ -116,7 +142,7 @@ func (p *prober) run(t task, ended <-chan struct{}) {
 		}
 	}
 	for i := t.from; i < t.to && !p.stop.Load(); i++ {
-		p.probe(i)
+		p.probe(at(i))
 		if len(p.out) >= batchPairs && !send() {
 			return
 		}

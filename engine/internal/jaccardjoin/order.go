@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/simdb/simdb/minhash"
 )
@@ -17,13 +18,13 @@ type order struct {
 // sampled is how many sketches are counted, at most.
 const sampled = 1 << 16
 
-// newOrder counts a sample of the sketches.
-func newOrder(s Sketches) *order {
+// newOrder counts a sample of the sketches, until it is told to stop.
+func newOrder(s Sketches, stop *atomic.Bool) *order {
 	stride := max((s.Len+sampled-1)/sampled, 1)
 	width := bits.Len(uint(s.Len/stride)) + bits.Len(uint(s.Size))
 	o := &order{counters: make([]uint16, 1<<min(max(width, 10), 23))}
 	mask := uint32(len(o.counters) - 1)
-	for i := 0; i < s.Len; i += stride {
+	for i := 0; i < s.Len && !stop.Load(); i += stride {
 		for _, h := range s.At(i) {
 			if c := &o.counters[h&mask]; *c < math.MaxUint16 {
 				*c++

@@ -13,77 +13,95 @@ type found struct {
 	score minhash.Score
 }
 
+// A turn is a sketch that is to be compared with the entries [from, to) of a block.
+type turn struct {
+	sketch   int
+	from, to uint32
+}
+
 // prober probes a block; it is the memory of one worker.
 type prober struct {
 	*join
 	b          *block
 	prefixer   prefixer
 	prefix     []uint32
-	marks      []uint32 // for each sketch of the block, 1 + the last one that had it as a candidate
+	marks      []uint32 // for each entry of the block, 1 + the last sketch that had it as a candidate
 	candidates []uint32
 	passed     []uint32
 	out        []found
+	work       int // what probes have cost, about: in comparisons of sketches
 }
 
-// probe appends to p.out the pairs of sketch j with those of the block that come before it.
-func (p *prober) probe(j int) {
-	b := p.b
+func (j *join) newProber(b *block) *prober {
+	return &prober{join: j, b: b, prefixer: prefixer{order: j.order}, marks: make([]uint32, len(b.ends))}
+}
+
+// perComparison is how many bitmaps or postings are read in the time of one comparison of sketches, about.
+const perComparison = 16
+
+// probe appends to p.out the pairs of a sketch with entries of the block.
+func (p *prober) probe(t turn) {
+	b, j := p.b, t.sketch
 	a := minhash.Sketch(p.s.At(j))
-	earlier := min(j, b.end()) - b.first
-	if len(a) == 0 || earlier <= 0 {
+	if len(a) == 0 || t.from >= t.to {
 		return
 	}
 	var bitmap minhash.Bitmap
-	prefix := p.prefix[:0]
-	if j < b.end() {
+	var prefix []uint32
+	if j >= b.first && j < b.end() {
 		bitmap, prefix = b.bitmaps[j-b.first], b.prefix(j-b.first)
-	} else {
-		p.prefix = p.prefixer.append(prefix, a, p.t)
+	}
+	if len(prefix) == 0 { // not of the block, or none that may become an entry
+		p.prefix = p.prefixer.append(p.prefix[:0], a, p.t)
 		bitmap, prefix = a.Bitmap(), p.prefix
 	}
 	maxMissing, maxExcess := minhash.MaxMissing(len(a), p.t), minhash.MaxMissing(p.s.Size, p.t)
 	p.passed = p.passed[:0]
-	if p.gather(uint32(j), prefix, earlier) {
-		for _, i := range p.candidates {
-			if bitmap.Missing(&b.bitmaps[i]) <= maxMissing && b.bitmaps[i].Missing(&bitmap) <= maxExcess {
-				p.passed = append(p.passed, i)
+	if p.gather(t, prefix) {
+		for _, e := range p.candidates {
+			if bitmap.Missing(&b.bitmaps[e]) <= maxMissing && b.bitmaps[e].Missing(&bitmap) <= maxExcess {
+				p.passed = append(p.passed, e)
 			}
 		}
 		slices.Sort(p.passed)
 	} else {
-		p.passed = intersect.Filter(p.passed, &bitmap, b.bitmaps[:earlier], maxMissing)
+		p.work += int(t.to-t.from) / perComparison
+		p.passed = intersect.Filter(p.passed, &bitmap, b.bitmaps[t.from:t.to], maxMissing)
+		for i := range p.passed {
+			p.passed[i] += t.from
+		}
 	}
-	for _, i := range p.passed {
-		first := b.first + int(i)
+	p.work += len(p.passed)
+	for _, e := range p.passed {
+		entry := b.entries[e]
+		if entry == dead {
+			continue
+		}
+		first := b.first + int(entry)
 		if score, ok := minhash.JaccardAtLeast(p.s.At(first), a, p.s.Size, p.t); ok {
 			p.out = append(p.out, found{uint32(first), uint32(j), score})
 		}
 	}
 }
 
-// gather leaves in p.candidates those of the first earlier sketches of the block that share a hash of the prefix of
-// sketch j, each once. It returns false if their postings are too many to be worth it.
-func (p *prober) gather(j uint32, prefix []uint32, earlier int) bool {
-	b := p.b
+// gather leaves in p.candidates those of a turn's entries that share a hash of the sketch's prefix, each once. It
+// returns false if their postings are too many to be worth it.
+func (p *prober) gather(t turn, prefix []uint32) bool {
 	p.candidates = p.candidates[:0]
-	left := earlier // postings that may be read
+	mark := uint32(t.sketch) + 1
+	left := int(t.to - t.from) // postings that may be read
 	for _, h := range prefix {
-		at := b.bucket(h)
-		bucket := b.postings[b.starts[at]:b.starts[at+1]]
-		for n, posting := range bucket {
-			i := uint32(posting)
-			if int(i) >= earlier {
-				bucket = bucket[:n]
-				break
-			}
-			if uint32(posting>>32) == h && p.marks[i] != j+1 {
-				p.marks[i] = j + 1
-				p.candidates = append(p.candidates, i)
+		bucket := p.b.among(h, t.from, t.to)
+		for _, posting := range bucket {
+			if e := uint32(posting); uint32(posting>>32) == h && p.marks[e] != mark {
+				p.marks[e] = mark
+				p.candidates = append(p.candidates, e)
 			}
 		}
 		if left -= len(bucket); left < 0 {
 			return false
 		}
 	}
+	p.work += (int(t.to-t.from) - left) / perComparison
 	return true
 }
