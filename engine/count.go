@@ -4,11 +4,13 @@ import (
 	"context"
 )
 
-// CountPairs returns how many pairs Pairs yields. Documents of equal fingerprint are counted as a group, and no ID is read.
+// CountPairs returns how many pairs Pairs yields. Documents of equal fingerprint, or by
+// Jaccard of equal sets, are counted as a group, and no ID is read.
 func (s *Snapshot) CountPairs(ctx context.Context, by Criterion, progress func(Progress)) (n int64, err error) {
 	err = s.joined(ctx, by, func(j *joinSet) error {
 		if by.jaccard {
-			return j.eachScored(ctx, "pairs", by, nil, progress, func(*sketchPair) bool { n++; return true })
+			n, err = j.countScored(ctx, by, progress)
+			return err
 		}
 		return j.eachGroupPair(ctx, by.k, progress, func(x, y uint32, _ int) bool {
 			lo, hi := j.span(x)

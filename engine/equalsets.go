@@ -149,3 +149,12 @@ func (j *joinSet) distinct() (firsts []uint32) {
 	}
 	return firsts
 }
+
+// setSizes returns how many items each set has, by its first item.
+func (j *joinSet) setSizes() []uint32 {
+	sizes := make([]uint32, j.items)
+	for _, first := range j.sets {
+		sizes[first]++
+	}
+	return sizes
+}

@@ -46,18 +46,31 @@ func mayMatch(by Criterion, score minhash.Score) bool { return score.Score >= by
 // eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Sets are joined as one: the pairs of
 // two sets follow each other.
 func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
-	if goOn, err := j.eachEqual(ctx, by, fn); err != nil || !goOn {
+	calls := 0
+	give := func(p *sketchPair) bool { // two sets may have very many pairs
+		calls++
+		return (calls%(1<<14) != 0 || ctx.Err() == nil) && fn(p)
+	}
+	goOn, err := j.eachEqual(ctx, by, give)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil || !goOn {
 		return err
 	}
-	return j.eachSetPair(ctx, stage, by, progress, func(p *sketchPair) bool {
+	err = j.eachSetPair(ctx, stage, by, progress, func(p *sketchPair) bool {
 		q := *p
 		return j.eachOfSet(p.a, func(a uint32) bool {
 			return j.eachOfSet(p.b, func(b uint32) bool {
 				q.a, q.b = a, b
-				return fn(&q)
+				return give(&q)
 			})
 		})
 	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
 }
 
 // eachEqual calls fn for all pairs of items of equal sets until it returns false, and says whether it has not.
@@ -159,4 +172,19 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 			}
 		}
 	}, ctx.Err()
+}
+
+// countScored counts the pairs of items that match by the criterion, those of two sets together.
+func (j *joinSet) countScored(ctx context.Context, by Criterion, progress func(Progress)) (n int64, err error) {
+	sizes := j.setSizes()
+	for _, size := range sizes {
+		if size > 1 {
+			n += int64(size) * int64(size-1) / 2
+		}
+	}
+	err = j.eachSetPair(ctx, "pairs", by, progress, func(p *sketchPair) bool {
+		n += int64(sizes[p.a]) * int64(sizes[p.b])
+		return true
+	})
+	return n, err
 }
