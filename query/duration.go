@@ -12,8 +12,9 @@ var units = map[string]time.Duration{
 	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
 }
 
-// parseDuration reads 2d, 48h, 30m, 1.5h, 1d12h; false if s is no duration, or one of more than 292 years.
-func parseDuration(s string) (time.Duration, bool) {
+// ParseDuration reads a duration as statements have it: 2d, 48h, 30m, 1.5h, 1d12h. It returns false if s is none, or one of more
+// than 292 years.
+func ParseDuration(s string) (time.Duration, bool) {
 	if s == "" {
 		return 0, false
 	}

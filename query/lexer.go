@@ -265,7 +265,7 @@ func numberKind(word string) lexer.TokenType {
 	if isDecimal(word) {
 		return tokNumber
 	}
-	if _, ok := parseDuration(word); ok {
+	if _, ok := ParseDuration(word); ok {
 		return tokDuration
 	}
 	return 0

@@ -86,7 +86,7 @@ func (v *values) get(t lexer.Token) (any, error) {
 	case tokPercent:
 		return percent(strings.TrimSuffix(t.Value, "%")), nil
 	case tokDuration:
-		d, _ := parseDuration(t.Value)
+		d, _ := ParseDuration(t.Value)
 		return d, nil
 	case tokJSON:
 		return json.RawMessage(t.Value), nil
@@ -232,7 +232,7 @@ func (v *values) moment(t lexer.Token, now time.Time) (time.Time, error) {
 		if m, ok := parseTime(a); ok {
 			return m, nil
 		}
-		if d, ok := parseDuration(a); ok {
+		if d, ok := ParseDuration(a); ok {
 			return now.Add(-d), nil
 		}
 		return time.Time{}, v.wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z'")

@@ -44,6 +44,7 @@ func (s *session) showError(err error) {
 	} else {
 		text = query.Class(err) + ": " + text
 	}
+	text = output.Printable(text)
 	if class, rest, ok := strings.Cut(text, ": "); ok && s.cfg.Output.Color {
 		text = "\x1b[1;31m" + class + ":\x1b[0m " + rest
 	}
@@ -88,6 +89,9 @@ func (s *session) print(rows *query.Rows, o output.Options) error {
 	if m := rows.Message(); m != "" {
 		if o.Format.Structured() {
 			return s.printRows(output.New(s.out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
+		}
+		if o.Terminal {
+			m = output.Printable(m)
 		}
 		if _, err := fmt.Fprintln(s.out, m); err != nil {
 			return err

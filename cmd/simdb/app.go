@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // app is what the commands share.
@@ -42,11 +43,15 @@ func newApp() *app {
 	return a
 }
 
-// context returns the context of the work, which ends on the first Ctrl-C. A second one ends the process.
+// context returns the context of the work, which ends on the first Ctrl-C, or when the terminal goes. A second one ends the process.
 func (a *app) context() context.Context {
 	a.watch.Do(func() {
 		c := make(chan os.Signal, 2)
-		signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+			if !signal.Ignored(sig) { // as nohup and a shell's & want it
+				signal.Notify(c, sig)
+			}
+		}
 		go func() {
 			<-c
 			a.cancel(errInterrupted)
@@ -95,9 +100,13 @@ func (a *app) tempDir() (string, error) {
 // say tells the user something on standard error, unless --quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.global.Quiet {
-		fmt.Fprintf(a.err, format+"\n", args...)
+		fmt.Fprintln(a.err, oneLine(fmt.Sprintf(format, args...)))
 	}
 }
+
+// oneLine returns a message with the control characters of the names in it shown as escapes, so that it is one line and
+// drives no terminal.
+func oneLine(s string) string { return output.Printable(s) }
 
 // meter starts the progress display.
 func (a *app) meter() *progress.Meter {
@@ -118,9 +127,16 @@ func (a *app) openForReading(path string) (*engine.DB, error) {
 	return open(path, &engine.Options{ReadOnly: true, MustExist: true})
 }
 
-// openForWriting opens a database that must exist.
+// openForWriting opens a database that must exist and be no single table.
 func (a *app) openForWriting(path string) (*engine.DB, error) {
-	return open(path, &engine.Options{MustExist: true})
+	db, err := open(path, &engine.Options{MustExist: true})
+	if err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
+	}
+	return db, nil
 }
 
 // open opens a database.

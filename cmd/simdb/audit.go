@@ -142,7 +142,7 @@ func (d *dedup) summary(start time.Time) {
 		return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(d.read))
 	}
 	row := func(what string, n int64, share, note string) {
-		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, note)
+		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, oneLine(note))
 	}
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", seconds(start)))
 	if d.rejects.n > 0 {

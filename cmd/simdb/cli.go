@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -64,7 +61,7 @@ func newParser(a *app, code *int) (*kong.Kong, error) {
 		kong.Name("simdb"), kong.Description(description),
 		kong.Writers(a.out, a.err),
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
+		kong.Help(help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", ")},
 		kong.Bind(a),
 		kong.WithAfterApply(func() error {
@@ -98,58 +95,4 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 // inputFormat is --format of commands that read files.
 type inputFormat struct {
 	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
-}
-
-// age is a duration with days and weeks: 30d, 2w, 48h, 90m.
-type age time.Duration
-
-// UnmarshalText parses an age.
-func (d *age) UnmarshalText(text []byte) error {
-	s := string(text)
-	unit := time.Duration(0)
-	switch {
-	case strings.HasSuffix(s, "d"):
-		unit = 24 * time.Hour
-	case strings.HasSuffix(s, "w"):
-		unit = 7 * 24 * time.Hour
-	}
-	if unit > 0 {
-		n, err := strconv.ParseFloat(s[:len(s)-1], 64)
-		if err != nil || !(n >= 0 && n*float64(unit) < 1<<62) {
-			return fmt.Errorf("%q is not an age such as 30d, 48h or 90m", s)
-		}
-		*d = age(n * float64(unit))
-		return nil
-	}
-	v, err := time.ParseDuration(s)
-	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not an age such as 30d, 48h or 90m", s)
-	}
-	*d = age(v)
-	return nil
-}
-
-// size is an amount of memory: 2GiB, 512MB, 1000000.
-type size int64
-
-// UnmarshalText parses a size.
-func (z *size) UnmarshalText(text []byte) error {
-	s := strings.ToLower(strings.TrimSpace(string(text)))
-	factor := 1.0
-	for _, u := range []struct {
-		name   string
-		factor float64
-	}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
-		{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1}} {
-		if rest, ok := strings.CutSuffix(s, u.name); ok {
-			s, factor = strings.TrimSpace(rest), u.factor
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(n >= 0 && n*factor < 1<<60) {
-		return fmt.Errorf("%q is not a size such as 2GiB or 500MB", text)
-	}
-	*z = size(n * factor)
-	return nil
 }

@@ -67,7 +67,7 @@ func commands(n *kong.Node) []command {
 		}
 		own = append(own, g)
 	}
-	usage := n.Summary()
+	usage := criterionUsage.Replace(n.Summary())
 	all := []command{{name: strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " "), help: n.Help, usage: usage, flags: own}}
 	for _, c := range n.Children {
 		all = append(all, commands(c)...)

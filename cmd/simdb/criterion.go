@@ -14,6 +14,9 @@ type criterionFlags struct {
 	Jaccard *share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if they share at least T of their shingles, such as 0.8 or 80%."`
 }
 
+// criterionUsage is how usage shows the flags of a criterion, one of which is needed.
+var criterionUsage = strings.NewReplacer("--near=K --jaccard=T", "(--near=K | --jaccard=T)")
+
 // verifyFlag is for commands that report.
 type verifyFlag struct {
 	Verify bool `help:"With --jaccard: decide on the texts; else similarities are estimated from sketches, which is faster."`

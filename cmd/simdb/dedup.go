@@ -25,13 +25,13 @@ type dedupCmd struct {
 	criterionFlags
 	noVerifyFlag
 	Output  string   `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
-	Audit   string   `file:"jsonl" placeholder:"FILE" help:"Write what is not kept, and why, to FILE: JSON lines with id, keeper, distance or score, rule, file, line (default: beside -o, as OUTPUT.audit.jsonl)."`
+	Audit   string   `file:"jsonl" placeholder:"FILE" help:"Write what is not kept, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool     `help:"Write no audit."`
-	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which one of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD."`
+	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which one of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. Fields compare as numbers if all of their strings are numbers, else strings compare byte by byte, as dates should; without the field a document comes last, and of equals the first is kept."`
 	inputFormat
 	inputFlags
 	rejectFlags
-	Memory size `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before they are written to temporary files (default: 256MiB)."`
+	Memory memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before they are written to temporary files (default: 256MiB)."`
 }
 
 // Validate checks what depends on each other.

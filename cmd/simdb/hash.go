@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,30 +18,21 @@ import (
 
 // hashCmd is `simdb hash`.
 type hashCmd struct {
-	Files   []string `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
-	Shingle int      `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch  int      `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Bits    int      `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
+	Files   []string     `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
+	Shingle words        `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch  hashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
+	Bits    bitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
 	rowFlags
 }
 
 // params are what the fingerprints depend on.
 func (c *hashCmd) params() fingerprint.Params {
-	return fingerprint.Params{Shingle: c.Shingle, Sketch: c.Sketch}
-}
-
-// Validate checks the flags.
-func (c *hashCmd) Validate() error {
-	if c.Bits == 0 { // means 64 to the package
-		return errors.New("--bits 0: the length must be a multiple of 64 up to 4096")
-	}
-	_, err := c.wide()
-	return errors.Join(err, c.params().Validate())
+	return fingerprint.Params{Shingle: int(c.Shingle), Sketch: int(c.Sketch)}
 }
 
 // wide makes fingerprints of any length.
 func (c *hashCmd) wide() (*simhash.Hasher, error) {
-	return simhash.New(simhash.Options{Shingle: c.Shingle, Bits: c.Bits})
+	return simhash.New(simhash.Options{Shingle: int(c.Shingle), Bits: int(c.Bits)})
 }
 
 // Run shows the fingerprints and sketches of the texts.
@@ -77,7 +67,7 @@ func (c *hashCmd) Run(a *app) error {
 				a.say("%s: the text has no words and so no fingerprint", name)
 				values[1] = nil
 			case c.Bits > 64:
-				values[1] = hexWords(wide, text, c.Bits)
+				values[1] = hexWords(wide, text, int(c.Bits))
 			}
 			if c.Sketch > 0 {
 				values = append(values, sketchJSON(r.Sketch))

@@ -21,37 +21,40 @@ type loadCmd struct {
 	inputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"A document whose id is stored already, or came before: replace the stored one (default), skip it, or end with an error."`
 	rejectFlags
-	Resume bool `help:"Go on where an earlier load of the same file was stopped."`
-	Memory size `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
+	Resume bool   `help:"Go on where an earlier load of the same file was stopped."`
+	Memory memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
 
-	Tables     int     `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
-	Layout     string  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
-	Shingle    int     `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch     int     `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard float64 `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool    `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
-	NoSketch   bool    `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
-	TTL        age     `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Tables     tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
+	Layout     *layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
+	Shingle    words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch     hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard share    `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
+	NoText     bool     `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	NoSketch   bool     `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
+	TTL        lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
 func (c *loadCmd) Validate() error {
-	if c.Tables != 0 && c.Layout != "" {
+	if c.Tables != 0 && c.Layout != nil {
 		return errors.New("--tables and --layout say the same, only one can be given")
 	}
-	if c.Tables < 0 {
-		return fmt.Errorf("--tables %d: the number must be positive", c.Tables)
+	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
+		return errors.New("--no-sketch keeps no sketches, so --sketch and --min-jaccard have no meaning")
 	}
 	return nil
 }
 
 func (c *loadCmd) options() *engine.Options {
 	o := &engine.Options{
-		Shingle: c.Shingle, Layout: c.Layout, Sketch: c.Sketch, MinJaccard: c.MinJaccard,
+		Shingle: int(c.Shingle), Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
 		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
 	}
-	if c.Tables > 0 {
+	switch {
+	case c.Tables > 0:
 		o.Layout = fmt.Sprintf("%d:1", c.Tables)
+	case c.Layout != nil:
+		o.Layout = c.Layout.String()
 	}
 	return o
 }
@@ -60,33 +63,40 @@ func (c *loadCmd) options() *engine.Options {
 type load struct {
 	a       *app
 	c       *loadCmd
-	db      *engine.DB
+	db      *engine.DB // nil until there is a document for a new database
 	loader  *engine.Loader
+	made    *newDatabase // nil where the database was there before
 	rejects *rejects
 	meter   *progress.Meter
 	sources sources
 	skipped int64
 	badUTF8 int64
+	ended   bool    // all that there is was read
 	failed  []error // files that could not be read to the end
 
 	numbered string // the file whose ids are the numbers of its lines
 }
 
-// Run loads the files.
+// Run loads the files. A database that is not there is created for its first document, so that a load of which nothing comes
+// leaves nothing behind.
 func (c *loadCmd) Run(a *app) (err error) {
 	start := time.Now()
 	l := &load{a: a, c: c}
 	if l.sources, err = newSources(c.Files); err != nil {
 		return err
 	}
-	created := !exists(c.DB)
-	if l.db, err = engine.Open(c.DB, c.options()); err != nil {
+	o := c.options()
+	o.MustExist = true
+	l.db, err = engine.Open(c.DB, o)
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		if l.made, err = prepare(c.DB); err != nil {
+			return err
+		}
+	case err != nil:
 		return err
 	}
-	defer closing(l.db, &err)
-	if created {
-		a.say("created %s", c.DB)
-	}
+	defer func() { err = l.close(err) }()
 	l.meter = a.meter()
 	defer l.meter.Stop()
 	if l.rejects, err = a.newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
@@ -94,9 +104,8 @@ func (c *loadCmd) Run(a *app) (err error) {
 	}
 	stats, err := l.run()
 	l.meter.Stop()
-	err = errors.Join(err, l.rejects.close(err))
 	l.summary(stats, start)
-	if err != nil {
+	if err = errors.Join(err, l.rejects.close(err)); err != nil {
 		return err
 	}
 	if stats.Documents == 0 && l.rejects.n > 0 {
@@ -105,26 +114,56 @@ func (c *loadCmd) Run(a *app) (err error) {
 	return errors.Join(l.failed...)
 }
 
+// close closes the database, if there is one.
+func (l *load) close(failure error) error {
+	if l.db == nil {
+		return failure
+	}
+	return l.made.close(l.db, failure)
+}
+
 // run reads all files and returns what has been stored. What was added is stored even when the reading ends early.
-func (l *load) run() (engine.LoadStats, error) {
-	var err error
-	// The loader's context is not that of Ctrl-C: what has been read is to be committed.
-	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.context()),
-		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
-	if err != nil {
-		return engine.LoadStats{}, err
+func (l *load) run() (stats engine.LoadStats, err error) {
+	if l.db != nil {
+		if err := l.begin(); err != nil {
+			return stats, err
+		}
 	}
 	for _, name := range l.c.Files {
 		if err = l.file(name); err != nil {
 			break
 		}
 	}
+	l.ended = err == nil && !l.a.interrupted()
+	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.n == 0 {
+		err = l.begin() // the files were empty
+	}
+	if l.loader == nil {
+		return stats, err
+	}
 	l.meter.Report(engine.Progress{Stage: "writing tables"})
 	stats, closeErr := l.loader.Close()
 	if err = errors.Join(err, closeErr); err == nil && !l.a.interrupted() {
 		err = l.db.CompactDue(l.a.context(), l.meter.Report)
 	}
+	if err == nil && l.a.interrupted() {
+		err = errInterrupted
+	}
 	return stats, err
+}
+
+// begin creates the database if there is none, and starts to load.
+func (l *load) begin() (err error) {
+	if l.db == nil {
+		if l.db, err = engine.Create(l.c.DB, l.c.options()); err != nil {
+			return err
+		}
+		l.a.talkTo(l.meter, "created %s", l.c.DB)
+	}
+	// The loader's context is not that of Ctrl-C: what has been read is to be committed.
+	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.context()),
+		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
+	return err
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
@@ -134,7 +173,7 @@ func (l *load) file(name string) error {
 	if abs, err := filepath.Abs(name); err == nil && name != "-" {
 		source = abs
 	}
-	if l.c.Resume {
+	if l.c.Resume && l.db != nil {
 		if opt.Skip = l.db.LoadMark(source); opt.Skip > 0 {
 			l.a.talkTo(l.meter, "%s: going on after line %d", name, opt.Skip)
 		}
@@ -180,6 +219,11 @@ func (l *load) add(rec *input.Record) error {
 	if rec.BadUTF8 {
 		l.badUTF8++
 	}
+	if l.loader == nil {
+		if err := l.begin(); err != nil {
+			return err
+		}
+	}
 	err := l.loader.Add(rec.Doc)
 	switch {
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
@@ -216,7 +260,11 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		text += " (see " + l.rejects.path + ")"
 	}
 	l.a.say("%s", text)
-	if l.a.interrupted() {
+	switch {
+	case !l.a.interrupted():
+	case l.ended:
+		l.a.say("everything is stored; the merging of tables was stopped, simdb compact %s does it", l.c.DB)
+	case l.db != nil:
 		l.a.say("stopped early; what was read is stored, and load --resume goes on after it")
 	}
 }

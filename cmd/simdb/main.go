@@ -16,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/query"
 )
 
 // Exit statuses.
@@ -47,6 +49,10 @@ func run(args []string) int {
 		args = []string{"--help"}
 		parser.Stdout, code = a.err, exitError
 	}
+	args = helpFor(args)
+	if err := unknown(args); err != nil {
+		return a.misuse(err, args)
+	}
 	ctx, err := parse(parser, joinNegative(args))
 	if done, ok := errors.AsType[exited](err); ok {
 		return max(int(done), code)
@@ -57,10 +63,43 @@ func run(args []string) int {
 	if err := a.declare(ctx); err != nil {
 		return a.fail(err)
 	}
-	if err := ctx.Run(a); err != nil {
+	err = ctx.Run(a)
+	if err == nil && a.interrupted() {
+		err = errInterrupted // whoever stops a script wants its next command not to run
+	}
+	if err != nil {
 		return a.fail(err)
 	}
 	return exitOK
+}
+
+// helpFor makes "COMMAND --help" of "help COMMAND".
+func helpFor(args []string) []string {
+	if args[0] != "help" || exists("help") {
+		return args
+	}
+	return append(slices.Clone(args[1:]), "--help")
+}
+
+// unknown is the error for a first word that is neither a command nor a database, but a command meant: it stands alone, with
+// flags, or is close to one.
+func unknown(args []string) error {
+	word := args[0]
+	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(verbs(), word) || exists(word) {
+		return nil
+	}
+	if verb, ok := query.Closest(word, verbs()); ok {
+		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
+	}
+	for _, arg := range args[1:] {
+		if strings.Contains(arg, " ") { // a statement, for a database of this name
+			return nil
+		}
+	}
+	if slices.Contains(args, "--create") {
+		return nil
+	}
+	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
 }
 
 // exited is what kong's wish to end the program becomes: it wants so after printing help.
@@ -110,26 +149,43 @@ func (a *app) fail(err error) int {
 		case errors.Is(err, context.Canceled):
 			fmt.Fprintln(a.err, "simdb: interrupted")
 		case !errors.Is(err, errInterrupted):
-			fmt.Fprintf(a.err, "simdb: %v\n", err)
+			a.complain(err)
 		}
 		return exitInterrupt
 	}
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return exitOK // whoever reads has seen enough
 	}
-	fmt.Fprintf(a.err, "simdb: %v\n", err)
+	a.complain(err)
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(a.err, "  %s\n", hint)
 	}
 	return exitError
 }
 
-// misuse reports wrong arguments. The first of them may be a command misspelt, which was taken for a database.
-func (a *app) misuse(err error, args []string) int {
-	if verb, ok := misspelt(args[0]); ok {
-		err = fmt.Errorf("unknown command %q, did you mean %q?", args[0], verb)
+// complain shows an error: one line for each of those that were joined.
+func (a *app) complain(err error) {
+	var lines func(error) []string
+	lines = func(err error) []string {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			return []string{oneLine(err.Error())}
+		}
+		var all []string
+		for _, e := range joined.Unwrap() {
+			all = append(all, lines(e)...)
+		}
+		if len(all) != strings.Count(err.Error(), "\n")+1 { // it says something of its own
+			return []string{oneLine(err.Error())}
+		}
+		return all
 	}
-	fmt.Fprintf(a.err, "simdb: %v\n", err)
+	fmt.Fprintf(a.err, "simdb: %s\n", strings.Join(lines(err), "\n"))
+}
+
+// misuse reports wrong arguments.
+func (a *app) misuse(err error, args []string) int {
+	a.complain(err)
 	if slices.Contains(verbs(), args[0]) {
 		fmt.Fprintf(a.err, "  simdb %s --help explains the command\n", args[0])
 	} else {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -244,8 +245,61 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 }
 
-// Dedup that is interrupted leaves neither half an output nor temporary files.
+// Whenever a load is interrupted, also while it writes and merges tables, its exit status says so, and what it says is stored is.
+func TestInterruptedLoadAtItsEnd(t *testing.T) {
+	const lines = 100_000
+	var all strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&all, "%016x\td%d\n", uint64(i+1)*0x9e3779b97f4a7c15, i)
+	}
+	seen := map[string]bool{}
+	for _, wait := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 120 * time.Millisecond} {
+		dir := t.TempDir()
+		var talk strings.Builder
+		c := exec.Command("simdb", "load", "x.simdb", "-", "--format", "fingerprints", "--no-text", "--memory", "1MiB")
+		c.Dir, c.Stderr = dir, &talk
+		in, err := c.StdinPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(in, all.String())
+		in.Close()
+		time.Sleep(wait)
+		c.Process.Signal(os.Interrupt)
+		err = c.Wait()
+		code, said := c.ProcessState.ExitCode(), talk.String()
+		merged := strings.Contains(said, "everything is stored; the merging of tables was stopped")
+		switch {
+		case code == exitOK && strings.Contains(said, "100,000 documents loaded") && !merged: // it was over
+			seen["over"] = true
+			continue
+		case code != exitInterrupt:
+			t.Fatalf("after %v: exit status %d, %v\n%s", wait, code, err, said)
+		case !merged && !strings.Contains(said, "stopped early; what was read is stored"):
+			t.Errorf("after %v: %q", wait, said)
+		}
+		seen["interrupted"] = true
+		n, err := strconv.Atoi(strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT")))
+		if err != nil || n > lines || merged && n != lines {
+			t.Errorf("after %v: %d documents, %v: %s", wait, n, err, said)
+		}
+	}
+	if !seen["interrupted"] {
+		t.Skip("the machine is too fast for this test")
+	}
+}
+
+// Dedup that is told to end, by whatever signal, leaves neither half an output nor temporary files.
 func TestInterruptedDedup(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) { interruptDedup(t, sig) })
+	}
+}
+
+func interruptDedup(t *testing.T, sig os.Signal) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
 	if err := os.Mkdir(tmp, 0o777); err != nil {
@@ -266,7 +320,7 @@ func TestInterruptedDedup(t *testing.T) {
 			break
 		}
 	}
-	c.Process.Signal(os.Interrupt)
+	c.Process.Signal(sig)
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != exitInterrupt {
 		t.Errorf("exit status %d", code)

@@ -35,7 +35,7 @@ found damage.
 A mistake in the arguments or statements, or a failure.
 .TP
 130
-Interrupted. The first Ctrl-C stops cleanly and keeps what is stored, a second one aborts.
+Interrupted, also by SIGTERM and SIGHUP. The first Ctrl-C stops cleanly and keeps what is stored, a second one aborts.
 .SH ENVIRONMENT
 .TP
 NO_COLOR

@@ -2,10 +2,16 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
 )
 
 // packCmd is `simdb pack`.
@@ -51,15 +57,48 @@ func (c *ingestCmd) Run(a *app) (err error) {
 	}
 	defer closing(db, &err)
 	start := time.Now()
+	for _, name := range c.Files {
+		if err := isTable(name); err != nil {
+			return err
+		}
+	}
 	before, err := db.Stats()
 	if err != nil {
 		return err
 	}
-	err = db.Ingest(a.context(), c.Files...)
+	for _, name := range c.Files {
+		err = db.Ingest(a.context(), name)
+		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
+			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name)) // it is not the database that is damaged
+		}
+		if err != nil {
+			break
+		}
+	}
 	after, statsErr := db.Stats()
 	if err = errors.Join(err, statsErr); err != nil {
 		return err
 	}
 	a.say("%s: %s before, %s now; %s", c.DB, count(before.Documents, "document"), count(after.Documents, "document"), seconds(start))
 	return nil
+}
+
+// isTable returns an error if a file is no table, before a copy of it is made.
+func isTable(name string) error {
+	f, err := vfs.Disk.Open(name)
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", name, p.Err)
+	}
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(sstable.Magic))
+	if n, _ := f.ReadAt(head, 0); !sstable.IsTable(head[:n]) {
+		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one of a database", name), f.Close())
+	}
+	r, err := sstable.Open(f, name)
+	if err != nil {
+		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // check DB would find nothing
+	}
+	return r.Close()
 }

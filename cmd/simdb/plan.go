@@ -6,34 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/sstable"
 )
-
-// quantity is a whole number, which may be written as 1e7 or 10M.
-type quantity int64
-
-// UnmarshalText parses a number.
-func (n *quantity) UnmarshalText(text []byte) error {
-	s, factor := strings.ToLower(strings.ReplaceAll(string(text), "_", "")), 1.0
-	for i, unit := range []string{"k", "m", "g"} {
-		if rest, ok := strings.CutSuffix(s, unit); ok {
-			s, factor = rest, math.Pow(1000, float64(i+1))
-		}
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	v *= factor
-	if err != nil || v < 1 || v > 1<<53 || v != math.Trunc(v) {
-		return fmt.Errorf("%q is not a number of things, such as 1000000, 1e6 or 1M", text)
-	}
-	*n = quantity(v)
-	return nil
-}
 
 const (
 	planMeasured = 1_000_000 // fingerprints that layouts are built of to measure them
@@ -45,8 +23,8 @@ type planCmd struct {
 	Files   []string `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
 	N       quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K       distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
-	Layout  []string `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Shingle int      `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
+	Layout  []layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
+	Shingle words    `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
 	inputFlags
 	rowFlags
 
@@ -69,19 +47,12 @@ func (c *planCmd) Validate() error {
 	if (len(c.Files) > 0) == (c.N > 0) {
 		return errors.New("either files or --n N say what to plan for")
 	}
-	if err := (fingerprint.Params{Shingle: c.Shingle}).Validate(); err != nil {
-		return err
-	}
 	c.layouts = sstable.Layouts()
 	if len(c.Layout) > 0 {
 		c.layouts = nil
 	}
-	for _, s := range c.Layout {
-		l, err := sstable.ParseLayout(s)
-		if err != nil {
-			return err
-		}
-		c.layouts = append(c.layouts, l)
+	for _, l := range c.Layout {
+		c.layouts = append(c.layouts, l.Layout)
 	}
 	return nil
 }
@@ -165,7 +136,7 @@ func (c *planCmd) fingerprints(a *app) (fps []uint64, err error) {
 	}
 	m := a.meter()
 	defer m.Stop()
-	state := fingerprint.New(fingerprint.Params{Shingle: c.Shingle})
+	state := fingerprint.New(fingerprint.Params{Shingle: int(c.Shingle)})
 	opt := c.inputFlags.options(input.Auto)
 	opt.MakeID = true
 	bad := int64(0)

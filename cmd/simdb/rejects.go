@@ -17,14 +17,14 @@ const shownRejects = 10
 
 // rejectFlags say what becomes of lines that can't be used.
 type rejectFlags struct {
-	Rejects   string `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
-	MaxErrors int64  `default:"-1" placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
+	Rejects   string     `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
+	MaxErrors *lineCount `placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
 }
 
 // rejects takes note of the lines that can't be used.
 type rejects struct {
 	talk io.Writer // where they are shown; nil shows none
-	max  int64
+	max  int64     // -1 for no limit
 	n    int64
 	path string
 	file *outfile.Writer // nil where they are not kept
@@ -32,7 +32,10 @@ type rejects struct {
 
 // newRejects opens the file of --rejects. Lines are shown on talk.
 func (a *app) newRejects(f rejectFlags, talk io.Writer) (*rejects, error) {
-	r := &rejects{talk: talk, max: f.MaxErrors, path: f.Rejects}
+	r := &rejects{talk: talk, max: -1, path: f.Rejects}
+	if f.MaxErrors != nil {
+		r.max = int64(*f.MaxErrors)
+	}
 	if f.Rejects == "" {
 		return r, nil
 	}
@@ -55,14 +58,14 @@ type rejected struct {
 func (r *rejects) add(is *input.Issue) error {
 	r.n++
 	if r.n <= shownRejects && r.talk != nil {
-		fmt.Fprintf(r.talk, "%v\n", is)
+		fmt.Fprintln(r.talk, oneLine(is.Error()))
 	}
 	if r.n == shownRejects+1 && r.talk != nil {
 		where := "--rejects FILE keeps them all"
 		if r.path != "" {
 			where = "they are all in " + r.path
 		}
-		fmt.Fprintf(r.talk, "... and more lines that can't be used; %s\n", where)
+		fmt.Fprintln(r.talk, "... and more lines that can't be used;", oneLine(where))
 	}
 	if err := r.keep(is); err != nil {
 		return err

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -29,18 +31,32 @@ type shellCmd struct {
 // Run runs the statements.
 func (c *shellCmd) Run(a *app) (err error) {
 	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(a.out)
-	if !c.Create && !exists(c.DB) {
-		return c.missing()
-	}
-	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
-	if !interactive {
-		ctx = a.context()
+	var made *newDatabase
+	switch {
+	case interactive && c.Output != "":
+		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
+	case exists(c.DB):
+	case !c.Create:
+		return fmt.Errorf("%s: %w", c.DB, errNoDatabase)
+	default:
+		if made, err = prepare(c.DB); err != nil {
+			return err
+		}
 	}
 	db, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer func() { err = made.close(db, err) }()
+	return c.run(a, db, interactive)
+}
+
+// run runs the statements, or a prompt.
+func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
+	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
+	if !interactive {
+		ctx = a.context()
+	}
 	options := c.options()
 	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, FormatSet: c.Format.set, Version: version(), Outputs: &a.outputs}
 	if interactive {
@@ -142,29 +158,21 @@ func mayWrite(text string) bool {
 	}
 }
 
-// missing is the error for a database that is not there: perhaps it was meant to be a command.
-func (c *shellCmd) missing() error {
-	if verb, ok := misspelt(c.DB); ok {
-		return fmt.Errorf("unknown command %q, did you mean %q?", c.DB, verb)
-	}
-	if !strings.ContainsAny(c.DB, pathMarks) && len(c.Statements) == 0 {
-		return fmt.Errorf("%s is neither a command nor a database (simdb --help lists the commands)", c.DB)
-	}
-	return fmt.Errorf("%s: %w", c.DB, errNoDatabase)
-}
-
 const pathMarks = `./\` // what the names of databases have and those of commands have not
 
-// misspelt returns the command that was meant by arg, if that is none, and no database, but close to one.
-func misspelt(arg string) (verb string, ok bool) {
-	if strings.ContainsAny(arg, pathMarks) || strings.HasPrefix(arg, "-") || slices.Contains(verbs(), arg) || exists(arg) {
-		return "", false
-	}
-	return query.Closest(arg, verbs())
-}
-
 // verbs are the names of all commands.
-func verbs() []string {
-	return []string{"shell", "load", "pairs", "clusters", "dedup", "match", "why", "stats", "check", "compact", "prune", "pack", "ingest", "hash", "debug",
-		"version", "completion"}
+var verbs = sync.OnceValue(func() []string {
+	names := []string{"help"}
+	t := reflect.TypeFor[cli]()
+	for i := range t.NumField() {
+		if f := t.Field(i); hasTag(f.Tag, "cmd") {
+			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		}
+	}
+	return names
+})
+
+func hasTag(tag reflect.StructTag, key string) bool {
+	_, ok := tag.Lookup(key)
+	return ok
 }

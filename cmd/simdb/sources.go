@@ -96,6 +96,6 @@ func (a *app) tellNotice(m *progress.Meter, in *input.File) {
 // talkTo says something while the meter is shown.
 func (a *app) talkTo(m *progress.Meter, format string, args ...any) {
 	if w := a.talk(m); w != nil {
-		fmt.Fprintf(w, format+"\n", args...)
+		fmt.Fprintln(w, oneLine(fmt.Sprintf(format, args...)))
 	}
 }

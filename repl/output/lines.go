@@ -12,6 +12,7 @@ import (
 // always one line, and cut -f finds its cells.
 type tsv struct {
 	header    bool
+	terminal  bool // control characters are shown escaped
 	cell, buf []byte
 }
 
@@ -36,6 +37,9 @@ func (f *tsv) end(*bufio.Writer, int64) {}
 func (f *tsv) put(w *bufio.Writer, v any, last bool) {
 	f.cell = appendText(f.cell[:0], v)
 	f.buf = appendEscaped(f.buf[:0], f.cell)
+	if f.terminal {
+		f.buf = []byte(Printable(string(f.buf)))
+	}
 	if last {
 		f.buf = append(f.buf, '\n')
 	} else {
@@ -68,9 +72,10 @@ func appendEscaped(b, s []byte) []byte {
 
 // csvFormat writes RFC 4180 with a header.
 type csvFormat struct {
-	w     *csv.Writer
-	cells []string
-	cell  []byte
+	terminal bool // control characters are shown escaped
+	w        *csv.Writer
+	cells    []string
+	cell     []byte
 }
 
 func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
@@ -83,6 +88,9 @@ func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 	for i, v := range values {
 		f.cell = appendText(f.cell[:0], v)
 		f.cells[i] = string(f.cell)
+		if f.terminal {
+			f.cells[i] = Printable(f.cells[i])
+		}
 	}
 	f.w.Write(f.cells)
 }

@@ -16,8 +16,8 @@
 //	RawMessage one line         one line, escaped  one line         as it is, on one line
 //	nil        empty            empty              empty            null
 //
-// (1) control characters are shown escaped, so that data can't drive the terminal; long text ends in "…" where a width
-// is given. (2) so that a row is always one line and a tab always ends a cell. (3) bytes that are not UTF-8 become
+// (1) control characters are shown escaped, so that data can't drive the terminal, as they are in TSV, CSV and ids on one;
+// long text ends in "…" where a width is given. (2) so that a row is always one line and a tab always ends a cell. (3) bytes that are not UTF-8 become
 // U+FFFD, as JSON has no way to say them; the other formats keep them.
 package output
 
@@ -132,15 +132,15 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	out := &Writer{w: bufio.NewWriterSize(w, 32<<10), columns: columns}
 	switch o.Format {
 	case TSV:
-		out.f = &tsv{header: o.Terminal}
+		out.f = &tsv{header: o.Terminal, terminal: o.Terminal}
 	case CSV:
-		out.f = &csvFormat{}
+		out.f = &csvFormat{terminal: o.Terminal}
 	case JSONL:
 		out.f = &jsonFormat{}
 	case JSON:
 		out.f = &jsonFormat{array: true}
 	case IDs:
-		out.f = &ids{}
+		out.f = &ids{tsv: tsv{terminal: o.Terminal}}
 	case Count:
 		out.f = &count{}
 	default:

@@ -102,9 +102,8 @@ func appendQuoted(b []byte, s string) []byte {
 			switch {
 			case r == utf8.RuneError && n == 1:
 				b = append(b, "\ufffd"...)
-			case r == '\u2028' || r == '\u2029': // line ends in JavaScript
-				b = append(b, `\u202`...)
-				b = append(b, hexDigits[r&15])
+			case unprintable(r): // also the line ends of JavaScript; all of them have four digits
+				b = fmt.Appendf(b, `\u%04x`, r)
 			default:
 				b = append(b, s[i:i+n]...)
 			}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// help prints the help of a command as kong does, but for flags of which one is needed.
+func help(options kong.HelpOptions, ctx *kong.Context) error {
+	var text bytes.Buffer
+	to := ctx.Stdout
+	ctx.Stdout = &text
+	err := kong.DefaultHelpPrinter(options, ctx)
+	ctx.Stdout = to
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(to, criterionUsage.Replace(text.String()))
+	return err
+}

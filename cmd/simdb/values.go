@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/sstable"
+)
+
+// The types of flags. Each says in one sentence what is wrong with a value, and what would be right.
+
+// age is a duration as the language has it: 30d, 2w, 48h, 1d12h.
+type age time.Duration
+
+// UnmarshalText parses an age.
+func (d *age) UnmarshalText(text []byte) error {
+	v, ok := query.ParseDuration(string(text))
+	if !ok {
+		return fmt.Errorf("%q is not an age such as 30d, 48h or 1h30m", text)
+	}
+	*d = age(v)
+	return nil
+}
+
+// lifetime is an age above zero.
+type lifetime age
+
+// UnmarshalText parses a lifetime.
+func (d *lifetime) UnmarshalText(text []byte) error {
+	if err := (*age)(d).UnmarshalText(text); err != nil {
+		return err
+	}
+	if *d <= 0 {
+		return fmt.Errorf("%q: documents would expire at once", text)
+	}
+	return nil
+}
+
+// size is an amount of memory: 2GiB, 512MB, 1000000.
+type size int64
+
+// UnmarshalText parses a size.
+func (z *size) UnmarshalText(text []byte) error {
+	s := strings.ToLower(strings.TrimSpace(string(text)))
+	factor := 1.0
+	for _, u := range []struct {
+		name   string
+		factor float64
+	}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+		{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1}} {
+		if rest, ok := strings.CutSuffix(s, u.name); ok {
+			s, factor = strings.TrimSpace(rest), u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(n >= 0 && n*factor < 1<<60) {
+		return fmt.Errorf("%q is not a size such as 2GiB or 500MB", text)
+	}
+	*z = size(n * factor)
+	return nil
+}
+
+// leastMemory is the least that --memory takes: with less, there would be a table for every few documents.
+const leastMemory = 1 << 20
+
+// memory is a size that documents fit in.
+type memory size
+
+// UnmarshalText parses an amount of memory.
+func (z *memory) UnmarshalText(text []byte) error {
+	if err := (*size)(z).UnmarshalText(text); err != nil {
+		return err
+	}
+	if *z < leastMemory {
+		return fmt.Errorf("%q: at least 1MiB is needed", text)
+	}
+	return nil
+}
+
+// quantity is a whole number, which may be written as 1e7 or 10M.
+type quantity int64
+
+// UnmarshalText parses a number.
+func (n *quantity) UnmarshalText(text []byte) error {
+	s, factor := strings.ToLower(strings.ReplaceAll(string(text), "_", "")), 1.0
+	for i, unit := range []string{"k", "m", "g"} {
+		if rest, ok := strings.CutSuffix(s, unit); ok {
+			s, factor = rest, math.Pow(1000, float64(i+1))
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	v *= factor
+	if err != nil || v < 1 || v > 1<<53 || v != math.Trunc(v) {
+		return fmt.Errorf("%q is not a number of things, such as 1000000, 1e6 or 1M", text)
+	}
+	*n = quantity(v)
+	return nil
+}
+
+// whole parses a whole number within limits; what says of what, and what it is for.
+func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < least || n > most {
+		return fmt.Errorf("%q: %s, from %d to %d", text, what, least, most)
+	}
+	*to = T(n)
+	return nil
+}
+
+// words is how many words a shingle has.
+type words int
+
+// UnmarshalText parses a number of words.
+func (n *words) UnmarshalText(text []byte) error {
+	return whole(n, text, "a shingle has a whole number of words", 1, sstable.MaxShingle)
+}
+
+// hashes is how many hashes a sketch has.
+type hashes int
+
+// UnmarshalText parses a number of hashes.
+func (n *hashes) UnmarshalText(text []byte) error {
+	return whole(n, text, "a sketch has a whole number of hashes", 1, sstable.MaxSketch)
+}
+
+// hashesOrNone is how many hashes a sketch has, or 0 for no sketch.
+type hashesOrNone int
+
+// UnmarshalText parses a number of hashes.
+func (n *hashesOrNone) UnmarshalText(text []byte) error {
+	return whole(n, text, "a sketch has a whole number of hashes", 0, sstable.MaxSketch)
+}
+
+// tables is a number of permuted tables.
+type tables int
+
+// UnmarshalText parses a number of tables, each of which is led by another part of the 64 bits.
+func (n *tables) UnmarshalText(text []byte) error {
+	return whole(n, text, "a database has a whole number of permuted tables", 1, mostTables)
+}
+
+// mostTables is the most blocks of a layout.
+const mostTables = 16
+
+// parts is in how many tables a database is left.
+type parts int
+
+// UnmarshalText parses a number of tables.
+func (n *parts) UnmarshalText(text []byte) error {
+	return whole(n, text, "a database is left in a whole number of tables", 1, 100)
+}
+
+// bitLength is the length of a fingerprint.
+type bitLength int
+
+// UnmarshalText parses a length.
+func (n *bitLength) UnmarshalText(text []byte) error {
+	if err := whole(n, text, "a fingerprint has a multiple of 64 bits", 64, 4096); err != nil {
+		return err
+	}
+	if *n%64 != 0 {
+		return fmt.Errorf("%q: a fingerprint has a multiple of 64 bits, from 64 to 4096", text)
+	}
+	return nil
+}
+
+// lineCount is a number of lines.
+type lineCount int64
+
+// UnmarshalText parses a number of lines.
+func (n *lineCount) UnmarshalText(text []byte) error {
+	return whole(n, text, "it is a whole number of lines", 0, math.MaxInt64)
+}
+
+// layout is a way of permuting the bits of fingerprints.
+type layout struct{ sstable.Layout }
+
+// UnmarshalText parses a layout.
+func (l *layout) UnmarshalText(text []byte) (err error) {
+	l.Layout, err = sstable.ParseLayout(string(text))
+	return err
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// wrong are invocations that must fail with a message that has the text, and leave everything as it was. A | parts the
+// arguments. The exit status is 2; of those that begin with a "1 ", 1.
+var wrong = []struct{ args, want string }{
+	// Commands.
+	{"", "Usage: simdb <command>"},
+	{"review", `unknown command "review", and there is no database of that name`},
+	{"review|--help", `unknown command "review"`},
+	{"create|new.simdb", `unknown command "create"`},
+	{"export|x.simdb|out.csv", `unknown command "export"`},
+	{"lod|--help", `unknown command "lod", did you mean "load"?`},
+	{"help|lod", `unknown command "lod", did you mean "load"?`},
+	{"tunes|in.jsonl", `did you mean "tune"?`},
+	{"benhc", `did you mean "bench"?`},
+	{"paln|in.jsonl", `did you mean "plan"?`},
+	{"none.simdb", "none.simdb: there is no such database"},
+	{"none.simdb|COUNT", "none.simdb: there is no such database"},
+	{"no/such/x.simdb|--create", "no/such/x.simdb: there is no folder no/such"},
+	{"plain/x.simdb|--create|COUNT", "plain/x.simdb: "},
+	{"--nosuch", "unknown flag --nosuch"},
+	{"x.simdb|--nosuch", "unknown flag --nosuch"},
+	{"debug", `expected`},
+	{"debug|lay", "lay"},
+	{"completion", `expected "<shell>"`},
+	{"completion|tcsh", "must be one of"},
+	{"version|extra", "unexpected argument extra"},
+	{"load|new.simdb|in.jsonl|--progress|often", "must be one of"},
+
+	// Arguments that are missing or contradict each other.
+	{"load", "expected"},
+	{"load|new.simdb", "expected"},
+	{"pairs|x.simdb", "missing flags: --near=K or --jaccard=T"},
+	{"clusters|x.simdb", "missing flags"},
+	{"dedup|in.jsonl", "missing flags"},
+	{"match|x.simdb|in.jsonl", "missing flags"},
+	{"pairs|x.simdb|--near|3|--jaccard|0.8", "can't be used together"},
+	{"dedup|--near|3", "expected"},
+	{"why|x.simdb|a", "expected"},
+	{"pack|x.simdb", "expected"},
+	{"ingest|x.simdb", "expected"},
+	{"prune|x.simdb", "missing flags: --older=AGE"},
+	{"plan", "either files or --n N"},
+	{"plan|in.jsonl|--n|5", "either files or --n N"},
+	{"hash", "expected"},
+	{"load|new.simdb|in.jsonl|--tables|4|--layout|4:1", "only one can be given"},
+	{"load|new.simdb|in.jsonl|--no-sketch|--sketch|64", "have no meaning"},
+	{"dedup|in.jsonl|--near|3|--audit|a.jsonl|--no-audit", "contradict each other"},
+	{"load|new.simdb|-|-", "standard input (-) can be read only once"},
+
+	// Values of flags.
+	{"pairs|x.simdb|--near|65", `--near: "65": a fingerprint has 64 bits, K is 0 to 64`},
+	{"pairs|x.simdb|--near|-1", `--near: "-1"`},
+	{"pairs|x.simdb|--near|three", `--near: "three"`},
+	{"pairs|x.simdb|--near|3.5", `--near: "3.5"`},
+	{"pairs|x.simdb|--near=", `--near: "": `},
+	{"pairs|x.simdb|--jaccard|0", `--jaccard: "0": T is a share above 0 and up to 1`},
+	{"pairs|x.simdb|--jaccard|1.5", `--jaccard: "1.5"`},
+	{"pairs|x.simdb|--jaccard|120%", `--jaccard: "120%"`},
+	{"pairs|x.simdb|--jaccard|NaN", `--jaccard: "NaN"`},
+	{"clusters|x.simdb|--near|3|--mode|stars", "must be one of"},
+	{"dedup|in.jsonl|--near|3|--keep|best", "not one of first, last, longest"},
+	{"dedup|in.jsonl|--near|3|--keep|max", "needs the name of a field"},
+	{"dedup|in.jsonl|--near|3|--keep|max:", "needs the name of a field"},
+	{"dedup|in.jsonl|--near|3|--keep|first:x", "not one of"},
+	{"dedup|in.jsonl|--near|3|--keep|min:nosuch|-o|k.jsonl", `the field "nosuch"`},
+	{"dedup|fields.jsonl|--near|3|--keep|max:scor|-o|k.jsonl", `did you mean "score"? the fields are lang, score`},
+	{"dedup|in.jsonl|--near|3|--memory|10", `--memory: "10": at least 1MiB is needed`},
+	{"load|new.simdb|in.jsonl|--memory|much", `--memory: "much" is not a size such as 2GiB`},
+	{"load|new.simdb|in.jsonl|--memory|-5", `--memory: "-5"`},
+	{"load|new.simdb|in.jsonl|--memory|1e99GB", `--memory: `},
+	{"load|new.simdb|in.jsonl|--shingle|0", `--shingle: "0": a shingle has a whole number of words, from 1 to 1024`},
+	{"load|new.simdb|in.jsonl|--shingle|1025", `--shingle: "1025"`},
+	{"load|new.simdb|in.jsonl|--shingle|99999999999999999999", `--shingle: "99999999999999999999"`},
+	{"load|new.simdb|in.jsonl|--sketch|0", `--sketch: "0": a sketch has a whole number of hashes, from 1 to 65536`},
+	{"load|new.simdb|in.jsonl|--sketch|99999999", `--sketch: "99999999"`},
+	{"load|new.simdb|in.jsonl|--tables|0", `--tables: "0"`},
+	{"load|new.simdb|in.jsonl|--tables|100", `--tables: "100": a database has a whole number of permuted tables, from 1 to 16`},
+	{"load|new.simdb|in.jsonl|--layout|2:3", "--layout: layout 2:3: the leading blocks must be 1 to 2"},
+	{"load|new.simdb|in.jsonl|--layout|four", `--layout: layout "four" is not of the form`},
+	{"load|new.simdb|in.jsonl|--layout|16:8", "--layout: layout 16:8 needs 12870 tables"},
+	{"load|new.simdb|in.jsonl|--min-jaccard|0", `--min-jaccard: "0": T is a share`},
+	{"load|new.simdb|in.jsonl|--min-jaccard|2", `--min-jaccard: "2"`},
+	{"load|new.simdb|in.jsonl|--ttl|0s", `--ttl: "0s": documents would expire at once`},
+	{"load|new.simdb|in.jsonl|--ttl|tomorrow", `--ttl: "tomorrow" is not an age such as 30d`},
+	{"load|new.simdb|in.jsonl|--ttl|1y", `--ttl: "1y" is not an age`},
+	{"load|new.simdb|in.jsonl|--ttl|-3d", `--ttl: "-3d" is not an age`},
+	{"prune|x.simdb|--older|400y", `--older: "400y" is not an age`},
+	{"prune|x.simdb|--older|9999999d", `--older: "9999999d" is not an age`},
+	{"prune|x.simdb|--older|", `--older: "" is not an age`},
+	{"load|new.simdb|in.jsonl|--max-errors|x", `--max-errors: "x": it is a whole number of lines`},
+	{"load|new.simdb|in.jsonl|--on-conflict|maybe", "must be one of"},
+	{"load|new.simdb|in.jsonl|--format|docx", `unknown input format "docx": one of jsonl, csv`},
+	{"match|x.simdb|in.jsonl|--near|3|--format|table", `unknown input format "table"`},
+	{"x.simdb|COUNT|--format|xml", `unknown format "xml": it is one of table, tsv, csv`},
+	{"hash|in.jsonl|--shingle|0", `--shingle: "0"`},
+	{"hash|in.jsonl|--bits|100", `--bits: "100": a fingerprint has a multiple of 64 bits`},
+	{"hash|in.jsonl|--bits|0", `--bits: "0"`},
+	{"hash|in.jsonl|--sketch|-1", `--sketch: "-1"`},
+	{"plan|--n|0", `--n: "0" is not a number of things`},
+	{"plan|--n|1e30", `--n: "1e30"`},
+	{"plan|--n|5|-k|65", `-k: "65"`},
+	{"plan|--n|5|--layout|x", "--layout: layout"},
+	{"tune|in.jsonl|--sample|many", `--sample: "many"`},
+	{"bench|--parts|0", `--parts: "0": `},
+	{"bench|--n|2e9", "at most 1073741824"},
+
+	// Files that are not there, or are something else.
+	{"load|new.simdb|none.jsonl", "none.jsonl: no such file or directory"},
+	{"load|new.simdb|in.jsonl|none.jsonl", "none.jsonl: no such file or directory"},
+	{"load|new.simdb|folder", "folder is a folder; name the files in it"},
+	{"load|no/such/new.simdb|in.jsonl", "no/such/new.simdb: there is no folder no/such"},
+	{"load|plain|in.jsonl", "plain: not a simdb database"},
+	{"load|folder2|in.jsonl", "folder2: not a simdb database"},
+	{"load|plain/new.simdb|in.jsonl", "plain/new.simdb: "},
+	{"load|packed.sst|in.jsonl", "read-only"},
+	{"load|damaged.simdb|in.jsonl", "holds tables or logs but no CATALOG"},
+	{"load|x.simdb|in.jsonl|--shingle|5", "x.simdb was created with "},
+	{"load|new.simdb|doc.xz", "doc.xz: it is xz-compressed"},
+	{"load|new.simdb|doc.bz2", "doc.bz2: it is "},
+	{"load|new.simdb|doc.zip", "doc.zip: it is "},
+	{"load|new.simdb|packed.sst", "packed.sst: "},
+	{"load|new.simdb|noise.jsonl", "no document could be used: 2 lines rejected"},
+	{"load|new.simdb|noise.jsonl|--max-errors|0", "noise.jsonl:1: "},
+	{"load|new.simdb|keys.csv", `there is no column "id"`},
+	{"load|new.simdb|long-id.jsonl", "no document could be used"},
+	{"dedup|noise.jsonl|--near|3|-o|k.jsonl|--max-errors|0", "noise.jsonl:1: "},
+	{"dedup|none.jsonl|--near|3", "none.jsonl: no such file or directory"},
+	{"dedup|in.jsonl|rows.csv|--near|3|-o|k.jsonl", "in.jsonl is JSON lines and rows.csv is CSV"},
+	{"dedup|rows.csv|--near|3|-o|k.jsonl", "what is written is lines of CSV"},
+	{"dedup|rows.csv|keys.csv|--near|3|--id-field|1|-o|k.csv", "keys.csv: "},
+	{"dedup|cut.jsonl.gz|--near|3|-o|k.jsonl", "nothing is written, as lines would be missing"},
+	{"dedup|doc.xz|--near|3|-o|k", "doc.xz: it is xz-compressed"},
+	{"dedup|in.jsonl|--near|3|--audit|-", "--audit and -o are both standard output"},
+	{"dedup|in.jsonl|--near|3|--rejects|-|--audit|-|-o|k.jsonl", "are both standard output"},
+	{"match|none.simdb|in.jsonl|--near|3", "none.simdb: there is no such database"},
+	{"match|x.simdb|none.jsonl|--near|3|-o|k.jsonl", "none.jsonl: no such file or directory"},
+	{"match|x.simdb|cut.jsonl.gz|--near|3|-o|k.jsonl", "cut.jsonl.gz: could not be read past line"},
+	{"match|x.simdb|rows.csv|--near|3|-o|k.jsonl", "what is written is lines of CSV"},
+	{"match|x.simdb|in.jsonl|--near|3|--rejects|-", "are both standard output"},
+	{"tune|none.jsonl", "none.jsonl: there is no such database"},
+	{"tune|noise.jsonl", "noise.jsonl"},
+	{"hash|none.txt", "none.txt: no such file or directory"},
+	{"hash|folder", "folder"},
+	{"plan|none.jsonl", "none.jsonl: no such file or directory"},
+	{"stats|none.simdb", "none.simdb: there is no such database"},
+	{"stats|plain", "plain: not a simdb database"},
+	{"check|none.simdb", "none.simdb: there is no such database"},
+	{"compact|none.simdb", "none.simdb: there is no such database"},
+	{"compact|packed.sst", "read-only"},
+	{"prune|packed.sst|--older|3d", "read-only"},
+	{"why|x.simdb|a|zzz", "zzz"},
+	{"why|none.simdb|a|b", "none.simdb: there is no such database"},
+	{"pack|none.simdb|out.sst", "none.simdb: there is no such database"},
+	{"pack|x.simdb|out.csv", "cannot write CSV, what is written is a table: use .sst"},
+	{"pack|x.simdb|out", "use .sst"},
+	{"pack|x.simdb|packed.sst", "packed.sst: already exists"},
+	{"pack|x.simdb|no/such/out.sst", "no/such/out.sst: there is no folder no/such"},
+	{"ingest|x.simdb|none.sst", "none.sst: no such file or directory"},
+	{"ingest|x.simdb|plain", "plain is no table; simdb pack makes one of a database"},
+	{"ingest|x.simdb|folder", "folder"},
+	{"ingest|x.simdb|cut.sst", "cut.sst is a damaged table"},
+	{"ingest|x.simdb|flipped.sst", "ingesting flipped.sst: flipped.sst: corrupt "},
+	{"ingest|none.simdb|packed.sst", "none.simdb: there is no such database"},
+	{"debug|layout|plain", "plain"},
+	{"debug|layout|none.sst", "none.sst"},
+	{"1 check|damaged.simdb", "CATALOG"},
+
+	// Outputs.
+	{"pairs|x.simdb|--near|3|-o|no/such/out.csv", "-o no/such/out.csv: there is no folder no/such"},
+	{"pairs|x.simdb|--near|3|-o|out.parquet", "cannot write Parquet: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
+	{"pairs|x.simdb|--near|3|-o|out.txt", "cannot write plain text: use .csv"},
+	{"pairs|x.simdb|--near|3|-o|out.csv.xz", "cannot write xz: use"},
+	{"pairs|x.simdb|--near|3|--format|csv|-o|out.xlsx", "cannot write Excel: use"},
+	{"load|new.simdb|in.jsonl|--rejects|r.csv", "--rejects r.csv: cannot write CSV, what is written is JSON lines"},
+	{"load|new.simdb|in.jsonl|--rejects|new.simdb", "--rejects new.simdb would overwrite the database"},
+
+	// Statements.
+	{"x.simdb|NEER('a', 3)", `unknown predicate "NEER", did you mean NEAR?`},
+	{"x.simdb|NEAR('a', 65)", "65"},
+	{"x.simdb|NEAR('a', 3", "Parse error"},
+	{"x.simdb|GET 'none'", "none"},
+	{"x.simdb|.nosuch", `unknown command ".nosuch"`},
+	{"x.simdb|.read none.sql", "none.sql"},
+	{"new.simdb|--create|NEER('a', 3)", "NEER"},
+	{"new.simdb|--create|.output in.jsonl.parquet", "cannot write Parquet"},
+	{"packed.sst|PUT {\"id\":\"q\",\"text\":\"x\"}", "read-only"},
+
+	// Names that would drive a terminal.
+	{"stats|\x1b[31mnone.simdb", `\x1b[31mnone.simdb: there is no such database`},
+	{"load|new.simdb|no\nsuch.jsonl", `no\nsuch.jsonl: no such file or directory`},
+	{"load|new.simdb|in.jsonl|--rejects|no\x07/\u202efile", `\a`},
+	{"wh\x1by|x.simdb", `wh\x1by`},
+}
+
+// wrongFiles makes the files that the invocations of wrong name.
+func wrongFiles(t *testing.T) {
+	t.Helper()
+	table, err := os.ReadFile("packed.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(table)
+	flipped[len(flipped)/3] ^= 1
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 3000 {
+		fmt.Fprintf(z, `{"id":"%d","text":"text %x of its own"}`+"\n", i, i*i*7919)
+	}
+	z.Close()
+	for name, text := range map[string]string{
+		"doc.xz": "\xfd7zXZ\x00aaaa", "doc.bz2": "BZh91AY&SYaaaa", "doc.zip": "PK\x03\x04aaaa", "noise.jsonl": "x\ny\n",
+		"keys.csv": "key,value\n1,2\n", "rows.csv": "id,text\n1,some words\n", "cut.sst": string(table[:len(table)/2]),
+		"flipped.sst": string(flipped), "cut.jsonl.gz": string(packed.Bytes()[:packed.Len()/2]),
+		"fields.jsonl":  `{"id":"a","text":"x y z","score":1,"lang":"en"}` + "\n",
+		"long-id.jsonl": `{"id":"` + strings.Repeat("x", 70000) + `","text":"words"}` + "\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir("folder2", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("folder2/file", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// jargon is what says more of the program than of the mistake.
+var jargon = regexp.MustCompile(`strconv|invalid argument|<nil>|panic|goroutine|\*[a-z]+\.[A-Z]|engine\.|%!|bit int|map\[|0x[0-9a-f]{8,}`)
+
+// Whatever is wrong is said in plain words, with the right exit status, and leaves nothing behind.
+func TestWrong(t *testing.T) {
+	dir := newFolder(t)
+	wrongFiles(t)
+	before := listing(t, dir)
+	for _, w := range wrong {
+		args, status := w.args, exitError
+		if rest, ok := strings.CutPrefix(args, "1 "); ok {
+			args, status = rest, exitNo
+		}
+		var list []string
+		if args != "" {
+			list = strings.Split(args, "|")
+		}
+		code, data, talk := simdbHere(t, list...)
+		if code != status {
+			t.Errorf("simdb %q: exit status %d\n%s", list, code, talk)
+		}
+		if !strings.Contains(talk+data, w.want) {
+			t.Errorf("simdb %q does not say %q:\n%s", list, w.want, talk)
+		}
+		if bad := jargon.FindString(talk); bad != "" {
+			t.Errorf("simdb %q says %q:\n%s", list, bad, talk)
+		}
+		if strings.ContainsFunc(talk, func(r rune) bool { return unicode.IsControl(r) && r != '\n' || r == '\u202e' }) {
+			t.Errorf("simdb %q: control characters: %q", list, talk)
+		}
+		if diff := changes(before, listing(t, dir)); len(diff) > 0 {
+			t.Errorf("simdb %q: %v\n%s", list, diff, talk)
+			before = listing(t, dir)
+		}
+		if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+			t.Errorf("simdb %q leaves %v", list, left)
+		}
+	}
+	t.Logf("%d invocations", len(wrong))
+}
