@@ -47,6 +47,21 @@ func (db *DB) PairsUnordered(ctx context.Context, by Criterion, progress func(Pr
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.PairsUnordered(ctx, by, progress) })
 }
 
+// CountPairs is Snapshot.CountPairs now.
+func (db *DB) CountPairs(ctx context.Context, by Criterion, progress func(Progress)) (int64, error) {
+	return withSnapshot(db, func(s *Snapshot) (int64, error) { return s.CountPairs(ctx, by, progress) })
+}
+
+// CountClusters is Snapshot.CountClusters now.
+func (db *DB) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions) (clusters, members int64, err error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.Close()
+	return s.CountClusters(ctx, by, o)
+}
+
 // Clusters is Snapshot.Clusters now.
 func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })

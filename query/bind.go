@@ -14,11 +14,10 @@ type selection struct {
 	expr       node
 	predicates []*leaf
 	order      []orderKey // what ORDER BY asks for, or the default; id is always the last key
-	limit      int        // -1: none
-	offset     int
-	distance   bool // rows have a distance
-	score      bool // rows have score, error and exact
-	times      bool // ORDER BY needs times
+	window
+	distance bool // rows have a distance
+	score    bool // rows have score, error and exact
+	times    bool // ORDER BY needs times
 }
 
 // orderKey is a key of ORDER BY.
@@ -70,7 +69,7 @@ func joinNodes(nodes []node, with string) string {
 
 // bindSelect resolves a selectStmt.
 func (x *run) bindSelect(s *selectStmt) (*selection, error) {
-	sel := &selection{limit: -1}
+	sel := &selection{window: window{limit: -1}}
 	var err error
 	if sel.expr, err = x.bindOr(sel, s.Expr, false); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (x *run) bindSelect(s *selectStmt) (*selection, error) {
 	if c.since != nil {
 		sel.expr = andNode{sel.expr, sel.add(c.since, false)}
 	}
-	sel.order, sel.limit, sel.offset = c.order, c.limit, c.offset
+	sel.order, sel.window = c.order, c.window
 	for _, l := range sel.predicates {
 		if !l.negated {
 			sel.distance = sel.distance || l.measures() == distanceMeasure

@@ -10,15 +10,15 @@ import (
 
 // clauses are what stands behind an expression.
 type clauses struct {
-	since         *sincePredicate
-	order         []orderKey
-	orderAt       []int // offset of each key
-	limit, offset int
-	verify        *lexer.Token
+	since   *sincePredicate
+	order   []orderKey
+	orderAt []int // offset of each key
+	window
+	verify *lexer.Token
 }
 
 func (x *run) bindClauses(list []*clause) (*clauses, error) {
-	c := &clauses{limit: -1}
+	c := &clauses{window: window{limit: -1}}
 	seen := make(map[string]bool)
 	for _, e := range list {
 		var err error

@@ -2,13 +2,13 @@ package query
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"iter"
 	"math"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // result is a document that a selection found.
@@ -22,37 +22,21 @@ type result struct {
 	time     time.Time // if the selection orders by it
 }
 
-// maxHeap is the largest LIMIT + OFFSET for which only that many results are kept while sorting.
-const maxHeap = 1 << 20
+// mostFirst is the largest LIMIT + OFFSET for which only about that many results are held while they are put in order.
+const mostFirst = 1 << 16
 
 // results yields what a selection finds, in its order, within OFFSET and LIMIT.
 func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
-	return func(yield func(result, error) bool) {
-		if sel.limit == 0 {
-			return
-		}
-		found := x.unordered(sel, p)
-		if !p.streams {
-			found = sel.sorted(found)
-		}
-		skip, rest := sel.offset, sel.limit
-		for r, err := range found {
-			if err == nil && skip > 0 {
-				skip--
-				continue
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-			if rest--; rest == 0 {
-				return
-			}
-		}
+	first := sel.first()
+	found := x.found(sel, p, p.asked(sel))
+	if !p.streams {
+		found = x.sorted(sel, found, first)
 	}
+	return cutTo(sel.window, found)
 }
 
-// unordered yields what a selection finds, as the drivers find it.
-func (x *run) unordered(sel *selection, p plan) iter.Seq2[result, error] {
+// found yields what a selection finds, as the drivers find it.
+func (x *run) found(sel *selection, p plan, a asked) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
 		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
 		var seen map[string]struct{}
@@ -60,19 +44,20 @@ func (x *run) unordered(sel *selection, p plan) iter.Seq2[result, error] {
 			seen = make(map[string]struct{})
 		}
 		for _, l := range p.drivers {
-			for f, err := range l.predicate.(driver).drive(x) {
+			for f, err := range l.predicate.(driver).drive(x, a) {
 				if err == nil {
 					err = x.ctx.Err()
 				}
-				if err != nil {
-					yield(result{}, err)
-					return
-				}
-				if seen != nil {
+				if err == nil && seen != nil {
 					if _, ok := seen[f.id]; ok {
 						continue
 					}
 					seen[f.id] = struct{}{}
+					err = x.hold(seenBytes + len(f.id))
+				}
+				if err != nil {
+					yield(result{}, err)
+					return
 				}
 				clear(c.verdicts)
 				c.id, c.entry, c.doc = f.id, f.entry, nil
@@ -209,55 +194,36 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted yields all of found in the order of the selection. If LIMIT and OFFSET allow, it keeps only the best so many.
-func (sel *selection) sorted(found iter.Seq2[result, error]) iter.Seq2[result, error] {
+// sorted yields found in the order of the selection, or only the first so many if that is not negative.
+func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
-		keep := math.MaxInt
-		if sel.limit >= 0 && sel.limit <= maxHeap && sel.offset <= maxHeap-sel.limit {
-			keep = sel.limit + sel.offset
+		if first == 0 {
+			return
 		}
-		top := worstFirst{sel: sel}
+		few := first > 0 && first <= mostFirst
+		top := ordered.Limited[result]{Most: first, Compare: sel.compare}
+		if !few {
+			top.Most = math.MaxInt / 4 // all
+		}
 		for r, err := range found {
-			switch {
-			case err != nil:
+			if err == nil && !few {
+				err = x.hold(resultBytes + len(r.id))
+			}
+			if err != nil {
 				yield(result{}, err)
 				return
-			case len(top.results) < keep:
-				top.results = append(top.results, r)
-				if len(top.results) == keep {
-					heap.Init(&top)
-				}
-			case sel.compare(r, top.results[0]) < 0:
-				top.results[0] = r
-				heap.Fix(&top, 0)
 			}
+			top.Add(r)
 		}
-		slices.SortFunc(top.results, sel.compare)
-		for _, r := range top.results {
+		all, _, err := top.Sorted(x.ctx)
+		if err != nil {
+			yield(result{}, err)
+			return
+		}
+		for r, ok := all.Next(); ok; r, ok = all.Next() {
 			if !yield(r, nil) {
 				return
 			}
 		}
 	}
 }
-
-// worstFirst is a heap of results with the last in order on top.
-type worstFirst struct {
-	sel     *selection
-	results []result
-}
-
-// Len is part of heap.Interface.
-func (h *worstFirst) Len() int { return len(h.results) }
-
-// Less puts later results first.
-func (h *worstFirst) Less(i, j int) bool { return h.sel.compare(h.results[i], h.results[j]) > 0 }
-
-// Swap is part of heap.Interface.
-func (h *worstFirst) Swap(i, j int) { h.results[i], h.results[j] = h.results[j], h.results[i] }
-
-// Push is never called: the heap is built full.
-func (h *worstFirst) Push(any) { panic("the heap never grows") }
-
-// Pop is never called: the results are sorted in place.
-func (h *worstFirst) Pop() any { panic("the heap never shrinks") }

@@ -70,7 +70,7 @@ func (p *jaccardPredicate) list(x *run) iter.Seq2[engine.Match, error] {
 	return x.snap.Jaccard(x.ctx, p.target.doc, t)
 }
 
-func (p *jaccardPredicate) drive(x *run) iter.Seq2[found, error] {
+func (p *jaccardPredicate) drive(x *run, _ asked) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		for m, err := range p.list(x) {
 			if !yield(found{id: m.ID, verdict: verdict{known: true, holds: true, match: m}}, err) || err != nil {
@@ -88,6 +88,9 @@ func (p *jaccardPredicate) judge(x *run, c *candidate) (verdict, error) {
 		p.all = make(map[string]engine.Match)
 		for m, err := range p.list(x) {
 			if err != nil {
+				return verdict{}, err
+			}
+			if err := x.hold(matchBytes + len(m.ID)); err != nil {
 				return verdict{}, err
 			}
 			p.all[m.ID] = m
@@ -147,6 +150,13 @@ func (p *jaccardPredicate) explain(x *run) []string {
 		lines = append([]string{"compare texts"}, lines...)
 	}
 	return lines
+}
+
+func (p *jaccardPredicate) count(x *run) (int64, error) {
+	if p.empty {
+		return 0, nil
+	}
+	return x.snap.CountJaccard(x.ctx, p.target.doc, p.by)
 }
 
 func (p *jaccardPredicate) verify()           { p.by = p.by.Verified() }

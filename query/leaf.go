@@ -60,11 +60,11 @@ type predicate interface {
 // driver is a predicate that can list the documents that meet it.
 type driver interface {
 	predicate
-	// drive yields the documents, with the verdict on each.
-	drive(x *run) iter.Seq2[found, error]
+	// drive yields the documents as they are asked for, with the verdict on each.
+	drive(x *run, a asked) iter.Seq2[found, error]
 	// cost estimates the nanoseconds that takes, to choose by.
 	cost(x *run) float64
-	// order is the order of what drive yields.
+	// order is the order in which drive yields them if that is asked for.
 	order() order
 	// explain writes how the documents are found, a line a step.
 	explain(x *run) []string
@@ -143,12 +143,34 @@ func (p *nearPredicate) judge(x *run, c *candidate) (verdict, error) {
 	return verdict{holds: e.HasFingerprint && d <= p.k, match: engine.Match{ID: c.id, Distance: d}}, nil
 }
 
-func (p *nearPredicate) drive(x *run) iter.Seq2[found, error] {
+// list yields the documents, and perhaps p.target.self.
+func (p *nearPredicate) list(x *run, a asked) iter.Seq2[engine.Match, error] {
+	switch {
+	case !a.ordered:
+		return x.snap.NearUnordered(x.ctx, p.target.fingerprint, p.k)
+	case a.first > 0 && a.first < math.MaxInt:
+		return x.snap.NearFirst(x.ctx, p.target.fingerprint, p.k, a.first+1)
+	}
+	return x.snap.Near(x.ctx, p.target.fingerprint, p.k)
+}
+
+func (p *nearPredicate) count(x *run) (int64, error) {
+	if !p.target.hasFingerprint {
+		return 0, nil
+	}
+	n, err := x.snap.CountNear(x.ctx, p.target.fingerprint, p.k)
+	if p.target.self != "" {
+		n-- // it finds itself
+	}
+	return n, err
+}
+
+func (p *nearPredicate) drive(x *run, a asked) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		if !p.target.hasFingerprint {
 			return
 		}
-		for m, err := range x.snap.Near(x.ctx, p.target.fingerprint, p.k) {
+		for m, err := range p.list(x, a) {
 			if err == nil && m.ID == p.target.self {
 				continue
 			}
@@ -207,6 +229,9 @@ func (p *nearestPredicate) compute(x *run) error {
 		if len(p.matches) == p.n {
 			break
 		}
+		if err := x.hold(matchBytes + len(m.ID)); err != nil {
+			return err
+		}
 		p.byID[m.ID] = len(p.matches)
 		p.matches = append(p.matches, m)
 	}
@@ -236,7 +261,7 @@ func (p *nearestPredicate) judge(x *run, c *candidate) (verdict, error) {
 	return verdict{holds: true, match: p.matches[i]}, nil
 }
 
-func (p *nearestPredicate) drive(x *run) iter.Seq2[found, error] {
+func (p *nearestPredicate) drive(x *run, _ asked) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		if err := p.compute(x); err != nil {
 			yield(found{}, err)
@@ -282,7 +307,7 @@ func (p *idInPredicate) judge(_ *run, c *candidate) (verdict, error) {
 	return verdict{holds: ok}, nil
 }
 
-func (p *idInPredicate) drive(x *run) iter.Seq2[found, error] {
+func (p *idInPredicate) drive(x *run, _ asked) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		for _, id := range p.ids {
 			e, err := x.snap.Lookup(x.ctx, id)
@@ -323,11 +348,11 @@ func (p *likePredicate) judge(_ *run, c *candidate) (verdict, error) {
 	return verdict{holds: p.match(c.id)}, nil
 }
 
-func (p *likePredicate) drive(x *run) iter.Seq2[found, error] {
+func (p *likePredicate) drive(x *run, a asked) iter.Seq2[found, error] {
 	if p.exact && p.prefix != "" {
-		return (&idInPredicate{ids: []string{p.prefix}}).drive(x)
+		return (&idInPredicate{ids: []string{p.prefix}}).drive(x, a)
 	}
-	return x.entries(p.prefix, func(e *engine.Entry) bool { return p.match(e.ID) })
+	return x.entries(a, p.prefix, func(e *engine.Entry) bool { return p.match(e.ID) })
 }
 
 func (p *likePredicate) cost(x *run) float64 {
@@ -364,8 +389,8 @@ func (p *sincePredicate) judge(x *run, c *candidate) (verdict, error) {
 	return verdict{holds: !e.Time.Before(p.since)}, nil
 }
 
-func (p *sincePredicate) drive(x *run) iter.Seq2[found, error] {
-	return x.entries("", func(e *engine.Entry) bool { return !e.Time.Before(p.since) })
+func (p *sincePredicate) drive(x *run, a asked) iter.Seq2[found, error] {
+	return x.entries(a, "", func(e *engine.Entry) bool { return !e.Time.Before(p.since) })
 }
 
 func (p *sincePredicate) cost(x *run) float64     { return 160*x.documents() + 2 }
@@ -408,10 +433,14 @@ func (p *textPredicate) String() string {
 	return fmt.Sprintf("%s(%s, %g)", p.name, p.target.label, p.threshold)
 }
 
-// entries yields the documents whose id starts with prefix and that keep says yes to, by id.
-func (x *run) entries(prefix string, keep func(*engine.Entry) bool) iter.Seq2[found, error] {
+// entries yields the documents whose id starts with prefix and that keep says yes to, by id if they are asked for in order.
+func (x *run) entries(a asked, prefix string, keep func(*engine.Entry) bool) iter.Seq2[found, error] {
+	list := x.snap.EntriesUnordered
+	if a.ordered {
+		list = x.snap.Entries
+	}
 	return func(yield func(found, error) bool) {
-		for e, err := range x.snap.Entries(x.ctx, prefix) {
+		for e, err := range list(x.ctx, prefix) {
 			if err != nil {
 				yield(found{}, err)
 				return

@@ -12,6 +12,21 @@ type plan struct {
 	streams bool
 }
 
+// asked says how the documents of a driver are taken. The zero value is in any order, all.
+type asked struct {
+	ordered bool // in the driver's order
+	first   int  // if not 0, no more than so many, from the first on
+}
+
+// asked returns how a plan takes the documents of its drivers.
+func (p plan) asked(sel *selection) asked {
+	a := asked{ordered: p.streams}
+	if _, alone := sel.expr.(*leaf); alone && p.streams {
+		a.first = max(sel.first(), 0)
+	}
+	return a
+}
+
 // Estimated nanoseconds of one range looked up in a permuted table.
 const probeCost = 100
 

@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -47,19 +46,29 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 	return append(row, m.Score, m.Error, m.Exact)
 }
 
-// pairs runs PAIRS criterion.
-func (x *run) pairs(s *pairsStmt) error {
+// bindPairs resolves PAIRS criterion.
+func (x *run) bindPairs(s *pairsStmt) (engine.Criterion, window, error) {
 	c, err := x.criterion(s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
-		return err
+		return c, window{}, err
 	}
-	window, err := x.window("PAIRS", s.Clauses)
+	w, err := x.bindWindow("PAIRS", s.Clauses)
+	return c, w, err
+}
+
+// pairs runs PAIRS criterion.
+func (x *run) pairs(s *pairsStmt) error {
+	c, w, err := x.bindPairs(s)
 	if err != nil {
 		return err
 	}
+	found := x.snap.Pairs(x.ctx, c, nil)
+	if n := w.first(); n >= 0 {
+		found = x.snap.PairsFirst(x.ctx, c, n, nil)
+	}
 	x.rows.search = true
-	x.answer(append([]string{"a", "b"}, measureColumns(c)...), window(func(yield func(Row, error) bool) {
-		for p, err := range x.snap.Pairs(x.ctx, c, nil) {
+	x.answer(append([]string{"a", "b"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
+		for p, err := range found {
 			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
 				return
 			}
@@ -68,17 +77,26 @@ func (x *run) pairs(s *pairsStmt) error {
 	return nil
 }
 
-// clusters runs CLUSTERS criterion [MODE m].
-func (x *run) clusters(s *clustersStmt) error {
+// countPairs returns what counts the rows of PAIRS.
+func (x *run) countPairs(s *pairsStmt) (func() (int64, error), error) {
+	c, w, err := x.bindPairs(s)
+	return func() (int64, error) {
+		n, err := x.snap.CountPairs(x.ctx, c, nil)
+		return w.count(n), err
+	}, err
+}
+
+// bindClusters resolves CLUSTERS criterion [MODE m].
+func (x *run) bindClusters(s *clustersStmt) (engine.Criterion, *engine.ClusterOptions, window, error) {
 	verify := s.Verify
 	if verify == nil {
 		verify = verifyClause(s.Clauses)
 	}
+	o := &engine.ClusterOptions{}
 	c, err := x.criterion(s.Criterion, verify)
 	if err != nil {
-		return err
+		return c, o, window{}, err
 	}
-	o := &engine.ClusterOptions{}
 	if s.Mode != nil {
 		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
 		case "star":
@@ -89,15 +107,21 @@ func (x *run) clusters(s *clustersStmt) error {
 			if hint == "" {
 				hint = "it is star or components"
 			}
-			return errorAt(x.p.text, s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
+			return c, o, window{}, errorAt(x.p.text, s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
 		}
 	}
-	window, err := x.window("CLUSTERS", s.Clauses)
+	w, err := x.bindWindow("CLUSTERS", s.Clauses)
+	return c, o, w, err
+}
+
+// clusters runs CLUSTERS criterion [MODE m].
+func (x *run) clusters(s *clustersStmt) error {
+	c, o, w, err := x.bindClusters(s)
 	if err != nil {
 		return err
 	}
 	x.rows.search = true
-	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), window(func(yield func(Row, error) bool) {
+	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
 		for m, err := range x.snap.Clusters(x.ctx, c, o) {
 			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
 				return
@@ -105,6 +129,27 @@ func (x *run) clusters(s *clustersStmt) error {
 		}
 	}))
 	return nil
+}
+
+// countClusters returns what counts the clusters of CLUSTERS: those that have a row within LIMIT and OFFSET, if there are.
+func (x *run) countClusters(s *clustersStmt) (func() (int64, error), error) {
+	c, o, w, err := x.bindClusters(s)
+	return func() (n int64, err error) {
+		if w.limit < 0 && w.offset == 0 {
+			n, _, err = x.snap.CountClusters(x.ctx, c, o)
+			return n, err
+		}
+		last := 0
+		for m, err := range cutTo(w, x.snap.Clusters(x.ctx, c, o)) {
+			if err != nil {
+				return 0, err
+			}
+			if m.Cluster != last {
+				n, last = n+1, m.Cluster
+			}
+		}
+		return n, nil
+	}, err
 }
 
 // verifyClause returns the VERIFY among clauses, or nil.
@@ -117,8 +162,8 @@ func verifyClause(list []*clause) *lexer.Token {
 	return nil
 }
 
-// window returns what LIMIT and OFFSET leave of rows. VERIFY is the criterion's; other clauses are refused.
-func (x *run) window(statement string, list []*clause) (func(iter.Seq2[Row, error]) iter.Seq2[Row, error], error) {
+// bindWindow returns the LIMIT and OFFSET of a statement. VERIFY is the criterion's; other clauses are refused.
+func (x *run) bindWindow(statement string, list []*clause) (window, error) {
 	for _, e := range list {
 		if e.Limit != nil || e.Offset != nil || e.Verify != nil {
 			continue
@@ -130,32 +175,13 @@ func (x *run) window(statement string, list []*clause) (func(iter.Seq2[Row, erro
 		default:
 			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
 		}
-		return nil, errorAt(x.p.text, at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
+		return window{}, errorAt(x.p.text, at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
 	}
 	c, err := x.bindClauses(list)
 	if err != nil {
-		return nil, err
+		return window{}, err
 	}
-	return func(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
-		return func(yield func(Row, error) bool) {
-			skip, rest := c.offset, c.limit
-			if rest == 0 {
-				return
-			}
-			for row, err := range rows {
-				if err == nil && skip > 0 {
-					skip--
-					continue
-				}
-				if !yield(row, err) {
-					return
-				}
-				if rest--; rest == 0 {
-					return
-				}
-			}
-		}
-	}, nil
+	return c.window, nil
 }
 
 // stats runs STATS.

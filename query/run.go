@@ -18,6 +18,7 @@ type run struct {
 	values *values
 	now    time.Time
 	docs   *float64 // documents, once counted
+	held   int64    // bytes that it holds of what it has found
 	rows   *Rows    // what the statement returns
 }
 
@@ -129,20 +130,15 @@ func (x *run) count(s *countStmt) error {
 			counted = func() (int64, error) { return x.countSelect(sel) }
 		}
 	case s.Pairs != nil:
-		if err = x.pairs(s.Pairs); err == nil {
-			counted = countRows(x.rows.seq)
-		}
+		counted, err = x.countPairs(s.Pairs)
 	case s.Clusters != nil:
-		if err = x.clusters(s.Clusters); err == nil {
-			counted = countRows(x.rows.seq)
-		}
+		counted, err = x.countClusters(s.Clusters)
 	default:
-		counted = x.countAll
+		counted = func() (int64, error) { return x.snap.Count(x.ctx) }
 	}
 	if err != nil {
 		return err
 	}
-	x.rows.search = false
 	x.answer([]string{"count"}, func(yield func(Row, error) bool) {
 		n, err := counted()
 		yield(Row{n}, err)
@@ -150,46 +146,24 @@ func (x *run) count(s *countStmt) error {
 	return nil
 }
 
-// countSelect counts what a selection finds, without sorting it.
-func (x *run) countSelect(sel *selection) (int64, error) {
-	n := int64(0)
-	for _, err := range x.unordered(sel, x.planFor(sel)) {
+// counter is a driver that can count its documents without listing them.
+type counter interface {
+	count(x *run) (int64, error)
+}
+
+// countSelect counts what a selection finds, in no order and without holding it.
+func (x *run) countSelect(sel *selection) (n int64, err error) {
+	if l, alone := sel.expr.(*leaf); alone && !l.negated {
+		if c, ok := l.predicate.(counter); ok {
+			n, err = c.count(x)
+			return sel.count(n), err
+		}
+	}
+	for _, err := range x.found(sel, x.planFor(sel), asked{}) {
 		if err != nil {
 			return 0, err
 		}
 		n++
 	}
-	n = max(0, n-int64(sel.offset))
-	if sel.limit >= 0 {
-		n = min(n, int64(sel.limit))
-	}
-	return n, nil
-}
-
-// countAll counts all documents. The engine knows how many there are, but for expired ones that are still stored.
-func (x *run) countAll() (int64, error) {
-	if x.db.Params().TTL == 0 {
-		s, err := x.db.Stats()
-		return s.Documents, err
-	}
-	n := int64(0)
-	for _, err := range x.snap.Entries(x.ctx, "") {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-func countRows(seq iter.Seq2[Row, error]) func() (int64, error) {
-	return func() (n int64, err error) {
-		for _, err := range seq {
-			if err != nil {
-				return 0, err
-			}
-			n++
-		}
-		return n, nil
-	}
+	return sel.count(n), nil
 }

@@ -28,7 +28,7 @@ var statementDefs = []statementDef{
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
-			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts their rows", "`count`"},
+			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs; clusters, not their members", "`count`"},
 		},
 		run: func(x *run, s *statement) error { return x.count(s.Count) },
 	},

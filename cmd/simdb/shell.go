@@ -25,6 +25,7 @@ type shellCmd struct {
 	DB         string   `arg:"" file:"db" help:"The database."`
 	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
 	Create     bool     `help:"Create the database if there is none."`
+	memoryFlag
 	rowFlags
 }
 
@@ -129,7 +130,7 @@ func exit(code int) error {
 // open opens the database: for reading alone where the statements do nothing else, so that it can be a file that the
 // user may not change.
 func (c *shellCmd) open() (*engine.DB, error) {
-	o := &engine.Options{MustExist: !c.Create}
+	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory)}
 	if len(c.Statements) > 0 && !c.Create {
 		o.ReadOnly = true
 		for _, s := range c.Statements {

@@ -164,27 +164,35 @@ func (f *ids) row(w *bufio.Writer, values []any) {
 	}
 }
 
-// count writes how many rows there are, once they are over. The result of COUNT, one row of one column "count", has
-// counted already: its value is written.
+// count writes how many rows there are, once they are over; of clusters how many these are, and not their members. The result
+// of COUNT, one row of one column "count", has counted already: its value is written.
 type count struct {
-	isCount bool
-	value   any
+	isCount, isClusters bool
+	value               any   // the last one of the first column
+	clusters            int64 // runs of equal values
 }
 
 func (f *count) begin(_ *bufio.Writer, columns []string) {
 	f.isCount = len(columns) == 1 && columns[0] == "count"
+	f.isClusters = len(columns) > 0 && columns[0] == "cluster"
 }
 
 func (f *count) row(_ *bufio.Writer, values []any) {
-	if f.isCount {
+	if f.isClusters && f.value != values[0] {
+		f.clusters++
+	}
+	if f.isCount || f.isClusters {
 		f.value = values[0]
 	}
 }
 
 func (f *count) end(w *bufio.Writer, rows int64) {
-	if f.value != nil {
+	if f.isCount && f.value != nil {
 		w.Write(append(appendText(nil, f.value), '\n'))
 		return
+	}
+	if f.isClusters {
+		rows = f.clusters
 	}
 	w.Write(append(strconv.AppendInt(nil, rows, 10), '\n'))
 }

@@ -44,7 +44,7 @@ const (
 	JSONL               // an object a line, its keys the columns
 	JSON                // one array of such objects
 	IDs                 // the id column alone; of pairs, both ids with a tab between
-	Count               // how many rows there are, or for the result of COUNT, its value
+	Count               // how many rows there are, of clusters how many clusters, or for the result of COUNT, its value
 )
 
 var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count"}

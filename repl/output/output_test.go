@@ -62,6 +62,8 @@ func TestFormats(t *testing.T) {
 		{"ids", Options{Format: IDs}, []string{"distance", "id"}, [][]any{{0, "a"}, {1, "b"}}, "a\nb\n"},
 		{"ids of pairs", Options{Format: IDs}, []string{"a", "b", "score"}, [][]any{pair}, "a\tb\\n\n"},
 		{"count", Options{Format: Count}, []string{"id", "distance"}, near, "2\n"},
+		{"count of clusters", Options{Format: Count}, []string{"cluster", "id"}, [][]any{{1, "a"}, {1, "b"}, {2, "c"}, {2, "d"}, {2, "e"}}, "2\n"},
+		{"count of no clusters", Options{Format: Count}, []string{"cluster", "id"}, nil, "0\n"},
 		{"count of COUNT", Options{Format: Count}, []string{"count"}, [][]any{{int64(7)}}, "7\n"},
 		{"floats", Options{Format: TSV}, []string{"a", "b", "score"}, [][]any{pair, {"a", "b", 1.0}}, "a\tb\\n\t0.1\na\tb\t1\n"},
 		{"table", Options{}, []string{"id", "score"}, [][]any{{"a", 0.81236}, {"\x1b[31mred", 1.0}}, strings.Join([]string{

@@ -1,0 +1,99 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// LIMIT and OFFSET cut the rows that there are without them, and COUNT counts what they leave, of CLUSTERS the clusters.
+func TestWindow(t *testing.T) {
+	for seed := range uint64(4) {
+		w := newWorld(t, seed)
+		for _, text := range []string{
+			"PAIRS NEAR 0", "PAIRS NEAR 3", "PAIRS NEAR 20", "PAIRS JACCARD 0.6", "PAIRS JACCARD 0.6 VERIFY", "PAIRS JACCARD 1",
+			"CLUSTERS NEAR 3", "CLUSTERS NEAR 3 MODE components", "CLUSTERS JACCARD 0.7", "CLUSTERS JACCARD 0.7 MODE components VERIFY",
+			"NEAR(0, 64)", "NEAR(0, 2)", "NEAREST(0, 30)", "ID LIKE '%'", "SINCE '2026-01-01'", "JACCARD(TEXT 'one', 0.5)",
+		} {
+			rows := rowsOf(t, w.db, text)
+			if len(rows) == 0 {
+				t.Errorf("%s finds nothing", text)
+			}
+			for _, limit := range []int{0, 1, 2, 7, 100, len(rows), math.MaxInt, -1} {
+				for _, offset := range []int{0, 1, 5, len(rows) / 2, len(rows) - 1, len(rows), math.MaxInt} {
+					s := text
+					if limit >= 0 {
+						s += fmt.Sprintf(" LIMIT %d", limit)
+					}
+					s += fmt.Sprintf(" OFFSET %d", offset)
+					want := rows[min(offset, len(rows)):]
+					if limit >= 0 {
+						want = want[:min(limit, len(want))]
+					}
+					if got := rowsOf(t, w.db, s); fmt.Sprint(got) != fmt.Sprint(want) {
+						t.Fatalf("seed %d, %s: %v, want %v", seed, s, got, want)
+					}
+					n := len(want)
+					if text[0] == 'C' {
+						n = len(slices.CompactFunc(slices.Clone(want), func(a, b Row) bool { return a[0] == b[0] }))
+					}
+					if got := rowsOf(t, w.db, "COUNT "+s); got[0][0] != int64(n) {
+						t.Fatalf("seed %d, COUNT %s: %v, want %d", seed, s, got, n)
+					}
+				}
+			}
+			clusters := len(slices.CompactFunc(slices.Clone(rows), func(a, b Row) bool { return a[0] == b[0] }))
+			if got := rowsOf(t, w.db, "COUNT "+text); text[0] == 'C' && got[0][0] != int64(clusters) {
+				t.Fatalf("seed %d, COUNT %s: %v, want %d", seed, text, got, clusters)
+			}
+		}
+	}
+}
+
+func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
+	t.Helper()
+	rows, err := Run(t.Context(), db, text)
+	if err != nil {
+		t.Fatalf("%s: %s", text, Detail(err))
+	}
+	return read(t, rows)
+}
+
+// What a statement holds besides the engine is bounded too, and its error has a class.
+func TestHold(t *testing.T) {
+	db := openTest(t, &engine.Options{Memory: 4 << 10, Sync: engine.SyncNever})
+	for i := range 300 {
+		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(7)), Text: "one two three"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(text string) error {
+		rows, err := Run(t.Context(), db, text)
+		if err != nil {
+			return err
+		}
+		for _, err = range rows.All() {
+		}
+		return err
+	}
+	for _, text := range []string{
+		"NEAR(7, 3)", "NEAR(7, 3) ORDER BY time", "ID LIKE '%' ORDER BY time", "COUNT NEAR(7, 3) OR SINCE 1d", "NEAREST(7, 300) AND ID LIKE '%'",
+		"ID LIKE '%' AND JACCARD(TEXT 'one two three', 0.5)", "PAIRS NEAR 3",
+	} {
+		if err := run(text); !errors.Is(err, engine.ErrTooLarge) || Class(err) != ClassParameter {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		"NEAR(7, 3) LIMIT 5", "NEAR(7, 3) ORDER BY time LIMIT 5 OFFSET 5", "ID LIKE '%'", "SINCE 1d", "COUNT NEAR(7, 3)", "COUNT NEAR(7, 3) AND SINCE 1d",
+		"COUNT PAIRS NEAR 3", "PAIRS NEAR 3 LIMIT 3", "COUNT CLUSTERS NEAR 3", "NEAR('5', 3) AND ID LIKE '1%' ORDER BY id LIMIT 3",
+	} {
+		if err := run(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
