@@ -228,3 +228,186 @@ func TestAllowPutNovel(t *testing.T) {
 		}
 	}
 }
+
+// allowedCorpus returns documents in families of near-duplicates, many of them equal, with fingerprints of their texts, and
+// pairs of their IDs, most of which are alike.
+func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
+	docs := make([]Doc, n)
+	family := make([]int, n)
+	for i := range docs {
+		family[i] = r.IntN(1 + n/8)
+		words := strings.Fields(strings.Repeat(fmt.Sprintf("family%d has its words ", family[i]), 3))
+		for w := range words {
+			words[w] += fmt.Sprint(w % (7 + family[i]%5))
+		}
+		for range r.IntN(3) {
+			words[r.IntN(len(words))] = fmt.Sprintf("changed%d", r.IntN(3))
+		}
+		docs[i] = Doc{ID: fmt.Sprintf("%03d", i), Text: strings.Join(words, " ")}
+	}
+	var pairs []IDPair
+	for range r.IntN(n) {
+		a, b := r.IntN(n), r.IntN(n)
+		for range 30 {
+			if family[a] == family[b] {
+				break
+			}
+			b = r.IntN(n)
+		}
+		if a != b {
+			pairs = append(pairs, IDPair{docs[a].ID, docs[b].ID})
+		}
+	}
+	return docs, pairs
+}
+
+// TestClustersKeepApart compares clusters with those formed document by document.
+func TestClustersKeepApart(t *testing.T) {
+	ctx := t.Context()
+	differ := 0
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		docs, pairs := allowedCorpus(r, 20+r.IntN(100))
+		db, _ := create4test(t, nil)
+		for i, d := range docs {
+			if err := db.Put(ctx, d); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(len(docs)) == 0 {
+				if err := db.Flush(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i > 0 && r.IntN(20) == 0 {
+				if err := db.Put(ctx, docs[r.IntN(i)]); err != nil { // now the newest
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, by := range []Criterion{Near(3), Near(10), Jaccard(0.5), Jaccard(0.8), Jaccard(0.5).Verified()} {
+			for _, mode := range []ClusterMode{Star, Components} {
+				before := clustersOf(t, db, by, mode)
+				if err := db.Allow(ctx, pairs...); err != nil {
+					t.Fatal(err)
+				}
+				after := clustersOf(t, db, by, mode)
+				if want := clustersByHand(t, db, by, mode); !maps.Equal(after, want) {
+					t.Fatalf("seed %d, %v, mode %v, apart %v:\n%v, want\n%v", seed, by, mode, pairs, after, want)
+				}
+				if !maps.Equal(before, after) {
+					differ++
+				}
+				unallowAll(t, db)
+				if again := clustersOf(t, db, by, mode); !maps.Equal(before, again) {
+					t.Fatalf("seed %d, %v, mode %v: clusters after Unallow differ from those before Allow", seed, by, mode)
+				}
+			}
+		}
+	}
+	if differ < 100 {
+		t.Errorf("allowed pairs changed %d clusterings: too few for a test", differ)
+	}
+}
+
+func unallowAll(t *testing.T, db *DB) {
+	t.Helper()
+	if err := db.Unallow(t.Context(), allowedOf(db)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clustersOf returns the keeper of each document that is in a cluster.
+func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
+	t.Helper()
+	keepers, keeper := map[string]string{}, ""
+	for m, err := range db.Clusters(t.Context(), by, &ClusterOptions{Mode: mode}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Keep {
+			keeper = m.ID
+		}
+		keepers[m.ID] = keeper
+	}
+	return keepers
+}
+
+// clustersByHand is clustersOf by comparing every document with every other one.
+func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
+	t.Helper()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var docs []Entry
+	for e, err := range s.Entries(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, e)
+	}
+	slices.SortFunc(docs, func(a, b Entry) int { return int(a.Seq) - int(b.Seq) })
+	score := map[IDPair]float64{} // of matching pairs; the nearer, the greater
+	for p, err := range s.Pairs(t.Context(), by, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := p.Score - float64(p.Distance); !s.IsAllowed(p.A, p.B) {
+			score[IDPair{p.A, p.B}], score[IDPair{p.B, p.A}] = v, v
+		}
+	}
+	keepers := map[string]string{}
+	var so []string
+	together := map[uint64]string{} // keepers by fingerprint: documents of equal ones stay together unless they are in a pair
+	_, near := by.Distance()
+	for _, d := range docs {
+		keeper := ""
+		alone := !near || s.allowed.involves(d.ID)
+		for _, q := range so {
+			v, ok := score[IDPair{d.ID, q}]
+			if ok && (keeper == "" || v > score[IDPair{d.ID, keeper}]) {
+				keeper = q
+			}
+		}
+		if same := together[d.Fingerprint]; same != "" && !alone {
+			keeper = same
+		}
+		if mode == Components {
+			keeper = componentOf(docs, score, d.ID)
+		}
+		if keeper == "" || keeper == d.ID {
+			keeper, so = d.ID, append(so, d.ID)
+		}
+		keepers[d.ID] = keeper
+		if !alone {
+			together[d.Fingerprint] = keeper
+		}
+	}
+	members := map[string]int{}
+	for _, q := range keepers {
+		members[q]++
+	}
+	maps.DeleteFunc(keepers, func(_, q string) bool { return members[q] == 1 })
+	return keepers
+}
+
+// componentOf returns the first of the documents that are connected with one.
+func componentOf(docs []Entry, score map[IDPair]float64, id string) string {
+	reached, todo := map[string]bool{id: true}, []string{id}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		for _, d := range docs {
+			if _, ok := score[IDPair{at, d.ID}]; ok && !reached[d.ID] {
+				reached[d.ID], todo = true, append(todo, d.ID)
+			}
+		}
+	}
+	for _, d := range docs {
+		if reached[d.ID] {
+			return d.ID
+		}
+	}
+	return id
+}

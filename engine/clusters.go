@@ -14,7 +14,8 @@ import (
 // Clusters yields the members of all clusters of two or more visible documents that match by the criterion: the largest
 // cluster first (of equally large ones the one whose keeper's ID is first), in each the keeper first, then by ID. It takes about
 // 60 bytes a document where few match, and at most 200 however many do (by ClusterOptions.Before and by Jaccard the entry of each,
-// or its sketch, besides).
+// or its sketch, besides). Of an allowed pair (DB.Allow) neither document joins the other: both may join a third one, and in
+// mode Components a chain of others may connect them. Documents in such pairs are taken one by one in every mode.
 func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	if o == nil {
 		o = &ClusterOptions{}
@@ -51,11 +52,12 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 // A clustering is the outcome of clustering a join set.
 type clustering struct {
 	*joinSet
-	best     []uint32     // for each group, the preferred one of its items
-	byKeeper []uint32     // numbers of groups, those of a cluster together
-	clusters []cluster    // of two or more documents, in order
-	scores   []float64    // where texts decide: of each group with its keeper
-	batch    []sketchPair // scratch memory of verifying
+	best     []uint32          // for each group, the preferred one of its items
+	byKeeper []uint32          // numbers of groups, those of a cluster together
+	clusters []cluster         // of two or more documents, in order
+	lone     map[uint32]string // of each group that is a document in an allowed pair, its ID
+	scores   []float64         // where texts decide: of each group with its keeper
+	batch    []sketchPair      // scratch memory of verifying
 }
 
 // A cluster is the groups byKeeper[from:to], which hold size documents.
@@ -75,6 +77,9 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 		return nil, err
 	}
 	c := &clustering{joinSet: j}
+	if err := c.setApart(ctx); err != nil {
+		return nil, err
+	}
 	order, err := c.preferred(ctx, o.Before)
 	if err != nil {
 		return nil, err
@@ -95,16 +100,31 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *ClusterOptions) ([]uint32, error) {
 	jo := selfjoin.Options{Progress: progressOf("clusters", o.Progress)}
 	keeper := make([]uint32, c.groups())
+	fps, number := c.distinctFingerprints()
 	if o.Mode == Star {
-		stars, err := selfjoin.Stars(ctx, c.fps, order, k, jo)
-		for at, f := range order {
-			if err == nil {
-				keeper[f] = order[stars.Keeper[at]]
+		prints := order
+		if number != nil {
+			prints = make([]uint32, len(order))
+			for at, f := range order {
+				prints[at] = number[f]
 			}
 		}
-		return keeper, err
+		stars, err := selfjoin.Stars(ctx, fps, prints, k, jo)
+		if err != nil {
+			return nil, err
+		}
+		for at, f := range order {
+			keeper[f] = order[stars.Keeper[at]]
+		}
+		return keeper, c.keepApart(ctx, keeper, order, k, jo)
 	}
-	label, err := selfjoin.Components(ctx, c.fps, k, jo)
+	var label []uint32
+	var err error
+	if number != nil {
+		label, err = c.componentsApart(ctx, k, jo)
+	} else {
+		label, err = selfjoin.Components(ctx, fps, k, jo)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -35,9 +35,11 @@ func (c *clustering) sketchStars(ctx context.Context, order []uint32, by Criteri
 		sets[at] = number[c.sets[f]] - 1
 	}
 	so := jaccardjoin.StarOptions{Options: jaccardjoin.Options{Progress: progressOf("clusters", o.Progress)}, Sets: sets}
+	so.Accept = func(a, b uint32, score minhash.Score) bool {
+		return (!by.verified || mayMatch(by, score)) && !c.apart(order[a], order[b])
+	}
 	if by.verified {
 		so.Least = by.t
-		so.Accept = func(_, _ uint32, score minhash.Score) bool { return mayMatch(by, score) }
 		so.Verify = func(pairs []jaccardjoin.Pair) error { return c.verifyIn(ctx, order, pairs, o.Progress) }
 	}
 	stars, err := jaccardjoin.Stars(ctx, c.sketchesIn(order), c.estimates(by), so)
@@ -82,6 +84,9 @@ func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by Cr
 	jo := jaccardjoin.Options{Progress: progressOf("clusters", o.Progress)}
 	err := jaccardjoin.Pairs(ctx, c.sketchesIn(firsts), c.estimates(by), jo, func(a, b uint32, score minhash.Score) bool {
 		p := sketchPair{a: firsts[a], b: firsts[b], score: score}
+		if c.apart(p.a, p.b) {
+			return true
+		}
 		if !by.verified {
 			x.forest.Union(p.a, p.b)
 			return true
