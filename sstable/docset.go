@@ -3,6 +3,7 @@ package sstable
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // docSet is a set of document numbers that remembers their order of arrival: a hash table with linear probing, at most
@@ -28,6 +29,18 @@ func (s *docSet) reset(n int) {
 	}
 	s.slots = s.slots[:1<<size]
 	clear(s.slots)
+}
+
+// reserve makes room for n more members.
+func (s *docSet) reserve(n int) {
+	if 2*(len(s.docs)+n) < len(s.slots) {
+		return
+	}
+	members := slices.Clone(s.docs)
+	s.reset(2 * (len(members) + n))
+	for _, doc := range members {
+		s.add(doc)
+	}
 }
 
 // add reports whether doc was not in the set, and adds it.

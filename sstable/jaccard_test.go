@@ -43,6 +43,28 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 			if !slices.Equal(hits, want) {
 				t.Fatalf("Jaccard(%v, %v) = %v, want %v", q, at, hits, want)
 			}
+			checkFirst(t, r, q, at, s, want)
+		}
+	}
+}
+
+// checkFirst accepts nothing, so that all that match are handed over, and then one of them after some.
+func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardScratch, want []JaccardHit) {
+	t.Helper()
+	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
+		var got []JaccardHit
+		found, err := r.JaccardFirst(q, at, s, func(h JaccardHit) (bool, error) {
+			got = append(got, h)
+			return len(got) == most, nil
+		})
+		if err != nil || found != (len(want) >= most) || len(got) != min(most, len(want)) {
+			t.Fatalf("JaccardFirst(%v, %v): %d documents, %v, %v; want %d of %d", q, at, len(got), found, err, most, len(want))
+		}
+		slices.SortFunc(got, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
+		for i, h := range got {
+			if _, ok := slices.BinarySearchFunc(want, h, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) }); !ok || i > 0 && got[i-1].Doc == h.Doc {
+				t.Fatalf("JaccardFirst(%v, %v) has %v", q, at, h)
+			}
 		}
 	}
 }

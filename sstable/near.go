@@ -87,6 +87,10 @@ type Scratch struct {
 	pos      []uint32
 	decoded  kernel.Keys
 	dst      []Hit
+
+	accept  func(table int, h Hit) (bool, error) // of NearFirst, or nil
+	table   int                                  // that is searched for it
+	offered int                                  // hits that it has refused
 }
 
 // newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
@@ -168,6 +172,7 @@ func (x *Index) permute(s *Scratch, p *searchPlan) {
 // finish carries out a search that is planned.
 func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
+	s.offered = len(dst)
 	switch s.dst = dst; {
 	case p.allocation == nil:
 		err = x.damage
@@ -208,6 +213,7 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		}
 		if err == errScan {
 			s.dst = s.dst[:f.start]
+			s.offered = f.start
 			s.Stats.Probes += s.scanned
 			s.Stats.Scans++
 			return x.scanAll(plan.q, plan.k, s)
@@ -308,7 +314,7 @@ func (x *Index) settle(end int, s *Scratch) error {
 			return err
 		}
 	}
-	return nil
+	return s.offer()
 }
 
 // resolve adds the documents of a hit that has been placed.
@@ -321,6 +327,9 @@ func (x *Index) resolve(p *pendingHit, s *Scratch) error {
 		if lead, off := run.shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
 			s.addEqual(b<<blockShift, run.count(b), hit.Fingerprint, int(hit.Distance))
 			found = true
+			if err := s.offer(); err != nil {
+				return err
+			}
 			continue
 		}
 		in := run.info(b)

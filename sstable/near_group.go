@@ -28,7 +28,7 @@ func NearGroup(tables []*Reader, q uint64, k int, s *GroupScratch, each func(tab
 			r.index.plan(&s.Scratch, &s.plans[i])
 		}
 		for i, r := range some {
-			s.Stats = NearStats{}
+			s.Stats, s.table = NearStats{}, first+i
 			if s.hits, err = r.index.finish(&s.Scratch, &s.plans[i], s.hits[:0]); err != nil {
 				return err
 			}

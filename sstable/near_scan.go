@@ -72,6 +72,9 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 			s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, 0, n, q, bound)
 			x.confirm(&f, b, in, 0, n, 0, s)
 		}
+		if err := s.offer(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -141,11 +144,17 @@ func (x *Index) scanRange(f *scanFor, p *leadProbe, s *Scratch) error {
 			lo, hi = kernel.RankZeros(run.data[in.off:in.off+8*in.high], from, to, run.count(b))
 			s.Stats.Candidates += hi - lo
 			x.scanKeys(f, b, in, lo, hi, s)
+			if err := s.offer(); err != nil {
+				return err
+			}
 			continue
 		}
 		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, bound)
 		if s.Stats.Candidates += hi - lo; len(s.pos) > 0 {
 			x.confirm(f, b, in, lo, hi, from, s)
+			if err := s.offer(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

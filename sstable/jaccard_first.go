@@ -1,0 +1,144 @@
+package sstable
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/simdb/simdb/internal/intersect"
+)
+
+// firstScored is how many candidates are scored together where one match is enough.
+const firstScored = 16
+
+// JaccardFirst hands documents whose score with the sketch q is t or more to accept, until that returns true, and says whether it
+// has. It serves the question whether there is a match at all. Candidates are taken a block of postings at a time, those of rare
+// hashes first; of a block those whose bitmap differs least from that of q come first, so that a match is mostly among the first
+// that are scored. A document is handed over once. Which ones are depends on q, t and the table alone.
+func (r *Reader) JaccardFirst(q []uint32, t float64, s *JaccardScratch, accept func(JaccardHit) (bool, error)) (found bool, err error) {
+	defer r.unguard(guard(), &err)
+	j, err := r.jaccardQuery(q, t, s)
+	if err != nil || len(q) == 0 {
+		return false, err
+	}
+	f := &firstSearch{Reader: r, jaccardQuery: j, s: s, accept: accept}
+	for i := range r.sketches.segments {
+		f.seg = &r.sketches.segments[i]
+		if f.seg.bitmaps.zero {
+			continue
+		}
+		if found, err := f.segment(); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// firstSearch is a run of JaccardFirst.
+type firstSearch struct {
+	*Reader
+	*jaccardQuery
+	s      *JaccardScratch
+	accept func(JaccardHit) (bool, error)
+	seg    *sketchSegment
+	hits   []JaccardHit
+	near   []uint64 // candidates: bits that differ<<32 | document
+}
+
+// segment searches a segment: by postings, unless a scan of its bitmaps is cheaper, or turns out to be.
+func (f *firstSearch) segment() (bool, error) {
+	s, docs := f.s, f.seg.bitmaps.len()
+	s.set.reset(firstScored)
+	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.eager {
+		return f.scan()
+	}
+	s.probes = s.probes[:0]
+	for _, h := range s.prefix {
+		p := f.seg.postings.find(h)
+		f.seg.postings.prefetch(p)
+		s.probes = append(s.probes, p)
+	}
+	read := 0
+	for _, p := range s.probes {
+		for b := max(p.block, 1) - 1; b < p.end; b++ {
+			block := probe{first: p.first, block: b + 1, end: b + 1}
+			var err error
+			if s.found, err = f.seg.postings.documents(block, &s.keys, s.found[:0]); err != nil {
+				return false, err
+			}
+			read += len(s.found)
+			s.Stats.Postings += len(s.found)
+			if found, err := f.candidates(s.found); found || err != nil {
+				return found, err
+			}
+			if scanDocsPerPosting*read > docs && !s.eager {
+				return f.scan()
+			}
+		}
+	}
+	return false, nil
+}
+
+// scan goes through the bitmaps of the segment.
+func (f *firstSearch) scan() (bool, error) {
+	s := f.s
+	s.Stats.Scans++
+	for b := range f.seg.bitmaps.numBlocks() {
+		maps, err := f.seg.bitmaps.block(b, &s.bits)
+		if err != nil {
+			return false, err
+		}
+		s.found = intersect.Filter(s.found[:0], &f.bitmap, maps, f.maxMissing)
+		for i := range s.found {
+			s.found[i] += uint32(b << bitmapsShift)
+		}
+		if len(s.found) == 0 {
+			continue
+		}
+		if found, err := f.candidates(s.found); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// candidates hands over those documents, of some that have not been looked at before, that match.
+func (f *firstSearch) candidates(docs []uint32) (bool, error) {
+	s := f.s
+	f.near = f.near[:0]
+	s.set.reserve(len(docs))
+	for _, doc := range docs {
+		if !s.set.add(doc) {
+			continue
+		}
+		s.Stats.Candidates++
+		missing, excess, err := f.seg.bitmaps.missing(int(doc), &f.bitmap)
+		if err != nil {
+			return false, err
+		}
+		if missing <= f.maxMissing && excess <= f.maxExcess {
+			f.near = append(f.near, uint64(missing+excess)<<32|uint64(doc))
+		} else {
+			s.Stats.Rejected++
+		}
+	}
+	slices.Sort(f.near)
+	for rest := f.near; len(rest) > 0; {
+		some := rest[:min(firstScored, len(rest))]
+		rest = rest[len(some):]
+		s.passed = s.passed[:0]
+		for _, c := range some {
+			s.passed = append(s.passed, uint32(c))
+		}
+		var err error
+		if f.hits, err = f.score(f.seg, f.jaccardQuery, s, f.hits[:0]); err != nil {
+			return false, err
+		}
+		slices.SortFunc(f.hits, func(a, b JaccardHit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+		for _, h := range f.hits {
+			if found, err := f.accept(h); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
+}

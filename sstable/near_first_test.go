@@ -1,0 +1,73 @@
+package sstable
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestNearFirst refuses all hits, so that all are handed over, and accepts one of each table in turn. In one of the tables most
+// documents have one fingerprint: they are not all looked at.
+func TestNearFirst(t *testing.T) {
+	r := testRand("first", 0)
+	const equal = 0x123456789abcdef0
+	var tables []*Reader
+	var all [][]uint64
+	for i, n := range []int{0, 900, 40_000, 1, 20_000} {
+		fps := keyShapes[i%2].make(r, max(n, 1))[:n]
+		if i == 4 {
+			for j := range fps[:n-100] {
+				fps[j] = equal
+			}
+		}
+		slices.Sort(fps)
+		docs := make([]Document, n)
+		for j, fp := range fps {
+			docs[j] = Document{ID: fmt.Appendf(nil, "%d", j), HasFingerprint: true, Fingerprint: fp}
+		}
+		data, _ := buildTable(t, Params{Shingle: 3, Tokenizer: 1, Layout: DefaultLayout}, WriterOptions{}, docs)
+		reader, err := OpenBytes(data, fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		tables, all = append(tables, reader), append(all, fps)
+	}
+	s := new(GroupScratch)
+	for _, k := range []int{0, 1, 3, 6, 12, 30, 64} {
+		for _, q := range []uint64{nearQuery(r, all[1]), nearQuery(r, all[2]), equal, equal ^ 1<<63, equal ^ 3<<20, r.Uint64()} {
+			got := make([]map[uint32]Hit, len(tables))
+			for i := range got {
+				got[i] = map[uint32]Hit{}
+			}
+			found, err := NearFirst(tables, q, k, s, func(i int, h Hit) (bool, error) { got[i][h.Doc] = h; return false, nil })
+			if found || err != nil {
+				t.Fatalf("k %d: %v, %v though nothing was accepted", k, found, err)
+			}
+			for i := range tables {
+				want := bruteNear(all[i], q, k)
+				for _, h := range want {
+					if got[i][h.Doc] != h {
+						t.Fatalf("table %d, k %d: %+v, want %+v", i, k, got[i][h.Doc], h)
+					}
+				}
+				if len(got[i]) != len(want) {
+					t.Fatalf("table %d, k %d: %d hits, want %d", i, k, len(got[i]), len(want))
+				}
+				found, err := NearFirst(tables, q, k, s, func(table int, _ Hit) (bool, error) { return table == i, nil })
+				if err != nil || found != (len(want) > 0) {
+					t.Fatalf("table %d, k %d: %v, %v, want one of %d", i, k, found, err, len(want))
+				}
+			}
+		}
+	}
+	stop := errors.New("stop")
+	if _, err := NearFirst(tables, equal, 3, s, func(int, Hit) (bool, error) { return false, stop }); err != stop {
+		t.Fatalf("an error of the callback comes back as %v", err)
+	}
+	found, err := NearFirst(tables, equal^1, 3, s, func(int, Hit) (bool, error) { return true, nil })
+	if !found || err != nil || len(s.hits) > 2*blockKeys {
+		t.Fatalf("%v, %v after %d hits", found, err, len(s.hits))
+	}
+}
