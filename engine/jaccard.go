@@ -337,20 +337,3 @@ func (s *Snapshot) verify(ctx context.Context, text []byte, t float64, sc *jacca
 	sc.hits = kept
 	return nil
 }
-
-// bestOtherSketch returns the document most similar to d that has another ID and matches it by the criterion.
-func (s *Snapshot) bestOtherSketch(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
-	sketch := minhash.Sketch(d.Sketch)
-	seq := s.yieldJaccard(ctx, func(sc *jaccardScratch) error {
-		if by.verified {
-			return s.jaccardVerified(ctx, sketch, d.Text, by.t, string(d.ID), sc)
-		}
-		return s.jaccard(ctx, sketch, by.t, string(d.ID), sc)
-	})
-	for m, err := range seq {
-		if err != nil || !s.allowed.has(m.ID, string(d.ID)) {
-			return m, err == nil, err
-		}
-	}
-	return Match{}, false, nil
-}

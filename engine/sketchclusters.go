@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/jaccardjoin"
 	"github.com/simdb/simdb/engine/internal/selfjoin"
@@ -74,24 +75,36 @@ func (c *clustering) verifyIn(ctx context.Context, order []uint32, pairs []jacca
 	return nil
 }
 
-// sketchComponents joins what matches. Where texts decide, a pair is verified only if nothing else has connected it by then.
+// sketchComponents joins what matches. Star clusters are formed first: so the documents of a crowd are connected by as many pairs as
+// there are documents, and only pairs of different stars are looked for. Where texts decide, one of these is verified only if nothing else
+// has connected it by then.
 func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by Criterion, o *ClusterOptions) ([]uint32, error) {
-	x := &connecting{clustering: c, ctx: ctx, t: by.t, progress: o.Progress, forest: selfjoin.NewForest(c.groups())}
+	star, err := c.sketchStars(ctx, order, by, o)
+	if err != nil {
+		return nil, err
+	}
+	x := &connecting{
+		clustering: c, ctx: ctx, t: by.t, progress: o.Progress, forest: selfjoin.NewForest(c.groups()), firsts: c.distinct(),
+	}
 	for i, first := range c.sets {
 		x.forest.Union(first, uint32(i))
+		x.forest.Union(star[i], uint32(i))
 	}
-	firsts := c.distinct()
-	jo := jaccardjoin.Options{Progress: progressOf("clusters", o.Progress)}
-	err := jaccardjoin.Pairs(ctx, c.sketchesIn(firsts), c.estimates(by), jo, func(a, b uint32, score minhash.Score) bool {
-		p := sketchPair{a: firsts[a], b: firsts[b], score: score}
+	x.publish()
+	jo := jaccardjoin.Options{Progress: progressOf("clusters", o.Progress), Known: func() []uint32 { return *x.known.Load() }}
+	err = jaccardjoin.Pairs(ctx, c.sketchesIn(x.firsts), c.estimates(by), jo, func(a, b uint32, score minhash.Score) bool {
+		p := sketchPair{a: x.firsts[a], b: x.firsts[b], score: score}
 		if c.apart(p.a, p.b) {
 			return true
 		}
-		if !by.verified {
-			x.forest.Union(p.a, p.b)
-			return true
+		if by.verified {
+			return !mayMatch(by, score) || x.add(p)
 		}
-		return !mayMatch(by, score) || x.add(p)
+		x.forest.Union(p.a, p.b)
+		if x.since++; x.since > publishEvery+len(x.firsts) {
+			x.publish()
+		}
+		return true
 	})
 	if err == nil {
 		x.settle()
@@ -102,15 +115,31 @@ func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by Cr
 	return c.keepersOf(x.forest.Labels(), order), nil
 }
 
-// connecting is a search for components that texts decide.
+// publishEvery is how many pairs are taken at least before it is worthwhile to tell the join what is connected by now.
+const publishEvery = 1 << 12
+
+// connecting is a search for components.
 type connecting struct {
 	*clustering
 	ctx      context.Context
 	t        float64
 	progress func(Progress)
 	forest   *selfjoin.Forest
-	pending  []sketchPair // may connect what is not connected
+	firsts   []uint32                 // what is joined
+	known    atomic.Pointer[[]uint32] // the component of each of firsts
+	since    int                      // pairs taken since it was found out
+	pending  []sketchPair             // may connect what is not connected; where texts decide
 	failed   error
+}
+
+// publish lets the join know what is connected.
+func (x *connecting) publish() {
+	known := make([]uint32, len(x.firsts))
+	for n, i := range x.firsts {
+		known[n] = x.forest.Find(i)
+	}
+	x.known.Store(&known)
+	x.since = 0
 }
 
 // add takes a pair, and returns false if the search has failed.
@@ -120,6 +149,7 @@ func (x *connecting) add(p sketchPair) bool {
 	}
 	if x.pending = append(x.pending, p); len(x.pending) >= verifyBatch {
 		x.settle()
+		x.publish()
 	}
 	return x.failed == nil
 }

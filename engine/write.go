@@ -263,8 +263,8 @@ func (db *DB) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutNovel stores d unless a visible document other than its own ID matches it by the criterion; then it returns the best such match
-// and false. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
+// PutNovel stores d unless a visible document other than its own ID matches it by the criterion; then it returns the match that
+// AnyMatch names, and false. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
 // the other is told which, once that one is safe. A document without fingerprint matches nothing and is stored.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, error) {
 	if err := db.checkCriterion(by); err != nil {
@@ -277,7 +277,7 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, e
 	if err := db.lockForWrite(ctx); err != nil {
 		return Match{}, false, err
 	}
-	m, found, err := db.bestOther(ctx, &recs[0].doc, by)
+	m, found, err := db.anyOther(ctx, &recs[0].doc, by)
 	if err == nil && !found {
 		err = db.commitLocked(recs, encodeBatch(recs))
 	}
@@ -305,27 +305,12 @@ func (db *DB) checkCriterion(by Criterion) error {
 	return checkDistance(by.k)
 }
 
-// bestOther returns the best match of d that has another ID and is not allowed beside it.
-func (db *DB) bestOther(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
-	if _, ok := by.Threshold(); ok {
-		s, err := db.Snapshot()
-		if err != nil {
-			return Match{}, false, err
-		}
-		defer s.Close()
-		return s.bestOtherSketch(ctx, d, by)
+// anyOther returns a match of d that has another ID and is not allowed beside it, if there is one.
+func (db *DB) anyOther(ctx context.Context, d *sstable.Document, by Criterion) (Match, bool, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return Match{}, false, err
 	}
-	if !d.HasFingerprint {
-		return Match{}, false, nil
-	}
-	allowed := db.allowedPairs()
-	for m, err := range db.Near(ctx, d.Fingerprint, by.k) {
-		if err != nil {
-			return Match{}, false, err
-		}
-		if m.ID != string(d.ID) && !allowed.has(m.ID, string(d.ID)) {
-			return m, true, nil
-		}
-	}
-	return Match{}, false, nil
+	defer s.Close()
+	return s.anyMatch(ctx, d, by)
 }

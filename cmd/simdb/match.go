@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -145,13 +144,12 @@ func (t *matching) write(raw []byte, in *input.File, out *sink) error {
 // isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is
 // stored then.
 func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
-	for _, err := range t.matches(ctx, rec) {
-		return false, err
+	by := t.c.criterion(!t.c.NoVerify)
+	_, known, err := t.db.AnyMatch(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}, by)
+	if err != nil || known || !t.c.Add {
+		return !known, err
 	}
-	if !t.c.Add {
-		return true, nil
-	}
-	_, stored, err := t.db.PutNovel(ctx, rec.Doc, t.c.criterion(!t.c.NoVerify))
+	_, stored, err := t.db.PutNovel(ctx, rec.Doc, by)
 	return stored, err
 }
 
@@ -161,20 +159,4 @@ func (t *matching) fingerprint(rec *input.Record) (fp uint64, ok bool) {
 		return *rec.Doc.Fingerprint, true
 	}
 	return t.db.Fingerprint(rec.Doc.Text)
-}
-
-// matches yields the documents that are like the record. One without words is like none.
-func (t *matching) matches(ctx context.Context, rec *input.Record) iter.Seq2[engine.Match, error] {
-	if t.c.Near != nil {
-		if fp, ok := t.fingerprint(rec); ok {
-			return t.db.Near(ctx, fp, int(*t.c.Near))
-		}
-	} else if _, ok := t.db.Fingerprint(rec.Doc.Text); ok {
-		text := engine.Doc{Text: rec.Doc.Text}
-		if t.c.NoVerify {
-			return t.db.Jaccard(ctx, text, float64(*t.c.Jaccard))
-		}
-		return t.db.JaccardVerified(ctx, text, float64(*t.c.Jaccard))
-	}
-	return func(func(engine.Match, error) bool) {}
 }

@@ -38,11 +38,12 @@ func (t *matching) release(ctx context.Context, in *input.File, out *sink) error
 	if h == nil {
 		return nil
 	}
-	for m, err := range t.db.NearBatch(ctx, h.fps, int(*t.c.Near)) {
-		if err != nil {
-			return err
-		}
-		h.known[h.line[m.Query]] = true
+	known, err := t.db.AnyNear(ctx, h.fps, int(*t.c.Near))
+	if err != nil {
+		return err
+	}
+	for i, is := range known {
+		h.known[h.line[i]] = is
 	}
 	start := 0
 	for i, end := range h.ends {

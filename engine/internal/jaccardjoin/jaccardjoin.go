@@ -47,6 +47,9 @@ type Options struct {
 	// Progress, if not nil, is called now and then from the calling goroutine: total is the work to do, in sketches times
 	// blocks, and done what is behind.
 	Progress func(done, total int64)
+	// Known, if not nil, numbers parts of the sketches. Pairs need not find pairs within a part, and compares few. It is called
+	// by all workers at once and may return other parts each time.
+	Known func() []uint32
 
 	blockPostings int // postings of a block; 0 means 2^24
 }

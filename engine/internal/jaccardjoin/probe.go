@@ -56,9 +56,16 @@ func (p *prober) probe(t turn) {
 		bitmap, prefix = a.Bitmap(), p.prefix
 	}
 	maxMissing, maxExcess := minhash.MaxMissing(len(a), p.t), minhash.MaxMissing(p.s.Size, p.t)
+	var known []uint32
+	if p.o.Known != nil {
+		known = p.o.Known()
+	}
 	p.passed = p.passed[:0]
 	if p.gather(t, prefix) {
 		for _, e := range p.candidates {
+			if known != nil && known[b.first+int(b.entries[e])] == known[j] {
+				continue
+			}
 			if bitmap.Missing(&b.bitmaps[e]) <= maxMissing && b.bitmaps[e].Missing(&bitmap) <= maxExcess {
 				p.passed = append(p.passed, e)
 			}
@@ -74,10 +81,10 @@ func (p *prober) probe(t turn) {
 	p.work += len(p.passed)
 	for _, e := range p.passed {
 		entry := b.entries[e]
-		if entry == dead {
+		first := b.first + int(entry)
+		if entry == dead || known != nil && known[first] == known[j] {
 			continue
 		}
-		first := b.first + int(entry)
 		if score, ok := minhash.JaccardAtLeast(p.s.At(first), a, p.s.Size, p.t); ok {
 			p.out = append(p.out, found{uint32(first), uint32(j), score})
 		}
