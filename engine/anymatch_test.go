@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed beside it.
+func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Match {
+	t.Helper()
+	var ms []Match
+	query := Doc{Text: doc.Text}
+	fp, ok := s.db.Fingerprint(doc.Text)
+	if doc.Fingerprint != nil {
+		fp, ok = *doc.Fingerprint, true
+	}
+	switch {
+	case !by.jaccard && ok:
+		ms = collect(t, s.Near(t.Context(), fp, by.k))
+	case by.verified && doc.Text != "":
+		ms = collect(t, s.JaccardVerified(t.Context(), query, by.t))
+	case by.jaccard && doc.Text != "":
+		ms = collect(t, s.Jaccard(t.Context(), query, by.t))
+	}
+	all := map[string]Match{}
+	for _, m := range ms {
+		if m.ID != doc.ID && !s.IsAllowed(doc.ID, m.ID) {
+			all[m.ID] = m
+		}
+	}
+	return all
+}
+
+// TestAnyMatch asks whether there is a match, by all criteria, and compares with all matches: after updates, deletes, flushes,
+// compactions and loads, with crowds of equal and of near-equal documents, of which some are allowed beside each other.
+func TestAnyMatch(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(61, 62))
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 64, Sync: SyncNever})
+	var texts []string
+	for range 60 {
+		texts = append(texts, randomText(r))
+	}
+	crowd := randomText(r) + " " + randomText(r)
+	text := func() string {
+		switch r.IntN(4) {
+		case 0:
+			return texts[r.IntN(len(texts))]
+		case 1:
+			return crowd
+		case 2:
+			return crowd + fmt.Sprintf(" and more %d", r.IntN(50))
+		}
+		return randomText(r)
+	}
+	criteria := []Criterion{Near(0), Near(3), Near(20), Near(64), Jaccard(0.2), Jaccard(0.8), Jaccard(1), Jaccard(0.3).Verified(), Jaccard(0.9).Verified()}
+	yes, no := 0, 0
+	check := func(stage string) {
+		t.Helper()
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for range 40 {
+			doc, by := Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: text()}, criteria[r.IntN(len(criteria))]
+			if r.IntN(5) == 0 {
+				fp := r.Uint64()
+				doc.Fingerprint = &fp
+			}
+			want := allMatches(t, s, doc, by)
+			m, found, err := s.AnyMatch(ctx, doc, by)
+			if err != nil || found != (len(want) > 0) || found && m != want[m.ID] {
+				t.Fatalf("%s, %v: %v, %+v, %v; want one of %v", stage, by, found, m, err, want)
+			}
+			if again, _, _ := s.AnyMatch(ctx, doc, by); again != m {
+				t.Fatalf("%s, %v: %+v, then %+v", stage, by, m, again)
+			}
+			if found {
+				yes++
+			} else {
+				no++
+			}
+		}
+	}
+	for round := range 5 {
+		for range 150 {
+			id := fmt.Sprintf("t%03d", r.IntN(300))
+			if r.IntN(6) == 0 {
+				db.Delete(ctx, id)
+			} else if err := db.Put(ctx, Doc{ID: id, Text: text()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Allow(ctx, IDPair{fmt.Sprintf("t%03d", r.IntN(100)), fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
+			t.Fatal(err)
+		}
+		check(fmt.Sprintf("round %d", round))
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	check("compacted")
+	if yes < 20 || no < 20 {
+		t.Errorf("%d matches, %d without", yes, no)
+	}
+}
+
+// TestAnyMatchIsAllowed has no other match than documents that are allowed beside the one in question.
+func TestAnyMatchIsAllowed(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, nil)
+	text := "these are words enough for a shingle or two of them"
+	for i := range 40 {
+		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Allow(ctx, IDPair{"new", fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified()} {
+		for _, id := range []string{"new", "other"} {
+			if m, found, err := db.AnyMatch(ctx, Doc{ID: id, Text: text}, by); err != nil || found != (id == "other") {
+				t.Errorf("%v of %s: %+v, %v, %v", by, id, m, found, err)
+			}
+		}
+	}
+}
+
+// TestAnyNear compares with Near: where few documents match, and where so many do that each query is a search of its own.
+func TestAnyNear(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(63, 64))
+	db, _ := create4test(t, &Options{MemtableBytes: 40000, NoSketch: true, NoText: true, Sync: SyncNever})
+	const equal = 0x0123456789abcdef
+	for i := range 3000 {
+		fp := r.Uint64()
+		if i%3 == 0 {
+			fp = equal
+		}
+		put(t, db, fmt.Sprint(i), fp)
+		if i%7 == 0 {
+			db.Delete(ctx, fmt.Sprint(r.IntN(i+1))) // one that is there, mostly
+		}
+	}
+	var fps []uint64
+	for range 200 {
+		fps = append(fps, r.Uint64(), equal^1<<r.IntN(64), equal)
+	}
+	for _, queries := range [][]uint64{nil, fps[:3], fps, fps[:30]} {
+		for _, k := range []int{0, 3, 22, 64} {
+			known, err := db.AnyNear(ctx, queries, k)
+			if err != nil || len(known) != len(queries) {
+				t.Fatal(len(known), err)
+			}
+			for i, fp := range queries {
+				want := false
+				for _, err := range db.Near(ctx, fp, k) {
+					want = err == nil
+					break
+				}
+				if known[i] != want {
+					t.Fatalf("k = %d, %d queries: %x is known: %v, want %v", k, len(queries), fp, known[i], want)
+				}
+			}
+		}
+	}
+	if _, err := db.AnyNear(ctx, fps, 65); err == nil {
+		t.Error("k = 65: no error")
+	}
+}
+
+// slowStarsOf forms star clusters by definition: of documents in the order they were written.
+func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Match {
+	n := int(db.params.Sketch)
+	sets := make([]shingleSet, len(ids))
+	for i, id := range ids {
+		sets[i] = db.shingleSets().of(m.texts[id])
+	}
+	keeperOf := map[string]Match{} // the keeper of each document, as its match
+	var keepers []int
+	for j, id := range ids {
+		best := Match{ID: id, Score: -1}
+		for _, i := range keepers {
+			score := Match{ID: ids[i]}
+			a, b := m.sketches[ids[i]], m.sketches[id]
+			if len(a) == 0 || len(b) == 0 {
+				continue
+			}
+			estimate := minhash.Jaccard(a, b, n)
+			if score.Score = estimate.Score; by.verified {
+				if estimate.Score < db.lowered(by.t) || estimate.Exact && estimate.Score < by.t {
+					continue
+				}
+				score.Score = sets[i].jaccard(sets[j])
+			}
+			if score.Score >= by.t && score.Score > best.Score {
+				best = score
+			}
+		}
+		if best.ID == id {
+			keepers = append(keepers, j)
+		}
+		keeperOf[id] = best
+	}
+	return keeperOf
+}
+
+// TestClustersOfCrowds compares star clusters by Jaccard with those by definition: documents that are nearly all like each
+// other, many of equal texts or sets, on any number of processors.
+func TestClustersOfCrowds(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	r := rand.New(rand.NewPCG(65, 66))
+	for round := range 6 {
+		db, _ := create4test(t, &Options{MemtableBytes: 50000, Sketch: 32, Sync: SyncNever})
+		m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
+		var ids []string
+		base := []string{randomText(r) + randomText(r), randomText(r) + randomText(r)}
+		for i := range 250 {
+			text := base[r.IntN(2)]
+			switch r.IntN(5) {
+			case 0:
+				text = randomText(r)
+			case 1, 2:
+				text += fmt.Sprintf(" changed %d %d", r.IntN(9), r.IntN(9))
+			case 3:
+				text = " " + text + "." // another text, the same set
+			}
+			id := fmt.Sprintf("t%03d", i)
+			ids = append(ids, id)
+			if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
+				t.Fatal(err)
+			}
+			m.put(db, id, text)
+		}
+		runtime.GOMAXPROCS(1 + round%4)
+		for _, at := range []float64{0.3, 0.6, 0.8, 0.95, 1} {
+			for _, by := range []Criterion{Jaccard(at), Jaccard(at).Verified()} {
+				want := slowStarsOf(db, ids, m, by)
+				keeper, members := "", 0
+				for _, x := range collect(t, db.Clusters(t.Context(), by, nil)) {
+					if members++; x.Keep {
+						keeper = x.ID
+					}
+					if w := want[x.ID]; w.ID != keeper || !x.Keep && x.Score != w.Score {
+						t.Fatalf("round %d, %v: %s is with %s, %v; want %+v", round, by, x.ID, keeper, x.Score, w)
+					}
+				}
+				sizes := map[string]int{}
+				for _, w := range want {
+					sizes[w.ID]++
+				}
+				for _, n := range sizes {
+					if n > 1 {
+						members -= n
+					}
+				}
+				if members != 0 {
+					t.Fatalf("round %d, %v: %d members too many", round, by, members)
+				}
+			}
+		}
+	}
+}
+
+// TestEqualSets tells documents apart whose sketches are equal, and their texts not.
+func TestEqualSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(67, 68))
+	db, _ := create4test(t, &Options{Sketch: 1, Sync: SyncNever})
+	m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
+	base := randomText(r) + randomText(r)
+	for i := range 120 {
+		id, text := fmt.Sprint(i), base+fmt.Sprintf(" and then %d", r.IntN(30))
+		if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		m.put(db, id, text)
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	j, err := s.newJoinSet(t.Context(), Jaccard(0.5).Verified())
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := 0
+	for a := range uint32(j.items) {
+		if j.sets[a] == a {
+			groups++
+		}
+		for b := range a {
+			x, _ := j.place(a).id()
+			y, _ := j.place(b).id()
+			equal := slices.Equal(db.shingleSets().of(m.texts[string(x)]), db.shingleSets().of(m.texts[string(y)]))
+			if equal != (j.sets[a] == j.sets[b]) {
+				t.Fatalf("%s and %s: equal sets %v, grouped %v", m.texts[string(x)], m.texts[string(y)], equal, !equal)
+			}
+		}
+	}
+	if groups == 1 || groups == j.items {
+		t.Errorf("%d groups of %d documents", groups, j.items)
+	}
+}
