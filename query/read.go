@@ -62,9 +62,9 @@ func (x *run) pairs(s *pairsStmt) error {
 	if err != nil {
 		return err
 	}
-	found := x.snap.Pairs(x.ctx, c, nil)
+	found := x.snap.Pairs(x.ctx, c, x.progress())
 	if n := w.first(); n >= 0 {
-		found = x.snap.PairsFirst(x.ctx, c, n, nil)
+		found = x.snap.PairsFirst(x.ctx, c, n, x.progress())
 	}
 	x.rows.search = true
 	x.answer(append([]string{"a", "b"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
@@ -92,7 +92,7 @@ func (x *run) bindClusters(s *clustersStmt) (engine.Criterion, *engine.ClusterOp
 	if verify == nil {
 		verify = verifyClause(s.Clauses)
 	}
-	o := &engine.ClusterOptions{}
+	o := &engine.ClusterOptions{Progress: x.progress()}
 	c, err := x.criterion(s.Criterion, verify)
 	if err != nil {
 		return c, o, window{}, err
@@ -222,7 +222,7 @@ func statsRows(s engine.Stats) []Row {
 
 // check runs CHECK: one row for each problem, or the message that there is none.
 func (x *run) check() error {
-	r, err := x.db.Check(x.ctx, nil)
+	r, err := x.db.Check(x.ctx, x.progress())
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (x *run) prune(s *pruneStmt) error {
 
 // compact runs COMPACT.
 func (x *run) compact() error {
-	if err := x.db.Compact(x.ctx, nil); err != nil {
+	if err := x.db.Compact(x.ctx, x.progress()); err != nil {
 		return err
 	}
 	x.say("compacted")

@@ -51,6 +51,13 @@ type Config struct {
 	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state folder.
 	HistoryFile string
 
+	// Progress, if not nil, starts a display of how far a statement has come, which is told to report. It must be cleared when
+	// stop returns; stop is called before anything is written, and may be called again.
+	Progress func() (report func(engine.Progress), stop func())
+	// Page, if not nil, returns where the rows of a statement go at a prompt: to a pager, if they are more than the screen has
+	// room for. Its Write returns io.ErrClosedPipe when the person has seen enough.
+	Page func() io.WriteCloser
+
 	editor lineEditor // tests put one here
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -72,7 +74,10 @@ func (s *session) runStatement(text string) error {
 			}
 		}
 	}
-	rows, err := query.Run(ctx, s.cfg.DB, text)
+	report, stop := s.cfg.progress()
+	defer stop()
+	report(engine.Progress{Stage: "run"})
+	rows, err := query.Run(query.WithProgress(ctx, report), s.cfg.DB, text)
 	if err != nil {
 		return err
 	}
@@ -81,25 +86,66 @@ func (s *session) runStatement(text string) error {
 	if !rows.Wrote() {
 		s.last = text
 	}
-	return s.print(rows, s.options)
+	page := s.page()
+	n, err := s.print(rows, beforeWrite{page, stop}, s.options)
+	stop()
+	if e := page.Close(); err == nil {
+		err = e
+	}
+	if errors.Is(err, io.ErrClosedPipe) && s.cfg.Interactive {
+		return nil
+	}
+	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
+		s.footer(rows, n, s.options)
+	}
+	return err
 }
 
-// print writes the rows or the message of a statement.
-func (s *session) print(rows *query.Rows, o output.Options) error {
+// progress starts the display of progress.
+func (c *Config) progress() (report func(engine.Progress), stop func()) {
+	if c.Progress == nil {
+		return func(engine.Progress) {}, func() {}
+	}
+	return c.Progress()
+}
+
+// page returns where the rows of the next statement go.
+func (s *session) page() io.WriteCloser {
+	if s.cfg.Page != nil && s.cfg.Interactive && s.outFile == nil {
+		return s.cfg.Page()
+	}
+	return keptOpen{s.out}
+}
+
+// keptOpen is a writer that Close leaves open.
+type keptOpen struct{ io.Writer }
+
+func (keptOpen) Close() error { return nil }
+
+// beforeWrite calls a function before every write.
+type beforeWrite struct {
+	io.Writer
+	do func()
+}
+
+func (b beforeWrite) Write(p []byte) (int, error) {
+	b.do()
+	return b.Writer.Write(p)
+}
+
+// print writes the rows or the message of a statement, and returns how many rows there were.
+func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int64, error) {
 	if m := rows.Message(); m != "" {
 		if o.Format.Structured() {
-			return s.printRows(output.New(s.out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
+			return 0, s.printRows(output.New(out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
 		}
 		if o.Terminal {
 			m = output.Printable(m)
 		}
-		if _, err := fmt.Fprintln(s.out, m); err != nil {
-			return err
-		}
-		s.footer(rows, 0, o)
-		return nil
+		_, err := fmt.Fprintln(out, m)
+		return 0, err
 	}
-	w := output.New(s.out, rows.Columns(), o)
+	w := output.New(out, rows.Columns(), o)
 	err := s.printRows(w, func(w *output.Writer) error {
 		for row, err := range rows.All() {
 			if err != nil {
@@ -112,12 +158,11 @@ func (s *session) print(rows *query.Rows, o output.Options) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return w.Rows(), err
 	}
 	s.no = rows.Search() && w.Rows() == 0
 	s.damage = s.damage || rows.Damage()
-	s.footer(rows, w.Rows(), o)
-	return nil
+	return w.Rows(), nil
 }
 
 // printRows lets write write rows, and ends the result: also after an error, so that what was found before it is seen. A table

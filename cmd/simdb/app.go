@@ -31,6 +31,7 @@ type app struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
+	shown    *progress.Meter // the last one that was started
 	cleaners []func()
 }
 
@@ -114,7 +115,21 @@ func (a *app) meter() *progress.Meter {
 	if a.global.Quiet && mode == progress.Auto {
 		mode = progress.None
 	}
-	return progress.New(mode, a.err, isTerminal(a.err))
+	m := progress.New(mode, a.err, isTerminal(a.err))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shown = m
+	return m
+}
+
+// endProgress clears the progress display, as rows are about to be shown.
+func (a *app) endProgress() {
+	a.mu.Lock()
+	m := a.shown
+	a.mu.Unlock()
+	if m != nil {
+		m.Stop()
+	}
 }
 
 func isTerminal(w io.Writer) bool {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
-	"strings"
 
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
@@ -57,17 +55,17 @@ func (f rowFlags) kind() outfile.Kind {
 type sink struct {
 	io.Writer
 	file  *outfile.Writer
-	pager *exec.Cmd
-	pipe  io.WriteCloser
+	pager *pager
 }
 
 // sink opens the place where data goes: the file of -o called name, or standard output if that is "" or "-".
 func (a *app) sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
 	if outfile.IsStdout(cmp.Or(name, "-")) {
 		if o.Terminal {
-			return a.page()
+			p := a.newPager(0)
+			return &sink{Writer: p, pager: p}, nil
 		}
-		return &sink{Writer: a.out}, nil
+		return &sink{Writer: a.cleared(a.out)}, nil
 	}
 	w, err := a.create("-o", name, kind)
 	if err != nil {
@@ -76,37 +74,15 @@ func (a *app) sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 	return &sink{Writer: w, file: w}, nil
 }
 
-// page starts the pager: $SIMDB_PAGER, $PAGER, or less, which leaves what fits on the screen alone. Without one, or with
-// cat, rows go straight to the terminal.
-func (a *app) page() (*sink, error) {
-	name := os.Getenv("SIMDB_PAGER")
-	if name == "" {
-		name = os.Getenv("PAGER")
+// cleared returns a writer to w that first ends the progress display, if both are on the terminal.
+func (a *app) cleared(w io.Writer) io.Writer {
+	if !isTerminal(w) {
+		return w
 	}
-	if name == "" {
-		name = "less"
-	}
-	args := strings.Fields(name)
-	if len(args) == 0 || args[0] == "cat" {
-		return &sink{Writer: a.out}, nil
-	}
-	path, err := exec.LookPath(args[0])
-	if err != nil {
-		return &sink{Writer: a.out}, nil
-	}
-	c := exec.Command(path, args[1:]...)
-	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	if os.Getenv("LESS") == "" {
-		c.Env = append(os.Environ(), "LESS=FRSX")
-	}
-	pipe, err := c.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Start(); err != nil {
-		return &sink{Writer: a.out}, nil
-	}
-	return &sink{Writer: pipe, pager: c, pipe: pipe}, nil
+	return writerFunc(func(p []byte) (int, error) {
+		a.endProgress()
+		return w.Write(p)
+	})
 }
 
 // close ends the output: on success a file gets its name, after a failure it is dropped. It returns the first error.
@@ -117,7 +93,7 @@ func (s *sink) close(failure error) error {
 	case s.file != nil:
 		return s.file.Commit()
 	case s.pager != nil:
-		return errors.Join(failure, s.pipe.Close(), s.pager.Wait())
+		return errors.Join(failure, s.pager.Close())
 	}
 	return failure
 }

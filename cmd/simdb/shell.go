@@ -60,7 +60,9 @@ func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
 	}
 	options := c.options()
 	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, FormatSet: c.Format.set, Version: version(), Outputs: &a.outputs}
+	cfg.Progress = a.statementProgress
 	if interactive {
+		cfg.Page = func() io.WriteCloser { return a.newPager(screenRows()) }
 		return exit(repl.Run(ctx, cfg))
 	}
 	to, err := a.sink(c.Output, c.kind(), options)
@@ -68,7 +70,13 @@ func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
 		return err
 	}
 	if to.pager != nil && isTerminal(a.err) {
-		cfg.Err = to // what is said about rows stays beside them
+		cfg.Err = to.pager.talk(a.err) // what is said about rows stays beside them
+	}
+	cfg.Progress = func() (func(engine.Progress), func()) {
+		if to.pager != nil && to.pager.started() {
+			return func(engine.Progress) {}, func() {}
+		}
+		return a.statementProgress()
 	}
 	var reader reader
 	cfg.Out, cfg.Err = reader.data(to), reader.talk(cfg.Err)
@@ -90,6 +98,12 @@ func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
 	return exit(code)
 }
 
+// statementProgress starts the display of how far a statement has come.
+func (a *app) statementProgress() (report func(engine.Progress), stop func()) {
+	m := a.meter()
+	return m.Report, m.Stop
+}
+
 // reader is who reads standard output. When it is gone, as head is after ten lines, that ends the program and is nothing
 // to talk about.
 type reader struct{ gone atomic.Bool }
@@ -98,7 +112,7 @@ type reader struct{ gone atomic.Bool }
 func (r *reader) data(w io.Writer) io.Writer {
 	return writerFunc(func(p []byte) (int, error) {
 		n, err := w.Write(p)
-		if errors.Is(err, syscall.EPIPE) {
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.gone.Store(true)
 		}
 		return n, err

@@ -174,11 +174,17 @@ func (s state) text() string {
 		return s.elapsed.Round(time.Second).String()
 	}
 	var b strings.Builder
-	b.WriteString(Amount(s.Done, s.Unit))
-	if s.Total > 0 {
-		fmt.Fprintf(&b, " of %s (%d %%)", Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
+	switch {
+	case s.Total > 0 && s.Unit == "": // Done and Total count nothing that a person knows
+		fmt.Fprintf(&b, "%d %%", 100*min(s.Done, s.Total)/s.Total)
+	case s.Total > 0 && s.Unit == "bytes":
+		fmt.Fprintf(&b, "%s of %s (%d %%)", Bytes(s.Done), Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
+	case s.Total > 0:
+		fmt.Fprintf(&b, "%s of %s (%d %%)", Number(s.Done), Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
+	default:
+		b.WriteString(Amount(s.Done, s.Unit))
 	}
-	if s.rate >= 1 {
+	if s.rate >= 1 && s.Unit != "" {
 		fmt.Fprintf(&b, ", %s/s", Amount(int64(s.rate), s.Unit))
 	}
 	if s.left >= 0 {

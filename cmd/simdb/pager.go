@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// pager shows rows on a terminal a screen at a time: with $SIMDB_PAGER, $PAGER, or less, which leaves what fits on the screen alone.
+// It is started with the first rows, when the progress display is gone. Without one, or with cat, rows go straight to the
+// terminal.
+type pager struct {
+	a    *app
+	rows int          // lines that are shown without a pager, if they are all
+	held bytes.Buffer // until there are more
+	to   io.Writer    // the terminal or the pipe, nil before the first row is shown
+	pipe io.WriteCloser
+	cmd  *exec.Cmd
+}
+
+// maxHeld is how much is held back to count its lines.
+const maxHeld = 64 << 10
+
+// newPager returns a pager for results of more than a number of lines.
+func (a *app) newPager(rows int) *pager { return &pager{a: a, rows: rows} }
+
+// screenRows is how many lines of a result leave room for what is said about it and for the prompt.
+func screenRows() int {
+	const usual, rest = 24, 3
+	_, h, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || h <= 0 {
+		h = usual
+	}
+	return max(1, h-rest)
+}
+
+// started says whether something has been shown.
+func (p *pager) started() bool { return p.to != nil }
+
+// Write shows lines. It returns io.ErrClosedPipe when the person has seen enough.
+func (p *pager) Write(b []byte) (int, error) {
+	if p.to == nil {
+		p.held.Write(b)
+		if p.rows > 0 && bytes.Count(p.held.Bytes(), []byte("\n")) <= p.rows && p.held.Len() <= maxHeld {
+			return len(b), nil
+		}
+		p.a.endProgress()
+		p.start()
+		if err := p.release(); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	n, err := p.to.Write(b)
+	return n, closedPipe(err)
+}
+
+// release shows what was held back.
+func (p *pager) release() error {
+	_, err := p.to.Write(p.held.Bytes())
+	p.held = bytes.Buffer{}
+	return closedPipe(err)
+}
+
+// closedPipe makes one error of those that say that nobody reads any more.
+func closedPipe(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return io.ErrClosedPipe
+	}
+	return err
+}
+
+// start starts the program. If it can't be started, rows are shown without it.
+func (p *pager) start() {
+	p.to = p.a.out
+	c := pagerCommand()
+	if c == nil {
+		return
+	}
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	pipe, err := c.StdinPipe()
+	if err != nil || c.Start() != nil {
+		return
+	}
+	p.to, p.pipe, p.cmd = pipe, pipe, c
+}
+
+// pagerCommand returns the command of the pager, nil if none is wanted or there is none. Arguments are used as they are given; what
+// only a shell understands is left to it.
+func pagerCommand() *exec.Cmd {
+	line := os.Getenv("SIMDB_PAGER")
+	if line == "" {
+		line = os.Getenv("PAGER")
+	}
+	if line == "" {
+		line = "less"
+	}
+	args := strings.Fields(line)
+	if len(args) == 0 || len(args) == 1 && args[0] == "cat" {
+		return nil
+	}
+	if strings.ContainsAny(line, "|&;<>()$`\\\"'*?[#~=%") {
+		args = []string{"sh", "-c", line}
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return nil
+	}
+	c := exec.Command(path, args[1:]...)
+	if os.Getenv("LESS") == "" {
+		c.Env = append(os.Environ(), "LESS=FRSX")
+	}
+	return c
+}
+
+// Close shows what was held back and waits for the person to leave the pager.
+func (p *pager) Close() error {
+	if p.to == nil {
+		if p.held.Len() == 0 {
+			return nil
+		}
+		p.a.endProgress()
+		p.to = p.a.out
+		return p.release()
+	}
+	if p.cmd == nil {
+		return nil
+	}
+	err := p.pipe.Close()
+	p.pipe, p.to = nil, p.a.out // what is said after this goes to the terminal
+	return errors.Join(err, exitOf(p.cmd.Wait()))
+}
+
+// exitOf forgives a pager its exit status: less has one of its own when Ctrl-C ends it.
+func exitOf(err error) error {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil
+	}
+	return err
+}
+
+// talk returns a writer for what is said beside the rows: where they are shown, or to w as long as none are.
+func (p *pager) talk(w io.Writer) io.Writer {
+	return writerFunc(func(b []byte) (int, error) {
+		if p.to == nil {
+			return w.Write(b)
+		}
+		return p.to.Write(b)
+	})
+}
