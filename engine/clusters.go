@@ -93,12 +93,13 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 	if err != nil {
 		return nil, err
 	}
+	sorting(o.Progress)
 	return c, c.collect(keeper)
 }
 
 // keepers returns the keeper of each group, given the order in which they are preferred, by distance.
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *ClusterOptions) ([]uint32, error) {
-	jo := selfjoin.Options{Progress: progressOf("clusters", o.Progress)}
+	jo := selfjoin.Options{Progress: progressOf(c.groups(), o.Progress)}
 	keeper := make([]uint32, c.groups())
 	fps, number := c.distinctFingerprints()
 	if o.Mode == Star {

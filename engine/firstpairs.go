@@ -68,7 +68,7 @@ func (j *joinSet) firstPairs(ctx context.Context, by Criterion, n int, progress 
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
 	var err error
 	if by.jaccard {
-		err = j.eachScored(ctx, "pairs", by, progress, l.scored)
+		err = j.eachScored(ctx, by, progress, l.scored)
 	} else {
 		err = j.eachGroupPair(ctx, by.k, progress, l.groupPair)
 	}

@@ -12,12 +12,23 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 )
 
-// progressOf adapts the callback of a self-join.
-func progressOf(stage string, fn func(Progress)) func(done, total int64) {
+// progressOf adapts the callback of a self-join of n documents. What a join counts is its own affair (documents times passes): the
+// share of it that is done is told as documents.
+func progressOf(n int, fn func(Progress)) func(done, total int64) {
 	if fn == nil {
 		return nil
 	}
-	return func(done, total int64) { fn(Progress{Stage: stage, Done: done, Total: total, Unit: "comparisons"}) }
+	return func(done, total int64) {
+		share := float64(done) / float64(max(total, 1))
+		fn(Progress{Stage: "join", Done: int64(share * float64(n)), Total: int64(n), Unit: "documents"})
+	}
+}
+
+// sorting reports that the pairs of a join are sorted, of which nothing can be counted.
+func sorting(progress func(Progress)) {
+	if progress != nil {
+		progress(Progress{Stage: "sort"})
+	}
 }
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first, then by A, then by B. It holds
@@ -98,7 +109,7 @@ func (j *joinSet) eachPair(ctx context.Context, by Criterion, progress func(Prog
 	}
 	var err error
 	if by.jaccard {
-		err = j.eachScored(ctx, "pairs", by, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
+		err = j.eachScored(ctx, by, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
 	} else {
 		err = j.eachItemPair(ctx, by.k, progress, func(a, b uint32, distance int) bool { return give(a, b, Match{Distance: distance}) })
 	}
@@ -122,6 +133,7 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (fu
 	if err != nil {
 		return nil, err
 	}
+	sorting(progress)
 	items := newItemSet(j.items)
 	for _, pairs := range found {
 		for _, p := range pairs {
@@ -206,5 +218,5 @@ func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(Progre
 			}
 		}
 	}
-	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf("pairs", progress)}, fn)
+	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf(len(j.fps), progress)}, fn)
 }

@@ -35,7 +35,7 @@ func (c *clustering) sketchStars(ctx context.Context, order []uint32, by Criteri
 	for at, f := range order {
 		sets[at] = number[c.sets[f]] - 1
 	}
-	so := jaccardjoin.StarOptions{Options: jaccardjoin.Options{Progress: progressOf("clusters", o.Progress)}, Sets: sets}
+	so := jaccardjoin.StarOptions{Options: jaccardjoin.Options{Progress: progressOf(len(order), o.Progress)}, Sets: sets}
 	so.Accept = func(a, b uint32, score minhash.Score) bool {
 		return (!by.verified || mayMatch(by, score)) && !c.apart(order[a], order[b])
 	}
@@ -91,7 +91,7 @@ func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by Cr
 		x.forest.Union(star[i], uint32(i))
 	}
 	x.publish()
-	jo := jaccardjoin.Options{Progress: progressOf("clusters", o.Progress), Known: func() []uint32 { return *x.known.Load() }}
+	jo := jaccardjoin.Options{Progress: progressOf(len(x.firsts), o.Progress), Known: func() []uint32 { return *x.known.Load() }}
 	err = jaccardjoin.Pairs(ctx, c.sketchesIn(x.firsts), c.estimates(by), jo, func(a, b uint32, score minhash.Score) bool {
 		p := sketchPair{a: x.firsts[a], b: x.firsts[b], score: score}
 		if c.apart(p.a, p.b) {

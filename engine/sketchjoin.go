@@ -45,7 +45,7 @@ func mayMatch(by Criterion, score minhash.Score) bool { return score.Score >= by
 
 // eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Sets are joined as one: the pairs of
 // two sets follow each other.
-func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
+func (j *joinSet) eachScored(ctx context.Context, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
 	calls := 0
 	give := func(p *sketchPair) bool { // two sets may have very many pairs
 		calls++
@@ -58,7 +58,7 @@ func (j *joinSet) eachScored(ctx context.Context, stage string, by Criterion, pr
 	if err != nil || !goOn {
 		return err
 	}
-	err = j.eachSetPair(ctx, stage, by, progress, func(p *sketchPair) bool {
+	err = j.eachSetPair(ctx, by, progress, func(p *sketchPair) bool {
 		q := *p
 		return j.eachOfSet(p.a, func(a uint32) bool {
 			return j.eachOfSet(p.b, func(b uint32) bool {
@@ -94,9 +94,9 @@ func (j *joinSet) eachEqual(ctx context.Context, by Criterion, fn func(*sketchPa
 }
 
 // eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first items, until it returns false.
-func (j *joinSet) eachSetPair(ctx context.Context, stage string, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
+func (j *joinSet) eachSetPair(ctx context.Context, by Criterion, progress func(Progress), fn func(*sketchPair) bool) error {
 	firsts := j.distinct()
-	o := jaccardjoin.Options{Progress: progressOf(stage, progress)}
+	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}
 	if !by.verified {
 		return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.t, o, func(a, b uint32, score minhash.Score) bool {
 			return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
@@ -130,9 +130,9 @@ func (j *joinSet) eachSetPair(ctx context.Context, stage string, by Criterion, p
 }
 
 // scored returns all pairs of items that match by the criterion, in no particular order.
-func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
+func (j *joinSet) scored(ctx context.Context, by Criterion, progress func(Progress)) (pairs []sketchPair, err error) {
 	most := j.s.db.most(sketchPairBytes)
-	err = j.eachScored(ctx, stage, by, progress, func(p *sketchPair) bool {
+	err = j.eachScored(ctx, by, progress, func(p *sketchPair) bool {
 		pairs = append(pairs, *p)
 		return len(pairs) <= most
 	})
@@ -144,10 +144,11 @@ func (j *joinSet) scored(ctx context.Context, stage string, by Criterion, progre
 
 // sketchPairs returns all pairs that match by the criterion, in their order.
 func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(Progress)) (func(func(Pair) bool), error) {
-	pairs, err := j.scored(ctx, "pairs", by, progress)
+	pairs, err := j.scored(ctx, by, progress)
 	if err != nil {
 		return nil, err
 	}
+	sorting(progress)
 	items := newItemSet(j.items)
 	for i := range pairs {
 		items.add(pairs[i].a)
@@ -182,7 +183,7 @@ func (j *joinSet) countScored(ctx context.Context, by Criterion, progress func(P
 			n += int64(size) * int64(size-1) / 2
 		}
 	}
-	err = j.eachSetPair(ctx, "pairs", by, progress, func(p *sketchPair) bool {
+	err = j.eachSetPair(ctx, by, progress, func(p *sketchPair) bool {
 		n += int64(sizes[p.a]) * int64(sizes[p.b])
 		return true
 	})

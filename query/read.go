@@ -81,7 +81,7 @@ func (x *run) pairs(s *pairsStmt) error {
 func (x *run) countPairs(s *pairsStmt) (func() (int64, error), error) {
 	c, w, err := x.bindPairs(s)
 	return func() (int64, error) {
-		n, err := x.snap.CountPairs(x.ctx, c, nil)
+		n, err := x.snap.CountPairs(x.ctx, c, x.progress())
 		return w.count(n), err
 	}, err
 }

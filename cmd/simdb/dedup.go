@@ -178,6 +178,7 @@ func (d *dedup) load(db *engine.DB) error {
 		loader.Abort()
 		return err
 	}
+	d.meter.Report(engine.Progress{Stage: "sort"})
 	stats, err := loader.Close()
 	d.empty = stats.Empty
 	return err

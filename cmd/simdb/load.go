@@ -141,10 +141,13 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.loader == nil {
 		return stats, err
 	}
-	l.meter.Report(engine.Progress{Stage: "writing tables"})
+	l.meter.Report(engine.Progress{Stage: "write tables"})
 	stats, closeErr := l.loader.Close()
 	if err = errors.Join(err, closeErr); err == nil && !l.a.interrupted() {
-		err = l.db.CompactDue(l.a.context(), l.meter.Report)
+		err = l.db.CompactDue(l.a.context(), func(p engine.Progress) {
+			p.Stage = "merge"
+			l.meter.Report(p)
+		})
 	}
 	if err == nil && l.a.interrupted() {
 		err = errInterrupted
@@ -208,7 +211,7 @@ func (l *load) file(name string) error {
 			return err
 		}
 		l.loader.Mark(source, rec.EndLine)
-		l.meter.Report(l.sources.progress("load", in))
+		l.meter.Report(l.sources.progress("read", in))
 	}
 	l.sources.done(in)
 	return nil

@@ -120,7 +120,7 @@ func TestBar(t *testing.T) {
 	}
 	m.Stop()
 	got := out.b.String()
-	for _, want := range []string{"pairs  [", "5 documents of 10 documents (50 %)", "writing ", "check  ["} {
+	for _, want := range []string{"pairs  [", "5 of 10 documents (50 %)", "writing ", "check  ["} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is the near side of a pseudo-terminal of 80 x 24.
+type terminal struct {
+	*os.File
+	far  *os.File
+	mu   sync.Mutex
+	seen bytes.Buffer
+}
+
+// openTerminal makes a pseudo-terminal, or skips the test where there is none.
+func openTerminal(t *testing.T) *terminal {
+	t.Helper()
+	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	t.Cleanup(func() { near.Close() })
+	fd := int(near.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	far, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	return &terminal{File: near, far: far}
+}
+
+// start runs simdb on the terminal and collects what it shows.
+func (tty *terminal) start(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command("simdb", args...)
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, tty.far, tty.far, tty.far
+	c.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "PAGER=", "SIMDB_PAGER=", "XDG_STATE_HOME="+dir), env...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.far.Close()
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := tty.Read(b)
+			tty.mu.Lock()
+			tty.seen.Write(b[:n])
+			tty.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// shown is all that has been shown.
+func (tty *terminal) shown() string {
+	tty.mu.Lock()
+	defer tty.mu.Unlock()
+	return strings.ReplaceAll(tty.seen.String(), "\r\n", "\n")
+}
+
+// wait waits until something is shown.
+func (tty *terminal) wait(t *testing.T, what string) {
+	t.Helper()
+	for range 600 {
+		if strings.Contains(tty.shown(), what) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%q is not shown, but %q", what, tty.shown())
+}
+
+// run runs simdb to its end and returns what it showed.
+func (tty *terminal) run(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	if err := tty.start(t, dir, env, args...).Wait(); err != nil {
+		t.Fatalf("%v: %q", err, tty.shown())
+	}
+	time.Sleep(100 * time.Millisecond) // the reader sees the rest
+	return tty.shown()
+}
+
+// near makes a database of n documents, of which each is like 9 others.
+func nearDatabase(t *testing.T, dir string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%016x\tdocument-%d\n", uint64(i/10)*0x9e3779b97f4a7c15^1<<(i%10), i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fps.tsv"), []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	simdb(t, dir, "load", "x.simdb", "fps.tsv", "--fingerprints", "hex")
+	return "x.simdb"
+}
+
+// A pager gets its arguments, and nothing is drawn once it has started.
+func TestPagerOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	db := nearDatabase(t, dir, 50)
+	for _, args := range [][]string{{"pairs", db, "--near", "2"}, {db, "PAIRS NEAR 2"}} {
+		out := openTerminal(t).run(t, dir, []string{"PAGER=cat -n"}, args...)
+		if !regexp.MustCompile(`^ +1\t┌`).MatchString(out) || !strings.Contains(out, " 5\t") {
+			t.Errorf("%v: not numbered: %q", args, out)
+		}
+		out = openTerminal(t).run(t, dir, []string{"PAGER=sed -e 's/document/paper/g' | tr a-z A-Z"}, args...)
+		if strings.Contains(out, "document") || !strings.Contains(out, "PAPER-") {
+			t.Errorf("%v: the shell was not asked: %.300q", args, out)
+		}
+	}
+	// Without rows no pager is started, and what is said goes to the terminal.
+	marker := filepath.Join(dir, "started")
+	tty := openTerminal(t)
+	c := tty.start(t, dir, []string{"PAGER=tee " + marker}, db, "NEAR('nobody', 3)")
+	c.Wait()
+	tty.wait(t, "Not found error")
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the pager was started for an error")
+	}
+}
+
+// At a prompt a result that does not fit on the screen goes through the pager, and another does not.
+func TestPromptPages(t *testing.T) {
+	dir := t.TempDir()
+	db := nearDatabase(t, dir, 100)
+	tty := openTerminal(t)
+	c := tty.start(t, dir, []string{"PAGER=cat -n"}, db)
+	tty.wait(t, "simdb> ")
+	io.WriteString(tty, "PAIRS NEAR 2 LIMIT 3;\r")
+	tty.wait(t, "3 rows")
+	if strings.Contains(tty.shown(), " 1\t┌") {
+		t.Errorf("a short result was paged: %q", tty.shown())
+	}
+	io.WriteString(tty, "PAIRS NEAR 2;\r")
+	tty.wait(t, "200 shown, .last shows all")
+	if !strings.Contains(tty.shown(), "   1\t┌") || !strings.Contains(tty.shown(), " 203\t") {
+		t.Errorf("a long result was not paged: %.3000q", tty.shown())
+	}
+	io.WriteString(tty, ".last\r")
+	tty.wait(t, "450 rows (")
+	io.WriteString(tty, "\x04")
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A long statement shows on a terminal how far it is, in documents, and what it drew is gone before its rows.
+func TestStatementProgressOnTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	dir := t.TempDir()
+	db := nearDatabase(t, dir, 300_000)
+	for _, args := range [][]string{{db, "CLUSTERS NEAR 12 LIMIT 2"}, {"clusters", db, "--near", "12"}} {
+		out := openTerminal(t).run(t, dir, []string{"PAGER=cat -n"}, args...)
+		bar := regexp.MustCompile(`join +\[[^\]]*\] +[\d,]+ of [\d,]+ documents \(\d+ %\)`)
+		if !bar.MatchString(out) {
+			t.Errorf("%v: no progress in %.2000q", args, out)
+		}
+		rows := strings.Index(out, "┌")
+		if rows < 0 || strings.Contains(out[rows:], "join") || !strings.Contains(out[:rows], "\x1b[J") {
+			t.Errorf("%v: the bar is drawn over the rows: %.2000q", args, out)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Statements that may take long report how far they have come, also while their rows are read.
+func TestProgress(t *testing.T) {
+	db := openTest(t, nil)
+	docs := map[string]uint64{}
+	for i := range 3000 {
+		docs[fmt.Sprint("document-", i)] = uint64(i / 3)
+	}
+	putAll(t, db, docs)
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"PAIRS NEAR 0": "join", "CLUSTERS NEAR 0": "join", "COUNT CLUSTERS NEAR 0": "join", "CHECK": "check", "COMPACT": "compact", "ID LIKE '%9%'": "test candidates",
+	} {
+		var stages []string
+		ctx := WithProgress(t.Context(), func(p engine.Progress) { stages = append(stages, p.Stage) })
+		rows, err := Run(ctx, db, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !strings.Contains(strings.Join(stages, " "), want) {
+			t.Errorf("%s reports %q, want %s", text, stages, want)
+		}
+	}
+}
