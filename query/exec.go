@@ -39,7 +39,7 @@ func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
 func (x *run) found(sel *selection, p plan, a asked) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
 		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-		tested := x.tested()
+		tested := x.counting("test")
 		var seen map[string]struct{}
 		if len(p.drivers) > 1 {
 			seen = make(map[string]struct{})
@@ -63,7 +63,9 @@ func (x *run) found(sel *selection, p plan, a asked) iter.Seq2[result, error] {
 				clear(c.verdicts)
 				c.id, c.entry, c.doc = f.id, f.entry, nil
 				c.verdicts[l.number] = f.verdict
-				tested()
+				if f.entry == nil { // those that are listed have been counted
+					tested()
+				}
 				r, ok, err := x.judge(sel, c)
 				if errors.Is(err, errGone) {
 					continue

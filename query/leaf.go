@@ -440,11 +440,13 @@ func (x *run) entries(a asked, prefix string, keep func(*engine.Entry) bool) ite
 		list = x.snap.Entries
 	}
 	return func(yield func(found, error) bool) {
+		listed := x.counting("list")
 		for e, err := range list(x.ctx, prefix) {
 			if err != nil {
 				yield(found{}, err)
 				return
 			}
+			listed()
 			if keep(&e) && !yield(found{id: e.ID, entry: &e, verdict: verdict{known: true, holds: true}}, nil) {
 				return
 			}

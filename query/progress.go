@@ -20,15 +20,15 @@ func (x *run) progress() func(engine.Progress) {
 	return report
 }
 
-// reportEvery is how many candidates are tested between two reports.
+// reportEvery is how many documents are looked at between two reports.
 const reportEvery = 1 << 10
 
-// tested returns a function to be called for every candidate that is tested.
-func (x *run) tested() func() {
+// counting returns a function to be called for every document that is looked at in a stage.
+func (x *run) counting(stage string) func() {
 	report, n := x.progress(), int64(0)
 	return func() {
 		if n++; report != nil && n%reportEvery == 0 {
-			report(engine.Progress{Stage: "test candidates", Done: n, Unit: "documents"})
+			report(engine.Progress{Stage: stage, Done: n, Unit: "documents"})
 		}
 	}
 }

@@ -15,12 +15,15 @@ func TestProgress(t *testing.T) {
 	for i := range 3000 {
 		docs[fmt.Sprint("document-", i)] = uint64(i / 3)
 	}
-	putAll(t, db, docs)
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		putAll(t, db, docs)
+		if err := db.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for text, want := range map[string]string{
-		"PAIRS NEAR 0": "join", "CLUSTERS NEAR 0": "join", "COUNT CLUSTERS NEAR 0": "join", "CHECK": "check", "COMPACT": "compact", "ID LIKE '%9%'": "test candidates",
+		"PAIRS NEAR 2": "join", "PAIRS NEAR 2 LIMIT 3": "join", "COUNT PAIRS NEAR 2": "join", "CLUSTERS NEAR 2": "join", "COUNT CLUSTERS NEAR 2": "join",
+		"CHECK": "check", "ID LIKE '%9%'": "list", "NEAR('document-1', 64)": "test",
 	} {
 		var stages []string
 		ctx := WithProgress(t.Context(), func(p engine.Progress) { stages = append(stages, p.Stage) })
