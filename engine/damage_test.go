@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -270,13 +271,13 @@ func damageFiles(t *testing.T, path string) {
 	t.Logf("%d damages, %d found, the others harmless", tried, found)
 }
 
-// readFolder returns what is in the files of a folder.
-func readFolder(t *testing.T, path string) map[string][]byte {
+// readFolder returns what is in the files of a folder but some.
+func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 	t.Helper()
 	entries, err := os.ReadDir(path)
 	files := map[string][]byte{}
 	for _, e := range entries {
-		if err == nil {
+		if err == nil && !slices.Contains(but, e.Name()) {
 			files[e.Name()], err = os.ReadFile(filepath.Join(path, e.Name()))
 		}
 	}

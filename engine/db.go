@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,8 @@ import (
 type DB struct {
 	path    string
 	uuid    [16]byte
-	fs      vfs.FS
+	fs      vfs.FS  // takes paths of any place
+	dir     *folder // the database's own; nil for a single table file
 	opts    Options // defaults filled in
 	params  sstable.Params
 	sumPool sync.Pool // of *fingerprint.State
@@ -60,6 +60,35 @@ type DB struct {
 	metrics metrics
 }
 
+// A folder is the open folder of a database. What is done in it is done in that one, even if it was renamed or another took its name.
+// The DB holds it, and so does every table, whose file may be removed after the DB was closed.
+type folder struct {
+	vfs.Root
+	refs atomic.Int32
+}
+
+func openFolder(fsys vfs.FS, path string) (*folder, error) {
+	root, err := fsys.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{Root: root}
+	f.refs.Store(1)
+	return f, nil
+}
+
+func (f *folder) retain() *folder {
+	f.refs.Add(1)
+	return f
+}
+
+func (f *folder) release() error {
+	if f.refs.Add(-1) > 0 {
+		return nil
+	}
+	return f.Close()
+}
+
 // Path returns the path that the database was opened with.
 func (db *DB) Path() string { return db.path }
 
@@ -69,8 +98,6 @@ func (db *DB) now() time.Time {
 	}
 	return time.Now()
 }
-
-func (db *DB) file(name string) string { return filepath.Join(db.path, name) }
 
 // writable returns why the database takes no writes, or nil.
 func (db *DB) writable() error {
@@ -209,7 +236,7 @@ func (db *DB) startLogLocked() error {
 		return nil
 	}
 	number := db.allocFile()
-	w, err := wal.Create(db.fs, db.file(logName(number)), wal.Header{Database: db.uuid, Number: number})
+	w, err := wal.Create(db.dir, logName(number), wal.Header{Database: db.uuid, Number: number})
 	if err == nil {
 		_, err = w.Append(encodeLogStart(db.newestLog.Number))
 	}
@@ -316,6 +343,9 @@ func (db *DB) release() error {
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())
+	}
+	if db.dir != nil {
+		errs = append(errs, db.dir.release())
 	}
 	return errors.Join(errs...)
 }

@@ -109,7 +109,7 @@ func (db *DB) flush(m *memtable) error {
 		return errors.Join(err, discard(t))
 	}
 	for _, number := range m.logs {
-		if err := db.fs.Remove(db.file(logName(number))); err != nil { // the next Open removes it
+		if err := db.dir.Remove(logName(number)); err != nil { // the next Open removes it
 			db.log.Warn("removing a log that is no longer needed", "path", db.path, "err", err)
 		}
 	}
@@ -215,13 +215,22 @@ func (db *DB) publishFlush(m *memtable, t *table, docs []*memDoc) error {
 	return old.unref()
 }
 
-// apply commits an edit of the catalog, with the next file number. The caller holds publishMu.
+// apply commits an edit of the catalog, with the next file number, and gives the files of new tables their names. The caller holds
+// publishMu.
+//
+// A table is written under a temporary name. Until the catalog lists it, whoever opens the database next may remove the file; from
+// then on that opener gives it its name, if this process can't.
 func (db *DB) apply(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile = new(db.nextFile)
 	db.mu.Unlock()
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
+	}
+	for _, t := range e.AddTables {
+		if err := db.dir.Rename(newTableName(t.Number), tableName(t.Number)); err != nil {
+			db.log.Warn("giving a table its name", "path", db.path, "err", err)
+		}
 	}
 	return nil
 }
@@ -230,17 +239,16 @@ func (db *DB) apply(e catalog.Edit) error {
 // removed.
 func (db *DB) writeTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*table, error) {
 	number := db.allocFile()
-	name := tableName(number)
-	info, err := writeTableFile(db.fs, db.file(name), db.params, o, fill)
+	info, err := writeTableFile(db.dir, newTableName(number), db.params, o, fill)
 	if err == nil {
-		err = db.fs.SyncDir(db.path)
+		err = db.dir.SyncDir(".")
 	}
 	var t *table
 	if err == nil {
-		t, err = db.openTable(tableMeta(number, info))
+		t, err = db.openTable(tableMeta(number, info), newTableName(number))
 	}
 	if err != nil {
-		return nil, errors.Join(err, removeIfThere(db.fs, db.file(name)))
+		return nil, errors.Join(err, removeIfThere(db.dir, newTableName(number)))
 	}
 	return t, nil
 }
@@ -289,16 +297,15 @@ func discard(t *table) error {
 	if t == nil {
 		return nil
 	}
-	return t.Close()
+	return t.drop(false)
 }
 
 // drop closes a table that was not published (nil for none), and removes its file if the catalog is known not to list it.
 func (db *DB) drop(t *table) error {
-	err := discard(t)
-	if t != nil && db.failed.Load() == nil {
-		err = errors.Join(err, removeIfThere(db.fs, db.file(t.name)))
+	if t == nil {
+		return nil
 	}
-	return err
+	return t.drop(db.failed.Load() == nil)
 }
 
 func removeIfThere(fs vfs.FS, path string) error {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,24 +100,29 @@ func (s *Snapshot) stats() (Stats, error) {
 		}
 	}
 	st.Documents += st.Memtable
-	return st, db.addFileSizes(&st)
+	err := db.eachFile(func(name string, size int64) {
+		if _, sst := fileNumber(name, ".sst"); !sst {
+			st.DiskBytes += size
+		}
+		if strings.HasSuffix(name, orphanSuffix) {
+			st.Orphans = append(st.Orphans, OrphanStats{name, size})
+		}
+	})
+	return st, err
 }
 
-// addFileSizes adds the files that are no tables to the size on disk.
-func (db *DB) addFileSizes(st *Stats) error {
-	if db.cat == nil {
+// eachFile calls f for every file in the database's folder.
+func (db *DB) eachFile(f func(name string, size int64)) error {
+	if db.dir == nil {
 		return nil
 	}
-	names, err := db.fs.List(db.path)
+	names, err := db.dir.List(".")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if _, sst := fileNumber(name, ".sst"); sst {
-			continue
-		}
-		if info, err := db.fs.Stat(db.file(name)); err == nil { // else it has just been removed
-			st.DiskBytes += info.Size
+		if info, err := db.dir.Stat(name); err == nil { // else it has just been removed
+			f(name, info.Size)
 		}
 	}
 	return nil
@@ -157,6 +163,14 @@ func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, 
 		r.Bytes += p.meta.Size
 	}
 	r.Problems = append(r.Problems, s.duplicateIDs(ctx)...)
+	err = s.db.eachFile(func(name string, size int64) {
+		if strings.HasSuffix(name, orphanSuffix) {
+			r.Orphans = append(r.Orphans, OrphanStats{name, size})
+		}
+	})
+	if err != nil {
+		return r, err
+	}
 	for _, m := range s.mems { // their logs were verified as they were read
 		for _, d := range m.docs {
 			if s.memAlive(d) {

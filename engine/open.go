@@ -236,10 +236,12 @@ func create(path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db := newDB(path, o)
-	if err := db.takeLock(); err != nil {
+	if db.dir, err = openFolder(o.fs, path); err != nil {
 		return nil, err
 	}
-	err = db.createCatalog(params)
+	if err = db.takeLock(); err == nil {
+		err = db.createCatalog(params)
+	}
 	if err == nil {
 		err = db.openCatalog()
 	}
@@ -285,7 +287,7 @@ func (db *DB) createCatalog(params sstable.Params) error {
 	if db.opts.TTL > 0 {
 		s.Options[ttlOption] = db.opts.TTL.String()
 	}
-	if err := catalog.Create(db.fs, db.file(catalogName), s); err != nil {
+	if err := catalog.Create(db.dir, catalogName, s); err != nil {
 		return fmt.Errorf("creating the catalog: %w", err)
 	}
 	return nil
@@ -293,12 +295,12 @@ func (db *DB) createCatalog(params sstable.Params) error {
 
 // takeLock takes the lock that keeps a writer alone. Readers share it, if there is one: a copy of a database may lack it.
 func (db *DB) takeLock() error {
-	take := db.fs.Lock
+	take := db.dir.Lock
 	if db.opts.ReadOnly {
-		take = db.fs.RLock
+		take = db.dir.RLock
 	}
 	var locked *vfs.LockedError
-	lock, err := take(db.file(lockName))
+	lock, err := take(lockName)
 	switch {
 	case db.opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -315,10 +317,13 @@ func (db *DB) takeLock() error {
 
 func open(path string, o Options) (*DB, error) {
 	db := newDB(path, o)
-	if err := db.takeLock(); err != nil {
+	var err error
+	if db.dir, err = openFolder(o.fs, path); err != nil {
 		return nil, err
 	}
-	err := db.openCatalog()
+	if err = db.takeLock(); err == nil {
+		err = db.openCatalog()
+	}
 	if err == nil {
 		err = db.checkParams(o)
 	}
@@ -350,9 +355,9 @@ func (db *DB) start() {
 
 // openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and replays the logs.
 func (db *DB) openCatalog() error {
-	cat, s, err := catalog.Open(db.fs, db.file(catalogName), catalog.Options{ReadOnly: db.opts.ReadOnly})
+	cat, s, err := catalog.Open(db.dir, catalogName, catalog.Options{ReadOnly: db.opts.ReadOnly})
 	if err != nil {
-		return inFile(db.file(catalogName), catalogName, err)
+		return err
 	}
 	db.cat, db.uuid, db.nextFile = cat, s.UUID, s.NextFile
 	db.seq = s.FlushedSeq
@@ -386,10 +391,10 @@ func (db *DB) openCatalog() error {
 func (db *DB) openTables(s *catalog.State) error {
 	var parts []part
 	for _, meta := range s.Tables {
-		t, err := db.openTable(meta)
+		t, err := db.openListed(meta)
 		if err == nil {
 			if dead := s.Tombstones[meta.Number]; dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
-				err = errors.Join(t.Close(), base.Corruptf(catalogName, fmt.Sprintf("tombstones/%d", meta.Number), -1,
+				err = errors.Join(t.drop(false), base.Corruptf(catalogName, fmt.Sprintf("tombstones/%d", meta.Number), -1,
 					"document %d of %d", dead.Maximum(), meta.Docs))
 			}
 		}
@@ -416,10 +421,29 @@ func tableMeta(number uint64, info sstable.Info) catalog.Table {
 	}
 }
 
-// openTable opens a table file and checks that it is the one the catalog means.
-func (db *DB) openTable(meta catalog.Table) (*table, error) {
+// openListed opens a table that the catalog lists. Whoever published it may have been killed before it could give the file its name.
+func (db *DB) openListed(meta catalog.Table) (*table, error) {
+	name, temp := tableName(meta.Number), newTableName(meta.Number)
+	t, err := db.openTable(meta, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	if _, e := db.dir.Stat(temp); e != nil {
+		return nil, err
+	}
+	if db.opts.ReadOnly {
+		return db.openTable(meta, temp)
+	}
+	if err := db.dir.Rename(temp, name); err != nil {
+		return nil, err
+	}
+	return db.openTable(meta, name)
+}
+
+// openTable opens a table's file and checks that it is the one the catalog means.
+func (db *DB) openTable(meta catalog.Table, file string) (*table, error) {
 	name := tableName(meta.Number)
-	f, err := db.fs.Open(db.file(name))
+	f, err := db.dir.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, base.Corruptf(name, "file", -1, "missing: %w", err)
 	}
@@ -431,8 +455,7 @@ func (db *DB) openTable(meta catalog.Table) (*table, error) {
 		return nil, err
 	}
 	info := r.Info()
-	t := &table{meta: meta, name: name, Reader: r, shift: meta.MinSeq - info.MinSeq,
-		remove: func() error { return db.fs.Remove(db.file(name)) }}
+	t := &table{meta: meta, name: name, Reader: r, shift: meta.MinSeq - info.MinSeq}
 	switch {
 	case r.Params() != db.params:
 		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.params), ErrParams)
@@ -445,14 +468,15 @@ func (db *DB) openTable(meta catalog.Table) (*table, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	t.dir = db.dir.retain()
 	return t, nil
 }
 
 // tidy removes what is left of files that the catalog does not list, and returns the numbers of the logs to replay in order.
-// A table with a number that the catalog has not given out yet was finished but not published, or the catalog is an old
-// copy: it is set aside, not removed.
+// A whole table with a number that the catalog has not given out yet says that the catalog is an old copy, or that an older release
+// was killed before it published the table: it is set aside, not removed.
 func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
-	names, err := db.fs.List(db.path)
+	names, err := db.dir.List(".")
 	if err != nil {
 		return nil, err
 	}
@@ -470,6 +494,11 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 				stray = append(stray, name)
 			}
 		}
+		n, isNew := fileNumber(name, ".sst"+tempSuffix)
+		if isNew && !listed[n] || name == catalogName+catalog.TempSuffix {
+			db.nextFile = max(db.nextFile, n+1)
+			stray = append(stray, name)
+		}
 		if n, ok := fileNumber(name, ".sst"); ok && !listed[n] {
 			db.nextFile = max(db.nextFile, n+1)
 			if n >= s.NextFile && db.isTable(name) {
@@ -483,15 +512,15 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 		return logs, nil
 	}
 	// The process that made the names may have been killed before it could sync them, and what is done from here on relies on them.
-	if err := db.fs.SyncDir(db.path); err != nil {
+	if err := db.dir.SyncDir("."); err != nil {
 		return nil, err
 	}
 	for _, name := range stray {
 		if whole, ok := strings.CutSuffix(name, orphanSuffix); ok {
 			db.log.Warn("a table that the catalog does not list was set aside", "path", db.path, "file", name)
-			err = db.fs.Rename(db.file(whole), db.file(name))
+			err = db.dir.Rename(whole, name)
 		} else {
-			err = db.fs.Remove(db.file(name))
+			err = db.dir.Remove(name)
 		}
 		if err != nil {
 			return nil, err
@@ -500,12 +529,14 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 	return logs, nil
 }
 
-// orphanSuffix marks a table that was set aside.
-const orphanSuffix = ".orphan"
+const (
+	orphanSuffix = ".orphan" // marks a table that was set aside
+	tempSuffix   = ".tmp"    // marks a table that the catalog does not list yet
+)
 
 // isTable reports whether the file is a whole table.
 func (db *DB) isTable(name string) bool {
-	f, err := db.fs.Open(db.file(name))
+	f, err := db.dir.Open(name)
 	if err != nil {
 		return false
 	}

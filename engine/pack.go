@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,12 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/compaction"
-	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
 // Pack writes all visible documents into one table file at path, which Open opens as a read-only database and Ingest adds to
-// others. The file appears whole or not at all; one that is there already is ErrExists.
+// others. The file appears whole or not at all; one that is there already, at the start or at the end, is ErrExists. It is written
+// beside path, under a name that starts with a dot and ends with .tmp, which a process that is killed leaves.
 func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
 	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -33,7 +34,7 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 		return err
 	}
 	defer s.Close()
-	temp := path + ".tmp"
+	temp := packTemp(path)
 	err = s.safely(ctx, func() error {
 		inputs, err := s.packInputs()
 		if err == nil {
@@ -42,12 +43,21 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 		return err
 	})
 	if err == nil {
-		err = db.fs.Rename(temp, path)
+		if err = db.fs.RenameNew(temp, path); errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s: %w", path, ErrExists)
+		}
 	}
 	if err != nil {
 		return errors.Join(err, removeIfThere(db.fs, temp))
 	}
 	return db.fs.SyncDir(filepath.Dir(path))
+}
+
+// packTemp returns the name of a new file beside path.
+func packTemp(path string) string {
+	var random [8]byte
+	rand.Read(random[:])
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x.tmp", filepath.Base(path), random))
 }
 
 // packInputs returns what is to be merged: the tables of the snapshot and, of what is in memtables only, as in a database that was
@@ -136,10 +146,9 @@ func (db *DB) ingest(ctx context.Context, path string) error {
 		return err
 	}
 	number := db.allocFile()
-	name := tableName(number)
-	err := copyFile(db.fs, path, db.file(name))
+	err := db.copyTable(path, newTableName(number))
 	if err == nil {
-		err = db.fs.SyncDir(db.path)
+		err = db.dir.SyncDir(".")
 	}
 	var t *table
 	if err == nil {
@@ -150,16 +159,14 @@ func (db *DB) ingest(ctx context.Context, path string) error {
 			db.wakeCompact()
 			return nil
 		}
-		err = errors.Join(err, t.Close())
+		return errors.Join(err, db.drop(t))
 	}
-	if db.failed.Load() == nil {
-		err = errors.Join(err, removeIfThere(db.fs, db.file(name)))
-	}
-	return err
+	return errors.Join(err, removeIfThere(db.dir, newTableName(number)))
 }
 
-func copyFile(fsys vfs.FS, from, to string) error {
-	src, err := fsys.Open(from)
+// copyTable copies a file from anywhere into the database's folder.
+func (db *DB) copyTable(from, to string) error {
+	src, err := db.fs.Open(from)
 	if err != nil {
 		return err
 	}
@@ -168,7 +175,7 @@ func copyFile(fsys vfs.FS, from, to string) error {
 	if err != nil {
 		return err
 	}
-	dst, err := fsys.Create(to)
+	dst, err := db.dir.Create(to)
 	if err != nil {
 		return err
 	}
@@ -181,12 +188,11 @@ func copyFile(fsys vfs.FS, from, to string) error {
 
 // openForeign opens a table that came from elsewhere, after verifying all of it.
 func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
-	name := tableName(number)
-	f, err := db.fs.Open(db.file(name))
+	f, err := db.dir.Open(newTableName(number))
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.Open(f, name)
+	r, err := sstable.Open(f, tableName(number))
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +208,7 @@ func (db *DB) openForeign(ctx context.Context, number uint64) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db.openTable(meta)
+	return db.openTable(meta, newTableName(number))
 }
 
 // publishIngest makes t part of the database; the documents that it replaces are dead.

@@ -28,10 +28,9 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 		if i > 0 {
 			r.before = logs[i-1]
 		}
-		path := db.file(r.name)
-		res, err := wal.Replay(db.fs, path, wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}}, r.frame)
+		res, err := wal.Replay(db.dir, r.name, wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}}, r.frame)
 		if err != nil {
-			return inFile(path, r.name, err)
+			return err
 		}
 		if number == s.Closed.Number && res.End != s.Closed.Size {
 			return base.Corruptf(r.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", s.Closed.Size)
@@ -42,7 +41,7 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 			if res.Torn {
 				db.log.Warn("cutting the torn end of the log", "path", db.path, "file", r.name, "bytes", res.TornBytes)
 			}
-			if size, err = wal.Cut(db.fs, path, res); err != nil {
+			if size, err = wal.Cut(db.dir, r.name, res); err != nil {
 				return err
 			}
 		}
@@ -60,15 +59,6 @@ func (db *DB) replayLogs(s *catalog.State, logs []uint64) error {
 		return db.rotateLocked()
 	}
 	return nil
-}
-
-// inFile gives a corruption error about the file at path its base name, as all errors of a database have it.
-func inFile(path, name string, err error) error {
-	var c *CorruptionError
-	if errors.As(err, &c) && c.File == path {
-		c.File = name
-	}
-	return err
 }
 
 // A replay takes the frames of one log.

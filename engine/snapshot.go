@@ -274,7 +274,7 @@ func (s *Snapshot) recoverFault(before bool, err *error) {
 // blame returns the error for a fault: it names the table that is shorter than the catalog says, if one is.
 func (s *Snapshot) blame(fault error) error {
 	for _, p := range s.version.parts {
-		info, err := s.db.fs.Stat(s.db.file(p.name))
+		info, err := s.db.dir.Stat(p.name)
 		if err != nil {
 			return &CorruptionError{File: p.name, Section: "file", Offset: -1, Err: err}
 		}

@@ -54,6 +54,7 @@ type Stats struct {
 	Tables       []TableStats
 	Memtable     int64 // documents not yet in a table
 	DiskBytes    int64
+	Orphans      []OrphanStats
 	Params       Params
 	Seq          uint64 // number of the last write
 }
@@ -67,6 +68,14 @@ type TableStats struct {
 	MinTime, MaxTime    time.Time
 	IndexBytes          int64 // permuted tables
 	BytesPerFingerprint float64
+}
+
+// OrphanStats describes a whole table that lay in the database's folder but that its catalog does not list: Open sets such a file aside,
+// under a name that ends with .orphan. It comes from elsewhere, or the catalog is an old copy. Its documents can be added by Ingest; if
+// they are not needed the file can be removed.
+type OrphanStats struct {
+	Name  string
+	Bytes int64
 }
 
 // Params are the parameters a database was created with; they are the same in all its tables.
@@ -111,4 +120,5 @@ type CheckReport struct {
 	Tables, Documents int64
 	Bytes             int64
 	Problems          []error // *CorruptionError mostly; empty when all is well
+	Orphans           []OrphanStats
 }

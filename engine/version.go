@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -19,7 +22,7 @@ type table struct {
 	shift    uint64       // added to the sequence numbers in the file, modulo 2^64
 	refs     atomic.Int32 // versions that list it
 	obsolete atomic.Bool  // no longer in the catalog: remove the file with the last reference
-	remove   func() error
+	dir      *folder      // that the file lies in; nil for a single table file
 }
 
 // seqOf returns the sequence number of document doc. A table that was written before its numbers were given out, or by
@@ -53,11 +56,26 @@ func (t *table) unref() error {
 	if t.refs.Add(-1) > 0 {
 		return nil
 	}
+	return t.drop(t.obsolete.Load())
+}
+
+// drop closes a table that nobody uses, and removes its file if asked to.
+func (t *table) drop(remove bool) error {
 	err := t.Close()
-	if t.obsolete.Load() {
-		if e := t.remove(); e != nil && err == nil {
-			err = e
-		}
+	if t.dir == nil {
+		return err
+	}
+	if remove {
+		err = errors.Join(err, removeTable(t.dir, t.meta.Number))
+	}
+	return errors.Join(err, t.dir.release())
+}
+
+// removeTable removes a table's file, which may not have got its final name yet.
+func removeTable(fsys vfs.FS, number uint64) error {
+	err := fsys.Remove(tableName(number))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fsys.Remove(newTableName(number))
 	}
 	return err
 }
@@ -202,4 +220,8 @@ func (v *version) part(number uint64) *part {
 }
 
 func tableName(number uint64) string { return fmt.Sprintf("%06d.sst", number) }
-func logName(number uint64) string   { return fmt.Sprintf("%06d.wal", number) }
+
+// newTableName is what the file of a table is called until the catalog lists it.
+func newTableName(number uint64) string { return tableName(number) + tempSuffix }
+
+func logName(number uint64) string { return fmt.Sprintf("%06d.wal", number) }

@@ -217,6 +217,9 @@ func statsRows(s engine.Stats) []Row {
 		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, %.2f bytes/fingerprint",
 			plural(t.Documents, "document", "documents"), plural(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
 	}
+	for _, o := range s.Orphans {
+		rows = append(rows, Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
+	}
 	return rows
 }
 

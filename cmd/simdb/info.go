@@ -102,6 +102,10 @@ func (c *checkCmd) Run(a *app) (err error) {
 	}
 	a.say("%s: %s in %s, %s, checked in %s", c.DB, count(report.Documents, "document"), count(report.Tables, "table"),
 		progress.Bytes(report.Bytes), seconds(start))
+	for _, o := range report.Orphans {
+		a.say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
+			c.DB, o.Name, progress.Bytes(o.Bytes))
+	}
 	return c.damage(a, report.Problems)
 }
 

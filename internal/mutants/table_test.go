@@ -55,7 +55,7 @@ var mutants = []mutant{
 	},
 	{
 		"table/name not synced", "engine/flush.go",
-		"\tif err == nil {\n\t\terr = db.fs.SyncDir(db.path)\n\t}\n", "",
+		"\tif err == nil {\n\t\terr = db.dir.SyncDir(\".\")\n\t}\n", "",
 		"engine", crashes,
 	},
 	{
@@ -65,7 +65,7 @@ var mutants = []mutant{
 	},
 	{
 		"table/ingested name not synced", "engine/pack.go",
-		"\tif err == nil {\n\t\terr = db.fs.SyncDir(db.path)\n\t}\n", "",
+		"\tif err == nil {\n\t\terr = db.dir.SyncDir(\".\")\n\t}\n", "",
 		"engine", crashes,
 	},
 	{
@@ -75,7 +75,7 @@ var mutants = []mutant{
 	},
 	{
 		"pack/written in its place", "engine/pack.go",
-		"temp := path + \".tmp\"", "temp := path",
+		"temp := packTemp(path)", "temp := path",
 		"engine", crashes,
 	},
 	{
@@ -105,7 +105,7 @@ var mutants = []mutant{
 	},
 	{
 		"flush/log removed before the table is published", "engine/flush.go",
-		"if err := db.publishFlush(m, t, docs); err != nil {", "for _, n := range m.logs {\n\t\tdb.fs.Remove(db.file(logName(n)))\n\t}\n\tif err := db.publishFlush(m, t, docs); err != nil {",
+		"if err := db.publishFlush(m, t, docs); err != nil {", "for _, n := range m.logs {\n\t\tdb.dir.Remove(logName(n))\n\t}\n\tif err := db.publishFlush(m, t, docs); err != nil {",
 		"engine", crashes,
 	},
 	{
@@ -115,7 +115,7 @@ var mutants = []mutant{
 	},
 	{
 		"compaction/tables removed before the merged one is published", "engine/compact.go",
-		"edit.DropTables = append(edit.DropTables, p.meta.Number)", "edit.DropTables = append(edit.DropTables, p.meta.Number)\n\t\tdb.fs.Remove(db.file(p.name))",
+		"edit.DropTables = append(edit.DropTables, p.meta.Number)", "edit.DropTables = append(edit.DropTables, p.meta.Number)\n\t\tdb.dir.Remove(p.name)",
 		"engine", crashes,
 	},
 	{
@@ -196,7 +196,7 @@ var mutants = []mutant{
 	},
 	{
 		"open/names that were found taken for durable", "engine/open.go",
-		"if err := db.fs.SyncDir(db.path); err != nil {\n\t\treturn nil, err\n\t}\n", "",
+		"if err := db.dir.SyncDir(\".\"); err != nil {\n\t\treturn nil, err\n\t}\n", "",
 		"engine", crashes,
 	},
 	{
@@ -241,7 +241,7 @@ var mutants = []mutant{
 	},
 	{
 		"replay/torn end not cut", "engine/replay.go",
-		"if size, err = wal.Cut(db.fs, path, res); err != nil {", "if err := error(nil); err != nil {",
+		"if size, err = wal.Cut(db.dir, r.name, res); err != nil {", "if err := error(nil); err != nil {",
 		"engine", crashes,
 	},
 	// What is checked.

@@ -3,16 +3,83 @@ package vfs
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 )
 
 // Disk is the operating system's file system.
-var Disk FS = diskFS{}
+var Disk FS = disk{calls: hostCalls{}}
 
-type diskFS struct{}
+// disk is the file system of the operating system.
+type disk struct {
+	calls calls
+	root  string // the path of the directory that the calls start from, "" if they take any path
+}
+
+// calls are those of package os that are also methods of *os.Root.
+type calls interface {
+	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
+	Remove(name string) error
+	RemoveAll(name string) error
+	Rename(oldName, newName string) error
+	Link(oldName, newName string) error
+	MkdirAll(name string, perm os.FileMode) error
+	Stat(name string) (os.FileInfo, error)
+	Lstat(name string) (os.FileInfo, error)
+	OpenRoot(name string) (*os.Root, error)
+}
+
+// hostCalls are the functions of package os.
+type hostCalls struct{}
+
+func (hostCalls) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag, perm)
+}
+func (hostCalls) Remove(name string) error                     { return os.Remove(name) }
+func (hostCalls) RemoveAll(name string) error                  { return os.RemoveAll(name) }
+func (hostCalls) Rename(oldName, newName string) error         { return os.Rename(oldName, newName) }
+func (hostCalls) Link(oldName, newName string) error           { return os.Link(oldName, newName) }
+func (hostCalls) MkdirAll(name string, perm os.FileMode) error { return os.MkdirAll(name, perm) }
+func (hostCalls) Stat(name string) (os.FileInfo, error)        { return os.Stat(name) }
+func (hostCalls) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }
+func (hostCalls) OpenRoot(name string) (*os.Root, error)       { return os.OpenRoot(name) }
+
+// diskRoot is an open directory.
+type diskRoot struct {
+	disk
+	io.Closer
+}
+
+func (d disk) OpenRoot(dir string) (Root, error) {
+	r, err := d.calls.OpenRoot(dir)
+	if err != nil {
+		return nil, d.whole(err)
+	}
+	return diskRoot{disk{calls: r, root: r.Name()}, r}, nil
+}
+
+// whole gives the files that an error of an os.Root names their whole paths.
+func (d disk) whole(err error) error {
+	switch e := err.(type) {
+	case *os.PathError:
+		e.Path = d.path(e.Path)
+	case *os.LinkError:
+		e.Old, e.New = d.path(e.Old), d.path(e.New)
+	}
+	return err
+}
+
+func (d disk) path(name string) string {
+	if d.root == "" {
+		return name
+	}
+	return filepath.Join(d.root, name)
+}
 
 // errTooLarge is met only where int has 32 bits.
 var errTooLarge = errors.New("file too large for the address space")
@@ -20,47 +87,71 @@ var errTooLarge = errors.New("file too large for the address space")
 // diskFile adds what os.File lacks. Its offset is the file's end, except after Open, which never writes.
 type diskFile struct{ f *os.File }
 
-func (diskFS) Create(name string) (File, error) {
+func (d disk) Create(name string) (File, error) {
 	// O_APPEND, so that a Write after Truncate goes to the end.
-	return openDisk(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND)
+	return d.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND)
 }
 
-func (diskFS) Open(name string) (File, error) { return openDisk(name, os.O_RDONLY) }
+func (d disk) Open(name string) (File, error) { return d.open(name, os.O_RDONLY) }
 
-func (diskFS) Append(name string) (File, error) { return openDisk(name, os.O_RDWR|os.O_APPEND) }
+func (d disk) Append(name string) (File, error) { return d.open(name, os.O_RDWR|os.O_APPEND) }
 
-func openDisk(name string, flag int) (File, error) {
-	f, err := os.OpenFile(name, flag, 0o644)
+func (d disk) open(name string, flag int) (File, error) {
+	f, err := d.openFile(name, flag)
 	if err != nil {
 		return nil, err
 	}
 	return &diskFile{f: f}, nil
 }
 
-func (diskFS) Remove(name string) error { return os.Remove(name) }
+func (d disk) openFile(name string, flag int) (*os.File, error) {
+	f, err := d.calls.OpenFile(name, flag, 0o644)
+	return f, d.whole(err)
+}
 
-func (diskFS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
+func (d disk) Remove(name string) error { return d.whole(d.calls.Remove(name)) }
 
-func (diskFS) MkdirAll(dir string) error { return os.MkdirAll(dir, 0o755) }
+func (d disk) Rename(oldName, newName string) error { return d.whole(d.calls.Rename(oldName, newName)) }
 
-func (diskFS) RemoveAll(dir string) error { return os.RemoveAll(dir) }
+// RenameNew uses a call of its own where the system has one, else a hard link, which is as good but for an instant with both names.
+func (d disk) RenameNew(oldName, newName string) error {
+	if d.root == "" { // else names are not paths
+		if err := renameNew(oldName, newName); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	err := d.calls.Link(oldName, newName)
+	switch {
+	case err == nil:
+		return d.Remove(oldName)
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return d.whole(err)
+	}
+	if _, err := d.calls.Lstat(newName); err == nil {
+		return &os.LinkError{Op: "rename", Old: d.path(oldName), New: d.path(newName), Err: fs.ErrExist}
+	}
+	return d.Rename(oldName, newName)
+}
 
-func (diskFS) List(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir) // sorted
+func (d disk) MkdirAll(dir string) error { return d.whole(d.calls.MkdirAll(dir, 0o755)) }
+
+func (d disk) RemoveAll(dir string) error { return d.whole(d.calls.RemoveAll(dir)) }
+
+func (d disk) List(dir string) ([]string, error) {
+	f, err := d.openFile(dir, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names, nil
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
 }
 
-func (diskFS) Stat(name string) (Info, error) {
-	st, err := os.Stat(name)
+func (d disk) Stat(name string) (Info, error) {
+	st, err := d.calls.Stat(name)
 	if err != nil {
-		return Info{}, err
+		return Info{}, d.whole(err)
 	}
 	if st.IsDir() {
 		return Info{IsDir: true}, nil
@@ -68,20 +159,26 @@ func (diskFS) Stat(name string) (Info, error) {
 	return Info{Size: st.Size()}, nil
 }
 
-func (diskFS) SyncDir(dir string) error { return syncDir(dir) }
-
-func (diskFS) HostPath(name string) (string, error) {
-	if _, err := os.Stat(name); err != nil {
-		return "", err
+func (d disk) SyncDir(dir string) error {
+	if !syncsDirs {
+		return nil
 	}
-	return name, nil
+	f, err := d.openFile(dir, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncDir(f), f.Close())
 }
 
-func (diskFS) Commit(_ string, commit func() error) error { return commit() }
+func (d disk) HostFile(name string, flag int) (*os.File, error) {
+	return d.openFile(name, flag&^os.O_CREATE)
+}
+
+func (disk) Commit(_ string, commit func() error) error { return commit() }
 
 // Lock writes the pid only once it holds the lock, so a loser may read that of the holder before last for an instant.
-func (diskFS) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+func (d disk) Lock(name string) (io.Closer, error) {
+	f, err := d.openFile(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +190,8 @@ func (diskFS) Lock(name string) (io.Closer, error) {
 	return l, nil
 }
 
-func (diskFS) RLock(name string) (io.Closer, error) {
-	f, err := os.Open(name)
+func (d disk) RLock(name string) (io.Closer, error) {
+	f, err := d.openFile(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

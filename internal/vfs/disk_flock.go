@@ -38,18 +38,13 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
+const syncsDirs = true
+
 // syncDir takes "not supported" for done: file systems that cannot sync a directory have nothing to sync.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
+func syncDir(d *os.File) error {
+	err := d.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil
-	}
-	if e := d.Close(); err == nil {
-		err = e
+		return nil
 	}
 	return err
 }

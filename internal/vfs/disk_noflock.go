@@ -16,5 +16,7 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 	return data, func() error { return nil }, nil
 }
 
-// syncDir does nothing: these systems offer no call for it, and write names through.
-func syncDir(string) error { return nil }
+// syncsDirs is false: these systems offer no call for it, and write names through.
+const syncsDirs = false
+
+func syncDir(*os.File) error { return nil }

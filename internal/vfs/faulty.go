@@ -3,6 +3,8 @@ package vfs
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"sync"
 )
 
@@ -23,7 +25,7 @@ const (
 	OpStat
 	OpSyncDir
 	OpLock
-	OpHostPath
+	OpHostFile
 	OpCommit
 	OpCommitted
 	OpWrite
@@ -37,7 +39,7 @@ const (
 
 var opNames = map[OpKind]string{
 	OpCreate: "create", OpOpen: "open", OpAppend: "append", OpRemove: "remove", OpRename: "rename", OpMkdirAll: "mkdirall",
-	OpRemoveAll: "removeall", OpList: "list", OpStat: "stat", OpSyncDir: "syncdir", OpLock: "lock", OpHostPath: "hostpath",
+	OpRemoveAll: "removeall", OpList: "list", OpStat: "stat", OpSyncDir: "syncdir", OpLock: "lock", OpHostFile: "hostfile",
 	OpCommit: "commit", OpCommitted: "committed", OpWrite: "write", OpRead: "read", OpSync: "sync", OpTruncate: "truncate",
 	OpSize: "size", OpMmap: "mmap", OpClose: "close",
 }
@@ -53,7 +55,7 @@ func (k OpKind) String() string {
 // Changes says whether operations of the kind change the file system, or make a change durable.
 func (k OpKind) Changes() bool {
 	switch k {
-	case OpOpen, OpAppend, OpList, OpStat, OpHostPath, OpRead, OpSize, OpMmap, OpClose:
+	case OpOpen, OpAppend, OpList, OpStat, OpHostFile, OpRead, OpSize, OpMmap, OpClose:
 		return false
 	}
 	return true
@@ -82,7 +84,12 @@ func (e *ShortWrite) Unwrap() error { return e.Err }
 // Faulty passes every operation to another FS, unless a function says that it fails.
 type Faulty struct {
 	inner FS
+	dir   string // of which inner is the root, "" if of all
+	*faults
+}
 
+// faults are shared by a Faulty and its roots.
+type faults struct {
 	mu     sync.Mutex
 	n      int
 	inject func(op Op) error
@@ -94,7 +101,7 @@ type Faulty struct {
 //
 // A failed Close still closes the file. What a library does with a host file or a map is not seen.
 func NewFaulty(inner FS, inject func(op Op) error) *Faulty {
-	return &Faulty{inner: inner, inject: inject}
+	return &Faulty{inner: inner, faults: &faults{inject: inject}}
 }
 
 // SetInject replaces the deciding function.
@@ -139,6 +146,7 @@ func (y *Faulty) op(kind OpKind, name string, bytes int) error {
 	if y.inject == nil {
 		return nil
 	}
+	name = filepath.Join(y.dir, name)
 	err := y.inject(Op{Kind: kind, Name: name, N: y.n, Bytes: bytes})
 	if err != nil {
 		return fmt.Errorf("%v %s: %w", kind, name, err)
@@ -180,6 +188,32 @@ func (y *Faulty) Rename(oldName, newName string) error {
 		return err
 	}
 	return y.inner.Rename(oldName, newName)
+}
+
+// RenameNew implements FS. It is one of the operations OpRename.
+func (y *Faulty) RenameNew(oldName, newName string) error {
+	if err := y.op(OpRename, oldName, 0); err != nil {
+		return err
+	}
+	return y.inner.RenameNew(oldName, newName)
+}
+
+// OpenRoot implements FS. It is one of the operations OpOpen.
+func (y *Faulty) OpenRoot(dir string) (Root, error) {
+	if err := y.op(OpOpen, dir, 0); err != nil {
+		return nil, err
+	}
+	root, err := y.inner.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return faultyRoot{&Faulty{inner: root, dir: filepath.Join(y.dir, dir), faults: y.faults}, root}, nil
+}
+
+// faultyRoot is a directory of a Faulty.
+type faultyRoot struct {
+	*Faulty
+	io.Closer
 }
 
 // MkdirAll implements FS.
@@ -238,12 +272,12 @@ func (y *Faulty) RLock(name string) (io.Closer, error) {
 	return y.inner.RLock(name)
 }
 
-// HostPath implements FS.
-func (y *Faulty) HostPath(name string) (string, error) {
-	if err := y.op(OpHostPath, name, 0); err != nil {
-		return "", err
+// HostFile implements FS.
+func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
+	if err := y.op(OpHostFile, name, 0); err != nil {
+		return nil, err
 	}
-	return y.inner.HostPath(name)
+	return y.inner.HostFile(name, flag)
 }
 
 // Commit implements FS.

@@ -25,7 +25,7 @@ var ErrCrashed = errors.New("the machine has lost power")
 //
 // A file can be removed or renamed while it is open, as on POSIX. The root directory "." needs no creation.
 //
-// Host files (HostPath) lie in a folder on disk under names of their own; Commit reads them back.
+// Host files (HostFile) lie in a folder on disk under names of their own; Commit reads them back.
 type Mem struct {
 	hostDir string // where host files lie
 
@@ -180,11 +180,13 @@ func (m *Mem) Create(name string) (File, error) {
 	if err := m.mutate("create", name); err != nil {
 		return nil, err
 	}
+	if n, err := m.find("create", name); err == nil && n != nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: syscall.EEXIST}
+	}
 	n, err := m.create(name)
 	if err != nil {
 		return nil, err
 	}
-	n.data, n.host, n.whole = nil, "", false // the host file was a copy of what is gone now
 	return &memFile{m: m, n: n, name: name, write: true}, nil
 }
 
@@ -277,7 +279,12 @@ func (m *Mem) unlink(op, name string) error {
 }
 
 // Rename implements FS.
-func (m *Mem) Rename(oldName, newName string) error {
+func (m *Mem) Rename(oldName, newName string) error { return m.rename(oldName, newName, true) }
+
+// RenameNew implements FS.
+func (m *Mem) RenameNew(oldName, newName string) error { return m.rename(oldName, newName, false) }
+
+func (m *Mem) rename(oldName, newName string, replace bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.mutate("rename", oldName); err != nil {
@@ -295,7 +302,7 @@ func (m *Mem) Rename(oldName, newName string) error {
 	if err != nil {
 		return err
 	}
-	if old := to.children[newBase]; old != nil && (old.isDir() || n.isDir()) && old != n {
+	if old := to.children[newBase]; old != nil && (!replace || old != n && (old.isDir() || n.isDir())) {
 		return &fs.PathError{Op: "rename", Path: newName, Err: syscall.EEXIST}
 	}
 	switch {
@@ -450,7 +457,16 @@ func (l *memLock) Close() error {
 	return nil
 }
 
-// HostPath implements FS. The host file follows the file when that is renamed.
+// HostFile implements FS.
+func (m *Mem) HostFile(name string, flag int) (*os.File, error) {
+	host, err := m.HostPath(name)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenFile(host, flag&^os.O_CREATE, 0)
+}
+
+// HostPath returns the path of the file that HostFile opens. It follows the file when that is renamed.
 func (m *Mem) HostPath(name string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

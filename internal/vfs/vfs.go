@@ -26,11 +26,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 )
 
 // FS is a file system. Its methods may be called from many goroutines at once.
 type FS interface {
-	// Create makes an empty file, or empties the one there is, and opens it for reading and writing.
+	// Create makes an empty file and opens it for reading and writing. If there is something of that name, a link that leads
+	// nowhere included, it fails with fs.ErrExist: nothing is ever emptied, or written through.
 	Create(name string) (File, error)
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
@@ -40,6 +42,9 @@ type FS interface {
 	Remove(name string) error
 	// Rename moves a file, replacing a file of the new name atomically.
 	Rename(oldName, newName string) error
+	// RenameNew moves a file and fails with fs.ErrExist if there is something of the new name. On a file system that has neither such a
+	// call nor hard links it looks before it moves, which leaves an instant for others.
+	RenameNew(oldName, newName string) error
 	// MkdirAll makes a directory and its missing parents. It syncs none of them.
 	MkdirAll(dir string) error
 	// RemoveAll removes a directory with all it holds, or a file. A missing one is not an error.
@@ -57,12 +62,22 @@ type FS interface {
 	// RLock takes a shared lock of an existing file: any number may be held while nobody has the exclusive one. Otherwise it is as
 	// Lock, but writes nothing, so that a folder that may only be read is enough.
 	RLock(name string) (io.Closer, error)
-	// HostPath returns the path by which the operating system knows an existing file, for a library that opens files by itself.
-	// What is written there is seen by the FS, and durable, only after Commit.
-	HostPath(name string) (string, error)
+	// OpenRoot opens a directory as a file system of its own, whose names start in it and cannot lead out of it. It stays the same
+	// directory when it is renamed or another one takes its name.
+	OpenRoot(dir string) (Root, error)
+	// HostFile opens an existing file with the flags of os.OpenFile, for a library that wants a file of the operating system. What is
+	// written there is seen by the FS, and durable, only after Commit.
+	HostFile(name string, flag int) (*os.File, error)
 	// Commit runs commit, which changes the host file of name atomically and durably: a bbolt transaction. It is one operation:
 	// an error from it means that the change may or may not have happened.
 	Commit(name string, commit func() error) error
+}
+
+// Root is a file system within an open directory.
+type Root interface {
+	FS
+	// Close gives the directory back. Files that are open stay so.
+	io.Closer
 }
 
 // File is an open file. Write appends to what was written before through it, or, if the file was opened by Append, to its end.

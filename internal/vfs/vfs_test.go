@@ -101,8 +101,16 @@ func (s *side) do(op, name, other string, handle, n int) string {
 		return kindOf(s.fs.RemoveAll(s.path(name)))
 	case "rename":
 		return kindOf(s.fs.Rename(s.path(name), s.path(other)))
+	case "renamenew":
+		if err := s.fs.RenameNew(s.path(name), s.path(other)); err != nil { // as mkdir; TestNothingIsReplaced looks closer
+			return "error"
+		}
+		return ""
 	case "mkdir":
-		return kindOf(s.fs.MkdirAll(s.path(name)))
+		if err := s.fs.MkdirAll(s.path(name)); err != nil { // systems differ in what they call a file that is in the way
+			return "error"
+		}
+		return ""
 	case "list":
 		names, err := s.fs.List(s.path(name))
 		return fmt.Sprint(names, kindOf(err))
@@ -166,8 +174,23 @@ func doFile(f File, op string, n int) string {
 
 // TestMemIsLikeDisk runs random operations on a disk and in a memory: every outcome is the same.
 func TestMemIsLikeDisk(t *testing.T) {
+	memIsLikeDisk(t, func(fs FS, dir string) (FS, string) { return fs, dir })
+}
+
+// TestMemRootIsLikeDiskRoot does it in open directories.
+func TestMemRootIsLikeDiskRoot(t *testing.T) {
+	memIsLikeDisk(t, func(fs FS, dir string) (FS, string) {
+		root, err := fs.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root, "."
+	})
+}
+
+func memIsLikeDisk(t *testing.T, within func(fs FS, dir string) (FS, string)) {
 	ops := []string{
-		"create", "create", "open", "append", "remove", "removeall", "rename", "mkdir", "list", "stat", "syncdir", "lock", "rlock", "unlock",
+		"create", "create", "open", "append", "remove", "removeall", "rename", "renamenew", "mkdir", "list", "stat", "syncdir", "lock", "rlock", "unlock",
 		"write", "write", "write", "truncate", "sync", "read", "size", "mmap", "close",
 	}
 	names := []string{"a", "b", "dir", "dir/a", "dir/sub", "dir/sub/a", "."}
@@ -175,17 +198,23 @@ func TestMemIsLikeDisk(t *testing.T) {
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {
 		run++
-		disk := &side{fs: Disk, root: filepath.Join(parent, fmt.Sprint(run)), files: map[int]File{}, locks: map[string]io.Closer{}}
-		if err := os.Mkdir(disk.root, 0o755); err != nil {
+		dir := filepath.Join(parent, fmt.Sprint(run))
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		mem := &side{fs: NewFaulty(NewMem(parent), nil), root: "/", files: map[int]File{}, locks: map[string]io.Closer{}}
+		disk := &side{files: map[int]File{}, locks: map[string]io.Closer{}}
+		disk.fs, disk.root = within(Disk, dir)
+		mem := &side{files: map[int]File{}, locks: map[string]io.Closer{}}
+		mem.fs, mem.root = within(NewFaulty(NewMem(parent), nil), "/")
 		defer func() {
 			for _, f := range disk.files {
 				f.Close()
 			}
 			for _, l := range disk.locks {
 				l.Close()
+			}
+			if root, ok := disk.fs.(Root); ok {
+				root.Close()
 			}
 		}()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -197,7 +226,7 @@ func TestMemIsLikeDisk(t *testing.T) {
 			switch {
 			case op == "open" && isDirIn(mem, name),
 				op == "syncdir" && !isDirIn(mem, name),
-				op == "rename" && (isDirIn(mem, name) || isDirIn(mem, other)),
+				(op == "rename" || op == "renamenew") && (isDirIn(mem, name) || isDirIn(mem, other)),
 				(op == "remove" || op == "removeall") && name == ".",
 				op == "lock" && (name == "." || mem.locks[name] != nil),
 				op == "rlock" && (isDirIn(mem, name) || mem.locks[name] != nil),
@@ -395,8 +424,8 @@ func TestHostFiles(t *testing.T) {
 	if _, err := os.Stat(host); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("Discard left %s", host)
 	}
-	if _, err := fs.HostPath("none"); err == nil {
-		t.Error("host path of a missing file")
+	if _, err := fs.HostFile("none", os.O_RDWR|os.O_CREATE); err == nil {
+		t.Error("host file of a missing file")
 	}
 }
 
@@ -457,5 +486,89 @@ func TestFaultyCommit(t *testing.T) {
 		if !errors.Is(err, syscall.EIO) || ran != (kind == OpCommitted) {
 			t.Errorf("%v: %v, ran %v", kind, err, ran)
 		}
+	}
+}
+
+// TestRootStays renames an open directory and puts another in its place: what was opened stays what it was.
+func TestRootStays(t *testing.T) {
+	parent := t.TempDir()
+	dir, moved := filepath.Join(parent, "dir"), filepath.Join(parent, "moved")
+	for _, d := range []string{dir, filepath.Join(parent, "other")} {
+		if err := Disk.MkdirAll(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := Disk.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	write(t, root, "a", "one")
+	err = errors.Join(os.Rename(dir, moved), os.Rename(filepath.Join(parent, "other"), dir))
+	if err != nil {
+		t.Skip("an open directory cannot be renamed here:", err)
+	}
+	write(t, root, "b", "two")
+	lock, err := root.Lock("LOCK")
+	if err == nil {
+		err = errors.Join(root.Rename("a", "c"), root.SyncDir("."), lock.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Disk.List(moved)
+	if want := []string{"LOCK", "b", "c"}; err != nil || !slices.Equal(in, want) {
+		t.Errorf("%q, %v", in, err)
+	}
+	if in, err := Disk.List(dir); err != nil || len(in) > 0 {
+		t.Errorf("in the other directory: %q, %v", in, err)
+	}
+	if _, err := root.Create("../out"); err == nil {
+		t.Error("a name led out of the directory")
+	}
+	var path *os.PathError
+	if _, err := root.Open("none"); !errors.As(err, &path) || path.Path != filepath.Join(dir, "none") {
+		t.Errorf("the error does not name the whole path: %v", err)
+	}
+}
+
+// TestNothingIsReplaced checks that Create and RenameNew touch nothing that is there, links included.
+func TestNothingIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, Disk, at("victim"), "precious")
+	write(t, Disk, at("new"), "new")
+	for link, to := range map[string]string{"link": at("victim"), "dangling": at("nowhere")} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	root, err := Disk.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{"victim", "link", "dangling"} {
+		if _, err := Disk.Create(at(name)); !errors.Is(err, iofs.ErrExist) {
+			t.Errorf("Create of %s: %v", name, err)
+		}
+		if err := Disk.RenameNew(at("new"), at(name)); !errors.Is(err, iofs.ErrExist) {
+			t.Errorf("RenameNew to %s: %v", name, err)
+		}
+		if err := root.RenameNew("new", name); !errors.Is(err, iofs.ErrExist) {
+			t.Errorf("RenameNew to %s in a root: %v", name, err)
+		}
+	}
+	if got, _ := read(t, Disk, at("victim")); got != "precious" {
+		t.Errorf("%q", got)
+	}
+	if err := errors.Join(Disk.RenameNew(at("new"), at("two")), root.RenameNew("two", "three")); err != nil {
+		t.Error(err)
+	}
+	if got, _ := read(t, Disk, at("three")); got != "new" {
+		t.Errorf("%q", got)
+	}
+	if names, _ := Disk.List(dir); !slices.Equal(names, []string{"dangling", "link", "three", "victim"}) {
+		t.Errorf("left: %q", names)
 	}
 }

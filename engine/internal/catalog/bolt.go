@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -42,10 +43,25 @@ func boltOptions(readOnly bool) *bbolt.Options {
 	return opts
 }
 
+// An opener opens a host file for bbolt, which thinks that it opens a path.
+type opener func(path string, flag int, mode os.FileMode) (*os.File, error)
+
+// hostFile returns the opener of an existing file.
+func hostFile(fs vfs.FS, name string) opener {
+	return func(_ string, flag int, _ os.FileMode) (*os.File, error) { return fs.HostFile(name, flag) }
+}
+
+// open opens the file with bbolt.
+func (o opener) open(name string, readOnly bool) (*bbolt.DB, error) {
+	opts := boltOptions(readOnly)
+	opts.OpenFile = o
+	return bbolt.Open(name, 0o644, opts)
+}
+
 // openBolt opens the host file of the catalog called name, whose last transaction is known.
-func openBolt(host, name string, readOnly bool, txid uint64) (db *bbolt.DB, err error) {
+func openBolt(host opener, name string, readOnly bool, txid uint64) (db *bbolt.DB, err error) {
 	err = guard(name, func() (err error) {
-		db, err = bbolt.Open(host, 0o644, boltOptions(readOnly))
+		db, err = host.open(name, readOnly)
 		if err != nil {
 			return err
 		}
@@ -67,8 +83,8 @@ func openBolt(host, name string, readOnly bool, txid uint64) (db *bbolt.DB, err 
 }
 
 // writeNew fills an empty file with the records of a catalog.
-func writeNew(host string, records []record, sum digest) error {
-	db, err := bbolt.Open(host, 0o644, boltOptions(false))
+func writeNew(host opener, records []record, sum digest) error {
+	db, err := host.open("new catalog", false)
 	if err != nil {
 		return err
 	}

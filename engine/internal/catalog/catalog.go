@@ -127,7 +127,7 @@ type Catalog struct {
 }
 
 // Create makes a new catalog of that name, and returns once it is durable with its name. It fails with fs.ErrExist if there is one. What a
-// crash may leave is a file of the name with TempSuffix.
+// crash may leave is a file of the name with TempSuffix, which the next Create removes.
 func Create(fs vfs.FS, name string, s State) error {
 	if err := create(fs, name, s); err != nil {
 		return fmt.Errorf("create catalog %s: %w", name, err)
@@ -146,6 +146,9 @@ func create(fs vfs.FS, name string, s State) error {
 		return err
 	}
 	temp := name + TempSuffix
+	if err := fs.Remove(temp); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
 	f, err := fs.Create(temp)
 	if err != nil {
 		return err
@@ -153,11 +156,7 @@ func create(fs vfs.FS, name string, s State) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	host, err := fs.HostPath(temp)
-	if err != nil {
-		return err
-	}
-	if err := fs.Commit(temp, func() error { return writeNew(host, records, sum) }); err != nil {
+	if err := fs.Commit(temp, func() error { return writeNew(hostFile(fs, temp), records, sum) }); err != nil {
 		return errnoOf(err)
 	}
 	if err := fs.Rename(temp, name); err != nil {
@@ -168,10 +167,6 @@ func create(fs vfs.FS, name string, s State) error {
 
 // Open opens a catalog and returns it with what it says. A catalog that another process has open is a *vfs.LockedError.
 func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
-	host, err := fs.HostPath(name)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open catalog: %w", err)
-	}
 	tree, err := readTree(fs, name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
@@ -183,7 +178,7 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
-	db, err := openBolt(host, name, opts.ReadOnly, tree.txid)
+	db, err := openBolt(hostFile(fs, name), name, opts.ReadOnly, tree.txid)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog %s: %w", name, err)
 	}

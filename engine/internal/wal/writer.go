@@ -37,7 +37,7 @@ type Writer struct {
 	closed  bool
 }
 
-// Create makes a new log and returns once the empty log and its name are durable. It replaces a file of that name.
+// Create makes a new log and returns once the empty log and its name are durable. A file that is there already is fs.ErrExist.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	f, err := fs.Create(name)
 	if err != nil {

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFolderReplaced renames the folder of an open database and puts another database in its place: what is written goes to the one
+// that was opened, and the other stays as it is.
+func TestFolderReplaced(t *testing.T) {
+	ctx := context.Background()
+	parent := t.TempDir()
+	path, moved, other := filepath.Join(parent, "db"), filepath.Join(parent, "moved"), filepath.Join(parent, "other")
+	for _, p := range []string{path, other} {
+		db, err := Create(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, db, "in "+filepath.Base(p), 1)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := reopen(t, path)
+	if err := errors.Join(os.Rename(path, moved), os.Rename(other, path)); err != nil {
+		t.Skip("an open folder cannot be renamed here:", err)
+	}
+	before := readFolder(t, path)
+	for i := range 3 {
+		put(t, db, fmt.Sprint(i), uint64(i))
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if after := readFolder(t, path); !maps.EqualFunc(before, after, slices.Equal) {
+		t.Errorf("the other database has changed: %d files before, %d after", len(before), len(after))
+	}
+	for p, n := range map[string]int64{path: 1, moved: 4} {
+		if s, err := reopen(t, p).Stats(); err != nil || s.Documents != n {
+			t.Errorf("%s: %d documents instead of %d, %v", p, s.Documents, n, err)
+		}
+	}
+}
+
+// TestPackReplacesNothing packs to names at which there is something, also if it comes while the file is being written.
+func TestPackReplacesNothing(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	db, _ := create4test(t, nil)
+	put(t, db, "a", 1)
+	victim, packed := filepath.Join(dir, "victim"), filepath.Join(dir, "p.sst")
+	rewrite(t, victim, []byte("precious"))
+	for _, name := range []string{"p.sst.tmp", "dangling.sst"} { // the one is what a fixed name for the unfinished file would be
+		to := victim
+		if name == "dangling.sst" {
+			to = filepath.Join(dir, "nowhere")
+		}
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := db.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst"), nil); !errors.Is(err, ErrExists) {
+		t.Errorf("packing through a link that leads nowhere: %v", err)
+	}
+	late := filepath.Join(dir, "late.sst")
+	err := db.Pack(ctx, late, func(Progress) { rewrite(t, late, []byte("came meanwhile")) })
+	if !errors.Is(err, ErrExists) {
+		t.Errorf("a file that came meanwhile: %v", err)
+	}
+	got := readFolder(t, dir, "dangling.sst")
+	if string(got["victim"]) != "precious" || string(got["late.sst"]) != "came meanwhile" {
+		t.Errorf("%q, %q", got["victim"], got["late.sst"])
+	}
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"late.sst", "p.sst", "p.sst.tmp", "victim"}) {
+		t.Errorf("left: %q", names)
+	}
+}
+
+// TestLeftovers puts what a kill may leave, and an old catalog, into the folder of a database: the next open for writing removes
+// unfinished files, and a whole table that nobody lists is set aside and named.
+func TestLeftovers(t *testing.T) {
+	ctx := context.Background()
+	db, path := create4test(t, nil)
+	put(t, db, "a", 1)
+	if err := errors.Join(db.Flush(ctx), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var table []byte
+	for name, data := range readFolder(t, path) {
+		if strings.HasSuffix(name, ".sst") {
+			table = data
+		}
+	}
+	for name, data := range map[string][]byte{
+		"CATALOG.tmp": {1}, "000090.sst.tmp": table, "000091.sst.tmp": table[:10], "000092.sst": table[:10], "000093.sst": table,
+	} {
+		rewrite(t, filepath.Join(path, name), data)
+	}
+	db = reopen(t, path)
+	s, err := db.Stats()
+	if want := []OrphanStats{{Name: "000093.sst.orphan", Bytes: int64(len(table))}}; err != nil || !slices.Equal(s.Orphans, want) {
+		t.Errorf("orphans: %+v, %v", s.Orphans, err)
+	}
+	put(t, db, "b", 2)
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Sorted(maps.Keys(readFolder(t, path)))
+	for _, name := range names {
+		if strings.HasSuffix(name, tempSuffix) || name == "000092.sst" || name == "000093.sst" {
+			t.Errorf("%s is still there: %q", name, names)
+		}
+	}
+}
+
+// TestTableWithoutItsName opens a database, read-only and not, whose writer was killed after it published a table and before it gave
+// the file its name.
+func TestTableWithoutItsName(t *testing.T) {
+	path := smallDatabase(t)
+	want, err := answers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal(tables, err)
+	}
+	for _, name := range tables {
+		if err := os.Rename(name, name+tempSuffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := Open(path, &Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := db.Stats(); err != nil || len(s.Tables) != len(tables) {
+		t.Errorf("read-only: %+v, %v", s, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := answers(path); err != nil || got != want {
+		t.Fatalf("%v\n%s\nwant %s", err, got, want)
+	}
+	if again, err := filepath.Glob(filepath.Join(path, "*.sst")); err != nil || !slices.Equal(again, tables) {
+		t.Errorf("%q, %v", again, err)
+	}
+}
+
+// TestNoStrayFiles checks, at every operation of a script, that what a kill leaves is gone after the next open for writing: no orphan
+// comes to be, and no file of another kind than those that belong.
+func TestNoStrayFiles(t *testing.T) {
+	kill := func(int) []float64 { return []float64{killed} }
+	step := 2
+	if testing.Short() {
+		step = 9
+	}
+	for seed, opts := range crashWorkloads[:2] {
+		cuts(t, newScript(uint64(seed)+200, 60, opts), step, kill, func(c cut) error {
+			db, err := Open(scriptPath, c.options(c.fs))
+			if err != nil {
+				return err
+			}
+			names, err := c.fs.List(scriptPath)
+			for _, name := range names {
+				_, table := fileNumber(name, ".sst")
+				_, log := fileNumber(name, ".wal")
+				if !table && !log && name != catalogName && name != lockName {
+					err = fmt.Errorf("%s was left: %q", name, names)
+				}
+			}
+			return errors.Join(err, db.Close())
+		})
+	}
+}
+
+// TestFullDisk fills a small file system until it refuses, in every way that a database grows, makes room and goes on.
+func TestFullDisk(t *testing.T) {
+	for name, fill := range map[string]func(ctx context.Context, db *DB, path string, i int) error{
+		"put": func(ctx context.Context, db *DB, _ string, i int) error { return db.Put(ctx, fullDoc(i)) },
+		"flush": func(ctx context.Context, db *DB, _ string, i int) error {
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Flush(ctx))
+		},
+		"compact": func(ctx context.Context, db *DB, _ string, i int) error {
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Compact(ctx, nil))
+		},
+		"load": func(ctx context.Context, db *DB, _ string, i int) error {
+			l, err := db.NewLoader(ctx, LoadOptions{})
+			if err != nil {
+				return err
+			}
+			err = l.Add(fullDoc(i))
+			_, e := l.Close()
+			return errors.Join(err, e)
+		},
+		"pack": func(ctx context.Context, db *DB, path string, i int) error {
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i), nil))
+		},
+		"ingest": func(ctx context.Context, db *DB, path string, i int) error {
+			packed := fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i%2)
+			os.Remove(packed)
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { fullDisk(t, smallDisk(t), fill) })
+	}
+}
+
+func fullDoc(i int) Doc {
+	var text strings.Builder
+	for j := range 10000 {
+		fmt.Fprintf(&text, "%x ", uint32((i+1)*(j+7)*2654435761))
+	}
+	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprint: new(uint64(i))}
+}
+
+// fullDisk opens, fills and reopens a database on a full disk, some times over, with a file beside it that is removed in between.
+func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, path string, i int) error) {
+	ctx := context.Background()
+	path, ballast := filepath.Join(dir, "db"), filepath.Join(dir, "ballast")
+	i, full := 0, 0
+	var acked []string
+	rounds := 4
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
+		rewrite(t, ballast, make([]byte, 600<<10))
+		db, err := Open(path, &Options{NoSketch: true})
+		for ; err == nil && i < 2000; i++ {
+			if err = fill(ctx, db, path, i); err == nil {
+				acked = append(acked, fullDoc(i).ID)
+			}
+		}
+		if err == nil {
+			t.Fatal("the disk never got full")
+		}
+		if errors.Is(err, noSpace) || errors.Is(err, ErrFailed) {
+			full++
+		} else {
+			t.Fatal(err)
+		}
+		if db != nil {
+			db.Close() // which may fail: there is no room
+		}
+		i++
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		for _, packed := range []string{"*.sst"} {
+			left, _ := filepath.Glob(filepath.Join(dir, packed))
+			for _, name := range left {
+				os.Remove(name)
+			}
+		}
+		db, err = Open(path, &Options{NoSketch: true})
+		if err != nil {
+			t.Fatalf("after the disk was full %d times: %v", full, err)
+		}
+		for _, id := range acked {
+			if _, err := db.Lookup(ctx, id); err != nil {
+				t.Fatalf("acknowledged %s: %v", id, err)
+			}
+		}
+		keep := acked[:0]
+		for n, id := range acked { // make room, in the open that recovered
+			if n%8 == 0 {
+				keep = append(keep, id)
+			} else if err := db.Delete(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		acked = keep
+		if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		onlyItsFiles(t, path)
+	}
+	t.Logf("%d times full", full)
+}
+
+// onlyItsFiles checks that the folder of a closed database has nothing in it but tables, logs, the catalog and the lock.
+func onlyItsFiles(t *testing.T, path string) {
+	t.Helper()
+	for name := range readFolder(t, path) {
+		_, table := fileNumber(name, ".sst")
+		_, log := fileNumber(name, ".wal")
+		if !table && !log && name != catalogName && name != lockName {
+			t.Errorf("%s was left", name)
+		}
+	}
+}
