@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -32,7 +33,9 @@ func Identify(path string) (string, error) {
 			return what, err
 		}
 	}
-	if dir := filepath.Dir(path); isDatabase(dir) {
+	dir, _ := filepath.Split(path)
+	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // what ".." after a link means is not seen from the name
+	if err == nil && isDatabase(dir) {
 		return "a file of the database " + dir, nil
 	}
 	return "", nil

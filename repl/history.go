@@ -2,9 +2,12 @@ package repl
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/simdb/simdb/engine"
 )
 
 const (
@@ -43,6 +46,12 @@ func openHistory(path string) *history {
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return h
 	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return h
+	}
+	if what, err := engine.Identify(path); err != nil || what != "" {
+		return h
+	}
 	count := 0
 	if f, err := os.Open(path); err == nil {
 		sc := bufio.NewScanner(f)
@@ -56,10 +65,7 @@ func openHistory(path string) *history {
 		h.lines = h.lines[len(h.lines)-historyLines:]
 	}
 	if count > 2*historyLines {
-		tidy := path + ".new"
-		if os.WriteFile(tidy, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600) == nil && os.Rename(tidy, path) != nil {
-			os.Remove(tidy)
-		}
+		h.tidy(path)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -71,6 +77,25 @@ func openHistory(path string) *history {
 	}
 	h.file = f
 	return h
+}
+
+// tidy replaces the file by the lines that are kept.
+func (h *history) tidy(path string) {
+	path, err := filepath.EvalSymlinks(path) // a link stays one
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "history-*.tmp") // of mode 0600
+	if err != nil {
+		return
+	}
+	_, err = f.WriteString(strings.Join(h.lines, "\n") + "\n")
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
 }
 
 // append adds a line to the file.

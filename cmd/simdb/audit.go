@@ -28,6 +28,9 @@ type auditRow struct {
 	keeper int64 // whose place is still needed, -1 for none
 }
 
+// auditStart is how every line of an audit begins.
+const auditStart = `{"id":`
+
 // auditDistance is how far a document is from its keeper: of --near.
 type auditDistance struct {
 	Distance *int `json:"distance"`

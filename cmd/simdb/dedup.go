@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,31 @@ func (c *dedupCmd) auditPath() string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
 
+// claimAudit checks that the audit may be written. Where its name is made from that of -o, nothing but an earlier audit is
+// replaced: the user has not named it.
+func (c *dedupCmd) claimAudit(a *app) error {
+	path := c.auditPath()
+	if path == "" {
+		return nil
+	}
+	if err := a.outputs.Claim("--audit", path, outfile.JSONLines); err != nil || c.Audit != "" {
+		return err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(auditStart))
+	n, _ := f.ReadAt(head, 0)
+	if n > 0 && string(head[:n]) != auditStart {
+		err = fmt.Errorf("%s is there and is no audit: --audit FILE names another place for the audit, --no-audit writes none", path)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // dedup is a run of the command.
 type dedup struct {
 	a       *app
@@ -95,10 +121,8 @@ func (c *dedupCmd) Run(a *app) (err error) {
 	if _, err := newSources(c.Files); err != nil {
 		return err
 	}
-	if path := c.auditPath(); path != "" {
-		if err := a.outputs.Claim("--audit", path, outfile.JSONLines); err != nil {
-			return err
-		}
+	if err := c.claimAudit(a); err != nil {
+		return err
 	}
 	dir, err := a.tempDir()
 	if err != nil {

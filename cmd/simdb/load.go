@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -101,6 +102,11 @@ func (c *loadCmd) Run(a *app) (err error) {
 	defer l.meter.Stop()
 	if l.rejects, err = a.newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
 		return err
+	}
+	if c.Resume && l.rejects.file != nil { // of the lines that are not read again, too
+		if err := l.rejects.file.Continue(); err != nil {
+			return err
+		}
 	}
 	stats, err := l.run()
 	l.meter.Stop()
@@ -235,9 +241,14 @@ func (l *load) add(rec *input.Record) error {
 	case errors.Is(err, engine.ErrExists):
 		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Line, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
-		return l.rejects.add(&input.Issue{File: rec.File, Line: rec.Line, Reason: err.Error(), Raw: rec.Raw, Size: int64(len(rec.Raw))})
+		return l.rejects.add(&input.Issue{File: rec.File, Line: rec.Line, Reason: reason(err), Raw: rec.Raw, Size: int64(len(rec.Raw))})
 	}
 	return err
+}
+
+// reason is what is wrong with a document, without the class that the error belongs to.
+func reason(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+engine.ErrInvalid.Error())
 }
 
 // summary says what the load has done.

@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,13 +158,13 @@ func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
 // as pipes and devices are.
 func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err error) {
 	name := called(flag, path)
-	dir, base := filepath.Split(path)
+	_, base := filepath.Split(path)
 	if base == "" || base == "." || base == ".." {
 		return nil, false, fmt.Errorf("%s is a folder", name)
 	}
 	link, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, g.lookFolder(name, filepath.Clean(dir), path)
+		return nil, false, g.lookFolder(name, path)
 	}
 	if err == nil {
 		info, err = os.Stat(path)
@@ -207,22 +208,33 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 		return nil, false, fmt.Errorf("%s is %s, which is not overwritten", name, what)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0) // to replace it needs no more than its folder; its owner may not want that
+	if err == nil {
+		err = errors.Join(f.Close(), writable(folder(path)))
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
 	}
-	return info, false, f.Close()
+	return info, false, nil
+}
+
+// folder is where a file is. The name is left as it is: what ".." means after a symbolic link only the system knows.
+func folder(path string) string {
+	dir, _ := filepath.Split(path)
+	return cmp.Or(dir, ".")
 }
 
 // lookFolder checks that a new file may be made in a folder.
-func (g *Guard) lookFolder(name, dir, path string) error {
-	st, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no folder %s", name, dir)
-	case err != nil:
+func (g *Guard) lookFolder(name, path string) error {
+	dir := folder(path)
+	_, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no folder %s", name, filepath.Clean(dir))
+	}
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, cause(err))
-	case !st.IsDir():
-		return fmt.Errorf("%s: %s is not a folder", name, dir)
 	}
 	for _, u := range g.snapshot() { // a database that is yet to be created
 		if samePlace(u.path, path) {
@@ -273,9 +285,9 @@ func samePlace(a, b string) bool {
 	if !strings.EqualFold(x, y) {
 		return false
 	}
-	dirA, errA := os.Stat(filepath.Dir(a))
-	dirB, errB := os.Stat(filepath.Dir(b))
-	return errA == nil && errB == nil && os.SameFile(dirA, dirB) && (x == y || foldsCase(filepath.Dir(a)))
+	dirA, errA := os.Stat(folder(a))
+	dirB, errB := os.Stat(folder(b))
+	return errA == nil && errB == nil && os.SameFile(dirA, dirB) && (x == y || foldsCase(folder(a)))
 }
 
 // foldsCase says whether a folder is found under its name in another case.
@@ -325,7 +337,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	if direct {
 		w.file, err = openDirect(ctx, path)
 	} else {
-		w.file, err = os.CreateTemp(filepath.Dir(path), ".simdb-*.tmp")
+		w.file, err = os.CreateTemp(folder(path), ".simdb-*.tmp")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -143,7 +143,7 @@ func (w *Writer) publish() error {
 	if err := os.Rename(w.file.Name(), w.path); err != nil {
 		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
 	}
-	return vfs.Disk.SyncDir(filepath.Dir(w.path))
+	return vfs.Disk.SyncDir(folder(w.path))
 }
 
 // Abort drops the file; after Commit it does nothing. It may be called while another goroutine writes, to clean up
@@ -154,4 +154,39 @@ func (w *Writer) Abort() {
 	}
 	w.file.Close()
 	os.Remove(w.file.Name())
+}
+
+// Continue copies into the output what its file holds already, so that what is written comes after it. There may be none.
+func (w *Writer) Continue() error {
+	if w.file == nil || w.direct {
+		return nil
+	}
+	f, err := os.Open(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	switch compression(w.path) {
+	case "gzip":
+		if r, err = gzip.NewReader(f); errors.Is(err, io.EOF) { // it is empty
+			return nil
+		}
+	case "zstd":
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(f); err == nil {
+			defer d.Close()
+			r = d
+		}
+	}
+	if err == nil {
+		_, err = io.Copy(w, r)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: it could not be gone on with: %w", called(w.flag, w.path), cause(err))
+	}
+	return nil
 }

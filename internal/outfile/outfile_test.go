@@ -151,7 +151,8 @@ func TestClaim(t *testing.T) {
 	for _, err := range []error{
 		os.Mkdir(at("folder"), 0o777), os.Link(at("in.jsonl"), at("hard")), os.Symlink("in.jsonl", at("soft")),
 		os.Symlink("plain", at("soft2")), os.Symlink("nothing", at("dangling")), os.Symlink("/dev/null", at("null")),
-		os.Symlink(".", at("here")), os.WriteFile(at("table"), []byte("\x89SDB\r\n\x1a\n and more"), 0o666),
+		os.Symlink(".", at("here")), os.MkdirAll(at("deep/er"), 0o777), os.Symlink("deep/er", at("down")),
+		os.MkdirAll(at("db/sub"), 0o777), os.WriteFile(at("db/000001.sst"), nil, 0o666), os.Symlink("db/sub", at("inside")), os.WriteFile(at("table"), []byte("\x89SDB\r\n\x1a\n and more"), 0o666),
 	} {
 		if err != nil {
 			t.Skip(err)
@@ -168,7 +169,8 @@ func TestClaim(t *testing.T) {
 		"folder/../in.jsonl": "would overwrite an input file", "here/in.jsonl": "would overwrite an input file",
 		"soft2": "is a symbolic link", "dangling": "is a symbolic link", "folder": "is a folder", "new/": "is a folder",
 		"none/x": "there is no folder", "plain/x": "not a directory", "table": "is a table", "taken": "are the same file",
-		"here/taken": "are the same file", "./taken": "are the same file", "new.simdb": "would overwrite the database",
+		"here/taken": "are the same file", "inside/../new": "would be a file of the database",
+		"down/../../taken": "are the same file", "down/../taken": "", "./taken": "are the same file", "new.simdb": "would overwrite the database",
 		"plain": "", "null": "", "fresh": "", "x.parquet": "cannot write Parquet", "x.jsonl.bz2": "cannot write bzip2",
 	} {
 		err := g.Claim("--audit", dir+"/"+path, JSONLines)

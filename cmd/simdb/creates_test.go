@@ -1,0 +1,76 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// changers are the functions of package os that change files.
+var changers = []string{
+	"Create", "CreateTemp", "OpenFile", "WriteFile", "Rename", "Remove", "RemoveAll", "Truncate", "Mkdir", "MkdirAll", "MkdirTemp", "Symlink",
+	"Link", "Chmod", "Chown",
+}
+
+// mayChange are the functions that may call them: for temporary files, the history, and a new database that is empty. Whatever
+// a user names is opened by outfile.Guard.
+var mayChange = []string{
+	"cmd/simdb/app.go:tempDir", "cmd/simdb/dedup_files.go:spool", "cmd/simdb/create.go:remove", "repl/history.go:openHistory", "repl/history.go:tidy",
+}
+
+// No other code of the program changes files by itself.
+func TestOnlyTheGuardOpensOutputs(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, dir := range []string{"cmd/simdb", "repl", "query"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			for _, d := range file.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				if !ok {
+					continue
+				}
+				ast.Inspect(f, func(n ast.Node) bool {
+					call, ok := n.(*ast.SelectorExpr)
+					if !ok {
+						return true
+					}
+					if pkg, ok := call.X.(*ast.Ident); ok && pkg.Name == "os" && slices.Contains(changers, call.Sel.Name) {
+						place := filepath.ToSlash(name) + ":" + f.Name.Name
+						if seen[place] = true; !slices.Contains(mayChange, place) {
+							t.Errorf("%s calls os.%s: outputs are opened by outfile.Guard", place, call.Sel.Name)
+						}
+					}
+					return true
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, place := range mayChange {
+		if !seen[place] {
+			t.Errorf("%s changes no files", place)
+		}
+	}
+}
