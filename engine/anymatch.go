@@ -73,7 +73,7 @@ type existence struct {
 	scratch sstable.Document
 }
 
-// accepts reports whether the document of an ID is another one that may be named. A veto belongs here.
+// accepts reports whether the document of an ID is another one that may be named.
 func (x *existence) accepts(id []byte) bool {
 	return string(id) != string(x.of.ID) && !x.s.allowed.has(string(id), string(x.of.ID))
 }

@@ -57,7 +57,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src}
+	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src, inPairs: idsInPairs(db)}
 	if c.Near != nil && !c.Add && src.total > 0 {
 		t.held = new(heldLines)
 	}
@@ -76,7 +76,8 @@ type matching struct {
 	rejects     *rejects
 	meter       *progress.Meter
 	sources     sources
-	held        *heldLines // nil where lines are decided one by one
+	inPairs     map[string]bool // ids that ALLOW has noted
+	held        *heldLines      // nil where lines are decided one by one
 	read, fresh int64
 }
 
@@ -114,8 +115,8 @@ func (t *matching) lines(a *app, in *input.File, out *sink) error {
 func (t *matching) line(ctx context.Context, rec *input.Record, in *input.File, out *sink) error {
 	t.read++
 	if t.held != nil {
-		if !t.hold(rec) {
-			return nil
+		if full, err := t.hold(ctx, rec); !full || err != nil {
+			return err
 		}
 		return t.release(ctx, in, out)
 	}
@@ -145,7 +146,13 @@ func (t *matching) write(raw []byte, in *input.File, out *sink) error {
 // stored then.
 func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 	by := t.c.criterion(!t.c.NoVerify)
-	_, known, err := t.db.AnyMatch(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}, by)
+	var known bool
+	var err error
+	if t.inPairs[rec.Doc.ID] {
+		known, err = t.knownBeside(ctx, rec)
+	} else {
+		_, known, err = t.db.AnyMatch(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}, by)
+	}
 	if err != nil || known || !t.c.Add {
 		return !known, err
 	}

@@ -21,15 +21,20 @@ type heldLines struct {
 	known []bool   // of each line: something in the database is like it
 }
 
-// hold keeps a record and reports whether it is time to decide.
-func (t *matching) hold(rec *input.Record) bool {
+// hold keeps a record and reports whether it is time to decide. Those in allowed pairs, which are few, are decided at once.
+func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
 	h := t.held
-	if fp, ok := t.fingerprint(rec); ok {
+	known := false
+	if t.inPairs[rec.Doc.ID] {
+		if known, err = t.knownBeside(ctx, rec); err != nil {
+			return false, err
+		}
+	} else if fp, ok := t.fingerprint(rec); ok {
 		h.fps, h.line = append(h.fps, fp), append(h.line, len(h.ends))
 	}
 	h.raw = append(h.raw, rec.Raw...)
-	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, false)
-	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes
+	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, known)
+	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
 }
 
 // release writes those of the lines held that are new. There is nothing to do where lines are decided one by one.
