@@ -146,6 +146,30 @@ func TestFirstUnorderedCount(t *testing.T) {
 	}
 }
 
+// A search allocates for what it yields, not for what it finds.
+func TestNearAllocations(t *testing.T) {
+	db := crowdedDB(t, 2, &Options{})
+	ctx := t.Context()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for what, tc := range map[string]struct {
+		most float64
+		run  func()
+	}{
+		"no match": {1, func() { collect(t, s.Near(ctx, 0x5555, 1)) }},
+		"count":    {2, func() { s.CountNear(ctx, 0, 64) }},
+		"first":    {60, func() { collect(t, s.NearFirst(ctx, 0, 64, 10)) }},
+	} {
+		tc.run()
+		if n := testing.AllocsPerRun(20, tc.run); n > tc.most+4 {
+			t.Errorf("%s: %v allocations", what, n)
+		}
+	}
+}
+
 // What does not fit into Options.Memory is ErrTooLarge, and says what to do; the first, the unordered and the count do fit.
 func TestMemory(t *testing.T) {
 	db := crowdedDB(t, 1, &Options{Memory: 1 << 10})

@@ -47,9 +47,9 @@ type nearScratch struct {
 
 // nearWant says what becomes of the hits of a Near query. The zero value keeps all.
 type nearWant struct {
-	count bool                 // they are counted, and nothing else
-	visit func(*nearHit) error // they are given to a function
-	first int                  // the first so many are kept, in order
+	count bool                // they are counted, and nothing else
+	visit func(nearHit) error // they are given to a function
+	first int                 // the first so many are kept, in order
 }
 
 var nearPool = sync.Pool{New: func() any { return new(nearScratch) }}
@@ -109,7 +109,7 @@ func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq
 	return func(yield func(Match, error) bool) {
 		sc := nearPool.Get().(*nearScratch)
 		defer sc.release()
-		sc.want.visit = func(h *nearHit) error {
+		sc.want.visit = func(h nearHit) error {
 			if !yield(h.match(), nil) {
 				return errStopped
 			}
@@ -133,20 +133,23 @@ func (s *Snapshot) CountNear(ctx context.Context, fp uint64, k int) (int64, erro
 
 // Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first, then by ID.
 func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
-	return func(yield func(Match, error) bool) {
+	return firstOf(n, func(yield func(Match, error) bool) {
 		sc := nearPool.Get().(*nearScratch)
 		defer sc.release()
 		s.yieldNear(ctx, sc, func() error { return s.nearest(ctx, fp, n, sc) }, yield)
-	}
+	})
 }
 
-// nearest leaves the n nearest visible documents in sc.hits.
+// nearest leaves the n nearest visible documents in sc.hits, and perhaps others.
 func (s *Snapshot) nearest(ctx context.Context, fp uint64, n int, sc *nearScratch) error {
 	if n < 0 {
 		return fmt.Errorf("%d nearest documents: %w", n, ErrInvalid)
 	}
+	if sc.hits = sc.hits[:0]; n == 0 {
+		return nil
+	}
 	if n <= mostFirst {
-		sc.want.first = max(n, 1)
+		sc.want.first = n
 	}
 	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
 		if err := s.near(ctx, fp, k, sc); err != nil {
@@ -156,7 +159,6 @@ func (s *Snapshot) nearest(ctx context.Context, fp uint64, n int, sc *nearScratc
 			break
 		}
 	}
-	sc.hits = ordered.Best(sc.hits, n, compareNear)
 	return nil
 }
 
@@ -209,7 +211,7 @@ func (s *Snapshot) near(ctx context.Context, fp uint64, k int, sc *nearScratch) 
 func (s *Snapshot) add(sc *nearScratch, h nearHit) error {
 	switch {
 	case sc.want.visit != nil:
-		return sc.want.visit(&h)
+		return sc.want.visit(h)
 	case sc.want.first > 0:
 		sc.limited.Add(h)
 		if last, ok := sc.limited.Last(); ok {

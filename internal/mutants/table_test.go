@@ -335,4 +335,34 @@ var mutants = []mutant{
 		"open, word = openKinds[class], word[:0]", "open, word = min(openKinds[class]+openKind(class/classMark), openSolo), word[:0]",
 		"internal/token", "^TestSplitWords$",
 	},
+	{
+		"limits/hits as far as the last that is kept dropped", "engine/near.go",
+		"int(h.Distance) > sc.far", "int(h.Distance) >= sc.far && sc.want.first > 0",
+		"engine", "^TestFirstUnorderedCount$",
+	},
+	{
+		"limits/too few documents of a group of equal fingerprints", "engine/firstpairs.go",
+		"Most: l.n + 1", "Most: l.n",
+		"engine", "^TestFirstUnorderedCount$",
+	},
+	{
+		"limits/only the first page of entries", "engine/entries.go",
+		"if err != nil || !more {", "if more = false; !more {",
+		"engine", "^TestFirstUnorderedCount$",
+	},
+	{
+		"limits/hits held without bound", "engine/near.go",
+		"case len(sc.hits) == sc.most:", "case sc.most < 0:",
+		"engine", "^TestMemory$",
+	},
+	{
+		"limits/rows held without bound", "query/window.go",
+		"x.held > most {", "most < 0 {",
+		"query", "^TestHold$",
+	},
+	{
+		"limits/a sort goes on after its context", "internal/ordered/ordered.go",
+		"if err := ctx.Err(); err != nil {", "if err := ctx.Err(); err != nil && len(items) < 0 {",
+		"internal/ordered", "^TestRunsAndLimited$",
+	},
 }
