@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -214,86 +213,5 @@ func TestMemory(t *testing.T) {
 	}
 	if n := len(collect(t, s.Entries(ctx, ""))); n < 100 {
 		t.Errorf("%d entries", n)
-	}
-}
-
-// Every query ends soon after its context, wherever it is.
-func TestQueriesStop(t *testing.T) {
-	db, err := Open(t.TempDir()+"/stop.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	documents := 300000
-	if testing.Short() {
-		documents = 100000
-	}
-	l, err := db.NewLoader(t.Context(), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(46, 47))
-	for i := range documents {
-		fp := r.Uint64()
-		if err := l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprint: &fp, Text: fmt.Sprint("document ", i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	drain := func(seq iter.Seq2[Match, error]) (err error) {
-		for _, err = range seq {
-		}
-		return err
-	}
-	entries := func(seq iter.Seq2[Entry, error]) (err error) {
-		for _, err = range seq {
-		}
-		return err
-	}
-	for what, query := range map[string]func(context.Context) error{
-		"near":              func(ctx context.Context) error { return drain(s.Near(ctx, 0, 64)) },
-		"first":             func(ctx context.Context) error { return drain(s.NearFirst(ctx, 0, 64, 20000)) },
-		"unordered":         func(ctx context.Context) error { return drain(s.NearUnordered(ctx, 0, 64)) },
-		"count":             func(ctx context.Context) error { _, err := s.CountNear(ctx, 0, 64); return err },
-		"entries":           func(ctx context.Context) error { return entries(s.Entries(ctx, "")) },
-		"unordered entries": func(ctx context.Context) error { return entries(s.EntriesUnordered(ctx, "")) },
-	} {
-		started := time.Now()
-		if err := query(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		whole := time.Since(started)
-		late := time.Duration(1 << 62) // the least of some trials: a busy machine delays some of them
-		for trial := range 8 {
-			after := whole * time.Duration(trial+1) / 10
-			ctx, cancel := context.WithTimeout(t.Context(), after)
-			started := time.Now()
-			err := query(ctx)
-			took := time.Since(started)
-			cancel()
-			if err == nil && took > after+100*time.Millisecond {
-				t.Errorf("%s ended well after %v, its context after %v", what, took, after)
-			}
-			if err != nil {
-				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Fatalf("%s: %v", what, err)
-				}
-				late = min(late, took-after)
-				if took-after > 500*time.Millisecond {
-					t.Errorf("%s went on for %v after its context of %v", what, took-after, after)
-				}
-			}
-		}
-		t.Logf("%s: %v, ends %v late at best", what, whole, late)
-		if late < 1<<62 && late > 50*time.Millisecond {
-			t.Errorf("%s goes on for %v after its context", what, late)
-		}
 	}
 }
