@@ -77,4 +77,34 @@ var writeMutants = []mutant{
 		"Seq: p.shiftSeq, ", "",
 		"engine", "^TestIngestEqualsLoad$",
 	},
+	{
+		"novel/turned away before its twin is safe", "engine/write.go",
+		"\tif err := db.settle(c); err != nil {\n\t\treturn Match{}, false, err", "\tif found {\n\t\treturn m, false, nil\n\t}\n\tif err := db.settle(c); err != nil {\n\t\treturn Match{}, false, err",
+		"engine", "^TestTurnedAwayWhenSafe$",
+	},
+	{
+		"delete/told that it is gone before that is safe", "engine/write.go",
+		"\tif err := db.settle(c); err != nil {\n\t\treturn 0, err", "\tif len(kept) == 0 {\n\t\treturn 0, nil\n\t}\n\tif err := db.settle(c); err != nil {\n\t\treturn 0, err",
+		"engine", "^TestTurnedAwayWhenSafe$",
+	},
+	{
+		"batch/visible write by write", "engine/write.go",
+		"if err := db.applyLocked(recs[i]); err != nil {\n\t\t\treturn db.fail(err)\n\t\t}\n", "if err := db.applyLocked(recs[i]); err != nil {\n\t\t\treturn db.fail(err)\n\t\t}\n\t\tdb.publishLocked(recs[i].doc.Seq)\n",
+		"engine", "^TestBatchIsVisibleAtOnce$",
+	},
+	{
+		"expiry/a microsecond early in memory", "engine/snapshot.go",
+		"d.aliveAt(s.seq) && d.Time >= s.since }", "d.aliveAt(s.seq) && d.Time > s.since }",
+		"engine", "^TestExpiryToTheMicrosecond$",
+	},
+	{
+		"expiry/a microsecond early in tables", "engine/version.go",
+		"return t >= since, err", "return t > since, err",
+		"engine", "^TestExpiryToTheMicrosecond$",
+	},
+	{
+		"expiry/tables dropped a microsecond early", "compaction/pick.go",
+		"t.MaxTime < o.Expired {", "t.MaxTime <= o.Expired {",
+		"engine", "^TestExpiryToTheMicrosecond$",
+	},
 }

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// TestTurnedAwayWhenSafe holds up the fsync of a write. Whoever is told, because of that write, that a document is not new or not
+// there, must be told no earlier than it is safe.
+func TestTurnedAwayWhenSafe(t *testing.T) {
+	ctx := context.Background()
+	novel := func(id string) func(db *DB) error {
+		return func(db *DB) error {
+			m, stored, err := db.PutNovel(ctx, Doc{ID: id, Fingerprint: ptr(7)}, Near(1))
+			if err == nil && stored != (id == "twin") {
+				err = fmt.Errorf("%s: stored %t, like %+v", id, stored, m)
+			}
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		first, second func(db *DB) error
+		safe          func(db *DB) error // what must hold after a power cut once second has returned
+	}{
+		"novel": {novel("twin"), novel("other"), func(db *DB) error {
+			_, err := db.Get(ctx, "twin")
+			return err
+		}},
+		"delete": {func(db *DB) error { return db.Delete(ctx, "old") }, func(db *DB) error {
+			if err := db.Delete(ctx, "old"); !errors.Is(err, ErrNotFound) {
+				return fmt.Errorf("the second delete: %v", err)
+			}
+			return nil
+		}, func(db *DB) error {
+			if _, err := db.Get(ctx, "old"); !errors.Is(err, ErrNotFound) {
+				return fmt.Errorf("deleted, and there again: %v", err)
+			}
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := vfs.NewMem(hostDir(t))
+			held, release := make(chan bool), make(chan bool)
+			var armed atomic.Bool
+			faulty := vfs.NewFaulty(mem, func(op vfs.Op) error {
+				if op.Kind == vfs.OpSync && strings.HasSuffix(op.Name, ".wal") && armed.CompareAndSwap(true, false) {
+					held <- true
+					<-release
+				}
+				return nil
+			})
+			db, err := Create("/x", &Options{fs: faulty, NoSketch: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, db, "old", ^uint64(0))
+			armed.Store(true)
+			first, second := make(chan error, 1), make(chan error, 1)
+			go func() { first <- c.first(db) }()
+			<-held
+			go func() { second <- c.second(db) }()
+			select {
+			case err = <-second: // too early, as the look at what is safe will show
+				second <- err
+			case <-time.After(50 * time.Millisecond):
+				close(release)
+			}
+			if err := <-second; err != nil {
+				t.Error(err)
+			}
+			after, err := Open("/x", &Options{fs: mem.CrashClone(0, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(c.safe(after), after.Close()); err != nil {
+				t.Errorf("after a power cut: %v", err)
+			}
+			select {
+			case <-release:
+			default:
+				close(release)
+			}
+			if err := errors.Join(<-first, db.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestBatchIsVisibleAtOnce replaces many documents in one batch, so that it takes a while, and looks at the first and the last.
+func TestBatchIsVisibleAtOnce(t *testing.T) {
+	ctx := context.Background()
+	const documents, rounds = 30000, 4
+	db, _ := create4test(t, &Options{NoSketch: true, NoText: true, Sync: SyncNever, DisableAutoCompaction: true})
+	ids := make([]string, documents)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i)
+	}
+	write := func(round uint64) error {
+		var b Batch
+		for _, id := range ids {
+			b.Put(Doc{ID: id, Fingerprint: &round})
+		}
+		return db.Apply(ctx, &b)
+	}
+	if err := write(0); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for round := uint64(1); round <= rounds && err == nil; round++ {
+			err = write(round)
+		}
+		done <- err
+	}()
+	for looks := 0; ; looks++ {
+		select {
+		case err := <-done:
+			t.Logf("looked %d times", looks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, errFirst := s.Lookup(ctx, ids[0])
+		last, errLast := s.Lookup(ctx, ids[documents-1])
+		if err := errors.Join(errFirst, errLast, s.Close()); err != nil || first.Fingerprint != last.Fingerprint {
+			t.Fatalf("half a batch: %v, %v, %v", first, last, err)
+		}
+	}
+}
+
+// TestExpiryToTheMicrosecond looks at documents that are as old as the time to live, and a microsecond older, in memory and in a
+// table: the first is there to every verb, the second to none.
+func TestExpiryToTheMicrosecond(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // a table that is due again and again
+	defer cancel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	opts := &Options{NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return now }}
+	for _, flushed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("flushed %t", flushed), func(t *testing.T) {
+			db, _ := create4test(t, opts)
+			store := func(id string, age time.Duration) {
+				t.Helper()
+				if err := db.Put(ctx, Doc{ID: id, Fingerprint: ptr(5), Time: now.Add(-age)}); err != nil {
+					t.Fatal(err)
+				}
+				if flushed { // a table each: one whose documents have all expired is dropped whole
+					if err := db.Flush(ctx); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			store("there", time.Hour)
+			store("gone", time.Hour+time.Microsecond)
+			check := func(when string) {
+				t.Helper()
+				equal(t, when+", entries", ids(t, db), []string{"there"})
+				equal(t, when+", near", collect(t, db.Near(ctx, 5, 0)), []Match{{ID: "there"}})
+				equal(t, when+", nearest", collect(t, db.Nearest(ctx, 5, 3)), []Match{{ID: "there"}})
+				if _, err := db.Get(ctx, "there"); err != nil {
+					t.Error(when, err)
+				}
+				if _, err := db.Get(ctx, "gone"); !errors.Is(err, ErrNotFound) {
+					t.Error(when, err)
+				}
+			}
+			check("stored")
+			if m, stored, err := db.PutNovel(ctx, Doc{ID: "new", Fingerprint: ptr(5)}, Near(0)); err != nil || stored || m.ID != "there" {
+				t.Errorf("PutNovel: %+v, %t, %v", m, stored, err)
+			}
+			if err := db.Delete(ctx, "gone"); !errors.Is(err, ErrNotFound) {
+				t.Errorf("deleting what has expired: %v", err)
+			}
+			if err := db.CompactDue(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			check("due merged")
+			if err := db.Compact(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			check("merged")
+			if st, err := db.Stats(); err != nil || st.Documents != 1 {
+				t.Errorf("%+v, %v", st, err)
+			}
+			l, err := db.NewLoader(ctx, LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			store("gone", time.Hour+time.Microsecond)
+			for id, want := range map[string]error{"there": ErrExists, "gone": nil} {
+				if err := l.Add(Doc{ID: id, Fingerprint: ptr(5)}); !errors.Is(err, want) {
+					t.Errorf("loading %s: %v", id, err)
+				}
+			}
+			if _, err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "loaded", ids(t, db), []string{"gone", "there"})
+			if err := db.Delete(ctx, "there"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
