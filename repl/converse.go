@@ -3,6 +3,7 @@ package repl
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/query"
@@ -28,6 +29,7 @@ func (s *session) converse() int {
 	}
 	s.lines = history.lines
 	var sp query.Splitter
+	var typed []string // of the statement that is not complete
 	for !s.quit {
 		prompt := promptFirst
 		if sp.Pending() {
@@ -37,6 +39,7 @@ func (s *session) converse() int {
 		switch {
 		case errors.Is(err, errAborted):
 			sp.Reset()
+			typed = nil
 			continue
 		case errors.Is(err, io.EOF):
 			s.say("")
@@ -45,14 +48,40 @@ func (s *session) converse() int {
 			s.showError(err)
 			return ExitError
 		}
-		if strings.TrimSpace(line) != "" {
-			editor.AppendHistory(line)
-			history.append(line)
-			s.lines = append(s.lines, line)
+		if typed = append(typed, line); complete(typed) {
+			for _, entry := range entries(typed) {
+				editor.AppendHistory(entry)
+				history.append(entry)
+				s.lines = append(s.lines, entry)
+			}
+			typed = nil
 		}
 		s.answerLine(&sp, line)
 	}
 	return ExitOK
+}
+
+// complete says whether lines that were typed one after the other need no other behind them.
+func complete(typed []string) bool {
+	if _, word := bareWord(typed[0]); len(typed) == 1 && (word || isDot(typed[0])) {
+		return true
+	}
+	var sp query.Splitter
+	sp.Write(strings.Join(typed, "\n") + "\n")
+	for _, ok := sp.Next(); ok; _, ok = sp.Next() {
+	}
+	return !sp.Pending()
+}
+
+// entries returns what the history keeps of lines that are complete: a statement over several lines as one. Lines that can't be
+// joined are kept one by one.
+func entries(typed []string) []string {
+	if len(typed) > 1 {
+		if line, ok := query.OneLine(strings.Join(typed, "\n")); ok {
+			typed = []string{line}
+		}
+	}
+	return slices.DeleteFunc(typed, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
 // answerLine runs what a line completes. After an error the rest of the line is dropped: it was meant for a state that

@@ -280,6 +280,12 @@ func TestHistory(t *testing.T) {
 	if e := talk(".quit"); !slices.Equal(e.history, []string{"STATS;", ".timer on", ".quit"}) {
 		t.Errorf("history %q", e.history)
 	}
+	// A statement over several lines comes back whole, without its comments; one that was given up does not.
+	talk("help", "NEAR(0x1,", "^C", "NEAR(0xff, -- all", "  3)", "", "limit 3;", "GET 'a", "b';", ".timer off")
+	want := []string{"STATS;", ".timer on", ".quit", "help", "NEAR(0xff, 3) limit 3;", "GET 'a", "b';", ".timer off", ".quit"}
+	if e := talk(".quit"); !slices.Equal(e.history, want) {
+		t.Errorf("history %q", e.history)
+	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // completionCmd is `simdb completion`.
@@ -15,9 +18,11 @@ type completionCmd struct {
 
 // Help says how to install the script.
 func (completionCmd) Help() string {
-	return `bash:  simdb completion bash > ~/.local/share/bash-completion/completions/simdb
-zsh:   simdb completion zsh > "${fpath[1]}/_simdb"
-fish:  simdb completion fish > ~/.config/fish/completions/simdb.fish`
+	return `To install the script:
+
+  bash:  simdb completion bash > ~/.local/share/bash-completion/completions/simdb
+  zsh:   simdb completion zsh > "${fpath[1]}/_simdb"
+  fish:  simdb completion fish > ~/.config/fish/completions/simdb.fish`
 }
 
 // Run writes the script.
@@ -61,9 +66,7 @@ func commands(n *kong.Node) []command {
 			if g.value = f.PlaceHolder; g.value == "" {
 				g.value = strings.ToUpper(f.Name)
 			}
-			if f.Enum != "" {
-				g.choices = strings.Split(f.Enum, ",")
-			}
+			g.choices = choices(f)
 		}
 		own = append(own, g)
 	}
@@ -75,15 +78,31 @@ func commands(n *kong.Node) []command {
 	return all
 }
 
+// choices are the values that a flag takes, nil if they are not known.
+func choices(f *kong.Flag) []string {
+	if f.Enum != "" {
+		return strings.Split(f.Enum, ",")
+	}
+	switch f.Target.Interface().(type) {
+	case rowFormat:
+		return output.Formats()
+	case input.Format:
+		return strings.Split(input.Formats, ", ")
+	}
+	return nil
+}
+
 func bash(w io.Writer, verbs []command) error {
 	var b strings.Builder
-	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n\tcase $prev in\n")
-	seen := map[string]bool{}
-	for _, v := range verbs {
+	b.WriteString("_simdb() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n\tcase ${COMP_WORDS[1]}:$prev in\n")
+	for _, v := range append(verbs[1:len(verbs):len(verbs)], command{flags: flagsOf(verbs, "shell")}, verbs[0]) {
+		verb := v.name
+		if verb == "" { // a database without the word shell, or what all commands take
+			verb = "*"
+		}
 		for _, f := range v.flags {
-			if len(f.choices) > 0 && !seen[f.name] {
-				seen[f.name] = true
-				fmt.Fprintf(&b, "\t--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", f.name, strings.Join(f.choices, " "))
+			if len(f.choices) > 0 && !strings.Contains(verb, " ") {
+				fmt.Fprintf(&b, "\t%s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", verb, f.name, strings.Join(f.choices, " "))
 			}
 		}
 	}
@@ -102,6 +121,16 @@ func bash(w io.Writer, verbs []command) error {
 	b.WriteString("\tCOMPREPLY+=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _simdb simdb\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// flagsOf returns the flags of one command.
+func flagsOf(verbs []command, name string) []flag {
+	for _, v := range verbs {
+		if v.name == name {
+			return v.flags
+		}
+	}
+	return nil
 }
 
 func flagNames(of ...command) []string {
