@@ -137,7 +137,7 @@ func (d *dedup) summary(start time.Time) {
 	if d.a.global.Quiet {
 		return
 	}
-	w := d.a.err
+	w, width := d.a.err, terminalWidth(d.a.err)
 	share := func(n int64) string {
 		if d.read == 0 {
 			return ""
@@ -145,7 +145,8 @@ func (d *dedup) summary(start time.Time) {
 		return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(d.read))
 	}
 	row := func(what string, n int64, share, note string) {
-		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, oneLine(note))
+		const notesAt = 32 // columns
+		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, wrapped(oneLine(note), notesAt, width))
 	}
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", seconds(start)))
 	if d.rejects.n > 0 {

@@ -334,6 +334,19 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 	}
 }
 
+// What is said on a terminal is broken between words.
+func TestWrapped(t *testing.T) {
+	const note = "near-duplicates; keeper and distance of each are in kept.audit.jsonl"
+	if got := wrapped(note, 32, 80); got != "near-duplicates; keeper and distance of each are\n"+strings.Repeat(" ", 32)+"in kept.audit.jsonl" {
+		t.Errorf("%q", got)
+	}
+	for _, width := range []int{0, 40, 1000} {
+		if got := wrapped(note, 32, width); got != note {
+			t.Errorf("%d: %q", width, got)
+		}
+	}
+}
+
 // A reader that goes away early is no error.
 func TestReaderGoes(t *testing.T) {
 	dir := t.TempDir()

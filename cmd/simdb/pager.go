@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -38,6 +39,40 @@ func screenRows() int {
 		h = usual
 	}
 	return max(1, h-rest)
+}
+
+// terminalWidth is how many columns a terminal has, 0 if w is none.
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// wrapped breaks a text that begins at a column of the terminal between words, so that no line is wider than width.
+func wrapped(text string, at, width int) string {
+	const least = 20 // columns, below which breaking lines helps nobody
+	if width-at < least {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used > 0 && used+1+n > width-at:
+			b.WriteString("\n" + strings.Repeat(" ", at))
+			used = 0
+		case used > 0:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
 }
 
 // started says whether something has been shown.

@@ -217,11 +217,36 @@ func TestTableWidth(t *testing.T) {
 			}
 		}
 		lines := len(rows)
-		if lines == 1 && strings.Contains(got, "│ column") {
+		if lines == 1 && (strings.Contains(got, "│ column") || strings.Contains(got, "│column")) {
 			lines = n
 		}
 		if len(rows) > 0 && strings.Count(got, "\n") != lines+4 {
 			t.Fatalf("%d lines for %d rows:\n%s", strings.Count(got, "\n"), len(rows), got)
+		}
+	}
+}
+
+// Numbers are never cut, at any width, and on 80 columns neither are the columns of a plan.
+func TestNumbersAreWhole(t *testing.T) {
+	columns := []string{"layout", "tables", "bytes", "method", "probes", "candidates", "us", "recommended"}
+	rows := [][]any{
+		{"2:1", 2, 11.57, "probes", 66, int64(565), 312.66, false},
+		{"4x4", 16, 92.61, "probes", 52, int64(1_137_504), 142.57, true},
+	}
+	for width := range 120 {
+		got := write(t, Options{Width: width + 1}, columns, rows...)
+		for _, number := range []string{"312.6600", "142.5700", "11.5700", "1137504", "565", "false"} {
+			if !strings.Contains(got, number) {
+				t.Fatalf("%s is cut at %d columns:\n%s", number, width+1, got)
+			}
+		}
+		if width+1 >= 80 && strings.Contains(got, "…") {
+			t.Fatalf("something is cut at %d columns:\n%s", width+1, got)
+		}
+		for line := range strings.Lines(got) {
+			if w := text.StringWidth(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
+				t.Fatalf("a line of %d columns at %d:\n%s", w, width+1, got)
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ type tableFormat struct {
 	rigid   []bool // it holds numbers, fingerprints or times only: cut, they would say something else
 	cells   [][]string
 	drawn   int
+	dense   bool  // no blanks beside the cells
 	hidden  int64 // rows beyond MaxRows
 }
 
@@ -133,6 +134,9 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 		style.Color.Border = text.Colors{text.Faint}
 		style.Color.Separator = text.Colors{text.Faint}
 	}
+	if f.dense {
+		style.Box.PaddingLeft, style.Box.PaddingRight = "", ""
+	}
 	t.SetStyle(style)
 	configs := make([]table.ColumnConfig, len(f.columns))
 	for i := range f.columns {
@@ -152,39 +156,73 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit cuts cells so that the table is at most Width wide: the widest columns give first, down to a common width. Rigid
-// columns give only where the others would get less than minFlexible.
+// fit makes the table at most Width wide, by what hurts least: columns of text are cut, the widest first, but not below minFlexible;
+// the blanks beside the cells go; columns of text are cut down to minCell; names of other columns are cut to what is below them.
+// Numbers, fingerprints and times are never cut, even if the table is too wide then.
 func (f *tableFormat) fit() {
+	f.dense = false
 	if f.o.Width <= 0 || len(f.columns) == 0 {
 		return
 	}
 	widths := make([]int, len(f.columns))
 	for i, c := range f.columns {
-		widths[i] = text.StringWidth(c)
-		for _, cells := range f.cells {
-			widths[i] = max(widths[i], text.StringWidth(cells[i]))
-		}
+		widths[i] = max(text.StringWidth(c), f.widest(i))
 	}
-	var flexible []int
-	total := f.o.Width - 3*len(f.columns) - 1
-	rest := total
-	for i, w := range widths {
-		if f.rigid[i] {
-			rest -= w
-		} else {
-			flexible = append(flexible, w)
-		}
+	if f.fitText(widths, f.o.Width-3*len(f.columns)-1, minFlexible) {
+		return
 	}
-	spare := len(flexible) > 0 && rest >= minFlexible*len(flexible)
-	limit := columnLimit(widths, total)
-	if spare {
-		limit = columnLimit(flexible, rest)
+	f.dense = true
+	room := f.o.Width - len(f.columns) - 1
+	if f.fitText(widths, room, minCell) {
+		return
 	}
 	for i := range f.columns {
-		if widths[i] > limit && !(spare && f.rigid[i]) {
+		if f.rigid[i] {
+			widths[i] = max(f.widest(i), minCell)
+			f.cut(i, widths[i])
+		}
+	}
+	if !f.fitText(widths, room, minCell) {
+		for i := range f.columns {
+			if !f.rigid[i] {
+				f.cut(i, minCell)
+			}
+		}
+	}
+}
+
+// widest is the width of a column's widest cell.
+func (f *tableFormat) widest(column int) int {
+	w := 0
+	for _, cells := range f.cells {
+		w = max(w, text.StringWidth(cells[column]))
+	}
+	return w
+}
+
+// fitText cuts columns of text so that all columns together are at most room wide. It does nothing, and returns false, if they would
+// have to be cut below least.
+func (f *tableFormat) fitText(widths []int, room, least int) bool {
+	var flexible []int
+	need := 0
+	for i, w := range widths {
+		if f.rigid[i] {
+			room -= w
+		} else {
+			flexible = append(flexible, w)
+			need += min(w, least)
+		}
+	}
+	if room < need {
+		return false
+	}
+	limit := columnLimit(flexible, room)
+	for i, w := range widths {
+		if !f.rigid[i] && w > limit {
 			f.cut(i, limit)
 		}
 	}
+	return true
 }
 
 // turn makes the columns of a table of one row its rows, if there are many and they don't fit beside each other: a document.
