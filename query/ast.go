@@ -20,6 +20,11 @@ type statement struct {
 	Select   *selectStmt    `parser:"| @@ ) ';'*"`
 }
 
+// queryStmt is a statement that is a query.
+type queryStmt struct {
+	Select *selectStmt `parser:"@@ ';'*"`
+}
+
 // explainPrefix is EXPLAIN [ANALYZE].
 type explainPrefix struct {
 	Word    lexer.Token `parser:"@'EXPLAIN'"`
@@ -122,10 +127,10 @@ type operand struct {
 
 // primary is one predicate, or an expression in parentheses.
 type primary struct {
-	Paren *orExpr      `parser:"( '(' @@ ')'"`
+	Call  *call        `parser:"( @@"`
+	Paren *orExpr      `parser:"| '(' @@ ')'"`
 	ID    *idPredicate `parser:"| @@"`
-	Since *sinceClause `parser:"| @@"`
-	Call  *call        `parser:"| @@ )"`
+	Since *sinceClause `parser:"| @@ )"`
 }
 
 // idPredicate compares the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE '\'].
@@ -159,9 +164,9 @@ type argument struct {
 
 // clause is one of the clauses of a selectStmt.
 type clause struct {
-	Since  *sinceClause `parser:"  @@"`
+	Limit  *lexer.Token `parser:"  'LIMIT' @( Number | Param | Named )"`
+	Since  *sinceClause `parser:"| @@"`
 	Order  []*orderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
-	Limit  *lexer.Token `parser:"| 'LIMIT' @( Number | Param | Named )"`
 	Offset *lexer.Token `parser:"| 'OFFSET' @( Number | Param | Named )"`
 	Verify *lexer.Token `parser:"| @'VERIFY'"`
 }

@@ -12,7 +12,11 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-var parser = participle.MustBuild[statement](participle.Lexer(definition{}), participle.UseLookahead(2))
+// parser reads any statement, queryParser one that starts with a predicate: it has no other forms to try before.
+var (
+	parser      = participle.MustBuild[statement](participle.Lexer(definition{}), participle.UseLookahead(2))
+	queryParser = participle.MustBuild[queryStmt](participle.Lexer(definition{}), participle.UseLookahead(2))
+)
 
 // parsed is a statement that is well-formed.
 type parsed struct {
@@ -41,7 +45,15 @@ func parse(text string) (*parsed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.stmt, err = parser.ParseFromLexer(peeking); err != nil {
+	if tokens[0].Type == tokPredicate {
+		var q *queryStmt
+		if q, err = queryParser.ParseFromLexer(peeking); err == nil {
+			p.stmt = &statement{Select: q.Select}
+		}
+	} else {
+		p.stmt, err = parser.ParseFromLexer(peeking)
+	}
+	if err != nil {
 		return nil, syntaxError(text, tokens, err)
 	}
 	p.def = statementOf(tokens[0])
