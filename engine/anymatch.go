@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/internal/kernel"
@@ -37,23 +39,24 @@ func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match
 	if by.jaccard || !d.HasFingerprint {
 		s.db.fingerprint(d, doc.Text)
 	}
-	return s.anyMatch(ctx, d, by)
+	return s.anyMatch(ctx, d, by, 1)
 }
 
-// anyMatch is AnyMatch for a document that has been fingerprinted.
-func (s *Snapshot) anyMatch(ctx context.Context, d *sstable.Document, by Criterion) (m Match, found bool, err error) {
+// novelMatches is how many matches are found, at most, for PutNovel to name the best of them.
+const novelMatches = 32
+
+// anyMatch is AnyMatch for a document that has been fingerprinted. It names the best of the first matches, so many at most.
+func (s *Snapshot) anyMatch(ctx context.Context, d *sstable.Document, by Criterion, most int) (m Match, found bool, err error) {
 	err = s.safely(ctx, func() (err error) {
-		x := &existence{s: s, ctx: ctx, by: by, of: d, stats: statsOf(ctx, new(QueryStats))}
+		x := &existence{s: s, ctx: ctx, by: by, of: d, most: most, stats: statsOf(ctx, new(QueryStats))}
 		switch {
 		case by.jaccard && len(d.Sketch) > 0:
-			found, err = x.jaccard()
+			err = x.jaccard()
 		case !by.jaccard && d.HasFingerprint:
-			found, err = x.near()
+			err = x.near()
 		}
-		if found {
-			x.stats.Matches++
-		}
-		m = x.match
+		x.stats.Matches += int64(min(x.found, 1))
+		m, found = x.best, x.found > 0
 		return errors.Join(err, ctx.Err())
 	})
 	return m, found && err == nil, err
@@ -66,7 +69,9 @@ type existence struct {
 	by    Criterion
 	of    *sstable.Document
 	stats *QueryStats
-	match Match // the document that answers it
+	most  int   // matches after which the search ends
+	found int   // matches
+	best  Match // of them
 
 	mine    shingleSet // where texts decide, once one has been compared
 	sets    *shingler
@@ -89,8 +94,18 @@ func (x *existence) named(p *part, doc uint32) (id []byte, ok bool, err error) {
 	return id, x.accepts(id), x.ctx.Err()
 }
 
-// near looks for an equal fingerprint, then for a near one.
-func (x *existence) near() (bool, error) {
+// take notes a match, and reports whether there are enough.
+func (x *existence) take(m Match) (enough bool) {
+	better := cmp.Or(cmp.Compare(m.Distance, x.best.Distance), cmp.Compare(x.best.Score, m.Score), strings.Compare(m.ID, x.best.ID)) < 0
+	if x.found == 0 || better {
+		x.best = m
+	}
+	x.found++
+	return x.found >= x.most
+}
+
+// near looks for equal fingerprints, and if there are none for near ones.
+func (x *existence) near() error {
 	sc := nearPool.Get().(*nearScratch)
 	defer sc.release()
 	parts := x.s.version.parts
@@ -103,21 +118,18 @@ func (x *existence) near() (bool, error) {
 		found, err := sstable.NearFirst(sc.readers, x.of.Fingerprint, k, &sc.group, func(i int, h sstable.Hit) (bool, error) {
 			x.stats.Candidates++
 			id, ok, err := x.named(&parts[i], h.Doc)
-			if ok && err == nil {
-				x.match = Match{ID: string(id), Distance: int(h.Distance)}
-			}
-			return ok, err
+			return ok && err == nil && x.take(Match{ID: string(id), Distance: int(h.Distance)}), err
 		})
 		if found || err != nil {
-			return found, err
+			return err
 		}
 		for _, m := range x.s.mems {
 			if x.nearMem(m, k, sc) {
-				return true, nil
+				return nil
 			}
 		}
-		if k == x.by.k {
-			return false, nil
+		if x.found > 0 || k == x.by.k {
+			return nil
 		}
 	}
 }
@@ -125,14 +137,15 @@ func (x *existence) near() (bool, error) {
 // existChunk is how much of a memtable is scanned before what is found is looked at.
 const existChunk = 4096
 
-func (x *existence) nearMem(m memSnapshot, k int, sc *nearScratch) bool {
+// nearMem is near in a memtable. It reports whether there are enough matches.
+func (x *existence) nearMem(m memSnapshot, k int, sc *nearScratch) (enough bool) {
 	for from := 0; from < len(m.fps); from += existChunk {
 		fps := m.fps[from:min(from+existChunk, len(m.fps))]
 		sc.mem = kernel.ScanFlat(sc.mem[:0], fps, x.of.Fingerprint, k)
 		x.stats.Candidates += int64(len(fps))
 		for _, i := range sc.mem {
-			if d := m.docs[m.fpDoc[from+int(i)]]; x.s.memAlive(d) && x.accepts(d.ID) {
-				x.match = Match{ID: string(d.ID), Distance: distance(x.of.Fingerprint, fps[i])}
+			d := m.docs[m.fpDoc[from+int(i)]]
+			if x.s.memAlive(d) && x.accepts(d.ID) && x.take(Match{ID: string(d.ID), Distance: distance(x.of.Fingerprint, fps[i])}) {
 				return true
 			}
 		}
@@ -140,7 +153,7 @@ func (x *existence) nearMem(m memSnapshot, k int, sc *nearScratch) bool {
 	return false
 }
 
-func (x *existence) jaccard() (bool, error) {
+func (x *existence) jaccard() error {
 	sc := jaccardPool.Get().(*jaccardScratch)
 	defer jaccardPool.Put(sc)
 	sketch, t := minhash.Sketch(x.of.Sketch), x.by.t
@@ -161,18 +174,18 @@ func (x *existence) jaccard() (bool, error) {
 		x.stats.Probes += int64(sc.table.Stats.Postings)
 		x.stats.Candidates += int64(sc.table.Stats.Candidates)
 		if found || err != nil {
-			return found, err
+			return err
 		}
 	}
 	for _, m := range x.s.mems {
-		if found, err := x.jaccardMem(m, sketch, t, sc); found || err != nil {
-			return found, err
+		if enough, err := x.jaccardMem(m, sketch, t, sc); enough || err != nil {
+			return err
 		}
 	}
-	return false, nil
+	return nil
 }
 
-func (x *existence) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, sc *jaccardScratch) (bool, error) {
+func (x *existence) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, sc *jaccardScratch) (enough bool, err error) {
 	bitmap := sketch.Bitmap()
 	x.stats.Tables++
 	for from := 0; from < len(m.bitmaps); from += existChunk {
@@ -185,8 +198,8 @@ func (x *existence) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, 
 				continue
 			}
 			if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.s.db.params.Sketch), t); ok {
-				if found, err := x.matches(d.ID, score, place{mem: d}); found || err != nil {
-					return found, err
+				if enough, err := x.matches(d.ID, score, place{mem: d}); enough || err != nil {
+					return enough, err
 				}
 			}
 		}
@@ -197,8 +210,9 @@ func (x *existence) jaccardMem(m memSnapshot, sketch minhash.Sketch, t float64, 
 	return false, nil
 }
 
-// matches decides on a document whose estimate is high enough, on the texts if the criterion asks for it.
-func (x *existence) matches(id []byte, score minhash.Score, p place) (bool, error) {
+// matches decides on a document whose estimate is high enough, on the texts if the criterion asks for it. It reports
+// whether there are enough matches.
+func (x *existence) matches(id []byte, score minhash.Score, p place) (enough bool, err error) {
 	if x.by.verified {
 		if x.sets == nil {
 			x.sets = x.s.db.shingleSets()
@@ -213,8 +227,7 @@ func (x *existence) matches(id []byte, score minhash.Score, p place) (bool, erro
 	if score.Score < x.by.t {
 		return false, nil
 	}
-	x.match = Match{ID: string(id), Score: score.Score, Error: score.Error, Exact: score.Exact}
-	return true, nil
+	return x.take(Match{ID: string(id), Score: score.Score, Error: score.Error, Exact: score.Exact}), nil
 }
 
 // AnyNear says for each fingerprint whether a visible document differs from it in at most k bits, k in 0..64. Many share one walk through
@@ -269,7 +282,7 @@ func (s *Snapshot) anyNear(ctx context.Context, fps []uint64, k int, known []boo
 		if known[i] {
 			continue
 		}
-		_, found, err := s.anyMatch(ctx, &sstable.Document{Fingerprint: fp, HasFingerprint: true}, Near(k))
+		_, found, err := s.anyMatch(ctx, &sstable.Document{Fingerprint: fp, HasFingerprint: true}, Near(k), 1)
 		if err != nil {
 			return err
 		}

@@ -145,8 +145,10 @@ func (h *history) maintain(ctx context.Context, n int) {
 		h.prune(ctx)
 	case n < 14:
 		h.deleteSeen(ctx)
-	case n < 16:
+	case n < 15:
 		h.pack(ctx)
+	case n < 16:
+		h.allow(ctx)
 	case n < 19:
 		h.ingest(ctx)
 	default:
@@ -196,6 +198,40 @@ func (h *history) deleteSeen(ctx context.Context) {
 	}
 }
 
+// allow notes some pairs, or takes some back.
+func (h *history) allow(ctx context.Context) {
+	if h.m.allowed == nil {
+		h.m.allowed = map[IDPair]bool{}
+	}
+	var pairs []IDPair
+	if all := slices.SortedFunc(maps.Keys(h.m.allowed), comparePairs); h.r.IntN(2) == 0 && len(all) > 0 {
+		for range 1 + h.r.IntN(4) {
+			pairs = append(pairs, all[h.r.IntN(len(all))])
+		}
+		h.must(h.db.Unallow(ctx, pairs...))
+		for _, p := range pairs {
+			delete(h.m.allowed, p)
+		}
+		return
+	}
+	es := h.m.sorted()
+	for range h.r.IntN(6) {
+		p := IDPair{h.id(), h.id()}
+		if e, ok := h.m.docs[p.A]; ok && h.r.IntN(4) > 0 { // with one that is like it
+			if like := h.m.near(e.Fingerprint, 6); len(like) > 0 {
+				p.B = like[h.r.IntN(len(like))].ID
+			}
+		} else if len(es) > 0 {
+			p.A = es[h.r.IntN(len(es))].ID
+		}
+		if p, err := p.ordered(); err == nil {
+			pairs = append(pairs, p)
+			h.m.allowed[p] = true
+		}
+	}
+	h.must(h.db.Allow(ctx, pairs...))
+}
+
 // pack makes a table file of the database, and looks what is in it.
 func (h *history) pack(ctx context.Context) {
 	path := fmt.Sprintf("%s-%d.sst", h.path, h.now.Load())
@@ -220,6 +256,10 @@ func (h *history) ingest(ctx context.Context) {
 		}
 		p := h.packed[h.r.IntN(len(h.packed))]
 		paths = append(paths, p.path)
+		if h.m.allowed == nil {
+			h.m.allowed = map[IDPair]bool{}
+		}
+		maps.Copy(h.m.allowed, p.m.allowed)
 		for _, e := range slices.SortedFunc(maps.Values(p.m.docs), func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) }) {
 			h.put(Doc{ID: e.ID, Time: e.Time}, e.Fingerprint, e.HasFingerprint)
 		}
@@ -250,7 +290,7 @@ func (h *history) novel(ctx context.Context) {
 	h.must(err)
 	var others []Match
 	if has {
-		others = slices.DeleteFunc(h.m.near(fp, k), func(m Match) bool { return m.ID == d.ID })
+		others = slices.DeleteFunc(h.m.near(fp, k), func(m Match) bool { return m.ID == d.ID || h.m.isAllowed(m.ID, d.ID) })
 	}
 	if stored != (len(others) == 0) || !stored && (!slices.Contains(others, m) || others[0].Distance == 0 && m.Distance > 0) {
 		h.t.Fatalf("PutNovel = %+v, %t; others %+v", m, stored, others)

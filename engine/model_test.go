@@ -24,9 +24,26 @@ type model struct {
 	docs map[string]Entry
 	seq  uint64
 	mark int64 // of a load
+
+	allowed map[IDPair]bool // the pairs, the lesser ID first; nil for none
 }
 
-func (m *model) clone() *model { return &model{maps.Clone(m.docs), m.seq, m.mark} }
+func (m *model) clone() *model {
+	return &model{maps.Clone(m.docs), m.seq, m.mark, maps.Clone(m.allowed)}
+}
+
+// isAllowed reports whether two documents are an allowed pair.
+func (m *model) isAllowed(a, b string) bool { return m.allowed[IDPair{min(a, b), max(a, b)}] }
+
+// inPair reports whether a document is in an allowed pair.
+func (m *model) inPair(id string) bool {
+	for p := range m.allowed {
+		if p.A == id || p.B == id {
+			return true
+		}
+	}
+	return false
+}
 
 func (m *model) put(id string, fp uint64, has bool) {
 	m.seq++
@@ -76,7 +93,7 @@ func (m *model) stars(k int) []Member {
 	nearest := func(keepers []Entry, e Entry) (at, d int) {
 		at, d = -1, k+1
 		for i, kp := range keepers {
-			if n := bits.OnesCount64(kp.Fingerprint ^ e.Fingerprint); n < d {
+			if n := bits.OnesCount64(kp.Fingerprint ^ e.Fingerprint); n < d && !m.isAllowed(kp.ID, e.ID) {
 				at, d = i, n
 			}
 		}
@@ -87,13 +104,15 @@ func (m *model) stars(k int) []Member {
 	joined := map[uint64]Member{} // the first document of a fingerprint decides for all
 	for _, e := range order {
 		j, ok := joined[e.Fingerprint]
-		if !ok {
+		if alone := m.inPair(e.ID); !ok || alone {
 			if j.Cluster, j.Distance = nearest(keepers, e); j.Cluster < 0 {
 				j.Cluster, j.Distance = len(keepers), 0
 				keepers = append(keepers, e)
 				clusters = append(clusters, nil)
 			}
-			joined[e.Fingerprint] = j
+			if !alone {
+				joined[e.Fingerprint] = j
+			}
 		}
 		x := Member{Keep: keepers[j.Cluster].ID == e.ID, Match: Match{ID: e.ID, Distance: j.Distance}}
 		clusters[j.Cluster] = append(clusters[j.Cluster], x)
@@ -145,6 +164,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 	t.Helper()
 	ctx := context.Background()
 	es := m.sorted()
+	equal(t, "allowed", slices.Collect(s.Allowed()), slices.SortedFunc(maps.Keys(m.allowed), comparePairs))
 	equal(t, "entries", simplify(collect(t, s.Entries(ctx, ""))), simplify(es))
 	for range 8 {
 		fp, k := r.Uint64(), r.IntN(12)

@@ -263,8 +263,9 @@ func (db *DB) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutNovel stores d unless a visible document other than its own ID matches it by the criterion; then it returns the match that
-// AnyMatch names, and false. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
+// PutNovel stores d unless a visible document other than its own ID, and other than those that Allow has noted beside it,
+// matches it by the criterion; then it returns a match and false. That is the best one, of equally good ones the one whose
+// ID is first; where more than a few dozen match, it is the best of the first of them that are found. The check and the write are one step: of two near-duplicates submitted at once exactly one is stored, and
 // the other is told which, once that one is safe. A document without fingerprint matches nothing and is stored.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (Match, bool, error) {
 	if err := db.checkCriterion(by); err != nil {
@@ -312,5 +313,5 @@ func (db *DB) anyOther(ctx context.Context, d *sstable.Document, by Criterion) (
 		return Match{}, false, err
 	}
 	defer s.Close()
-	return s.anyMatch(ctx, d, by)
+	return s.anyMatch(ctx, d, by, novelMatches)
 }
