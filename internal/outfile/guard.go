@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -110,11 +111,27 @@ func (g *Guard) Release(flag string) {
 
 // IsStdout says whether a path is standard output.
 func IsStdout(path string) bool {
+	n, ok := descriptor(path)
+	return path == "-" || ok && n == 1
+}
+
+// descriptor returns the number of an open file that has its name from the system.
+func descriptor(path string) (n int, ok bool) {
 	switch path {
-	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
-		return true
+	case "/dev/stdin":
+		return 0, true
+	case "/dev/stdout":
+		return 1, true
+	case "/dev/stderr":
+		return 2, true
 	}
-	return false
+	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		if digits, is := strings.CutPrefix(path, dir); is {
+			n, err := strconv.Atoi(digits)
+			return n, err == nil
+		}
+	}
+	return 0, false
 }
 
 // stdoutInfo describes the file that standard output was redirected to, nil if it is none.
@@ -272,10 +289,10 @@ func isDirect(info fs.FileInfo) bool {
 	return info.Mode()&(fs.ModeCharDevice|fs.ModeNamedPipe) != 0
 }
 
-// isDescriptor says whether a path is a name that the system gives to a file that is open: what is there is appended to.
+// isDescriptor says whether a path is a name that the system gives to a file that is open.
 func isDescriptor(path string) bool {
-	abs, err := filepath.Abs(path)
-	return err == nil && (strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/"))
+	_, ok := descriptor(path)
+	return ok
 }
 
 // samePlace says whether two paths that may lead to nothing name the same file in the same folder, also where the file
@@ -334,9 +351,14 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 		return nil, err
 	}
 	w := &Writer{guard: g, flag: flag, path: path, direct: direct}
-	if direct {
+	switch fd, open := descriptor(path); {
+	case open && fd == 2:
+		return stdout(os.Stderr), nil
+	case open: // to open it again would write over what others have written to it
+		w.file = os.NewFile(uintptr(fd), path)
+	case direct:
 		w.file, err = openDirect(ctx, path)
-	} else {
+	default:
 		w.file, err = os.CreateTemp(folder(path), ".simdb-*.tmp")
 	}
 	if err != nil {

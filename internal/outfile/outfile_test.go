@@ -2,6 +2,7 @@ package outfile
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -210,5 +211,30 @@ func TestEndings(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s as %s: %v, not %q", c.name, c.kind.what, err, c.want)
 		}
+	}
+}
+
+// A file that is open already is written where it stands, not from its beginning.
+func TestDescriptor(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	io.WriteString(f, "before\n")
+	path := fmt.Sprintf("/dev/fd/%d", f.Fd())
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err)
+	}
+	w, err := create(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "rows\n")
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(f.Name()); err != nil || string(b) != "before\nrows\n" {
+		t.Errorf("%q, %v", b, err)
 	}
 }
