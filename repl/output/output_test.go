@@ -357,3 +357,25 @@ func BenchmarkRow(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// On a terminal no format writes what drives it; elsewhere data are as they are.
+func TestTerminalIsNotDriven(t *testing.T) {
+	const id = "a\x1b[31m\u009b2J\u202eb"
+	for i, name := range Formats() {
+		for _, terminal := range []bool{true, false} {
+			var b strings.Builder
+			w := New(&b, []string{"id"}, Options{Format: Format(i), Terminal: terminal})
+			if err := w.Row(id); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			drives := strings.ContainsAny(b.String(), "\x1b\u009b\u202e")
+			raw := !terminal && (name == "tsv" || name == "csv" || name == "ids")
+			if drives != raw {
+				t.Errorf("%s, terminal %v: %q", name, terminal, b.String())
+			}
+		}
+	}
+}
