@@ -365,4 +365,30 @@ var mutants = []mutant{
 		"if err := ctx.Err(); err != nil {", "if err := ctx.Err(); err != nil && len(items) < 0 {",
 		"internal/ordered", "^TestRunsAndLimited$",
 	},
+	// How fingerprints are written.
+	{
+		"notation/16 digits are decimal", "internal/fptext/fptext.go",
+		"if len(s) == width && n != Decimal {", "if len(s) == width && n == Hex {",
+		"internal/fptext", "^TestRule$",
+	},
+	{
+		"notation/both in one file accepted", "cmd/simdb/internal/input/notation.go",
+		"if e.hex.line == 0 || e.decimal.line == 0 {", "if e.hex.line >= 0 {",
+		"cmd/simdb/internal/input", "^TestBothNotations$",
+	},
+	{
+		"notation/first lines delivered undecided", "cmd/simdb/internal/input/notation.go",
+		"case !f.seen.undecided() || f.headEnds:", "case len(f.head) > 0:",
+		"cmd/simdb/internal/input", "^TestBothNotationsFarApart$",
+	},
+	{
+		"list/first row taken for a header", "cmd/simdb/internal/input/list.go",
+		"if i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit) {", "if i == 0 {",
+		"cmd/simdb/internal/input", "^TestLists$",
+	},
+	{
+		"statements/progress not ended before rows", "repl/statement.go",
+		"\tb.do()\n", "",
+		"repl", "^TestProgressEndsBeforeRows$",
+	},
 }
