@@ -495,7 +495,7 @@ func (db *DB) tidy(s *catalog.State) (logs []uint64, err error) {
 			}
 		}
 		n, isNew := fileNumber(name, ".sst"+tempSuffix)
-		if isNew && !listed[n] || name == catalogName+catalog.TempSuffix {
+		if isNew || name == catalogName+catalog.TempSuffix {
 			db.nextFile = max(db.nextFile, n+1)
 			stray = append(stray, name)
 		}

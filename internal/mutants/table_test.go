@@ -3,6 +3,8 @@ package mutants
 const (
 	crashes = "^TestCrashAtEveryOperation$"
 	damages = "^TestDamagedFiles$"
+	traced  = "^TestSyncOrder$"
+	strays  = "^Test(NoStrayFiles|Leftovers|TableWithoutItsName|PackReplacesNothing|FolderReplaced)$"
 	flips   = "^Test(EveryByteFlipped|FlippedBytes|KeyRunNoticesDamage)$"
 )
 
@@ -102,6 +104,66 @@ var mutants = []mutant{
 		"database/parents that were found taken for durable", "engine/open.go",
 		"errors.Is(err, fs.ErrNotExist)})\n\t}\n", "errors.Is(err, fs.ErrNotExist)})\n\t\tif err == nil {\n\t\t\tnames = names[:len(names)-1]\n\t\t}\n\t}\n",
 		"engine", "^TestNewFolders$",
+	},
+	{
+		"disk/names not synced", "internal/vfs/disk.go",
+		"errors.Join(syncDir(f), f.Close())", "errors.Join(f.Close())",
+		"engine", traced,
+	},
+	{
+		"disk/files not synced", "internal/vfs/sync_linux.go",
+		"err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })", "_ = fd",
+		"engine", traced,
+	},
+	{
+		"disk/transactions of the catalog not synced", "engine/internal/catalog/bolt.go",
+		"NoFreelistSync: true,", "NoFreelistSync: true, NoSync: true,",
+		"engine", traced,
+	},
+	{
+		"disk/files emptied that are there", "internal/vfs/disk.go",
+		"os.O_CREATE|os.O_EXCL|os.O_APPEND", "os.O_CREATE|os.O_TRUNC|os.O_APPEND",
+		"internal/vfs", "^TestNothingIsReplaced$",
+	},
+	{
+		"table/never gets its name", "engine/flush.go",
+		"if err := db.dir.Rename(newTableName(t.Number), tableName(t.Number)); err != nil {", "if err := error(nil); err != nil {",
+		"engine", strays,
+	},
+	{
+		"open/table without its name not found", "engine/open.go",
+		"if _, e := db.dir.Stat(temp); e != nil {", "if true {",
+		"engine", strays + "|" + crashes,
+	},
+	{
+		"open/unfinished tables stay", "engine/open.go",
+		"if isNew || name ==", "if isNew && n == 0 || name ==",
+		"engine", strays,
+	},
+	{
+		"open/unfinished catalog stays", "engine/open.go",
+		"if isNew || name == catalogName+catalog.TempSuffix {", "if isNew {",
+		"engine", strays,
+	},
+	{
+		"open/whole table of unknown origin removed", "engine/open.go",
+		"if n >= s.NextFile && db.isTable(name) {", "if false {",
+		"engine", strays,
+	},
+	{
+		"pack/replaces what came meanwhile", "engine/pack.go",
+		"if err = db.fs.RenameNew(temp, path);", "if err = db.fs.Rename(temp, path);",
+		"engine", strays,
+	},
+	{
+		"pack/fixed temporary name", "engine/pack.go",
+		"temp := packTemp(path)", "temp := path + \".tmp\"",
+		"engine", strays,
+	},
+	{
+		"pack/unfinished file stays", "engine/pack.go",
+		"return errors.Join(err, removeIfThere(db.fs, temp))", "return err",
+		"engine", strays,
 	},
 	{
 		"flush/log removed before the table is published", "engine/flush.go",
