@@ -38,4 +38,10 @@ func (db *DB) overBudget(things string) error {
 	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(db.opts.Memory), hint, ErrTooLarge)
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
+// mebibytes writes a number of bytes for people.
+func mebibytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+}

@@ -66,9 +66,9 @@ const (
 // hold notes that the statement holds so many bytes more of what it has found, and fails if it may not.
 func (x *run) hold(bytes int) error {
 	x.held += int64(bytes)
-	if most := x.db.Memory(); x.held > most {
-		return fmt.Errorf("what the statement has found does not fit into the %.4g MiB that it may hold: use LIMIT or COUNT, or allow more memory (--memory, Options.Memory): %w",
-			float64(most)/(1<<20), engine.ErrTooLarge)
+	if x.held > x.db.Memory() {
+		return fmt.Errorf("what the statement has found does not fit into the memory that it may hold: use LIMIT or COUNT, "+
+			"or allow more (--memory, Options.Memory): %w", engine.ErrTooLarge)
 	}
 	return nil
 }

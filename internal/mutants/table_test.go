@@ -419,7 +419,7 @@ var mutants = []mutant{
 	},
 	{
 		"limits/rows held without bound", "query/window.go",
-		"x.held > most {", "most < 0 {",
+		"x.held > x.db.Memory() {", "x.held < 0 {",
 		"query", "^TestHold$",
 	},
 	{
