@@ -29,6 +29,8 @@ type Loader struct {
 	writing *loadChunk // becomes a table, in a goroutine that sends to written; nil if none does
 	written chan loadResult
 	tables  int // written since a compaction was asked for
+
+	published []seqRange // numbers of the documents of each table, in order; used by the goroutine that writes
 }
 
 type loadResult struct {
@@ -257,6 +259,7 @@ func (l *Loader) write(c *loadChunk) (number uint64, stats LoadStats, err error)
 		}
 	}
 	p := l.db.newPublication(t, l.o.Replace, maps.Clone(c.marks))
+	p.loaded = l.published
 	if err = p.search(l.ctx); err == nil {
 		err = p.run(l.ctx)
 	}
@@ -266,10 +269,8 @@ func (l *Loader) write(c *loadChunk) (number uint64, stats LoadStats, err error)
 	if t == nil {
 		return 0, stats, nil
 	}
-	return t.meta.Number, LoadStats{
-		Documents: int64(t.meta.Docs) - int64(p.own.GetCardinality()), Empty: int64(t.meta.Docs) - int64(t.meta.Fingerprints),
-		Replaced: int64(p.replaced), Tables: 1, Bytes: t.meta.Size,
-	}, nil
+	l.published = append(l.published, seqRange{t.meta.MinSeq, t.meta.MaxSeq})
+	return t.meta.Number, p.counts(), nil
 }
 
 // fill adds the documents of a chunk to a table until the load is cancelled.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -27,7 +28,14 @@ type publication struct {
 	killed   map[*part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
 	mem      []*memDoc                 // documents of memtables likewise
 	replaced int
+
+	loaded    []seqRange // of the tables that the same load has published, in order
+	again     int        // of replaced, those in loaded
+	againBare int        // of again, those without fingerprint
 }
+
+// A seqRange is the sequence numbers from first to last.
+type seqRange struct{ first, last uint64 }
 
 // sameID is a document of the table and one of another that have the same ID.
 type sameID struct{ doc, other uint32 }
@@ -181,11 +189,47 @@ func (p *publication) settleOne(doc uint32, old place) error {
 		p.mem = append(p.mem, old.mem)
 		return nil
 	}
+	if err := p.countAgain(old); err != nil {
+		return err
+	}
 	if p.killed[old.part] == nil {
 		p.killed[old.part] = old.part.dead.base.Clone()
 	}
 	p.killed[old.part].Add(old.doc)
 	return nil
+}
+
+// countAgain counts a replaced document of a table if the same load has stored it.
+func (p *publication) countAgain(old place) error {
+	if len(p.loaded) == 0 {
+		return nil
+	}
+	seq, err := old.seq()
+	if err != nil {
+		return err
+	}
+	i := sort.Search(len(p.loaded), func(i int) bool { return p.loaded[i].last >= seq })
+	if i < len(p.loaded) && p.loaded[i].first <= seq {
+		p.again++
+		if old.doc >= old.part.meta.Fingerprints {
+			p.againBare++
+		}
+	}
+	return nil
+}
+
+// counts returns what the table adds to the figures of a load, whose documents are those that are there.
+func (p *publication) counts() LoadStats {
+	m := p.table.meta
+	dead := int64(p.own.GetCardinality())
+	deadBare := dead
+	if m.Fingerprints > 0 {
+		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
+	}
+	return LoadStats{
+		Documents: int64(m.Docs) - dead - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
+	}
 }
 
 // commit puts the table, with the tombstones, into the catalog and installs it.

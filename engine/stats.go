@@ -108,9 +108,9 @@ type LoadOptions struct {
 
 // LoadStats is what a Loader has done.
 type LoadStats struct {
-	Documents int64 // stored
+	Documents int64 // stored, without those that later ones of the same load have replaced
 	Empty     int64 // of them, without words and so without fingerprint
-	Replaced  int64
+	Replaced  int64 // stored before, or earlier in the same load, and replaced
 	Tables    int
 	Bytes     int64 // of tables written
 }

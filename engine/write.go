@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -135,6 +136,10 @@ func checkDoc(d Doc) error {
 	}
 	if n := len(d.Text) + len(d.Fields); n > MaxTextBytes {
 		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", quoteID(d.ID), n, MaxTextBytes, ErrTooLarge)
+	}
+	// Sub stops at the longest duration, so that a time far out of range is far from what its microseconds mean.
+	if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); !d.Time.IsZero() && (off < 0 || off >= time.Microsecond) {
+		return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", quoteID(d.ID), d.Time.Year(), ErrInvalid)
 	}
 	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
 		return fmt.Errorf("document %s: fields are not a JSON object: %w", quoteID(d.ID), ErrInvalid)

@@ -107,4 +107,14 @@ var writeMutants = []mutant{
 		"t.MaxTime < o.Expired {", "t.MaxTime <= o.Expired {",
 		"engine", "^TestExpiryToTheMicrosecond$",
 	},
+	{
+		"load/documents replaced by later ones of the load counted", "engine/publish.go",
+		"int64(m.Docs) - dead - int64(p.again)", "int64(m.Docs) - dead",
+		"engine", "^TestLoadStatsAddUp$",
+	},
+	{
+		"put/times out of range taken", "engine/write.go",
+		"(off < 0 || off >= time.Microsecond) {", "off < 0 {",
+		"engine", "^TestTimeOutOfRange$",
+	},
 }
