@@ -45,7 +45,8 @@ func (s *Snapshot) CountClusters(ctx context.Context, by Criterion, o *ClusterOp
 	return clusters, members, err
 }
 
-// CountJaccard returns how many documents Jaccard yields, or JaccardVerified if the criterion, which must be one of Jaccard, is verified.
+// CountJaccard returns how many documents Jaccard yields, or JaccardVerified if the criterion,
+// which must be one of Jaccard, is verified.
 func (s *Snapshot) CountJaccard(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
 	sc := jaccardPool.Get().(*jaccardScratch)
 	defer sc.release()

@@ -12,8 +12,9 @@ import (
 // firstPage is how many entries are put in order before the first is yielded.
 const firstPage = 1024
 
-// Entries yields every visible document whose ID starts with prefix, in order of ID. It finds them page by page, each page in one
-// walk over all documents: a short first one, so that the first entries cost no sort, then as many as Options.Memory has room for.
+// Entries yields every visible document whose ID starts with prefix, in order of ID. It finds them
+// page by page, each page in one walk over all documents: a short first one, so that the first
+// entries cost no sort, then as many as Options.Memory has room for.
 func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	return s.entries(ctx, prefix, firstPage, s.db.most(2*entryBytes))
 }
@@ -57,8 +58,8 @@ type named struct {
 	place
 }
 
-// page returns the first so many visible documents whose IDs start with prefix and follow after (no ID is empty), in order of ID,
-// and whether there are more.
+// page returns the first so many visible documents whose IDs start with prefix and follow after (no
+// ID is empty), in order of ID, and whether there are more.
 func (s *Snapshot) page(ctx context.Context, prefix, after string, length int) (*ordered.Runs[named], bool, error) {
 	found := ordered.Limited[named]{Most: length, Compare: func(a, b named) int { return bytes.Compare(a.id, b.id) }}
 	err := s.each(ctx, func(p place) error {
@@ -74,7 +75,8 @@ func (s *Snapshot) page(ctx context.Context, prefix, after string, length int) (
 	return found.Sorted(ctx)
 }
 
-// EntriesUnordered is Entries as documents are found, without holding them: in no particular order, though always in the same.
+// EntriesUnordered is Entries as documents are found, without holding them: in no particular order,
+// though always in the same.
 func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := s.safely(ctx, func() error {

@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// PairsFirst yields the first n pairs of Pairs. It holds about twice as many, if n is at most 65536, however many there are.
+// PairsFirst yields the first n pairs of Pairs. It holds about twice as many, if n is at most
+// 65536, however many there are.
 func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress func(Progress)) iter.Seq2[Pair, error] {
 	if n > min(mostFirst, s.db.most(heldPairBytes)) {
 		return firstOf(n, s.Pairs(ctx, by, progress))
@@ -46,8 +47,8 @@ func compareHeld(x, y heldPair) int {
 	return c
 }
 
-// pairsLimit finds the first pairs of a join set. Groups are joined as one: of a group of equal fingerprints only the items with
-// the smallest IDs can be in any of them.
+// pairsLimit finds the first pairs of a join set. Groups are joined as one: of a group of equal
+// fingerprints only the items with the smallest IDs can be in any of them.
 type pairsLimit struct {
 	*joinSet
 	ctx   context.Context
@@ -125,7 +126,8 @@ func (l *pairsLimit) groupPair(x, y uint32, distance int) bool {
 	if l.err != nil {
 		return false
 	}
-	// In the order of the smaller ID, and then of the other: until one comes too late, as do all after it.
+	// In the order of the smaller ID, and then of the other: until one comes too late, as do all
+	// after it.
 	for left := l.n; left > 0 && len(xs) > 0 && (x == y || len(ys) > 0); {
 		if x != y && bytes.Compare(ys[0], xs[0]) < 0 {
 			xs, ys = ys, xs
@@ -144,8 +146,8 @@ func (l *pairsLimit) groupPair(x, y uint32, distance int) bool {
 	return true
 }
 
-// firstIDs returns the IDs of a group's items, in order; of a large group those of the first n+1: a pair with a later one comes
-// after n others.
+// firstIDs returns the IDs of a group's items, in order; of a large group those of the first n+1: a
+// pair with a later one comes after n others.
 func (l *pairsLimit) firstIDs(g uint32) [][]byte {
 	if ids, ok := l.small[g]; ok {
 		return ids

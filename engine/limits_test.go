@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// crowdedDB has few fingerprints and few texts, so that most documents have many ties; in tables and memtables, with deleted,
-// replaced and expired documents.
+// crowdedDB has few fingerprints and few texts, so that most documents have many ties; in tables
+// and memtables, with deleted, replaced and expired documents.
 func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 45))
@@ -69,7 +69,8 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 	}
 }
 
-// The first n of anything are those of the whole in order; what is unordered is the same set; and a count is its size.
+// The first n of anything are those of the whole in order; what is unordered is the same set; and a
+// count is its size.
 func TestFirstUnorderedCount(t *testing.T) {
 	for seed := range uint64(6) {
 		o := &Options{DisableAutoCompaction: true}
@@ -169,7 +170,8 @@ func TestNearAllocations(t *testing.T) {
 	}
 }
 
-// What does not fit into Options.Memory is ErrTooLarge, and says what to do; the first, the unordered and the count do fit.
+// What does not fit into Options.Memory is ErrTooLarge, and says what to do; the first, the
+// unordered and the count do fit.
 func TestMemory(t *testing.T) {
 	db := crowdedDB(t, 1, &Options{Memory: 1 << 10})
 	s, err := db.Snapshot()

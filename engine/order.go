@@ -12,8 +12,9 @@ import (
 // errStopped ends a search whose results are not taken any more.
 var errStopped = errors.New("stopped")
 
-// firstBatch is how many hits are put in order before the first is yielded; the others are when they are asked for. A LIMIT
-// mostly takes fewer, and of thousands of hits most of the time is that of sorting them.
+// firstBatch is how many hits are put in order before the first is yielded; the others are when
+// they are asked for. A LIMIT mostly takes fewer, and of thousands of hits most of the time is that
+// of sorting them.
 const firstBatch = 64
 
 // matchBatch is how many matches are made of hits at a time.
@@ -31,8 +32,8 @@ func firstOf[T any](n int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// yieldInOrder yields what match makes of the hits of find, in order. Hits refer to tables: they are read only inside of safely.
-// buf is memory for matches, which is left without any.
+// yieldInOrder yields what match makes of the hits of find, in order. Hits refer to tables: they
+// are read only inside of safely. buf is memory for matches, which is left without any.
 func yieldInOrder[T any](ctx context.Context, s *Snapshot, buf *[]Match, find func() ([]T, error), compare func(a, b T) int, match func(*T) Match,
 	yield func(Match, error) bool) {
 	matches := (*buf)[:0]

@@ -77,7 +77,8 @@ func TestStatementsStop(t *testing.T) {
 	}
 }
 
-// cpuTime is the processor time that the process has used: of two processors, at most twice the time that has gone by.
+// cpuTime is the processor time that the process has used: of two processors, at most twice the
+// time that has gone by.
 func cpuTime(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

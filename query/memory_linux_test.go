@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// crowdStatements are asked of documents that all have fingerprint 42. Of n documents the answer has so many rows, or is
-// that count; where that is nil it may be ErrTooLarge.
+// crowdStatements are asked of documents that all have fingerprint 42. Of n documents the answer
+// has so many rows, or is that count; where that is nil it may be ErrTooLarge.
 var crowdStatements = []struct {
 	text string
 	rows func(n int64) int64
@@ -45,8 +45,9 @@ var crowdStatements = []struct {
 	{"CLUSTERS NEAR 3 MODE components LIMIT 10", func(int64) int64 { return 10 }},
 }
 
-// TestCrowdInLittleMemory asks a million equal fingerprints (in short tests, 20,000) everything, in a process that may not have
-// much more memory than Options.Memory: each statement ends well or with ErrTooLarge, and the process lives.
+// TestCrowdInLittleMemory asks a million equal fingerprints (in short tests, 20,000) everything, in
+// a process that may not have much more memory than Options.Memory: each statement ends well or
+// with ErrTooLarge, and the process lives.
 func TestCrowdInLittleMemory(t *testing.T) {
 	const variable = "SIMDB_TEST_CROWD"
 	if path := os.Getenv(variable); path != "" {
@@ -105,7 +106,8 @@ func askCrowd(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The address space, as nothing else stops an allocation: what there is now, and a margin for the heap's own arenas.
+	// The address space, as nothing else stops an allocation: what there is now, and a margin for
+	// the heap's own arenas.
 	most := uint64(now + budget + margin)
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 		t.Fatal(err)

@@ -18,9 +18,11 @@ type predicateDef struct {
 	topic     Topic    // for .help; Words are those besides word
 	docs      []docsRow
 
-	// bind resolves a call, whose number of arguments is right. It is nil where the grammar has a rule for the predicate.
+	// bind resolves a call, whose number of arguments is right. It is nil where the grammar has a
+	// rule for the predicate.
 	bind func(x *run, e *call) (predicate, error)
-	// criterion resolves WORD value behind PAIRS, CLUSTERS and UNLESS; nil where the predicate is none.
+	// criterion resolves WORD value behind PAIRS, CLUSTERS and UNLESS; nil where the predicate is
+	// none.
 	criterion func(x *run, e *criterionExpr, verify *lexer.Token) (engine.Criterion, error)
 }
 
@@ -110,7 +112,8 @@ func bindNearest(x *run, e *call) (predicate, error) {
 	return &nearestPredicate{target: t, n: n}, err
 }
 
-// similarity returns a function that compares texts with one text: their similarity, if it is at least the threshold.
+// similarity returns a function that compares texts with one text: their similarity, if it is at
+// least the threshold.
 type similarity func(text string, threshold float64) func(ctx context.Context, other string) (float64, bool)
 
 // bindTexts returns the bind of a predicate that compares texts.

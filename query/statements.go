@@ -5,8 +5,8 @@ import "github.com/alecthomas/participle/v2/lexer"
 // A statementDef is a row of the table of statements.
 type statementDef struct {
 	word string // that it starts with; "" for a query, which starts with a predicate
-	// shape is the kind of the word's token: tokBare for a word that stands alone, tokTwoIDs for one that two ids follow,
-	// tokKeyword where the grammar has a rule for the statement.
+	// shape is the kind of the word's token: tokBare for a word that stands alone, tokTwoIDs for
+	// one that two ids follow, tokKeyword where the grammar has a rule for the statement.
 	shape   lexer.TokenType
 	expects string // what follows the word, for error messages
 	writes  bool   // it may change the database

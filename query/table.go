@@ -6,9 +6,10 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The words of the language are in three tables: predicateDefs, statementDefs and clauseTopics. Lexer, grammar, binding,
-// did-you-mean, Tab completion and .help read them, and a test compares docs/query.md with them. So a statement without
-// a grammar of its own, or a predicate that is written as a call, is one row.
+// The words of the language are in three tables: predicateDefs, statementDefs and clauseTopics.
+// Lexer, grammar, binding, did-you-mean, Tab completion and .help read them, and a test compares
+// docs/query.md with them. So a statement without a grammar of its own, or a predicate that is
+// written as a call, is one row.
 
 // Topic is a construct of the language as .help shows it.
 type Topic struct {
@@ -44,7 +45,8 @@ func Topics() []Topic {
 	return all
 }
 
-// keywords are the kinds of all words of the language; see grammarWords for what the kinds stand for.
+// keywords are the kinds of all words of the language; see grammarWords for what the kinds stand
+// for.
 var keywords = func() map[string]lexer.TokenType {
 	m := make(map[string]lexer.TokenType)
 	for _, t := range Topics() {
@@ -110,7 +112,8 @@ func predicateOf(word string) *predicateDef {
 	return nil
 }
 
-// statementOf returns the row of the statement that a token starts; a query if it is no statement's word.
+// statementOf returns the row of the statement that a token starts; a query if it is no statement's
+// word.
 func statementOf(first lexer.Token) *statementDef {
 	query := &statementDefs[0]
 	for i := range statementDefs {

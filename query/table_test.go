@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Every word that the lexer knows is one that the grammar or a binding uses, and the other way round. A word before a
-// parenthesis is a predicate of the table.
+// Every word that the lexer knows is one that the grammar or a binding uses, and the other way
+// round. A word before a parenthesis is a predicate of the table.
 func TestKeywords(t *testing.T) {
 	grammar := parser.String()
 	for _, w := range Keywords() {
@@ -31,8 +31,8 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// Each predicate of the table is the one that its word names: it says so, tells its documents by itself, and has what
-// error messages, .help and EXPLAIN need.
+// Each predicate of the table is the one that its word names: it says so, tells its documents by
+// itself, and has what error messages, .help and EXPLAIN need.
 func TestPredicateTable(t *testing.T) {
 	db := openTest(t, nil)
 	for i, text := range []string{"one two three four", "one two three four", "four three two one", "something else altogether"} {
@@ -117,7 +117,8 @@ func bound(t *testing.T, db *engine.DB, text string) predicate {
 	return n.(*leaf).predicate
 }
 
-// Each statement of the table starts with its word, is parsed as itself, and has what .help and error messages need.
+// Each statement of the table starts with its word, is parsed as itself, and has what .help and
+// error messages need.
 func TestStatementTable(t *testing.T) {
 	if statementDefs[0].word != "" {
 		t.Error("a query is not the first row")
@@ -162,7 +163,8 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// The tables of docs/query.md are those of the language, row by row, and its statements are statements.
+// The tables of docs/query.md are those of the language, row by row, and its statements are
+// statements.
 func TestDocumentation(t *testing.T) {
 	doc, err := os.ReadFile("../docs/query.md")
 	if err != nil {

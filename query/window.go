@@ -63,7 +63,8 @@ const (
 	matchBytes  = 160
 )
 
-// hold notes that the statement holds so many bytes more of what it has found, and fails if it may not.
+// hold notes that the statement holds so many bytes more of what it has found, and fails if it may
+// not.
 func (x *run) hold(bytes int) error {
 	x.held += int64(bytes)
 	if x.held > x.db.Memory() {

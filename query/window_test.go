@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// LIMIT and OFFSET cut the rows that there are without them, and COUNT counts what they leave, of CLUSTERS the clusters.
+// LIMIT and OFFSET cut the rows that there are without them, and COUNT counts what they leave, of
+// CLUSTERS the clusters.
 func TestWindow(t *testing.T) {
 	for seed := range uint64(4) {
 		w := newWorld(t, seed)

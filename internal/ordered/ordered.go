@@ -1,5 +1,5 @@
-// Package ordered puts the first of many things in order without sorting them all, and sorts all of them so that it can be
-// cancelled and the first come out early.
+// Package ordered puts the first of many things in order without sorting them all, and sorts all of
+// them so that it can be cancelled and the first come out early.
 package ordered
 
 import (
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Best moves the n least of items to the front, in order, and returns them: in time O(len(items)), but for items in
-// descending order, which take log n each.
+// Best moves the n least of items to the front, in order, and returns them: in time O(len(items)),
+// but for items in descending order, which take log n each.
 func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	if n < len(items) {
 		top := items[:n] // a heap, the last in order at its root
@@ -27,7 +27,8 @@ func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	return items
 }
 
-// sink restores the heap below element i, which may be too small for its place: the greatest is at the root.
+// sink restores the heap below element i, which may be too small for its place: the greatest is at
+// the root.
 func sink[T any](heap []T, i int, compare func(a, b T) int) {
 	for {
 		child := 2*i + 1
@@ -48,7 +49,8 @@ func sink[T any](heap []T, i int, compare func(a, b T) int) {
 // runLength is how many items are sorted between two looks at the context: some milliseconds.
 const runLength = 1 << 14
 
-// Runs are items that have been sorted in runs, which Next merges. Memory besides the items is 24 bytes a run.
+// Runs are items that have been sorted in runs, which Next merges. Memory besides the items is 24
+// bytes a run.
 type Runs[T any] struct {
 	heads   [][]T // what is left of each run, as a heap: the greatest in the order of reversed at its root
 	compare func(a, b T) int
@@ -72,7 +74,8 @@ func Sort[T any](ctx context.Context, items []T, compare func(a, b T) int) (*Run
 	return r, nil
 }
 
-// reversed puts the run whose first item is less behind the other: sink keeps the last in its order at the root.
+// reversed puts the run whose first item is less behind the other: sink keeps the last in its order
+// at the root.
 func (r *Runs[T]) reversed(a, b []T) int { return r.compare(b[0], a[0]) }
 
 // Next takes the least item that is left; false if there is none.
@@ -92,7 +95,8 @@ func (r *Runs[T]) Next() (item T, ok bool) {
 	return item, true
 }
 
-// A Limited collects the first Most items in order of any number that are added, in memory for about twice as many.
+// A Limited collects the first Most items in order of any number that are added, in memory for
+// about twice as many.
 type Limited[T any] struct {
 	Most    int // at least 1
 	Compare func(a, b T) int
@@ -120,12 +124,12 @@ func (l *Limited[T]) shrink() {
 	l.items, l.cut, l.last = kept, true, kept[len(kept)-1]
 }
 
-// Last returns the last of Most items that are less than all that were left out, false if none was left out yet: an item that
-// is not less need not be added.
+// Last returns the last of Most items that are less than all that were left out, false if none was
+// left out yet: an item that is not less need not be added.
 func (l *Limited[T]) Last() (last T, ok bool) { return l.last, l.cut }
 
-// Sorted returns the first Most items, in order; more says that others have been left out. Few items that were left out make it
-// cheap, and a sort of all can be cancelled.
+// Sorted returns the first Most items, in order; more says that others have been left out. Few
+// items that were left out make it cheap, and a sort of all can be cancelled.
 func (l *Limited[T]) Sorted(ctx context.Context) (items *Runs[T], more bool, err error) {
 	if more = l.cut || len(l.items) > l.Most; more {
 		l.items = l.Items()

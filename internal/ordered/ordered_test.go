@@ -27,7 +27,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// The first items of Runs and of Limited are those of a sort, whatever their number, with ties and without.
+// The first items of Runs and of Limited are those of a sort, whatever their number, with ties and
+// without.
 func TestRunsAndLimited(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, n := range []int{0, 1, 2, 100, runLength, runLength + 1, 5*runLength - 7} {

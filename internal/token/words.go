@@ -5,12 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// ends reports whether a rune of a class, which follows an open word, ends it: the rule by which text is cut into words.
+// ends reports whether a rune of a class, which follows an open word, ends it: the rule by which
+// text is cut into words.
 func (k openKind) ends(class int) bool {
 	return k != openNone && class != classMark && (class != classWord || k != openRun)
 }
 
-// SplitWords yields the words of text in lower case: those whose hashes Hasher.Words gives, in the same order.
+// SplitWords yields the words of text in lower case: those whose hashes Hasher.Words gives, in the
+// same order.
 func SplitWords(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var word []byte

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// The words that SplitWords yields are those that are hashed, whatever the text: marks in front of words and within them,
-// runes that Unicode has not assigned, bytes that are not UTF-8.
+// The words that SplitWords yields are those that are hashed, whatever the text: marks in front of
+// words and within them, runes that Unicode has not assigned, bytes that are not UTF-8.
 func TestSplitWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	sets := slices.Concat([]*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P}, soloScripts)
