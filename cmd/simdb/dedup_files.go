@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -59,17 +60,20 @@ func (d *dedup) spool(dir string) error {
 // one output, whose name must not say otherwise.
 func (d *dedup) probe() error {
 	var format input.Format
+	var shape string
 	var header []byte
 	for i, path := range d.files {
-		f, h, err := d.begins(path, d.names[i])
-		switch {
-		case err != nil:
+		in, err := d.begins(path, d.names[i])
+		if err != nil {
 			return err
+		}
+		f, s, h := in.Format(), shapeOf(in), in.Header()
+		switch {
 		case i == 0:
-			format = f
-		case f != format:
+			format, shape = f, s
+		case f != format || s != shape:
 			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their lines go into one output",
-				d.names[0], formatName(format), d.names[i], formatName(f))
+				d.names[0], shape, d.names[i], s)
 		case h != nil && header != nil && !bytes.Equal(bytes.TrimSpace(h), bytes.TrimSpace(header)):
 			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same", d.names[i])
 		}
@@ -84,21 +88,29 @@ func (d *dedup) probe() error {
 	return d.a.outputs.Claim("-o", d.c.Output, linesOf(format))
 }
 
-// begins returns the format of a file, and its header where there is one.
-func (d *dedup) begins(path, name string) (input.Format, []byte, error) {
+// shapeOf says how a file is written: its format, and of fingerprints where they are in a line.
+func shapeOf(in *input.File) string {
+	if name := formatName(in.Format()); name != fingerprintsName || in.Notice() == "" {
+		return name
+	}
+	return strings.TrimSuffix(in.Notice(), ", after a header")
+}
+
+// begins reads the beginning of a file and returns it, closed: its format and its header are known then.
+func (d *dedup) begins(path, name string) (*input.File, error) {
 	in, err := d.open(path, name)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer in.Close()
 	for _, err := range in.Records(d.a.context()) {
 		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Line <= 1 {
-			return "", nil, err
+			return nil, err
 		}
 		break
 	}
 	d.a.tellNotice(d.meter, in)
-	return in.Format(), in.Header(), context.Cause(d.a.context())
+	return in, context.Cause(d.a.context())
 }
 
 // noteSame tells the user of a file that is given twice.

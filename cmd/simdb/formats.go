@@ -15,8 +15,11 @@ func formatName(f input.Format) string {
 	case input.TXT:
 		return "plain text"
 	}
-	return "fingerprints"
+	return fingerprintsName
 }
+
+// fingerprintsName is how messages call lists of fingerprints.
+const fingerprintsName = "fingerprints"
 
 // linesOf is the kind of an output of lines of an input of this format.
 func linesOf(f input.Format) outfile.Kind {

@@ -138,6 +138,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|noise.jsonl|--near|3|-o|k.jsonl|--max-errors|0", "noise.jsonl:1: "},
 	{"dedup|none.jsonl|--near|3", "none.jsonl: no such file or directory"},
 	{"dedup|in.jsonl|rows.csv|--near|3|-o|k.jsonl", "in.jsonl is JSON lines and rows.csv is CSV"},
+	{"dedup|left.txt|right.txt|--near|3|-o|k.txt", "left.txt is fingerprints, hexadecimal number TAB id a line and right.txt is "},
 	{"dedup|rows.csv|--near|3|-o|k.jsonl", "what is written is lines of CSV"},
 	{"dedup|rows.csv|keys.csv|--near|3|--id-field|1|-o|k.csv", "keys.csv: "},
 	{"dedup|cut.jsonl.gz|--near|3|-o|k.jsonl", "nothing is written, as lines would be missing"},
@@ -223,6 +224,7 @@ func wrongFiles(t *testing.T) {
 		"doc.xz": "\xfd7zXZ\x00aaaa", "doc.bz2": "BZh91AY&SYaaaa", "doc.zip": "PK\x03\x04aaaa", "noise.jsonl": "x\ny\n",
 		"keys.csv": "key,value\n1,2\n", "rows.csv": "id,text\n1,some words\n", "cut.sst": string(table[:len(table)/2]),
 		"flipped.sst": string(flipped), "cut.jsonl.gz": string(packed.Bytes()[:packed.Len()/2]),
+		"left.txt": "00000000000000ff\ta\n", "right.txt": "b\t00000000000000ff\n",
 		"fields.jsonl":  `{"id":"a","text":"x y z","score":1,"lang":"en"}` + "\n",
 		"long-id.jsonl": `{"id":"` + strings.Repeat("x", 70000) + `","text":"words"}` + "\n",
 	} {

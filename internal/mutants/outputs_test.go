@@ -56,7 +56,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"dedup/formats mixed", "cmd/simdb/dedup_files.go",
-		"case f != format:", "case f != format && f == \"\":",
+		"case f != format || s != shape:", "case f == \"\" || s == \"\":",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
