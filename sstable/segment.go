@@ -69,7 +69,11 @@ func (t *Writer) addSketch(sketch minhash.Sketch) {
 		t.endBlocksSection()
 		t.out.begin(KindBlocks, s.number)
 	}
-	s.postings.hashes, s.room = s.order.prefix(s.postings.hashes, sketch, n, s.room)
+	if have := len(s.postings.hashes); n <= have && len(s.postings.ends) > 0 && s.isLast(sketch) {
+		s.postings.hashes = append(s.postings.hashes, s.postings.hashes[have-n:]...)
+	} else {
+		s.postings.hashes, s.room = s.order.prefix(s.postings.hashes, sketch, n, s.room)
+	}
 	s.postings.ends = append(s.postings.ends, uint32(len(s.postings.hashes)))
 	b := sketch.Bitmap()
 	s.bitmaps = appendBitmap(s.bitmaps, &b)

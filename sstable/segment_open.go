@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
@@ -136,11 +137,19 @@ func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err err
 		return nil
 	}
 	var s minhash.Sketch
+	var last []byte // what s is the decoding of
 	for doc := range r.info.Docs {
-		if s, err = r.sketches.sketches.get(doc, s[:0]); err != nil {
+		encoded, err := r.sketches.sketches.locate(doc)
+		if err != nil {
 			return err
 		}
-		if len(s) > 0 {
+		if len(encoded) > 0 && !bytes.Equal(encoded, last) {
+			if s, err = r.sketches.sketches.decode(doc, encoded, s[:0]); err != nil {
+				return err
+			}
+			last = encoded
+		}
+		if len(encoded) > 0 {
 			if err := fn(doc, s); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package sstable
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
@@ -41,12 +42,21 @@ type sketchWriter struct {
 	chunk   []byte   // full blocks that are not written
 	dir     []byte   // entries; those of the chunk count from its start
 	moved   int      // bytes of entries whose offset is final
+
+	last minhash.Sketch // the last one that was not empty, and its code: equal documents follow each other
+	code []byte
 }
+
+// isLast reports whether s is equal to the last sketch that was added, of those that were not empty.
+func (w *sketchWriter) isLast(s minhash.Sketch) bool { return slices.Equal(s, w.last) }
 
 // add appends a sketch and reports whether the chunk should be flushed.
 func (w *sketchWriter) add(s minhash.Sketch) (full bool) {
 	if len(s) > 0 {
-		w.encoded = s.AppendEncoded(w.encoded)
+		if !w.isLast(s) {
+			w.last, w.code = append(w.last[:0], s...), s.AppendEncoded(w.code[:0])
+		}
+		w.encoded = append(w.encoded, w.code...)
 	}
 	w.ends = append(w.ends, uint32(len(w.encoded)))
 	if len(w.ends) == sketchBlock {
@@ -156,6 +166,11 @@ func (s *sketches) get(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	if err != nil || len(encoded) == 0 {
 		return dst, err
 	}
+	return s.decode(doc, encoded, dst)
+}
+
+// decode appends a document's sketch that is encoded as given.
+func (s *sketches) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.Sketch, error) {
 	before := len(dst)
 	dst, rest, err := minhash.Decode(dst, encoded)
 	if err == nil && (len(rest) > 0 || len(dst)-before > s.size || len(dst) == before) {

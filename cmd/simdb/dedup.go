@@ -168,9 +168,9 @@ func (d *dedup) work(dir string) (err error) {
 }
 
 // databaseOptions keep what the criterion needs. The self-join makes its own index of sketches: with the greatest floor that
-// of the tables is as good as none.
+// of the tables is as good as none. The join reads the tables once, so merging them first would be lost work.
 func (c *dedupCmd) databaseOptions() *engine.Options {
-	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever}
+	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
 	if c.Jaccard != nil {
 		o.NoText, o.NoSketch, o.MinJaccard = c.NoVerify, false, 1
 	}
