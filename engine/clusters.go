@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/radix"
 )
 
@@ -33,7 +34,7 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 		for number, cl := range c.clusters {
 			var members []Member
 			err := s.safely(ctx, func() (err error) {
-				members, err = c.members(cl, number+1)
+				members, err = c.members(ctx, cl, number+1)
 				return err
 			})
 			if err != nil {
@@ -94,7 +95,7 @@ func (s *Snapshot) cluster(ctx context.Context, by Criterion, o *ClusterOptions)
 		return nil, err
 	}
 	sorting(o.Progress)
-	return c, c.collect(keeper)
+	return c, c.collect(ctx, keeper)
 }
 
 // keepers returns the keeper of each group, given the order in which they are preferred, by distance.
@@ -172,8 +173,7 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b Entry) bool
 	for f := range order {
 		order[f] = uint32(f)
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return less(entries[a], entries[b]) })
-	return order, nil
+	return order, ordered.InPlace(ctx, order, func(a, b uint32) int { return less(entries[a], entries[b]) })
 }
 
 // oldestFirst is preferred for the order of writing. It takes 24 bytes a group.
@@ -259,7 +259,7 @@ func preference(before func(a, b Entry) bool) func(a, b Entry) int {
 }
 
 // collect puts groups with the same keeper together and orders the clusters.
-func (c *clustering) collect(keeper []uint32) error {
+func (c *clustering) collect(ctx context.Context, keeper []uint32) error {
 	next := make([]uint32, c.groups()+1) // a counting sort: where the next group of a keeper goes
 	for _, k := range keeper {
 		next[k+1]++
@@ -289,13 +289,12 @@ func (c *clustering) collect(keeper []uint32) error {
 		}
 		from = to
 	}
-	slices.SortFunc(c.clusters, func(a, b cluster) int {
+	return ordered.InPlace(ctx, c.clusters, func(a, b cluster) int {
 		if n := cmp.Compare(b.size, a.size); n != 0 {
 			return n
 		}
 		return bytes.Compare(a.id, b.id)
 	})
-	return nil
 }
 
 // compare returns how group f compares with its keeper.
@@ -307,9 +306,12 @@ func (c *clustering) compare(f, keeper uint32) Match {
 }
 
 // members returns the documents of a cluster in their order.
-func (c *clustering) members(cl cluster, number int) ([]Member, error) {
+func (c *clustering) members(ctx context.Context, cl cluster, number int) ([]Member, error) {
 	members := make([]Member, 0, cl.size)
-	for _, f := range c.byKeeper[cl.from:cl.to] {
+	for n, f := range c.byKeeper[cl.from:cl.to] {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		match := c.compare(f, cl.keeper)
 		lo, hi := c.span(f)
 		for i := lo; i < hi; i++ {
@@ -322,7 +324,7 @@ func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 			members = append(members, Member{Cluster: number, Keep: keep, Match: match})
 		}
 	}
-	slices.SortFunc(members, func(a, b Member) int {
+	return members, ordered.InPlace(ctx, members, func(a, b Member) int {
 		if a.Keep != b.Keep {
 			if a.Keep {
 				return -1
@@ -331,5 +333,4 @@ func (c *clustering) members(cl cluster, number int) ([]Member, error) {
 		}
 		return cmp.Compare(a.ID, b.ID)
 	})
-	return members, nil
 }

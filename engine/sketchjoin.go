@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/simdb/simdb/engine/internal/jaccardjoin"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -162,7 +162,7 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 		a, b := ranks.of(pairs[i].a), ranks.of(pairs[i].b)
 		pairs[i].a, pairs[i].b = min(a, b), max(a, b)
 	}
-	slices.SortFunc(pairs, func(x, y sketchPair) int {
+	err = ordered.InPlace(ctx, pairs, func(x, y sketchPair) int {
 		return cmp.Or(cmp.Compare(y.score.Score, x.score.Score), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	return func(yield func(Pair) bool) {
@@ -172,7 +172,7 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 				return
 			}
 		}
-	}, ctx.Err()
+	}, err
 }
 
 // countScored counts the pairs of items that match by the criterion, those of two sets together.

@@ -453,4 +453,49 @@ var mutants = []mutant{
 		"\tb.do()\n", "",
 		"repl", "^TestProgressEndsBeforeRows$",
 	},
+	{
+		"crowds/members of a window stay in the index as keepers", "engine/internal/jaccardjoin/stars.go",
+		"x.b.entries[entry] = dead", "_ = dead",
+		"engine/internal/jaccardjoin", "^TestStars$",
+	},
+	{
+		"crowds/of equally similar keepers the last", "engine/internal/jaccardjoin/stars.go",
+		"p.Score == x.best[g] && p.I < have", "p.Score == x.best[g]",
+		"engine/internal/jaccardjoin", "^TestStars$",
+	},
+	{
+		"crowds/a later equal set misses the keepers made since", "engine/internal/jaccardjoin/stars.go",
+		"x.seen[g] < known && x.best[g] < 1", "x.seen[g] == 0 && x.best[g] < 1",
+		"engine/internal/jaccardjoin", "^TestStars$",
+	},
+	{
+		"crowds/equal sketches taken for equal texts", "engine/joinset.go",
+		"if err := j.splitByText(ctx); err != nil {", "if err := ctx.Err(); err != nil {",
+		"engine", "^TestEqualSets$",
+	},
+	{
+		"crowds/an allowed pair turns a document away", "engine/anymatch.go",
+		" && !x.s.allowed.has(string(id), string(x.of.ID))", "",
+		"engine", "^TestAnyMatchIsAllowed$",
+	},
+	{
+		"crowds/a dead document answers a question of existence", "engine/anymatch.go",
+		"if ok, err = x.s.alive(p, doc); !ok || err != nil {", "if ok, err = true, error(nil); !ok || err != nil {",
+		"engine", "^TestAnyMatch$",
+	},
+	{
+		"crowds/the first refused hit ends the search", "sstable/near_first.go",
+		"if err == nil && ok {", "if ok = true; err == nil {",
+		"sstable", "^TestNearFirst$",
+	},
+	{
+		"crowds/only the first block of postings", "sstable/jaccard_first.go",
+		"if found, err := f.candidates(s.found); found || err != nil {\n\t\t\t\treturn found, err\n\t\t\t}\n\t\t\tif scan", "if found, err := f.candidates(s.found); true {\n\t\t\t\treturn found, err\n\t\t\t}\n\t\t\tif scan",
+		"sstable", "^TestJaccard",
+	},
+	{
+		"crowds/a sort in place goes on after its context", "internal/ordered/inplace.go",
+		"if i%runLength == 0 && ctx.Err() != nil {", "if i < 0 {",
+		"internal/ordered", "^TestInPlace$",
+	},
 }
