@@ -485,7 +485,7 @@ var mutants = []mutant{
 	},
 	{
 		"crowds/the first refused hit ends the search", "sstable/near_first.go",
-		"if err == nil && ok {", "if ok = true; err == nil {",
+		"if err == nil && ok {", "if err == nil && (ok || s.offered > 0) {",
 		"sstable", "^TestNearFirst$",
 	},
 	{
