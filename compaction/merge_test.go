@@ -163,3 +163,26 @@ func TestMergeStops(t *testing.T) {
 		t.Errorf("broken: %v", err)
 	}
 }
+
+// TestMergeOrderOfEqualKeys merges tables whose documents have one fingerprint, or none: those of the first input come first.
+func TestMergeOrderOfEqualKeys(t *testing.T) {
+	for _, has := range []bool{true, false} {
+		var inputs []Input
+		for i := range 4 {
+			r := open(t, fmt.Sprint(i), func(w *sstable.Writer) error {
+				return w.Add(&sstable.Document{ID: fmt.Appendf(nil, "%d", 9-i), Fingerprint: 7, HasFingerprint: has, Text: []byte("x")})
+			})
+			inputs = append(inputs, Input{Reader: r})
+		}
+		var numbers [][]uint32
+		open(t, "merged", func(w *sstable.Writer) (err error) {
+			numbers, err = Merge(context.Background(), w, inputs, nil)
+			return err
+		})
+		for i, n := range numbers {
+			if n[0] != uint32(i) {
+				t.Errorf("fingerprint %t: the document of input %d is number %d", has, i, n[0])
+			}
+		}
+	}
+}

@@ -69,7 +69,7 @@ func (m mutant) noticed(t *testing.T) {
 func TestMutants(t *testing.T) {
 	run := os.Getenv("SIMDB_MUTANTS") != ""
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, m := range slices.Concat(mutants, writeMutants, outputMutants) {
+	for _, m := range slices.Concat(mutants, durableMutants, writeMutants, outputMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			if m.source(t); !run {
 				return

@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"slices"
 	"testing"
@@ -84,5 +85,16 @@ func TestCrashDuringCut(t *testing.T) {
 			}
 			checkPrefix(t, fmt.Sprintf("crash at %d, seed %d", op, seed), fs.CrashClone(.5, seed), payloads, acked)
 		}
+	}
+}
+
+// shortWriter writes less than it is given and says nothing.
+type shortWriter struct{}
+
+func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
+func TestShortWrite(t *testing.T) {
+	if err := writeAll(shortWriter{}, []byte("some bytes")); !errors.Is(err, io.ErrShortWrite) {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// TestFailedCatalogPoisons has the catalog fail in a flush: no write is taken any more, though the log would take it.
+func TestFailedCatalogPoisons(t *testing.T) {
+	ctx := context.Background()
+	faulty := vfs.NewFaulty(vfs.NewMem(hostDir(t)), nil)
+	db, err := Create("/db", &Options{fs: faulty})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	put(t, db, "a", 1)
+	faulty.SetInject(func(op vfs.Op) error {
+		if op.Kind == vfs.OpCommitted {
+			return syscall.EIO
+		}
+		return nil
+	})
+	if err := db.Flush(ctx); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Flush: %v", err)
+	}
+	faulty.SetInject(nil)
+	if err := db.Put(ctx, Doc{ID: "b", Fingerprint: new(uint64(2))}); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
+		t.Errorf("Put: %v", err)
+	}
+	if _, err := db.Lookup(ctx, "a"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+}
+
+// TestMergedTablesAreRemoved compacts and looks for the files of the tables that were merged, while a snapshot has them and then.
+func TestMergedTablesAreRemoved(t *testing.T) {
+	ctx := context.Background()
+	db, path := create4test(t, &Options{DisableAutoCompaction: true})
+	tables := func(want int) {
+		t.Helper()
+		if names, err := filepath.Glob(filepath.Join(path, "*.sst*")); err != nil || len(names) != want {
+			t.Errorf("%q instead of %d tables, %v", names, want, err)
+		}
+	}
+	for i := range 3 {
+		put(t, db, string(rune('a'+i)), uint64(i))
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	tables(4)
+	s.Close()
+	tables(1)
+}
+
+// TestDamagedIngest ingests tables with one byte changed: those that are taken are whole.
+func TestDamagedIngest(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, nil)
+	for i := range 20 {
+		err := db.Put(ctx, Doc{ID: string(rune('a' + i)), Text: strings.Repeat("some text ", 5+i), Fields: []byte(`{"f":1}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	packed := filepath.Join(dir, "p.sst")
+	if err := db.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for at := 3; at < len(whole); at += 1 + len(whole)/60 {
+		damaged := append([]byte(nil), whole...)
+		damaged[at] ^= 4
+		rewrite(t, filepath.Join(dir, "damaged.sst"), damaged)
+		into, _ := create4test(t, nil)
+		if err := into.Ingest(ctx, filepath.Join(dir, "damaged.sst")); err != nil {
+			refused++
+			if s, err := into.Stats(); err != nil || s.Documents != 0 {
+				t.Errorf("byte %d: refused, but %d documents are there, %v", at, s.Documents, err)
+			}
+			continue
+		}
+		if r, err := into.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+			t.Fatalf("byte %d: taken, and damaged: %v, %v", at, r.Problems, err)
+		}
+	}
+	if refused < 30 {
+		t.Errorf("only %d of about 60 were refused", refused)
+	}
+}
