@@ -3,6 +3,7 @@
 //	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt, in memory, a flat scan, the 2007 codec
 //	go run . pairs -n 1000000 -k 3       all pairs
 //	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of all sketches
+//	go run . make -kind family -n 10000  no comparison: a file of documents on standard output, for the simdb command
 //
 // For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's answers are
 // compared with brute force on a sample before it is timed, and a wrong one ends the run.
@@ -25,14 +26,14 @@ func main() {
 	}
 }
 
-const usage = "usage: bench near|pairs|jaccard [flags]; bench near -h lists them"
+const usage = "usage: bench near|pairs|jaccard|make [flags]; bench near -h lists them"
 
 func run(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf(usage)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ExitOnError)
-	n := fs.Int("n", 1_000_000, "fingerprints before copies; jaccard: texts")
+	n := fs.Int("n", 1_000_000, "fingerprints before copies; jaccard: texts; make: lines, but for those copies")
 	ks := fs.String("k", "3", "distances, with commas between them")
 	seed := fs.Uint64("seed", 42, "seed of the data")
 	only := fs.String("only", "", "contestants to run, with commas between them; all by default")
@@ -44,6 +45,7 @@ func run(args []string) error {
 	t := fs.Float64("t", 0.8, "jaccard: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
 	words := fs.Int("words", 120, "jaccard: least words a text")
+	kind := fs.String("kind", "texts", "make: equal, family, fps, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -62,6 +64,8 @@ func run(args []string) error {
 		return runPairs(near)
 	case "jaccard":
 		return runJaccard(jaccardFlags{nearFlags: near, t: *t, root: *root, words: *words})
+	case "make":
+		return runMake(*kind, *n, *seed)
 	default:
 		return fmt.Errorf("%q is no benchmark; %s", args[0], usage)
 	}

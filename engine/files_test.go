@@ -229,7 +229,7 @@ func TestFullDisk(t *testing.T) {
 func fullDoc(i int) Doc {
 	var text strings.Builder
 	for j := range 10000 {
-		fmt.Fprintf(&text, "%x ", uint32((i+1)*(j+7)*2654435761))
+		fmt.Fprintf(&text, "%x ", uint32((i+1)*(j+7))*2654435761)
 	}
 	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprint: new(uint64(i))}
 }

@@ -20,7 +20,7 @@ func TestFingerprintsAsText(t *testing.T) {
 		{"NEAR(0x1234567890123456, 0)", nil, "[sixteen 0]"},
 		{"NEAR(1234567890123456, 0)", nil, "[sixteen 0]"},
 		{"NEAR(0001234567890123456, 0)", nil, "[decimal 0]"},
-		{"NEAR(?, 0)", []any{1234567890123456}, "[decimal 0]"},
+		{"NEAR(?, 0)", []any{int64(1234567890123456)}, "[decimal 0]"},
 		{"NEAR($x, 0)", []any{Named{"x", uint64(1234567890123456)}}, "[decimal 0]"},
 		{"NEAREST(231231231231231, 1)", nil, "[d 0]"},
 		{"NEAR(0xd24db76604ff, 0)", nil, "[d 0]"},
