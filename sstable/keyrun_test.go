@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // keyShapes are the kinds of keys that the tests of this package go over.
@@ -295,6 +297,60 @@ func TestKeyRunNoticesDamage(t *testing.T) {
 			}
 			if c.File != "test.sst" || c.Section != "run 0" || c.Offset < 4096 || c.Offset > 4096+int64(len(data)) {
 				t.Fatalf("%d keys, %s: the place is %v", n, what, err)
+			}
+		})
+	}
+}
+
+// TestKeyRunForgedKeys puts other keys into blocks, behind good checksums. The unary bits are left as they are, so that the count and
+// the greatest prefix are right, and only the comparison of the keys can tell.
+func TestKeyRunForgedKeys(t *testing.T) {
+	keys := keyShapes[0].make(testRand("forged", 0), 1200)
+	slices.Sort(keys)
+	keys[blockKeys] = keys[blockKeys-1] + 1
+	good := appendKeyRun(nil, keys)
+	const last = 2 // the last block
+	for _, tt := range []struct {
+		name, want string
+		block      int
+		forge      func(block []uint64, prefix uint64)
+	}{
+		{"two neighbours exchanged", "is out of order", 1, func(block []uint64, prefix uint64) {
+			for i := 1; ; i++ {
+				if block[i] < block[i+1] && block[i]&prefix == block[i+1]&prefix {
+					block[i], block[i+1] = block[i+1], block[i]
+					return
+				}
+			}
+		}},
+		{"first key not that of the directory", "starts with key", 1, func(block []uint64, _ uint64) { block[0]-- }},
+		{"last key beyond the next block", "beyond", 0, func(block []uint64, _ uint64) { block[len(block)-1] += 2 }},
+		{"last key greater than the directory says", "beyond", last, func(block []uint64, _ uint64) { block[len(block)-1]++ }},
+		{"last key less than the directory says", "beyond", last, func(block []uint64, _ uint64) { block[len(block)-1]-- }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := openKeyRun(slices.Clone(good), "test.sst", "run 0", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := r.info(tt.block)
+			low := kernel.Mask(in.width)
+			forged := slices.Clone(keys[tt.block<<blockShift:][:r.count(tt.block)])
+			tt.forge(forged, ^low)
+			for i, key := range forged {
+				if shr(key, in.width) != shr(keys[tt.block<<blockShift+i], in.width) {
+					t.Fatalf("key %d gets another prefix", i)
+				}
+				forged[i] = key & low
+			}
+			copy(r.packed(in), appendPacked(nil, forged, in.width))
+			resealFrame(&r.blockDir, r.data)
+			if r, err = openKeyRun(r.data, "test.sst", "run 0", 0); err != nil {
+				t.Fatal(err)
+			}
+			var c *base.CorruptionError
+			if err := r.Verify(); !errors.As(err, &c) || c.Offset != int64(in.off) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("found: %v; want that it %s, at %d", err, tt.want, in.off)
 			}
 		})
 	}

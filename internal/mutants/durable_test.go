@@ -32,4 +32,24 @@ var durableMutants = []mutant{
 		"return a.input < b.input", "return a.input > b.input",
 		"compaction", "^TestMergeOrderOfEqualKeys$",
 	},
+	{
+		"table/order of keys inside a block not checked", "sstable/keyrun.go",
+		"if keys[i] < keys[i-1] {", "if keys[i] < keys[i-1] && i < 0 {",
+		"sstable", "^TestKeyRunForgedKeys$",
+	},
+	{
+		"table/first key of a block not compared with the directory", "sstable/keyrun.go",
+		"if keys[0] != first {", "if keys[0] != first && n < 0 {",
+		"sstable", "^TestKeyRunForgedKeys$",
+	},
+	{
+		"table/last key of a block not compared with the next block's first", "sstable/keyrun.go",
+		"if keys[n-1] > limit || b+1", "if b+1",
+		"sstable", "^TestKeyRunForgedKeys$",
+	},
+	{
+		"table/last key of a run not compared with the directory", "sstable/keyrun.go",
+		" || b+1 == r.blocks && keys[n-1] != limit {", " {",
+		"sstable", "^TestKeyRunForgedKeys$",
+	},
 }
