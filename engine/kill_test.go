@@ -5,6 +5,7 @@ package engine
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,14 +14,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // The child of TestKill writes until it is killed, and says on standard output what was acknowledged.
 const killChild = "SIMDB_TEST_KILL_CHILD"
 
-// TestKill kills a writing process at random instants and looks for what it had acknowledged. SIMDB_KILL_CYCLES sets how often.
+// A killPoint is an operation of the file system before which the child kills itself.
+type killPoint struct {
+	kind   vfs.OpKind
+	suffix string // of the file's name
+	nth    int    // of these operations; from the creation of a log on, if newLog is set
+	newLog bool
+	torn   bool // half of the write is done
+}
+
+func (p killPoint) String() string {
+	return fmt.Sprintf("%v *%s, number %d, of a new log: %v, torn: %v", p.kind, p.suffix, p.nth, p.newLog, p.torn)
+}
+
+// killPoints are what a child is killed at first, one each; then it is killed at random instants and at random ones of these.
+var killPoints = []killPoint{
+	{kind: vfs.OpCreate, suffix: ".wal", nth: 1},
+	{kind: vfs.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
+	{kind: vfs.OpWrite, suffix: ".wal", nth: 1, newLog: true, torn: true},
+	{kind: vfs.OpSync, suffix: ".wal", nth: 1, newLog: true},
+	{kind: vfs.OpSyncDir, nth: 1, newLog: true},
+	{kind: vfs.OpWrite, suffix: ".wal", nth: 2, newLog: true}, // the first frames
+	{kind: vfs.OpWrite, suffix: ".wal", nth: 2, newLog: true, torn: true},
+	{kind: vfs.OpSync, suffix: ".wal", nth: 2, newLog: true},
+	{kind: vfs.OpTruncate, suffix: ".wal", nth: 1},
+	{kind: vfs.OpRemove, suffix: ".wal", nth: 1},
+	{kind: vfs.OpCreate, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfs.OpSync, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfs.OpRename, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfs.OpRemove, suffix: ".sst", nth: 1},
+	{kind: vfs.OpCommit, suffix: catalogName, nth: 1},
+	{kind: vfs.OpCommitted, suffix: catalogName, nth: 1},
+}
+
+// pointsOfNewLogs is how many of the first killPoints every child reaches that makes a log.
+const pointsOfNewLogs = 8
+
+// TestKill kills a writing process, at random instants and at operations of the file system, and looks for what it had acknowledged.
+// Another process goes on in the open that recovers, and is killed too, or the test itself goes on and closes the database.
+// SIMDB_KILL_CYCLES sets how often.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killChild); path != "" {
 		writeUntilKilled(path)
@@ -30,36 +72,58 @@ func TestKill(t *testing.T) {
 	if s := os.Getenv("SIMDB_KILL_CYCLES"); s != "" {
 		cycles, _ = strconv.Atoi(s)
 	} else if testing.Short() {
-		cycles = 8
+		cycles = 12
 	}
 	db, path := create4test(t, nil)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-	acked := map[string]uint64{}   // the last acknowledged fingerprint of each ID
-	maybe := map[string][]uint64{} // later ones that a kill came upon, and that may have happened
-	next := 0
+	seed := uint64(time.Now().UnixNano())
+	k := &killer{
+		path: path, r: rand.New(rand.NewPCG(seed, 1)), acked: map[string]uint64{}, maybe: map[string][]uint64{}, died: map[killPoint]int{},
+	}
+	looked := 0
 	for cycle := range cycles {
-		started := killCycle(t, path, r, next, acked, maybe)
-		next = started + 1
-		db, err := Open(path, &Options{MustExist: true})
-		if err != nil {
-			t.Fatalf("cycle %d: %v", cycle, err)
-		}
-		checkKilled(t, db, acked, maybe)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
+		k.cycle(t, cycle)
+		if cycle == cycles-1 || k.r.IntN(2) == 0 { // else the next child recovers
+			k.look(t)
+			looked++
 		}
 	}
-	t.Logf("%d kills, %d writes acknowledged, none lost", cycles, next)
+	for _, p := range killPoints[:min(pointsOfNewLogs, cycles)] {
+		if k.died[p] == 0 {
+			t.Errorf("no child died at: %v", p)
+		}
+	}
+	at := 0
+	for _, n := range k.died {
+		at += n
+	}
+	t.Logf("seed %d: %d kills, %d of them at %d operations; recovered by another child that was killed %d times; %d writes, no "+
+		"acknowledged one lost", seed, cycles, at, len(k.died), cycles-looked, k.next)
 }
 
-// killCycle lets a child write for a moment from write number next on, kills it, and notes what it acknowledged. It returns the
-// number of the last write that may have happened.
-func killCycle(t *testing.T, path string, r *rand.Rand, next int, acked map[string]uint64, maybe map[string][]uint64) (started int) {
+// A killer kills children, and knows what they wrote.
+type killer struct {
+	path  string
+	r     *rand.Rand
+	next  int                 // number of the next write
+	acked map[string]uint64   // the last acknowledged fingerprint of each ID
+	maybe map[string][]uint64 // later ones that a kill came upon, and that may have happened
+	died  map[killPoint]int   // how many children died there
+}
+
+// cycle lets a child write until it is killed, and notes what it acknowledged.
+func (k *killer) cycle(t *testing.T, cycle int) {
+	point := -1
+	switch {
+	case cycle < len(killPoints):
+		point = cycle
+	case k.r.IntN(3) == 0:
+		point = k.r.IntN(len(killPoints))
+	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
-	cmd.Env = append(os.Environ(), killChild+"="+path, fmt.Sprintf("SIMDB_TEST_NEXT=%d", next))
+	cmd.Env = append(os.Environ(), killChild+"="+k.path, fmt.Sprintf("SIMDB_TEST_NEXT=%d", k.next), fmt.Sprintf("SIMDB_TEST_POINT=%d", point))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -67,30 +131,90 @@ func killCycle(t *testing.T, path string, r *rand.Rand, next int, acked map[stri
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(time.Duration(15+r.IntN(60))*time.Millisecond, func() { cmd.Process.Kill() })
+	most := time.Duration(15+k.r.IntN(60)) * time.Millisecond
+	if point >= 0 {
+		most = time.Duration(1+k.r.IntN(3)) * time.Second / 2 // some are not reached
+	}
+	if point >= 0 && point < pointsOfNewLogs {
+		most = time.Minute
+	}
+	timer := time.AfterFunc(most, func() { cmd.Process.Kill() })
 	defer timer.Stop()
-	started = next
-	sc := bufio.NewScanner(out)
-	for sc.Scan() {
-		n, err := strconv.Atoi(strings.TrimPrefix(sc.Text(), "ack "))
+	for sc := bufio.NewScanner(out); sc.Scan(); {
+		if sc.Text() == "dying" {
+			k.died[killPoints[point]]++
+			continue
+		}
+		number, ok := strings.CutPrefix(sc.Text(), "ack ")
+		n, err := strconv.Atoi(number)
+		if !ok {
+			t.Fatalf("the child says %q", sc.Text())
+		}
 		if err != nil {
-			if !strings.HasPrefix(sc.Text(), "ack ") {
-				t.Fatalf("the child says %q", sc.Text())
-			}
 			break // a line that was cut
 		}
-		for _, d := range killBatch(n) {
-			acked[d.ID] = *d.Fingerprint
-			delete(maybe, d.ID)
-		}
-		started = n + 1
+		k.acknowledge(n)
 	}
 	io.Copy(io.Discard, out)
 	cmd.Wait()
-	for _, d := range killBatch(started) {
-		maybe[d.ID] = append(maybe[d.ID], *d.Fingerprint)
+	for _, d := range killBatch(k.next) {
+		k.maybe[d.ID] = append(k.maybe[d.ID], *d.Fingerprint)
 	}
-	return started
+	k.next++
+}
+
+func (k *killer) acknowledge(n int) {
+	for _, d := range killBatch(n) {
+		k.acked[d.ID] = *d.Fingerprint
+		delete(k.maybe, d.ID)
+	}
+	k.next = n + 1
+}
+
+// look opens what a killed child left, compares it, mostly goes on writing in the same open, and closes it. Then only files are there
+// that the database uses.
+func (k *killer) look(t *testing.T) {
+	t.Helper()
+	ctx := context.Background()
+	db, err := Open(k.path, &Options{MustExist: true, MemtableBytes: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkKilled(t, db, k.acked, k.maybe)
+	for range k.r.IntN(4) * 10 {
+		var b Batch
+		for _, d := range killBatch(k.next) {
+			b.Put(d)
+		}
+		if err := db.Apply(ctx, &b); err != nil {
+			t.Fatal(err)
+		}
+		k.acknowledge(k.next)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open(k.path, &Options{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s, err := db.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyItsFiles(t, k.path)
+	tables, logs := 0, 0
+	for name := range readFolder(t, k.path) {
+		if strings.HasSuffix(name, ".sst") {
+			tables++
+		}
+		if strings.HasSuffix(name, ".wal") {
+			logs++
+		}
+	}
+	if most := maxReplayedLogs + maxImmutable; tables != len(s.Tables) || logs > most {
+		t.Fatalf("%d tables, of which %d are in use; %d logs, at most %d", tables, len(s.Tables), logs, most)
+	}
 }
 
 // killBatch is write number n: a few documents that belong together.
@@ -138,16 +262,20 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 
 func writeUntilKilled(path string) {
 	n, _ := strconv.Atoi(os.Getenv("SIMDB_TEST_NEXT"))
-	db, err := Open(path, &Options{MemtableBytes: 10000})
+	point, _ := strconv.Atoi(os.Getenv("SIMDB_TEST_POINT"))
+	o := &Options{MemtableBytes: 10000}
+	if point >= 0 {
+		o.fs = vfs.NewFaulty(vfs.Disk, dieAt(killPoints[point]))
+	}
+	db, err := Open(path, o)
 	if err != nil {
-		fmt.Println("open:", err)
-		os.Exit(1)
+		failKilled("open:", err)
 	}
 	ctx := context.Background()
 	go func() {
 		for {
 			if err := db.Compact(ctx, nil); err != nil {
-				fmt.Println("compact:", err)
+				failKilled("compact:", err)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -158,9 +286,51 @@ func writeUntilKilled(path string) {
 			b.Put(d)
 		}
 		if err := db.Apply(ctx, &b); err != nil {
-			fmt.Println("apply:", err)
-			os.Exit(1)
+			failKilled("apply:", err)
 		}
 		fmt.Printf("ack %d\n", n)
+	}
+}
+
+// errTorn is the error of a write that was half done when the child died.
+var errTorn = errors.New("torn")
+
+// failKilled ends a child that has met an error, which is one of the program unless the child is to die of it.
+func failKilled(what string, err error) {
+	if errors.Is(err, errTorn) {
+		dieNow()
+	}
+	fmt.Println(what, err)
+	os.Exit(1)
+}
+
+func dieNow() {
+	fmt.Println("dying")
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// dieAt returns a function that kills the process before the operation p, or after half of it.
+func dieAt(p killPoint) func(vfs.Op) error {
+	counting, n := !p.newLog, 0
+	torn := false
+	return func(op vfs.Op) error {
+		if torn {
+			dieNow()
+		}
+		if op.Kind == vfs.OpCreate && strings.HasSuffix(op.Name, ".wal") {
+			counting = true
+		}
+		if !counting || op.Kind != p.kind || !strings.HasSuffix(op.Name, p.suffix) {
+			return nil
+		}
+		if n++; n < p.nth {
+			return nil
+		}
+		if !p.torn {
+			dieNow()
+		}
+		torn = true
+		return &vfs.ShortWrite{N: op.Bytes / 2, Err: errTorn}
 	}
 }
