@@ -75,7 +75,7 @@ type existence struct {
 
 	mine    shingleSet // where texts decide, once one has been compared
 	sets    *shingler
-	scratch sstable.Document
+	scratch []byte
 }
 
 // accepts reports whether the document of an ID is another one that may be named.

@@ -86,7 +86,7 @@ type Scorer struct {
 	text      shingleSet // of the query, where texts decide
 	sets      *shingler
 	other     []uint32
-	scratch   sstable.Document
+	scratch   []byte
 }
 
 // Scorer prepares the query Jaccard(doc, t), or, by a verified criterion, JaccardVerified(doc, t).

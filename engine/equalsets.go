@@ -1,13 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Documents of equal shingle sets are joined as one. Their sketches are equal, and for estimates that is enough. Where texts
@@ -68,6 +68,42 @@ func (t *sketchTable) grow() {
 // textDigest is SHA-256 of a text or a set, and of the first item with its sketch.
 type textDigest [sha256.Size]byte
 
+// textSets tells documents of equal sketches apart.
+type textSets struct {
+	shingles *shingler
+	byDigest map[textDigest]uint32 // the first item with the text, or the set
+	key      []byte                // the first item with the sketch, and text, of the call before
+	same     uint32                // its result
+	set      []byte                // scratch memory
+}
+
+// firstOf returns the first item whose set is that of item i, of those given with the same first item of equal sketch. Tables
+// have equal texts next to each other, so the text is compared with the one before.
+func (x *textSets) firstOf(first, i uint32, text []byte) uint32 {
+	const head = 5 // bytes of a key before the text
+	if len(x.key) > 0 && binary.LittleEndian.Uint32(x.key) == first && bytes.Equal(x.key[head:], text) {
+		return x.same
+	}
+	x.key = append(binary.LittleEndian.AppendUint32(x.key[:0], first), 't')
+	x.key = append(x.key, text...)
+	ofText := textDigest(sha256.Sum256(x.key))
+	var ok bool
+	if x.same, ok = x.byDigest[ofText]; ok {
+		return x.same
+	}
+	x.set = append(binary.LittleEndian.AppendUint32(x.set[:0], first), 's')
+	for _, h := range x.shingles.ofBytes(text) {
+		x.set = binary.LittleEndian.AppendUint64(x.set, h)
+	}
+	ofSet := textDigest(sha256.Sum256(x.set))
+	if x.same, ok = x.byDigest[ofSet]; !ok {
+		x.same = i
+		x.byDigest[ofSet] = i
+	}
+	x.byDigest[ofText] = x.same
+	return x.same
+}
+
 // splitByText leaves in j.sets, which says where sketches are equal, only what is equal by the texts.
 func (j *joinSet) splitByText(ctx context.Context) error {
 	several := newItemSet(j.items) // first items that are not alone
@@ -76,10 +112,8 @@ func (j *joinSet) splitByText(ctx context.Context) error {
 			several.add(first)
 		}
 	}
-	byDigest := map[textDigest]uint32{} // the first item with the text, or the set
-	shingles := j.s.db.shingleSets()
-	var scratch sstable.Document
-	var buf []byte
+	sets := textSets{shingles: j.s.db.shingleSets(), byDigest: map[textDigest]uint32{}}
+	var scratch []byte
 	for i, first := range j.sets {
 		if !several.has(first) {
 			continue
@@ -91,25 +125,7 @@ func (j *joinSet) splitByText(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		buf = append(binary.LittleEndian.AppendUint32(buf[:0], first), 't')
-		buf = append(buf, text...)
-		ofText := textDigest(sha256.Sum256(buf))
-		if same, ok := byDigest[ofText]; ok {
-			j.sets[i] = same
-			continue
-		}
-		buf = append(buf[:4], 's')
-		for _, h := range shingles.ofBytes(text) {
-			buf = binary.LittleEndian.AppendUint64(buf, h)
-		}
-		ofSet := textDigest(sha256.Sum256(buf))
-		same, ok := byDigest[ofSet]
-		if !ok {
-			same = uint32(i)
-			byDigest[ofSet] = same
-		}
-		byDigest[ofText] = same
-		j.sets[i] = same
+		j.sets[i] = sets.firstOf(first, uint32(i), text)
 	}
 	return nil
 }

@@ -165,8 +165,8 @@ func (s *Snapshot) queryText(doc Doc) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d sstable.Document
-	return p.text(&d)
+	var scratch []byte
+	return p.text(&scratch)
 }
 
 // sketch appends the document's sketch to dst.
@@ -320,12 +320,12 @@ func (s *Snapshot) verify(ctx context.Context, text []byte, t float64, sc *jacca
 	sets := s.db.shingleSets()
 	mine := sets.ofBytes(text)
 	kept := sc.hits[:0]
-	var d sstable.Document
+	var scratch []byte
 	for _, h := range sc.hits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		other, err := h.text(&d)
+		other, err := h.text(&scratch)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -294,13 +296,14 @@ func (l *Loader) fingerprint(c *loadChunk) error {
 	var next atomic.Int64
 	for range min(l.o.Workers, len(c.docs)/share+1) {
 		wg.Go(func() {
+			var last summed
 			for l.ctx.Err() == nil {
 				from := int(next.Add(share)) - share
 				if from >= len(c.docs) {
 					return
 				}
 				for pos := from; pos < min(from+share, len(c.docs)); pos++ {
-					l.sum(c, pos)
+					l.sum(c, pos, &last)
 				}
 			}
 		})
@@ -309,18 +312,27 @@ func (l *Loader) fingerprint(c *loadChunk) error {
 	return l.ctx.Err()
 }
 
-// sum is fingerprint for one document.
-func (l *Loader) sum(c *loadChunk, pos int) {
+// summed is a text of a chunk and what was computed from it.
+type summed struct {
+	text   []byte
+	sum    textSum
+	sketch minhash.Sketch
+}
+
+// sum is fingerprint for one document. Files have equal texts next to each other: these share one sketch, made once.
+func (l *Loader) sum(c *loadChunk, pos int, last *summed) {
 	d := &c.docs[pos]
 	if d.text == 0 || d.dropped || d.hasFP && c.sketches == nil {
 		return
 	}
-	text := c.text(pos)
-	sum, sketch := l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
+	if text := c.text(pos); !bytes.Equal(text, last.text) {
+		last.text = text
+		last.sum, last.sketch = l.db.sums(unsafe.String(unsafe.SliceData(text), len(text)))
+	}
 	if !d.hasFP {
-		c.fps[pos], d.hasFP = sum.fingerprint, sum.words
+		c.fps[pos], d.hasFP = last.sum.fingerprint, last.sum.words
 	}
 	if c.sketches != nil {
-		c.sketches[pos] = sketch
+		c.sketches[pos] = last.sketch
 	}
 }

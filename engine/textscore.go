@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Memory for the shingle sets of a join that texts decide, in shingles of 8 bytes, and how many pairs a worker takes at a time.
@@ -27,7 +26,7 @@ type textScores struct {
 	kept    map[uint32]shingleSet // by item
 	room    int                   // shingles that may still be kept
 	memory  int                   // shingles that may be kept
-	scratch sstable.Document
+	scratch []byte
 }
 
 func (j *joinSet) newTextScores(memory int) *textScores {
@@ -44,13 +43,13 @@ func (x *textScores) score(a, b uint32) (float64, error) {
 	return mine.jaccard(other), err
 }
 
-// text returns the document's text: the memtable's own, or one in scratch.
-func (p place) text(scratch *sstable.Document) ([]byte, error) {
+// text returns the document's text: the memtable's own, or one in scratch, which grows as needed.
+func (p place) text(scratch *[]byte) (text []byte, err error) {
 	if p.mem != nil {
 		return p.mem.Text, nil
 	}
-	err := p.part.Document(p.doc, scratch)
-	return scratch.Text, err
+	*scratch, err = p.part.AppendText((*scratch)[:0], p.doc)
+	return *scratch, err
 }
 
 // set returns the shingle set of an item. When memory is full all other sets are dropped: those in use now come back.

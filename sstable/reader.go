@@ -205,6 +205,16 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	return err
 }
 
+// AppendText appends the text of a document to dst, as Document does with all of it.
+func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.checkDoc(doc); err != nil {
+		return dst, err
+	}
+	stored, _, err := r.docs.get(doc)
+	return append(dst, stored...), err
+}
+
 // entry sets all of d but Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.checkDoc(doc); err != nil {

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// TestLoadSums loads runs of equal texts, among others of their length, without words, empty, or with a fingerprint of their own:
+// every document has what is computed from its text alone.
+func TestLoadSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(81, 82))
+	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
+		o.Sync = SyncNever
+		db, _ := create4test(t, &o)
+		l, err := db.NewLoader(t.Context(), LoadOptions{Replace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := map[string]Doc{}
+		some := []string{"", "...", "one two three four", "one two three fire", "four three two one", "!!!"}
+		for text := ""; len(docs) < 1500; {
+			if r.IntN(4) == 0 {
+				text = some[r.IntN(len(some))]
+			}
+			d := Doc{ID: fmt.Sprint(r.IntN(2000)), Text: text}
+			if r.IntN(5) == 0 {
+				d.Fingerprint = new(r.Uint64())
+			}
+			if err := l.Add(d); err != nil {
+				t.Fatal(err)
+			}
+			docs[d.ID] = d
+		}
+		if _, err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkSums(t, db, docs)
+	}
+}
+
+// checkSums compares fingerprints, sketches and texts with what is computed one by one.
+func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
+	t.Helper()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for id, d := range docs {
+		p, err := s.locate(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got sstable.Document
+		if err := p.part.Document(p.doc, &got); err != nil {
+			t.Fatal(err)
+		}
+		want, sketch := db.sums(d.Text)
+		if d.Fingerprint != nil {
+			want = textSum{*d.Fingerprint, true}
+		}
+		if got.HasFingerprint != want.words || got.Fingerprint != want.fingerprint || !slices.Equal(got.Sketch, sketch) {
+			t.Fatalf("%q has fingerprint %x, %v and %d hashes; want %x, %v and %d", d.Text,
+				got.Fingerprint, got.HasFingerprint, len(got.Sketch), want.fingerprint, want.words, len(sketch))
+		}
+		scratch := []byte("of another")
+		if text, err := p.text(&scratch); err != nil || !bytes.Equal(text, got.Text) {
+			t.Fatalf("text %q, want %q, %v", text, got.Text, err)
+		}
+	}
+}
