@@ -22,10 +22,10 @@ type auditRow struct {
 	*auditDistance
 	*auditScore
 	Rule    string `json:"rule"`
-	Cluster *int   `json:"cluster"`
+	Cluster *int32 `json:"cluster"`
 	Reason  string `json:"reason,omitempty"` // of a rejected line
 
-	keeper int64 // whose place is still needed, -1 for none
+	cluster int32 // the place of its keeper is still needed; 0 for none
 }
 
 // auditStart is how every line of an audit begins.
@@ -33,7 +33,7 @@ const auditStart = `{"id":`
 
 // auditDistance is how far a document is from its keeper: of --near.
 type auditDistance struct {
-	Distance *int `json:"distance"`
+	Distance *int32 `json:"distance"`
 }
 
 // auditScore is how similar a document is to its keeper: of --jaccard.
@@ -55,45 +55,41 @@ type audit struct {
 	w       *outfile.Writer // nil: no audit is written
 	e       *json.Encoder
 	keep    *ranking
-	scores  bool             // rows have scores, not distances
-	keepers map[int64]*place // of documents for which others are dropped; nil until they are met
+	scores  bool     // rows have scores, not distances
+	keepers []*place // of each cluster; nil until it is met
 	waiting []auditRow
 }
 
 // newAudit starts the audit of a run.
 func newAudit(d *dedup) *audit {
-	a := &audit{w: d.auditTo, keep: &d.keep, scores: d.c.Jaccard != nil, keepers: map[int64]*place{}}
+	a := &audit{w: d.auditTo, keep: &d.keep, scores: d.c.Jaccard != nil}
 	if a.w == nil {
 		return a
 	}
-	for _, m := range d.dropped {
-		a.keepers[m.keeper] = nil
-	}
+	a.keepers = make([]*place, d.clusters)
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
 	return a
 }
 
-// document takes note of the document n, which is dropped or is not.
-func (a *audit) document(n int64, rec *input.Record, m member, dropped bool) error {
+// member takes note of a document of a cluster.
+func (a *audit) member(m *member, rec *input.Record) error {
 	if a.w == nil {
 		return nil
 	}
-	if !dropped {
-		if _, is := a.keepers[n]; is {
-			a.keepers[n] = &place{rec.Doc.ID, rec.File, rec.Line}
-			return a.release()
-		}
-		return nil
+	if m.kept() {
+		a.keepers[m.cluster-1] = &place{rec.Doc.ID, rec.File, rec.Line}
+		return a.release()
 	}
-	row := auditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Line, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, keeper: m.keeper}
+	row := auditRow{
+		ID: &rec.Doc.ID, File: rec.File, Line: rec.Line, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
+	}
 	if a.scores {
-		row.auditScore = &auditScore{&m.match.Score, &m.match.Error, &m.match.Exact}
+		row.auditScore = &auditScore{&m.score, &m.err, &m.exact}
 	} else {
-		row.auditDistance = &auditDistance{&m.match.Distance}
+		row.auditDistance = &auditDistance{&m.distance}
 	}
-	a.waiting = append(a.waiting, row)
-	return a.release()
+	return a.add(&row)
 }
 
 // issue takes note of a line that can't be used.
@@ -101,34 +97,45 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	row := auditRow{Rule: "rejected", File: is.File, Line: is.Line, Reason: is.Reason, keeper: -1}
+	row := auditRow{Rule: "rejected", File: is.File, Line: is.Line, Reason: is.Reason}
 	if a.scores {
 		row.auditScore = &auditScore{}
 	} else {
 		row.auditDistance = &auditDistance{}
 	}
-	a.waiting = append(a.waiting, row)
-	return a.release()
+	return a.add(&row)
 }
 
-// release writes the rows that wait for nothing.
+// add writes a row, unless it or one before it waits for its keeper.
+func (a *audit) add(row *auditRow) error {
+	if len(a.waiting) == 0 && a.place(row) {
+		return a.e.Encode(row)
+	}
+	a.waiting = append(a.waiting, *row)
+	return nil
+}
+
+// place sets where the keeper of a row stands, if it needs one, and returns false if that is not known yet.
+func (a *audit) place(r *auditRow) bool {
+	if r.cluster == 0 {
+		return true
+	}
+	p := a.keepers[r.cluster-1]
+	if p == nil {
+		return false
+	}
+	r.Keeper, r.KeeperFile, r.KeeperLine = &p.id, &p.file, &p.line
+	return true
+}
+
+// release writes the rows that wait for nothing, once another keeper has been met.
 func (a *audit) release() error {
-	done := 0
-	for i := range a.waiting {
-		r := &a.waiting[i]
-		if r.keeper >= 0 {
-			p := a.keepers[r.keeper]
-			if p == nil {
-				break
-			}
-			r.Keeper, r.KeeperFile, r.KeeperLine = &p.id, &p.file, &p.line
-		}
-		if err := a.e.Encode(r); err != nil {
+	for len(a.waiting) > 0 && a.place(&a.waiting[0]) {
+		if err := a.e.Encode(&a.waiting[0]); err != nil {
 			return err
 		}
-		done++
+		a.waiting = a.waiting[1:]
 	}
-	a.waiting = a.waiting[done:]
 	return nil
 }
 
@@ -165,7 +172,7 @@ func (d *dedup) summary(start time.Time) {
 	if d.badUTF8 > 0 {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
 	}
-	dropped := int64(len(d.dropped))
+	dropped := d.dropped()
 	row("clusters", d.clusters, "", "groups of near-duplicates: "+d.c.meaning(!d.c.NoVerify))
 	row("dropped", dropped, share(dropped), d.auditNote())
 	row("kept", d.kept, share(d.kept), d.keptNote())

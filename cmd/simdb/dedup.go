@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -95,27 +96,35 @@ type dedup struct {
 	out     *outfile.Writer
 	auditTo *outfile.Writer // nil: no audit is written
 
-	keep     ranking          // of --keep
-	read     int64            // documents
-	badUTF8  int64            // of them, with invalid UTF-8
-	empty    int64            // of them, without words
-	clusters int64            // of two or more
-	dropped  map[int64]member // by ordinal
+	keep     ranking  // of --keep
+	read     int64    // documents
+	badUTF8  int64    // of them, with invalid UTF-8
+	empty    int64    // of them, without words
+	clusters int64    // of two or more
+	members  []member // of clusters, by ordinal
 	kept     int64
 	failed   []error // files that could not be read to the end
 }
 
-// member is a document that is not kept.
+// member is a document of a cluster. There may be as many as documents, so it has no pointers.
 type member struct {
-	keeper  int64
-	cluster int
-	match   engine.Match // how it compares with the keeper
+	ordinal, keeper int64
+	score, err      float64 // of --jaccard, to the keeper
+	cluster         int32   // from 1 on
+	distance        int32   // of --near, to the keeper
+	exact           bool    // score is
 }
+
+// kept reports whether m is its own keeper.
+func (m *member) kept() bool { return m.ordinal == m.keeper }
+
+// dropped returns how many documents are not kept.
+func (d *dedup) dropped() int64 { return int64(len(d.members)) - d.clusters }
 
 // Run does it all.
 func (c *dedupCmd) Run(a *app) (err error) {
 	start := time.Now()
-	d := &dedup{a: a, c: c, names: c.Files, dropped: map[int64]member{}, keep: ranking{rule: c.Keep}}
+	d := &dedup{a: a, c: c, names: c.Files, keep: ranking{rule: c.Keep}}
 	d.opt = c.inputFlags.options(c.Format)
 	d.opt.MakeID = true
 	if _, err := newSources(c.Files); err != nil {
@@ -229,9 +238,11 @@ func (d *dedup) cluster(db *engine.DB) error {
 		if m.Keep {
 			keeper = n
 			d.clusters++
-			continue
 		}
-		d.dropped[n] = member{keeper: keeper, cluster: m.Cluster, match: m.Match}
+		d.members = append(d.members, member{
+			ordinal: n, keeper: keeper, cluster: int32(m.Cluster), distance: int32(m.Distance),
+			score: m.Score, err: m.Error, exact: m.Exact,
+		})
 	}
-	return nil
+	return ordered.InPlace(d.a.context(), d.members, func(x, y member) int { return cmp.Compare(x.ordinal, y.ordinal) })
 }

@@ -39,8 +39,9 @@ func (d *dedup) write() error {
 
 // copy writes the kept lines to out, tells audit of the others, and returns how many documents it has met.
 func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
-	headed := false // the header of the first file is that of the output
-	ended := true   // the last line written had its newline
+	members := d.members // that are still to come
+	headed := false      // the header of the first file is that of the output
+	ended := true        // the last line written had its newline
 	line := func(raw []byte) error {
 		if len(raw) == 0 {
 			return nil
@@ -63,9 +64,12 @@ func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
 		}
 		me := n
 		n++
-		m, drop := d.dropped[me]
-		if err := audit.document(me, rec, m, drop); err != nil || drop {
-			return err
+		if len(members) > 0 && members[0].ordinal == me {
+			m := &members[0]
+			members = members[1:]
+			if err := audit.member(m, rec); err != nil || !m.kept() {
+				return err
+			}
 		}
 		d.kept++
 		return line(rec.Raw)

@@ -199,12 +199,13 @@ func (r *ranking) ruleFor(keeper int64) string {
 	return r.rule.String()
 }
 
-// before returns the order of preference for engine.Clusters, whose documents are called by ordinal.
+// before returns the order of preference for engine.Clusters, whose documents are called by ordinal. It is nil for the order of
+// writing.
 func (r *ranking) before() func(a, b engine.Entry) bool {
 	sign := 1
 	switch r.rule.name {
 	case "first":
-		return func(a, b engine.Entry) bool { return a.ID < b.ID }
+		return nil // the loader has written them in this order
 	case "last":
 		return func(a, b engine.Entry) bool { return a.ID > b.ID }
 	case "min", "shortest":

@@ -474,6 +474,21 @@ var mutants = []mutant{
 		"engine", "^TestEqualSets$",
 	},
 	{
+		"crowds/texts of one length taken for equal as they are grouped", "engine/equalsets.go",
+		"bytes.Equal(x.key[head:], text)", "len(x.key[head:]) == len(text)",
+		"engine", "^TestEqualSets$",
+	},
+	{
+		"crowds/texts of one length taken for equal as they are loaded", "engine/load.go",
+		"!bytes.Equal(text, last.text)", "len(text) != len(last.text)",
+		"engine", "^TestLoadSums$",
+	},
+	{
+		"audit/a row overtakes those that wait", "cmd/simdb/audit.go",
+		"if len(a.waiting) == 0 && a.place(row) {", "if a.place(row) {",
+		"cmd/simdb", "^TestAuditOrder$",
+	},
+	{
 		"crowds/an allowed pair turns a document away", "engine/anymatch.go",
 		" && !x.s.allowed.has(string(id), string(x.of.ID))", "",
 		"engine", "^TestAnyMatchIsAllowed$",

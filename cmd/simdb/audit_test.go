@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAuditOrder drops equal texts, by rules that keep an early document, a late one, and any, among lines that are no documents. By the
+// kept lines and the audit every line is accounted for, in the order of the input.
+func TestAuditOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(83, 84))
+	for _, rule := range []string{"first", "last", "max:score"} {
+		for _, by := range []string{"--near=0", "--jaccard=1"} {
+			const lines, texts = 400, 60
+			var in []string
+			var text, score [lines + 1]int // by line; text 0 for a line that is no document
+			for n := 1; n <= lines; n++ {
+				if r.IntN(20) == 0 {
+					in = append(in, "no document\n")
+					continue
+				}
+				text[n], score[n] = 1+r.IntN(texts), r.IntN(10)
+				in = append(in, fmt.Sprintf(`{"id":"d%d","text":"these are the words of text %d","score":%d}`+"\n", n, text[n], score[n]))
+			}
+			keeper := map[int]int{} // the line of each text that is kept
+			for n := 1; n <= lines; n++ {
+				if k := keeper[text[n]]; k == 0 || rule == "last" || rule == "max:score" && score[n] > score[k] {
+					keeper[text[n]] = n
+				}
+			}
+			dir := t.TempDir()
+			file := filepath.Join(dir, "in.jsonl")
+			if err := os.WriteFile(file, []byte(strings.Join(in, "")), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			c := exec.Command("simdb", "dedup", file, by, "--keep", rule, "--rejects", filepath.Join(dir, "bad"), "-q", "-o", "kept.jsonl")
+			c.Dir = dir
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			var wantKept, wantAudit strings.Builder
+			for n := 1; n <= lines; n++ {
+				switch k := keeper[text[n]]; {
+				case text[n] == 0:
+					fmt.Fprintf(&wantAudit, "%d rejected\n", n)
+				case k == n:
+					wantKept.WriteString(in[n-1])
+				default:
+					fmt.Fprintf(&wantAudit, "%d d%d d%d %d %s\n", n, n, k, k, rule)
+				}
+			}
+			kept, err := os.ReadFile(filepath.Join(dir, "kept.jsonl"))
+			if err != nil || string(kept) != wantKept.String() {
+				t.Errorf("%s %s: %v, kept:\n%s", by, rule, err, kept)
+			}
+			if got := auditOf(t, filepath.Join(dir, "kept.audit.jsonl")); got != wantAudit.String() {
+				t.Errorf("%s %s: audit:\n%s\nwant:\n%s", by, rule, got, wantAudit.String())
+			}
+		}
+	}
+}
+
+// auditOf returns an audit as lines of line, id, keeper, keeper's line and rule, or of line and rule.
+func auditOf(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var row struct {
+			ID, Keeper *string
+			Line       int64
+			KeeperLine *int64 `json:"keeper_line"`
+			Rule       string
+		}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		if row.ID == nil {
+			fmt.Fprintln(&b, row.Line, row.Rule)
+			continue
+		}
+		fmt.Fprintln(&b, row.Line, *row.ID, *row.Keeper, *row.KeeperLine, row.Rule)
+	}
+	return b.String()
+}
