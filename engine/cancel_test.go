@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -82,5 +83,68 @@ func TestCancelJoins(t *testing.T) {
 				t.Errorf("%s: cancelled after %v of %v, it took %v more", name, at, whole, late)
 			}
 		}
+	}
+}
+
+// TestCancelRows ends the context while the rows of a search that has found all of them are taken.
+func TestCancelRows(t *testing.T) {
+	db, _ := create4test(t, &Options{Sync: SyncNever})
+	doc := Doc{Text: "one two three four five six seven eight"}
+	for i := range 1500 {
+		doc.ID = fmt.Sprint(i)
+		if err := db.Put(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		if i == 700 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	d, err := s.Get(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fp := *d.Fingerprint
+	type ctxt = context.Context
+	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Near(ctx, fp, 3) })
+	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] { return s.NearFirst(ctx, fp, 3, 1400) })
+	cancelAtFirst(t, "near unordered", func(ctx ctxt) iter.Seq2[Match, error] { return s.NearUnordered(ctx, fp, 3) })
+	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, 1400) })
+	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] { return s.NearBatch(ctx, []uint64{fp}, 3) })
+	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, 0.5) })
+	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, 0.5) })
+	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, "") })
+	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
+		for _, n := range []int{5000, mostFirst + 1} {
+			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsFirst(ctx, by, n, nil) })
+		}
+		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
+		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsUnordered(ctx, by, nil) })
+		for _, mode := range []ClusterMode{Star, Components} {
+			cancelAtFirst(t, fmt.Sprint("clusters ", by, mode), func(ctx ctxt) iter.Seq2[Member, error] {
+				return s.Clusters(ctx, by, &ClusterOptions{Mode: mode})
+			})
+		}
+	}
+}
+
+// cancelAtFirst ends the context of a search at its first row.
+func cancelAtFirst[T any](t *testing.T, name string, search func(context.Context) iter.Seq2[T, error]) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rows, last := 0, error(nil)
+	for _, last = range search(ctx) {
+		rows++
+		cancel()
+	}
+	if rows > 1+matchBatch || !errors.Is(last, context.Canceled) {
+		t.Errorf("%s: cancelled at its first row, it went on to row %d: %v", name, rows, last)
 	}
 }

@@ -21,7 +21,7 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 	if o == nil {
 		o = &ClusterOptions{}
 	}
-	return func(yield func(Member, error) bool) {
+	return untilDone(ctx, func(yield func(Member, error) bool) {
 		var c *clustering
 		err := s.safely(ctx, func() (err error) {
 			c, err = s.cluster(ctx, by, o)
@@ -47,7 +47,7 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions
 				}
 			}
 		}
-	}
+	})
 }
 
 // A clustering is the outcome of clustering a join set.

@@ -15,7 +15,7 @@ func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress
 	if n > min(mostFirst, s.db.most(heldPairBytes)) {
 		return firstOf(n, s.Pairs(ctx, by, progress))
 	}
-	return func(yield func(Pair, error) bool) {
+	return untilDone(ctx, func(yield func(Pair, error) bool) {
 		var pairs []Pair
 		err := s.joined(ctx, by, func(j *joinSet) (err error) {
 			pairs, err = j.firstPairs(ctx, by, n, progress)
@@ -30,7 +30,7 @@ func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress
 				return
 			}
 		}
-	}
+	})
 }
 
 // A heldPair is a pair whose IDs alias the tables.

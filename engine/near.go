@@ -106,7 +106,7 @@ func (s *Snapshot) nearWanted(ctx context.Context, fp uint64, k int, want nearWa
 
 // NearUnordered is Near as documents are found, without holding them: in no particular order, though always in the same.
 func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
-	return func(yield func(Match, error) bool) {
+	return untilDone(ctx, func(yield func(Match, error) bool) {
 		sc := nearPool.Get().(*nearScratch)
 		defer sc.release()
 		sc.want.visit = func(h nearHit) error {
@@ -119,7 +119,7 @@ func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Match{}, err)
 		}
-	}
+	})
 }
 
 // CountNear returns how many documents Near yields. It neither orders them nor looks at their IDs.

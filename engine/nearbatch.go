@@ -45,7 +45,7 @@ func (s *Snapshot) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2
 
 // nearBatch is NearBatch with chunks of so many queries, or fewer if they have more matches.
 func (s *Snapshot) nearBatch(ctx context.Context, fps []uint64, k, queries, matches int) iter.Seq2[BatchMatch, error] {
-	return func(yield func(BatchMatch, error) bool) {
+	return untilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		if err := checkDistance(k); err != nil {
 			yield(BatchMatch{}, err)
 			return
@@ -73,7 +73,7 @@ func (s *Snapshot) nearBatch(ctx context.Context, fps []uint64, k, queries, matc
 				size = min(2*size, queries)
 			}
 		}
-	}
+	})
 }
 
 // errCrowded says that a chunk has to be cut into smaller ones.

@@ -32,6 +32,26 @@ func firstOf[T any](n int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
+// untilDone yields what seq does until the context ends. Rows that have all been found still take
+// time to be taken.
+func untilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range seq {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
 // yieldInOrder yields what match makes of the hits of find, in order. Hits refer to tables: they
 // are read only inside of safely. buf is memory for matches, which is left without any.
 func yieldInOrder[T any](ctx context.Context, s *Snapshot, buf *[]Match, find func() ([]T, error), compare func(a, b T) int, match func(*T) Match,

@@ -37,7 +37,7 @@ func sorting(progress func(Progress)) {
 // Options.Memory has room for are ErrTooLarge; PairsFirst and PairsUnordered take any number of them. Progress, if
 // not nil, is called now and then. IDs that are yielded share memory, 16 KiB or so: who keeps one for long should clone it.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
+	return untilDone(ctx, func(yield func(Pair, error) bool) {
 		var found func(yield func(Pair) bool)
 		err := s.joined(ctx, by, func(j *joinSet) (err error) {
 			if by.jaccard {
@@ -56,7 +56,7 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 				return
 			}
 		}
-	}
+	})
 }
 
 // joined calls fn with what a self-join of the snapshot by a criterion works on.
@@ -76,7 +76,7 @@ func (s *Snapshot) joined(ctx context.Context, by Criterion, fn func(*joinSet) e
 // PairsUnordered is Pairs as they are found: in no particular order, though always in the same, and without holding them in
 // memory, however many there are. The snapshot's tables must stay readable while the pairs are taken.
 func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
+	return untilDone(ctx, func(yield func(Pair, error) bool) {
 		goOn := true
 		err := s.joined(ctx, by, func(j *joinSet) error {
 			return j.eachPair(ctx, by, progress, func(p Pair) bool {
@@ -87,7 +87,7 @@ func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress fu
 		if err != nil && goOn {
 			yield(Pair{}, err)
 		}
-	}
+	})
 }
 
 // eachPair calls fn for every pair, as they are found, until it returns false.

@@ -95,6 +95,9 @@ func (sel *selection) columns() []string {
 func (x *run) selectRows(sel *selection, p plan) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for r, err := range x.results(sel, p) {
+			if err == nil {
+				err = x.ctx.Err() // the rows are known perhaps, but not taken
+			}
 			if err != nil {
 				yield(nil, err)
 				return
