@@ -449,6 +449,21 @@ var mutants = []mutant{
 		"cmd/simdb/internal/input", "^TestLists$",
 	},
 	{
+		"input/ids that look like fingerprints, under a header", "cmd/simdb/internal/input/list.go",
+		"return named(c) && 2*", "return named(1-c) && 2*",
+		"cmd/simdb/internal/input", "^TestLists$",
+	},
+	{
+		"engine/rows go on after the context", "engine/order.go",
+		"err = ctx.Err()\n\t\t\t}\n\t\t\tif err != nil {\n\t\t\t\tvar none", "err = nil\n\t\t\t}\n\t\t\tif err != nil {\n\t\t\t\tvar none",
+		"engine", "^TestCancelRows$",
+	},
+	{
+		"query/rows go on after the context", "query/run.go",
+		"err = x.ctx.Err() // the rows", "err = nil // the rows",
+		"query", "^TestRowsStop$",
+	},
+	{
 		"statements/progress not ended before rows", "repl/statement.go",
 		"\tb.do()\n", "",
 		"repl", "^TestProgressEndsBeforeRows$",

@@ -136,10 +136,14 @@ func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
 // almostList says that a file was taken for texts although most of its lines are numbers.
 func almostList(s *sample) string {
-	if s.other == "" || 2*s.numbers < s.lines {
+	other := s.other
+	if other == "" && s.columns == 1 {
+		other = s.title
+	}
+	if other == "" || 2*s.numbers < s.lines {
 		return ""
 	}
-	return fmt.Sprintf("plain text, a document a line, since %q is no number; with --format fingerprints the others are fingerprints", s.other)
+	return fmt.Sprintf("plain text, a document a line, since %q is no number; with --format fingerprints the others are fingerprints", other)
 }
 
 // isHeader says whether line names columns that documents have.

@@ -35,6 +35,7 @@ type list struct {
 type sample struct {
 	lines   int // without the header
 	header  []string
+	title   string // the header as it is written, cut
 	columns int    // most columns that a line has
 	ragged  bool   // lines differ in that
 	numbers int    // lines with a number, alone or beside a tab
@@ -69,6 +70,7 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 			for _, c := range cols {
 				s.header = append(s.header, strings.ToLower(string(bytes.TrimSpace(c))))
 			}
+			s.title = short(string(line))
 			continue
 		}
 		s.lines++
@@ -88,6 +90,9 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 		if sure && len(cols) <= 2 {
 			s.sure++
 		}
+	}
+	if s.columns == 1 && !strings.Contains(s.title, "\t") && len(s.header) > 0 {
+		s.header = []string{strings.ToLower(s.title)} // words over one column
 	}
 	return s
 }
@@ -182,10 +187,11 @@ func (s *sample) fingerprintColumn() (int, error) {
 	if s.columns < 2 {
 		return 0, nil
 	}
+	named := func(c int) bool { return s.named(c, fingerprintNames...) || s.named(1-c, "id") }
 	tests := []func(c int) bool{
+		func(c int) bool { return named(c) && 2*s.column[c].n >= s.lines },
 		func(c int) bool { return 2*s.column[c].hex >= s.lines && s.column[c].letters > 0 },
 		func(c int) bool { return 2*s.column[c].n >= s.lines },
-		func(c int) bool { return s.named(c, fingerprintNames...) || s.named(1-c, "id") },
 		func(c int) bool { return 2*s.column[c].letters >= s.lines },
 		func(c int) bool { return s.column[c].large > 0 },
 		func(c int) bool { return s.column[c].gaps > 0 },
@@ -196,7 +202,7 @@ func (s *sample) fingerprintColumn() (int, error) {
 			return 0, nil
 		case b && !a:
 			return 1, nil
-		case i == 1 && !a: // no column has numbers: every line will be reported
+		case i == 2 && !a: // no column has numbers: every line will be reported
 			return 0, nil
 		}
 	}

@@ -42,6 +42,15 @@ func TestLists(t *testing.T) {
 		{"f", "id\thash\n1\t1234567890123456\n", Options{Format: Hashes}, "2 1|||000462d53c8abac0 fingerprints, id TAB decimal number a line, after a header"},
 		{"f", "5\n9 x\n", Options{Format: Fingerprints, FingerprintField: "1", IDField: "2"}, "1! no id beside the fingerprint 2 x|||0000000000000009 fingerprints, decimal numbers in column 1 and ids in column 2"},
 		{"f", "5\n9 x\nff\n", Options{Format: Fingerprints}, `1! no id beside the fingerprint 2 x|||0000000000000009 3! not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them fingerprints, decimal number TAB id a line`},
+		{"-", "# of 2026\n5\n", Options{}, "2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number), after a header"},
+		{"-", "My hashes\nabcdefabcdefabcd\n", Options{}, "2 2|||abcdefabcdefabcd fingerprints, one hexadecimal number a line (the id is the line's number), after a header"},
+		{"-", "my\thashes\n5\n", Options{}, "1 -:1|my\thashes|| 2 -:2|5|| " + `plain text, a document a line, since "my\thashes" is no number; with --format fingerprints the others are fingerprints`},
+		{"-", "id\n5\n6\n", Options{}, `1 -:1|id|| 2 -:2|5|| 3 -:3|6|| plain text, a document a line, since "id" is no number; with --format fingerprints the others are fingerprints`},
+		// A header decides between ids and fingerprints, whatever the ids look like.
+		{"-", "id\tfingerprint\nabcdefabcdefabcd\t5\n", Options{}, "2 abcdefabcdefabcd|||0000000000000005 fingerprints, id TAB decimal number a line, after a header"},
+		{"-", "phash\tsha\n5\tabcdefabcdefabcd\n", Options{}, "2 abcdefabcdefabcd|||0000000000000005 fingerprints, decimal number TAB id a line, after a header"},
+		{"-", "id\tname\n5\tabcdefabcdefabcd\n", Options{}, "2 5|||abcdefabcdefabcd fingerprints, id TAB hexadecimal number a line, after a header"},
+		{"-", "hash\tfile\nx\tabcdefabcdefabcd\n", Options{}, "2 x|||abcdefabcdefabcd fingerprints, id TAB hexadecimal number a line, after a header"},
 		// Texts that begin with numbers stay texts.
 		{"a.txt", "1\tone text\n2\ttwo texts\n", Options{}, "1 a.txt:1|1\tone text|| 2 a.txt:2|2\ttwo texts|| "},
 		{"a.txt", "1 one\n2 two\n", Options{}, "1 a.txt:1|1 one|| 2 a.txt:2|2 two|| "},
