@@ -101,6 +101,7 @@ func TestRowsStop(t *testing.T) {
 		"ID LIKE '%'", "SINCE 1d", "PAIRS NEAR 3", "PAIRS NEAR 3 LIMIT 5000", "PAIRS NEAR 3 LIMIT 200000", "CLUSTERS NEAR 3", "CLUSTERS NEAR 3 MODE components",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		rows, err := Run(ctx, db, text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
