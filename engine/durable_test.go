@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,4 +108,85 @@ func TestDamagedIngest(t *testing.T) {
 	if refused < 30 {
 		t.Errorf("only %d of about 60 were refused", refused)
 	}
+}
+
+// TestKilledThenCut kills a process before every file operation of a small workload. The next one recovers, writes or not, and closes
+// the database or not; then the power is cut, and nothing stays but what was synced, by one of the two.
+func TestKilledThenCut(t *testing.T) {
+	ctx := context.Background()
+	type state struct {
+		fs    *vfs.Mem
+		acked int // documents 0 to acked-1
+	}
+	var states []state
+	acked := 0
+	mem := vfs.NewMem(hostDir(t))
+	fs := vfs.NewFaulty(mem, func(op vfs.Op) error {
+		if op.Kind.Changes() {
+			states = append(states, state{mem.KillClone(), acked})
+		}
+		return nil
+	})
+	document := func(n int) Doc { return Doc{ID: fmt.Sprint(n), Fingerprint: new(uint64(n))} }
+	for range 3 {
+		db, err := Open("/db", &Options{fs: fs, DisableAutoCompaction: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []func() error{
+			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx, nil) }, nil, db.Close,
+		} {
+			if step != nil {
+				err = step()
+			} else if err = db.Put(ctx, document(acked)); err == nil {
+				acked++
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for op, st := range states {
+		for _, puts := range []int{0, 1} {
+			for _, closes := range []bool{false, true} {
+				what := fmt.Sprintf("killed before operation %d of %d, %d more writes, closed: %v", op, len(states), puts, closes)
+				fs := st.fs.KillClone()
+				db, err := Open("/db", &Options{fs: fs})
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				for n := range puts {
+					err = errors.Join(err, db.Put(ctx, document(1000+n)))
+				}
+				if closes {
+					err = errors.Join(err, db.Close())
+				}
+				after := fs.CrashClone(0, 1)
+				err = errors.Join(err, db.Close())
+				fs.Discard()
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				if db, err = Open("/db", &Options{fs: after, MustExist: true}); err != nil {
+					t.Fatalf("%s: after the power cut: %v", what, err)
+				}
+				for n := range st.acked {
+					if _, err := db.Lookup(ctx, fmt.Sprint(n)); err != nil {
+						t.Fatalf("%s: document %d of %d: %v", what, n, st.acked, err)
+					}
+				}
+				for n := range puts {
+					if _, err := db.Lookup(ctx, fmt.Sprint(1000+n)); err != nil {
+						t.Fatalf("%s: a later document: %v", what, err)
+					}
+				}
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				after.Discard()
+			}
+		}
+		st.fs.Discard()
+	}
+	t.Logf("%d kills, each followed by 4 power cuts", len(states))
 }
