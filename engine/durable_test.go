@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -29,7 +30,9 @@ func TestFailedCatalogPoisons(t *testing.T) {
 		}
 		return nil
 	})
-	if err := db.Flush(ctx); !errors.Is(err, syscall.EIO) {
+	soon, cancel := context.WithTimeout(ctx, 10*time.Second) // a Flush that does not see the failure waits for ever
+	defer cancel()
+	if err := db.Flush(soon); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: %v", err)
 	}
 	faulty.SetInject(nil)

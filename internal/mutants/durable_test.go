@@ -52,4 +52,44 @@ var durableMutants = []mutant{
 		" || b+1 == r.blocks && keys[n-1] != limit {", " {",
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
+	{
+		"flush/deletions published before their log is", "engine/flush.go",
+		"if dead, _ := p.dead.upTo(m.maxSeq); dead", "if dead, _ := p.dead.upTo(latest); dead",
+		"engine", crashes,
+	},
+	{
+		"flush/what a load replaced meanwhile comes back", "engine/flush.go",
+		"if d.gone.Load() {", "if false && d.gone.Load() {",
+		"engine", crashes,
+	},
+	{
+		"flush/a log too many is given up", "engine/flush.go",
+		"new(m.logs[len(m.logs)-1] + 1)", "new(m.logs[len(m.logs)-1] + 2)",
+		"engine", crashes,
+	},
+	{
+		"replay/first write after a flush skipped", "engine/replay.go",
+		"if seq <= r.flushed {", "if seq <= r.flushed+1 {",
+		"engine", crashes,
+	},
+	{
+		"replay/numbers of writes given out again", "engine/replay.go",
+		"db.seq = max(db.seq, seq)\n", "_ = max(db.seq, seq)\n",
+		"engine", crashes,
+	},
+	{
+		"open/numbers of logs given out again", "engine/open.go",
+		"fileNumber(name, \".wal\"); ok {\n\t\t\tdb.nextFile = max(db.nextFile, n+1)", "fileNumber(name, \".wal\"); ok {",
+		"engine", crashes,
+	},
+	{
+		"allow/taken back in memory only", "engine/allow.go",
+		", Unallow: catalogPairs(unallow)}", "}",
+		"engine", "^TestAllow$",
+	},
+	{
+		"catalog/end of the first log that is needed not noted", "engine/internal/catalog/edit.go",
+		"end.Number >= p.fixed.firstWAL {", "end.Number > p.fixed.firstWAL {",
+		"engine/internal/catalog", "^TestClosedMark$",
+	},
 }

@@ -112,7 +112,7 @@ var mutants = []mutant{
 	},
 	{
 		"disk/files not synced", "internal/vfs/sync_linux.go",
-		"err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })", "_ = fd",
+		"err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })", "_ = unix.Fdatasync",
 		"engine", traced,
 	},
 	{
@@ -127,7 +127,7 @@ var mutants = []mutant{
 	},
 	{
 		"table/never gets its name", "engine/flush.go",
-		"if err := db.dir.Rename(newTableName(t.Number), tableName(t.Number)); err != nil {", "if err := error(nil); err != nil {",
+		"if err := db.dir.Rename(newTableName(t.Number), tableName(t.Number)); err != nil {", "if err := error(nil); err != nil || t.Number == 0 {",
 		"engine", strays,
 	},
 	{
