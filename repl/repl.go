@@ -165,19 +165,16 @@ func (s *session) closeOutput() error {
 	}
 	err := s.outFile.Commit()
 	s.outFile, s.out = nil, s.cfg.Out
-	s.options = withFormat(s.cfg.Output, s.options.Format)
+	format := s.options.Format
+	if s.options = s.cfg.Output; s.moded { // otherwise it was the format of that file alone
+		s.options.Format = format
+	}
 	s.cfg.Outputs.Release(outputCommand)
 	return err
 }
 
 // outputCommand is what the opener of outputs calls the files of .output.
 const outputCommand = ".output"
-
-// withFormat returns o with another format.
-func withFormat(o output.Options, f output.Format) output.Options {
-	o.Format = f
-	return o
-}
 
 // say tells a person something.
 func (s *session) say(format string, args ...any) {

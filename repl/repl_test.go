@@ -171,6 +171,30 @@ func TestFlushesBeforeReading(t *testing.T) {
 	}
 }
 
+// The format of a file's ending holds for that file; that of .mode for all.
+func TestOutputFormat(t *testing.T) {
+	db := openTest(t)
+	if err := db.Put(t.Context(), engine.Doc{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	to := ".output " + filepath.Join(t.TempDir(), "rows")
+	for _, c := range []struct {
+		statements []string
+		want       string
+	}{
+		{[]string{"COUNT", to + ".jsonl", "COUNT", ".output", "COUNT"}, "1\n1\n"},
+		{[]string{to + ".jsonl", to + ".csv", "COUNT", ".output", "COUNT", ".output"}, "1\n"},
+		{[]string{".mode csv", to + ".jsonl", "COUNT", ".output", "COUNT"}, "count\n1\n"},
+		{[]string{to + "2.jsonl", ".mode csv", "COUNT", ".output", "COUNT"}, "count\n1\n"},
+	} {
+		var out, talk bytes.Buffer
+		cfg := Config{DB: db, Out: &out, Err: &talk, Output: output.Options{Format: output.TSV}}
+		if status := Exec(t.Context(), cfg, c.statements...); status != ExitOK || out.String() != c.want {
+			t.Errorf("%q: status %d, %q, %s", c.statements, status, out.String(), talk.String())
+		}
+	}
+}
+
 func TestFooter(t *testing.T) {
 	db := openTest(t)
 	var out, talk bytes.Buffer

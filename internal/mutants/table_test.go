@@ -454,6 +454,11 @@ var mutants = []mutant{
 		"cmd/simdb/internal/input", "^TestLists$",
 	},
 	{
+		"output/format of a file holds behind it", "repl/repl.go",
+		"s.options = s.cfg.Output; s.moded", "s.options = s.cfg.Output; format >= 0",
+		"repl", "^TestOutputFormat$",
+	},
+	{
 		"engine/rows go on after the context", "engine/order.go",
 		"err = ctx.Err()\n\t\t\t}\n\t\t\tif err != nil {\n\t\t\t\tvar none", "err = nil\n\t\t\t}\n\t\t\tif err != nil {\n\t\t\t\tvar none",
 		"engine", "^TestCancelRows$",
