@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -29,6 +30,9 @@ func (a *app) declare(ctx *kong.Context) error {
 		for _, path := range paths(v) {
 			if path == "-" {
 				continue
+			}
+			if path == "" && v.Flag == nil && v.Required {
+				return fmt.Errorf("<%s> is empty, where the name of a file or database is expected", v.Name)
 			}
 			switch v.Tag.Get(fileTag) {
 			case "db":
