@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,13 +66,29 @@ func (m mutant) noticed(t *testing.T) {
 	}
 }
 
+// share returns which mutants SIMDB_MUTANTS asks for: number, number + of, and so on. "1" asks for all, "2/5" for every fifth
+// from number 2 on; none without it.
+func share(t *testing.T) (number, of int) {
+	switch v := os.Getenv("SIMDB_MUTANTS"); v {
+	case "":
+		return 0, 0
+	case "1":
+		return 0, 1
+	default:
+		if _, err := fmt.Sscanf(v, "%d/%d", &number, &of); err != nil || number < 0 || number >= of {
+			t.Fatalf("SIMDB_MUTANTS=%s: want 1, or such as 0/3", v)
+		}
+		return number, of
+	}
+}
+
 // TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test notices.
 func TestMutants(t *testing.T) {
-	run := os.Getenv("SIMDB_MUTANTS") != ""
+	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, m := range slices.Concat(mutants, durableMutants, writeMutants, outputMutants) {
+	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, outputMutants) {
 		t.Run(m.name, func(t *testing.T) {
-			if m.source(t); !run {
+			if m.source(t); of == 0 || i%of != number {
 				return
 			}
 			t.Parallel()
