@@ -92,4 +92,24 @@ var durableMutants = []mutant{
 		"end.Number >= p.fixed.firstWAL {", "end.Number > p.fixed.firstWAL {",
 		"engine/internal/catalog", "^TestClosedMark$",
 	},
+	{
+		"flush/only the first log removed", "engine/flush.go",
+		"range m.logs {", "range m.logs[:1] {",
+		"engine", "^TestFlushRemovesAllLogs$",
+	},
+	{
+		"flush/table removed that the catalog may list", "engine/flush.go",
+		"return t.drop(false)", "return t.drop(true)",
+		"engine", "^TestFailedCommitKeepsTable$",
+	},
+	{
+		"load/table removed that the catalog may list", "engine/flush.go",
+		"return t.drop(db.failed.Load() == nil)", "return t.drop(true)",
+		"engine", "^TestFailedCommitKeepsTable$",
+	},
+	{
+		"write/acknowledged before the operating system has it", "engine/write.go",
+		"wait = c.log.Flush", "wait = func(int64) error { return nil }",
+		"engine", "^TestUnsyncedWritesSurviveKill$",
+	},
 }
