@@ -64,8 +64,10 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
 	if err := db.Flush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil { // logs go after those who wait for the flush are told
 		t.Fatal(err)
 	}
 	if left := logs(); len(left) > 0 {
