@@ -404,7 +404,8 @@ func TestNewFolders(t *testing.T) {
 }
 
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from that, and at every one of the
-// recovery from that again. What the first recovery finds undisturbed is what every later one must find. With SIMDB_CRASHES=1
+// recovery from that again. What the first recovery finds undisturbed is what every later one must find, but after a kill: then it is
+// what may be found after that. With SIMDB_CRASHES=1
 // every operation of the scripts is taken.
 func TestCrashInRecovery(t *testing.T) {
 	step := 67
@@ -424,7 +425,10 @@ func TestCrashInRecovery(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			c.states = []*model{m}
+			// What a killed process wrote and did not sync, which nobody was told is safe, may go while it is not yet recovered.
+			if one(c.op)[0] != killed {
+				c.states = []*model{m}
+			}
 			return c.crashRecovery(c.fs, 2, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), states)
 		})
 	}
