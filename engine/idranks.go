@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -61,10 +62,14 @@ type idRanks struct {
 func (r *idRanks) of(i uint32) uint32 { return r.ranks[r.items.number(i)] }
 
 // rank puts the IDs of items in order. Most comparisons are of eight bytes: those behind what all IDs begin with.
-func (j *joinSet) rank(items itemSet) (*idRanks, error) {
+func (j *joinSet) rank(ctx context.Context, items itemSet) (*idRanks, error) {
 	n := items.count()
 	list := idList{ids: make([]string, 0, n)}
+	seen := 0
 	err := items.all(func(i uint32) error {
+		if seen++; seen%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		id, err := j.place(i).id()
 		list.add(id)
 		return err

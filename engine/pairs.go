@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/internal/radix"
@@ -136,16 +137,23 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (fu
 	sorting(progress)
 	items := newItemSet(j.items)
 	for _, pairs := range found {
-		for _, p := range pairs {
-			items.add(uint32(p >> 32))
-			items.add(uint32(p))
+		for part := range slices.Chunk(pairs, checkEvery) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			for _, p := range part {
+				items.add(uint32(p >> 32))
+				items.add(uint32(p))
+			}
 		}
 	}
-	ranks, err := j.rank(items)
+	ranks, err := j.rank(ctx, items)
 	if err != nil {
 		return nil, err
 	}
-	sortByRank(&found, ranks)
+	if err := sortByRank(ctx, &found, ranks); err != nil {
+		return nil, err
+	}
 	return func(yield func(Pair) bool) {
 		for distance, pairs := range found {
 			for _, p := range pairs {
@@ -158,24 +166,36 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(Progress)) (fu
 	}, ctx.Err()
 }
 
+// checkEvery is how many pairs are ranked between two looks at a context.
+const checkEvery = 1 << 16
+
 // sortByRank replaces the items of pairs by the ranks of their IDs, the smaller first, and sorts them.
-func sortByRank(found *[65][]uint64, ranks *idRanks) {
+func sortByRank(ctx context.Context, found *[65][]uint64, ranks *idRanks) error {
 	width := bits.Len(uint(len(ranks.ids))) // of a rank
 	var spare []uint64
 	for d, pairs := range found {
-		for i, p := range pairs {
-			a, b := ranks.of(uint32(p>>32)), ranks.of(uint32(p))
-			pairs[i] = uint64(min(a, b))<<width | uint64(max(a, b))
+		for part := range slices.Chunk(pairs, checkEvery) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for i, p := range part {
+				a, b := ranks.of(uint32(p>>32)), ranks.of(uint32(p))
+				part[i] = uint64(min(a, b))<<width | uint64(max(a, b))
+			}
 		}
 		if cap(spare) < len(pairs) {
 			spare = make([]uint64, len(pairs))
 		}
-		pairs, spare = radix.Sort(pairs, spare[:len(pairs)], max(2*width, 1))
+		var err error
+		if pairs, spare, err = radix.SortContext(ctx, pairs, spare[:len(pairs)], max(2*width, 1)); err != nil {
+			return err
+		}
 		for i, p := range pairs {
 			pairs[i] = p>>width<<32 | p&(1<<width-1)
 		}
 		found[d] = pairs
 	}
+	return nil
 }
 
 // eachItemPair calls fn for every pair of items within k bits until it returns false: those of equal fingerprint first.

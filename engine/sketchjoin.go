@@ -151,14 +151,20 @@ func (j *joinSet) sketchPairs(ctx context.Context, by Criterion, progress func(P
 	sorting(progress)
 	items := newItemSet(j.items)
 	for i := range pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		items.add(pairs[i].a)
 		items.add(pairs[i].b)
 	}
-	ranks, err := j.rank(items)
+	ranks, err := j.rank(ctx, items)
 	if err != nil {
 		return nil, err
 	}
 	for i := range pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		a, b := ranks.of(pairs[i].a), ranks.of(pairs[i].b)
 		pairs[i].a, pairs[i].b = min(a, b), max(a, b)
 	}

@@ -7,6 +7,7 @@ package radix
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -17,21 +18,36 @@ const (
 	digitCount = 1 << maxDigit
 )
 
+// checkEvery is how many keys are counted or moved between two looks at a context: less than a millisecond's worth.
+const checkEvery = 1 << 17
+
 // Sort sorts keys stably by their lowest width bits, 1 to 64, using tmp of the same length. It returns the sorted array,
 // which is keys or tmp, and the other one.
 func Sort(keys, tmp []uint64, width int) (sorted, spare []uint64) {
+	sorted, spare, _ = SortContext(context.Background(), keys, tmp, width)
+	return sorted, spare
+}
+
+// SortContext is Sort that stops when ctx ends. It then returns ctx's error, and both arrays hold keys in no order, some of
+// them twice.
+func SortContext(ctx context.Context, keys, tmp []uint64, width int) (sorted, spare []uint64, err error) {
 	if len(keys) < smallSort {
 		slices.SortStableFunc(keys, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })
-		return keys, tmp
+		return keys, tmp, ctx.Err()
 	}
 	var counts [maxPasses][digitCount]uint32
 	passes, digit := digits(width)
 	mask := lowBits(width)
-	for _, k := range keys {
-		k &= mask
-		for p := range passes {
-			counts[p][k&(1<<digit-1)]++
-			k >>= digit
+	for part := range slices.Chunk(keys, checkEvery) {
+		if err := ctx.Err(); err != nil {
+			return keys, tmp, err
+		}
+		for _, k := range part {
+			k &= mask
+			for p := range passes {
+				counts[p][k&(1<<digit-1)]++
+				k >>= digit
+			}
 		}
 	}
 	for p := range passes {
@@ -41,14 +57,19 @@ func Sort(keys, tmp []uint64, width int) (sorted, spare []uint64) {
 		}
 		next := &counts[p]
 		starts(next)
-		for _, k := range keys {
-			d := k & mask >> shift & (1<<digit - 1) % digitCount
-			tmp[next[d]] = k
-			next[d]++
+		for part := range slices.Chunk(keys, checkEvery) {
+			if err := ctx.Err(); err != nil {
+				return keys, tmp, err
+			}
+			for _, k := range part {
+				d := k & mask >> shift & (1<<digit - 1) % digitCount
+				tmp[next[d]] = k
+				next[d]++
+			}
 		}
 		keys, tmp = tmp, keys
 	}
-	return keys, tmp
+	return keys, tmp, nil
 }
 
 // Pairs are keys with a value each.

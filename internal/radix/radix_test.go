@@ -2,6 +2,7 @@ package radix
 
 import (
 	"cmp"
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -93,4 +94,42 @@ func BenchmarkSort(b *testing.B) {
 		}
 		perKey(b)
 	})
+}
+
+// TestSortContext ends a context at random moments of a sort, which then stops early and says so.
+func TestSortContext(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	keys := make([]uint64, 40*checkEvery)
+	for i := range keys {
+		keys[i] = rng.Uint64()
+	}
+	tmp := make([]uint64, len(keys))
+	for looks := range 200 {
+		ctx := &endingContext{Context: t.Context(), left: looks}
+		_, _, err := SortContext(ctx, keys, tmp, 64)
+		if err == nil {
+			t.Fatalf("not stopped at look %d", looks)
+		}
+		if ctx.looks != looks+1 {
+			t.Fatalf("it went on: %d looks, not %d", ctx.looks, looks+1)
+		}
+	}
+	sorted, _, err := SortContext(t.Context(), keys, tmp, 64)
+	if err != nil || !slices.IsSorted(sorted) {
+		t.Fatal("not sorted", err)
+	}
+}
+
+// endingContext ends after some looks at it.
+type endingContext struct {
+	context.Context
+	looks, left int
+}
+
+func (c *endingContext) Err() error {
+	c.looks++
+	if c.looks > c.left {
+		return context.Canceled
+	}
+	return nil
 }
