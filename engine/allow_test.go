@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 func allowedOf(db *DB) []IDPair { return slices.Collect(db.Allowed()) }
@@ -158,7 +158,7 @@ func open4test(t *testing.T, path string, o *Options) *DB {
 // TestAllowSurvivesCrash cuts the power after every change.
 func TestAllowSurvivesCrash(t *testing.T) {
 	ctx := t.Context()
-	mem := vfs.NewMem(t.TempDir())
+	mem := vfstest.NewMem(t.TempDir())
 	db, err := Open("/db", &Options{fs: mem})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // An expectation is what may be found in a database after a crash: one of some states, at a time.
@@ -157,8 +158,8 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 
 // goesOn recovers what a crash left, goes on writing in the open that recovered, and closes the database or crashes again. It does
 // that some times over: each open must find what was acknowledged before, or what a write under way has left, and nothing else.
-func (e expectation) goesOn(fs *vfs.Mem, r *rand.Rand, rounds int) error {
-	var left []*vfs.Mem
+func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
+	var left []*vfstest.Mem
 	defer func() {
 		for _, c := range left {
 			c.Discard()
@@ -181,7 +182,7 @@ func (e expectation) goesOn(fs *vfs.Mem, r *rand.Rand, rounds int) error {
 }
 
 // round is one open of goesOn. It sets e.states to what the next open may find, and returns the file system for that.
-func (e *expectation) round(fs *vfs.Mem, r *rand.Rand) (after *vfs.Mem, err error) {
+func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, err error) {
 	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {
 		return nil, err
@@ -272,7 +273,7 @@ var crashWorkloads = []Options{
 // A cut is one thing that a power cut may leave.
 type cut struct {
 	expectation
-	fs *vfs.Mem
+	fs *vfstest.Mem
 	op int // the power went, or the process was killed, before this operation
 }
 
@@ -288,7 +289,7 @@ func what(keep float64) string {
 }
 
 // leave returns what a power cut leaves of the file system with that share of the unsynced data, or what a kill leaves.
-func leave(fs *vfs.Mem, keep float64, seed uint64) *vfs.Mem {
+func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	if keep == killed {
 		return fs.KillClone()
 	}
@@ -303,7 +304,7 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 	var (
 		wg     sync.WaitGroup
 		slots  = make(chan struct{}, runtime.GOMAXPROCS(0))
-		mem    = vfs.NewMem(hostDir(t))
+		mem    = vfstest.NewMem(hostDir(t))
 		failed atomic.Pointer[error]
 		op     = 0
 	)
@@ -325,7 +326,7 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 			})
 		}
 	}
-	faulty := vfs.NewFaulty(mem, func(o vfs.Op) error {
+	faulty := vfstest.NewFaulty(mem, func(o vfstest.Op) error {
 		if o.Kind.Changes() { // after a commit, too: its last fsync may be missing
 			take()
 		}
@@ -376,7 +377,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 func TestNewFolders(t *testing.T) {
 	ctx := context.Background()
 	for _, made := range []string{"/", "/a", "/a/b/c", "/a/b/c/db"} {
-		mem := vfs.NewMem(hostDir(t))
+		mem := vfstest.NewMem(hostDir(t))
 		if err := mem.MkdirAll(made); err != nil {
 			t.Fatal(err)
 		}
@@ -438,18 +439,18 @@ func TestCrashInRecovery(t *testing.T) {
 
 // crashRecovery recovers from what a crash left, checks what it finds, and takes what a power cut leaves before each file
 // operation of that, up to and with closing the database. From each of these it recovers likewise, depth levels down.
-func (e expectation) crashRecovery(fs *vfs.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
+func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
 	states[depth].Add(1)
 	if depth == 0 {
 		return e.goesOn(fs, r, 1)
 	}
-	var left []*vfs.Mem
+	var left []*vfstest.Mem
 	defer func() {
 		for _, c := range left {
 			c.Discard()
 		}
 	}()
-	_, err := e.recovered(vfs.NewFaulty(fs, func(o vfs.Op) error {
+	_, err := e.recovered(vfstest.NewFaulty(fs, func(o vfstest.Op) error {
 		if o.Kind.Changes() {
 			left = append(left, leave(fs, shares[r.IntN(len(shares))], r.Uint64()))
 		}
@@ -472,24 +473,24 @@ func TestErrorAtEveryOperation(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {
 			t.Parallel()
-			failEverywhere(t, cause, vfs.FailOnce)
+			failEverywhere(t, cause, vfstest.FailOnce)
 		})
 		t.Run(fmt.Sprintf("%v for ever", cause), func(t *testing.T) {
 			t.Parallel()
-			failEverywhere(t, cause, vfs.FailFrom)
+			failEverywhere(t, cause, vfstest.FailFrom)
 		})
 	}
 }
 
-func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfs.Op) error) {
+func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstest.Op) error) {
 	dir := hostDir(t)
 	step := 1
 	if testing.Short() {
 		step = 7
 	}
 	for op := 1; ; op += step {
-		mem := vfs.NewMem(dir)
-		faulty := vfs.NewFaulty(mem, fail(op, cause))
+		mem := vfstest.NewMem(dir)
+		faulty := vfstest.NewFaulty(mem, fail(op, cause))
 		sc := newScript(1, 40, crashWorkloads[0])
 		err := sc.run(faulty)
 		if faulty.Ops() < op {

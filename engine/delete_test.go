@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 func ids(t testing.TB, db *DB) (all []string) {
@@ -36,7 +36,7 @@ func lookup(t testing.TB, db *DB, id string) Entry {
 // is not logged and a replay removes the same.
 func TestDeleteVersion(t *testing.T) {
 	ctx := context.Background()
-	mem := vfs.NewMem(hostDir(t))
+	mem := vfstest.NewMem(hostDir(t))
 	var passed atomic.Int64
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	opts := &Options{fs: mem, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return start.Add(time.Duration(passed.Load())) }}

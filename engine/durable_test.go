@@ -11,21 +11,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // TestFailedCatalogPoisons has the catalog fail in a flush: no write is taken any more, though the log would take it.
 func TestFailedCatalogPoisons(t *testing.T) {
 	ctx := context.Background()
-	faulty := vfs.NewFaulty(vfs.NewMem(hostDir(t)), nil)
+	faulty := vfstest.NewFaulty(vfstest.NewMem(hostDir(t)), nil)
 	db, err := Create("/db", &Options{fs: faulty})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	put(t, db, "a", 1)
-	faulty.SetInject(func(op vfs.Op) error {
-		if op.Kind == vfs.OpCommitted {
+	faulty.SetInject(func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpCommitted {
 			return syscall.EIO
 		}
 		return nil
@@ -118,13 +118,13 @@ func TestDamagedIngest(t *testing.T) {
 func TestKilledThenCut(t *testing.T) {
 	ctx := context.Background()
 	type state struct {
-		fs    *vfs.Mem
+		fs    *vfstest.Mem
 		acked int // documents 0 to acked-1
 	}
 	var states []state
 	acked := 0
-	mem := vfs.NewMem(hostDir(t))
-	fs := vfs.NewFaulty(mem, func(op vfs.Op) error {
+	mem := vfstest.NewMem(hostDir(t))
+	fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 		if op.Kind.Changes() {
 			states = append(states, state{mem.KillClone(), acked})
 		}

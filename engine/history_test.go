@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // A history drives a database and its model with the same random operations.
@@ -24,7 +24,7 @@ type history struct {
 	r      *rand.Rand
 	path   string
 	opts   Options
-	mem    *vfs.Mem // where the database is, nil for the disk
+	mem    *vfstest.Mem // where the database is, nil for the disk
 	db     *DB
 	m      *model
 	now    atomic.Int64 // the database's clock, in minutes; the background reads it
@@ -330,7 +330,7 @@ func (h *history) load(ctx context.Context) {
 // reopen closes the database, or cuts its power, and opens it again.
 func (h *history) reopen(crash bool) {
 	h.thaw(0)
-	var left *vfs.Mem
+	var left *vfstest.Mem
 	if crash {
 		left = h.crash()
 	}
@@ -345,7 +345,7 @@ func (h *history) reopen(crash bool) {
 }
 
 // crash returns what a power cut leaves. Where writes are not synced, they are flushed before, so that none is lost.
-func (h *history) crash() *vfs.Mem {
+func (h *history) crash() *vfstest.Mem {
 	if h.opts.Sync == SyncNever {
 		h.must(h.db.Flush(context.Background()))
 	}
@@ -382,7 +382,7 @@ func TestHistories(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, seed)
 			if seed >= uint64(disk) {
-				h.path, h.mem = "/x.simdb", vfs.NewMem(host)
+				h.path, h.mem = "/x.simdb", vfstest.NewMem(host)
 				h.opts.fs = h.mem
 			}
 			h.run(500)

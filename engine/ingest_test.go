@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -187,7 +188,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			mem := vfs.NewMem(hostDir(t))
+			mem := vfstest.NewMem(hostDir(t))
 			opts := &Options{fs: mem}
 			open := func(fs vfs.FS, path string) *DB {
 				o := *opts

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // The child of TestKill writes until it is killed, and says on standard output what was acknowledged.
@@ -26,7 +27,7 @@ const killChild = "SIMDB_TEST_KILL_CHILD"
 
 // A killPoint is an operation of the file system before which the child kills itself.
 type killPoint struct {
-	kind   vfs.OpKind
+	kind   vfstest.OpKind
 	suffix string // of the file's name
 	nth    int    // of these operations; from the creation of a log on, if newLog is set
 	newLog bool
@@ -39,22 +40,22 @@ func (p killPoint) String() string {
 
 // killPoints are what a child is killed at first, one each; then it is killed at random instants and at random ones of these.
 var killPoints = []killPoint{
-	{kind: vfs.OpCreate, suffix: ".wal", nth: 1},
-	{kind: vfs.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
-	{kind: vfs.OpWrite, suffix: ".wal", nth: 1, newLog: true, torn: true},
-	{kind: vfs.OpSync, suffix: ".wal", nth: 1, newLog: true},
-	{kind: vfs.OpSyncDir, nth: 1, newLog: true},
-	{kind: vfs.OpWrite, suffix: ".wal", nth: 2, newLog: true}, // the first frames
-	{kind: vfs.OpWrite, suffix: ".wal", nth: 2, newLog: true, torn: true},
-	{kind: vfs.OpSync, suffix: ".wal", nth: 2, newLog: true},
-	{kind: vfs.OpTruncate, suffix: ".wal", nth: 1},
-	{kind: vfs.OpRemove, suffix: ".wal", nth: 1},
-	{kind: vfs.OpCreate, suffix: ".sst" + tempSuffix, nth: 1},
-	{kind: vfs.OpSync, suffix: ".sst" + tempSuffix, nth: 1},
-	{kind: vfs.OpRename, suffix: ".sst" + tempSuffix, nth: 1},
-	{kind: vfs.OpRemove, suffix: ".sst", nth: 1},
-	{kind: vfs.OpCommit, suffix: catalogName, nth: 1},
-	{kind: vfs.OpCommitted, suffix: catalogName, nth: 1},
+	{kind: vfstest.OpCreate, suffix: ".wal", nth: 1},
+	{kind: vfstest.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
+	{kind: vfstest.OpWrite, suffix: ".wal", nth: 1, newLog: true, torn: true},
+	{kind: vfstest.OpSync, suffix: ".wal", nth: 1, newLog: true},
+	{kind: vfstest.OpSyncDir, nth: 1, newLog: true},
+	{kind: vfstest.OpWrite, suffix: ".wal", nth: 2, newLog: true}, // the first frames
+	{kind: vfstest.OpWrite, suffix: ".wal", nth: 2, newLog: true, torn: true},
+	{kind: vfstest.OpSync, suffix: ".wal", nth: 2, newLog: true},
+	{kind: vfstest.OpTruncate, suffix: ".wal", nth: 1},
+	{kind: vfstest.OpRemove, suffix: ".wal", nth: 1},
+	{kind: vfstest.OpCreate, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfstest.OpSync, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfstest.OpRename, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfstest.OpRemove, suffix: ".sst", nth: 1},
+	{kind: vfstest.OpCommit, suffix: catalogName, nth: 1},
+	{kind: vfstest.OpCommitted, suffix: catalogName, nth: 1},
 }
 
 // pointsOfNewLogs is how many of the first killPoints every child reaches that makes a log.
@@ -265,7 +266,7 @@ func writeUntilKilled(path string) {
 	point, _ := strconv.Atoi(os.Getenv("SIMDB_TEST_POINT"))
 	o := &Options{MemtableBytes: 10000}
 	if point >= 0 {
-		o.fs = vfs.NewFaulty(vfs.Disk, dieAt(killPoints[point]))
+		o.fs = vfstest.NewFaulty(vfs.Disk, dieAt(killPoints[point]))
 	}
 	db, err := Open(path, o)
 	if err != nil {
@@ -311,14 +312,14 @@ func dieNow() {
 }
 
 // dieAt returns a function that kills the process before the operation p, or after half of it.
-func dieAt(p killPoint) func(vfs.Op) error {
+func dieAt(p killPoint) func(vfstest.Op) error {
 	counting, n := !p.newLog, 0
 	torn := false
-	return func(op vfs.Op) error {
+	return func(op vfstest.Op) error {
 		if torn {
 			dieNow()
 		}
-		if op.Kind == vfs.OpCreate && strings.HasSuffix(op.Name, ".wal") {
+		if op.Kind == vfstest.OpCreate && strings.HasSuffix(op.Name, ".wal") {
 			counting = true
 		}
 		if !counting || op.Kind != p.kind || !strings.HasSuffix(op.Name, p.suffix) {
@@ -331,6 +332,6 @@ func dieAt(p killPoint) func(vfs.Op) error {
 			dieNow()
 		}
 		torn = true
-		return &vfs.ShortWrite{N: op.Bytes / 2, Err: errTorn}
+		return &vfstest.ShortWrite{N: op.Bytes / 2, Err: errTorn}
 	}
 }

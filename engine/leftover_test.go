@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // TestUnsyncedWritesSurviveKill kills a process that does not sync: what it acknowledged is with the operating system.
 func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	ctx := context.Background()
-	mem := vfs.NewMem(hostDir(t))
+	mem := vfstest.NewMem(hostDir(t))
 	db, err := Create("/db", &Options{fs: mem, Sync: SyncNever})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestUnsyncedWritesSurviveKill(t *testing.T) {
 
 // TestFlushRemovesAllLogs flushes a memtable that several logs hold, as after several short runs.
 func TestFlushRemovesAllLogs(t *testing.T) {
-	mem := vfs.NewMem(hostDir(t))
+	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, DisableAutoCompaction: true}
 	logs := func() (names []string) {
 		all, err := mem.List("/db")
@@ -94,8 +94,8 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 		},
 	}
 	for verb, run := range verbs {
-		mem := vfs.NewMem(hostDir(t))
-		fs := vfs.NewFaulty(mem, nil)
+		mem := vfstest.NewMem(hostDir(t))
+		fs := vfstest.NewFaulty(mem, nil)
 		db, err := Create("/db", &Options{fs: fs, DisableAutoCompaction: true})
 		if err != nil {
 			t.Fatal(err)
@@ -110,8 +110,8 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		fs.SetInject(func(op vfs.Op) error {
-			if op.Kind == vfs.OpCommitted {
+		fs.SetInject(func(op vfstest.Op) error {
+			if op.Kind == vfstest.OpCommitted {
 				return syscall.EIO
 			}
 			return nil

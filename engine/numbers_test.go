@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // prints returns the fingerprints of all documents by ID.
@@ -44,7 +45,7 @@ func TestWritesBesidePublication(t *testing.T) {
 	for _, how := range []string{"replace", "skip", "ingest"} {
 		for _, flushed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, flushed %t", how, flushed), func(t *testing.T) {
-				mem := vfs.NewMem(hostDir(t))
+				mem := vfstest.NewMem(hostDir(t))
 				opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true}
 				db, err := Create("/x", opts)
 				if err != nil {
@@ -232,7 +233,7 @@ func TestOrderOfWriting(t *testing.T) {
 // before the log is flushed: a replay would bring the other one back.
 func TestExpiredAfterTheLog(t *testing.T) {
 	ctx := context.Background()
-	mem := vfs.NewMem(hostDir(t))
+	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true}
 	db, err := Create("/x", opts)
 	if err != nil {

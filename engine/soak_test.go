@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -24,7 +24,7 @@ import (
 //   - nothing, if a verb that deletes has seen exactly that version, or if it may have expired.
 type soak struct {
 	t    *testing.T
-	mem  *vfs.Mem
+	mem  *vfstest.Mem
 	opts Options
 	db   *DB
 	stop atomic.Bool // ends a round
@@ -541,7 +541,7 @@ func TestSoak(t *testing.T) {
 	var verbs [soakVerbs]int64
 	rounds := 0
 	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); {
-		s := &soak{t: t, mem: vfs.NewMem(host)}
+		s := &soak{t: t, mem: vfstest.NewMem(host)}
 		s.opts = Options{
 			fs: s.mem, TTL: soakTTL, NoSketch: r.IntN(2) == 0, MemtableBytes: 2000 + r.IntN(30000), DisableAutoCompaction: r.IntN(4) == 0,
 		}

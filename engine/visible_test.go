@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // TestTurnedAwayWhenSafe holds up the fsync of a write. Whoever is told, because of that write, that a document is not new or not
@@ -46,11 +46,11 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mem := vfs.NewMem(hostDir(t))
+			mem := vfstest.NewMem(hostDir(t))
 			held, release := make(chan bool), make(chan bool)
 			var armed atomic.Bool
-			faulty := vfs.NewFaulty(mem, func(op vfs.Op) error {
-				if op.Kind == vfs.OpSync && strings.HasSuffix(op.Name, ".wal") && armed.CompareAndSwap(true, false) {
+			faulty := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
+				if op.Kind == vfstest.OpSync && strings.HasSuffix(op.Name, ".wal") && armed.CompareAndSwap(true, false) {
 					held <- true
 					<-release
 				}

@@ -1,13 +1,10 @@
-// Package vfs is the file system as simdb sees it: the few operations that a storage engine needs, so that the same engine runs on
-// a disk, in a memory that can lose power, and on a disk that fails on demand.
-//
-//	Disk      the operating system's files
-//	Mem       a crashable memory: keeps apart what was synced and what was not, and shows what a power cut leaves
-//	Faulty    any of them, with errors and short writes injected
+// Package vfs is the file system as simdb sees it: the few operations that a storage engine needs.
+// Disk is the operating system's; package vfstest has one in memory that can lose power, and one that
+// fails on demand.
 //
 // # What is durable
 //
-// The rules are those of POSIX at its strictest, which is what Mem implements and what the engine may rely on:
+// The rules are those of POSIX at its strictest, and the engine relies on no more:
 //
 //   - Bytes written to a file survive a power cut once File.Sync has returned without an error. Before that any subset of the
 //     unsynced 512-byte sectors may survive, in any order; a sector that did not survive holds what it held when it was last
@@ -18,7 +15,7 @@
 //   - After a failed Sync nothing is known about what had been unsynced; the file must not be written further.
 //   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the new one, after it the new one.
 //
-// Names are host paths on Disk and slash-separated paths in Mem. Every error wraps the operating system's, so that
+// Names are host paths on Disk. Every error wraps the operating system's, so that
 // errors.Is(err, fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) find their cause.
 package vfs
 

@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // sample returns a state with something of everything; n scales it.
@@ -136,8 +137,8 @@ func TestClosedMark(t *testing.T) {
 	s := sample(rand.New(rand.NewPCG(1, 1)), 1)
 	s.Closed = LogEnd{}
 	commits := 0
-	fs := vfs.NewFaulty(vfs.Disk, func(op vfs.Op) error {
-		if op.Kind == vfs.OpCommit {
+	fs := vfstest.NewFaulty(vfs.Disk, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpCommit {
 			commits++
 		}
 		return nil
@@ -253,7 +254,7 @@ func randomEdit(rng *rand.Rand, s *State) Edit {
 func TestApplyFollowsModel(t *testing.T) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		fs := vfs.NewMem(t.TempDir())
+		fs := vfstest.NewMem(t.TempDir())
 		want := sample(rng, 5)
 		mustCreate(t, fs, "CATALOG", want)
 		c, _ := mustOpen(t, fs, "CATALOG", Options{})
@@ -279,7 +280,7 @@ func TestApplyFollowsModel(t *testing.T) {
 }
 
 func TestInvalidEditsChangeNothing(t *testing.T) {
-	fs := vfs.NewMem(t.TempDir())
+	fs := vfstest.NewMem(t.TempDir())
 	want := sample(rand.New(rand.NewPCG(3, 3)), 3)
 	mustCreate(t, fs, "CATALOG", want)
 	c, _ := mustOpen(t, fs, "CATALOG", Options{})
@@ -314,7 +315,7 @@ func TestInvalidEditsChangeNothing(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
-	fs := vfs.NewMem(t.TempDir())
+	fs := vfstest.NewMem(t.TempDir())
 	if err := Create(fs, "CATALOG", State{FormatVersion: Version + 1}); !errors.Is(err, ErrVersion) {
 		t.Errorf("later version: %v", err)
 	}
@@ -345,11 +346,11 @@ func TestLocked(t *testing.T) {
 }
 
 func TestFailedCommitPoisons(t *testing.T) {
-	for _, kind := range []vfs.OpKind{vfs.OpCommit, vfs.OpCommitted} {
-		mem := vfs.NewMem(t.TempDir())
+	for _, kind := range []vfstest.OpKind{vfstest.OpCommit, vfstest.OpCommitted} {
+		mem := vfstest.NewMem(t.TempDir())
 		mustCreate(t, mem, "CATALOG", State{})
 		fail := false
-		fs := vfs.NewFaulty(mem, func(op vfs.Op) error {
+		fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 			if fail && op.Kind == kind {
 				return syscall.ENOSPC
 			}
@@ -371,7 +372,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 			t.Error(err)
 		}
 		c, s := mustOpen(t, fs, "CATALOG", Options{})
-		if got, want := s.Marks["a"], kind == vfs.OpCommitted; (got == 1) != want {
+		if got, want := s.Marks["a"], kind == vfstest.OpCommitted; (got == 1) != want {
 			t.Errorf("%v: mark %d after reopening", kind, got)
 		}
 		c.Close()
@@ -385,7 +386,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 // was under way, or, before the creation is done, no catalog.
 func TestCrashEverywhere(t *testing.T) {
 	host := t.TempDir()
-	run := func(fs *vfs.Mem) (states []State, err error) {
+	run := func(fs *vfstest.Mem) (states []State, err error) {
 		rng := rand.New(rand.NewPCG(4, 4))
 		s := sample(rng, 3)
 		if err := Create(fs, "CATALOG", s); err != nil {
@@ -408,13 +409,13 @@ func TestCrashEverywhere(t *testing.T) {
 		}
 		return states, nil
 	}
-	whole := vfs.NewMem(host)
+	whole := vfstest.NewMem(host)
 	all, err := run(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for op := 1; op <= whole.Ops()+1; op++ {
-		fs := vfs.NewMem(host)
+		fs := vfstest.NewMem(host)
 		fs.CrashAt(op)
 		states, err := run(fs)
 		if (err == nil) != (op > whole.Ops()) {

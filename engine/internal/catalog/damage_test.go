@@ -15,12 +15,13 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // smallCatalog makes a catalog of n tables with some history and returns its file and what it says.
 func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	t.Helper()
-	fs := vfs.NewMem(t.TempDir())
+	fs := vfstest.NewMem(t.TempDir())
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	s := sample(rng, n)
 	mustCreate(t, fs, "CATALOG", s)

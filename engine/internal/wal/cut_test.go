@@ -8,14 +8,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // unsyncedLog returns a memory with a log of which the machine has not yet written a byte past the header, as the process that
 // wrote it has died but the machine has not.
-func unsyncedLog(t *testing.T, payloads []string) *vfs.Mem {
+func unsyncedLog(t *testing.T, payloads []string) *vfstest.Mem {
 	t.Helper()
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	w := mustCreate(t, fs, "log")
 	for _, payload := range payloads {
 		mustAppend(t, w, payload)
@@ -49,7 +49,7 @@ func TestCutIsDurable(t *testing.T) {
 }
 
 func TestCutRemovesDurably(t *testing.T) {
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	if _, err := fs.Create("log"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 func le32(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
@@ -22,7 +22,7 @@ func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 // sampleLog returns the bytes of a log of these payloads. Those before synced were synced before the next was appended.
 func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte {
 	t.Helper()
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	w := mustCreate(t, fs, "log")
 	for i, payload := range payloads {
 		end := mustAppend(t, w, payload)
@@ -138,7 +138,7 @@ func TestMovedFrames(t *testing.T) {
 			}
 		}
 	}
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	w, err := Create(fs, "log", Header{Database: testHeader.Database, Number: testHeader.Number + 1})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -25,7 +25,7 @@ var goldenPayloads = []string{"hello", "", "eight by"}
 // goldenLog returns the log that docs/format/wal.md explains.
 func goldenLog(t *testing.T) []byte {
 	t.Helper()
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	h := Header{Number: 7}
 	for i := range h.Database {
 		h.Database[i] = byte(0xa0 + i)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 var testHeader = Header{Database: [16]byte{0xd0, 15: 0x0f}, Number: 17}
@@ -53,7 +54,7 @@ func mustAppend(t testing.TB, w *Writer, payload string) int64 {
 // fileOf makes a file of these bytes in a new memory.
 func fileOf(t testing.TB, data []byte) vfs.FS {
 	t.Helper()
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	f, err := fs.Create("log")
 	if err == nil {
 		_, err = f.Write(data)
@@ -84,7 +85,7 @@ func contentOf(t rapid.TB, fs vfs.FS, name string) []byte {
 
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		fs := vfs.NewMem("")
+		fs := vfstest.NewMem("")
 		w, err := Create(fs, "log", testHeader)
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +160,7 @@ func TestOnDisk(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	fs := vfs.NewMem("")
+	fs := vfstest.NewMem("")
 	w := mustCreate(t, fs, "log")
 	if err := w.Sync(w.Size() + 1); err == nil {
 		t.Error("Sync past the end")
@@ -211,7 +212,7 @@ func (f *countingFile) Sync() error {
 
 func TestGroupCommit(t *testing.T) {
 	const writers, each = 32, 40
-	fs := &countingFS{FS: vfs.NewMem("")}
+	fs := &countingFS{FS: vfstest.NewMem("")}
 	w := mustCreate(t, fs, "log")
 	var wg sync.WaitGroup
 	for id := range writers {
@@ -288,13 +289,13 @@ func scriptPayloads() []string {
 // never taken for corruption, and the same holds after a crash at every operation of Cut.
 func TestCrashEverywhere(t *testing.T) {
 	payloads := scriptPayloads()
-	whole := vfs.NewMem("")
+	whole := vfstest.NewMem("")
 	if acked, err := script(whole, payloads); err != nil || acked != len(payloads) {
 		t.Fatal(acked, err)
 	}
 	states := 0
 	for op := 1; op <= whole.Ops()+1; op++ {
-		fs := vfs.NewMem("")
+		fs := vfstest.NewMem("")
 		fs.CrashAt(op)
 		acked, _ := script(fs, payloads)
 		for seed := range uint64(12) {
@@ -348,18 +349,18 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 // written after it, and what was acknowledged can be replayed.
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()
-	counter := vfs.NewFaulty(vfs.NewMem(""), nil)
+	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)
 	if _, err := script(counter, payloads); err != nil {
 		t.Fatal(err)
 	}
 	for op := 1; op <= counter.Ops(); op++ {
-		for i, inject := range []func(vfs.Op) error{
-			vfs.FailOnce(op, syscall.EIO), vfs.FailFrom(op, syscall.ENOSPC),
-			vfs.FailOnce(op, &vfs.ShortWrite{N: op * 5, Err: syscall.ENOSPC}),
+		for i, inject := range []func(vfstest.Op) error{
+			vfstest.FailOnce(op, syscall.EIO), vfstest.FailFrom(op, syscall.ENOSPC),
+			vfstest.FailOnce(op, &vfstest.ShortWrite{N: op * 5, Err: syscall.ENOSPC}),
 		} {
 			want := []error{syscall.EIO, syscall.ENOSPC, syscall.ENOSPC}[i]
-			mem := vfs.NewMem("")
-			acked, err := script(vfs.NewFaulty(mem, inject), payloads)
+			mem := vfstest.NewMem("")
+			acked, err := script(vfstest.NewFaulty(mem, inject), payloads)
 			if !errors.Is(err, want) && !(err == nil && op == counter.Ops()) { // FailFrom lets the last, Close, pass
 				t.Fatalf("operation %d: %v", op, err)
 			}
@@ -369,10 +370,10 @@ func TestFailuresPoison(t *testing.T) {
 }
 
 func TestPoisonIsFinal(t *testing.T) {
-	for _, kind := range []vfs.OpKind{vfs.OpWrite, vfs.OpSync} {
-		mem := vfs.NewMem("")
+	for _, kind := range []vfstest.OpKind{vfstest.OpWrite, vfstest.OpSync} {
+		mem := vfstest.NewMem("")
 		fail := false
-		w := mustCreate(t, vfs.NewFaulty(mem, func(op vfs.Op) error {
+		w := mustCreate(t, vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 			if fail && op.Kind == kind {
 				return syscall.EIO
 			}
@@ -406,7 +407,7 @@ func TestPoisonIsFinal(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	w := mustCreate(b, vfs.NewMem(""), "log")
+	w := mustCreate(b, vfstest.NewMem(""), "log")
 	payload := bytes.Repeat([]byte("x"), 300)
 	b.SetBytes(int64(len(payload)))
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
-func open(t *testing.T, fs FS, name string) File {
+func open(t *testing.T, fs vfs.FS, name string) vfs.File {
 	t.Helper()
 	f, err := fs.Append(name)
 	if err != nil {
@@ -139,7 +141,7 @@ func TestTornSectors(t *testing.T) {
 }
 
 func TestCrashAt(t *testing.T) {
-	script := func(fs FS) error {
+	script := func(fs vfs.FS) error {
 		if err := fs.MkdirAll("d"); err != nil { // 1
 			return err
 		}

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // OpKind is a kind of operation that Faulty can make fail.
@@ -83,7 +85,7 @@ func (e *ShortWrite) Unwrap() error { return e.Err }
 
 // Faulty passes every operation to another FS, unless a function says that it fails.
 type Faulty struct {
-	inner FS
+	inner vfs.FS
 	dir   string // of which inner is the root, "" if of all
 	*faults
 }
@@ -100,7 +102,7 @@ type faults struct {
 // inject must not use the Faulty.
 //
 // A failed Close still closes the file. What a library does with a host file or a map is not seen.
-func NewFaulty(inner FS, inject func(op Op) error) *Faulty {
+func NewFaulty(inner vfs.FS, inject func(op Op) error) *Faulty {
 	return &Faulty{inner: inner, faults: &faults{inject: inject}}
 }
 
@@ -154,16 +156,16 @@ func (y *Faulty) op(kind OpKind, name string, bytes int) error {
 	return nil
 }
 
-// Create implements FS.
-func (y *Faulty) Create(name string) (File, error) { return y.open(OpCreate, name, y.inner.Create) }
+// Create implements vfs.FS.
+func (y *Faulty) Create(name string) (vfs.File, error) { return y.open(OpCreate, name, y.inner.Create) }
 
-// Open implements FS.
-func (y *Faulty) Open(name string) (File, error) { return y.open(OpOpen, name, y.inner.Open) }
+// Open implements vfs.FS.
+func (y *Faulty) Open(name string) (vfs.File, error) { return y.open(OpOpen, name, y.inner.Open) }
 
-// Append implements FS.
-func (y *Faulty) Append(name string) (File, error) { return y.open(OpAppend, name, y.inner.Append) }
+// Append implements vfs.FS.
+func (y *Faulty) Append(name string) (vfs.File, error) { return y.open(OpAppend, name, y.inner.Append) }
 
-func (y *Faulty) open(kind OpKind, name string, open func(string) (File, error)) (File, error) {
+func (y *Faulty) open(kind OpKind, name string, open func(string) (vfs.File, error)) (vfs.File, error) {
 	if err := y.op(kind, name, 0); err != nil {
 		return nil, err
 	}
@@ -174,7 +176,7 @@ func (y *Faulty) open(kind OpKind, name string, open func(string) (File, error))
 	return &faultyFile{y: y, f: f, name: name}, nil
 }
 
-// Remove implements FS.
+// Remove implements vfs.FS.
 func (y *Faulty) Remove(name string) error {
 	if err := y.op(OpRemove, name, 0); err != nil {
 		return err
@@ -182,7 +184,7 @@ func (y *Faulty) Remove(name string) error {
 	return y.inner.Remove(name)
 }
 
-// Rename implements FS.
+// Rename implements vfs.FS.
 func (y *Faulty) Rename(oldName, newName string) error {
 	if err := y.op(OpRename, oldName, 0); err != nil {
 		return err
@@ -190,7 +192,7 @@ func (y *Faulty) Rename(oldName, newName string) error {
 	return y.inner.Rename(oldName, newName)
 }
 
-// RenameNew implements FS. It is one of the operations OpRename.
+// RenameNew implements vfs.FS. It is one of the operations OpRename.
 func (y *Faulty) RenameNew(oldName, newName string) error {
 	if err := y.op(OpRename, oldName, 0); err != nil {
 		return err
@@ -198,8 +200,8 @@ func (y *Faulty) RenameNew(oldName, newName string) error {
 	return y.inner.RenameNew(oldName, newName)
 }
 
-// OpenRoot implements FS. It is one of the operations OpOpen.
-func (y *Faulty) OpenRoot(dir string) (Root, error) {
+// OpenRoot implements vfs.FS. It is one of the operations OpOpen.
+func (y *Faulty) OpenRoot(dir string) (vfs.Root, error) {
 	if err := y.op(OpOpen, dir, 0); err != nil {
 		return nil, err
 	}
@@ -216,7 +218,7 @@ type faultyRoot struct {
 	io.Closer
 }
 
-// MkdirAll implements FS.
+// MkdirAll implements vfs.FS.
 func (y *Faulty) MkdirAll(dir string) error {
 	if err := y.op(OpMkdirAll, dir, 0); err != nil {
 		return err
@@ -224,7 +226,7 @@ func (y *Faulty) MkdirAll(dir string) error {
 	return y.inner.MkdirAll(dir)
 }
 
-// RemoveAll implements FS.
+// RemoveAll implements vfs.FS.
 func (y *Faulty) RemoveAll(dir string) error {
 	if err := y.op(OpRemoveAll, dir, 0); err != nil {
 		return err
@@ -232,7 +234,7 @@ func (y *Faulty) RemoveAll(dir string) error {
 	return y.inner.RemoveAll(dir)
 }
 
-// List implements FS.
+// List implements vfs.FS.
 func (y *Faulty) List(dir string) ([]string, error) {
 	if err := y.op(OpList, dir, 0); err != nil {
 		return nil, err
@@ -240,15 +242,15 @@ func (y *Faulty) List(dir string) ([]string, error) {
 	return y.inner.List(dir)
 }
 
-// Stat implements FS.
-func (y *Faulty) Stat(name string) (Info, error) {
+// Stat implements vfs.FS.
+func (y *Faulty) Stat(name string) (vfs.Info, error) {
 	if err := y.op(OpStat, name, 0); err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
 	return y.inner.Stat(name)
 }
 
-// SyncDir implements FS.
+// SyncDir implements vfs.FS.
 func (y *Faulty) SyncDir(dir string) error {
 	if err := y.op(OpSyncDir, dir, 0); err != nil {
 		return err
@@ -256,7 +258,7 @@ func (y *Faulty) SyncDir(dir string) error {
 	return y.inner.SyncDir(dir)
 }
 
-// Lock implements FS.
+// Lock implements vfs.FS.
 func (y *Faulty) Lock(name string) (io.Closer, error) {
 	if err := y.op(OpLock, name, 0); err != nil {
 		return nil, err
@@ -264,7 +266,7 @@ func (y *Faulty) Lock(name string) (io.Closer, error) {
 	return y.inner.Lock(name)
 }
 
-// RLock implements FS.
+// RLock implements vfs.FS.
 func (y *Faulty) RLock(name string) (io.Closer, error) {
 	if err := y.op(OpLock, name, 0); err != nil {
 		return nil, err
@@ -272,7 +274,7 @@ func (y *Faulty) RLock(name string) (io.Closer, error) {
 	return y.inner.RLock(name)
 }
 
-// HostFile implements FS.
+// HostFile implements vfs.FS.
 func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
 	if err := y.op(OpHostFile, name, 0); err != nil {
 		return nil, err
@@ -280,7 +282,7 @@ func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
 	return y.inner.HostFile(name, flag)
 }
 
-// Commit implements FS.
+// Commit implements vfs.FS.
 func (y *Faulty) Commit(name string, commit func() error) error {
 	if err := y.op(OpCommit, name, 0); err != nil {
 		return err

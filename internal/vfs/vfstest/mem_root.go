@@ -1,9 +1,11 @@
-package vfs
+package vfstest
 
 import (
 	"io"
 	"os"
 	"path"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // memRoot is a directory of a Mem, known by its path: in a Mem nobody renames it meanwhile.
@@ -12,8 +14,8 @@ type memRoot struct {
 	dir string
 }
 
-// OpenRoot implements FS.
-func (m *Mem) OpenRoot(dir string) (Root, error) {
+// OpenRoot implements vfs.FS.
+func (m *Mem) OpenRoot(dir string) (vfs.Root, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.findDir("open", dir); err != nil {
@@ -24,10 +26,10 @@ func (m *Mem) OpenRoot(dir string) (Root, error) {
 
 func (r memRoot) at(name string) string { return path.Join(r.dir, name) }
 
-func (r memRoot) Create(name string) (File, error) { return r.m.Create(r.at(name)) }
-func (r memRoot) Open(name string) (File, error)   { return r.m.Open(r.at(name)) }
-func (r memRoot) Append(name string) (File, error) { return r.m.Append(r.at(name)) }
-func (r memRoot) Remove(name string) error         { return r.m.Remove(r.at(name)) }
+func (r memRoot) Create(name string) (vfs.File, error) { return r.m.Create(r.at(name)) }
+func (r memRoot) Open(name string) (vfs.File, error)   { return r.m.Open(r.at(name)) }
+func (r memRoot) Append(name string) (vfs.File, error) { return r.m.Append(r.at(name)) }
+func (r memRoot) Remove(name string) error             { return r.m.Remove(r.at(name)) }
 func (r memRoot) Rename(oldName, newName string) error {
 	return r.m.Rename(r.at(oldName), r.at(newName))
 }
@@ -37,11 +39,11 @@ func (r memRoot) RenameNew(oldName, newName string) error {
 func (r memRoot) MkdirAll(dir string) error                 { return r.m.MkdirAll(r.at(dir)) }
 func (r memRoot) RemoveAll(dir string) error                { return r.m.RemoveAll(r.at(dir)) }
 func (r memRoot) List(dir string) ([]string, error)         { return r.m.List(r.at(dir)) }
-func (r memRoot) Stat(name string) (Info, error)            { return r.m.Stat(r.at(name)) }
+func (r memRoot) Stat(name string) (vfs.Info, error)        { return r.m.Stat(r.at(name)) }
 func (r memRoot) SyncDir(dir string) error                  { return r.m.SyncDir(r.at(dir)) }
 func (r memRoot) Lock(name string) (io.Closer, error)       { return r.m.Lock(r.at(name)) }
 func (r memRoot) RLock(name string) (io.Closer, error)      { return r.m.RLock(r.at(name)) }
-func (r memRoot) OpenRoot(dir string) (Root, error)         { return r.m.OpenRoot(r.at(dir)) }
+func (r memRoot) OpenRoot(dir string) (vfs.Root, error)     { return r.m.OpenRoot(r.at(dir)) }
 func (r memRoot) Commit(name string, do func() error) error { return r.m.Commit(r.at(name), do) }
 func (r memRoot) HostFile(name string, flag int) (*os.File, error) {
 	return r.m.HostFile(r.at(name), flag)

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // ErrCrashed is what every call on a Mem returns from the operation named by CrashAt on.
@@ -173,8 +175,8 @@ func (m *Mem) parent(op, name string) (*memNode, string, error) {
 	return dir, parts[len(parts)-1], nil
 }
 
-// Create implements FS.
-func (m *Mem) Create(name string) (File, error) {
+// Create implements vfs.FS.
+func (m *Mem) Create(name string) (vfs.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.mutate("create", name); err != nil {
@@ -207,13 +209,13 @@ func (m *Mem) create(name string) (*memNode, error) {
 	return n, nil
 }
 
-// Open implements FS.
-func (m *Mem) Open(name string) (File, error) { return m.open("open", name, false) }
+// Open implements vfs.FS.
+func (m *Mem) Open(name string) (vfs.File, error) { return m.open("open", name, false) }
 
-// Append implements FS.
-func (m *Mem) Append(name string) (File, error) { return m.open("append", name, true) }
+// Append implements vfs.FS.
+func (m *Mem) Append(name string) (vfs.File, error) { return m.open("append", name, true) }
 
-func (m *Mem) open(op, name string, write bool) (File, error) {
+func (m *Mem) open(op, name string, write bool) (vfs.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.alive(op, name); err != nil {
@@ -226,7 +228,7 @@ func (m *Mem) open(op, name string, write bool) (File, error) {
 	return &memFile{m: m, n: n, name: name, write: write}, nil
 }
 
-// Remove implements FS.
+// Remove implements vfs.FS.
 func (m *Mem) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,7 +245,7 @@ func (m *Mem) Remove(name string) error {
 	return m.unlink("remove", name)
 }
 
-// RemoveAll implements FS. It counts as one operation, but a power cut may keep a part.
+// RemoveAll implements vfs.FS. It counts as one operation, but a power cut may keep a part.
 func (m *Mem) RemoveAll(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -278,10 +280,10 @@ func (m *Mem) unlink(op, name string) error {
 	return nil
 }
 
-// Rename implements FS.
+// Rename implements vfs.FS.
 func (m *Mem) Rename(oldName, newName string) error { return m.rename(oldName, newName, true) }
 
-// RenameNew implements FS.
+// RenameNew implements vfs.FS.
 func (m *Mem) RenameNew(oldName, newName string) error { return m.rename(oldName, newName, false) }
 
 func (m *Mem) rename(oldName, newName string, replace bool) error {
@@ -315,7 +317,7 @@ func (m *Mem) rename(oldName, newName string, replace bool) error {
 	return nil
 }
 
-// MkdirAll implements FS.
+// MkdirAll implements vfs.FS.
 func (m *Mem) MkdirAll(dir string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -337,7 +339,7 @@ func (m *Mem) MkdirAll(dir string) error {
 	return nil
 }
 
-// List implements FS.
+// List implements vfs.FS.
 func (m *Mem) List(dir string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -359,21 +361,21 @@ func (m *Mem) findDir(op, dir string) (*memNode, error) {
 	return n, err
 }
 
-// Stat implements FS.
-func (m *Mem) Stat(name string) (Info, error) {
+// Stat implements vfs.FS.
+func (m *Mem) Stat(name string) (vfs.Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.alive("stat", name); err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
 	n, err := m.find("stat", name)
 	if err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
-	return Info{Size: int64(len(n.data)), IsDir: n.isDir()}, nil
+	return vfs.Info{Size: int64(len(n.data)), IsDir: n.isDir()}, nil
 }
 
-// SyncDir implements FS.
+// SyncDir implements vfs.FS.
 func (m *Mem) SyncDir(dir string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -395,7 +397,7 @@ type memLock struct {
 	held bool // not yet released
 }
 
-// Lock implements FS. CrashClone releases all locks.
+// Lock implements vfs.FS. CrashClone releases all locks.
 func (m *Mem) Lock(name string) (io.Closer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -414,7 +416,7 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	return &memLock{m: m, n: n, held: true}, nil
 }
 
-// RLock implements FS.
+// RLock implements vfs.FS.
 func (m *Mem) RLock(name string) (io.Closer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -435,9 +437,9 @@ func (m *Mem) RLock(name string) (io.Closer, error) {
 // locked is the error about the locks of n.
 func (m *Mem) locked(name string, n *memNode) error {
 	if m.locks[n] > 0 {
-		return &LockedError{File: name}
+		return &vfs.LockedError{File: name}
 	}
-	return &LockedError{File: name, PID: os.Getpid()}
+	return &vfs.LockedError{File: name, PID: os.Getpid()}
 }
 
 // Close releases the lock; a second call does nothing.
@@ -457,7 +459,7 @@ func (l *memLock) Close() error {
 	return nil
 }
 
-// HostFile implements FS.
+// HostFile implements vfs.FS.
 func (m *Mem) HostFile(name string, flag int) (*os.File, error) {
 	host, err := m.HostPath(name)
 	if err != nil {
@@ -496,7 +498,7 @@ func (m *Mem) HostPath(name string) (string, error) {
 	return n.host, nil
 }
 
-// Commit implements FS. commit runs without Mem's lock and may use Mem, except that a crash during it is not modelled: it is one
+// Commit implements vfs.FS. commit runs without Mem's lock and may use Mem, except that a crash during it is not modelled: it is one
 // operation.
 func (m *Mem) Commit(name string, commit func() error) error {
 	m.mu.Lock()

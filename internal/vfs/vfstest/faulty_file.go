@@ -1,11 +1,15 @@
-package vfs
+package vfstest
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
 
 // faultyFile is a file of a Faulty.
 type faultyFile struct {
 	y    *Faulty
-	f    File
+	f    vfs.File
 	name string
 }
 

@@ -1,64 +1,41 @@
-package vfs
+package vfstest
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 
+	"github.com/simdb/simdb/internal/vfs"
 	"pgregory.net/rapid"
 )
 
-func write(t rapid.TB, fs FS, name, content string) {
+func write(t rapid.TB, fs vfs.FS, name, content string) {
 	t.Helper()
-	f, err := fs.Create(name)
-	if err == nil {
-		_, err = f.Write([]byte(content))
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
+	if err := WriteFile(fs, name, content); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // read returns a file's content, and whether it is there.
-func read(t rapid.TB, fs FS, name string) (string, bool) {
+func read(t rapid.TB, fs vfs.FS, name string) (string, bool) {
 	t.Helper()
-	f, err := fs.Open(name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return "", false
-	}
-	if err != nil {
+	content, err := ReadFile(fs, name)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, size))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data), true
+	return content, err == nil
 }
 
 // kindOf reduces an error to what callers may ask about it.
 func kindOf(err error) string {
-	for _, kind := range []error{iofs.ErrNotExist, iofs.ErrExist, iofs.ErrClosed, ErrLocked, io.EOF} {
+	for _, kind := range []error{iofs.ErrNotExist, iofs.ErrExist, iofs.ErrClosed, vfs.ErrLocked, io.EOF} {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}
@@ -71,9 +48,9 @@ func kindOf(err error) string {
 
 // side is one of two file systems under the same operations, with its open files.
 type side struct {
-	fs    FS
+	fs    vfs.FS
 	root  string
-	files map[int]File
+	files map[int]vfs.File
 	locks map[string]io.Closer
 }
 
@@ -82,7 +59,7 @@ func (s *side) path(name string) string { return filepath.Join(s.root, name) }
 // do runs one operation and returns its outcome as text.
 func (s *side) do(op, name, other string, handle, n int) string {
 	f := s.files[handle]
-	open := func(f File, err error) string {
+	open := func(f vfs.File, err error) string {
 		if err == nil {
 			s.files[handle] = f
 		}
@@ -143,7 +120,7 @@ func (s *side) do(op, name, other string, handle, n int) string {
 	return doFile(f, op, n)
 }
 
-func doFile(f File, op string, n int) string {
+func doFile(f vfs.File, op string, n int) string {
 	switch op {
 	case "write":
 		_, err := f.Write(bytes.Repeat([]byte{byte(n)}, n))
@@ -174,12 +151,12 @@ func doFile(f File, op string, n int) string {
 
 // TestMemIsLikeDisk runs random operations on a disk and in a memory: every outcome is the same.
 func TestMemIsLikeDisk(t *testing.T) {
-	memIsLikeDisk(t, func(fs FS, dir string) (FS, string) { return fs, dir })
+	memIsLikeDisk(t, func(fs vfs.FS, dir string) (vfs.FS, string) { return fs, dir })
 }
 
 // TestMemRootIsLikeDiskRoot does it in open directories.
 func TestMemRootIsLikeDiskRoot(t *testing.T) {
-	memIsLikeDisk(t, func(fs FS, dir string) (FS, string) {
+	memIsLikeDisk(t, func(fs vfs.FS, dir string) (vfs.FS, string) {
 		root, err := fs.OpenRoot(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +165,7 @@ func TestMemRootIsLikeDiskRoot(t *testing.T) {
 	})
 }
 
-func memIsLikeDisk(t *testing.T, within func(fs FS, dir string) (FS, string)) {
+func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, string)) {
 	ops := []string{
 		"create", "create", "open", "append", "remove", "removeall", "rename", "renamenew", "mkdir", "list", "stat", "syncdir", "lock", "rlock", "unlock",
 		"write", "write", "write", "truncate", "sync", "read", "size", "mmap", "close",
@@ -202,9 +179,9 @@ func memIsLikeDisk(t *testing.T, within func(fs FS, dir string) (FS, string)) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		disk := &side{files: map[int]File{}, locks: map[string]io.Closer{}}
-		disk.fs, disk.root = within(Disk, dir)
-		mem := &side{files: map[int]File{}, locks: map[string]io.Closer{}}
+		disk := &side{files: map[int]vfs.File{}, locks: map[string]io.Closer{}}
+		disk.fs, disk.root = within(vfs.Disk, dir)
+		mem := &side{files: map[int]vfs.File{}, locks: map[string]io.Closer{}}
 		mem.fs, mem.root = within(NewFaulty(NewMem(parent), nil), "/")
 		defer func() {
 			for _, f := range disk.files {
@@ -213,7 +190,7 @@ func memIsLikeDisk(t *testing.T, within func(fs FS, dir string) (FS, string)) {
 			for _, l := range disk.locks {
 				l.Close()
 			}
-			if root, ok := disk.fs.(Root); ok {
+			if root, ok := disk.fs.(vfs.Root); ok {
 				root.Close()
 			}
 		}()
@@ -248,126 +225,6 @@ func memIsLikeDisk(t *testing.T, within func(fs FS, dir string) (FS, string)) {
 func isDirIn(s *side, name string) bool {
 	info, err := s.fs.Stat(s.path(name))
 	return err == nil && info.IsDir
-}
-
-func TestAppendAfterTruncate(t *testing.T) {
-	for name, fs := range map[string]FS{filepath.Join(t.TempDir(), "a"): Disk, "a": NewMem("")} {
-		write(t, fs, name, "0123456789")
-		f, err := fs.Append(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Truncate(4); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Write([]byte("xy")); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		if got, _ := read(t, fs, name); got != "0123xy" {
-			t.Errorf("%T: %q", fs, got)
-		}
-	}
-}
-
-func TestLock(t *testing.T) {
-	for name, fs := range map[string]FS{filepath.Join(t.TempDir(), "LOCK"): Disk, "LOCK": NewMem("")} {
-		l, err := fs.Lock(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fs.Lock(name)
-		var locked *LockedError
-		if !errors.As(err, &locked) || !errors.Is(err, ErrLocked) || locked.PID != os.Getpid() || locked.File != name {
-			t.Errorf("%T: %v", fs, err)
-		}
-		for range 2 {
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		l2, err := fs.Lock(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Close() // of the first must not release the second
-		if _, err := fs.Lock(name); !errors.Is(err, ErrLocked) {
-			t.Errorf("%T: %v", fs, err)
-		}
-		l2.Close()
-	}
-}
-
-func TestSharedLock(t *testing.T) {
-	for name, fs := range map[string]FS{filepath.Join(t.TempDir(), "LOCK"): Disk, "LOCK": NewMem("")} {
-		if _, err := fs.RLock(name); !errors.Is(err, iofs.ErrNotExist) {
-			t.Errorf("%T: %v", fs, err)
-		}
-		take := func(lock func(string) (io.Closer, error)) io.Closer {
-			t.Helper()
-			l, err := lock(name)
-			if err != nil {
-				t.Fatalf("%T: %v", fs, err)
-			}
-			return l
-		}
-		refused := func(lock func(string) (io.Closer, error), pid int) {
-			t.Helper()
-			var locked *LockedError
-			if _, err := lock(name); !errors.As(err, &locked) || locked.PID != pid {
-				t.Errorf("%T: %v", fs, err)
-			}
-		}
-		writer := take(fs.Lock)
-		refused(fs.RLock, os.Getpid())
-		writer.Close()
-		one, two := take(fs.RLock), take(fs.RLock)
-		refused(fs.Lock, 0)
-		one.Close()
-		one.Close()
-		refused(fs.Lock, 0)
-		two.Close()
-		take(fs.Lock).Close()
-	}
-}
-
-// TestLockOfOtherProcess starts this test again as a child that takes the lock and is killed.
-func TestLockOfOtherProcess(t *testing.T) {
-	const variable = "VFS_TEST_LOCK"
-	if name := os.Getenv(variable); name != "" {
-		if _, err := Disk.Lock(name); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println("locked")
-		select {}
-	}
-	name := filepath.Join(t.TempDir(), "LOCK")
-	child := exec.Command(os.Args[0], "-test.run=^TestLockOfOtherProcess$")
-	child.Env = append(os.Environ(), variable+"="+name)
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer child.Wait()
-	defer child.Process.Kill()
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
-		t.Fatal(line, err)
-	}
-	_, err = Disk.Lock(name)
-	var locked *LockedError
-	if !errors.As(err, &locked) || locked.PID != child.Process.Pid {
-		t.Errorf("%v, want pid %d", err, child.Process.Pid)
-	}
-	child.Process.Kill()
-	child.Wait()
-	l, err := Disk.Lock(name)
-	if err != nil {
-		t.Fatalf("the lock of the dead: %v", err)
-	}
-	l.Close()
 }
 
 func TestHostFiles(t *testing.T) {
@@ -486,89 +343,5 @@ func TestFaultyCommit(t *testing.T) {
 		if !errors.Is(err, syscall.EIO) || ran != (kind == OpCommitted) {
 			t.Errorf("%v: %v, ran %v", kind, err, ran)
 		}
-	}
-}
-
-// TestRootStays renames an open directory and puts another in its place: what was opened stays what it was.
-func TestRootStays(t *testing.T) {
-	parent := t.TempDir()
-	dir, moved := filepath.Join(parent, "dir"), filepath.Join(parent, "moved")
-	for _, d := range []string{dir, filepath.Join(parent, "other")} {
-		if err := Disk.MkdirAll(d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	root, err := Disk.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	write(t, root, "a", "one")
-	err = errors.Join(os.Rename(dir, moved), os.Rename(filepath.Join(parent, "other"), dir))
-	if err != nil {
-		t.Skip("an open directory cannot be renamed here:", err)
-	}
-	write(t, root, "b", "two")
-	lock, err := root.Lock("LOCK")
-	if err == nil {
-		err = errors.Join(root.Rename("a", "c"), root.SyncDir("."), lock.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Disk.List(moved)
-	if want := []string{"LOCK", "b", "c"}; err != nil || !slices.Equal(in, want) {
-		t.Errorf("%q, %v", in, err)
-	}
-	if in, err := Disk.List(dir); err != nil || len(in) > 0 {
-		t.Errorf("in the other directory: %q, %v", in, err)
-	}
-	if _, err := root.Create("../out"); err == nil {
-		t.Error("a name led out of the directory")
-	}
-	var path *os.PathError
-	if _, err := root.Open("none"); !errors.As(err, &path) || path.Path != filepath.Join(dir, "none") {
-		t.Errorf("the error does not name the whole path: %v", err)
-	}
-}
-
-// TestNothingIsReplaced checks that Create and RenameNew touch nothing that is there, links included.
-func TestNothingIsReplaced(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	write(t, Disk, at("victim"), "precious")
-	write(t, Disk, at("new"), "new")
-	for link, to := range map[string]string{"link": at("victim"), "dangling": at("nowhere")} {
-		if err := os.Symlink(to, at(link)); err != nil {
-			t.Skip(err)
-		}
-	}
-	root, err := Disk.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	for _, name := range []string{"victim", "link", "dangling"} {
-		if _, err := Disk.Create(at(name)); !errors.Is(err, iofs.ErrExist) {
-			t.Errorf("Create of %s: %v", name, err)
-		}
-		if err := Disk.RenameNew(at("new"), at(name)); !errors.Is(err, iofs.ErrExist) {
-			t.Errorf("RenameNew to %s: %v", name, err)
-		}
-		if err := root.RenameNew("new", name); !errors.Is(err, iofs.ErrExist) {
-			t.Errorf("RenameNew to %s in a root: %v", name, err)
-		}
-	}
-	if got, _ := read(t, Disk, at("victim")); got != "precious" {
-		t.Errorf("%q", got)
-	}
-	if err := errors.Join(Disk.RenameNew(at("new"), at("two")), root.RenameNew("two", "three")); err != nil {
-		t.Error(err)
-	}
-	if got, _ := read(t, Disk, at("three")); got != "new" {
-		t.Errorf("%q", got)
-	}
-	if names, _ := Disk.List(dir); !slices.Equal(names, []string{"dangling", "link", "three", "victim"}) {
-		t.Errorf("left: %q", names)
 	}
 }
