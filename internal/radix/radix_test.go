@@ -99,12 +99,12 @@ func BenchmarkSort(b *testing.B) {
 // TestSortContext ends a context at random moments of a sort, which then stops early and says so.
 func TestSortContext(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	keys := make([]uint64, 40*checkEvery)
+	keys := make([]uint64, 6*checkEvery)
 	for i := range keys {
 		keys[i] = rng.Uint64()
 	}
 	tmp := make([]uint64, len(keys))
-	for looks := range 200 {
+	for looks := range 42 {
 		ctx := &endingContext{Context: t.Context(), left: looks}
 		_, _, err := SortContext(ctx, keys, tmp, 64)
 		if err == nil {
