@@ -50,7 +50,7 @@ func (f *tsv) put(w *bufio.Writer, v any, last bool) {
 
 // appendEscaped appends s with tabs, line ends and backslashes escaped.
 func appendEscaped(b, s []byte) []byte {
-	if bytes.IndexAny(s, "\t\n\r\\") < 0 {
+	if !bytes.ContainsAny(s, "\t\n\r\\") {
 		return append(b, s...)
 	}
 	for _, c := range s {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
@@ -454,7 +455,7 @@ func TestErrnoOf(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
-	if err := errnoOf(bbolt.ErrDatabaseNotOpen); !errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if err := errnoOf(bolterrors.ErrDatabaseNotOpen); !errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		t.Error(err)
 	}
 }
