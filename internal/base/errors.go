@@ -1,4 +1,3 @@
-// Package base holds what every layer of simdb shares: the one corruption error.
 package base
 
 import (

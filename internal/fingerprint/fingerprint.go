@@ -11,6 +11,7 @@ import (
 	"io"
 	"unsafe"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/distinct"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
@@ -35,12 +36,12 @@ func (p Params) Validate() error {
 
 // Result is what State.Text computes.
 type Result struct {
-	Fingerprint uint64         // SimHash of the set of shingles; meaningless if Empty
-	Words       int            // words, with repetitions
-	Shingles    int            // distinct shingles
-	Empty       bool           // the text has no words: it has no fingerprint, and matches nothing
-	InvalidUTF8 int            // bytes that are not UTF-8, each taken for U+FFFD
-	Sketch      minhash.Sketch // the sketch, valid until the next call; nil if Params.Sketch is 0
+	Fingerprint base.Fingerprint // SimHash of the set of shingles; meaningless if Empty
+	Words       int              // words, with repetitions
+	Shingles    int              // distinct shingles
+	Empty       bool             // the text has no words: it has no fingerprint, and matches nothing
+	InvalidUTF8 int              // bytes that are not UTF-8, each taken for U+FFFD
+	Sketch      minhash.Sketch   // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
 
 // State computes fingerprints and sketches. It is made for reuse, allocates nothing once it has seen a text of each

@@ -1,17 +1,19 @@
-// Package fptext reads 64-bit fingerprints that are written as text. It is the only parser of them: files, JSON strings and
-// statements follow the same rule.
+// Package fptext reads and writes fingerprints as text. It has the only parser of them: files, JSON
+// strings and statements follow the same rule.
 //
 //	0x and 1 to 16 hexadecimal digits    hexadecimal
 //	exactly 16 hexadecimal digits        hexadecimal, also when all of them are decimal digits
 //	any other 1 to 20 decimal digits     decimal, at most 2^64-1
 //
-// One text alone can't tell whether 1234567890123456 was meant as hexadecimal. A whole file can, since its lines are written
-// alike; see Ambiguous.
+// One text alone does not say whether 1234567890123456 was meant as hexadecimal. A whole file does,
+// since its lines are written alike; see Ambiguous.
 package fptext
 
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Notation is how a fingerprint is written.
@@ -47,9 +49,19 @@ func (n *Notation) UnmarshalText(text []byte) error {
 }
 
 const (
-	width      = 16 // digits of a hexadecimal fingerprint that needs no 0x
-	maxDecimal = 20 // digits of the greatest decimal one
+	width      = base.FingerprintDigits // digits of a hexadecimal fingerprint that needs no 0x
+	maxDecimal = 20                     // digits of the greatest decimal one
 )
+
+// Append appends fp as it is always written: base.FingerprintDigits hexadecimal digits in lower
+// case, without 0x. Parse reads it back.
+func Append(dst []byte, fp base.Fingerprint) []byte {
+	const digits = "0123456789abcdef"
+	for shift := base.FingerprintBits - 4; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[fp>>shift&15])
+	}
+	return dst
+}
 
 // hexValues are the values of hexadecimal digits; those of all other bytes are 16.
 var hexValues = func() (values [256]uint8) {
@@ -62,8 +74,9 @@ var hexValues = func() (values [256]uint8) {
 	return values
 }()
 
-// Parse reads a fingerprint and says in which notation it was read: n, or by the rule if that is Auto.
-func Parse[S ~string | ~[]byte](s S, n Notation) (uint64, Notation, error) {
+// Parse reads a fingerprint and returns the notation in which it was read: n, or the one that the
+// rule of the package gives if n is Auto.
+func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, error) {
 	if len(s) == width && n != Decimal {
 		if v, ok := hex(s); ok {
 			return v, Hex, nil
@@ -75,7 +88,7 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (uint64, Notation, error) {
 	if n == Hex {
 		return parseHex(s, s)
 	}
-	v, err := strconv.ParseUint(string(s), 10, 64)
+	v, err := strconv.ParseUint(string(s), 10, base.FingerprintBits)
 	switch {
 	case err == nil && len(s) <= maxDecimal:
 		return v, Decimal, nil
@@ -100,10 +113,12 @@ func notFingerprint[S ~string | ~[]byte](s S) error {
 	return fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(s))
 }
 
-func parsePrefixed[S ~string | ~[]byte](s S) (uint64, Notation, error) { return parseHex(s[2:], s) }
+func parsePrefixed[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
+	return parseHex(s[2:], s)
+}
 
 // parseHex reads the hexadecimal digits of the text whole.
-func parseHex[S ~string | ~[]byte](digits, whole S) (uint64, Notation, error) {
+func parseHex[S ~string | ~[]byte](digits, whole S) (base.Fingerprint, Notation, error) {
 	if hasPrefix(digits) && len(digits) == len(whole) {
 		digits = digits[2:]
 	}
@@ -117,8 +132,8 @@ func parseHex[S ~string | ~[]byte](digits, whole S) (uint64, Notation, error) {
 	return v, Hex, nil
 }
 
-// Ambiguous says whether s is read as hexadecimal by the rule but is, with another value, a decimal number too: 16 decimal
-// digits.
+// Ambiguous says whether the rule reads s as hexadecimal although s is also a decimal number with
+// another value: s has 16 decimal digits.
 func Ambiguous[S ~string | ~[]byte](s S) bool {
 	if len(s) != width || !allDigits(s) {
 		return false
@@ -131,11 +146,11 @@ func Ambiguous[S ~string | ~[]byte](s S) bool {
 }
 
 // hex returns the value of hexadecimal digits, of the last 16 of them; ok is false if another byte is among them.
-func hex[S ~string | ~[]byte](s S) (v uint64, ok bool) {
+func hex[S ~string | ~[]byte](s S) (v base.Fingerprint, ok bool) {
 	all := uint8(0)
 	for i := range len(s) {
 		d := hexValues[s[i]]
-		v, all = v<<4|uint64(d&15), all|d
+		v, all = v<<4|base.Fingerprint(d&15), all|d
 	}
 	return v, all < 16
 }

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestRule(t *testing.T) {
@@ -80,6 +82,22 @@ func FuzzParse(f *testing.F) {
 		}
 		if _, _, differs := byTheRule(s, Decimal); Ambiguous(s) && (!differs || as == Decimal && n == Auto) {
 			t.Fatalf("%q is not ambiguous", s)
+		}
+	})
+}
+
+// TestAppend checks that Parse reads back what Append writes, as hexadecimal and as Auto.
+func TestAppend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fp := rapid.Uint64().Draw(t, "fp")
+		text := Append(nil, fp)
+		if want := fmt.Sprintf("%016x", fp); string(text) != want {
+			t.Fatalf("%q, want %q", text, want)
+		}
+		for _, n := range []Notation{Auto, Hex} {
+			if got, as, err := Parse(text, n); got != fp || as != Hex || err != nil {
+				t.Fatalf("Parse(%q, %v) = %x, %v, %v", text, n, got, as, err)
+			}
 		}
 	})
 }

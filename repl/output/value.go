@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -25,7 +27,7 @@ func appendText(b []byte, v any) []byte {
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case uint64:
-		return appendFingerprint(b, v)
+		return fptext.Append(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
 	case time.Time:
@@ -60,14 +62,6 @@ func appendJSON(b []byte, v any) []byte {
 		}
 	}
 	return appendQuoted(b, string(appendText(nil, v)))
-}
-
-// appendFingerprint appends fp as 16 hex digits.
-func appendFingerprint(b []byte, fp uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[fp>>shift&15])
-	}
-	return b
 }
 
 // appendTime appends t in RFC 3339, UTC, with as many decimals as it needs; the zero time is empty.
