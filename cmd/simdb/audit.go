@@ -13,12 +13,12 @@ import (
 // auditRow is a line of the audit: a line of the input that is not in the output, and why. Together the kept lines and
 // the audit are all that was read.
 type auditRow struct {
-	ID         *string `json:"id"` // null, as all that is not known, for a rejected line
-	File       string  `json:"file"`
-	Line       int64   `json:"line"`
-	Keeper     *string `json:"keeper"`
-	KeeperFile *string `json:"keeper_file"`
-	KeeperLine *int64  `json:"keeper_line"`
+	ID         *string         `json:"id"` // null, as all that is not known, for a rejected line
+	File       string          `json:"file"`
+	Line       input.Position  `json:"line"`
+	Keeper     *string         `json:"keeper"`
+	KeeperFile *string         `json:"keeper_file"`
+	KeeperLine *input.Position `json:"keeper_line"`
 	*auditDistance
 	*auditScore
 	Rule    string `json:"rule"`
@@ -46,7 +46,7 @@ type auditScore struct {
 // place is where a document stands. Its id alone does not say: ids may come again in other files.
 type place struct {
 	id, file string
-	line     int64
+	line     input.Position
 }
 
 // audit writes audit rows in the order of the input. Where a document is kept that comes later than one that is
@@ -78,11 +78,11 @@ func (a *audit) member(m *member, rec *input.Record) error {
 		return nil
 	}
 	if m.kept() {
-		a.keepers[m.cluster-1] = &place{rec.Doc.ID, rec.File, rec.Line}
+		a.keepers[m.cluster-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
 		return a.release()
 	}
 	row := auditRow{
-		ID: &rec.Doc.ID, File: rec.File, Line: rec.Line, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
+		ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
 	}
 	if a.scores {
 		row.auditScore = &auditScore{&m.score, &m.err, &m.exact}
@@ -97,7 +97,7 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	row := auditRow{Rule: "rejected", File: is.File, Line: is.Line, Reason: is.Reason}
+	row := auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason}
 	if a.scores {
 		row.auditScore = &auditScore{}
 	} else {
@@ -157,7 +157,7 @@ func (d *dedup) summary(start time.Time) {
 	}
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", seconds(start)))
 	if d.rejects.n > 0 {
-		where := "lines could not be used"
+		where := d.rejects.unit + "s could not be used"
 		if d.rejects.path != "" {
 			where += ", they are in " + d.rejects.path
 		}

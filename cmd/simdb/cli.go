@@ -62,7 +62,7 @@ func newParser(a *app, code *int) (*kong.Kong, error) {
 		kong.Writers(a.out, a.err),
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
 		kong.Help(help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
-		kong.Vars{"formats": strings.Join(output.Formats(), ", ")},
+		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
 		kong.Bind(a),
 		kong.WithAfterApply(func() error {
 			a.global = c.globalFlags
@@ -94,5 +94,5 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 
 // inputFormat is --format of commands that read files.
 type inputFormat struct {
-	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: jsonl, csv, tsv, txt, fingerprints or hashes (default: by name and content)."`
+	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 }

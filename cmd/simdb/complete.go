@@ -87,7 +87,7 @@ func choices(f *kong.Flag) []string {
 	case rowFormat:
 		return output.Formats()
 	case input.Format:
-		return strings.Split(input.Formats, ", ")
+		return input.Formats()
 	}
 	return nil
 }

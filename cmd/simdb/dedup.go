@@ -91,6 +91,7 @@ type dedup struct {
 	opt     input.Options
 	files   []string // as read: standard input is spooled to a file
 	names   []string // as the user called them
+	format  input.Format
 	meter   *progress.Meter
 	rejects *rejects
 	out     *outfile.Writer
@@ -155,7 +156,7 @@ func (c *dedupCmd) Run(a *app) (err error) {
 	}
 	d.summary(start)
 	if d.read == 0 && d.rejects.n > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", count(d.rejects.n, "line"))
+		return fmt.Errorf("no document could be used: %s rejected", d.rejects.counted())
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (d *dedup) load(db *engine.DB) error {
 	if err != nil {
 		return err
 	}
-	err = d.each("fingerprint", func(_ *input.File, rec *input.Record) error {
+	err = d.each("fingerprint", func(_ input.Source, rec *input.Record) error {
 		if rec.BadUTF8 {
 			d.badUTF8++
 		}

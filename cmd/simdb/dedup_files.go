@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -56,61 +55,52 @@ func (d *dedup) spool(dir string) error {
 	return nil
 }
 
-// probe looks at the beginning of every file: they must all have one format, and the same columns, since their lines go into
-// one output, whose name must not say otherwise.
+// probe looks at the beginning of every file: they must all have one format, and the same columns, since their records go
+// into one output, whose name must not say otherwise.
 func (d *dedup) probe() error {
-	var format input.Format
-	var shape string
-	var header []byte
+	var first input.Info
+	var columns []byte // of the first file that has some
 	for i, path := range d.files {
-		in, err := d.begins(path, d.names[i])
+		info, err := d.begins(path, d.names[i])
 		if err != nil {
 			return err
 		}
-		f, s, h := in.Format(), shapeOf(in), in.Header()
 		switch {
 		case i == 0:
-			format, shape = f, s
-		case f != format || s != shape:
-			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their lines go into one output",
-				d.names[0], shape, d.names[i], s)
-		case h != nil && header != nil && !bytes.Equal(bytes.TrimSpace(h), bytes.TrimSpace(header)):
+			first = info
+		case info.Format != first.Format || info.Shape != first.Shape:
+			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output",
+				d.names[0], first.Shape, d.names[i], info.Shape, first.Format.Unit())
+		case info.Columns != nil && columns != nil && !bytes.Equal(bytes.TrimSpace(info.Columns), bytes.TrimSpace(columns)):
 			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same", d.names[i])
 		}
-		if header == nil {
-			header = h
+		if columns == nil {
+			columns = info.Columns
 		}
 		d.noteSame(i)
 	}
+	d.format = first.Format
 	if d.c.Output == "" {
 		return nil
 	}
-	return d.a.outputs.Claim("-o", d.c.Output, linesOf(format))
+	return d.a.outputs.Claim("-o", d.c.Output, copiesOf(d.format))
 }
 
-// shapeOf says how a file is written: its format, and of fingerprints where they are in a line.
-func shapeOf(in *input.File) string {
-	if name := formatName(in.Format()); name != fingerprintsName || in.Notice() == "" {
-		return name
-	}
-	return strings.TrimSuffix(in.Notice(), ", after a header")
-}
-
-// begins reads the beginning of a file and returns it, closed: its format and its header are known then.
-func (d *dedup) begins(path, name string) (*input.File, error) {
+// begins reads the beginning of a file and describes it.
+func (d *dedup) begins(path, name string) (info input.Info, err error) {
 	in, err := d.open(path, name)
 	if err != nil {
-		return nil, err
+		return info, err
 	}
 	defer in.Close()
 	for _, err := range in.Records(d.a.context()) {
-		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Line <= 1 {
-			return nil, err
+		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
+			return info, err
 		}
 		break
 	}
 	d.a.tellNotice(d.meter, in)
-	return in, context.Cause(d.a.context())
+	return in.Info(), context.Cause(d.a.context())
 }
 
 // noteSame tells the user of a file that is given twice.
@@ -128,7 +118,7 @@ func (d *dedup) noteSame(i int) {
 }
 
 // each calls f for every record of all files, and bad for what can't be used. Damaged files are noted.
-func (d *dedup) each(stage string, f func(*input.File, *input.Record) error, bad func(*input.Issue) error) error {
+func (d *dedup) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
 	s, err := newSources(d.files)
 	if err != nil {
 		return err
@@ -160,7 +150,7 @@ func (d *dedup) each(stage string, f func(*input.File, *input.Record) error, bad
 }
 
 // open opens a file under the name that the user knows.
-func (d *dedup) open(path, name string) (*input.File, error) {
+func (d *dedup) open(path, name string) (input.Source, error) {
 	if path == name {
 		return input.Open(path, d.opt)
 	}
@@ -176,5 +166,5 @@ func (d *dedup) open(path, name string) (*input.File, error) {
 		src.Close()
 		return nil, err
 	}
-	return input.NewFile(name, src, st.Size(), d.opt)
+	return input.New(name, src, st.Size(), d.opt)
 }

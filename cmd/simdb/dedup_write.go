@@ -37,31 +37,11 @@ func (d *dedup) write() error {
 	return outfile.Commit(d.auditTo, d.out)
 }
 
-// copy writes the kept lines to out, tells audit of the others, and returns how many documents it has met.
+// copy writes the kept records to out, tells audit of the others, and returns how many documents it has met.
 func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
 	members := d.members // that are still to come
-	headed := false      // the header of the first file is that of the output
-	ended := true        // the last line written had its newline
-	line := func(raw []byte) error {
-		if len(raw) == 0 {
-			return nil
-		}
-		if !ended {
-			if _, err := out.Write([]byte("\n")); err != nil {
-				return err
-			}
-		}
-		ended = raw[len(raw)-1] == '\n'
-		_, err := out.Write(raw)
-		return err
-	}
-	err = d.each("write", func(in *input.File, rec *input.Record) error {
-		if !headed {
-			headed = true
-			if err := line(in.Header()); err != nil {
-				return err
-			}
-		}
+	kept := d.format.NewCopier(out, input.CopyOptions{})
+	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n
 		n++
 		if len(members) > 0 && members[0].ordinal == me {
@@ -72,7 +52,10 @@ func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
 			}
 		}
 		d.kept++
-		return line(rec.Raw)
+		return kept.Copy(in, rec.Raw)
 	}, audit.issue)
+	if err == nil {
+		err = kept.Close()
+	}
 	return n, err
 }

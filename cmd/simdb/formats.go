@@ -1,37 +1,24 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
+
+	// The formats of inputs. Each package registers itself with package input, which says how to add one.
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 )
 
-// formatName is how messages call a format of inputs.
-func formatName(f input.Format) string {
-	switch f {
-	case input.JSONL:
-		return "JSON lines"
-	case input.CSV, input.TSV:
-		return map[input.Format]string{input.CSV: "CSV", input.TSV: "TSV"}[f]
-	case input.TXT:
-		return "plain text"
-	}
-	return fingerprintsName
+// formatNames lists the formats of inputs for help: "jsonl, csv or txt".
+func formatNames() string {
+	names := input.Formats()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// fingerprintsName is how messages call lists of fingerprints.
-const fingerprintsName = "fingerprints"
-
-// linesOf is the kind of an output of lines of an input of this format.
-func linesOf(f input.Format) outfile.Kind {
-	switch f {
-	case input.JSONL:
-		return outfile.LinesOf(formatName(f), ".jsonl", ".json", ".ndjson")
-	case input.CSV:
-		return outfile.LinesOf(formatName(f), ".csv")
-	case input.TSV:
-		return outfile.LinesOf(formatName(f), ".tsv", ".tab")
-	case input.TXT:
-		return outfile.LinesOf(formatName(f), ".txt", ".text")
-	}
-	return outfile.LinesOf(formatName(f), ".tsv", ".txt", ".fps", ".fp")
+// copiesOf is the kind of an output of records of an input of this format.
+func copiesOf(f input.Format) outfile.Kind {
+	d := f.Describe()
+	return outfile.LinesOf(d.Label, d.Endings...)
 }

@@ -53,8 +53,8 @@ func (c *hashCmd) Run(a *app) error {
 			if err != nil {
 				return err
 			}
-			if list := input.ListOf(name, text); list != "" {
-				a.say("%s: taken for one text, though it looks like %s", name, list)
+			if info, ok := input.Recognize(name, text); ok && info.FingerprintsOnly {
+				a.say("%s: taken for one text, though it looks like %s", name, info.Shape)
 			}
 			r := state.Text(text)
 			if r.InvalidUTF8 > 0 {

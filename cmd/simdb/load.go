@@ -115,7 +115,7 @@ func (c *loadCmd) Run(a *app) (err error) {
 		return err
 	}
 	if stats.Documents == 0 && l.rejects.n > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", count(l.rejects.n, "line"))
+		return fmt.Errorf("no document could be used: %s rejected", l.rejects.counted())
 	}
 	return errors.Join(l.failed...)
 }
@@ -183,9 +183,7 @@ func (l *load) file(name string) error {
 		source = abs
 	}
 	if l.c.Resume && l.db != nil {
-		if opt.Skip = l.db.LoadMark(source); opt.Skip > 0 {
-			l.a.talkTo(l.meter, "%s: going on after line %d", name, opt.Skip)
-		}
+		opt.After = input.Position(l.db.LoadMark(source))
 	}
 	in, err := l.a.openInput(l.meter, name, opt)
 	if err != nil {
@@ -193,9 +191,14 @@ func (l *load) file(name string) error {
 		return nil
 	}
 	defer in.Close()
-	if in.NumbersLines() {
+	info := in.Info()
+	if opt.After > 0 {
+		l.a.talkTo(l.meter, "%s: going on after %s %d", name, info.Format.Unit(), opt.After)
+	}
+	if info.PositionIDs {
 		if l.numbered != "" {
-			return fmt.Errorf("%s and %s have no ids but the numbers of their lines, so one would replace the other: load one of them, or add a column of ids", l.numbered, name)
+			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so one would replace the other: load one of them, or add a column of ids",
+				l.numbered, name, info.Format.Unit())
 		}
 		l.numbered = name
 	}
@@ -213,10 +216,10 @@ func (l *load) file(name string) error {
 		if err != nil {
 			return err
 		}
-		if err := l.add(rec); err != nil {
+		if err := l.add(in, rec); err != nil {
 			return err
 		}
-		l.loader.Mark(source, rec.EndLine)
+		l.loader.Mark(source, int64(rec.End))
 		l.meter.Report(l.sources.progress("read", in))
 	}
 	l.sources.done(in)
@@ -224,7 +227,7 @@ func (l *load) file(name string) error {
 }
 
 // add stores a record, or notes why not.
-func (l *load) add(rec *input.Record) error {
+func (l *load) add(in input.Source, rec *input.Record) error {
 	if rec.BadUTF8 {
 		l.badUTF8++
 	}
@@ -239,9 +242,9 @@ func (l *load) add(rec *input.Record) error {
 		l.skipped++
 		return nil
 	case errors.Is(err, engine.ErrExists):
-		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Line, err)
+		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
-		return l.rejects.add(&input.Issue{File: rec.File, Line: rec.Line, Reason: reason(err), Raw: rec.Raw, Size: int64(len(rec.Raw))})
+		return l.rejects.add(input.NewIssue(in, rec, reason(err)))
 	}
 	return err
 }
@@ -268,7 +271,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		}
 	}
 	if l.rejects.n > 0 {
-		text += "; " + count(l.rejects.n, "line") + " rejected"
+		text += "; " + l.rejects.counted() + " rejected"
 	}
 	if l.rejects.n > 0 && l.rejects.path != "" {
 		text += " (see " + l.rejects.path + ")"

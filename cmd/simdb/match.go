@@ -65,7 +65,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	m.Stop()
 	err = errors.Join(err, rejects.close(err))
 	a.say("%s read, %s of them new; %s rejected; %s", count(t.read, "document"), progress.Number(t.fresh),
-		count(rejects.n, "line"), seconds(start))
+		rejects.counted(), seconds(start))
 	return err
 }
 
@@ -77,24 +77,30 @@ type matching struct {
 	meter       *progress.Meter
 	sources     sources
 	inPairs     map[string]bool // ids that ALLOW has noted
-	held        *heldLines      // nil where lines are decided one by one
+	held        *heldLines      // nil where records are decided one by one
+	out         input.Copier
 	read, fresh int64
 }
 
 // run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
 // nobody waits for.
-func (t *matching) run(a *app, in *input.File) error {
-	out, err := a.sink(t.c.Output, linesOf(in.Format()), output.Options{})
+func (t *matching) run(a *app, in input.Source) error {
+	format := in.Info().Format
+	to, err := a.sink(t.c.Output, copiesOf(format), output.Options{})
 	if err != nil {
 		return err
 	}
-	return out.close(t.lines(a, in, out))
+	t.out = format.NewCopier(to, input.CopyOptions{Follow: true})
+	if err = t.records(a, in); err == nil {
+		err = t.out.Close()
+	}
+	return to.close(err)
 }
 
-func (t *matching) lines(a *app, in *input.File, out *sink) error {
+func (t *matching) records(a *app, in input.Source) error {
 	for rec, err := range in.Records(a.context()) {
 		if err == nil {
-			if err := t.line(a.context(), rec, in, out); err != nil {
+			if err := t.record(a.context(), rec, in); err != nil {
 				return err
 			}
 		} else if is, ok := errors.AsType[*input.Issue](err); ok {
@@ -102,44 +108,35 @@ func (t *matching) lines(a *app, in *input.File, out *sink) error {
 		}
 		if err != nil {
 			if !a.interrupted() { // what comes before the error is decided all the same
-				err = errors.Join(err, t.release(a.context(), in, out))
+				err = errors.Join(err, t.release(a.context(), in))
 			}
 			return err
 		}
 		t.meter.Report(t.sources.progress("match", in))
 	}
-	return t.release(a.context(), in, out)
+	return t.release(a.context(), in)
 }
 
-// line writes a record if it is new.
-func (t *matching) line(ctx context.Context, rec *input.Record, in *input.File, out *sink) error {
+// record writes a record if it is new.
+func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
 	t.read++
 	if t.held != nil {
 		if full, err := t.hold(ctx, rec); !full || err != nil {
 			return err
 		}
-		return t.release(ctx, in, out)
+		return t.release(ctx, in)
 	}
 	fresh, err := t.isNew(ctx, rec)
 	if err != nil || !fresh {
 		return err
 	}
-	return t.write(rec.Raw, in, out)
+	return t.write(rec.Raw, in)
 }
 
-// write writes a new line.
-func (t *matching) write(raw []byte, in *input.File, out *sink) error {
-	if t.fresh == 0 {
-		if _, err := out.Write(in.Header()); err != nil {
-			return err
-		}
-	}
+// write writes a new record.
+func (t *matching) write(raw []byte, in input.Source) error {
 	t.fresh++
-	if raw[len(raw)-1] != '\n' {
-		raw = append(raw, '\n')
-	}
-	_, err := out.Write(raw)
-	return err
+	return t.out.Copy(in, raw)
 }
 
 // isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is

@@ -38,7 +38,7 @@ func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err 
 }
 
 // release writes those of the lines held that are new. There is nothing to do where lines are decided one by one.
-func (t *matching) release(ctx context.Context, in *input.File, out *sink) error {
+func (t *matching) release(ctx context.Context, in input.Source) error {
 	h := t.held
 	if h == nil {
 		return nil
@@ -53,7 +53,7 @@ func (t *matching) release(ctx context.Context, in *input.File, out *sink) error
 	start := 0
 	for i, end := range h.ends {
 		if !h.known[i] {
-			if err := t.write(h.raw[start:end:end], in, out); err != nil {
+			if err := t.write(h.raw[start:end:end], in); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ type rejects struct {
 	talk io.Writer // where they are shown; nil shows none
 	max  int64     // -1 for no limit
 	n    int64
+	unit string // of those that were rejected: "line", or "record" where they differ
 	path string
 	file *outfile.Writer // nil where they are not kept
 }
@@ -57,6 +59,9 @@ type rejected struct {
 // add notes a line. It returns an error when there have been too many.
 func (r *rejects) add(is *input.Issue) error {
 	r.n++
+	if r.unit = cmp.Or(r.unit, is.Unit); r.unit != is.Unit {
+		r.unit = "record"
+	}
 	if r.n <= shownRejects && r.talk != nil {
 		fmt.Fprintln(r.talk, oneLine(is.Error()))
 	}
@@ -65,13 +70,13 @@ func (r *rejects) add(is *input.Issue) error {
 		if r.path != "" {
 			where = "they are all in " + r.path
 		}
-		fmt.Fprintln(r.talk, "... and more lines that can't be used;", oneLine(where))
+		fmt.Fprintln(r.talk, "... and more "+r.unit+"s that can't be used;", oneLine(where))
 	}
 	if err := r.keep(is); err != nil {
 		return err
 	}
 	if r.max >= 0 && r.n > r.max {
-		return fmt.Errorf("%d lines could not be used, --max-errors %d allows no more; the last: %w", r.n, r.max, is)
+		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", r.counted(), r.max, is)
 	}
 	return nil
 }
@@ -81,7 +86,7 @@ func (r *rejects) keep(is *input.Issue) error {
 		return nil
 	}
 	raw := bytes.TrimRight(is.Raw, "\r\n")
-	line := rejected{File: is.File, Line: is.Line, Reason: is.Reason}
+	line := rejected{File: is.File, Line: int64(is.Pos), Reason: is.Reason}
 	if utf8.Valid(raw) {
 		line.Raw = string(raw)
 	} else {
@@ -94,6 +99,9 @@ func (r *rejects) keep(is *input.Issue) error {
 	e.SetEscapeHTML(false)
 	return e.Encode(line)
 }
+
+// counted is how many were rejected: "1 line", "3 rows".
+func (r *rejects) counted() string { return count(r.n, cmp.Or(r.unit, "line")) }
 
 // close completes the file, also after a failure, as its lines are needed then. What failed before any line was rejected
 // leaves an earlier file alone.

@@ -58,13 +58,13 @@ func newSources(files []string) (sources, error) {
 }
 
 // progress is how far the reading of all files has come.
-func (s *sources) progress(stage string, in *input.File) engine.Progress {
+func (s *sources) progress(stage string, in input.Source) engine.Progress {
 	n, _ := in.Progress()
 	return engine.Progress{Stage: stage, Done: s.before + n, Total: s.total, Unit: "bytes"}
 }
 
 // done notes that a file has been read.
-func (s *sources) done(in *input.File) {
+func (s *sources) done(in input.Source) {
 	n, _ := in.Progress()
 	s.before += n
 }
@@ -78,7 +78,7 @@ func (a *app) talk(m *progress.Meter) io.Writer {
 }
 
 // openInput opens a file to be read, and says what it was taken for where that could surprise.
-func (a *app) openInput(m *progress.Meter, name string, opt input.Options) (*input.File, error) {
+func (a *app) openInput(m *progress.Meter, name string, opt input.Options) (input.Source, error) {
 	in, err := input.Open(name, opt)
 	if err == nil {
 		a.tellNotice(m, in)
@@ -87,9 +87,9 @@ func (a *app) openInput(m *progress.Meter, name string, opt input.Options) (*inp
 }
 
 // tellNotice says what a file was taken for where that could surprise.
-func (a *app) tellNotice(m *progress.Meter, in *input.File) {
-	if notice := in.Notice(); notice != "" {
-		a.talkTo(m, "%s: %s", in.Name(), notice)
+func (a *app) tellNotice(m *progress.Meter, in input.Source) {
+	if info := in.Info(); info.Notice != "" {
+		a.talkTo(m, "%s: %s", info.Name, info.Notice)
 	}
 }
 

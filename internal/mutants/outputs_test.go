@@ -56,7 +56,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"dedup/formats mixed", "cmd/simdb/dedup_files.go",
-		"case f != format || s != shape:", "case f == \"\" || s == \"\":",
+		"case info.Format != first.Format || info.Shape != first.Shape:", "case info.Format == \"\" || info.Shape == \"\":",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{

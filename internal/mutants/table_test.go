@@ -434,24 +434,24 @@ var mutants = []mutant{
 		"internal/fptext", "^TestRule$",
 	},
 	{
-		"notation/both in one file accepted", "cmd/simdb/internal/input/notation.go",
+		"notation/both in one file accepted", "cmd/simdb/internal/input/lines/notation.go",
 		"if e.hex.line == 0 || e.decimal.line == 0 {", "if e.hex.line >= 0 {",
-		"cmd/simdb/internal/input", "^TestBothNotations$",
+		"cmd/simdb/internal/input/lines", "^TestBothNotations$",
 	},
 	{
-		"notation/first lines delivered undecided", "cmd/simdb/internal/input/notation.go",
-		"case !f.seen.undecided() || f.headEnds:", "case len(f.head) > 0:",
-		"cmd/simdb/internal/input", "^TestBothNotationsFarApart$",
+		"notation/first lines delivered undecided", "cmd/simdb/internal/input/lines/file.go",
+		"case !f.seen.undecided() || all:", "case len(head) > 0:",
+		"cmd/simdb/internal/input/lines", "^TestBothNotationsFarApart$",
 	},
 	{
-		"list/first row taken for a header", "cmd/simdb/internal/input/list.go",
+		"list/first row taken for a header", "cmd/simdb/internal/input/lines/sample.go",
 		"if i == 0 && !found && !slices.ContainsFunc(cols, beginsWithDigit) {", "if i == 0 {",
-		"cmd/simdb/internal/input", "^TestLists$",
+		"cmd/simdb/internal/input/lines", "^TestLists$",
 	},
 	{
-		"input/ids that look like fingerprints, under a header", "cmd/simdb/internal/input/list.go",
+		"input/ids that look like fingerprints, under a header", "cmd/simdb/internal/input/lines/sample.go",
 		"return named(c) && 2*", "return named(1-c) && 2*",
-		"cmd/simdb/internal/input", "^TestLists$",
+		"cmd/simdb/internal/input/lines", "^TestLists$",
 	},
 	{
 		"output/format of a file holds behind it", "repl/repl.go",

@@ -1,85 +1,31 @@
-// Package input reads documents from files as people have them: JSON lines, CSV, TSV, plain text and lists of
-// fingerprints, plain or compressed with gzip or zstd.
+// Package input opens files with documents, whatever their format, as a Source: documents in order, each with its
+// place, in bounded memory.
 //
-// A file is read in one pass, in bounded memory, and its records come in the order of the file:
+//	src, err := input.Open("crawl.jsonl.gz", input.Options{})
+//	for rec, err := range src.Records(ctx) { ... }
 //
-//	decompress -> split into records -> batches -> parse, on every core -> put back in order -> the caller
+// The formats are read by packages below this one, which register themselves: package lines reads JSON lines, CSV,
+// TSV, plain text and lists of fingerprints. The commands of simdb use this package alone, so a new format changes
+// none of them.
 //
-// The first two steps are one goroutine, since neither can be divided; a record is cut out there, with its line
-// number, and nothing else is done to it. Parsing is spread over the cores.
+// # Errors
 //
-// A record that can't be used is an *Issue with file, line, reason and the line itself, and reading goes on with the
-// next record. What ends the reading, such as a truncated gzip file, is a *ReadError, which names the line that was
-// reached; everything before that line has been delivered.
+// A record that cannot be used is an *Issue with its place and the reason, and reading goes on with the next one. What
+// ends the reading, such as a truncated gzip file, is a *ReadError; every record before it has been delivered.
+//
+// # A new format
+//
+// A format takes five files:
+//
+//  1. A package below this one, such as internal/input/parquet. It implements Source and Copier and registers a Family
+//     from its init function. Its Detect function recognises files by their first bytes (Stream.Head). A format that
+//     needs random access gets it from Stream.ReaderAt, also for pipes and compressed files.
+//  2. Its test. cmd/simdb/source_test.go has a complete small example: a binary format with a footer, which is loaded,
+//     resumed, deduplicated and matched, and whose damage is reported with its place.
+//  3. cmd/simdb/formats.go imports the package. TestFormatsAreImported fails without it.
+//  4. docs/formats.md gets a row and a section. TestFormatsAreDocumented fails without them.
+//  5. go.mod, if the format needs a module.
+//
+// Everything else follows from the registration: --format, its help and completion, the endings of output files,
+// the unit ("line", "row") in messages, resuming, rejects, the audit and copies of kept records.
 package input
-
-import (
-	"fmt"
-
-	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fptext"
-)
-
-// MaxRecord is the most bytes that a record (a line; in CSV a row) may have. A longer one is an Issue and is skipped
-// without being held in memory.
-const MaxRecord = engine.MaxTextBytes
-
-// Options say what a file holds. The zero value finds out.
-type Options struct {
-	Format           Format
-	IDField          string // name or number (from 1) of the field with the document's ID; "" means "id"
-	TextField        string // the same for its text; "" means "text"
-	FingerprintField string // the same for its fingerprint; "" means "fingerprint"
-	NoHeader         bool   // csv, tsv: the first row is data, fields go by number; ID is 1 and text is 2 unless said
-	Delimiter        byte   // csv: what separates columns; 0 is a comma. It makes files csv that are not called .jsonl
-
-	// Fingerprints is how all fingerprints are written that are text. With Auto the rule of package fptext holds, and a file
-	// that has both kinds is refused.
-	Fingerprints fptext.Notation
-	MakeID       bool  // a record without an ID gets "file:line" instead of being an Issue
-	Skip         int64 // lines at the beginning of the file that are not wanted
-	Workers      int   // goroutines that parse; 0 means GOMAXPROCS
-}
-
-// Record is a document as it was read.
-type Record struct {
-	Doc     engine.Doc
-	File    string
-	Line    int64  // the record's first line, from 1
-	EndLine int64  // its last line; another one than Line in CSV alone
-	Raw     []byte // the record byte for byte with its line end; good until the next record is asked for
-	BadUTF8 bool   // it held invalid UTF-8, which is U+FFFD in Doc
-
-	notation fptext.Notation // of a fingerprint that is text, where the rule decided
-	written  []byte          // that text
-}
-
-// Issue is a record that can't be used.
-type Issue struct {
-	File   string
-	Line   int64
-	Reason string
-	Raw    []byte // the record, cut if it was over MaxRecord; good until the next record is asked for
-	Size   int64  // bytes of the record
-}
-
-// Error is "file:line: reason".
-func (i *Issue) Error() string { return fmt.Sprintf("%s:%d: %s", i.File, i.Line, i.Reason) }
-
-// ReadError ends the reading of a file.
-type ReadError struct {
-	File string
-	Line int64 // the last line that was read whole; -1 where lines do not matter
-	Err  error
-}
-
-// Error names the file, how far it was read, and why not further.
-func (e *ReadError) Error() string {
-	if e.Line < 0 {
-		return fmt.Sprintf("%s: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("%s: could not be read past line %d: %v", e.File, e.Line, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *ReadError) Unwrap() error { return e.Err }

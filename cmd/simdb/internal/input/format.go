@@ -1,47 +1,106 @@
 package input
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"path"
-	"path/filepath"
-	"strconv"
+	"io"
+	"slices"
 	"strings"
 )
 
-// Format is how documents are written in a file.
+// Format is the name of a format, as --format has it.
 type Format string
 
-// The formats.
-const (
-	Auto         Format = ""             // by the file's name, then by its content
-	JSONL        Format = "jsonl"        // an object a line
-	CSV          Format = "csv"          // RFC 4180 with a header
-	TSV          Format = "tsv"          // columns kept apart by tabs, with a header; no quoting and no escapes
-	TXT          Format = "txt"          // a line is a document, its ID is "file:line"
-	Fingerprints Format = "fingerprints" // number TAB id, id TAB number, or a number alone (then the ID is the line's number)
-	Hashes       Format = "hashes"       // the same with decimal numbers, in the order id TAB number
-)
+// Auto is the format of an input that is recognised: by its first bytes, its name, and its content.
+const Auto Format = ""
 
-// Formats lists the names of all formats, for help and errors.
-const Formats = "jsonl, csv, tsv, txt, fingerprints, hashes"
+// Family is a set of formats that one package reads.
+type Family struct {
+	Formats []Description // in the order in which help lists them
 
-// sampleBytes of a file's content are looked at to tell its format.
-const sampleBytes = 64 << 10
+	// Detect reports whether an input is of this family. It looks at the Stream's Name and Head. A nil Detect takes
+	// what no other family takes; there is one such family.
+	Detect func(in *Stream, opt Options) bool
 
-// ParseFormat returns the format called s; "auto" and "" are Auto.
-func ParseFormat(s string) (Format, error) {
-	switch f := Format(strings.ToLower(s)); f {
-	case JSONL, CSV, TSV, TXT, Fingerprints, Hashes, Auto:
-		return f, nil
-	case "auto":
-		return Auto, nil
-	case "json", "ndjson":
-		return JSONL, nil
-	case "text":
-		return TXT, nil
+	// Open reads an input. The Stream belongs to the Source, unless there is an error. An error that is no *ReadError
+	// is made one by the caller.
+	Open func(in *Stream, opt Options) (Source, error)
+
+	// NewCopier makes the Copier for an output of records of these formats.
+	NewCopier func(w io.Writer, o CopyOptions) Copier
+}
+
+// Description describes a format.
+type Description struct {
+	Name    Format
+	Aliases []Format // other names that --format takes
+	Label   string   // in messages: "JSON lines"
+	Unit    string   // of a Position: "line"
+	Endings []string // of files that hold records of this format: ".jsonl"
+}
+
+// families are the registered families.
+var families []*Family
+
+// Register adds a family of formats. Packages that read formats call it from their init functions; it panics if a name
+// is taken, or if two families take what no other does.
+func Register(f Family) {
+	for _, d := range f.Formats {
+		for _, name := range append([]Format{d.Name}, d.Aliases...) {
+			if _, d := lookup(name); d != nil {
+				panic(fmt.Sprintf("input: two formats are called %q", name))
+			}
+		}
 	}
-	return Auto, fmt.Errorf("unknown input format %q: one of %s", s, Formats)
+	if f.Detect == nil && fallback() != nil {
+		panic("input: two families have no Detect")
+	}
+	families = append(families, &f)
+}
+
+// fallback returns the family that takes what no other does, nil if there is none.
+func fallback() *Family {
+	for _, f := range families {
+		if f.Detect == nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// lookup returns the format of this name, with its family, or nil.
+func lookup(name Format) (*Family, *Description) {
+	for _, f := range families {
+		for i := range f.Formats {
+			if d := &f.Formats[i]; d.Name == name || slices.Contains(d.Aliases, name) {
+				return f, d
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Formats returns the names of all formats.
+func Formats() []string {
+	var names []string
+	for _, f := range families {
+		for _, d := range f.Formats {
+			names = append(names, string(d.Name))
+		}
+	}
+	return names
+}
+
+// ParseFormat returns the format called s, in any case; "auto" and "" are Auto.
+func ParseFormat(s string) (Format, error) {
+	name := Format(strings.ToLower(s))
+	if name == Auto || name == "auto" {
+		return Auto, nil
+	}
+	if _, d := lookup(name); d != nil {
+		return d.Name, nil
+	}
+	return Auto, fmt.Errorf("unknown input format %q: one of %s", s, strings.Join(Formats(), ", "))
 }
 
 // UnmarshalText is ParseFormat.
@@ -50,110 +109,84 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// formatOf tells the format of a file by its name and the first lines of its content, of which s is the sample. Lists of
-// fingerprints are recognised under any name but .jsonl and .csv, since they are called .tsv and .txt too.
-func formatOf(name string, lines [][]byte, s *sample, opt Options) Format {
-	named := byName(name)
+// Describe returns the description of a format.
+func (f Format) Describe() Description {
+	if _, d := lookup(f); d != nil {
+		return *d
+	}
+	return Description{Name: f, Label: string(f), Unit: "record"}
+}
+
+// Unit is what the positions of a format count: "line".
+func (f Format) Unit() string { return f.Describe().Unit }
+
+// NewCopier makes the Copier for an output w of records of sources of this format.
+func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
+	family, _ := lookup(f)
+	return family.NewCopier(w, o)
+}
+
+// Open opens a file; "-" is standard input.
+func Open(path string, opt Options) (Source, error) {
+	name, src, size, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return New(name, src, size, opt)
+}
+
+// New reads documents from src, which Close of the Source closes. The name is used in messages and to recognise the
+// format; size is that of src in bytes, or -1 if it is not known.
+func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
+	in, err := newStream(name, src, size)
+	if err == nil {
+		var s Source
+		if s, err = open(in, opt); err == nil {
+			return s, nil
+		}
+	}
+	in.Release()
+	in.Close()
+	if re, ok := errors.AsType[*ReadError](err); ok {
+		return nil, re
+	}
+	return nil, &ReadError{File: name, Pos: NoPosition, Err: err}
+}
+
+// open chooses the family that reads an input, and opens it.
+func open(in *Stream, opt Options) (Source, error) {
+	f := detect(in, opt)
 	switch {
-	case named == JSONL:
-		return JSONL
-	case opt.Delimiter != 0:
-		return CSV
-	case named != CSV && !opt.namesFields() && s.isList():
-		return Fingerprints
-	case named != Auto:
-		return named
-	case len(lines) > 0 && beginsJSON(lines[0]):
-		return JSONL
-	case len(lines) > 0 && isHeader(lines[0], "\t"):
-		return TSV
-	case len(lines) > 0 && isHeader(lines[0], ","):
-		return CSV
-	}
-	return TXT
-}
-
-// namesFields says whether the options name a field that no list of fingerprints has.
-func (o Options) namesFields() bool {
-	for _, field := range []string{o.IDField, o.FingerprintField} {
-		if _, err := strconv.Atoi(field); field != "" && err != nil {
-			return true
+	case f == nil:
+		return nil, errors.New("its format is not known")
+	case f.Detect == nil:
+		if err := in.refuse(); err != nil {
+			return nil, err
 		}
 	}
-	return o.TextField != ""
+	return f.Open(in, opt)
 }
 
-// separator is what stands between the columns of a format.
-func (o Options) separator(f Format) byte {
-	switch {
-	case o.Delimiter != 0:
-		return o.Delimiter
-	case f == TSV:
-		return '\t'
+// detect returns the family that reads an input, nil if there is none.
+func detect(in *Stream, opt Options) *Family {
+	if opt.Format != Auto {
+		f, _ := lookup(opt.Format)
+		return f
 	}
-	return ','
-}
-
-// byName tells the format by the ending of a file's name; that of a compression does not count.
-func byName(name string) Format {
-	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
-	for _, z := range []string{".gz", ".zst", ".zstd", ".gzip"} {
-		base = strings.TrimSuffix(base, z)
-	}
-	switch path.Ext(base) {
-	case ".jsonl", ".ndjson", ".json":
-		return JSONL
-	case ".csv":
-		return CSV
-	case ".tsv", ".tab":
-		return TSV
-	case ".txt", ".text":
-		return TXT
-	case ".fps", ".fp":
-		return Fingerprints
-	}
-	return Auto
-}
-
-// sampleLines returns the lines of head that have more than blanks, without a last one that goes on behind it.
-func sampleLines(head []byte, ends bool) [][]byte {
-	var lines [][]byte
-	for len(head) > 0 {
-		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		if !whole && !ends && len(lines) > 0 {
-			break
-		}
-		if line = trimBlanks(line); len(bytes.TrimSpace(line)) > 0 {
-			lines = append(lines, line)
-		}
-		head = rest
-	}
-	return lines
-}
-
-// trimBlanks takes off what surrounds a line, but not tabs, which are part of it.
-func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
-
-// almostList says that a file was taken for texts although most of its lines are numbers.
-func almostList(s *sample) string {
-	other := s.other
-	if other == "" && s.columns == 1 {
-		other = s.title
-	}
-	if other == "" || 2*s.numbers < s.lines {
-		return ""
-	}
-	return fmt.Sprintf("plain text, a document a line, since %q is no number; with --format fingerprints the others are fingerprints", other)
-}
-
-// isHeader says whether line names columns that documents have.
-func isHeader(line []byte, sep string) bool {
-	names := strings.Split(strings.ToLower(string(line)), sep)
-	for _, n := range names {
-		switch strings.Trim(n, ` "`) {
-		case "id", "text", "fingerprint":
-			return len(names) > 1
+	for _, f := range families {
+		if f.Detect != nil && f.Detect(in, opt) {
+			return f
 		}
 	}
-	return false
+	return fallback()
+}
+
+// Recognize describes a text as if it were the content of a file. It reports false if no format takes it.
+func Recognize(name, content string) (Info, bool) {
+	s, err := New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), Options{})
+	if err != nil {
+		return Info{}, false
+	}
+	info := s.Info()
+	return info, s.Close() == nil
 }

@@ -1,4 +1,4 @@
-package input
+package lines
 
 import (
 	"bytes"
@@ -16,18 +16,29 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
+// newFile opens a file with this content.
+func newFile(name string, src io.ReadCloser, size int64, opt input.Options) (*file, error) {
+	s, err := input.New(name, src, size, opt)
+	if err != nil {
+		return nil, err
+	}
+	return s.(*file), nil
+}
+
 // read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint" or "3! reason".
-func read(t testing.TB, name, content string, opt Options) (got []string, f *File, err error) {
+func read(t testing.TB, name, content string, opt input.Options) (got []string, f *file, err error) {
 	t.Helper()
-	f, err = NewFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
+	f, err = newFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	for r, e := range f.Records(context.Background()) {
-		if is, ok := errors.AsType[*Issue](e); ok {
-			got = append(got, fmt.Sprintf("%d! %s", is.Line, is.Reason))
+		if is, ok := errors.AsType[*input.Issue](e); ok {
+			got = append(got, fmt.Sprintf("%d! %s", is.Pos, is.Reason))
 			continue
 		} else if e != nil {
 			return got, f, e
@@ -36,7 +47,7 @@ func read(t testing.TB, name, content string, opt Options) (got []string, f *Fil
 		if r.Doc.Fingerprint != nil {
 			fp = fmt.Sprintf("%016x", *r.Doc.Fingerprint)
 		}
-		got = append(got, fmt.Sprintf("%d %s|%s|%s|%s", r.Line, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp))
+		got = append(got, fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp))
 	}
 	return got, f, nil
 }
@@ -44,33 +55,33 @@ func read(t testing.TB, name, content string, opt Options) (got []string, f *Fil
 func TestFormats(t *testing.T) {
 	for _, c := range []struct {
 		name, file, content string
-		opt                 Options
+		opt                 input.Options
 		want                []string
 	}{
-		{"jsonl", "a.jsonl", `{"id":"a","text":"x y"}` + "\n\n" + `{"text":"q\n\"\u00e9", "n":1.50, "id":12345678901234567890,"l":[1, {"a":"}"}]}`, Options{},
+		{"jsonl", "a.jsonl", `{"id":"a","text":"x y"}` + "\n\n" + `{"text":"q\n\"\u00e9", "n":1.50, "id":12345678901234567890,"l":[1, {"a":"}"}]}`, input.Options{},
 			[]string{`1 a|x y||`, "3 12345678901234567890|q\n\"é|" + `{"n":1.50,"l":[1, {"a":"}"}]}|`}},
 		{"jsonl fields", "a.jsonl", `{"key":1e5,"body":"x","fp":"0xFF"}` + "\r\n" + `{"key":-0,"body":null,"fp":18446744073709551615}`,
-			Options{IDField: "key", TextField: "body", FingerprintField: "fp"},
+			input.Options{IDField: "key", TextField: "body", FingerprintField: "fp"},
 			[]string{`1 1e5|x||00000000000000ff`, `2 -0|||ffffffffffffffff`}},
-		{"last of equal names", "-", `{"id":"a","text":"x","id":"b","\u0074ext":"y"}`, Options{}, []string{`1 b|y||`}},
-		{"bom", "a.jsonl", "\xef\xbb\xbf" + `{"id":"a","text":"x"}`, Options{}, []string{`1 a|x||`}},
-		{"bad utf8", "a.jsonl", `{"id":"a","text":"x` + "\xff\xfe" + `"}`, Options{}, []string{"1 a|x\ufffd\ufffd||"}},
-		{"csv", "a.csv", "id,text,note\r\n1,\"a \"\"b\"\",\nc\",5\" disk\r\n2,x,\"\"", Options{},
+		{"last of equal names", "-", `{"id":"a","text":"x","id":"b","\u0074ext":"y"}`, input.Options{}, []string{`1 b|y||`}},
+		{"bom", "a.jsonl", "\xef\xbb\xbf" + `{"id":"a","text":"x"}`, input.Options{}, []string{`1 a|x||`}},
+		{"bad utf8", "a.jsonl", `{"id":"a","text":"x` + "\xff\xfe" + `"}`, input.Options{}, []string{"1 a|x\ufffd\ufffd||"}},
+		{"csv", "a.csv", "id,text,note\r\n1,\"a \"\"b\"\",\nc\",5\" disk\r\n2,x,\"\"", input.Options{},
 			[]string{"2 1|a \"b\",\nc|" + `{"note":"5\" disk"}|`, `4 2|x|{"note":""}|`}},
-		{"csv by number", "a.csv", "k,v\n1,2\n", Options{IDField: "2", TextField: "1"}, []string{"2 2|1||"}},
-		{"csv no header", "a.csv", "k,v\n1,2\n", Options{NoHeader: true}, []string{"1 k|v||", "2 1|2||"}},
-		{"tsv", "a.tsv.gz", "text\tid\t<b>\na\\t\"b\t7\t<é>\n", Options{}, []string{`2 7|a\t"b|{"<b>":"<é>"}|`}},
-		{"txt", "a.txt", "one\n\ntwo words", Options{}, []string{"1 a.txt:1|one||", "3 a.txt:3|two words||"}},
-		{"hex id", "-", "9f3c5a0011223344\t17\n00000000000000ff\t18\n", Options{}, []string{"1 17|||9f3c5a0011223344", "2 18|||00000000000000ff"}},
-		{"id hex", "f.tsv", "17\t9f3c5a0011223344\nab\t0xff\n", Options{}, []string{"1 17|||9f3c5a0011223344", "2 ab|||00000000000000ff"}},
-		{"hex", "f.txt", "9f3c5a0011223344\n\n00000000000000ff", Options{}, []string{"1 1|||9f3c5a0011223344", "3 3|||00000000000000ff"}},
-		{"columns", "f", "id\t64x64\t0xff\n", Options{Format: Fingerprints, IDField: "1", FingerprintField: "3"}, []string{"1 id|||00000000000000ff"}},
-		{"hashes", "f", "id\thash\nx\t18446744073709551615\ny\t18446744073709551616\n", Options{},
+		{"csv by number", "a.csv", "k,v\n1,2\n", input.Options{IDField: "2", TextField: "1"}, []string{"2 2|1||"}},
+		{"csv no header", "a.csv", "k,v\n1,2\n", input.Options{NoHeader: true}, []string{"1 k|v||", "2 1|2||"}},
+		{"tsv", "a.tsv.gz", "text\tid\t<b>\na\\t\"b\t7\t<é>\n", input.Options{}, []string{`2 7|a\t"b|{"<b>":"<é>"}|`}},
+		{"txt", "a.txt", "one\n\ntwo words", input.Options{}, []string{"1 a.txt:1|one||", "3 a.txt:3|two words||"}},
+		{"hex id", "-", "9f3c5a0011223344\t17\n00000000000000ff\t18\n", input.Options{}, []string{"1 17|||9f3c5a0011223344", "2 18|||00000000000000ff"}},
+		{"id hex", "f.tsv", "17\t9f3c5a0011223344\nab\t0xff\n", input.Options{}, []string{"1 17|||9f3c5a0011223344", "2 ab|||00000000000000ff"}},
+		{"hex", "f.txt", "9f3c5a0011223344\n\n00000000000000ff", input.Options{}, []string{"1 1|||9f3c5a0011223344", "3 3|||00000000000000ff"}},
+		{"columns", "f", "id\t64x64\t0xff\n", input.Options{Format: Fingerprints, IDField: "1", FingerprintField: "3"}, []string{"1 id|||00000000000000ff"}},
+		{"hashes", "f", "id\thash\nx\t18446744073709551615\ny\t18446744073709551616\n", input.Options{},
 			[]string{"2 x|||ffffffffffffffff", "3! the fingerprint 18446744073709551616 does not fit into 64 bits"}},
-		{"empty", "f", "", Options{}, nil},
-		{"skip", "a.jsonl", "{\"id\":1,\"text\":\"\"}\n!\n{\"id\":3,\"text\":\"\"}", Options{Skip: 2}, []string{"3 3|||"}},
-		{"skip csv", "a.csv", "id,text\n1,\"\n\"\n2,x\n", Options{Skip: 3}, []string{"4 2|x||"}},
-		{"made ids", "a.jsonl", `{"text":"x"}`, Options{MakeID: true}, []string{"1 a.jsonl:1|x||"}},
+		{"empty", "f", "", input.Options{}, nil},
+		{"skip", "a.jsonl", "{\"id\":1,\"text\":\"\"}\n!\n{\"id\":3,\"text\":\"\"}", input.Options{After: 2}, []string{"3 3|||"}},
+		{"skip csv", "a.csv", "id,text\n1,\"\n\"\n2,x\n", input.Options{After: 3}, []string{"4 2|x||"}},
+		{"made ids", "a.jsonl", `{"text":"x"}`, input.Options{MakeID: true}, []string{"1 a.jsonl:1|x||"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, _, err := read(t, c.file, c.content, c.opt)
@@ -100,7 +111,7 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `the fingerprint is neither a string nor a whole number of 64 bits`},
 		{"a.jsonl", strings.Repeat("[", 20000), `not JSON: nested deeper than 10000`},
 	} {
-		got, _, err := read(t, c.file, good+"\n"+c.content+"\n"+good+"\n", Options{})
+		got, _, err := read(t, c.file, good+"\n"+c.content+"\n"+good+"\n", input.Options{})
 		if err != nil || len(got) != 3 || got[1] != "2! "+c.want {
 			t.Errorf("%.60s: got %q, %v; want %q", c.content, got, err, c.want)
 		}
@@ -112,12 +123,12 @@ func TestBadLines(t *testing.T) {
 		"ffc0989cb8988081\t":   "the id is empty",
 		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)",
 	} {
-		got, _, err := read(t, "f", "ffc0989cb8988081\ta\n"+content+"\n", Options{Format: Fingerprints})
+		got, _, err := read(t, "f", "ffc0989cb8988081\ta\n"+content+"\n", input.Options{Format: Fingerprints})
 		if err != nil || len(got) != 2 || got[1] != "2! "+want {
 			t.Errorf("%q: got %q, %v; want %q", content, got, err, want)
 		}
 	}
-	got, _, err := read(t, "a.csv", "id,text\n1,x\n2\n3,\"x\n4,y\n", Options{})
+	got, _, err := read(t, "a.csv", "id,text\n1,x\n2\n3,\"x\n4,y\n", input.Options{})
 	want := []string{"2 1|x||", "3! 1 columns where the header has 2", "4! a quoted field is not closed"}
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, %v", got, err)
@@ -133,15 +144,15 @@ func TestRefusedFiles(t *testing.T) {
 		{"a.txt", "\xff\xfea\x00", "a.txt: it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
 		{"a.gz", "\x1f\x8b\x08", "a.gz: the gzip data end too early, is the file truncated? (unexpected EOF)"},
 	} {
-		_, _, err := read(t, c.file, c.content, Options{})
+		_, _, err := read(t, c.file, c.content, input.Options{})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v; want %s", c.file, err, c.want)
 		}
 	}
-	if _, err := Open(t.TempDir(), Options{}); err == nil || !strings.HasSuffix(err.Error(), "it is a folder") {
+	if _, err := input.Open(t.TempDir(), input.Options{}); err == nil || !strings.HasSuffix(err.Error(), "it is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "x"), Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := input.Open(filepath.Join(t.TempDir(), "x"), input.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -165,7 +176,7 @@ func zst(t testing.TB, s string) string {
 func TestCompressed(t *testing.T) {
 	a, b := "{\"id\":1,\"text\":\"a\"}\n", "{\"id\":2,\"text\":\"b\"}\n"
 	for name, content := range map[string]string{"gzip": gz(a) + gz(b), "zstd": zst(t, a) + zst(t, b)} {
-		got, f, err := read(t, "x", content, Options{})
+		got, f, err := read(t, "x", content, input.Options{})
 		if err != nil || len(got) != 2 || got[1] != "2 2|b||" {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -190,7 +201,7 @@ func manyLines(n int) (content string, want []string) {
 func TestOrderIsKept(t *testing.T) {
 	content, want := manyLines(20000)
 	for _, c := range []string{content, gz(content)} {
-		got, _, err := read(t, "a.jsonl", c, Options{Workers: 4})
+		got, _, err := read(t, "a.jsonl", c, input.Options{Workers: 4})
 		if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%d lines, want %d: %v", len(got), len(want), err)
 		}
@@ -202,9 +213,9 @@ func TestTruncated(t *testing.T) {
 	content, want := manyLines(3000)
 	for name, z := range map[string]string{"gzip": gz(content), "zstd": zst(t, content)} {
 		for _, cut := range []int{len(z) / 3, len(z) / 2, len(z) - 9, len(z) - 1} {
-			got, _, err := read(t, "a.jsonl", z[:cut], Options{})
-			re, ok := errors.AsType[*ReadError](err)
-			if !ok || !errors.Is(err, io.ErrUnexpectedEOF) || int(re.Line) != max(0, len(got)) && len(got) > 0 {
+			got, _, err := read(t, "a.jsonl", z[:cut], input.Options{})
+			re, ok := errors.AsType[*input.ReadError](err)
+			if !ok || !errors.Is(err, io.ErrUnexpectedEOF) || int(re.Pos) != max(0, len(got)) && len(got) > 0 {
 				t.Fatalf("%s cut at %d of %d: %d lines, %v", name, cut, len(z), len(got), err)
 			}
 			for i := range got {
@@ -215,7 +226,7 @@ func TestTruncated(t *testing.T) {
 		}
 		bad := []byte(z)
 		bad[len(bad)/2] ^= 0x40
-		if _, _, err := read(t, "a.jsonl", string(bad), Options{}); err == nil {
+		if _, _, err := read(t, "a.jsonl", string(bad), input.Options{}); err == nil {
 			t.Errorf("%s: a flipped bit was not noticed", name)
 		}
 	}
@@ -237,9 +248,9 @@ func (filling) Read(p []byte) (int, error) {
 
 // A line over the limit is passed over without being held, and the next line is read.
 func TestHugeLine(t *testing.T) {
-	for _, size := range []int64{MaxRecord, 300 << 20} {
+	for _, size := range []int64{input.MaxRecord, 300 << 20} {
 		r := endless("{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"", size, "\"}\n{\"id\":3,\"text\":\"y\"}")
-		f, err := NewFile("a.jsonl", io.NopCloser(r), -1, Options{})
+		f, err := newFile("a.jsonl", io.NopCloser(r), -1, input.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,10 +262,10 @@ func TestHugeLine(t *testing.T) {
 				got = append(got, err.Error())
 				continue
 			}
-			got = append(got, fmt.Sprintf("%d %s", r.Line, r.Doc.ID))
+			got = append(got, fmt.Sprintf("%d %s", r.Pos, r.Doc.ID))
 		}
 		runtime.ReadMemStats(&after)
-		want := fmt.Sprintf("[1 1 a.jsonl:2: too large: %d bytes, a document has at most %d 3 3]", size+19, MaxRecord)
+		want := fmt.Sprintf("[1 1 a.jsonl:2: too large: %d bytes, a document has at most %d 3 3]", size+19, input.MaxRecord)
 		if fmt.Sprint(got) != want {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
@@ -266,7 +277,7 @@ func TestHugeLine(t *testing.T) {
 
 func TestLargestLine(t *testing.T) {
 	const n = 40 << 20
-	f, err := NewFile("a.txt", io.NopCloser(endless("x\n", n, "\ny\n")), -1, Options{})
+	f, err := newFile("a.txt", io.NopCloser(endless("x\n", n, "\ny\n")), -1, input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,9 +296,9 @@ func TestLargestLine(t *testing.T) {
 // What a pipe has written is delivered before it writes more.
 func TestPipeIsLive(t *testing.T) {
 	pr, pw := io.Pipe()
-	ready := make(chan *File)
+	ready := make(chan *file)
 	go func() {
-		f, err := NewFile("-", pr, -1, Options{})
+		f, err := newFile("-", pr, -1, input.Options{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -313,7 +324,7 @@ func TestPipeIsLive(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	content, _ := manyLines(5000)
-	f, err := NewFile("a.jsonl", io.NopCloser(strings.NewReader(content)), -1, Options{})
+	f, err := newFile("a.jsonl", io.NopCloser(strings.NewReader(content)), -1, input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +348,7 @@ func TestRawIsVerbatim(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		content := randomCSV(r)
-		f, err := NewFile("a.csv", io.NopCloser(strings.NewReader(content)), -1, Options{})
+		f, err := newFile("a.csv", io.NopCloser(strings.NewReader(content)), -1, input.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +361,7 @@ func TestRawIsVerbatim(t *testing.T) {
 			raw = append(raw, rec.Raw...)
 			got = append(got, []string{rec.Doc.ID, rec.Doc.Text})
 		}
-		if s := string(f.Header()) + string(raw); s != content {
+		if s := string(f.info.Columns) + string(raw); s != content {
 			t.Fatalf("raw %q of %q", s, content)
 		}
 		want, err := csv.NewReader(strings.NewReader(content)).ReadAll()
@@ -385,7 +396,7 @@ func randomCSV(r *rand.Rand) string {
 func TestFormatOf(t *testing.T) {
 	for _, c := range []struct {
 		name, head string
-		want       Format
+		want       input.Format
 	}{
 		{"x", `{"id":1}`, JSONL}, {"x.ndjson.gz", "", JSONL}, {"stdin", "id,text\n", CSV}, {"stdin", "Text\tID\n", TSV},
 		{"stdin", "some words, and more\n", TXT}, {"fps.tsv", "ffc0989cb8988081\t1\n", Fingerprints}, {"x.tsv", "id\ttext\n", TSV},
@@ -393,7 +404,7 @@ func TestFormatOf(t *testing.T) {
 		{"ids.csv", "ffc0989cb8988081\n", CSV}, {"x.zst", "id\thash\n1\t2\n", Fingerprints}, {"x.TXT", "", TXT},
 	} {
 		lines := sampleLines([]byte(c.head), true)
-		if got := formatOf(c.name, lines, newSample(lines, 0), Options{}); got != c.want {
+		if got := formatOf(c.name, lines, newSample(lines, 0), input.Options{}); got != c.want {
 			t.Errorf("%s %q: %s, want %s", c.name, c.head, got, c.want)
 		}
 	}
@@ -407,7 +418,7 @@ func BenchmarkJSONL(b *testing.B) {
 	}
 	b.SetBytes(int64(sb.Len()))
 	for b.Loop() {
-		f, err := NewFile("a.jsonl", io.NopCloser(strings.NewReader(sb.String())), -1, Options{})
+		f, err := newFile("a.jsonl", io.NopCloser(strings.NewReader(sb.String())), -1, input.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -427,7 +438,7 @@ func BenchmarkFingerprints(b *testing.B) {
 	}
 	b.SetBytes(int64(sb.Len()))
 	for b.Loop() {
-		f, err := NewFile("fps.tsv", io.NopCloser(strings.NewReader(sb.String())), -1, Options{})
+		f, err := newFile("fps.tsv", io.NopCloser(strings.NewReader(sb.String())), -1, input.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

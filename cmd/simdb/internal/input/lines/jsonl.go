@@ -1,15 +1,17 @@
-package input
+package lines
 
 import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-json"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
@@ -22,7 +24,7 @@ type object struct {
 	notation     fptext.Notation
 }
 
-func newObject(opt Options) *object {
+func newObject(opt input.Options) *object {
 	return &object{
 		id:     orDefault(opt.IDField, "id"),
 		text:   orDefault(opt.TextField, "text"),
@@ -37,7 +39,7 @@ const maxDepth = 10000
 // blank is what JSON takes for blank, which is less than bytes.TrimSpace does.
 const blank = " \t\r\n"
 
-func (o *object) parse(raw []byte, rec *Record) string {
+func (o *object) parse(raw []byte, rec *record) string {
 	s := bytes.Trim(raw, blank)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
@@ -83,7 +85,7 @@ func (o *object) parse(raw []byte, rec *Record) string {
 }
 
 // fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is none.
-func (o *object) fill(rec *Record, s, id, text, fp []byte) string {
+func (o *object) fill(rec *record, s, id, text, fp []byte) string {
 	d := &rec.Doc
 	switch {
 	case id == nil && !o.makeID:
@@ -98,7 +100,7 @@ func (o *object) fill(rec *Record, s, id, text, fp []byte) string {
 	default:
 		return fmt.Sprintf("%q is neither a string nor a number", o.id)
 	}
-	if reason := checkID(rec, o.makeID); reason != "" {
+	if reason := rec.checkID(o.makeID); reason != "" {
 		return reason
 	}
 	switch {
@@ -119,7 +121,7 @@ func (o *object) fill(rec *Record, s, id, text, fp []byte) string {
 }
 
 // setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
-func setJSONFingerprint(rec *Record, value []byte, notation fptext.Notation) string {
+func setJSONFingerprint(rec *record, value []byte, notation fptext.Notation) string {
 	var s string
 	if value[0] == '"' {
 		if err := json.Unmarshal(value, &s); err != nil {
@@ -268,4 +270,48 @@ func notJSON(s []byte) string {
 		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
 	}
 	return "not JSON"
+}
+
+// beginsJSON says whether the first line of a file is JSON by its beginning.
+func beginsJSON(line []byte) bool {
+	line = bytes.Trim(line, blank)
+	if line[0] == '[' {
+		next := bytes.TrimLeft(line[1:], blank)
+		return len(next) == 0 || next[0] == '{'
+	}
+	return line[0] == '{'
+}
+
+// Errors for JSON that is not written an object a line.
+var (
+	errArray  = errors.New("it is one JSON array, not an object a line: jq -c '.[]' FILE | simdb ... -")
+	errSpread = errors.New("its JSON objects go over several lines: jq -c . FILE | simdb ... -")
+)
+
+// refuseSpread returns an error if the file is JSON, but not an object a line: then no line is good for anything. A first line
+// that is damaged is another matter: there are good ones behind it.
+func refuseSpread(lines [][]byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	first := bytes.Trim(lines[0], blank)
+	if len(first) == 0 || json.Valid(first) || first[0] != '[' && first[0] != '{' {
+		return nil
+	}
+	if slices.ContainsFunc(lines[1:], func(line []byte) bool { return isObject(line) }) && first[0] == '{' && len(first) > 1 {
+		return nil
+	}
+	switch {
+	case first[0] == '[' && (len(lines) > 1 || len(first) == 1):
+		return errArray
+	case first[0] == '{' && (len(lines) > 1 || len(first) == 1):
+		return errSpread
+	}
+	return nil
+}
+
+// isObject says whether a line is a JSON object.
+func isObject(line []byte) bool {
+	line = bytes.Trim(line, blank)
+	return len(line) > 0 && line[0] == '{' && json.Valid(line)
 }

@@ -1,4 +1,4 @@
-package input
+package lines
 
 import (
 	"bytes"
@@ -8,20 +8,28 @@ import (
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 const (
-	batchBytes = 256 << 10           // a batch is sent on once it has so much
-	firstBytes = 512 << 10           // a batch's buffer; it doubles for a record that does not fit
-	headBytes  = 1 << 10             // what is kept of a record over MaxRecord
-	heldBytes  = 3*MaxRecord + 8<<20 // the buffers of all batches on their way
+	batchBytes = 256 << 10                 // a batch is sent on once it has this much
+	firstBytes = 512 << 10                 // a batch's buffer; it doubles for a record that does not fit
+	headBytes  = 1 << 10                   // of a record larger than MaxRecord, for its Issue
+	heldBytes  = 3*input.MaxRecord + 8<<20 // the buffers of all batches on their way
 )
 
 // span is a record's place in a batch.
 type span struct {
 	from, to int
-	line     int64 // its first line
-	lines    int64
+	line     input.Position // its first line
+	lines    input.Position // how many it has
+}
+
+// outcome is a record or what is wrong with one.
+type outcome struct {
+	rec   *record
+	issue *input.Issue
 }
 
 // batch is a run of records on its way from the splitter through a parser to the caller.
@@ -30,11 +38,11 @@ type batch struct {
 	spans  []span
 	out    []outcome     // what the parser makes of spans, in their order
 	parsed chan struct{} // closed when out is complete
-	issue  *Issue        // a record behind spans that was cut off, or nil
+	issue  *input.Issue  // a record after spans that was cut off, or nil
 	err    error         // ends the reading, after out and issue
 }
 
-// buffers are those of the usual size, to be used again.
+// buffers are buffers of the usual size for reuse.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBytes); return &b }}
 
 func newBatch(size int) *batch {
@@ -57,41 +65,46 @@ func (b *batch) free(held *semaphore.Weighted) {
 	}
 }
 
-// cutter finds where records end. It keeps its place between calls.
+// cutter finds where records end. It keeps its state between calls.
 type cutter interface {
-	// end returns how many bytes of p the current record still has, its newline included, or -1 if it goes on
-	// behind p.
+	// end returns how many bytes of p the current record still has, its newline included, or -1 if the record
+	// continues after p.
 	end(p []byte) int
 	// open says what is unfinished if the file ends here, "" if nothing is.
 	open() string
 }
 
-// lines is the cutter of formats where a record is a line.
-type lines struct{}
+// lineCutter is the cutter of formats where a record is a line.
+type lineCutter struct{}
 
-func (lines) end(p []byte) int {
+func (lineCutter) end(p []byte) int {
 	if i := bytes.IndexByte(p, '\n'); i >= 0 {
 		return i + 1
 	}
 	return -1
 }
 
-func (lines) open() string { return "" }
+func (lineCutter) open() string { return "" }
 
 // splitter cuts a stream into batches of records.
 //
 //	b.buf:  | records, in b.spans | the record being looked for | room to read |
 //	        0                   start                          len            cap
 type splitter struct {
-	f    *File
-	cut  cutter
-	held *semaphore.Weighted
-	send func(*batch) // on to the parsers and the caller; the batch is no longer the splitter's
-	live bool         // send what there is after every read: somebody waits at the other end
+	name  string         // of the file
+	after input.Position // records that end at or before it are left out
+	cut   cutter
+	held  *semaphore.Weighted
+	send  func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
+	live  bool         // send what there is after every read: somebody waits at the other end
+
+	// header takes the first line that is not blank, and reports whether it is data nevertheless. It is nil once it
+	// has been called, and where no header is expected.
+	header func(raw []byte) (isData bool, err error)
 
 	b     *batch
 	start int
-	line  int64 // of the record at start
+	line  input.Position // of the record at start
 }
 
 // run reads r to its end. The last batch it sends carries the error that ended the reading, if any.
@@ -111,7 +124,7 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 			err = s.finish()
 			break
 		} else {
-			err = &ReadError{File: s.f.name, Line: s.line - 1, Err: explain(s.f.packed, err)}
+			err = s.readError(s.line-1, err)
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -124,7 +137,12 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 	s.send(s.b)
 }
 
-// scan notes the records that end at or behind from.
+// readError is the error that ends the reading after a line.
+func (s *splitter) readError(after input.Position, err error) error {
+	return &input.ReadError{File: s.name, Pos: after, Unit: "line", Err: err}
+}
+
+// scan notes the records that end at or after from.
 func (s *splitter) scan(from int) error {
 	for from < len(s.b.buf) {
 		e := s.cut.end(s.b.buf[from:])
@@ -142,25 +160,26 @@ func (s *splitter) scan(from int) error {
 // record notes the record that ends at to. The first of the file may be its header.
 func (s *splitter) record(to int) error {
 	raw := s.b.buf[s.start:to]
-	n := int64(1)
-	if _, one := s.cut.(lines); !one {
-		n = max(1, int64(bytes.Count(raw, []byte("\n"))))
+	n := input.Position(1)
+	if _, one := s.cut.(lineCutter); !one {
+		n = max(1, input.Position(bytes.Count(raw, []byte("\n"))))
 	}
 	sp := span{from: s.start, to: to, line: s.line, lines: n}
 	s.start, s.line = to, s.line+n
-	if s.f.hasHeader {
+	if s.header != nil {
 		if len(bytes.TrimSpace(raw)) == 0 {
 			return nil
 		}
-		isData, err := s.f.readHeader(raw)
+		isData, err := s.header(raw)
+		s.header = nil
 		if err != nil {
-			return &ReadError{File: s.f.name, Line: -1, Err: err}
+			return s.readError(input.NoPosition, err)
 		}
 		if !isData {
 			return nil
 		}
 	}
-	if s.line > s.f.opt.Skip+1 {
+	if s.line > s.after+1 {
 		s.b.spans = append(s.b.spans, sp)
 	}
 	return nil
@@ -170,13 +189,18 @@ func (s *splitter) record(to int) error {
 func (s *splitter) finish() error {
 	rest := s.b.buf[s.start:]
 	if what := s.cut.open(); what != "" {
-		s.b.issue = &Issue{File: s.f.name, Line: s.line, Reason: what, Raw: rest, Size: int64(len(rest))}
+		s.b.issue = s.issue(what, rest, int64(len(rest)))
 		return nil
 	}
 	if len(rest) == 0 {
 		return nil
 	}
 	return s.record(len(s.b.buf))
+}
+
+// issue is what is wrong with the record at start.
+func (s *splitter) issue(reason string, raw []byte, size int64) *input.Issue {
+	return &input.Issue{File: s.name, Pos: s.line, Unit: "line", Reason: reason, Raw: raw, Size: size}
 }
 
 // makeRoom sees to it that there is room in the buffer to read on.
@@ -187,17 +211,17 @@ func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
 		return s.next(ctx, max(firstBytes, 2*(len(s.b.buf)-s.start)))
 	case !full:
 		return nil
-	case s.start > 0: // records that are not wanted
+	case s.start > 0: // records that are left out
 		s.b.buf = s.b.buf[:copy(s.b.buf, s.b.buf[s.start:])]
 		s.start = 0
 		return nil
-	case len(s.b.buf) <= MaxRecord:
-		return s.next(ctx, min(2*cap(s.b.buf), MaxRecord+firstBytes))
+	case len(s.b.buf) <= input.MaxRecord:
+		return s.next(ctx, min(2*cap(s.b.buf), input.MaxRecord+firstBytes))
 	}
 	return s.discard(ctx, r)
 }
 
-// next goes on with a new buffer, to which the unfinished record moves, and sends the old one if there are records in it.
+// next continues with a new buffer, to which the unfinished record moves, and sends the old one if it has records.
 func (s *splitter) next(ctx context.Context, size int) error {
 	old, rest := s.b, s.b.buf[s.start:]
 	if err := s.renew(ctx, size); err != nil {
@@ -214,6 +238,7 @@ func (s *splitter) next(ctx context.Context, size int) error {
 	return nil
 }
 
+// renew makes a new batch, once there is memory for it.
 func (s *splitter) renew(ctx context.Context, size int) error {
 	if err := s.held.Acquire(ctx, int64(size)); err != nil {
 		return err
@@ -222,15 +247,15 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 	return nil
 }
 
-// discard reads past a record that is over MaxRecord and sends an Issue in its place.
+// discard reads past a record that is larger than MaxRecord and sends an Issue in its place.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
-	size, newlines := int64(len(s.b.buf)), int64(bytes.Count(s.b.buf, []byte("\n")))
-	is := &Issue{File: s.f.name, Line: s.line, Raw: bytes.Clone(s.b.buf[:headBytes])}
+	size, newlines := int64(len(s.b.buf)), input.Position(bytes.Count(s.b.buf, []byte("\n")))
+	is := s.issue("", bytes.Clone(s.b.buf[:headBytes]), 0)
 	for e, err := -1, error(nil); e < 0; {
 		if err == io.EOF {
 			break
 		} else if err != nil {
-			return &ReadError{File: s.f.name, Line: s.line - 1, Err: explain(s.f.packed, err)}
+			return s.readError(s.line-1, err)
 		}
 		var n int
 		n, err = r.Read(s.b.buf[:batchBytes])
@@ -240,18 +265,17 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 			end = e
 		}
 		size += int64(end)
-		newlines += int64(bytes.Count(s.b.buf[:end], []byte("\n")))
+		newlines += input.Position(bytes.Count(s.b.buf[:end], []byte("\n")))
 		s.start = end
 		if e := ctx.Err(); e != nil {
 			return e
 		}
 		if e >= 0 && err != nil && err != io.EOF {
-			return &ReadError{File: s.f.name, Line: s.line, Err: explain(s.f.packed, err)}
+			return s.readError(s.line, err)
 		}
 	}
-	is.Size = size
-	is.Reason = tooLarge(size)
-	if s.line+max(newlines, 1) > s.f.opt.Skip+1 {
+	is.Reason, is.Size = tooLarge(size), size
+	if s.line+max(newlines, 1) > s.after+1 {
 		s.b.issue = is
 	}
 	s.line += max(newlines, 1)
@@ -265,6 +289,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	return s.scan(0)
 }
 
+// tooLarge is what is wrong with a record of this size.
 func tooLarge(size int64) string {
-	return fmt.Sprintf("too large: %d bytes, a document has at most %d", size, MaxRecord)
+	return fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord)
 }

@@ -1,4 +1,4 @@
-package input
+package lines
 
 import (
 	"bytes"
@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
@@ -122,7 +121,7 @@ type table struct {
 }
 
 // newTable reads the header of a CSV or TSV file; with Options.NoHeader raw is its first row.
-func newTable(raw []byte, cut func([]string, []byte) []string, opt Options) (*table, error) {
+func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options) (*table, error) {
 	names := cut(nil, raw)
 	if opt.NoHeader {
 		for i := range names {
@@ -181,15 +180,8 @@ func column(names []string, want, byDefault string) int {
 	return -1
 }
 
-func orDefault(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
-}
-
 // parse makes a document of a row. Its other columns become Fields, in their order.
-func (t *table) parse(raw []byte, rec *Record) string {
+func (t *table) parse(raw []byte, rec *record) string {
 	cols := t.cut(make([]string, 0, len(t.keys)), raw)
 	if len(cols) != len(t.keys) {
 		return fmt.Sprintf("%d columns where the header has %d", len(cols), len(t.keys))
@@ -207,7 +199,7 @@ func (t *table) parse(raw []byte, rec *Record) string {
 		}
 	}
 	d.Fields = t.fields(cols)
-	return checkID(rec, t.makeID)
+	return rec.checkID(t.makeID)
 }
 
 func (t *table) fields(cols []string) json.RawMessage {
@@ -231,57 +223,23 @@ func (t *table) fields(cols []string) json.RawMessage {
 	return append(b, '}')
 }
 
-// checkID completes and checks the ID of a record; it returns what is wrong with it, or "".
-func checkID(rec *Record, makeID bool) string {
-	id := rec.Doc.ID
-	switch {
-	case id == "" && makeID:
-		rec.Doc.ID = rec.File + ":" + strconv.FormatInt(rec.Line, 10)
-	case id == "":
-		return "the id is empty"
-	case len(id) > engine.MaxIDBytes:
-		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
-	}
-	return ""
-}
+// separators are what files in columns have between them, and how a user writes them.
+var separators = []struct {
+	sep     byte
+	written string
+}{{';', "';'"}, {'\t', "tab"}, {'|', "'|'"}, {',', "','"}, {':', "':'"}}
 
-// trimEOL returns raw without its line end, LF or CRLF.
-func trimEOL(raw []byte) []byte {
-	raw = bytes.TrimSuffix(raw, []byte("\n"))
-	return bytes.TrimSuffix(raw, []byte("\r"))
-}
-
-// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
-func toValid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	plain := true
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
-			plain = false
-			break
+// hintSeparator returns the error that explains err, which is about a header: perhaps it has the columns when it is cut elsewhere.
+func hintSeparator(err error, raw []byte, sep byte, opt input.Options) error {
+	opt.NoHeader = false
+	for _, s := range separators {
+		if s.sep == sep {
+			continue
+		}
+		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
+		if _, e := newTable(raw, cut, opt); e == nil {
+			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
 		}
 	}
-	if plain {
-		b = append(b, '"')
-		b = append(b, s...)
-		return append(b, '"')
-	}
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil { // a string can always be encoded
-		panic(err)
-	}
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+	return err
 }

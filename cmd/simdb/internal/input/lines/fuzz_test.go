@@ -1,4 +1,4 @@
-package input
+package lines
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // FuzzJSONLine compares the parser of JSON lines with encoding/json.
@@ -16,9 +18,9 @@ func FuzzJSONLine(f *testing.F) {
 		`{"id":"a\\","text":"\\\"","x":"\\"}`, "{\"id\":1,\"text\":\"\"}\v", "\u00a0{\"id\":1,\"text\":\"\"}"} {
 		f.Add([]byte(s))
 	}
-	o := newObject(Options{})
+	o := newObject(input.Options{})
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var rec Record
+		var rec record
 		rec.BadUTF8 = true
 		reason := o.parse(bytes.Clone(line), &rec)
 		var want map[string]any
@@ -75,27 +77,28 @@ func FuzzFile(f *testing.F) {
 	f.Add("x", []byte(gz("a\nb\n")))
 	f.Add("x", []byte("\x28\xb5\x2f\xfd\x04\x00\x19\x00\x00abc\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
-		in, err := NewFile(name, io.NopCloser(bytes.NewReader(content)), -1, Options{Workers: 1})
+		in, err := newFile(name, io.NopCloser(bytes.NewReader(content)), -1, input.Options{Workers: 1})
 		if err != nil {
 			return
 		}
-		var line, size int64
+		var line input.Position
+		var size int64
 		for r, err := range in.Records(context.Background()) {
-			if is, ok := errors.AsType[*Issue](err); ok {
-				if is.Line <= line || is.Reason == "" {
+			if is, ok := errors.AsType[*input.Issue](err); ok {
+				if is.Pos <= line || is.Reason == "" {
 					t.Fatalf("issue %v after line %d", is, line)
 				}
-				line, size = is.Line, size+is.Size
+				line, size = is.Pos, size+is.Size
 			} else if err != nil {
 				break
 			} else {
-				if r.Line <= line || r.EndLine < r.Line || r.Doc.ID == "" {
-					t.Fatalf("record %d to %d, id %q, after line %d", r.Line, r.EndLine, r.Doc.ID, line)
+				if r.Pos <= line || r.End < r.Pos || r.Doc.ID == "" {
+					t.Fatalf("record %d to %d, id %q, after line %d", r.Pos, r.End, r.Doc.ID, line)
 				}
-				line, size = r.EndLine, size+int64(len(r.Raw))
+				line, size = r.End, size+int64(len(r.Raw))
 			}
 		}
-		if in.packed == "" && size+int64(len(in.Header())) > int64(len(content)) {
+		if !in.in.Packed() && size+int64(len(in.info.Columns)) > int64(len(content)) {
 			t.Fatalf("%d bytes in records of a file of %d", size, len(content))
 		}
 	})

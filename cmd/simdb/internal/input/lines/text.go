@@ -1,9 +1,9 @@
-package input
+package lines
 
 // text parses plain text: a line is a document.
 type text struct{}
 
-func (text) parse(raw []byte, rec *Record) string {
+func (text) parse(raw []byte, rec *record) string {
 	rec.Doc.Text = toValid(string(trimEOL(raw)))
-	return checkID(rec, true)
+	return rec.checkID(true)
 }

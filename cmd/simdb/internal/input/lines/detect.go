@@ -1,0 +1,130 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// The formats.
+const (
+	JSONL        input.Format = "jsonl"        // a JSON object on each line
+	CSV          input.Format = "csv"          // RFC 4180 with a header
+	TSV          input.Format = "tsv"          // columns separated by tabs, with a header; no quotes and no escapes
+	TXT          input.Format = "txt"          // each line is a document, its ID is "file:line"
+	Fingerprints input.Format = "fingerprints" // number TAB id, id TAB number, or a number alone, whose ID is its line
+	Hashes       input.Format = "hashes"       // the same with decimal numbers, in the order id TAB number
+)
+
+// formatOf tells the format of a file by its name and the first lines of its content, of which s is the sample. Lists of
+// fingerprints are recognised under any name but .jsonl and .csv, since they are called .tsv and .txt too.
+func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.Format {
+	named := byName(name)
+	switch {
+	case named == JSONL:
+		return JSONL
+	case opt.Delimiter != 0:
+		return CSV
+	case named != CSV && !namesFields(opt) && s.isList():
+		return Fingerprints
+	case named != input.Auto:
+		return named
+	case len(lines) > 0 && beginsJSON(lines[0]):
+		return JSONL
+	case len(lines) > 0 && isHeader(lines[0], "\t"):
+		return TSV
+	case len(lines) > 0 && isHeader(lines[0], ","):
+		return CSV
+	}
+	return TXT
+}
+
+// namesFields says whether the options name a field that no list of fingerprints has.
+func namesFields(opt input.Options) bool {
+	for _, field := range []string{opt.IDField, opt.FingerprintField} {
+		if _, err := strconv.Atoi(field); field != "" && err != nil {
+			return true
+		}
+	}
+	return opt.TextField != ""
+}
+
+// separator is what stands between the columns of a format.
+func separator(f input.Format, opt input.Options) byte {
+	switch {
+	case opt.Delimiter != 0:
+		return opt.Delimiter
+	case f == TSV:
+		return '\t'
+	}
+	return ','
+}
+
+// byName tells the format by the ending of a file's name; that of a compression does not count.
+func byName(name string) input.Format {
+	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
+	for _, z := range []string{".gz", ".zst", ".zstd", ".gzip"} {
+		base = strings.TrimSuffix(base, z)
+	}
+	switch path.Ext(base) {
+	case ".jsonl", ".ndjson", ".json":
+		return JSONL
+	case ".csv":
+		return CSV
+	case ".tsv", ".tab":
+		return TSV
+	case ".txt", ".text":
+		return TXT
+	case ".fps", ".fp":
+		return Fingerprints
+	}
+	return input.Auto
+}
+
+// sampleLines returns the lines of head that have more than blanks, without a last one that goes on behind it.
+func sampleLines(head []byte, ends bool) [][]byte {
+	var lines [][]byte
+	for len(head) > 0 {
+		line, rest, whole := bytes.Cut(head, []byte("\n"))
+		if !whole && !ends && len(lines) > 0 {
+			break
+		}
+		if line = trimBlanks(line); len(bytes.TrimSpace(line)) > 0 {
+			lines = append(lines, line)
+		}
+		head = rest
+	}
+	return lines
+}
+
+// trimBlanks takes off what surrounds a line, but not tabs, which are part of it.
+func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
+
+// almostList says that a file was taken for texts although most of its lines are numbers.
+func almostList(s *sample) string {
+	other := s.other
+	if other == "" && s.columns == 1 {
+		other = s.title
+	}
+	if other == "" || 2*s.numbers < s.lines {
+		return ""
+	}
+	return fmt.Sprintf("plain text, a document a line, since %q is no number; with --format fingerprints the others are fingerprints", other)
+}
+
+// isHeader says whether line names columns that documents have.
+func isHeader(line []byte, sep string) bool {
+	names := strings.Split(strings.ToLower(string(line)), sep)
+	for _, n := range names {
+		switch strings.Trim(n, ` "`) {
+		case "id", "text", "fingerprint":
+			return len(names) > 1
+		}
+	}
+	return false
+}

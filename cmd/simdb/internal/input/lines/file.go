@@ -1,0 +1,367 @@
+package lines
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+func init() {
+	list := []string{".tsv", ".txt", ".fps", ".fp"}
+	input.Register(input.Family{
+		Formats: []input.Description{
+			{Name: JSONL, Aliases: []input.Format{"json", "ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
+			{Name: CSV, Label: "CSV", Unit: "line", Endings: []string{".csv"}},
+			{Name: TSV, Label: "TSV", Unit: "line", Endings: []string{".tsv", ".tab"}},
+			{Name: TXT, Aliases: []input.Format{"text"}, Label: "plain text", Unit: "line", Endings: []string{".txt", ".text"}},
+			{Name: Fingerprints, Label: "fingerprints", Unit: "line", Endings: list},
+			{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
+		},
+		Open:      open,
+		NewCopier: newCopier,
+	})
+}
+
+// file is the Source of a file of lines.
+type file struct {
+	in      *input.Stream
+	content io.Reader
+	live    bool
+	reading bool // Records has been called
+	opt     input.Options
+	info    input.Info
+
+	parse     parser // nil until the header has been read, where that names the columns
+	hasHeader bool   // the first line that is not blank is not data
+	seen      evidence
+}
+
+// open looks at the beginning of a file and prepares the parser, unless that needs the header.
+func open(in *input.Stream, opt input.Options) (input.Source, error) {
+	f := &file{in: in, live: in.Live(), opt: opt, info: input.Info{Name: in.Name()}}
+	if err := f.choose(); err != nil {
+		return nil, err
+	}
+	f.info.Shape = f.info.Format.Describe().Label
+	if err := f.settle(); err != nil {
+		return nil, err
+	}
+	if l, ok := f.parse.(*list); ok {
+		f.info.FingerprintsOnly, f.info.PositionIDs = true, l.id < 0
+		base := f.seen.base(l.notation)
+		f.info.Notice = l.describe(base)
+		f.info.Shape = l.describe(cmp.Or(base, "hexadecimal")) // a list without a single number goes with those
+		if l.header {
+			f.info.Notice += ", after a header"
+		}
+	}
+	return f, nil
+}
+
+// choose decides on the format and makes the parser, unless that needs a header.
+func (f *file) choose() error {
+	head, all := f.in.Head()
+	lines := sampleLines(head, all)
+	s := newSample(lines, f.opt.Fingerprints)
+	format := f.opt.Format
+	if f.opt.Delimiter != 0 && format != input.Auto && format != CSV {
+		return fmt.Errorf("a delimiter is for csv, not for %s", format)
+	}
+	if format == input.Auto {
+		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT && bytes.IndexByte(head, 0) >= 0 {
+			return errors.New("it has zero bytes, so it is no text; --format txt reads it all the same")
+		}
+	}
+	f.info.Format = format
+	switch format {
+	case JSONL:
+		f.parse = newObject(f.opt)
+		return refuseSpread(lines)
+	case TXT:
+		f.parse = text{}
+		if f.opt.Format == input.Auto {
+			f.info.Notice = almostList(s)
+		}
+	case Fingerprints, Hashes:
+		l, err := newList(s, f.opt)
+		f.parse, f.hasHeader = l, err == nil && l.header
+		return err
+	case CSV, TSV:
+		f.hasHeader = true
+	}
+	return nil
+}
+
+// settle reads the fingerprints of the first block, and of more where that does not show how they are written.
+func (f *file) settle() error {
+	if f.opt.Fingerprints != fptext.Auto || f.info.Format == TXT {
+		return nil
+	}
+	for {
+		if err := f.survey(); err != nil {
+			return err
+		}
+		head, all := f.in.Head()
+		switch {
+		case !f.seen.undecided() || all:
+			return nil
+		case len(head) >= maxUndecided && f.seen.ambiguous >= manyAmbiguous:
+			return &notationError{fmt.Sprintf("the fingerprints from line %d (%s) on have 16 decimal digits: --fingerprints hex or decimal says what they are",
+				f.seen.hex.line, f.seen.hex.text)}
+		case len(head) >= maxUndecided:
+			return nil
+		}
+		if err := f.in.ReadHead(min(2*max(len(head), input.HeadBytes), maxUndecided)); err != nil {
+			return err
+		}
+	}
+}
+
+// survey collects the evidence of the complete lines of the head.
+func (f *file) survey() error {
+	block, all := f.in.Head()
+	if !all {
+		block = block[:bytes.LastIndexByte(block, '\n')+1]
+	}
+	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader}
+	part.opt.After, part.opt.Workers = 0, 1
+	for _, err := range part.Records(context.Background()) {
+		if n, ok := errors.AsType[*notationError](err); ok {
+			return n
+		}
+	}
+	f.seen = part.seen
+	return nil
+}
+
+// readHeader takes the header. Where it names the columns it makes the parser, and says whether raw is data nevertheless.
+func (f *file) readHeader(raw []byte) (isData bool, err error) {
+	if f.parse != nil { // a list, whose columns are known
+		f.info.Columns = bytes.Clone(raw)
+		return false, nil
+	}
+	sep := separator(f.info.Format, f.opt)
+	cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, sep) }
+	if f.info.Format == TSV {
+		cut = cutTabs
+	}
+	t, err := newTable(raw, cut, f.opt)
+	if err != nil {
+		return false, hintSeparator(err, raw, sep, f.opt)
+	}
+	f.parse = t
+	if !f.opt.NoHeader {
+		f.info.Columns = bytes.Clone(raw)
+	}
+	return f.opt.NoHeader, nil
+}
+
+// Info describes the file.
+func (f *file) Info() input.Info { return f.info }
+
+// Progress returns how much of the file has been read.
+func (f *file) Progress() (done, size int64) { return f.in.Progress() }
+
+// Close closes the file.
+func (f *file) Close() error {
+	if !f.reading {
+		f.in.Release()
+	}
+	return f.in.Close()
+}
+
+// Records yields the records of the file in order. Lines with nothing but blanks are skipped.
+func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		held := semaphore.NewWeighted(heldBytes)
+		batches := f.pipeline(ctx, held)
+		for {
+			b, err := receive(ctx, batches)
+			if err != nil {
+				yield(nil, err)
+			}
+			if b == nil || !f.deliver(b, yield) {
+				return
+			}
+			b.free(held)
+		}
+	}
+}
+
+// deliver yields what a batch has. It reports whether there is more to read.
+func (f *file) deliver(b *batch, yield func(*input.Record, error) bool) bool {
+	for _, o := range b.out {
+		if o.issue != nil {
+			if !yield(nil, o.issue) {
+				return false
+			}
+			continue
+		}
+		if err := f.seen.add(o.rec); err != nil {
+			yield(nil, &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err})
+			return false
+		}
+		if !yield(&o.rec.Record, nil) {
+			return false
+		}
+	}
+	if b.issue != nil && !yield(nil, b.issue) {
+		return false
+	}
+	if b.err != nil {
+		yield(nil, b.err)
+		return false
+	}
+	return true
+}
+
+// receive returns the next batch, parsed, nil at the end. It does not wait for a read that is under way when ctx ends.
+func receive(ctx context.Context, batches <-chan *batch) (*batch, error) {
+	select {
+	case b, ok := <-batches:
+		if !ok {
+			return nil, context.Cause(ctx)
+		}
+		select {
+		case <-b.parsed:
+			return b, nil
+		case <-ctx.Done():
+		}
+	case <-ctx.Done():
+	}
+	return nil, context.Cause(ctx)
+}
+
+// pipeline starts the splitter and the parsers and returns the batches in order. They end with ctx.
+func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *batch {
+	f.reading = true
+	workers := f.opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ordered := make(chan *batch, 2*workers)
+	work := make(chan *batch, 2*workers)
+	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, held: held, live: f.live}
+	if f.info.Format == CSV {
+		s.cut = &rows{sep: separator(CSV, f.opt)}
+	}
+	if f.hasHeader {
+		s.header = f.readHeader
+	}
+	s.send = func(b *batch) {
+		for _, c := range []chan *batch{ordered, work} {
+			select {
+			case c <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+	content, release := f.content, func() {}
+	if f.in != nil {
+		content, release = f.in.Reader(), f.in.Release
+	}
+	go func() {
+		defer close(ordered)
+		defer close(work)
+		defer release()
+		s.run(ctx, content)
+	}()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for b := range work {
+				f.parseBatch(b)
+				close(b.parsed)
+			}
+		})
+	}
+	return ordered
+}
+
+// parseBatch parses the records of a batch.
+func (f *file) parseBatch(b *batch) {
+	recs := make([]record, len(b.spans))
+	b.out = make([]outcome, 0, len(b.spans))
+	for i, sp := range b.spans {
+		raw := b.buf[sp.from:sp.to:sp.to]
+		if len(bytes.TrimSpace(raw)) == 0 {
+			continue
+		}
+		rec := &recs[i]
+		rec.Record = input.Record{File: f.info.Name, Pos: sp.line, End: sp.line + sp.lines - 1, Raw: raw, BadUTF8: !utf8.Valid(raw)}
+		reason := ""
+		if len(raw) > input.MaxRecord {
+			reason = tooLarge(int64(len(raw)))
+		} else {
+			reason = f.parse.parse(raw, rec)
+		}
+		if reason != "" {
+			b.out = append(b.out, outcome{issue: &input.Issue{
+				File: f.info.Name, Pos: sp.line, Unit: "line", Reason: reason, Raw: raw, Size: int64(len(raw)),
+			}})
+			continue
+		}
+		b.out = append(b.out, outcome{rec: rec})
+	}
+}
+
+// copier copies records byte for byte, after the header of the first record's file.
+type copier struct {
+	w       io.Writer
+	follow  bool
+	begun   bool // the header has been written
+	partial bool // the last record has no newline
+}
+
+func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
+	return &copier{w: w, follow: o.Follow}
+}
+
+// Copy writes a record.
+func (c *copier) Copy(src input.Source, raw []byte) error {
+	if !c.begun {
+		c.begun = true
+		if err := c.write(src.Info().Columns); err != nil {
+			return err
+		}
+	}
+	return c.write(raw)
+}
+
+// write writes a line, and before it the newline that the one before has not.
+func (c *copier) write(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if c.partial {
+		if _, err := c.w.Write(newline); err != nil {
+			return err
+		}
+	}
+	c.partial = raw[len(raw)-1] != '\n'
+	if c.partial && c.follow {
+		raw, c.partial = append(raw[:len(raw):len(raw)], '\n'), false
+	}
+	_, err := c.w.Write(raw)
+	return err
+}
+
+var newline = []byte("\n")
+
+// Close does nothing: a file of lines has no end.
+func (c *copier) Close() error { return nil }

@@ -1,0 +1,76 @@
+package lines
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// Files that can't be read are refused as a whole, with one message that says what to do.
+func TestHelpfulRefusals(t *testing.T) {
+	const noHeader = ", --no-header takes the first line for data"
+	for _, c := range []struct {
+		name, content string
+		opt           input.Options
+		want          string
+	}{
+		{"a.csv", "id,text,id\n1,x,2\n", input.Options{}, `columns 1 and 3 are both called "id"; rename one`},
+		{"a.tsv", "id\ttext\tx\tx\n", input.Options{}, `columns 3 and 4 are both called "x"; rename one`},
+		{"a.csv", "id;text\n1;x\n", input.Options{}, `its columns are separated by ';': --delimiter ';'`},
+		{"a.csv", "\"id\"\t\"text\"\n1\tx\n", input.Options{}, `--delimiter tab`},
+		{"a.csv", "id|text\n", input.Options{MakeID: true}, `--delimiter '|'`},
+		{"a.tsv", "id,text\n1,x\n", input.Options{}, `--delimiter ','`},
+		{"a.csv", "1,some words\n2,others\n", input.Options{}, noHeader},
+		{"a.csv", "ids,txt\n", input.Options{IDField: "idz"}, `there is no column "idz" (there are "ids", "txt"; did you mean "ids"?); --id-field names another`},
+		{"a.csv", "id,txt\n", input.Options{}, `there is no column "text" (there are "id", "txt"; did you mean "txt"?); --text-field names another`},
+		{"a.csv", "id,text\n", input.Options{FingerprintField: "fp"}, `there is no column "fp" (there are "id", "text"); --fingerprint-field names another`},
+		{"a.jsonl", "[\n{\"id\":1,\"text\":\"x\"},\n{\"id\":2,\"text\":\"y\"}\n]\n", input.Options{}, `it is one JSON array, not an object a line: jq -c '.[]' FILE | simdb ... -`},
+		{"-", "[{\"id\":1,\"text\":\"x\"},\n{\"id\":2,\"text\":\"y\"}]\n", input.Options{}, `it is one JSON array`},
+		{"-", "  [\n", input.Options{}, `it is one JSON array`},
+		{"a.json", "{\n  \"id\": 1,\n  \"text\": \"x\"\n}\n", input.Options{}, `its JSON objects go over several lines: jq -c . FILE | simdb ... -`},
+		{"-", "{\"id\": 1,\n\"text\": \"x\"}\n{\"id\": 2,\n\"text\": \"y\"}\n", input.Options{}, `its JSON objects go over several lines`},
+		{"a.jsonl.gz", "", input.Options{}, "it is empty, which no .gz file is: was it cut off?"},
+		{"a.csv.ZST", "", input.Options{}, "it is empty, which no .zst file is: was it cut off?"},
+		{"a.jsonl", "{}\n", input.Options{Format: JSONL, Delimiter: ';'}, "a delimiter is for csv, not for jsonl"},
+	} {
+		got, _, err := read(t, c.name, c.content, c.opt)
+		if err == nil || len(got) > 0 || !strings.HasPrefix(err.Error(), c.name+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: %q, %v; want %s", c.name, c.content, got, err, c.want)
+		}
+	}
+	// What only looks like one of these is read as it was.
+	for _, c := range []struct {
+		name, content string
+		opt           input.Options
+		want          string
+	}{
+		{"a.jsonl", "{\"id\":1,\n{\"id\":2,\"text\":\"x\"}\n", input.Options{}, "1! not JSON"},
+		{"a.jsonl", "{\"id\":1,", input.Options{}, "1! not JSON: unexpected end"},
+		{"a.jsonl", "[1,2]\n{\"id\":2,\"text\":\"x\"}\n", input.Options{}, "1! not a JSON object but an array"},
+		{"a.txt", "[1] a note\n{a set}\n", input.Options{}, "1 a.txt:1|[1] a note||"},
+		{"-", "[1] a note\n", input.Options{}, "1 -:1|[1] a note||"},
+		{"a.csv", "id;text;n\n1;\"a;b\";2\n", input.Options{Delimiter: ';'}, `2 1|a;b|{"n":"2"}|`},
+		{"a.txt", "id\ttext\n1\t\"a\tb\"\n", input.Options{Delimiter: '\t'}, "2 1|a\tb||"},
+		{"a.csv", "1;x\n", input.Options{Delimiter: ';', NoHeader: true}, "1 1|x||"},
+		{"a.jsonl", "", input.Options{}, ""},
+	} {
+		got, _, err := read(t, c.name, c.content, c.opt)
+		if err != nil || !strings.HasPrefix(strings.Join(got, "\n"), c.want) {
+			t.Errorf("%s %q: %q, %v; want %s", c.name, c.content, got, err, c.want)
+		}
+	}
+}
+
+func TestParseDelimiter(t *testing.T) {
+	for s, want := range map[string]byte{";": ';', "tab": '\t', `\t`: '\t', "\t": '\t', "|": '|', " ": ' '} {
+		if got, err := input.ParseDelimiter(s); err != nil || got != want {
+			t.Errorf("%q: %q, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", ";;", "é", "\n", "\r", `"`, "\x00"} {
+		if got, err := input.ParseDelimiter(s); err == nil {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package lines
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// One fingerprint alone can't tell whether 1234567890123456 was meant as hexadecimal or decimal; by the rule of package fptext it
+// is hexadecimal. The lines of one file are written alike, so a file that has fingerprints which the rule reads as hexadecimal
+// and others which it reads as decimal is refused until Options.Fingerprints says what they are:
+//
+//   - The first block is read before any record is delivered. Where it has nothing but fingerprints of 16 decimal digits, more is
+//     read, up to maxUndecided.
+//   - From there on every fingerprint that is delivered is read as the file has shown to be written, and the first one that
+//     the rule reads otherwise ends the reading.
+
+const (
+	maxUndecided  = 1 << 20 // bytes of a file that are read to tell how its fingerprints are written
+	manyAmbiguous = 8       // hexadecimal numbers of 16 digits without any letter are no accident
+)
+
+// evidence is how the fingerprints of a file are written, as far as it has been read.
+type evidence struct {
+	hex, decimal sighting // the first ones that the rule reads so
+	certain      bool     // a hexadecimal one has a letter
+	ambiguous    int      // have 16 decimal digits
+}
+
+// sighting is a fingerprint in a file; line is 0 for none.
+type sighting struct {
+	line input.Position
+	text string
+}
+
+// notationError is the refusal of a file.
+type notationError struct{ text string }
+
+// Error says which lines disagree.
+func (e *notationError) Error() string { return e.text }
+
+// add takes note of the record's fingerprint. It returns an error if it is written otherwise than those before.
+func (e *evidence) add(r *record) error {
+	switch r.notation {
+	case fptext.Hex:
+		if e.hex.line > 0 && e.certain {
+			return nil
+		}
+		e.certain = e.certain || hasLetter(r.written)
+		if fptext.Ambiguous(r.written) {
+			e.ambiguous++
+		}
+		e.hex.note(r)
+	case fptext.Decimal:
+		if e.decimal.line > 0 {
+			return nil
+		}
+		e.decimal.note(r)
+	default:
+		return nil
+	}
+	if e.hex.line == 0 || e.decimal.line == 0 {
+		return nil
+	}
+	a, b := e.hex, e.decimal
+	what := [2]string{"hexadecimal", "decimal"}
+	if a.line > b.line {
+		a, b, what = b, a, [2]string{what[1], what[0]}
+	}
+	return &notationError{fmt.Sprintf("the fingerprint of line %d, %s, is %s by its form, that of line %d, %s, is %s; --fingerprints hex or decimal says what all of them are",
+		a.line, a.text, what[0], b.line, b.text, what[1])}
+}
+
+// note keeps the first sighting.
+func (s *sighting) note(r *record) {
+	if s.line == 0 {
+		*s = sighting{r.Pos, string(r.written)}
+	}
+}
+
+// undecided says whether more of the file could show that its fingerprints are decimal.
+func (e *evidence) undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.line == 0 }
+
+// base says how the numbers of a list are written: "hexadecimal", "decimal", or "" where no number has shown it.
+func (e *evidence) base(notation fptext.Notation) string {
+	switch {
+	case notation == fptext.Decimal, notation == fptext.Auto && e.decimal.line > 0:
+		return "decimal"
+	case notation == fptext.Hex, e.hex.line > 0:
+		return "hexadecimal"
+	}
+	return ""
+}

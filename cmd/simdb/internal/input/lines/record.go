@@ -1,0 +1,106 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// parser makes a document of the bytes of a record. It returns what is wrong with the record, or "". Several goroutines
+// use it at once.
+type parser interface {
+	parse(raw []byte, rec *record) (reason string)
+}
+
+// record is a Record, with how its fingerprint was written.
+type record struct {
+	input.Record
+	notation fptext.Notation // of a fingerprint that is text, where the rule of package fptext decided
+	written  []byte          // that text
+}
+
+// setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it, or "".
+func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
+	v, as, err := fptext.Parse(text, notation)
+	if err != nil {
+		return err.Error()
+	}
+	r.Doc.Fingerprint = &v
+	if notation == fptext.Auto {
+		r.notation, r.written = as, text
+	}
+	return ""
+}
+
+// checkID completes and checks the ID of a record. It returns what is wrong with it, or "".
+func (r *record) checkID(makeID bool) string {
+	id := r.Doc.ID
+	switch {
+	case id == "" && makeID:
+		r.Doc.ID = r.File + ":" + strconv.FormatInt(int64(r.Pos), 10)
+	case id == "":
+		return "the id is empty"
+	case len(id) > engine.MaxIDBytes:
+		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+	}
+	return ""
+}
+
+// orDefault returns s, or d if that is empty.
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+// trimEOL returns raw without its line end, LF or CRLF.
+func trimEOL(raw []byte) []byte {
+	raw = bytes.TrimSuffix(raw, []byte("\n"))
+	return bytes.TrimSuffix(raw, []byte("\r"))
+}
+
+// hasLetter reports whether a fingerprint is certainly hexadecimal.
+func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFxX") }
+
+// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
+func toValid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil { // a string can always be encoded
+		panic(err)
+	}
+	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}

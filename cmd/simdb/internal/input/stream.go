@@ -1,0 +1,215 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// HeadBytes is how much of an input is read to recognise its format.
+const HeadBytes = 64 << 10
+
+// Stream is the content of an input, decompressed. Its beginning is read ahead, so that the format can be recognised
+// before a Source is made.
+//
+//	| head, which Head returns and Reader repeats | rest |
+//
+// A Stream is used by one goroutine, but for Progress and Close.
+type Stream struct {
+	name   string
+	packed string // "gzip", "zstd" or ""
+	size   int64  // of src, or -1 if it is not known
+	read   atomic.Int64
+	src    io.ReadCloser
+	rest   io.Reader // the content after head
+	done   func()    // frees the decompressor
+
+	head     []byte
+	headEnds bool     // nothing can be read after head
+	spooled  *os.File // of ReaderAt
+}
+
+// openFile opens the file of a path, or standard input, and returns its name for messages and its size, or -1.
+func openFile(path string) (name string, src *os.File, size int64, err error) {
+	if path == "-" {
+		return "stdin", os.Stdin, regularSize(os.Stdin), nil
+	}
+	if src, err = os.Open(path); err != nil {
+		return path, nil, 0, err
+	}
+	if st, err := src.Stat(); err == nil && st.IsDir() {
+		src.Close()
+		return path, nil, 0, &ReadError{File: path, Pos: NoPosition, Err: errors.New("it is a folder")}
+	}
+	return path, src, regularSize(src), nil
+}
+
+// regularSize is the size of a regular file, or -1.
+func regularSize(f *os.File) int64 {
+	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return -1
+}
+
+// newStream reads the beginning of src. It returns a Stream to be closed also with an error.
+func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
+	s := &Stream{name: name, src: src, size: size, done: func() {}}
+	content, packed, done, err := decompress(counting{src, &s.read})
+	if err != nil {
+		return s, err
+	}
+	s.packed, s.done = packed, done
+	s.rest = explaining{content, packed}
+	if err := s.ReadHead(HeadBytes); err != nil {
+		return s, err
+	}
+	s.head = bytes.TrimPrefix(s.head, []byte("\xef\xbb\xbf"))
+	return s, nil
+}
+
+// Name returns the name of the file as messages have it.
+func (s *Stream) Name() string { return s.name }
+
+// Head returns the beginning of the content, and whether it is all of it. A byte order mark of UTF-8 is left out.
+func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
+
+// ReadHead reads on until the head has size bytes or the content ends. On a live input it returns as soon as another
+// line is complete, as nobody may write more until it is answered. An error that comes after the first line is not
+// returned here, but by Reader in its place.
+func (s *Stream) ReadHead(size int) error {
+	had := len(s.head)
+	head := make([]byte, had, max(size, had))
+	copy(head, s.head)
+	var err error
+	for len(head) < size && err == nil && (!s.Live() || bytes.IndexByte(head[had:], '\n') < 0) {
+		var n int
+		n, err = s.rest.Read(head[len(head):size])
+		head = head[:len(head)+n]
+	}
+	s.head = head
+	switch {
+	case err == io.EOF:
+		s.headEnds = true
+	case err != nil && bytes.IndexByte(head, '\n') < 0:
+		return &ReadError{File: s.name, Unit: "line", Err: err}
+	case err != nil:
+		s.rest, s.headEnds = failing{err}, true
+	}
+	return nil
+}
+
+// Live reports whether somebody may wait at the other end for an answer to each record: the input is a pipe or a
+// terminal and is not compressed.
+func (s *Stream) Live() bool { return s.size < 0 && s.packed == "" }
+
+// Packed reports whether the input is compressed.
+func (s *Stream) Packed() bool { return s.packed != "" }
+
+// Reader returns the whole content, from the head on. Errors other than io.EOF say what is wrong with the file.
+func (s *Stream) Reader() io.Reader { return io.MultiReader(bytes.NewReader(s.head), s.rest) }
+
+// ReaderAt returns the content for random access, and its size: the file itself if it is regular and not compressed,
+// otherwise a copy in a temporary file, which Release removes.
+func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
+	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" {
+		return f, s.size, nil
+	}
+	n, err := s.spool()
+	return s.spooled, n, err
+}
+
+// spool copies the content to a temporary file and returns its size.
+func (s *Stream) spool() (int64, error) {
+	f, err := os.CreateTemp("", "simdb-input-*")
+	if err != nil {
+		return 0, err
+	}
+	s.spooled = f
+	os.Remove(f.Name()) // where open files can be removed, it is gone even if the process is killed
+	return io.Copy(f, s.Reader())
+}
+
+// Progress returns how many bytes of the file have been read, and its size, or -1 if that is not known; both are before
+// decompression. It may be called at any time.
+func (s *Stream) Progress() (done, size int64) { return s.read.Load(), s.size }
+
+// Release frees the decompressor and the copy of ReaderAt. The goroutine that reads calls it when it is done.
+func (s *Stream) Release() {
+	s.done()
+	if s.spooled != nil {
+		s.spooled.Close()
+		os.Remove(s.spooled.Name())
+		s.spooled = nil
+	}
+}
+
+// Close closes the file. It does not wait for a read that is under way.
+func (s *Stream) Close() error { return s.src.Close() }
+
+// foreign are the first bytes of files that no format reads, and what the user can do. They are looked at after the
+// Detect functions of all formats.
+var foreign = []struct{ magic, what string }{
+	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
+	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
+	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
+	{"PAR1", "it is Parquet: convert it to JSON lines"},
+	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
+	{"\xff\xfe", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
+	{"\xfe\xff", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
+}
+
+// refuse returns an error if no format reads the file.
+func (s *Stream) refuse() error {
+	for _, foreign := range foreign {
+		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {
+			return errors.New(foreign.what)
+		}
+	}
+	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 {
+		for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+			if strings.HasSuffix(name, ending) {
+				return fmt.Errorf("it is empty, which no %s file is: was it cut off?", ending)
+			}
+		}
+	}
+	return nil
+}
+
+// counting counts the bytes read from r.
+type counting struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+// Read reads from r.
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// explaining words the errors of a decompressor.
+type explaining struct {
+	r      io.Reader
+	packed string
+}
+
+// Read reads from r.
+func (e explaining) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = explain(e.packed, err)
+	}
+	return n, err
+}
+
+// failing is a reader that has failed.
+type failing struct{ err error }
+
+// Read fails.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
