@@ -3,9 +3,9 @@ package query
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
 )
 
 // selection is a selectStmt whose names, values and documents have been resolved: what to look for, without yet a plan
@@ -36,7 +36,7 @@ type (
 
 	// leaf is a predicate at one place of the expression.
 	leaf struct {
-		predicate
+		predicate.Predicate
 		number  int // of its verdict in a candidate
 		negated bool
 	}
@@ -51,9 +51,15 @@ func (n orNode) String() string { return joinNodes(n, " OR ") }
 // String writes the predicate, with NOT before it where it is negated.
 func (l *leaf) String() string {
 	if l.negated {
-		return "NOT " + l.predicate.String()
+		return "NOT " + l.Predicate.String()
 	}
-	return l.predicate.String()
+	return l.Predicate.String()
+}
+
+// word returns the word that the predicate starts with.
+func (l *leaf) word() string {
+	s := l.Predicate.String()
+	return s[:strings.IndexAny(s, " (")]
 }
 
 func joinNodes(nodes []node, with string) string {
@@ -68,7 +74,7 @@ func joinNodes(nodes []node, with string) string {
 }
 
 // bindSelect resolves a selectStmt.
-func (x *run) bindSelect(s *selectStmt) (*selection, error) {
+func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	sel := &selection{window: window{limit: -1}}
 	var err error
 	if sel.expr, err = x.bindOr(sel, s.Expr, false); err != nil {
@@ -84,8 +90,8 @@ func (x *run) bindSelect(s *selectStmt) (*selection, error) {
 	sel.order, sel.window = c.order, c.window
 	for _, l := range sel.predicates {
 		if !l.negated {
-			sel.distance = sel.distance || l.measures() == distanceMeasure
-			sel.score = sel.score || l.measures() >= scoreMeasure
+			sel.distance = sel.distance || l.Measure() == predicate.Distance
+			sel.score = sel.score || l.Measure() >= predicate.Score
 		}
 	}
 	if c.verify != nil {
@@ -99,18 +105,18 @@ func (x *run) bindSelect(s *selectStmt) (*selection, error) {
 	return sel, checkDrivable(x, s, sel.expr)
 }
 
-func (sel *selection) add(p predicate, negated bool) *leaf {
-	l := &leaf{predicate: p, number: len(sel.predicates), negated: negated}
+func (sel *selection) add(p predicate.Predicate, negated bool) *leaf {
+	l := &leaf{Predicate: p, number: len(sel.predicates), negated: negated}
 	sel.predicates = append(sel.predicates, l)
 	return l
 }
 
-func (x *run) bindOr(sel *selection, e *orExpr, negated bool) (node, error) {
-	return combine(e.Terms, !negated, func(t *andExpr) (node, error) { return x.bindAnd(sel, t, negated) })
+func (x *run) bindOr(sel *selection, e *syntax.Or, negated bool) (node, error) {
+	return combine(e.Terms, !negated, func(t *syntax.And) (node, error) { return x.bindAnd(sel, t, negated) })
 }
 
-func (x *run) bindAnd(sel *selection, e *andExpr, negated bool) (node, error) {
-	return combine(e.Terms, negated, func(t *notExpr) (node, error) {
+func (x *run) bindAnd(sel *selection, e *syntax.And, negated bool) (node, error) {
+	return combine(e.Terms, negated, func(t *syntax.Not) (node, error) {
 		return x.bindPrimary(sel, t.Term, negated != (len(t.Not)%2 == 1))
 	})
 }
@@ -148,20 +154,20 @@ func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error
 	return andNode(nodes), nil
 }
 
-func (x *run) bindPrimary(sel *selection, e *primary, negated bool) (node, error) {
+func (x *run) bindPrimary(sel *selection, e *syntax.Primary, negated bool) (node, error) {
 	if e.Paren != nil {
 		return x.bindOr(sel, e.Paren, negated)
 	}
-	var p predicate
+	var p predicate.Predicate
 	var err error
 	switch {
 	case e.Since != nil:
-		p, err = x.bindSince(e.Since)
+		p, err = predicate.BindSince(x.Scope, e.Since)
 	case e.ID != nil:
 		negated = negated != (e.ID.Not || e.ID.Op != nil && e.ID.Op.Value != "=")
-		p, err = x.bindID(e.ID)
+		p, err = predicate.BindID(x.Scope, e.ID)
 	default:
-		p, err = x.bindCall(e.Call)
+		p, err = predicate.BindCall(x.Scope, e.Call)
 	}
 	if err != nil {
 		return nil, err
@@ -169,63 +175,21 @@ func (x *run) bindPrimary(sel *selection, e *primary, negated bool) (node, error
 	return sel.add(p, negated), nil
 }
 
-func (x *run) bindSince(e *sinceClause) (*sincePredicate, error) {
-	t, err := x.values.moment(e.Value, x.now)
-	return &sincePredicate{since: t}, err
-}
-
-func (x *run) bindID(e *idPredicate) (predicate, error) {
-	if e.Like == nil {
-		operands := e.In
-		if e.Value != nil {
-			operands = []*operand{{Value: *e.Value}}
-		}
-		var ids []string
-		for _, o := range operands {
-			id, err := x.values.str(o.Value, expectID)
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
-		return &idInPredicate{ids: slices.Compact(ids)}, nil
-	}
-	pattern, err := x.values.str(*e.Like, "a pattern in quotes")
-	if err != nil {
-		return nil, err
-	}
-	escape := ""
-	if e.Escape != nil {
-		if escape, err = x.values.str(*e.Escape, "one character in quotes"); err != nil {
-			return nil, err
-		}
-		if utf8.RuneCountInString(escape) != 1 {
-			return nil, x.values.wrong(*e.Escape, "one character in quotes")
-		}
-	}
-	p, ok := compileLike(pattern, escape)
-	if !ok {
-		return nil, errorAt(x.p.text, e.Like.Pos.Offset, "", "the pattern ends in its escape character")
-	}
-	return &likePredicate{p}, nil
-}
-
 // checkDrivable refuses an expression that no driver can start: NOT alone, a measure of texts alone, or either as one
 // side of OR.
-func checkDrivable(x *run, s *selectStmt, n node) error {
+func checkDrivable(x *run, s *syntax.Select, n node) error {
 	if drivable(n) {
 		return nil
 	}
-	at := firstToken(s.Expr)
+	at := syntax.FirstToken(s.Expr)
 	if culprit := undrivable(n); culprit != nil && !culprit.negated {
-		return errorAt(x.p.text, at.Pos.Offset, "write NEAR('a', 10) AND "+culprit.String(), "%s can only be tested on documents that another predicate finds", name(culprit))
+		return syntax.Errorf(at.Pos.Offset, "write NEAR('a', 10) AND "+culprit.String(), "%s can only be tested on documents that another predicate finds", culprit.word())
 	}
 	hint := "combine it: NEAR('a', 3) AND NOT ..."
 	if _, ok := n.(orNode); ok {
 		hint = "give every side of OR a predicate that finds documents"
 	}
-	return errorAt(x.p.text, at.Pos.Offset, hint, "NOT alone would list nearly everything")
+	return syntax.Errorf(at.Pos.Offset, hint, "NOT alone would list nearly everything")
 }
 
 // drivable says whether some driver's documents include all that satisfy n.
@@ -237,7 +201,7 @@ func drivable(n node) bool {
 		return !slices.ContainsFunc(n, func(n node) bool { return !drivable(n) })
 	}
 	l := n.(*leaf)
-	_, ok := l.predicate.(driver)
+	_, ok := l.Predicate.(predicate.Driver)
 	return ok && !l.negated
 }
 
@@ -257,20 +221,20 @@ func undrivable(n node) *leaf {
 	return n.(*leaf)
 }
 
-// firstToken is where an expression starts.
-func firstToken(e *orExpr) lexer.Token {
-	first := e.Terms[0].Terms[0]
-	if len(first.Not) > 0 {
-		return first.Not[0].Word
+// verify makes each JACCARD of a selection recompute its scores from the texts.
+func (x *run) verify(sel *selection, word *syntax.Token) error {
+	verified := false
+	for _, l := range sel.predicates {
+		if p, ok := l.Predicate.(predicate.Verifier); ok {
+			if err := x.NeedTexts(*word); err != nil {
+				return err
+			}
+			p.Verify()
+			verified = true
+		}
 	}
-	switch t := first.Term; {
-	case t.Paren != nil:
-		return firstToken(t.Paren)
-	case t.ID != nil:
-		return t.ID.Word
-	case t.Since != nil:
-		return t.Since.Word
-	default:
-		return t.Call.Name
+	if !verified {
+		return syntax.Errorf(word.Pos.Offset, predicate.VerifyHint, "VERIFY needs JACCARD")
 	}
+	return nil
 }

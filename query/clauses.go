@@ -1,23 +1,25 @@
 package query
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/participle/v2/lexer"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
 )
 
 // clauses are what stands behind an expression.
 type clauses struct {
-	since   *sincePredicate
+	since   predicate.Predicate
 	order   []orderKey
 	orderAt []int // offset of each key
 	window
-	verify *lexer.Token
+	verify *syntax.Token
 }
 
-func (x *run) bindClauses(list []*clause) (*clauses, error) {
+func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
 	c := &clauses{window: window{limit: -1}}
 	seen := make(map[string]bool)
 	for _, e := range list {
@@ -27,13 +29,13 @@ func (x *run) bindClauses(list []*clause) (*clauses, error) {
 		switch {
 		case e.Since != nil:
 			name, at = "SINCE", e.Since.Word.Pos.Offset
-			c.since, err = x.bindSince(e.Since)
+			c.since, err = predicate.BindSince(x.Scope, e.Since)
 		case e.Limit != nil:
 			name, at = "LIMIT", e.Limit.Pos.Offset
-			c.limit, err = x.values.integer(*e.Limit, "LIMIT", 0, math.MaxInt)
+			c.limit, err = x.Values.Integer(*e.Limit, "LIMIT", 0, math.MaxInt)
 		case e.Offset != nil:
 			name, at = "OFFSET", e.Offset.Pos.Offset
-			c.offset, err = x.values.integer(*e.Offset, "OFFSET", 0, math.MaxInt)
+			c.offset, err = x.Values.Integer(*e.Offset, "OFFSET", 0, math.MaxInt)
 		case e.Verify != nil:
 			name, at = "VERIFY", e.Verify.Pos.Offset
 			c.verify = e.Verify
@@ -45,7 +47,7 @@ func (x *run) bindClauses(list []*clause) (*clauses, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, errorAt(x.p.text, at, "", "%s stands here a second time", name)
+			return nil, syntax.Errorf(at, "", "%s stands here a second time", name)
 		}
 		seen[name] = true
 	}
@@ -54,15 +56,15 @@ func (x *run) bindClauses(list []*clause) (*clauses, error) {
 
 var orderNames = []string{"id", "distance", "score", "time"}
 
-func (x *run) bindOrder(c *clauses, terms []*orderTerm) error {
+func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
 		by := strings.ToLower(t.Key.Value)
 		if !slices.Contains(orderNames, by) {
-			hint := suggest(by, orderNames)
+			hint := syntax.Suggest(by, orderNames)
 			if hint == "" {
 				hint = "ORDER BY takes id, distance, score or time"
 			}
-			return errorAt(x.p.text, t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
+			return syntax.Errorf(t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
 		}
 		c.order = append(c.order, orderKey{by: by, desc: t.Desc != nil})
 		c.orderAt = append(c.orderAt, t.Key.Pos.Offset)
@@ -75,9 +77,9 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 	for i, k := range sel.order {
 		switch {
 		case k.by == "distance" && !sel.distance:
-			return errorAt(x.p.text, c.orderAt[i], "it comes from NEAR and NEAREST", "there is no distance to order by")
+			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Distance, predicate.Distance), "there is no distance to order by")
 		case k.by == "score" && !sel.score:
-			return errorAt(x.p.text, c.orderAt[i], "it comes from JACCARD, LEVENSHTEIN and COSINE", "there is no score to order by")
+			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Score, predicate.ExactScore), "there is no score to order by")
 		case k.by == "time":
 			sel.times = true
 		}
@@ -94,4 +96,52 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 		sel.order = append(sel.order, orderKey{by: "id"})
 	}
 	return nil
+}
+
+// window is LIMIT and OFFSET.
+type window struct {
+	limit  int // -1: none
+	offset int
+}
+
+// first returns how many rows, from the first on, hold the window; -1 if that may be all.
+func (w window) first() int {
+	if w.limit < 0 || w.offset > math.MaxInt-w.limit {
+		return -1
+	}
+	if w.limit == 0 {
+		return 0
+	}
+	return w.limit + w.offset
+}
+
+// count returns how many of n rows are in the window.
+func (w window) count(n int64) int64 {
+	n = max(0, n-int64(w.offset))
+	if w.limit >= 0 {
+		n = min(n, int64(w.limit))
+	}
+	return n
+}
+
+// cutTo yields those of rows that are in the window.
+func cutTo[T any](w window, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		skip, rest := w.offset, w.limit
+		if rest == 0 {
+			return
+		}
+		for row, err := range rows {
+			if err == nil && skip > 0 {
+				skip--
+				continue
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+			if rest--; rest == 0 {
+				return
+			}
+		}
+	}
 }

@@ -1,19 +1,29 @@
-// Package query is the language of simdb: it parses a statement, plans it, and runs it on a database.
+// Package query runs statements of simdb's query language on a database.
 //
 //	rows, err := query.Run(ctx, db, `NEAR(?, 3) AND ID LIKE 'mirror/%' LIMIT 10`, fp)
-//	for row, err := range rows.All() { ... }
+//	if err != nil {
+//		return err // a *query.ParseError if the statement is wrong
+//	}
+//	for row, err := range rows.All() {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(row...) // the columns that rows.Columns names
+//	}
 //
-// The way of a statement:
+// docs/query.md is the reference of the language. [Check] checks the form of a statement,
+// [Splitter] cuts a longer text into statements, and [Detail] shows an error with the line and a
+// caret. EXPLAIN before a query shows its plan.
 //
-//	text -> lex -> parse (participle; ast.go) -> bind -> plan -> rows
+// # Source
 //
-// lex cuts it into tokens. parse makes a tree of them. bind resolves names, parameters and documents against one
-// snapshot of the database, and moves every NOT down to the predicates. plan picks the drivers: of an AND the cheapest
-// predicate that can list documents, of an OR one for each side. The rows are then computed as they are read: what the
-// drivers yield is tested on the rest of the expression, document by document, and sorted only if it does not come in
-// the order asked for.
+// A statement is parsed into a tree (internal/syntax). Its row in the table of statements
+// (statements.go) says what runs it. A query is bound (bind.go): names, parameters and documents
+// are resolved against one snapshot of the database (internal/value, internal/predicate), and every
+// NOT is moved down to the predicates. Then it is planned (plan.go): of an AND the cheapest predicate
+// that can list documents becomes the driver, of an OR one on each side. Its rows are computed while
+// they are read (exec.go): each document of a driver is tested on the rest of the expression, and the
+// results are sorted only if the driver does not yield them in order.
 //
-// The words of the language are in the tables of predicates.go and statements.go. The package uses nothing of package
-// engine but its public API; LEVENSHTEIN and COSINE, which compare texts, are its own.
-// docs/query.md is the reference of the language.
+// Package engine is used through its public API alone.
 package query

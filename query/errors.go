@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -13,6 +12,8 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
 )
 
 // Classes of errors, the first words of what a user reads. docs/query.md lists them with their causes.
@@ -86,7 +87,7 @@ func (e *ParseError) Source() string {
 	if widths.StringWidth(after) > 2*contextWidth {
 		after = widths.Truncate(after, contextWidth, "…")
 	}
-	before = shown(before)
+	before = text.Visible(before)
 	var caret strings.Builder
 	start := 0
 	for i, r := range before {
@@ -97,17 +98,7 @@ func (e *ParseError) Source() string {
 		}
 	}
 	caret.WriteString(strings.Repeat(" ", widths.StringWidth(before[start:])))
-	return "  " + before + shown(after) + "\n  " + caret.String() + "^"
-}
-
-// shown replaces control characters other than tab, which would move the cursor, by U+FFFD.
-func shown(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\t' && unicode.IsControl(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
+	return "  " + before + text.Visible(after) + "\n  " + caret.String() + "^"
 }
 
 // Detail is what to show a user for err: class, sentence and hint, and for an error with a place in a statement the
@@ -156,11 +147,17 @@ func Class(err error) string {
 	return ClassOther
 }
 
-// errorAt returns an error of class ClassParse at a byte offset of text.
-func errorAt(text string, offset int, hint, format string, args ...any) *ParseError {
-	e := &ParseError{Class: ClassParse, Msg: fmt.Sprintf(format, args...), Hint: hint}
-	e.place(text, offset)
-	return e
+// placed turns an error of a package below into a *ParseError with its place in text. It returns
+// other errors as they are.
+func placed(text string, err error) error {
+	e, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return err
+	}
+	class := [...]string{syntax.Malformed: ClassParse, syntax.BadValue: ClassParameter, syntax.NotFound: ClassNotFound}[e.Class]
+	p := &ParseError{Class: class, Msg: e.Msg, Hint: e.Hint, Err: e.Err}
+	p.place(text, e.Offset)
+	return p
 }
 
 // place sets where in text the error is. An offset at or past the end of a text that ends in blank lines is moved back

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/query/internal/predicate"
 )
 
 // result is a document that a selection found.
 type result struct {
 	id       string
-	distance int // -1 if no NEAR or NEAREST holds: it was found by another side of an OR
+	distance int // -1 if no NEAR or NEAREST holds: another side of an OR found it
 	scored   bool
 	score    float64
 	err      float64
@@ -22,52 +23,71 @@ type result struct {
 	time     time.Time // if the selection orders by it
 }
 
-// mostFirst is the largest LIMIT + OFFSET for which only about that many results are held while they are put in order.
+// candidate is a document while it is tested.
+type candidate struct {
+	predicate.Candidate
+	verdicts []verdict // by the number of the leaf
+}
+
+// verdict is the verdict of a leaf on a candidate.
+type verdict struct {
+	predicate.Verdict
+	known bool // the leaf has been tested
+}
+
+// mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
 const mostFirst = 1 << 16
+
+// Bytes that a statement holds for each result, and each id that it has seen, besides the id itself,
+// while a slice or map of them grows.
+const (
+	resultBytes = 2 * 96
+	seenBytes   = 64
+)
 
 // results yields what a selection finds, in its order, within OFFSET and LIMIT.
 func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
 	first := sel.first()
-	found := x.found(sel, p, p.asked(sel))
+	found := x.found(sel, p, p.options(sel))
 	if !p.streams {
 		found = x.sorted(sel, found, first)
 	}
 	return cutTo(sel.window, found)
 }
 
-// found yields what a selection finds, as the drivers find it.
-func (x *run) found(sel *selection, p plan, a asked) iter.Seq2[result, error] {
+// found yields what a selection finds, in the order of the drivers.
+func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
 		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-		tested := x.counting("test")
+		tested := x.Counting("test")
 		var seen map[string]struct{}
 		if len(p.drivers) > 1 {
 			seen = make(map[string]struct{})
 		}
 		for _, l := range p.drivers {
-			for f, err := range l.predicate.(driver).drive(x, a) {
+			for f, err := range l.Predicate.(predicate.Driver).List(x.Scope, o) {
 				if err == nil {
-					err = x.ctx.Err()
+					err = x.Ctx.Err()
 				}
 				if err == nil && seen != nil {
-					if _, ok := seen[f.id]; ok {
+					if _, ok := seen[f.ID]; ok {
 						continue
 					}
-					seen[f.id] = struct{}{}
-					err = x.hold(seenBytes + len(f.id))
+					seen[f.ID] = struct{}{}
+					err = x.Hold(seenBytes + len(f.ID))
 				}
 				if err != nil {
 					yield(result{}, err)
 					return
 				}
 				clear(c.verdicts)
-				c.id, c.entry, c.doc = f.id, f.entry, nil
-				c.verdicts[l.number] = f.verdict
-				if f.entry == nil { // those that are listed have been counted
+				c.Reset(&f)
+				c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
+				if f.Entry == nil { // List has counted the others
 					tested()
 				}
 				r, ok, err := x.judge(sel, c)
-				if errors.Is(err, errGone) {
+				if errors.Is(err, predicate.ErrGone) {
 					continue
 				}
 				if (ok || err != nil) && !yield(r, err) || err != nil {
@@ -78,39 +98,39 @@ func (x *run) found(sel *selection, p plan, a asked) iter.Seq2[result, error] {
 	}
 }
 
-// judge tests a candidate, and makes a result of it if it satisfies the expression.
+// judge tests a candidate, and returns its result if it satisfies the expression.
 func (x *run) judge(sel *selection, c *candidate) (result, bool, error) {
 	if ok, err := x.test(sel.expr, c); err != nil || !ok {
 		return result{}, false, err
 	}
-	r := result{id: c.id, distance: -1}
-	best := noMeasure
+	r := result{id: c.ID, distance: -1}
+	best := predicate.NoMeasure
 	for _, l := range sel.predicates {
-		m := l.measures()
-		if l.negated || m == noMeasure {
+		m := l.Measure()
+		if l.negated || m == predicate.NoMeasure {
 			continue
 		}
 		v, err := x.ask(l, c)
 		if err != nil {
 			return result{}, false, err
 		}
-		if !v.holds {
+		if !v.Holds {
 			continue
 		}
-		if m == distanceMeasure {
-			if r.distance < 0 || v.match.Distance < r.distance {
-				r.distance = v.match.Distance
+		if m == predicate.Distance {
+			if r.distance < 0 || v.Match.Distance < r.distance {
+				r.distance = v.Match.Distance
 			}
 			continue
 		}
-		// JACCARD goes before LEVENSHTEIN and COSINE; of equals the best score is shown.
-		if best == noMeasure || m < best || m == best && v.match.Score > r.score {
+		// A Score is shown rather than an ExactScore, and of the same kind the best one.
+		if best == predicate.NoMeasure || m < best || m == best && v.Match.Score > r.score {
 			best = m
-			r.scored, r.score, r.err, r.exact = true, v.match.Score, v.match.Error, v.match.Exact
+			r.scored, r.score, r.err, r.exact = true, v.Match.Score, v.Match.Error, v.Match.Exact
 		}
 	}
 	if sel.times {
-		e, err := c.getEntry(x)
+		e, err := c.ReadEntry(x.Scope)
 		if err != nil {
 			return result{}, false, err
 		}
@@ -139,25 +159,24 @@ func (x *run) test(n node, c *candidate) (bool, error) {
 	}
 	l := n.(*leaf)
 	v, err := x.ask(l, c)
-	return v.holds != l.negated, err
+	return v.Holds != l.negated, err
 }
 
-// ask returns the verdict of a predicate on a candidate, deciding it once.
+// ask returns the verdict of a leaf on a candidate. It tests each leaf once.
 func (x *run) ask(l *leaf, c *candidate) (*verdict, error) {
 	v := &c.verdicts[l.number]
 	if v.known {
 		return v, nil
 	}
-	decided, err := l.predicate.judge(x, c)
+	decided, err := l.Predicate.Test(x.Scope, &c.Candidate)
 	if err != nil {
 		return v, err
 	}
-	decided.known = true
-	*v = decided
+	v.known, v.Verdict = true, decided
 	return v, nil
 }
 
-// compare orders results. Those without a distance or score come last, whichever way the others go.
+// compare orders results. Those without a distance or score come last, in either direction.
 func (sel *selection) compare(a, b result) int {
 	for _, k := range sel.order {
 		c := 0
@@ -198,7 +217,7 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted yields found in the order of the selection, or only the first so many if that is not negative.
+// sorted yields found in the order of the selection: all, or the first if that is not negative.
 func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
 		if first == 0 {
@@ -211,7 +230,7 @@ func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) 
 		}
 		for r, err := range found {
 			if err == nil && !few {
-				err = x.hold(resultBytes + len(r.id))
+				err = x.Hold(resultBytes + len(r.id))
 			}
 			if err != nil {
 				yield(result{}, err)
@@ -219,7 +238,7 @@ func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) 
 			}
 			top.Add(r)
 		}
-		all, _, err := top.Sorted(x.ctx)
+		all, _, err := top.Sorted(x.Ctx)
 		if err != nil {
 			yield(result{}, err)
 			return
@@ -230,4 +249,64 @@ func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) 
 			}
 		}
 	}
+}
+
+// columns names the columns of a selection.
+func (sel *selection) columns() []string {
+	c := []string{"id"}
+	if sel.distance {
+		c = append(c, "distance")
+	}
+	if sel.score {
+		c = append(c, "score", "error", "exact")
+	}
+	return c
+}
+
+// selectRows yields the rows of a selection.
+func (x *run) selectRows(sel *selection, p plan) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for r, err := range x.results(sel, p) {
+			if err == nil {
+				err = x.Ctx.Err() // the rows may be known, but the reader has cancelled
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			row := Row{r.id}
+			switch {
+			case sel.distance && r.distance >= 0:
+				row = append(row, r.distance)
+			case sel.distance:
+				row = append(row, nil)
+			}
+			switch {
+			case sel.score && r.scored:
+				row = append(row, r.score, r.err, r.exact)
+			case sel.score:
+				row = append(row, nil, nil, nil)
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// countSelect counts what a selection finds, in no order and without holding it.
+func (x *run) countSelect(sel *selection) (n int64, err error) {
+	if l, alone := sel.expr.(*leaf); alone && !l.negated {
+		if c, ok := l.Predicate.(predicate.Counter); ok {
+			n, err = c.Count(x.Scope)
+			return sel.count(n), err
+		}
+	}
+	for _, err := range x.found(sel, x.planFor(sel), predicate.ListOptions{}) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return sel.count(n), nil
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
 )
 
 // explain runs EXPLAIN and EXPLAIN ANALYZE: the plan, a line a row; ANALYZE carries it out and adds what it took.
-func (x *run) explain(s *statement) error {
-	var sel *selectStmt
+func (x *run) explain(s *syntax.Statement) error {
+	var sel *syntax.Select
 	note := ""
 	switch {
 	case s.Select != nil:
@@ -20,7 +22,7 @@ func (x *run) explain(s *statement) error {
 	case s.Delete != nil && s.Delete.Where != nil && !s.Explain.Analyze:
 		sel, note = s.Delete.Where, "delete"
 	default:
-		return errorAt(x.p.text, s.Explain.Word.Pos.Offset, "such as EXPLAIN NEAR('a', 3)", "EXPLAIN goes with a query")
+		return syntax.Errorf(s.Explain.Word.Pos.Offset, "such as EXPLAIN NEAR('a', 3)", "EXPLAIN goes with a query")
 	}
 	bound, err := x.bindSelect(sel)
 	if err != nil {
@@ -65,8 +67,8 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		}
 	}
 	st := x.rows.stats
-	return fmt.Sprintf("actual: %s, %s, %s, %d matches before the tests, %s", plural(rows, "row", "rows"), plural(st.Probes, "probe", "probes"),
-		plural(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
+	return fmt.Sprintf("actual: %s, %s, %s, %d matches before the tests, %s", text.Plural(rows, "row", "rows"), text.Plural(st.Probes, "probe", "probes"),
+		text.Plural(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
 }
 
 // describe writes a plan, from what is done last to what is done first.
@@ -103,39 +105,7 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 		lines = append(lines, "union")
 	}
 	for _, l := range p.drivers {
-		lines = append(lines, l.predicate.(driver).explain(x)...)
+		lines = append(lines, l.Predicate.(predicate.Driver).Explain(x.Scope)...)
 	}
 	return lines
-}
-
-const matchesNothing = ": a text without words matches nothing"
-
-// finding is the line of EXPLAIN that names a driver.
-func finding(d driver) string { return "find " + d.String() }
-
-// allIDs is what EXPLAIN adds to the line of a driver that looks through all documents.
-func (x *run) allIDs() string { return fmt.Sprintf(": all ids, about %.0f", x.documents()) }
-
-// describeParts writes the plan of a driver, a line for each part of the database below that of the driver.
-func describeParts(head string, parts []engine.PartPlan, err error) []string {
-	lines := []string{head}
-	if err != nil {
-		return append(lines, "  "+err.Error())
-	}
-	for _, part := range parts {
-		lines = append(lines, "  "+describePart(part))
-	}
-	return lines
-}
-
-func describePart(p engine.PartPlan) string {
-	of := plural(p.Documents, "document", "documents")
-	switch p.Method {
-	case "scan":
-		return fmt.Sprintf("%s: scan %s", p.Part, of)
-	case "postings":
-		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, plural(p.Probes, "posting", "postings"), plural(p.Candidates, "candidate", "candidates"), of)
-	}
-	return fmt.Sprintf("%s: %s with radii %v, about %s of %s", p.Part, plural(p.Probes, "probe", "probes"), p.Radii,
-		plural(p.Candidates, "candidate", "candidates"), of)
 }

@@ -3,6 +3,8 @@ package query
 import (
 	"math"
 	"slices"
+
+	"github.com/simdb/simdb/query/internal/predicate"
 )
 
 // plan is how a selection is carried out: which drivers are asked (more than one: their union), and whether what they
@@ -12,23 +14,14 @@ type plan struct {
 	streams bool
 }
 
-// asked says how the documents of a driver are taken. The zero value is in any order, all.
-type asked struct {
-	ordered bool // in the driver's order
-	first   int  // if not 0, no more than so many, from the first on
-}
-
-// asked returns how a plan takes the documents of its drivers.
-func (p plan) asked(sel *selection) asked {
-	a := asked{ordered: p.streams}
+// options returns how a plan reads the documents of its drivers.
+func (p plan) options(sel *selection) predicate.ListOptions {
+	o := predicate.ListOptions{Ordered: p.streams}
 	if _, alone := sel.expr.(*leaf); alone && p.streams {
-		a.first = max(sel.first(), 0)
+		o.First = max(sel.first(), 0)
 	}
-	return a
+	return o
 }
-
-// Estimated nanoseconds of one range looked up in a permuted table.
-const probeCost = 100
 
 // planFor chooses the drivers of a selection, and sorts the terms of each AND so that cheap tests come first.
 func (x *run) planFor(sel *selection) plan {
@@ -43,20 +36,20 @@ func (x *run) planFor(sel *selection) plan {
 		if l.negated {
 			continue
 		}
-		switch l.measures() {
-		case distanceMeasure:
+		switch l.Measure() {
+		case predicate.Distance:
 			distances++
-		case scoreMeasure, exactMeasure:
+		case predicate.Score, predicate.ExactScore:
 			scores++
 		}
 	}
 	id := orderKey{by: "id"}
-	switch drivers[0].predicate.(driver).order() {
-	case byID:
+	switch drivers[0].Predicate.(predicate.Driver).Order() {
+	case predicate.ByID:
 		p.streams = slices.Equal(sel.order, []orderKey{id})
-	case byDistance:
+	case predicate.ByDistance:
 		p.streams = distances == 1 && slices.Equal(sel.order, []orderKey{{by: "distance"}, id})
-	case byScore:
+	case predicate.ByScore:
 		p.streams = scores == 1 && slices.Equal(sel.order, []orderKey{{by: "score", desc: true}, id})
 	}
 	return p
@@ -68,14 +61,14 @@ func (x *run) planFor(sel *selection) plan {
 func (x *run) choose(n node, free bool) ([]*leaf, float64) {
 	switch n := n.(type) {
 	case *leaf:
-		d, ok := n.predicate.(driver)
+		d, ok := n.Predicate.(predicate.Driver)
 		if !ok || n.negated {
 			return nil, math.Inf(1)
 		}
 		if free {
 			return []*leaf{n}, 0
 		}
-		return []*leaf{n}, d.cost(x)
+		return []*leaf{n}, d.Cost(x.Scope)
 	case orNode:
 		var all []*leaf
 		sum := 0.0
@@ -117,47 +110,16 @@ func sortTests(n node) {
 	for _, t := range terms {
 		sortTests(t)
 	}
-	slices.SortStableFunc(terms, func(a, b node) int { return testCost(a) - testCost(b) })
+	slices.SortStableFunc(terms, func(a, b node) int { return int(testCost(a) - testCost(b)) })
 }
 
 // testCost ranks what testing n on one document costs: that of the last term, as terms are sorted.
-func testCost(n node) int {
+func testCost(n node) predicate.TestCost {
 	switch n := n.(type) {
 	case andNode:
 		return testCost(n[len(n)-1])
 	case orNode:
 		return testCost(n[len(n)-1])
 	}
-	return n.(*leaf).testCost()
-}
-
-// nearCost estimates the cost of NEAR from the engine's own plan for it.
-func (x *run) nearCost(fp uint64, k int) float64 {
-	p, err := x.snap.PlanNear(fp, k)
-	if err != nil {
-		return 0 // the query itself will say why
-	}
-	sum := 0.0
-	for _, part := range p.Parts {
-		if part.Method == "scan" {
-			sum += float64(part.Documents)
-		} else {
-			sum += probeCost*float64(part.Probes) + float64(part.Candidates)
-		}
-	}
-	return sum
-}
-
-// documents is how many documents there are, roughly.
-func (x *run) documents() float64 {
-	if x.docs == nil {
-		sum := 0.0
-		if p, err := x.snap.PlanNear(0, 0); err == nil {
-			for _, part := range p.Parts {
-				sum += float64(part.Documents)
-			}
-		}
-		x.docs = &sum
-	}
-	return *x.docs
+	return n.(*leaf).TestCost()
 }

@@ -1,23 +1,24 @@
 package query
 
 import (
+	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
 )
 
 // get runs GET 'a'.
-func (x *run) get(s *getStmt) error {
-	id, err := x.values.str(s.ID, expectID)
+func (x *run) get(s *syntax.Get) error {
+	id, err := x.Values.String(s.ID, syntax.ExpectID)
 	if err != nil {
 		return err
 	}
-	d, err := x.snap.Get(x.ctx, id)
+	d, err := x.Snap.Get(x.Ctx, id)
 	if err != nil {
-		return x.lookupError(s.ID.Pos.Offset, id, err)
+		return predicate.LookupError(s.ID.Pos.Offset, id, err)
 	}
 	row := Row{d.ID, d.Text, nil, nil, d.Time}
 	if len(d.Fields) > 0 {
@@ -30,163 +31,47 @@ func (x *run) get(s *getStmt) error {
 	return nil
 }
 
-// measureColumns are the columns that tell how well two documents match by a criterion.
-func measureColumns(c engine.Criterion) []string {
-	if _, ok := c.Distance(); ok {
-		return []string{"distance"}
-	}
-	return []string{"score", "error", "exact"}
-}
-
-// appendMeasure appends the values of measureColumns.
-func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
-	if _, ok := c.Distance(); ok {
-		return append(row, m.Distance)
-	}
-	return append(row, m.Score, m.Error, m.Exact)
-}
-
-// bindPairs resolves PAIRS criterion.
-func (x *run) bindPairs(s *pairsStmt) (engine.Criterion, window, error) {
-	c, err := x.criterion(s.Criterion, verifyClause(s.Clauses))
-	if err != nil {
-		return c, window{}, err
-	}
-	w, err := x.bindWindow("PAIRS", s.Clauses)
-	return c, w, err
-}
-
-// pairs runs PAIRS criterion.
-func (x *run) pairs(s *pairsStmt) error {
-	c, w, err := x.bindPairs(s)
+// selectAll runs a query.
+func (x *run) selectAll(s *syntax.Select) error {
+	sel, err := x.bindSelect(s)
 	if err != nil {
 		return err
 	}
-	found := x.snap.Pairs(x.ctx, c, x.progress())
-	if n := w.first(); n >= 0 {
-		found = x.snap.PairsFirst(x.ctx, c, n, x.progress())
-	}
+	x.answer(sel.columns(), x.selectRows(sel, x.planFor(sel)))
 	x.rows.search = true
-	x.answer(append([]string{"a", "b"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
-		for p, err := range found {
-			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
-				return
-			}
-		}
-	}))
 	return nil
 }
 
-// countPairs returns what counts the rows of PAIRS.
-func (x *run) countPairs(s *pairsStmt) (func() (int64, error), error) {
-	c, w, err := x.bindPairs(s)
-	return func() (int64, error) {
-		n, err := x.snap.CountPairs(x.ctx, c, x.progress())
-		return w.count(n), err
-	}, err
-}
-
-// bindClusters resolves CLUSTERS criterion [MODE m].
-func (x *run) bindClusters(s *clustersStmt) (engine.Criterion, *engine.ClusterOptions, window, error) {
-	verify := s.Verify
-	if verify == nil {
-		verify = verifyClause(s.Clauses)
-	}
-	o := &engine.ClusterOptions{Progress: x.progress()}
-	c, err := x.criterion(s.Criterion, verify)
-	if err != nil {
-		return c, o, window{}, err
-	}
-	if s.Mode != nil {
-		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
-		case "star":
-		case "components":
-			o.Mode = engine.Components
-		default:
-			hint := suggest(mode, []string{"star", "components"})
-			if hint == "" {
-				hint = "it is star or components"
-			}
-			return c, o, window{}, errorAt(x.p.text, s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
+// count counts the rows of a query, or all documents.
+func (x *run) count(s *syntax.Count) error {
+	var err error
+	var counted func() (int64, error)
+	switch {
+	case s.Select != nil:
+		var sel *selection
+		if sel, err = x.bindSelect(s.Select); err == nil {
+			counted = func() (int64, error) { return x.countSelect(sel) }
 		}
+	case s.Pairs != nil:
+		counted, err = x.countPairs(s.Pairs)
+	case s.Clusters != nil:
+		counted, err = x.countClusters(s.Clusters)
+	default:
+		counted = func() (int64, error) { return x.Snap.Count(x.Ctx) }
 	}
-	w, err := x.bindWindow("CLUSTERS", s.Clauses)
-	return c, o, w, err
-}
-
-// clusters runs CLUSTERS criterion [MODE m].
-func (x *run) clusters(s *clustersStmt) error {
-	c, o, w, err := x.bindClusters(s)
 	if err != nil {
 		return err
 	}
-	x.rows.search = true
-	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
-		for m, err := range x.snap.Clusters(x.ctx, c, o) {
-			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
-				return
-			}
-		}
-	}))
+	x.answer([]string{"count"}, func(yield func(Row, error) bool) {
+		n, err := counted()
+		yield(Row{n}, err)
+	})
 	return nil
-}
-
-// countClusters returns what counts the clusters of CLUSTERS: those that have a row within LIMIT and OFFSET, if there are.
-func (x *run) countClusters(s *clustersStmt) (func() (int64, error), error) {
-	c, o, w, err := x.bindClusters(s)
-	return func() (n int64, err error) {
-		if w.limit < 0 && w.offset == 0 {
-			n, _, err = x.snap.CountClusters(x.ctx, c, o)
-			return n, err
-		}
-		last := 0
-		for m, err := range cutTo(w, x.snap.Clusters(x.ctx, c, o)) {
-			if err != nil {
-				return 0, err
-			}
-			if m.Cluster != last {
-				n, last = n+1, m.Cluster
-			}
-		}
-		return n, nil
-	}, err
-}
-
-// verifyClause returns the VERIFY among clauses, or nil.
-func verifyClause(list []*clause) *lexer.Token {
-	for _, e := range list {
-		if e.Verify != nil {
-			return e.Verify
-		}
-	}
-	return nil
-}
-
-// bindWindow returns the LIMIT and OFFSET of a statement. VERIFY is the criterion's; other clauses are refused.
-func (x *run) bindWindow(statement string, list []*clause) (window, error) {
-	for _, e := range list {
-		if e.Limit != nil || e.Offset != nil || e.Verify != nil {
-			continue
-		}
-		at, what := 0, ""
-		switch {
-		case e.Since != nil:
-			at, what = e.Since.Word.Pos.Offset, "SINCE"
-		default:
-			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
-		}
-		return window{}, errorAt(x.p.text, at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
-	}
-	c, err := x.bindClauses(list)
-	if err != nil {
-		return window{}, err
-	}
-	return c.window, nil
 }
 
 // stats runs STATS.
 func (x *run) stats() error {
-	s, err := x.db.Stats()
+	s, err := x.DB.Stats()
 	if err != nil {
 		return err
 	}
@@ -215,7 +100,7 @@ func statsRows(s engine.Stats) []Row {
 	}
 	for _, t := range s.Tables {
 		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, %.2f bytes/fingerprint",
-			plural(t.Documents, "document", "documents"), plural(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
+			text.Plural(t.Documents, "document", "documents"), text.Plural(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
 	}
 	for _, o := range s.Orphans {
 		rows = append(rows, Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
@@ -225,12 +110,12 @@ func statsRows(s engine.Stats) []Row {
 
 // check runs CHECK: one row for each problem, or the message that there is none.
 func (x *run) check() error {
-	r, err := x.db.Check(x.ctx, x.progress())
+	r, err := x.DB.Check(x.Ctx, x.Report)
 	if err != nil {
 		return err
 	}
 	if len(r.Problems) == 0 {
-		x.say("ok: %s, %s, %d bytes verified", plural(r.Tables, "table", "tables"), plural(r.Documents, "document", "documents"), r.Bytes)
+		x.say("ok: %s, %s, %d bytes verified", text.Plural(r.Tables, "table", "tables"), text.Plural(r.Documents, "document", "documents"), r.Bytes)
 		return nil
 	}
 	rows := make([]Row, len(r.Problems))
@@ -240,4 +125,12 @@ func (x *run) check() error {
 	x.rows.damage = true
 	x.answer([]string{"file", "section", "offset", "problem"}, fixed(rows...))
 	return nil
+}
+
+// problemRow is the row of a problem that CHECK found.
+func problemRow(err error) Row {
+	if e, ok := errors.AsType[*engine.CorruptionError](err); ok {
+		return Row{e.File, e.Section, e.Offset, e.Err.Error()}
+	}
+	return Row{nil, nil, nil, err.Error()}
 }

@@ -8,20 +8,30 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Every word that the lexer knows is one that the grammar or a binding uses, and the other way
-// round. A word before a parenthesis is a predicate of the table.
+// Every word that the lexer knows is used by the grammar or a binding, and the other way round. A
+// word before a parenthesis is a predicate of the table.
 func TestKeywords(t *testing.T) {
-	grammar := parser.String()
+	grammar := syntax.Rules()
+	var called []string // a word with a call, which has no literal in the grammar
+	for _, d := range predicate.Definitions {
+		if d.Bind != nil {
+			called = append(called, d.Word)
+		}
+	}
 	for _, w := range Keywords() {
 		// Names of columns and modes are checked by bind.
 		bound := slices.Contains(slices.Concat(orderNames, []string{"star", "components"}), strings.ToLower(w))
-		if keywords[w] == tokKeyword && w != "ID" && !bound && !strings.Contains(grammar, `"`+w+`"`) {
+		statement := slices.ContainsFunc(statementDefs, func(d statementDef) bool { return d.word == w && d.shape != syntax.Keyword })
+		if !bound && !statement && !slices.Contains(called, w) && !strings.Contains(grammar, `"`+w+`"`) {
 			t.Errorf("%s is in no rule", w)
 		}
-		if called := Check(w+"('a', 3)") == nil; called != slices.Contains(predicateWords, w) {
-			t.Errorf("%s(...) is a predicate: %v, but in the table: %v", w, called, !called)
+		if got, want := Check(w+"('a', 3)") == nil, slices.Contains(called, w); got != want {
+			t.Errorf("%s(...) is a predicate: %v, but in the table: %v", w, got, want)
 		}
 	}
 	for i, part := range strings.Split(grammar, `"`) {
@@ -44,50 +54,50 @@ func TestPredicateTable(t *testing.T) {
 		"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
 		"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",
 	}
-	for _, d := range predicateDefs {
-		if d.word == "" || d.topic.Syntax == "" || d.topic.Help == "" || len(d.docs) == 0 {
-			t.Errorf("%s: the row is not complete", d.word)
+	for _, d := range predicate.Definitions {
+		if d.Word == "" || d.Syntax == "" || d.Help == "" || len(d.Docs) == 0 {
+			t.Errorf("%s: the row is not complete", d.Word)
 		}
-		if d.bind == nil {
+		if d.Bind == nil {
 			continue
 		}
-		if !strings.HasPrefix(d.example, d.word+"('a', ") || !strings.Contains(d.topic.Syntax, d.word) {
-			t.Errorf("%s: example %q, help %q", d.word, d.example, d.topic.Syntax)
+		if !strings.HasPrefix(d.Example, d.Word+"('a', ") || !strings.Contains(d.Syntax, d.Word) {
+			t.Errorf("%s: example %q, help %q", d.Word, d.Example, d.Syntax)
 		}
-		if want := d.word + "(" + strings.Join(d.arguments, ", ") + ")"; d.docs[0].syntax != want {
-			t.Errorf("docs name it %q, its arguments make it %q", d.docs[0].syntax, want)
+		if want := d.Word + "(" + strings.Join(d.Arguments, ", ") + ")"; d.Docs[0].Syntax != want {
+			t.Errorf("docs name it %q, its arguments make it %q", d.Docs[0].Syntax, want)
 		}
-		text := d.example
-		if d.docs[0].last == "no" {
+		text := d.Example
+		if d.Docs[0].Last == "no" {
 			text = "ID LIKE '%' AND " + text
 		}
 		rows, err := Run(t.Context(), db, text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got := fmt.Sprint(append([]Row{}, read(t, rows)...)); got != answers[d.word] {
-			t.Errorf("%s: %s, want %s", text, got, answers[d.word])
+		if got := fmt.Sprint(append([]Row{}, read(t, rows)...)); got != answers[d.Word] {
+			t.Errorf("%s: %s, want %s", text, got, answers[d.Word])
 		}
-		p := bound(t, db, d.example)
-		if !strings.HasPrefix(p.String(), d.word+"(") {
-			t.Errorf("%s is bound as %s", d.example, p)
+		p := bound(t, db, d.Example)
+		if !strings.HasPrefix(p.String(), d.Word+"(") {
+			t.Errorf("%s is bound as %s", d.Example, p)
 		}
-		if finds, ok := p.(driver); ok != (d.docs[0].last == "yes") {
-			t.Errorf("%s finds documents: %v, its documentation says %s", d.word, ok, d.docs[0].last)
-		} else if ok && p.testCost() < testText && !strings.HasPrefix(finds.explain(testRun(t, db, d.example))[0], "find "+d.word) {
-			t.Errorf("%s is explained as %q", d.example, finds.explain(testRun(t, db, d.example)))
+		if finds, ok := p.(predicate.Driver); ok != (d.Docs[0].Last == "yes") {
+			t.Errorf("%s finds documents: %v, its documentation says %s", d.Word, ok, d.Docs[0].Last)
+		} else if ok && p.TestCost() < predicate.TestText && !strings.HasPrefix(finds.Explain(testRun(t, db, d.Example).Scope)[0], "find "+d.Word) {
+			t.Errorf("%s is explained as %q", d.Example, finds.Explain(testRun(t, db, d.Example).Scope))
 		}
-		if _, err := Run(t.Context(), db, d.word+"('a')"); err == nil || !strings.Contains(err.Error(), "as in "+d.example) {
-			t.Errorf("%s with one argument: %v", d.word, err)
+		if _, err := Run(t.Context(), db, d.Word+"('a')"); err == nil || !strings.Contains(err.Error(), "as in "+d.Example) {
+			t.Errorf("%s with one argument: %v", d.Word, err)
 		}
-		_, err = Run(t.Context(), db, "PAIRS "+d.word+" 1")
-		if refused := err != nil; refused != (d.criterion == nil) {
-			t.Errorf("PAIRS %s 1: %v", d.word, err)
+		_, err = Run(t.Context(), db, "PAIRS "+d.Word+" 1")
+		if refused := err != nil; refused != (d.Criterion == nil) {
+			t.Errorf("PAIRS %s 1: %v", d.Word, err)
 		}
 	}
 }
 
-// testRun is the running of a statement on a snapshot that lives as long as the test.
+// testRun is a running statement on a snapshot that lives as long as the test.
 func testRun(t *testing.T, db *engine.DB, text string) *run {
 	t.Helper()
 	snap, err := db.Snapshot()
@@ -95,26 +105,30 @@ func testRun(t *testing.T, db *engine.DB, text string) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { snap.Close() })
-	p, err := parse(text)
+	p, err := parseCached(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := newValues(p, nil)
+	v, err := value.New(p.Parsed, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run{ctx: t.Context(), db: db, snap: snap, p: p, values: v, rows: &Rows{}}
+	return &run{&predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, &Rows{}}
 }
 
 // bound returns the predicate that a text is.
-func bound(t *testing.T, db *engine.DB, text string) predicate {
+func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	t.Helper()
 	x := testRun(t, db, text)
-	n, err := x.bindOr(&selection{}, x.p.stmt.Select.Expr, false)
+	p, err := parseCached(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n.(*leaf).predicate
+	n, err := x.bindOr(&selection{}, p.Statement.Select.Expr, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.(*leaf).Predicate
 }
 
 // Each statement of the table starts with its word, is parsed as itself, and has what .help and
@@ -129,9 +143,9 @@ func TestStatementTable(t *testing.T) {
 		}
 		for _, example := range strings.Split(d.topic.Syntax, "  ") {
 			example = strings.NewReplacer(" [UNLESS JACCARD 0.8]", "", "[", "", "]", "", "star|", "").Replace(example)
-			p, err := parse(example)
+			p, err := parseCached(example)
 			if err != nil {
-				t.Errorf("%s", Detail(err))
+				t.Errorf("%s", Detail(placed(example, err)))
 				continue
 			}
 			if p.def.word != d.word || Writes(example) != d.writes {
@@ -171,20 +185,20 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	predicates, statements := "| predicate | holds for a document | finds |\n|---|---|---|\n", "| statement | does | columns, or message |\n|---|---|---|\n"
-	for _, d := range predicateDefs {
-		for _, r := range d.docs {
-			predicates += "| `" + r.syntax + "` | " + r.meaning + " | " + r.last + " |\n"
+	for _, d := range predicate.Definitions {
+		for _, r := range d.Docs {
+			predicates += "| `" + r.Syntax + "` | " + r.Meaning + " | " + r.Last + " |\n"
 		}
 	}
 	for _, d := range statementDefs {
 		for _, r := range d.docs {
-			syntax := "`" + r.syntax + "`"
-			if r.syntax == "" {
+			syntax := "`" + r.Syntax + "`"
+			if r.Syntax == "" {
 				syntax = "a query"
 			} else if strings.Count(syntax, "`")%2 == 1 {
 				syntax = strings.TrimSuffix(syntax, "`")
 			}
-			statements += strings.ReplaceAll("| "+syntax+" | "+r.meaning+" | "+r.last+" |\n", " |  |", " | |")
+			statements += strings.ReplaceAll("| "+syntax+" | "+r.Meaning+" | "+r.Last+" |\n", " |  |", " | |")
 		}
 	}
 	for _, table := range []string{predicates, statements} {
@@ -202,9 +216,9 @@ func TestDocumentation(t *testing.T) {
 			t.Errorf("%s\n%s", line, Detail(err))
 		}
 	}
-	for _, d := range predicateDefs {
-		for _, r := range d.docs {
-			for _, e := range strings.Split(r.syntax, "`, `") {
+	for _, d := range predicate.Definitions {
+		for _, r := range d.Docs {
+			for _, e := range strings.Split(r.Syntax, "`, `") {
 				checked++
 				e = strings.NewReplacer("what", "'a'", ", k)", ", 3)", ", n)", ", 3)", ", t)", ", 0.8)", "...", "'a'").Replace(e)
 				if err := Check(e); err != nil {

@@ -1,39 +1,31 @@
 package query
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/alecthomas/participle/v2/lexer"
-
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
 )
 
-// problemRow tells a problem that CHECK found.
-func problemRow(err error) Row {
-	if e, ok := errors.AsType[*engine.CorruptionError](err); ok {
-		return Row{e.File, e.Section, e.Offset, e.Err.Error()}
-	}
-	return Row{nil, nil, nil, err.Error()}
-}
-
 // why runs WHY 'a' 'b': how two documents compare by every measure.
-func (x *run) why(s *twoStmt) error {
+func (x *run) why(s *syntax.Two) error {
 	var docs [2]engine.Doc
-	for i, t := range []lexer.Token{s.A, s.B} {
-		id, err := x.values.str(t, expectID)
+	for i, t := range []syntax.Token{s.A, s.B} {
+		id, err := x.Values.String(t, syntax.ExpectID)
 		if err != nil {
 			return err
 		}
-		if docs[i], err = x.snap.Get(x.ctx, id); err != nil {
-			return x.lookupError(t.Pos.Offset, id, err)
+		if docs[i], err = x.Snap.Get(x.Ctx, id); err != nil {
+			return predicate.LookupError(t.Pos.Offset, id, err)
 		}
 	}
-	c, err := x.snap.Compare(x.ctx, docs[0].ID, docs[1].ID)
+	c, err := x.Snap.Compare(x.Ctx, docs[0].ID, docs[1].ID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +34,7 @@ func (x *run) why(s *twoStmt) error {
 	if docs[0].Text != "" && docs[1].Text != "" {
 		rows = append(rows, x.whyTexts(docs[0].Text, docs[1].Text)...)
 	}
-	if x.snap.IsAllowed(docs[0].ID, docs[1].ID) {
+	if x.Snap.IsAllowed(docs[0].ID, docs[1].ID) {
 		rows = append(rows, Row{"allowed", true})
 	}
 	x.answer([]string{"name", "value"}, fixed(rows...))
@@ -73,7 +65,7 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 		{"fingerprint b", *b.Fingerprint},
 		{"distance", c.Distance},
 		{"bits that differ", strings.Join(differ, " ")},
-		{fmt.Sprintf("bits that differ in the lead of each of %s", plural(len(leads), "table", "tables")), strings.Join(leads, " ")},
+		{fmt.Sprintf("bits that differ in the lead of each of %s", text.Plural(len(leads), "table", "tables")), strings.Join(leads, " ")},
 		{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")},
 	}
 }
@@ -81,18 +73,18 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 // whyShingles compares sets of shingles, by the sketches and in truth.
 func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	var rows []Row
-	if x.db.Params().Sketch > 0 {
+	if x.DB.Params().Sketch > 0 {
 		rows = append(rows, Row{"score", c.Score.Score}, Row{"error", c.Score.Error}, Row{"exact", c.Score.Exact})
 	}
 	if c.Verified {
 		rows = append(rows,
 			Row{"jaccard", c.Jaccard},
-			Row{fmt.Sprintf("common shingles of %d words", x.db.Params().Shingle), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
+			Row{fmt.Sprintf("common shingles of %d words", x.DB.Params().Shingle), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
 			Row{"shingles of a", c.ShinglesA},
 			Row{"shingles of b", c.ShinglesB},
 		)
 	}
-	if c.Verified || x.db.Params().Sketch > 0 {
+	if c.Verified || x.DB.Params().Sketch > 0 {
 		rows = append(rows, Row{"share of a in b", c.AInB}, Row{"share of b in a", c.BInA})
 	}
 	return rows
@@ -101,19 +93,19 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 // whyTexts compares texts by the measures that are exact, and shows where they differ.
 func (x *run) whyTexts(a, b string) []Row {
 	var rows []Row
-	if c, ok := cosine(a, 0)(x.ctx, b); ok {
+	if c, ok := text.Cosine(a, 0)(x.Ctx, b); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
 	const longest = 20000 // bytes: the edit distance takes the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
-		if l, ok := levenshtein(a, 0)(x.ctx, b); ok {
+		if l, ok := text.Levenshtein(a, 0)(x.Ctx, b); ok {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}
 	const diffed = 1 << 20 // bytes
 	if len(a) <= diffed && len(b) <= diffed {
-		for _, d := range differences(a, b) {
-			rows = append(rows, Row{d.name, d.text})
+		for _, d := range text.Differences(a, b) {
+			rows = append(rows, Row{d.Name, d.Text})
 		}
 	}
 	return rows

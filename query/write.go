@@ -1,32 +1,32 @@
 package query
 
 import (
-	"encoding/json"
 	"errors"
 
-	"github.com/alecthomas/participle/v2/lexer"
-
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
 )
 
 // put runs PUT {...} [UNLESS criterion [VERIFY]].
-func (x *run) put(s *putStmt) error {
-	doc, err := x.document(s.Doc)
+func (x *run) put(s *syntax.Put) error {
+	doc, err := x.Values.Document(s.Doc)
 	if err != nil {
 		return err
 	}
 	if s.Unless == nil {
-		if err := x.db.Put(x.ctx, doc); err != nil {
+		if err := x.DB.Put(x.Ctx, doc); err != nil {
 			return err
 		}
 		x.say("stored")
 		return nil
 	}
-	c, err := x.criterion(s.Unless, s.Verify)
+	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
 	if err != nil {
 		return err
 	}
-	m, stored, err := x.db.PutNovel(x.ctx, doc, c)
+	m, stored, err := x.DB.PutNovel(x.Ctx, doc, c)
 	if err != nil {
 		return err
 	}
@@ -42,46 +42,16 @@ func (x *run) put(s *putStmt) error {
 	return nil
 }
 
-// document returns the document that PUT stores: JSON, or a parameter with an engine.Doc or JSON.
-func (x *run) document(t lexer.Token) (engine.Doc, error) {
-	v, err := x.values.get(t)
-	if err != nil {
-		return engine.Doc{}, err
-	}
-	switch v := v.(type) {
-	case engine.Doc:
-		return v, nil
-	case string:
-		return x.decode(t, []byte(v))
-	case json.RawMessage:
-		return x.decode(t, v)
-	}
-	return engine.Doc{}, x.values.wrong(t, "a document")
-}
-
-// decode reads a document from JSON; an error in literal JSON gets its place in the statement.
-func (x *run) decode(t lexer.Token, raw []byte) (engine.Doc, error) {
-	doc, at, err := decodeDoc(raw)
-	if err == nil {
-		return doc, nil
-	}
-	offset := t.Pos.Offset
-	if t.Type == tokJSON {
-		offset += min(at, len(t.Value)-1)
-	}
-	return engine.Doc{}, errorAt(x.p.text, offset, "", "%v", err)
-}
-
 // delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing. What is
 // written while it searches stays: a document is deleted only if it is the one that the selection was decided on.
-func (x *run) delete(s *deleteStmt) error {
+func (x *run) delete(s *syntax.Delete) error {
 	if s.ID != nil {
-		id, err := x.values.str(*s.ID, expectID)
+		id, err := x.Values.String(*s.ID, syntax.ExpectID)
 		if err != nil {
 			return err
 		}
-		if err := x.db.Delete(x.ctx, id); err != nil {
-			return x.lookupError(s.ID.Pos.Offset, id, err)
+		if err := x.DB.Delete(x.Ctx, id); err != nil {
+			return predicate.LookupError(s.ID.Pos.Offset, id, err)
 		}
 		x.say("deleted")
 		return nil
@@ -95,36 +65,36 @@ func (x *run) delete(s *deleteStmt) error {
 		if err != nil {
 			return err
 		}
-		e, err := x.snap.Lookup(x.ctx, r.id)
+		e, err := x.Snap.Lookup(x.Ctx, r.id)
 		if err != nil {
 			return err
 		}
 		b.DeleteVersion(r.id, e.Seq)
 	}
-	if err := x.db.Apply(x.ctx, &b); err != nil {
+	if err := x.DB.Apply(x.Ctx, &b); err != nil {
 		return err
 	}
-	x.say("deleted %s", plural(b.Deleted(), "document", "documents"))
+	x.say("deleted %s", text.Plural(b.Deleted(), "document", "documents"))
 	return nil
 }
 
 // prune runs PRUNE OLDER 30d.
-func (x *run) prune(s *pruneStmt) error {
-	t, err := x.values.moment(s.Older, x.now)
+func (x *run) prune(s *syntax.Prune) error {
+	t, err := x.Values.Moment(s.Older, x.Now)
 	if err != nil {
 		return err
 	}
-	n, err := x.db.Prune(x.ctx, t)
+	n, err := x.DB.Prune(x.Ctx, t)
 	if err != nil {
 		return err
 	}
-	x.say("pruned %s", plural(n, "document", "documents"))
+	x.say("pruned %s", text.Plural(n, "document", "documents"))
 	return nil
 }
 
 // compact runs COMPACT.
 func (x *run) compact() error {
-	if err := x.db.Compact(x.ctx, x.progress()); err != nil {
+	if err := x.DB.Compact(x.Ctx, x.Report); err != nil {
 		return err
 	}
 	x.say("compacted")
@@ -133,7 +103,7 @@ func (x *run) compact() error {
 
 // flush runs FLUSH.
 func (x *run) flush() error {
-	if err := x.db.Flush(x.ctx); err != nil {
+	if err := x.DB.Flush(x.Ctx); err != nil {
 		return err
 	}
 	x.say("flushed")
@@ -141,10 +111,10 @@ func (x *run) flush() error {
 }
 
 // allow runs ALLOW 'a' 'b'.
-func (x *run) allow(s *twoStmt) error {
+func (x *run) allow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
-		err = x.db.Allow(x.ctx, pair)
+		err = x.DB.Allow(x.Ctx, pair)
 	}
 	if err != nil {
 		return err
@@ -154,15 +124,15 @@ func (x *run) allow(s *twoStmt) error {
 }
 
 // unallow runs UNALLOW 'a' 'b'.
-func (x *run) unallow(s *twoStmt) error {
+func (x *run) unallow(s *syntax.Two) error {
 	pair, err := x.idPair(s)
 	if err == nil {
-		err = x.db.Unallow(x.ctx, pair)
+		err = x.DB.Unallow(x.Ctx, pair)
 	}
 	if errors.Is(err, engine.ErrNotFound) {
-		e := errorAt(x.p.text, s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",
-			label(pair.A), label(pair.B))
-		e.Class, e.Err = ClassNotFound, engine.ErrNotFound
+		e := syntax.Errorf(s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",
+			text.Label(pair.A), text.Label(pair.B))
+		e.Class, e.Err = syntax.NotFound, engine.ErrNotFound
 		return e
 	}
 	if err != nil {
@@ -173,13 +143,13 @@ func (x *run) unallow(s *twoStmt) error {
 }
 
 // idPair returns the two ids of a statement.
-func (x *run) idPair(s *twoStmt) (p engine.IDPair, err error) {
-	if p.A, err = x.values.str(s.A, expectID); err != nil {
+func (x *run) idPair(s *syntax.Two) (p engine.IDPair, err error) {
+	if p.A, err = x.Values.String(s.A, syntax.ExpectID); err != nil {
 		return p, err
 	}
-	if p.B, err = x.values.str(s.B, expectID); err == nil && p.A == p.B {
-		e := errorAt(x.p.text, s.B.Pos.Offset, "", "%s twice: a pair is two documents", label(p.A))
-		e.Class = ClassParameter
+	if p.B, err = x.Values.String(s.B, syntax.ExpectID); err == nil && p.A == p.B {
+		e := syntax.Errorf(s.B.Pos.Offset, "", "%s twice: a pair is two documents", text.Label(p.A))
+		e.Class = syntax.BadValue
 		err = e
 	}
 	return p, err
@@ -188,7 +158,7 @@ func (x *run) idPair(s *twoStmt) (p engine.IDPair, err error) {
 // allowed runs ALLOWED.
 func (x *run) allowed() {
 	x.answer([]string{"a", "b"}, func(yield func(Row, error) bool) {
-		for p := range x.snap.Allowed() {
+		for p := range x.Snap.Allowed() {
 			if !yield(Row{p.A, p.B}, nil) {
 				return
 			}

@@ -45,16 +45,23 @@ func TestLayers(t *testing.T) {
 			t.Errorf("%s: only %v", pkg, deps)
 		}
 	}
-	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, module+"query").Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"query/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, imported := range strings.Fields(string(out)) {
-		// The exact measures count words, which the tokenizer defines for all; so fingerprints are written alike everywhere.
-		// Package ordered sorts, and knows of nothing.
-		allowed := []string{module + "engine", module + "internal/token", module + "internal/fptext", module + "internal/ordered"}
-		if strings.HasPrefix(imported, module) && !slices.Contains(allowed, imported) {
-			t.Errorf("query imports %s: of the engine it may use the public API alone", imported)
+	// Of the engine, query may use the public API alone. It shares with other packages how text is
+	// cut into words, how fingerprints are written, and how results are sorted.
+	allowed := []string{module + "engine", module + "internal/token", module + "internal/fptext", module + "internal/ordered"}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		for _, imported := range fields[1:] {
+			inside := strings.HasPrefix(imported, module+"query/internal/")
+			if strings.HasPrefix(imported, module) && !inside && !slices.Contains(allowed, imported) {
+				t.Errorf("%s imports %s", fields[0], imported)
+			}
+			if strings.HasPrefix(imported, "github.com/alecthomas/participle") && fields[0] != module+"query/internal/syntax" {
+				t.Errorf("%s imports %s: only package syntax may", fields[0], imported)
+			}
 		}
 	}
 }

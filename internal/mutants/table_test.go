@@ -378,18 +378,18 @@ var mutants = []mutant{
 		"sstable", "^TestNear",
 	},
 	{
-		"query/a predicate bound as another", "query/predicates.go",
-		"bindTexts(levenshtein)", "bindTexts(cosine)",
+		"query/a predicate bound as another", "query/internal/predicate/table.go",
+		"bindSimilar(text.Levenshtein)", "bindSimilar(text.Cosine)",
 		"query", "^TestPredicateTable$",
 	},
 	{
-		"query/a predicate in the grammar alone", "query/ast.go",
+		"query/a predicate in the grammar alone", "query/internal/syntax/grammar.go",
 		"@Predicate\"`\n\tArgs", "@( Predicate | 'LIKE' )\"`\n\tArgs",
 		"query", "^TestKeywords$",
 	},
 	{
 		"query/a statement that writes opened for reading", "query/statements.go",
-		`word: "FLUSH", shape: tokBare, writes: true,`, `word: "FLUSH", shape: tokBare,`,
+		`word: "FLUSH", shape: syntax.Bare, writes: true,`, `word: "FLUSH", shape: syntax.Bare,`,
 		"cmd/simdb", "^TestMayWrite$",
 	},
 	{
@@ -418,8 +418,8 @@ var mutants = []mutant{
 		"engine", "^TestMemory$",
 	},
 	{
-		"limits/rows held without bound", "query/window.go",
-		"x.held > x.db.Memory() {", "x.held < 0 {",
+		"limits/rows held without bound", "query/internal/predicate/scope.go",
+		"x.held > x.DB.Memory() {", "x.held < 0 {",
 		"query", "^TestHold$",
 	},
 	{
@@ -464,8 +464,8 @@ var mutants = []mutant{
 		"engine", "^TestCancelRows$",
 	},
 	{
-		"query/rows go on after the context", "query/run.go",
-		"err = x.ctx.Err() // the rows", "err = nil // the rows",
+		"query/rows go on after the context", "query/exec.go",
+		"err = x.Ctx.Err() // the rows", "err = nil // the rows",
 		"query", "^TestRowsStop$",
 	},
 	{

@@ -1,0 +1,40 @@
+package predicate
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+const matchesNothing = ": a text without words matches nothing"
+
+// finding is the line of EXPLAIN that names a driver.
+func finding(d Driver) string { return "find " + d.String() }
+
+// allIDs is what EXPLAIN adds to the line of a driver that reads the entries of all documents.
+func (x *Scope) allIDs() string { return fmt.Sprintf(": all ids, about %.0f", x.Documents()) }
+
+// explainParts describes the plan of a driver: head, then a line for each part of the database.
+func explainParts(head string, parts []engine.PartPlan, err error) []string {
+	lines := []string{head}
+	if err != nil {
+		return append(lines, "  "+err.Error())
+	}
+	for _, part := range parts {
+		lines = append(lines, "  "+explainPart(part))
+	}
+	return lines
+}
+
+func explainPart(p engine.PartPlan) string {
+	of := text.Plural(p.Documents, "document", "documents")
+	candidates := text.Plural(p.Candidates, "candidate", "candidates")
+	switch p.Method {
+	case "scan":
+		return fmt.Sprintf("%s: scan %s", p.Part, of)
+	case "postings":
+		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, text.Plural(p.Probes, "posting", "postings"), candidates, of)
+	}
+	return fmt.Sprintf("%s: %s with radii %v, about %s of %s", p.Part, text.Plural(p.Probes, "probe", "probes"), p.Radii, candidates, of)
+}

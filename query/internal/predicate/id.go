@@ -1,0 +1,157 @@
+package predicate
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+// BindID resolves ID = 'a', ID IN (...) and ID LIKE '...'. Negations such as != and NOT IN are left
+// to the caller: BindID returns the positive predicate.
+func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
+	if e.Like != nil {
+		return bindLike(x, e)
+	}
+	operands := e.In
+	if e.Value != nil {
+		operands = []*syntax.Operand{{Value: *e.Value}}
+	}
+	var ids []string
+	for _, o := range operands {
+		id, err := x.Values.String(o.Value, syntax.ExpectID)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return &idIn{ids: slices.Compact(ids)}, nil
+}
+
+func bindLike(x *Scope, e *syntax.IDTest) (Predicate, error) {
+	pattern, err := x.Values.String(*e.Like, "a pattern in quotes")
+	if err != nil {
+		return nil, err
+	}
+	escape := ""
+	if e.Escape != nil {
+		if escape, err = x.Values.String(*e.Escape, "one character in quotes"); err != nil {
+			return nil, err
+		}
+		if utf8.RuneCountInString(escape) != 1 {
+			return nil, x.Values.Wrong(*e.Escape, "one character in quotes")
+		}
+	}
+	p, ok := text.CompilePattern(pattern, escape)
+	if !ok {
+		return nil, syntax.Errorf(e.Like.Pos.Offset, "", "the pattern ends in its escape character")
+	}
+	return &idLike{p}, nil
+}
+
+// idIn is ID = 'a' and ID IN ('a', 'b').
+type idIn struct {
+	ids []string // sorted, each once
+}
+
+func (p *idIn) Test(_ *Scope, c *Candidate) (Verdict, error) {
+	_, ok := slices.BinarySearch(p.ids, c.ID)
+	return Verdict{Holds: ok}, nil
+}
+
+func (p *idIn) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		for _, id := range p.ids {
+			e, err := x.Snap.Lookup(x.Ctx, id)
+			if errors.Is(err, engine.ErrNotFound) {
+				continue
+			}
+			if !yield(Found{ID: id, Entry: &e}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *idIn) Cost(*Scope) float64     { return lookupCost * float64(len(p.ids)) }
+func (p *idIn) Explain(*Scope) []string { return []string{finding(p)} }
+func (p *idIn) TestCost() TestCost      { return TestID }
+func (p *idIn) Measure() Measure        { return NoMeasure }
+func (p *idIn) Order() Order            { return ByID }
+
+// String writes the predicate as the language does.
+func (p *idIn) String() string {
+	if len(p.ids) == 1 {
+		return "ID = " + text.Label(p.ids[0])
+	}
+	labels := make([]string, len(p.ids))
+	for i, id := range p.ids {
+		labels[i] = text.Label(id)
+	}
+	return "ID IN (" + strings.Join(labels, ", ") + ")"
+}
+
+// idLike is ID LIKE 'a%'.
+type idLike struct {
+	*text.Pattern
+}
+
+func (p *idLike) Test(_ *Scope, c *Candidate) (Verdict, error) {
+	return Verdict{Holds: p.Match(c.ID)}, nil
+}
+
+func (p *idLike) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
+	if p.Exact && p.Prefix != "" {
+		return (&idIn{ids: []string{p.Prefix}}).List(x, o)
+	}
+	return x.entries(o, p.Prefix, func(e *engine.Entry) bool { return p.Match(e.ID) })
+}
+
+func (p *idLike) Cost(x *Scope) float64 {
+	if p.Exact {
+		return lookupCost
+	}
+	return listCost*x.Documents() + 1
+}
+
+func (p *idLike) Explain(x *Scope) []string {
+	if p.Exact {
+		return []string{finding(p)}
+	}
+	return []string{finding(p) + x.allIDs()}
+}
+
+func (p *idLike) TestCost() TestCost { return TestID }
+func (p *idLike) Measure() Measure   { return NoMeasure }
+func (p *idLike) Order() Order       { return ByID }
+
+// String writes the predicate as the language does.
+func (p *idLike) String() string { return "ID LIKE " + text.Label(p.Source) }
+
+// entries yields the documents whose id starts with prefix and for which keep returns true, by id if
+// o asks for order.
+func (x *Scope) entries(o ListOptions, prefix string, keep func(*engine.Entry) bool) iter.Seq2[Found, error] {
+	list := x.Snap.EntriesUnordered
+	if o.Ordered {
+		list = x.Snap.Entries
+	}
+	return func(yield func(Found, error) bool) {
+		listed := x.Counting("list")
+		for e, err := range list(x.Ctx, prefix) {
+			if err != nil {
+				yield(Found{}, err)
+				return
+			}
+			listed()
+			if keep(&e) && !yield(Found{ID: e.ID, Entry: &e}, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package predicate
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+// jaccard is JACCARD(target, t), by sketches or, with VERIFY, by texts. As a driver it lists the
+// documents that the engine finds. As a test it compares the first manyScored documents one by one,
+// and then lists all documents for which it holds, once.
+type jaccard struct {
+	target target
+	by     engine.Criterion
+	empty  bool // the target has no words: it holds for no document
+
+	scorer *engine.Scorer
+	scored int // documents compared
+	all    map[string]engine.Match
+}
+
+// manyScored is how many documents are compared one by one. To compare that many costs about as much
+// as a search among some 100,000.
+const manyScored = 64
+
+func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
+	share, err := x.Values.Share(e.Args[1].Value)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.NeedSketches(e.Name); err != nil {
+		return nil, err
+	}
+	t, err := x.sketchTarget(e.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	p := &jaccard{target: t, by: engine.Jaccard(share)}
+	if t.self == "" || t.doc.Text != "" {
+		_, words := x.DB.Fingerprint(t.doc.Text)
+		p.empty = !words
+	}
+	return p, nil
+}
+
+func bindJaccardCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
+	if err := x.NeedSketches(e.Word); err != nil {
+		return engine.Criterion{}, err
+	}
+	t, err := x.Values.Share(e.Value)
+	if verify == nil || err != nil {
+		return engine.Jaccard(t), err
+	}
+	return engine.Jaccard(t).Verified(), x.NeedTexts(*verify)
+}
+
+// VerifyHint says what VERIFY is for.
+const VerifyHint = "it recomputes the scores of JACCARD on the texts"
+
+// sketchTarget resolves an argument of JACCARD: a document's id, whose sketch is stored, or a text.
+func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
+	v, err := x.Values.Get(a.Value)
+	if id, ok := v.(string); ok && err == nil && !a.Text {
+		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
+			return target{}, LookupError(a.Value.Pos.Offset, id, err)
+		}
+		return target{doc: engine.Doc{ID: id}, self: id, label: text.Label(id)}, nil
+	}
+	return x.textTarget("JACCARD", a)
+}
+
+// matches yields the documents for which it holds, best first.
+func (p *jaccard) matches(x *Scope) iter.Seq2[engine.Match, error] {
+	t, _ := p.by.Threshold()
+	switch {
+	case p.empty:
+		return none
+	case p.by.IsVerified():
+		return x.Snap.JaccardVerified(x.Ctx, p.target.doc, t)
+	}
+	return x.Snap.Jaccard(x.Ctx, p.target.doc, t)
+}
+
+func (p *jaccard) List(x *Scope, _ ListOptions) iter.Seq2[Found, error] {
+	return foundMatches(p.matches(x), "")
+}
+
+func (p *jaccard) Test(x *Scope, c *Candidate) (Verdict, error) {
+	if p.empty {
+		return Verdict{}, nil
+	}
+	if p.all == nil && p.scored >= manyScored {
+		if err := p.computeAll(x); err != nil {
+			return Verdict{}, err
+		}
+	}
+	if p.all != nil {
+		m, holds := p.all[c.ID]
+		return Verdict{Holds: holds, Match: m}, nil
+	}
+	if p.scorer == nil {
+		var err error
+		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
+			return Verdict{}, err
+		}
+	}
+	p.scored++
+	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
+	if errors.Is(err, engine.ErrNotFound) {
+		err = ErrGone
+	}
+	return Verdict{Holds: holds, Match: m}, err
+}
+
+// computeAll fills all.
+func (p *jaccard) computeAll(x *Scope) error {
+	p.all = make(map[string]engine.Match)
+	for m, err := range p.matches(x) {
+		if err != nil {
+			return err
+		}
+		if err := x.Hold(matchBytes + len(m.ID)); err != nil {
+			return err
+		}
+		p.all[m.ID] = m
+	}
+	return nil
+}
+
+func (p *jaccard) Cost(x *Scope) float64 {
+	if p.empty {
+		return 0
+	}
+	parts, err := x.Snap.PlanJaccard(p.target.doc, p.by)
+	if err != nil {
+		return 0 // the query itself will return the error
+	}
+	return jaccardPlanCost(parts)
+}
+
+func (p *jaccard) Explain(x *Scope) []string {
+	if p.empty {
+		return []string{finding(p) + matchesNothing}
+	}
+	parts, err := x.Snap.PlanJaccard(p.target.doc, p.by)
+	lines := explainParts(finding(p), parts, err)
+	if p.by.IsVerified() {
+		lines = append([]string{"compare texts"}, lines...)
+	}
+	return lines
+}
+
+func (p *jaccard) Count(x *Scope) (int64, error) {
+	if p.empty {
+		return 0, nil
+	}
+	return x.Snap.CountJaccard(x.Ctx, p.target.doc, p.by)
+}
+
+// Verify makes the predicate compare texts.
+func (p *jaccard) Verify() { p.by = p.by.Verified() }
+
+func (p *jaccard) TestCost() TestCost { return TestSet }
+func (p *jaccard) Measure() Measure   { return Score }
+func (p *jaccard) Order() Order       { return ByScore }
+
+// String writes the predicate as the language does.
+func (p *jaccard) String() string {
+	t, _ := p.by.Threshold()
+	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label, t)
+	if p.by.IsVerified() {
+		s += " VERIFY"
+	}
+	return s
+}

@@ -1,0 +1,151 @@
+package predicate
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Predicate is a condition on a document.
+type Predicate interface {
+	// Test decides for one document. It returns ErrGone if the document can no longer be read.
+	Test(x *Scope, c *Candidate) (Verdict, error)
+	// TestCost ranks what Test costs: the tests of an AND run from cheap to expensive.
+	TestCost() TestCost
+	// Measure says what its verdicts carry.
+	Measure() Measure
+	// String writes the predicate as the language does.
+	String() string
+}
+
+// Driver is a predicate that can list the documents for which it holds.
+type Driver interface {
+	Predicate
+	// List yields those documents.
+	List(x *Scope, o ListOptions) iter.Seq2[Found, error]
+	// Cost estimates what List costs in nanoseconds. It only has to rank drivers.
+	Cost(x *Scope) float64
+	// Order is the order in which List yields if it is asked for order.
+	Order() Order
+	// Explain describes how List finds the documents, a line per step.
+	Explain(x *Scope) []string
+}
+
+// Counter is a driver that can count its documents without listing them.
+type Counter interface {
+	Count(x *Scope) (int64, error)
+}
+
+// Verifier is a predicate whose scores VERIFY recomputes from the texts.
+type Verifier interface{ Verify() }
+
+// Verdict is the result of a test.
+type Verdict struct {
+	Holds bool
+	Match engine.Match // if it holds: Distance, or Score, Error and Exact
+}
+
+// Measure is what a predicate contributes to a row.
+type Measure int
+
+// The measures. Of several scores the first kind that holds is shown.
+const (
+	NoMeasure  Measure = iota
+	Distance           // Match.Distance
+	Score              // Match.Score, an estimate unless Match.Exact
+	ExactScore         // Match.Score, shown only if no predicate with a Score holds
+)
+
+// TestCost ranks what a test costs.
+type TestCost int
+
+// The costs of a test, in ascending order: what it must fetch for the document.
+const (
+	TestID    TestCost = iota // nothing
+	TestEntry                 // its entry
+	TestSet                   // nothing, after a set has been computed once
+	TestText                  // its text
+)
+
+// Order is an order of rows.
+type Order int
+
+// The orders of drivers.
+const (
+	AnyOrder   Order = iota
+	ByID             // by id
+	ByDistance       // by distance, then id
+	ByScore          // by score in descending order, then id
+)
+
+// ListOptions says how the documents of a driver are read. The zero value is all, in any order.
+type ListOptions struct {
+	Ordered bool // in the driver's Order
+	First   int  // if not 0, at most this many are read
+}
+
+// Found is a document that a driver lists.
+type Found struct {
+	ID    string
+	Entry *engine.Entry // if the driver has read it, else nil
+	Match engine.Match
+}
+
+// Candidate is a document that is tested. Its entry and its document are read on first use.
+type Candidate struct {
+	ID    string
+	Entry *engine.Entry // nil until read
+	doc   *engine.Doc
+}
+
+// Reset makes c the candidate of a document that a driver has listed.
+func (c *Candidate) Reset(f *Found) { c.ID, c.Entry, c.doc = f.ID, f.Entry, nil }
+
+// ErrGone says that a document that a driver listed can't be read: it has expired since.
+var ErrGone = errors.New("the document is gone")
+
+// ReadEntry returns the entry of the document.
+func (c *Candidate) ReadEntry(x *Scope) (*engine.Entry, error) {
+	if c.Entry == nil {
+		e, err := x.Snap.Lookup(x.Ctx, c.ID)
+		if errors.Is(err, engine.ErrNotFound) {
+			return nil, ErrGone
+		} else if err != nil {
+			return nil, err
+		}
+		c.Entry = &e
+	}
+	return c.Entry, nil
+}
+
+// ReadDoc returns the document.
+func (c *Candidate) ReadDoc(x *Scope) (*engine.Doc, error) {
+	if c.doc == nil {
+		d, err := x.Snap.Get(x.Ctx, c.ID)
+		if errors.Is(err, engine.ErrNotFound) {
+			return nil, ErrGone
+		} else if err != nil {
+			return nil, err
+		}
+		c.doc = &d
+	}
+	return c.doc, nil
+}
+
+// foundMatches yields matches as documents found, but not the document self.
+func foundMatches(matches iter.Seq2[engine.Match, error], self string) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		for m, err := range matches {
+			if err == nil && self != "" && m.ID == self {
+				continue
+			}
+			if !yield(Found{ID: m.ID, Match: m}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// none yields no match. It is what a text without words matches.
+func none(func(engine.Match, error) bool) {}

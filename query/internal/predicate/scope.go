@@ -1,0 +1,72 @@
+package predicate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/value"
+)
+
+// Scope is what the predicates of one running statement share. It must not be used concurrently.
+type Scope struct {
+	Ctx    context.Context
+	DB     *engine.DB
+	Snap   *engine.Snapshot      // the state that the statement reads
+	Values *value.Values         // of its literals and parameters
+	Now    time.Time             // when it began
+	Report func(engine.Progress) // may be nil
+
+	held      int64    // bytes that the statement holds; see Hold
+	documents *float64 // the result of Documents
+}
+
+// Hold notes that the statement holds bytes more of what it has found. It returns an ErrTooLarge if
+// that exceeds the memory that the database allows.
+func (x *Scope) Hold(bytes int) error {
+	x.held += int64(bytes)
+	if x.held > x.DB.Memory() {
+		return fmt.Errorf("what the statement has found does not fit into the memory that it may hold: use LIMIT or COUNT, "+
+			"or allow more (--memory, Options.Memory): %w", engine.ErrTooLarge)
+	}
+	return nil
+}
+
+// matchBytes is about how much a match in a map takes besides its id, while the map grows.
+const matchBytes = 160
+
+// reportEvery is after how many documents progress is reported.
+const reportEvery = 1 << 10
+
+// Counting returns a function that counts the documents of a stage and reports progress. The caller
+// calls it once per document.
+func (x *Scope) Counting(stage string) func() {
+	n := int64(0)
+	return func() {
+		if n++; x.Report != nil && n%reportEvery == 0 {
+			x.Report(engine.Progress{Stage: stage, Done: n, Unit: "documents"})
+		}
+	}
+}
+
+// NeedSketches returns an error at word if the database has no sketches.
+func (x *Scope) NeedSketches(word syntax.Token) error {
+	if x.DB.Params().Sketch > 0 {
+		return nil
+	}
+	e := x.Values.Errorf(word.Pos.Offset, "use NEAR", "%s needs a database with sketches, and this one has none", word.Value)
+	e.Err = engine.ErrNoSketches
+	return e
+}
+
+// NeedTexts returns an error at word if the database keeps no texts.
+func (x *Scope) NeedTexts(word syntax.Token) error {
+	if x.DB.Params().Text {
+		return nil
+	}
+	e := x.Values.Errorf(word.Pos.Offset, "", "%s needs the texts of documents, and this database keeps none", word.Value)
+	e.Err = engine.ErrParams
+	return e
+}

@@ -1,0 +1,41 @@
+package predicate
+
+import (
+	"iter"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
+
+// BindSince resolves SINCE 2d.
+func BindSince(x *Scope, e *syntax.Since) (Predicate, error) {
+	t, err := x.Values.Moment(e.Value, x.Now)
+	return &since{t}, err
+}
+
+// since is SINCE 2d: stored at that time or later.
+type since struct {
+	time time.Time
+}
+
+func (p *since) Test(x *Scope, c *Candidate) (Verdict, error) {
+	e, err := c.ReadEntry(x)
+	if err != nil {
+		return Verdict{}, err
+	}
+	return Verdict{Holds: !e.Time.Before(p.time)}, nil
+}
+
+func (p *since) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
+	return x.entries(o, "", func(e *engine.Entry) bool { return !e.Time.Before(p.time) })
+}
+
+func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
+func (p *since) Explain(x *Scope) []string { return []string{finding(p) + x.allIDs()} }
+func (p *since) TestCost() TestCost        { return TestEntry }
+func (p *since) Measure() Measure          { return NoMeasure }
+func (p *since) Order() Order              { return ByID }
+
+// String writes the predicate as the language does.
+func (p *since) String() string { return "SINCE '" + p.time.UTC().Format(time.RFC3339Nano) + "'" }

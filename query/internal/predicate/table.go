@@ -1,0 +1,149 @@
+package predicate
+
+import (
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+// Definition is a row of the table of predicates.
+type Definition struct {
+	Word string // that it starts with
+
+	// Syntax and Help are what .help shows, and Words the other keywords of the predicate.
+	Syntax, Help string
+	Words        []string
+	// Docs are its rows in docs/query.md.
+	Docs []DocsRow
+
+	// Bind resolves a call, whose number of arguments is right and of which only the first may be a
+	// TEXT. It is nil where the grammar has a rule for the predicate; so are Arguments and Example.
+	Bind      func(x *Scope, e *syntax.Call) (Predicate, error)
+	Arguments []string // as docs/query.md names them; the first is what to compare with
+	Example   string   // a call with the arguments 'a' and a number
+	Measure   Measure  // of the bound predicate
+
+	// Criterion resolves Word and a value after PAIRS, CLUSTERS and UNLESS, decided on the texts if
+	// verify is not nil. It is nil where the predicate can't stand there.
+	Criterion func(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error)
+}
+
+// DocsRow is a row of a table in docs/query.md.
+type DocsRow struct{ Syntax, Meaning, Last string }
+
+// Definitions is the table of predicates.
+var Definitions = []Definition{
+	{
+		Word:   "NEAR",
+		Syntax: "NEAR('a', 3)  NEAR(0xff, 3)  NEAR(TEXT '...', 3)",
+		Help:   "documents whose fingerprint differs in at most 3 of 64 bits",
+		Words:  []string{"TEXT"},
+		Docs: []DocsRow{{"NEAR(what, k)",
+			"whose fingerprint differs from that of *what* in at most k bits, k in 0..64", "yes"}},
+		Bind: bindNear, Arguments: []string{"what", "k"}, Example: "NEAR('a', 3)", Measure: Distance,
+		Criterion: bindNearCriterion,
+	},
+	{
+		Word:   "NEAREST",
+		Syntax: "NEAREST('a', 10)",
+		Help:   "the 10 documents with the nearest fingerprints",
+		Docs: []DocsRow{{"NEAREST(what, n)",
+			"that is one of the n nearest to *what*; of equally near ones those with smaller ids", "yes"}},
+		Bind: bindNearest, Arguments: []string{"what", "n"}, Example: "NEAREST('a', 10)", Measure: Distance,
+	},
+	{
+		Word:   "JACCARD",
+		Syntax: "JACCARD('a', 0.8) [VERIFY]",
+		Help:   "documents that share 80% of their shingles; VERIFY: by the texts",
+		Words:  []string{"VERIFY"},
+		Docs: []DocsRow{{"JACCARD(what, t)",
+			"that shares at least the share t of the shingles of *what* and itself, by the sketches; with VERIFY by the texts", "yes"}},
+		Bind: bindJaccard, Arguments: []string{"what", "t"}, Example: "JACCARD('a', 0.8)", Measure: Score,
+		Criterion: bindJaccardCriterion,
+	},
+	{
+		Word:   "LEVENSHTEIN",
+		Syntax: "NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)",
+		Help:   "candidates whose text takes few edits to become that of a",
+		Docs: []DocsRow{{"LEVENSHTEIN(what, t)",
+			"whose text is at least that similar: 1 - edits / runes of the longer text", "no"}},
+		Bind: bindSimilar(text.Levenshtein), Arguments: []string{"what", "t"}, Example: "LEVENSHTEIN('a', 0.9)", Measure: ExactScore,
+	},
+	{
+		Word:   "COSINE",
+		Syntax: "NEAR('a', 10) AND COSINE('a', 0.9)",
+		Help:   "candidates whose text has similar counts of words",
+		Docs: []DocsRow{{"COSINE(what, t)",
+			"the cosine of whose word counts with those of *what* is at least t", "no"}},
+		Bind: bindSimilar(text.Cosine), Arguments: []string{"what", "t"}, Example: "COSINE('a', 0.9)", Measure: ExactScore,
+	},
+	{
+		Word:   "ID",
+		Syntax: "ID LIKE 'x%'  ID = 'a'  ID IN ('a', 'b')",
+		Help:   "documents by id; % is any text, _ one character",
+		Words:  []string{"LIKE", "ESCAPE", "IN"},
+		Docs: []DocsRow{
+			{"ID = 'a'`, `ID IN ('a', 'b')", "with that id", "yes"},
+			{"ID != 'a'`, `ID NOT IN (...)", "with another", "no"},
+			{"ID LIKE 'x%'", "whose whole id matches: `%` is any text, `_` one character; letters as they are", "yes"},
+			{"ID LIKE '10!%' ESCAPE '!'", "the same, where the escape character makes the next one stand for itself", "yes"},
+		},
+	},
+	{
+		Word:   "SINCE",
+		Syntax: "SINCE 2d  SINCE '2026-01-02'",
+		Help:   "documents stored since then",
+		Docs:   []DocsRow{{"SINCE 2d`, `SINCE '2026-01-02'", "stored then or later", "yes"}},
+	},
+}
+
+// lookUp returns the row of a word that the grammar takes for a predicate written as a call.
+func lookUp(word string) *Definition {
+	for i := range Definitions {
+		if d := &Definitions[i]; d.Word == word {
+			return d
+		}
+	}
+	panic("a predicate that is not in the table: " + word)
+}
+
+// Measuring returns the words of the predicates whose measure is in lo..hi, as "A, B and C".
+func Measuring(lo, hi Measure) string {
+	var words []string
+	for _, d := range Definitions {
+		if d.Bind != nil && lo <= d.Measure && d.Measure <= hi {
+			words = append(words, d.Word)
+		}
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// BindCall resolves a predicate written as a call.
+func BindCall(x *Scope, e *syntax.Call) (Predicate, error) {
+	d := lookUp(e.Name.Value)
+	if len(e.Args) != len(d.Arguments) {
+		at := e.Name.Pos.Offset
+		if len(e.Args) > len(d.Arguments) {
+			at = e.Args[len(d.Arguments)].Value.Pos.Offset
+		}
+		return nil, syntax.Errorf(at, "as in "+d.Example, "%s takes %d arguments, not %d", d.Word, len(d.Arguments), len(e.Args))
+	}
+	for _, a := range e.Args[1:] {
+		if a.Text {
+			return nil, x.Values.Wrong(a.Value, syntax.ExpectNumber)
+		}
+	}
+	return d.Bind(x, e)
+}
+
+// BindCriterion resolves NEAR k or JACCARD t, decided on the texts if verify is not nil.
+func BindCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
+	d := lookUp(e.Word.Value)
+	if d.Criterion == nil {
+		return engine.Criterion{}, syntax.Errorf(e.Word.Pos.Offset, "expected "+syntax.ExpectCriterion, "unexpected %q", d.Word)
+	}
+	return d.Criterion(x, e, verify)
+}

@@ -1,0 +1,112 @@
+package predicate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
+)
+
+// target is what a predicate compares documents with.
+type target struct {
+	fingerprint    uint64
+	hasFingerprint bool   // false: a text without words, which matches nothing
+	self           string // the id, if it was given as an id: a document is not its own match
+	doc            engine.Doc
+	label          string // as the language writes it
+}
+
+const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
+
+// fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a text.
+func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
+	v, err := x.Values.Get(a.Value)
+	if err != nil {
+		return target{}, err
+	}
+	if s, ok := v.(string); ok && a.Text {
+		v = value.Text(s)
+	}
+	switch v := v.(type) {
+	case uint64:
+		if !a.Text {
+			return target{fingerprint: v, hasFingerprint: true, label: fmt.Sprintf("0x%016x", v)}, nil
+		}
+	case value.Number:
+		if fp, err := x.fingerprintNumber(a, v); err != nil || !a.Text {
+			return target{fingerprint: fp, hasFingerprint: true, label: fmt.Sprintf("0x%016x", fp)}, err
+		}
+	case value.Text:
+		fp, ok := x.DB.Fingerprint(string(v))
+		return target{fingerprint: fp, hasFingerprint: ok, label: "TEXT " + text.Label(string(v))}, nil
+	case string:
+		e, err := x.Snap.Lookup(x.Ctx, v)
+		if err != nil {
+			return target{}, LookupError(a.Value.Pos.Offset, v, err)
+		}
+		return target{fingerprint: e.Fingerprint, hasFingerprint: e.HasFingerprint, self: v, label: text.Label(v)}, nil
+	}
+	if a.Text {
+		return target{}, x.Values.Wrong(a.Value, "a text in quotes")
+	}
+	return target{}, x.Values.Wrong(a.Value, expectFingerprint)
+}
+
+// fingerprintNumber returns the fingerprint that a number is. A literal follows the rule of package
+// fptext, and the value of a parameter is decimal.
+func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (uint64, error) {
+	notation := fptext.Auto
+	if a.Value.Type != syntax.Number {
+		notation = fptext.Decimal
+	}
+	fp, _, err := fptext.Parse(v, notation)
+	if err != nil && strings.Trim(string(v), "0123456789") == "" {
+		return 0, x.Values.Errorf(a.Value.Pos.Offset, "", "%v", err)
+	} else if err != nil {
+		return 0, x.Values.Wrong(a.Value, expectFingerprint)
+	}
+	return fp, nil
+}
+
+// textTarget resolves an argument of a measure that compares texts: a document's id, or a text.
+func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
+	v, err := x.Values.Get(a.Value)
+	if err != nil {
+		return target{}, err
+	}
+	if s, ok := v.(string); ok && a.Text {
+		v = value.Text(s)
+	}
+	switch v := v.(type) {
+	case value.Text:
+		return target{doc: engine.Doc{Text: string(v)}, label: "TEXT " + text.Label(string(v))}, nil
+	case string:
+		d, err := x.Snap.Get(x.Ctx, v)
+		if err != nil {
+			return target{}, LookupError(a.Value.Pos.Offset, v, err)
+		}
+		return target{doc: d, self: v, label: text.Label(v)}, nil
+	case engine.Doc:
+		return target{doc: v, self: v.ID, label: text.Label(v.ID)}, nil
+	}
+	e := syntax.Errorf(a.Value.Pos.Offset, "give a document id in quotes, or TEXT '...'", "%s compares texts", name)
+	return target{}, e
+}
+
+// LookupError returns the error of a lookup of id, which stands at an offset of the statement.
+func LookupError(offset int, id string, err error) error {
+	if !errors.Is(err, engine.ErrNotFound) {
+		return err
+	}
+	e := syntax.Errorf(offset, "", "there is no document %s", text.Label(id))
+	e.Class, e.Err = syntax.NotFound, err
+	if _, notation, err := fptext.Parse(id, fptext.Auto); err == nil && notation == fptext.Hex {
+		e.Hint = "for a fingerprint write " + id + " without quotes"
+	}
+	return e
+}

@@ -1,0 +1,185 @@
+package syntax
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+)
+
+// checkWords finds unknown words where a statement or a predicate must stand: at the start, and
+// before a parenthesis. These are the most common mistakes, and a check before the grammar can
+// suggest the word that was meant.
+func (l *Language) checkWords(tokens []Token) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	first := tokens[0]
+	if first.EOF() || first.Value == ";" {
+		return Errorf(first.Pos.Offset, "such as NEAR('a', 3)", "a statement is missing")
+	}
+	for i, t := range tokens {
+		called := i+1 < len(tokens) && tokens[i+1].Value == "("
+		if t.Type != Ident || i > 0 && !called {
+			continue
+		}
+		if called {
+			return Errorf(t.Pos.Offset, Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
+		}
+		hint := Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
+		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
+			hint = h
+		}
+		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
+	}
+	return nil
+}
+
+// fromOtherLanguages says what to write instead of the words that users of SQL try first.
+var fromOtherLanguages = map[string]string{
+	"SELECT": "write the predicate alone, such as NEAR('a', 3) LIMIT 10",
+	"INSERT": `write PUT {"id": "a", "text": "..."}`,
+	"UPDATE": "PUT replaces the document of the same id",
+	"UPSERT": "PUT replaces the document of the same id",
+	"VACUUM": "write COMPACT",
+	"EXIT":   "write .quit",
+	"QUIT":   "write .quit",
+	"HELP":   "write .help",
+	"SHOW":   "write STATS",
+	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
+}
+
+// syntaxError turns an error of participle into one of ours.
+func (l *Language) syntaxError(text string, tokens []Token, err error) error {
+	var perr participle.Error
+	if !errors.As(err, &perr) {
+		return Errorf(0, "", "%v", err)
+	}
+	offset := perr.Position().Offset
+	at := 0
+	for at < len(tokens)-1 && tokens[at].Pos.Offset < offset {
+		at++
+	}
+	expected := ""
+	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && (tokens[next].EOF() || tokens[next].Value == ")") {
+		at = next // participle reports the comma
+	} else {
+		expected = l.expectation(tokens[:at], perr.Message())
+	}
+	found := tokens[at]
+	var before Token
+	if at > 0 {
+		before = tokens[at-1]
+	}
+	if before.Value == "," {
+		expected = cmp.Or(expected, expectedAfter[","])
+	}
+	if found.EOF() {
+		if expected == "" {
+			return Errorf(len(text), "", "the statement ends too early")
+		}
+		return Errorf(len(text), "", "the statement ends where %s should follow", expected)
+	}
+	what := "unexpected " + Quote(found)
+	if before.Value == ";" {
+		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
+	}
+	hint := ""
+	if expected != "" {
+		hint = "expected " + expected
+	}
+	switch {
+	case found.Type == Ident:
+		if h := Suggest(found.Value, l.Keywords()); h != "" {
+			hint = h
+		} else if before.Value == "(" || before.Value == "," {
+			hint = "document ids are written in quotes: '" + found.Value + "'"
+		}
+	case at == 0:
+	case slices.Contains(l.statements, found.Value), found.Pos.Line > before.Pos.Line && isKeyword(found):
+		hint = "a statement ends with ;"
+	}
+	return Errorf(found.Pos.Offset, hint, "%s", what)
+}
+
+// What error messages expect.
+const (
+	ExpectPredicate = "a predicate such as NEAR('a', 3)"
+	ExpectID        = "a document id in quotes"
+	ExpectTwoIDs    = "two document ids in quotes"
+	ExpectCriterion = "NEAR and a number of bits, or JACCARD and a share"
+	ExpectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
+	ExpectNumber    = "a number"
+)
+
+// expectedAfter says what follows a token other than the word of a statement, whose Expects says it.
+var expectedAfter = map[string]string{
+	"ANALYZE": "a statement",
+	"AND":     ExpectPredicate,
+	"OR":      ExpectPredicate,
+	"NOT":     ExpectPredicate,
+	"WHERE":   ExpectPredicate,
+	"UNLESS":  ExpectCriterion,
+	"ID":      "=, LIKE or IN",
+	"LIKE":    "a pattern in quotes",
+	"ESCAPE":  "a character in quotes",
+	"=":       ExpectID,
+	"!=":      ExpectID,
+	"<>":      ExpectID,
+	"SINCE":   ExpectSince,
+	"OLDER":   ExpectSince,
+	"LIMIT":   ExpectNumber,
+	"OFFSET":  ExpectNumber,
+	"ORDER":   "BY",
+	"BY":      "id, distance, score or time",
+	"MODE":    "star or components",
+	"TEXT":    "a text in quotes",
+	",":       "a value",
+}
+
+// expectedIn finds what participle's message expects, and plainLiteral a single literal in that.
+// Version 2 of participle keeps the expected node in a field that is not exported, so its text is
+// the only source; TestExpectation fails if a new version words it differently.
+var (
+	expectedIn   = regexp.MustCompile(`\(expected (.*)\)$`)
+	plainLiteral = regexp.MustCompile(`^"([^" ]+)"$`)
+)
+
+// expectation says in words what should follow the tokens before an unexpected one, or "". message
+// is participle's, which names a rule of the grammar; only a single literal is of use to a user.
+func (l *Language) expectation(before []Token, message string) string {
+	if m := expectedIn.FindStringSubmatch(message); m != nil {
+		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
+			return m[1]
+		}
+	}
+	if len(before) == 0 {
+		return "a statement"
+	}
+	last := before[len(before)-1]
+	var first Token // of the two tokens before
+	if len(before) > 1 {
+		first = before[len(before)-2]
+	}
+	word := first.Value
+	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
+	case last.Type == Predicate && !criterion:
+		return `"("`
+	case last.Type == Predicate:
+		return ExpectNumber
+	case first.Type == TwoIDs:
+		return "a second document id in quotes"
+	case word == "ID" && last.Value == "NOT":
+		return "LIKE or IN"
+	case last.Value != "(":
+		return cmp.Or(l.expects[last.Value], expectedAfter[last.Value])
+	case word == "IN":
+		return ExpectID
+	case first.Type == Predicate:
+		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
+	}
+	return ExpectPredicate
+}

@@ -1,0 +1,37 @@
+package syntax
+
+import (
+	"strings"
+	"testing"
+)
+
+// The text of participle's errors is read for the literal that it expects. A version of participle
+// that vocabulary its errors otherwise fails here.
+func TestExpectation(t *testing.T) {
+	for text, want := range map[string]string{
+		"PRUNE 30d":                       `unexpected "30d", expected OLDER`,
+		"NEAR('a', 3":                     `the statement ends where ")" should follow`,
+		"NEAR 'a'":                        `unexpected 'a', expected "("`,
+		"ID IN 'a'":                       `unexpected 'a'`,
+		"NEAR('a', 3) ORDER distance":     `unexpected "distance", expected BY`,
+		"NEAR('a', 3) AND":                "the statement ends where a predicate such as NEAR('a', 3) should follow",
+		"NEAR('a',)":                      `unexpected ")", expected a value`,
+		"GET":                             "the statement ends where a document id in quotes should follow",
+		"GET 'a' GET 'b'":                 `unexpected "GET", a statement ends with ;`,
+		"GET 'a'; 'b'":                    `unexpected 'b' after the end of the statement, run them one by one`,
+		"WHY 'a'":                         "the statement ends where a second document id in quotes should follow",
+		"NEER('a', 3)":                    `unknown predicate "NEER", did you mean NEAR?`,
+		"COUNTT":                          `unknown statement "COUNTT", did you mean COUNT?`,
+		"SELECT *":                        `unknown statement "SELECT", write the predicate alone, such as NEAR('a', 3) LIMIT 10`,
+		"NEAR(doc, 3)":                    `unexpected "doc", document ids are written in quotes: 'doc'`,
+		strings.Repeat("(", 201) + "1":    "parentheses nest deeper than 200",
+		"NEAR('a', 3) LIMIT '" + "x'":     `unexpected 'x', expected a number`,
+		"ID NOT 'a'":                      `unexpected 'a', expected LIKE or IN`,
+		"NEAR('a', 3) AND ID LIKE ESCAPE": `unexpected "ESCAPE", expected a pattern in quotes`,
+	} {
+		_, err := vocabulary.Parse(text)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package syntax
+
+// The syntax tree. The tag of each field is the rule of the grammar that fills it, as participle
+// reads it.
+
+// Statement is one statement. Exactly one of the pointers from Put on is set.
+type Statement struct {
+	Explain  *Explain  `parser:"@@?"`
+	Count    *Count    `parser:"( @@"`
+	Put      *Put      `parser:"| @@"`
+	Get      *Get      `parser:"| @@"`
+	Delete   *Delete   `parser:"| @@"`
+	Pairs    *Pairs    `parser:"| @@"`
+	Clusters *Clusters `parser:"| @@"`
+	Prune    *Prune    `parser:"| @@"`
+	Two      *Two      `parser:"| @@"`
+	Bare     *Token    `parser:"| @Bare"`
+	Select   *Select   `parser:"| @@ ) ';'*"`
+}
+
+// queryStatement is a statement that is a query.
+type queryStatement struct {
+	Select *Select `parser:"@@ ';'*"`
+}
+
+// Explain is EXPLAIN [ANALYZE].
+type Explain struct {
+	Word    Token `parser:"@'EXPLAIN'"`
+	Analyze bool  `parser:"@'ANALYZE'?"`
+}
+
+// Count is COUNT [select | PAIRS ... | CLUSTERS ...]; alone it counts all documents.
+type Count struct {
+	Word     Token     `parser:"@'COUNT'"`
+	Pairs    *Pairs    `parser:"( @@"`
+	Clusters *Clusters `parser:"| @@"`
+	Select   *Select   `parser:"| @@ )?"`
+}
+
+// Put is PUT {...} [UNLESS criterion [VERIFY]].
+type Put struct {
+	Word   Token      `parser:"@'PUT'"`
+	Doc    Token      `parser:"@( JSON | Param | Named )"`
+	Unless *Criterion `parser:"( 'UNLESS' @@"`
+	Verify *Token     `parser:"  @'VERIFY'? )?"`
+}
+
+// Get is GET 'a'.
+type Get struct {
+	Word Token `parser:"@'GET'"`
+	ID   Token `parser:"@( String | Param | Named )"`
+}
+
+// Delete is DELETE 'a', or DELETE WHERE select.
+type Delete struct {
+	Word  Token   `parser:"@'DELETE'"`
+	Where *Select `parser:"( 'WHERE' @@"`
+	ID    *Token  `parser:"| @( String | Param | Named ) )"`
+}
+
+// Pairs is PAIRS criterion [LIMIT n] [OFFSET n] [VERIFY].
+type Pairs struct {
+	Word      Token      `parser:"@'PAIRS'"`
+	Criterion *Criterion `parser:"@@"`
+	Clauses   []*Clause  `parser:"@@*"`
+}
+
+// Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY].
+type Clusters struct {
+	Word      Token      `parser:"@'CLUSTERS'"`
+	Criterion *Criterion `parser:"@@"`
+	Verify    *Token     `parser:"@'VERIFY'?"`
+	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
+	Clauses   []*Clause  `parser:"@@*"`
+}
+
+// Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.
+type Criterion struct {
+	Word  Token `parser:"@Predicate"`
+	Value Token `parser:"@( Number | Percent | Param | Named )"`
+}
+
+// Two is WHY 'a' 'b', or another statement with two ids.
+type Two struct {
+	Word Token `parser:"@TwoIDs"`
+	A    Token `parser:"@( String | Param | Named )"`
+	B    Token `parser:"','? @( String | Param | Named )"`
+}
+
+// Prune is PRUNE OLDER 30d.
+type Prune struct {
+	Word  Token `parser:"@'PRUNE'"`
+	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
+}
+
+// Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY in any order.
+type Select struct {
+	Expr    *Or       `parser:"@@"`
+	Clauses []*Clause `parser:"@@*"`
+}
+
+// Or is terms joined by OR.
+type Or struct {
+	Terms []*And `parser:"@@ ( 'OR' @@ )*"`
+}
+
+// And is terms joined by AND.
+type And struct {
+	Terms []*Not `parser:"@@ ( 'AND' @@ )*"`
+}
+
+// Not is a primary after any number of NOTs.
+type Not struct {
+	Not  []*NotWord `parser:"@@*"`
+	Term *Primary   `parser:"@@"`
+}
+
+// NotWord is one NOT. (participle keeps only the last of a list of bare tokens.)
+type NotWord struct {
+	Word Token `parser:"@'NOT'"`
+}
+
+// Operand is an element of the list of ID IN (...).
+type Operand struct {
+	Value Token `parser:"@( String | Param | Named )"`
+}
+
+// Primary is a predicate or an expression in parentheses.
+type Primary struct {
+	Call  *Call   `parser:"( @@"`
+	Paren *Or     `parser:"| '(' @@ ')'"`
+	ID    *IDTest `parser:"| @@"`
+	Since *Since  `parser:"| @@ )"`
+}
+
+// IDTest compares the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE '\'].
+type IDTest struct {
+	Word   Token      `parser:"@'ID'"`
+	Op     *Token     `parser:"( @( '=' | '!=' | '<>' )"`
+	Value  *Token     `parser:"  @( String | Param | Named )"`
+	Not    bool       `parser:"| @'NOT'?"`
+	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+}
+
+// Since is SINCE 2d, or SINCE '2026-01-02'.
+type Since struct {
+	Word  Token `parser:"@'SINCE'"`
+	Value Token `parser:"@( Duration | String | Number | Param | Named )"`
+}
+
+// Call is a predicate written as a call, such as NEAR('a', 3).
+type Call struct {
+	Name Token       `parser:"@Predicate"`
+	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
+}
+
+// Argument is a value. Text says that TEXT precedes it: the value is a text, not an id.
+type Argument struct {
+	Text  bool  `parser:"@'TEXT'?"`
+	Value Token `parser:"@( String | Hex | Number | Percent | Duration | Param | Named )"`
+}
+
+// Clause is a clause of a Select, of PAIRS or of CLUSTERS. Exactly one field is set.
+type Clause struct {
+	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
+	Since  *Since       `parser:"| @@"`
+	Order  []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
+	Offset *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
+	Verify *Token       `parser:"| @'VERIFY'"`
+}
+
+// OrderTerm is one key of ORDER BY.
+type OrderTerm struct {
+	Key  Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
+	Desc *Token `parser:"( @'DESC' | 'ASC' )?"`
+}
+
+// FirstToken returns the token that an expression starts with.
+func FirstToken(e *Or) Token {
+	first := e.Terms[0].Terms[0]
+	if len(first.Not) > 0 {
+		return first.Not[0].Word
+	}
+	switch t := first.Term; {
+	case t.Paren != nil:
+		return FirstToken(t.Paren)
+	case t.ID != nil:
+		return t.ID.Word
+	case t.Since != nil:
+		return t.Since.Word
+	default:
+		return t.Call.Name
+	}
+}

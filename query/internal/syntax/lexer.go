@@ -1,0 +1,279 @@
+package syntax
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// maxNesting is how deep parentheses may nest: the parser recurses once per level.
+const maxNesting = 200
+
+// scanner cuts the text of one or more statements into tokens.
+type scanner struct {
+	text string
+	at   int
+	pos  lexer.Position // of text[at]
+}
+
+// lex returns the tokens of text with an EOF token at the end. On an error it returns the tokens
+// before the error as well.
+func (l *Language) lex(text string) ([]Token, error) {
+	s := &scanner{text: text, pos: lexer.Position{Line: 1, Column: 1}}
+	var tokens []Token
+	depth := 0
+	for {
+		s.skipBlank()
+		start, pos := s.at, s.pos
+		if start == len(text) {
+			return append(tokens, lexer.EOFToken(pos)), nil
+		}
+		kind, err := s.scan()
+		if err != nil {
+			return tokens, err
+		}
+		value := text[start:s.at]
+		switch value {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if depth > maxNesting {
+			return tokens, Errorf(start, "", "parentheses nest deeper than %d", maxNesting)
+		}
+		if kind == Ident {
+			if upper := strings.ToUpper(value); l.kinds[upper] != 0 {
+				kind, value = l.kinds[upper], upper
+			}
+		}
+		tokens = append(tokens, Token{Type: kind, Value: value, Pos: pos})
+		s.pos.Advance(text[start:s.at])
+	}
+}
+
+// skipBlank skips white space and comments. It stops at a comment that has no end.
+func (s *scanner) skipBlank() {
+	start := s.at
+	for s.at < len(s.text) {
+		r, n := utf8.DecodeRuneInString(s.text[s.at:])
+		switch {
+		case unicode.IsSpace(r) || r == '\ufeff':
+			s.at += n
+		case strings.HasPrefix(s.text[s.at:], "--"):
+			if i := strings.IndexByte(s.text[s.at:], '\n'); i >= 0 {
+				s.at += i + 1
+			} else {
+				s.at = len(s.text)
+			}
+		case strings.HasPrefix(s.text[s.at:], "/*") && strings.Contains(s.text[s.at+2:], "*/"):
+			s.at += 2 + strings.Index(s.text[s.at+2:], "*/") + 2
+		default:
+			s.pos.Advance(s.text[start:s.at])
+			return
+		}
+	}
+	s.pos.Advance(s.text[start:s.at])
+}
+
+// scan moves past the token at s.at and returns its kind.
+func (s *scanner) scan() (Kind, error) {
+	start := s.at
+	rest := s.text[start:]
+	r, n := utf8.DecodeRuneInString(rest)
+	switch {
+	case r == '\'':
+		return String, s.scanString()
+	case r == '{':
+		return JSON, s.scanJSON()
+	case r == '$':
+		s.at++
+		s.while(isWord)
+		if s.at == start+1 {
+			return 0, Errorf(start, "as in $name", "a parameter needs a name after $")
+		}
+		return Named, nil
+	case r == '?':
+		s.at++
+		return Param, nil
+	case r >= '0' && r <= '9', r == '-' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9',
+		r == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
+		return s.scanNumber()
+	case unicode.IsDigit(r):
+		return 0, Errorf(start, asciiDigits, "unexpected %q", r)
+	case isWord(r):
+		s.while(isWord)
+		if isHexWord(s.text[start:s.at]) {
+			return Hex, nil
+		}
+		return Ident, nil
+	case strings.HasPrefix(rest, "/*"):
+		return 0, Errorf(start, "it ends with */", "the comment that starts here has no end")
+	case strings.ContainsRune("(),=;", r):
+		s.at++
+		return Punct, nil
+	case strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "<>"):
+		s.at += 2
+		return Punct, nil
+	case r == '"' || r == '`' || r == '‘' || r == '’' || r == '“' || r == '”':
+		return 0, Errorf(start, "as in 'it''s'", "strings are written in single quotes")
+	case r == utf8.RuneError && n == 1:
+		return 0, Errorf(start, "", "the text is not valid UTF-8")
+	}
+	return 0, Errorf(start, "", "unexpected %q", r)
+}
+
+func (s *scanner) while(f func(rune) bool) {
+	for s.at < len(s.text) {
+		r, n := utf8.DecodeRuneInString(s.text[s.at:])
+		if !f(r) || r == utf8.RuneError && n == 1 {
+			return
+		}
+		s.at += n
+	}
+}
+
+func isWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// asciiDigits is the hint for digits of other scripts.
+const asciiDigits = "numbers are written with the digits 0 to 9"
+
+// scanString moves past a string; two quotes within stands for one quote.
+func (s *scanner) scanString() error {
+	for i := s.at + 1; ; i++ {
+		j := strings.IndexByte(s.text[i:], '\'')
+		if j < 0 {
+			return Errorf(s.at, "a quote within is written twice, as in 'it''s'", "the string that starts here has no end")
+		}
+		if i += j + 1; i == len(s.text) || s.text[i] != '\'' {
+			s.at = i
+			return nil
+		}
+	}
+}
+
+// scanJSON moves past a JSON object. It only matches brackets: decoding checks the rest.
+func (s *scanner) scanJSON() error {
+	var j jsonState
+	for i := s.at; i < len(s.text); i++ {
+		if j.next(s.text[i]) {
+			s.at = i + 1
+			return nil
+		}
+	}
+	return Errorf(s.at, "", "the JSON object that starts here has no end")
+}
+
+// jsonState follows brackets and strings through JSON text.
+type jsonState struct {
+	depth            int
+	quoted, escaping bool
+}
+
+// next takes one byte and reports whether it closes the outermost bracket.
+func (j *jsonState) next(c byte) bool {
+	switch {
+	case j.escaping:
+		j.escaping = false
+	case j.quoted:
+		j.escaping = c == '\\'
+		j.quoted = c != '"'
+	case c == '"':
+		j.quoted = true
+	case c == '{' || c == '[':
+		j.depth++
+	case c == '}' || c == ']':
+		j.depth--
+		return j.depth <= 0
+	}
+	return false
+}
+
+// scanNumber moves past a number of any kind. It takes all letters, digits and points that follow,
+// and the whole must be a number.
+func (s *scanner) scanNumber() (Kind, error) {
+	start := s.at
+	if s.text[s.at] == '-' {
+		s.at++
+	}
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		exponent := (c == '+' || c == '-') && (s.text[s.at-1]|0x20) == 'e' && !strings.HasPrefix(s.text[start:], "0x")
+		if r, _ := utf8.DecodeRuneInString(s.text[s.at:]); c != '.' && !exponent && !isWord(r) || r == utf8.RuneError {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(s.text[s.at:])
+		s.at += n
+	}
+	word := s.text[start:s.at]
+	kind := numberKind(word)
+	if kind == Number && strings.HasPrefix(s.text[s.at:], "%") {
+		s.at++
+		kind = Percent
+	}
+	if kind == 0 {
+		if i := strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(word[i:])
+			return 0, Errorf(start+i, asciiDigits, "unexpected %q", r)
+		}
+		return 0, Errorf(start, "numbers are written 3, 0.8, 80%, 0xff, and durations 2d, 48h or 30m", "%q is not a number", word)
+	}
+	return kind, nil
+}
+
+// numberKind returns the kind of token that the word is, 0 if none.
+func numberKind(word string) Kind {
+	if hex, ok := cutHex(word); ok {
+		if hex == "" || strings.Trim(hex, "0123456789abcdefABCDEF") != "" {
+			return 0
+		}
+		return Hex // of any length, so that its value can say that it is too long
+	}
+	if isHexWord(word) {
+		return Hex
+	}
+	if isDecimal(word) {
+		return Number
+	}
+	if _, ok := ParseDuration(word); ok {
+		return Duration
+	}
+	return 0
+}
+
+// isHexWord reports whether word is a fingerprint of 16 hexadecimal digits. A word of 16 decimal
+// digits is a Number, as its meaning depends on its place: NEAR takes it as a fingerprint, LIMIT as
+// a number.
+func isHexWord(word string) bool {
+	_, notation, err := fptext.Parse(word, fptext.Auto)
+	return err == nil && notation == fptext.Hex && !isDigits(word)
+}
+
+func cutHex(word string) (digits string, ok bool) {
+	if strings.HasPrefix(word, "0x") || strings.HasPrefix(word, "0X") {
+		return word[2:], true
+	}
+	return "", false
+}
+
+// isDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one side of the point.
+func isDecimal(word string) bool {
+	word = strings.TrimPrefix(word, "-")
+	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if hasExponent {
+		exponent = strings.TrimLeft(exponent, "+-")
+		if exponent == "" || len(exponent) > 3 || !isDigits(exponent) {
+			return false
+		}
+	}
+	return whole+fraction != "" && isDigits(whole+fraction)
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

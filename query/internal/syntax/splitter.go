@@ -1,0 +1,124 @@
+package syntax
+
+import "strings"
+
+// Piece is a statement cut from a longer text.
+type Piece struct {
+	Text string // without the semicolon
+	Line int    // the line of the whole text on which Text starts, from 1
+}
+
+// Splitter cuts text that arrives in chunks into statements, at the semicolons that end them: not
+// those within strings, comments and JSON. It looks at every byte once.
+type Splitter struct {
+	buf     []byte // text that Next has not returned
+	scanned int    // bytes of buf that the state has seen
+	line    int    // line ends before buf
+	opened  int    // where the open block comment began
+	state   splitState
+	json    jsonState
+}
+
+type splitState int
+
+const (
+	inCode splitState = iota
+	inString
+	inComment      // to the end of the line
+	inBlockComment // to its closing mark
+	inJSON
+)
+
+// Write adds text.
+func (s *Splitter) Write(text string) { s.buf = append(s.buf, text...) }
+
+// Next returns the next complete statement, or false if more text is needed. It skips empty
+// statements.
+func (s *Splitter) Next() (Piece, bool) {
+	for ; s.scanned < len(s.buf); s.scanned++ {
+		c := s.buf[s.scanned]
+		switch s.state {
+		case inString:
+			if c == '\'' {
+				s.state = inCode
+			}
+		case inComment:
+			if c == '\n' {
+				s.state = inCode
+			}
+		case inBlockComment:
+			if c == '/' && s.buf[s.scanned-1] == '*' && s.scanned > s.opened+2 {
+				s.state = inCode
+			}
+		case inJSON:
+			if s.json.next(c) {
+				s.state = inCode
+			}
+		case inCode:
+			switch c {
+			case '\'':
+				s.state = inString
+			case '{':
+				s.state, s.json = inJSON, jsonState{depth: 1}
+			case '-':
+				if s.scanned > 0 && s.buf[s.scanned-1] == '-' {
+					s.state = inComment
+				}
+			case '*':
+				if s.scanned > 0 && s.buf[s.scanned-1] == '/' {
+					s.state, s.opened = inBlockComment, s.scanned-1
+				}
+			case ';':
+				if p, ok := s.cut(s.scanned, s.scanned+1); ok {
+					return p, true
+				}
+				s.scanned = -1 // cut dropped everything before
+			}
+		}
+	}
+	return Piece{}, false
+}
+
+// Pending reports whether there is text after the last complete statement, other than white space
+// and comments.
+func (s *Splitter) Pending() bool { return !blank(string(s.buf)) }
+
+// Rest returns the last statement of the text, which no semicolon ended, or false if there is none.
+func (s *Splitter) Rest() (Piece, bool) {
+	p, ok := s.cut(len(s.buf), len(s.buf))
+	s.Reset()
+	return p, ok
+}
+
+// Reset drops the text that Next has not returned.
+func (s *Splitter) Reset() {
+	s.line += strings.Count(string(s.buf), "\n")
+	s.buf, s.scanned, s.state = nil, 0, inCode
+}
+
+// cut takes buf[:end] as a statement and drops buf[:next].
+func (s *Splitter) cut(end, next int) (Piece, bool) {
+	text := string(s.buf[:end])
+	line := 1 + s.line
+	s.line += strings.Count(string(s.buf[:next]), "\n")
+	s.buf, s.scanned = s.buf[next:], 0
+	if blank(text) {
+		return Piece{}, false
+	}
+	// Drop leading blank lines, so that Line is that of the statement.
+	for {
+		first, rest, more := strings.Cut(text, "\n")
+		if !more || !blank(first) {
+			return Piece{Text: text, Line: line}, true
+		}
+		text = rest
+		line++
+	}
+}
+
+// blank reports whether text holds nothing but white space and comments.
+func blank(text string) bool {
+	s := scanner{text: text}
+	s.skipBlank()
+	return s.at == len(text)
+}

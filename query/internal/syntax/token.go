@@ -1,0 +1,52 @@
+package syntax
+
+import (
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Token is a token of a statement: Type is its Kind, Value its text, and Pos where it starts. A
+// keyword's Value is in capitals, however it was written. Strings and JSON keep their quotes and
+// braces in Value, so no data ever equals a keyword.
+type Token = lexer.Token
+
+// Kind is the kind of a token.
+type Kind = lexer.TokenType
+
+// The kinds of tokens.
+const (
+	Keyword   Kind = iota + 1 // AND, GET, ...: a word with a rule in the grammar
+	Predicate                 // NEAR, ...: a word that starts a predicate written as a call
+	Bare                      // STATS, ...: a word that is a whole statement
+	TwoIDs                    // WHY, ...: a word that starts a statement, followed by two ids
+	Ident                     // a word that is not a keyword
+	String                    // 'it''s'
+	Hex                       // 0x9f3c5a0011223344, 9f3c5a0011223344
+	Number                    // 3, 0.8, -1
+	Percent                   // 80%
+	Duration                  // 2d, 1h30m
+	JSON                      // {...}
+	Param                     // ?
+	Named                     // $name
+	Punct                     // ( ) , = ; != <>
+)
+
+// isKeyword reports whether a token is a word of the language.
+func isKeyword(t Token) bool {
+	return t.Type == Keyword || t.Type == Predicate || t.Type == Bare || t.Type == TwoIDs
+}
+
+// Quote returns how a message names a token.
+func Quote(t Token) string {
+	switch t.Type {
+	case JSON:
+		return "JSON object"
+	case String:
+		if utf8.RuneCountInString(t.Value) > 40 {
+			return "string"
+		}
+		return t.Value
+	}
+	return `"` + t.Value + `"`
+}

@@ -1,0 +1,36 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Plural writes a count with its noun: "1 row", "3 rows".
+func Plural[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, one)
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Visible replaces control characters other than tab, which would move the cursor, by U+FFFD.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// Label quotes an id or a text as the language does, on one line and cut to a length that fits a
+// message.
+func Label(s string) string {
+	const longest = 60
+	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
+		s = string(r[:longest]) + "…"
+	}
+	return "'" + strings.ReplaceAll(Visible(strings.ReplaceAll(s, "\t", " ")), "'", "''") + "'"
+}

@@ -1,0 +1,157 @@
+package text
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// slowDistance is the textbook's edit distance.
+func slowDistance(a, b []rune) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
+	}
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := range a {
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d[i+1][j+1] = min(d[i][j]+cost, d[i][j+1]+1, d[i+1][j]+1)
+		}
+	}
+	return d[len(a)][len(b)]
+}
+
+func randomText(rng *rand.Rand, alphabet string, longest int) string {
+	runes := []rune(alphabet)
+	out := make([]rune, rng.IntN(longest+1))
+	for i := range out {
+		out[i] = runes[rng.IntN(len(runes))]
+	}
+	return string(out)
+}
+
+func TestLevenshtein(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		a, b := randomText(rng, "abé", 14), randomText(rng, "abé", 14)
+		if rng.IntN(2) == 0 { // a near copy
+			r := []rune(a)
+			for range rng.IntN(3) {
+				if i := rng.IntN(len(r) + 1); i < len(r) {
+					r[i] = 'x'
+				}
+			}
+			b = string(r)
+		}
+		threshold := float64(1+rng.IntN(20)) / 20
+		longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+		got, ok := Levenshtein(a, threshold)(context.Background(), b)
+		if longer == 0 {
+			if ok {
+				t.Fatal("two empty texts are similar")
+			}
+			continue
+		}
+		want := 1 - float64(slowDistance([]rune(a), []rune(b)))/float64(longer)
+		if wantOK := want >= threshold-1e-9; ok != wantOK || ok && math.Abs(got-want) > 1e-12 {
+			t.Fatalf("%q, %q, t = %g: got %g, %v, want %g, %v", a, b, threshold, got, ok, want, wantOK)
+		}
+	}
+}
+
+func TestLevenshteinCancels(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a, b := strings.Repeat("a", 200000), strings.Repeat("b", 200000)
+	started := time.Now()
+	if _, ok := Levenshtein(a, 0.01)(ctx, b); ok || time.Since(started) > 5*time.Second {
+		t.Errorf("%v, after %v", ok, time.Since(started))
+	}
+}
+
+func TestCosine(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want float64
+	}{
+		{"the cat", "The  CAT!", 1},
+		{"a b", "c d", 0},
+		{"a b", "a c", 0.5},
+		{"a a b", "a b b", 0.8},
+		{"", "a", 0},
+		{"...", "...", 0},
+	} {
+		got, ok := Cosine(tc.a, 1e-9)(context.Background(), tc.b)
+		if math.Abs(got-tc.want) > 1e-12 || ok != (tc.want > 0) {
+			t.Errorf("%q, %q: %g, %v, want %g", tc.a, tc.b, got, ok, tc.want)
+		}
+	}
+	if _, ok := Cosine("x y z", 1)(context.Background(), "z y x"); !ok {
+		t.Error("equal words are not wholly similar")
+	}
+}
+
+// LIKE against a regular expression of the same meaning.
+func TestLike(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 30000 {
+		pattern, escape := randomText(rng, "ab%_é!.", 7), ""
+		if rng.IntN(2) == 0 {
+			escape = "!"
+		}
+		s := randomText(rng, "abé.!%", 9)
+		var re strings.Builder
+		re.WriteString("(?s)^")
+		escaping := false
+		for _, r := range pattern {
+			switch {
+			case escaping:
+				re.WriteString(regexp.QuoteMeta(string(r)))
+				escaping = false
+			case string(r) == escape:
+				escaping = true
+			case r == '%':
+				re.WriteString(".*")
+			case r == '_':
+				re.WriteString(".")
+			default:
+				re.WriteString(regexp.QuoteMeta(string(r)))
+			}
+		}
+		re.WriteString("$")
+		p, ok := CompilePattern(pattern, escape)
+		if ok == escaping {
+			t.Fatalf("%q ESCAPE %q: accepted %v", pattern, escape, ok)
+		}
+		if !ok {
+			continue
+		}
+		if got, want := p.Match(s), regexp.MustCompile(re.String()).MatchString(s); got != want {
+			t.Fatalf("%q LIKE %q ESCAPE %q: %v", s, pattern, escape, got)
+		}
+		if p.Match(s) && !strings.HasPrefix(s, p.Prefix) || p.Exact && p.Match(s) != (s == p.Prefix) {
+			t.Fatalf("%q LIKE %q: prefix %q, exact %v", s, pattern, p.Prefix, p.Exact)
+		}
+	}
+}
+
+// A pattern of many % must not take exponential time.
+func TestLikeTime(t *testing.T) {
+	p, _ := CompilePattern(strings.Repeat("a%", 200)+"b", "")
+	started := time.Now()
+	if p.Match(strings.Repeat("a", 20000)) || time.Since(started) > 5*time.Second {
+		t.Errorf("took %v", time.Since(started))
+	}
+}

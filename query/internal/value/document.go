@@ -1,0 +1,217 @@
+package value
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
+
+// Document returns the document that PUT stores: JSON, or a parameter with an engine.Doc or JSON.
+func (v *Values) Document(t syntax.Token) (engine.Doc, error) {
+	a, err := v.Get(t)
+	if err != nil {
+		return engine.Doc{}, err
+	}
+	switch a := a.(type) {
+	case engine.Doc:
+		return a, nil
+	case string:
+		return decode(t, []byte(a))
+	case json.RawMessage:
+		return decode(t, a)
+	}
+	return engine.Doc{}, v.Wrong(t, "a document")
+}
+
+// decode reads a document from JSON. An error in a JSON literal has its place in the statement.
+func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
+	doc, at, err := decodeDoc(raw)
+	if err == nil {
+		return doc, nil
+	}
+	offset := t.Pos.Offset
+	if t.Type == syntax.JSON {
+		offset += min(at, len(t.Value)-1)
+	}
+	return engine.Doc{}, syntax.Errorf(offset, "", "%v", err)
+}
+
+// decodeDoc reads a document as PUT takes it, and as GET writes it in JSON:
+//
+//	{"id": "a", "text": "...", "fields": {...}, "fingerprint": "9f3c5a0011223344", "time": "2026-01-02T03:04:05Z"}
+//
+// Only the id is required. Without "fields", all other keys make up the fields. On an error, at is
+// its offset in raw.
+func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
+	keys, err := objectKeys(raw)
+	if err != nil {
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return doc, max(0, int(e.Offset)-1), fmt.Errorf("the JSON is not well-formed: %s", e.Error())
+		}
+		return doc, 0, err
+	}
+	var rest []jsonKey
+	for _, k := range keys {
+		read, ok := docKeys[k.name]
+		if !ok {
+			rest = append(rest, k)
+			continue
+		}
+		if string(k.value) == "null" && k.name != "id" {
+			continue
+		}
+		if err := read(&doc, k.value); err != nil {
+			return doc, k.at, err
+		}
+	}
+	if doc.ID == "" {
+		hint, at := misnamed(rest, "id")
+		return doc, at, errors.New(`the document has no "id"` + hint)
+	}
+	if len(rest) == 0 {
+		return doc, 0, nil
+	}
+	if doc.Fields != nil {
+		return doc, rest[0].at, errors.New(`the document has "fields" and other keys beside it: put them into "fields"`)
+	}
+	if doc.Text == "" && doc.Fingerprint == nil {
+		for _, name := range []string{"text", "fingerprint"} {
+			if hint, at := misnamed(rest, name); hint != "" {
+				return doc, at, errors.New(`the document has neither "text" nor "fingerprint"` + hint + ` (a field of another name goes into "fields")`)
+			}
+		}
+	}
+	fields := make(map[string]json.RawMessage, len(rest))
+	for _, k := range rest {
+		fields[k.name] = k.value
+	}
+	doc.Fields, err = json.Marshal(fields)
+	return doc, 0, err
+}
+
+// docKeys reads the keys of a document that are not fields.
+var docKeys = map[string]func(*engine.Doc, json.RawMessage) error{
+	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "time": readTime,
+}
+
+// jsonKey is a key of an object with its offset and its value.
+type jsonKey struct {
+	name  string
+	at    int
+	value json.RawMessage
+}
+
+// objectKeys returns the keys of a JSON object in the order of the text. Of equal keys the last
+// counts, as in other readers of JSON.
+func objectKeys(raw []byte) ([]jsonKey, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return nil, err
+		}
+		return nil, errors.New("the JSON should be an object")
+	}
+	keys := make([]jsonKey, 0, len(object))
+	number := make(map[string]int, len(object))
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token() // the object is well-formed
+	for d.More() {
+		at := int(d.InputOffset())
+		at += bytes.IndexByte(raw[at:], '"')
+		name, _ := d.Token()
+		k := jsonKey{name: name.(string), at: at}
+		if err := d.Decode(&k.value); err != nil {
+			return nil, err
+		}
+		if old, again := number[k.name]; again {
+			keys[old] = k
+			continue
+		}
+		number[k.name] = len(keys)
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// misnamed returns ", did you mean ..." and the offset of a key whose name is close to name, "" if
+// there is none. A key is close to "text" only if its value is a string.
+func misnamed(keys []jsonKey, name string) (hint string, at int) {
+	for _, k := range keys {
+		if _, ok := syntax.Closest(k.name, []string{name}); ok && (k.value[0] == '"' || name != "text") {
+			return fmt.Sprintf(", did you mean %q where it says %q?", name, k.name), k.at
+		}
+	}
+	return "", 0
+}
+
+// readID reads a string, or a number, which is kept as it was written.
+func readID(doc *engine.Doc, value json.RawMessage) error {
+	var n json.Number
+	if json.Unmarshal(value, &doc.ID) == nil && string(value) != "null" {
+		return nil
+	}
+	if value[0] != '"' && json.Unmarshal(value, &n) == nil && n != "" {
+		doc.ID = n.String()
+		return nil
+	}
+	return fmt.Errorf(`"id" should be a string or a number, not %s`, brief(value))
+}
+
+func readText(doc *engine.Doc, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &doc.Text); err != nil {
+		return fmt.Errorf(`"text" should be a string, not %s`, brief(value))
+	}
+	return nil
+}
+
+func readFields(doc *engine.Doc, value json.RawMessage) error {
+	if value[0] != '{' {
+		return fmt.Errorf(`"fields" should be an object, not %s`, brief(value))
+	}
+	doc.Fields = value
+	return nil
+}
+
+// readFingerprint reads a string by the rule of package fptext, or a number, which is decimal.
+func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
+	text, notation := string(value), fptext.Decimal
+	if value[0] == '"' {
+		notation = fptext.Auto
+		if err := json.Unmarshal(value, &text); err != nil {
+			return err
+		}
+	}
+	fp, _, err := fptext.Parse(text, notation)
+	if err != nil {
+		return fmt.Errorf(`"fingerprint": %w`, err)
+	}
+	doc.Fingerprint = &fp
+	return nil
+}
+
+func readTime(doc *engine.Doc, value json.RawMessage) error {
+	var s string
+	if json.Unmarshal(value, &s) == nil {
+		if t, ok := syntax.ParseTime(s); ok {
+			doc.Time = t
+			return nil
+		}
+	}
+	return fmt.Errorf(`"time" should be written as in %q, not %s`, time.Unix(1767323045, 0).UTC().Format(time.RFC3339), brief(value))
+}
+
+// brief is the start of a JSON value, for messages.
+func brief(value json.RawMessage) string {
+	const longest = 40
+	if len(value) <= longest {
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:longest]), "") + "…"
+}

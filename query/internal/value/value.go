@@ -1,0 +1,224 @@
+package value
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+// Text is an argument that stands for TEXT '...', where a string would be the id of a document.
+type Text string
+
+// Number is a number as it was written.
+type Number string
+
+// Percent is a percentage as it was written, without its sign.
+type Percent string
+
+// Values turns the tokens of one statement into values: literals, and the arguments of parameters.
+type Values struct {
+	p          *syntax.Parsed
+	positional []any
+	named      map[string]any
+}
+
+// New returns the values of a statement: positional of each ? in turn, named of each $name without
+// the $. It returns an error if there are more positional values than parameters.
+func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, error) {
+	v := &Values{p: p, positional: positional, named: named}
+	if given, want := len(positional), len(p.Params); given > want {
+		return nil, v.Errorf(len(p.Text), "", "%s given, but the statement has %s",
+			text.Plural(given, "value is", "values are"), text.Plural(want, "?", "?"))
+	}
+	return v, nil
+}
+
+// Errorf returns an error about a value at an offset of the statement.
+func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Error {
+	e := syntax.Errorf(offset, hint, format, args...)
+	e.Class = syntax.BadValue
+	return e
+}
+
+// Get returns the value of a token. A literal is a string, uint64 (hexadecimal), Number, Percent,
+// time.Duration or json.RawMessage. A parameter is a string, uint64, Number, time.Duration,
+// time.Time, json.RawMessage, Text or engine.Doc.
+func (v *Values) Get(t syntax.Token) (any, error) {
+	switch t.Type {
+	case syntax.String:
+		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
+	case syntax.Hex:
+		fp, _, err := fptext.Parse(t.Value, fptext.Auto)
+		if err != nil {
+			return nil, v.Errorf(t.Pos.Offset, "", "%v", err)
+		}
+		return fp, nil
+	case syntax.Number:
+		return Number(t.Value), nil
+	case syntax.Percent:
+		return Percent(strings.TrimSuffix(t.Value, "%")), nil
+	case syntax.Duration:
+		d, _ := syntax.ParseDuration(t.Value)
+		return d, nil
+	case syntax.JSON:
+		return json.RawMessage(t.Value), nil
+	case syntax.Param:
+		if n := v.p.Params[t.Pos.Offset]; n < len(v.positional) {
+			return v.normal(t, v.positional[n])
+		}
+		return nil, v.Errorf(t.Pos.Offset, "", "parameter %d has no value", v.p.Params[t.Pos.Offset]+1)
+	case syntax.Named:
+		if a, ok := v.named[t.Value[1:]]; ok {
+			return v.normal(t, a)
+		}
+		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has no value", t.Value)
+	}
+	return nil, syntax.Errorf(t.Pos.Offset, "", "unexpected %s", syntax.Quote(t))
+}
+
+// normal turns an argument into one of the types that Get returns.
+func (v *Values) normal(t syntax.Token, a any) (any, error) {
+	switch a := a.(type) {
+	case string, uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
+		return a, nil
+	case *engine.Doc:
+		if a != nil {
+			return *a, nil
+		}
+	case []byte:
+		return string(a), nil
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32:
+		return Number(fmt.Sprint(a)), nil
+	case float32:
+		return Number(strconv.FormatFloat(float64(a), 'g', -1, 32)), nil
+	case float64:
+		return Number(strconv.FormatFloat(a, 'g', -1, 64)), nil
+	case map[string]any:
+		raw, err := json.Marshal(a)
+		if err != nil {
+			return nil, v.Errorf(t.Pos.Offset, "", "parameter %s: %v", t.Value, err)
+		}
+		return json.RawMessage(raw), nil
+	}
+	return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has a value of type %T, which means nothing here", t.Value, a)
+}
+
+// Wrong returns an error that says what a value should be.
+func (v *Values) Wrong(t syntax.Token, want string) error {
+	if t.Type == syntax.Param || t.Type == syntax.Named {
+		return v.Errorf(t.Pos.Offset, "", "the value of parameter %s should be %s", t.Value, want)
+	}
+	return syntax.Errorf(t.Pos.Offset, "", "%s should be %s", syntax.Quote(t), want)
+}
+
+// String returns a string; what says in errors what it should be.
+func (v *Values) String(t syntax.Token, what string) (string, error) {
+	a, err := v.Get(t)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := a.(string); ok {
+		return s, nil
+	}
+	return "", v.Wrong(t, what)
+}
+
+// Integer returns a whole number in lo..hi; what names it in errors.
+func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
+	a, err := v.Get(t)
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	switch a := a.(type) {
+	case Number:
+		// For a number out of range ParseInt returns the nearest one in range.
+		var parsed int64
+		if parsed, err = strconv.ParseInt(string(a), 10, strconv.IntSize); errors.Is(err, strconv.ErrSyntax) {
+			return 0, v.Wrong(t, "a whole number")
+		}
+		n = int(parsed)
+	case uint64:
+		if n = int(a); a > math.MaxInt {
+			n, err = math.MaxInt, strconv.ErrRange
+		}
+	default:
+		return 0, v.Wrong(t, "a whole number")
+	}
+	switch {
+	case (n < lo || n > hi) && hi < math.MaxInt:
+		return 0, v.Errorf(t.Pos.Offset, "", "%s is %d..%d, not %s", what, lo, hi, shownNumber(a))
+	case n < lo:
+		return 0, v.Errorf(t.Pos.Offset, "", "%s is at least %d, not %s", what, lo, shownNumber(a))
+	case err != nil:
+		return 0, v.Errorf(t.Pos.Offset, "", "%s is at most %d, not %s", what, math.MaxInt, shownNumber(a))
+	}
+	return n, nil
+}
+
+func shownNumber(a any) string {
+	if u, ok := a.(uint64); ok {
+		return fmt.Sprintf("%#x", u)
+	}
+	return fmt.Sprint(a)
+}
+
+// Share returns a threshold t, 0 < t <= 1. 80% is 0.8.
+func (v *Values) Share(t syntax.Token) (float64, error) {
+	a, err := v.Get(t)
+	if err != nil {
+		return 0, err
+	}
+	var x float64
+	switch a := a.(type) {
+	case Number:
+		x, err = strconv.ParseFloat(string(a), 64)
+	case Percent:
+		x, err = strconv.ParseFloat(string(a), 64)
+		x /= 100
+	default:
+		return 0, v.Wrong(t, "a share such as 0.8 or 80%")
+	}
+	if err != nil || !(x > 0 && x <= 1) {
+		hint := ""
+		if _, ok := a.(Number); ok && x > 1 && x <= 100 {
+			hint = fmt.Sprintf("write %g%% or %g", x, x/100)
+		}
+		return 0, v.Errorf(t.Pos.Offset, hint, "a share is more than 0 and at most 1, not %v", strings.TrimSuffix(t.Value, ";"))
+	}
+	return x, nil
+}
+
+// Moment returns a time, which is given as such or as a duration before now.
+func (v *Values) Moment(t syntax.Token, now time.Time) (time.Time, error) {
+	a, err := v.Get(t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	switch a := a.(type) {
+	case time.Duration:
+		return now.Add(-a), nil
+	case time.Time:
+		return a, nil
+	case string:
+		if m, ok := syntax.ParseTime(a); ok {
+			return m, nil
+		}
+		if d, ok := syntax.ParseDuration(a); ok {
+			return now.Add(-d), nil
+		}
+		return time.Time{}, v.Wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z'")
+	case Number:
+		return time.Time{}, v.Errorf(t.Pos.Offset, fmt.Sprintf("write %sd for days, %sh for hours", a, a), "%s of what", a)
+	}
+	return time.Time{}, v.Wrong(t, syntax.ExpectSince)
+}

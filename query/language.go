@@ -1,0 +1,75 @@
+package query
+
+import (
+	"time"
+
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
+
+// The words of the language are in three tables: predicate.Definitions, statementDefs and
+// clauseTopics. Lexer, grammar, binding, error messages, Tab completion and .help read them, and a
+// test compares docs/query.md with them. So a predicate that is written as a call, or a statement
+// without a grammar of its own, is one row.
+
+// Topic is a construct of the language as .help shows it.
+type Topic struct {
+	Words  []string // its keywords, in capitals
+	Syntax string
+	Help   string
+}
+
+// clauseTopics are the words that start neither a statement nor a predicate.
+var clauseTopics = []Topic{
+	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combinations"},
+	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
+		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "by id, distance, score or time"},
+}
+
+// Topics returns the constructs of the language with a line of help on each. docs/query.md is
+// complete.
+func Topics() []Topic {
+	var all []Topic
+	for _, d := range predicate.Definitions {
+		all = append(all, Topic{append([]string{d.Word}, d.Words...), d.Syntax, d.Help})
+	}
+	all = append(all, clauseTopics...)
+	for _, d := range statementDefs[1:] {
+		all = append(all, Topic{append([]string{d.word}, d.topic.Words...), d.topic.Syntax, d.topic.Help})
+	}
+	return all
+}
+
+// language parses statements.
+var language = func() *syntax.Language {
+	var v syntax.Vocabulary
+	for _, t := range Topics() {
+		v.Keywords = append(v.Keywords, t.Words...)
+	}
+	for _, d := range predicate.Definitions {
+		if d.Bind != nil {
+			v.Predicates = append(v.Predicates, d.Word)
+		}
+	}
+	for _, d := range statementDefs[1:] {
+		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Kind: d.shape, Expects: d.expects})
+	}
+	return syntax.New(v)
+}()
+
+// Keywords returns every word of the language, in capitals, sorted: what Tab completes.
+func Keywords() []string { return language.Keywords() }
+
+// OneLine returns statements as they could have been typed on one line: without comments, and with
+// one space for every run of blanks. It returns false for a text that is not made of tokens, or that
+// has a string over several lines.
+func OneLine(text string) (string, bool) { return language.OneLine(text) }
+
+// Closest returns the word of words that is closest to word, or false if none is close: at most a
+// third of the letters differ, or it alone starts with word, of at least two letters. Case does not
+// count.
+func Closest(word string, words []string) (string, bool) { return syntax.Closest(word, words) }
+
+// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns false
+// if s is not a duration, or is longer than 292 years.
+func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }

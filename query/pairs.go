@@ -1,0 +1,163 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
+
+// measureColumns are the columns that tell how well two documents match by a criterion.
+func measureColumns(c engine.Criterion) []string {
+	if _, ok := c.Distance(); ok {
+		return []string{"distance"}
+	}
+	return []string{"score", "error", "exact"}
+}
+
+// appendMeasure appends the values of measureColumns.
+func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
+	if _, ok := c.Distance(); ok {
+		return append(row, m.Distance)
+	}
+	return append(row, m.Score, m.Error, m.Exact)
+}
+
+// bindPairs resolves PAIRS criterion.
+func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, window, error) {
+	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
+	if err != nil {
+		return c, window{}, err
+	}
+	w, err := x.bindWindow("PAIRS", s.Clauses)
+	return c, w, err
+}
+
+// pairs runs PAIRS criterion.
+func (x *run) pairs(s *syntax.Pairs) error {
+	c, w, err := x.bindPairs(s)
+	if err != nil {
+		return err
+	}
+	found := x.Snap.Pairs(x.Ctx, c, x.Report)
+	if n := w.first(); n >= 0 {
+		found = x.Snap.PairsFirst(x.Ctx, c, n, x.Report)
+	}
+	x.rows.search = true
+	x.answer(append([]string{"a", "b"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
+		for p, err := range found {
+			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
+				return
+			}
+		}
+	}))
+	return nil
+}
+
+// countPairs returns what counts the rows of PAIRS.
+func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
+	c, w, err := x.bindPairs(s)
+	return func() (int64, error) {
+		n, err := x.Snap.CountPairs(x.Ctx, c, x.Report)
+		return w.count(n), err
+	}, err
+}
+
+// bindClusters resolves CLUSTERS criterion [MODE m].
+func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, window, error) {
+	verify := s.Verify
+	if verify == nil {
+		verify = verifyClause(s.Clauses)
+	}
+	o := &engine.ClusterOptions{Progress: x.Report}
+	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verify)
+	if err != nil {
+		return c, o, window{}, err
+	}
+	if s.Mode != nil {
+		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
+		case "star":
+		case "components":
+			o.Mode = engine.Components
+		default:
+			hint := syntax.Suggest(mode, []string{"star", "components"})
+			if hint == "" {
+				hint = "it is star or components"
+			}
+			return c, o, window{}, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
+		}
+	}
+	w, err := x.bindWindow("CLUSTERS", s.Clauses)
+	return c, o, w, err
+}
+
+// clusters runs CLUSTERS criterion [MODE m].
+func (x *run) clusters(s *syntax.Clusters) error {
+	c, o, w, err := x.bindClusters(s)
+	if err != nil {
+		return err
+	}
+	x.rows.search = true
+	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
+		for m, err := range x.Snap.Clusters(x.Ctx, c, o) {
+			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
+				return
+			}
+		}
+	}))
+	return nil
+}
+
+// countClusters returns what counts the clusters of CLUSTERS: those that have a row within LIMIT and OFFSET, if there are.
+func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
+	c, o, w, err := x.bindClusters(s)
+	return func() (n int64, err error) {
+		if w.limit < 0 && w.offset == 0 {
+			n, _, err = x.Snap.CountClusters(x.Ctx, c, o)
+			return n, err
+		}
+		last := 0
+		for m, err := range cutTo(w, x.Snap.Clusters(x.Ctx, c, o)) {
+			if err != nil {
+				return 0, err
+			}
+			if m.Cluster != last {
+				n, last = n+1, m.Cluster
+			}
+		}
+		return n, nil
+	}, err
+}
+
+// verifyClause returns the VERIFY among clauses, or nil.
+func verifyClause(list []*syntax.Clause) *syntax.Token {
+	for _, e := range list {
+		if e.Verify != nil {
+			return e.Verify
+		}
+	}
+	return nil
+}
+
+// bindWindow returns the LIMIT and OFFSET of a statement. VERIFY is the criterion's; other clauses are refused.
+func (x *run) bindWindow(statement string, list []*syntax.Clause) (window, error) {
+	for _, e := range list {
+		if e.Limit != nil || e.Offset != nil || e.Verify != nil {
+			continue
+		}
+		at, what := 0, ""
+		switch {
+		case e.Since != nil:
+			at, what = e.Since.Word.Pos.Offset, "SINCE"
+		default:
+			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
+		}
+		return window{}, syntax.Errorf(at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
+	}
+	c, err := x.bindClauses(list)
+	if err != nil {
+		return window{}, err
+	}
+	return c.window, nil
+}

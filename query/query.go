@@ -1,0 +1,147 @@
+package query
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/value"
+)
+
+// Text as an argument of Run is a text to compare with: it stands for TEXT '...'. A string would be
+// the id of a document.
+type Text string
+
+// Named as an argument of Run is the value of $Name.
+type Named struct {
+	Name  string // without the $
+	Value any
+}
+
+// Run runs one statement on db. Arguments are the values of its parameters: of each ? in turn, and of
+// $name a Named. A string is an id (or a pattern, or a date), Text a text, uint64 a fingerprint;
+// integers, floats, time.Time, time.Duration, engine.Doc and JSON (json.RawMessage or
+// map[string]any, for PUT) mean what they are.
+//
+// A statement that writes has written when Run returns. One that reads is read through the Rows,
+// which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
+func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
+	started := time.Now()
+	p, err := parseCached(text)
+	if err != nil {
+		return nil, placed(text, err)
+	}
+	positional, named := arguments(args)
+	v, err := value.New(p.Parsed, positional, named)
+	if err != nil {
+		return nil, placed(text, err)
+	}
+	rows := &Rows{started: started, wrote: p.def.writes}
+	snap, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	rows.release = func() { snap.Close() }
+	report, _ := ctx.Value(progressKey{}).(func(engine.Progress))
+	scope := &predicate.Scope{
+		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: started, Report: report,
+	}
+	if err := p.def.run(&run{scope, rows}, p.Statement); err != nil {
+		rows.Close()
+		return nil, placed(text, err)
+	}
+	if rows.seq == nil {
+		rows.Close()
+	}
+	return rows, nil
+}
+
+// arguments sorts the arguments of Run into those of ? and those of $name.
+func arguments(args []any) (positional []any, named map[string]any) {
+	named = make(map[string]any)
+	for _, a := range args {
+		if n, ok := a.(Named); ok {
+			named[strings.TrimPrefix(n.Name, "$")] = argument(n.Value)
+		} else {
+			positional = append(positional, argument(a))
+		}
+	}
+	return positional, named
+}
+
+// argument returns an argument as package value takes it.
+func argument(a any) any {
+	if t, ok := a.(Text); ok {
+		return value.Text(t)
+	}
+	return a
+}
+
+// Check returns what is wrong with the form of a statement, without running it: nil, or a
+// *ParseError. It does not check whether documents exist and values fit.
+func Check(text string) error {
+	_, err := language.Parse(text)
+	return placed(text, err)
+}
+
+// Writes reports whether a statement may change the database. A text that is no statement does not.
+func Writes(text string) bool {
+	p, err := parseCached(text)
+	return err == nil && p.def.writes
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context under which statements report their progress. report is called from
+// any goroutine, but not concurrently, while Run works and while the Rows are read.
+func WithProgress(ctx context.Context, report func(engine.Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+const (
+	cacheEntries = 256  // parsed statements kept
+	cacheText    = 4096 // bytes of the longest text kept: a PUT with its document does not come twice
+)
+
+// parsed is a parsed statement with its row of the table.
+type parsed struct {
+	*syntax.Parsed
+	def *statementDef
+}
+
+// parseCache keeps parsed statements by their text. Programs run the same few texts with other
+// parameters, and parsing costs several times as much as a NEAR. A parsed statement is never
+// changed, so concurrent runs may share it.
+var parseCache struct {
+	sync.RWMutex
+	byText map[string]parsed
+}
+
+// parseCached parses a statement, or finds it in the cache.
+func parseCached(text string) (parsed, error) {
+	parseCache.RLock()
+	p, ok := parseCache.byText[text]
+	parseCache.RUnlock()
+	if ok {
+		return p, nil
+	}
+	tree, err := language.Parse(text)
+	if err != nil {
+		return parsed{}, err
+	}
+	p = parsed{tree, statementOf(tree.Word)}
+	if len(text) > cacheText {
+		return p, nil
+	}
+	parseCache.Lock()
+	defer parseCache.Unlock()
+	if len(parseCache.byText) >= cacheEntries || parseCache.byText == nil {
+		parseCache.byText = make(map[string]parsed)
+	}
+	parseCache.byText[text] = p
+	return p, nil
+}
