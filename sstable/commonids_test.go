@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // namedTable returns a table of documents with these IDs.
@@ -77,14 +79,14 @@ func TestRunCursor(t *testing.T) {
 			keys[i] = rng.Uint64N(values) * 3
 		}
 		slices.Sort(keys)
-		run, err := openKeyRun(appendKeyRun(nil, keys), "file", "run", 0)
+		run, err := keyrun.Open(keyrun.Append(nil, keys), "file", "run", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := runCursor{run: run}
+		c := run.Cursor()
 		for key := uint64(0); ; key += rng.Uint64N(1 + values/16) {
 			want, _ := slices.BinarySearch(keys, key)
-			ok, err := c.seek(key)
+			ok, err := c.Seek(key)
 			if err != nil || ok != (want < len(keys)) {
 				t.Fatalf("seek(%d): %v, %v, want position %d of %d", key, ok, err, want, len(keys))
 			}
@@ -92,8 +94,8 @@ func TestRunCursor(t *testing.T) {
 				break
 			}
 			end, _ := slices.BinarySearch(keys, keys[want]+1)
-			if got, err := c.end(); err != nil || got != end || c.pos() != want || c.key() != keys[want] {
-				t.Fatalf("seek(%d) is at %d, end %d, want %d to %d, %v", key, c.pos(), got, want, end, err)
+			if got, err := c.End(); err != nil || got != end || c.Pos() != want || c.Key() != keys[want] {
+				t.Fatalf("seek(%d) is at %d, end %d, want %d to %d, %v", key, c.Pos(), got, want, end, err)
 			}
 			if rng.IntN(3) == 0 {
 				key++

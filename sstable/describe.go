@@ -5,6 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Describe writes the layout of the table for people: parameters, extremes, and each section with its place, its size
@@ -44,7 +46,7 @@ func (r *Reader) Describe(w io.Writer) error {
 
 // detail names a section and says what its bytes are made of.
 func (r *Reader) detail(s *Section) string {
-	stats := func(st RunStats) string {
+	stats := func(st keyrun.Stats) string {
 		if st.Values == 0 {
 			return s.Name()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // Texts and fields are records, kept in blocks of consecutive documents: as many as make 32 KiB (WriterOptions), 512
@@ -99,7 +100,7 @@ func (e docsExtent) append(b, stored []byte) []byte {
 	for _, n := range []uint32{e.stored, e.raw, e.first, e.count} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
-	sum := updateChecksum(checksum(b[start:]), stored)
+	sum := crc.Update(crc.Sum(b[start:]), stored)
 	return binary.LittleEndian.AppendUint32(b, sum)
 }
 
@@ -169,7 +170,7 @@ func (d *docs) extent(b int) (docsExtent, []byte, error) {
 		return bad("block of %d bytes at %d of %d", e.stored, e.offset, len(d.blocks))
 	}
 	stored := d.blocks[e.offset:][:e.stored]
-	if updateChecksum(checksum(d.dir[b*docsEntry:][:docsEntry-4]), stored) != e.sum {
+	if crc.Update(crc.Sum(d.dir[b*docsEntry:][:docsEntry-4]), stored) != e.sum {
 		return e, nil, base.Corruptf(d.file, KindDocs.String(), d.blkOff+int64(e.offset), "wrong checksum of block %d", b)
 	}
 	if e.count == 0 || e.first >= d.n || e.count > d.n-e.first {

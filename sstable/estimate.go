@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Estimate says what a layout costs: space, and the work and time of a search.
@@ -26,7 +27,7 @@ func Layouts() []Layout {
 }
 
 // sampleKeys is how many keys are encoded to find out what a run of many takes.
-const sampleKeys = 64 * blockKeys
+const sampleKeys = 64 * keyrun.BlockLen
 
 // EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
 func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
@@ -36,9 +37,9 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	if n < 1 || n > math.MaxInt {
 		return Estimate{}, fmt.Errorf("%d fingerprints: a table has at least one, and no more than fit into memory", n)
 	}
-	runs := make([]*keyRun, l.Tables())
+	runs := make([]*keyrun.Run, l.Tables())
 	for t := range runs {
-		runs[t] = &keyRun{blockDir: blockDir{n: int(n)}}
+		runs[t] = keyrun.Sized(int(n))
 	}
 	x := newIndex(l, runs)
 	e := Estimate{Layout: l, Tables: len(runs), Bytes: float64(len(runs)) * uniformBytes(n), Method: "probe"}
@@ -67,7 +68,7 @@ func uniformBytes(n int64) float64 {
 		keys[i] = uint64(math.Ldexp(r.Float64()*share, 63)) << 1
 	}
 	slices.Sort(keys)
-	return float64(len(appendKeyRun(nil, keys))) / float64(m)
+	return float64(len(keyrun.Append(nil, keys))) / float64(m)
 }
 
 // MeasureNear returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of the
@@ -81,7 +82,7 @@ func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, err
 	}
 	slices.Sort(fingerprints)
 	e := Estimate{Layout: l, Tables: l.Tables(), Method: "probe"}
-	runs := make([]*keyRun, e.Tables)
+	runs := make([]*keyrun.Run, e.Tables)
 	var keys, spare []uint64
 	for t := range runs {
 		keys = append(keys[:0], fingerprints...)
@@ -92,8 +93,8 @@ func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, err
 			}
 			keys, spare = radix.Sort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
 		}
-		data := appendKeyRun(nil, keys)
-		run, err := openKeyRun(data, "memory", fmt.Sprint("run ", t), 0)
+		data := keyrun.Append(nil, keys)
+		run, err := keyrun.Open(data, "memory", fmt.Sprint("run ", t), 0)
 		if err != nil {
 			return Estimate{}, err
 		}

@@ -5,5 +5,5 @@ package sstable
 // the first run and reads nothing else.
 func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []uint64) error) (err error) {
 	defer r.unguard(guard(), &err)
-	return r.runs[0].eachBlock(func(pos int, keys []uint64) error { return fn(uint32(pos), keys) })
+	return r.runs[0].EachBlock(func(pos int, keys []uint64) error { return fn(uint32(pos), keys) })
 }

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // Magic is the first and the last 8 bytes of a table. The high bit, the line ends and the end-of-file mark show a
@@ -98,12 +98,6 @@ type Info struct {
 	Sections         []Section
 }
 
-// checksum returns the CRC32C of b.
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
-// updateChecksum returns the CRC32C of what sum is of, followed by b.
-func updateChecksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
-
 // IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
 func IsTable(prefix []byte) bool {
 	return len(prefix) >= len(Magic) && string(prefix[:len(Magic)]) == Magic
@@ -156,7 +150,7 @@ func appendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 	for _, s := range info.Sections {
 		b = s.append(b)
 	}
-	info.Checksum = checksum(b[start:])
+	info.Checksum = crc.Sum(b[start:])
 	return appendTrailer(b, offset, len(b)-start, info.Checksum)
 }
 
@@ -168,7 +162,7 @@ func appendTrailer(b []byte, offset int64, length int, sum uint32) []byte {
 	b = le.AppendUint32(b, uint32(length))
 	b = le.AppendUint32(b, sum)
 	b = le.AppendUint32(b, FormatVersion)
-	b = le.AppendUint32(b, checksum(b[start:]))
+	b = le.AppendUint32(b, crc.Sum(b[start:]))
 	return append(b, Magic...)
 }
 
@@ -207,7 +201,7 @@ func parseFooter(data []byte, file string) (Params, Info, error) {
 		return bad(0, "%w", err)
 	}
 	info, n := parseInfo(dir[ParamsSize:])
-	info.Size, info.Checksum = int64(len(data)), checksum(dir)
+	info.Size, info.Checksum = int64(len(data)), crc.Sum(dir)
 	entries := dir[ParamsSize+infoSize:]
 	switch {
 	case n > maxSections || int(n)*entrySize != len(entries):
@@ -261,7 +255,7 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, err erro
 		return nil, 0, base.Corruptf(file, "header", 0, "wrong magic %x", data[:8])
 	case !ends:
 		return nil, 0, base.Corruptf(file, "trailer", size-8, "wrong magic %x; the file may be cut short", t[24:])
-	case le.Uint32(t[20:]) != checksum(t[:20]):
+	case le.Uint32(t[20:]) != crc.Sum(t[:20]):
 		return nil, 0, base.Corruptf(file, "trailer", size-tailSize, "wrong checksum")
 	case le.Uint32(data[8:]) != version:
 		return nil, 0, base.Corruptf(file, "header", 8, "version %d, but the trailer says %d", le.Uint32(data[8:]), version)
@@ -274,7 +268,7 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, err erro
 		return nil, 0, base.Corruptf(file, "trailer", size-tailSize, "directory of %d bytes at %d in a file of %d", length, off, size)
 	}
 	dir = data[off : off+length]
-	if le.Uint32(t[12:]) != checksum(dir) {
+	if le.Uint32(t[12:]) != crc.Sum(dir) {
 		return nil, 0, base.Corruptf(file, "directory", int64(off), "wrong checksum")
 	}
 	return dir, int64(off), nil

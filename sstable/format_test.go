@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // withSections returns a table with another list of sections, which edit makes of the real one. extra is what it may
@@ -33,7 +34,7 @@ func TestSectionsRefused(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	extra := func(change func(*Section)) func([]Section, int64) []Section {
 		return func(s []Section, at int64) []Section {
-			more := Section{Kind: kindUnknown + 5, Offset: at, Length: 10, Checksum: checksum([]byte("some bytes"))}
+			more := Section{Kind: kindUnknown + 5, Offset: at, Length: 10, Checksum: crc.Sum([]byte("some bytes"))}
 			change(&more)
 			return append(s, more)
 		}
@@ -95,7 +96,7 @@ func TestVersions(t *testing.T) {
 	tail := data[len(data)-tailSize:]
 	binary.LittleEndian.PutUint32(data[8:], 2)
 	binary.LittleEndian.PutUint32(tail[16:], 2)
-	binary.LittleEndian.PutUint32(tail[20:], checksum(tail[:20]))
+	binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
 	if _, err := OpenBytes(data, "test.sst"); !errors.Is(err, ErrUnsupported) || errors.Is(err, base.ErrCorruption) {
 		t.Errorf("version 2: %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // answer is what one operation gave.
@@ -286,29 +288,29 @@ func reseal(r *Reader, data []byte) {
 	}
 	for b := range r.names.numBlocks() {
 		e := data[r.names.dirOff+int64(b*namesEntry):]
-		le.PutUint32(e[12:], checksum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
+		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
 	}
 	for b := range r.docs.numBlocks() {
 		e := data[r.docs.dirOff+int64(b*docsEntry):]
 		stored := part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))
-		le.PutUint32(e[docsEntry-4:], updateChecksum(checksum(e[:docsEntry-4]), stored))
+		le.PutUint32(e[docsEntry-4:], crc.Update(crc.Sum(e[:docsEntry-4]), stored))
 	}
 	if r.sketches != nil {
 		resealSketches(r, data, part)
 	}
-	for _, run := range append(slices.Clone(r.runs), r.ids) {
-		resealFrame(&run.blockDir, data)
-	}
-	for _, c := range []*column{r.times, r.seqs, r.idDocs} {
-		resealFrame(&c.blockDir, data)
+	for _, s := range r.info.Sections {
+		switch s.Kind {
+		case KindRun, KindIDs, KindIDDocs, KindTimes, KindSeqs, KindPostings:
+			keytest.Reseal(data[s.Offset:][:s.Length], r.bytes(&s))
+		}
 	}
 	dir := align(r.info.Sections[len(r.info.Sections)-1].Offset + r.info.Sections[len(r.info.Sections)-1].Length)
 	for i, s := range r.info.Sections {
-		le.PutUint32(data[dir+ParamsSize+infoSize+int64(i)*entrySize+32:], checksum(data[s.Offset:][:s.Length]))
+		le.PutUint32(data[dir+ParamsSize+infoSize+int64(i)*entrySize+32:], crc.Sum(data[s.Offset:][:s.Length]))
 	}
 	tail := data[len(data)-tailSize:]
-	le.PutUint32(tail[12:], checksum(data[dir:len(data)-tailSize]))
-	le.PutUint32(tail[20:], checksum(tail[:20]))
+	le.PutUint32(tail[12:], crc.Sum(data[dir:len(data)-tailSize]))
+	le.PutUint32(tail[20:], crc.Sum(tail[:20]))
 }
 
 // resealSketches makes the checksums of what belongs to sketches right.
@@ -316,30 +318,13 @@ func resealSketches(r *Reader, data []byte, part func(off, length int64) []byte)
 	le := binary.LittleEndian
 	for b := range r.sketches.sketches.numBlocks() {
 		e := data[r.sketches.sketches.dirOff+int64(b*sketchEntry):]
-		le.PutUint32(e[12:], checksum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
+		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
 	}
 	for _, seg := range r.sketches.segments {
-		resealFrame(&seg.postings.blockDir, data)
 		stored := data[seg.bitmaps.off:][:len(seg.bitmaps.data)]
 		copy(data[seg.bitmaps.off+int64(len(stored)):], appendBitmapSums(nil, stored))
 	}
 	hot := r.section(KindHot, 0)
 	list := data[hot.Offset:][:hot.Length-4]
-	le.PutUint32(data[hot.Offset+hot.Length-4:], checksum(list))
-}
-
-// resealFrame makes the checksums of a key run or a column right.
-func resealFrame(d *blockDir, data []byte) {
-	le := binary.LittleEndian
-	s := data[d.off:][:len(d.data)]
-	end := 0
-	for b := range d.blocks {
-		in, size := d.info(b), d.blockSize(b)
-		le.PutUint32(s[d.dirOff+16*d.blocks+4*b:], checksum(s[in.off:][:size]))
-		end = in.off + size
-	}
-	t := s[len(s)-frameTrailerSize:]
-	le.PutUint32(t[48:], checksum(s[d.dirOff:len(s)-frameTrailerSize]))
-	le.PutUint32(t[52:], checksum(s[end:d.dirOff]))
-	le.PutUint32(t[60:], checksum(t[:60]))
+	le.PutUint32(data[hot.Offset+hot.Length-4:], crc.Sum(list))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // A few shingles are in very many texts: licences, page furniture. Postings of such hot hashes are long and tell
@@ -157,13 +158,13 @@ func appendHot(dst []byte, hot []HotHash) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, h.Hash)
 		dst = binary.LittleEndian.AppendUint32(dst, h.Documents)
 	}
-	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+	return binary.LittleEndian.AppendUint32(dst, crc.Sum(dst[start:]))
 }
 
 // parseHot decodes a section of the right size, which may hold anything.
 func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
 	end := len(data) - 4
-	if checksum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+	if crc.Sum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return nil, base.Corruptf(file, KindHot.String(), off, "wrong checksum")
 	}
 	hot := make([]HotHash, end/hotEntry)

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 func TestAppendIDs(t *testing.T) {
-	rng := testRand("append ids", 0)
+	rng := keytest.Rand("append ids", 0)
 	docs := sortedDocs(testDocs(rng, 1000))
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, data)

@@ -1,5 +1,7 @@
 package sstable
 
+import "github.com/simdb/simdb/sstable/internal/keyrun"
+
 // Iter goes through the documents of a table in order: what merging tables reads. Each block is decoded once.
 //
 //	it := r.Iter()
@@ -17,7 +19,7 @@ type Iter struct {
 	d     Document
 	err   error
 
-	run   *keyRunIter
+	run   *keyrun.Iter
 	times columnIter
 	seqs  columnIter
 	block docsBlock
@@ -26,18 +28,18 @@ type Iter struct {
 
 // columnIter decodes a column a block at a time.
 type columnIter struct {
-	c      *column
-	values [blockKeys]uint64
+	c      *keyrun.Column
+	values [keyrun.BlockLen]uint64
 }
 
 // at returns value i; values must be asked for one after the other from 0 on.
 func (it *columnIter) at(i uint32) (uint64, error) {
-	if i%blockKeys == 0 {
-		if _, err := it.c.Block(int(i/blockKeys), it.values[:]); err != nil {
+	if i%keyrun.BlockLen == 0 {
+		if _, err := it.c.Block(int(i/keyrun.BlockLen), it.values[:]); err != nil {
 			return 0, err
 		}
 	}
-	return it.values[i%blockKeys], nil
+	return it.values[i%keyrun.BlockLen], nil
 }
 
 // Iter returns an iterator before the first document.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // Names are the IDs of documents, verbatim, because every hit of a query needs one: two loads by document number,
@@ -70,7 +71,7 @@ func (w *namesWriter) endBlock() {
 	block := w.chunk[start:]
 	w.dir = binary.LittleEndian.AppendUint64(w.dir, uint64(start))
 	w.dir = binary.LittleEndian.AppendUint32(w.dir, uint32(len(block)))
-	w.dir = binary.LittleEndian.AppendUint32(w.dir, checksum(block))
+	w.dir = binary.LittleEndian.AppendUint32(w.dir, crc.Sum(block))
 	w.ends, w.ids = w.ends[:0], w.ids[:0]
 }
 
@@ -198,7 +199,7 @@ func (n *names) check(b int) error {
 	bad := func(format string, args ...any) error {
 		return base.Corruptf(n.file, KindNames.String(), n.blkOff+int64(off), format, args...)
 	}
-	if checksum(block) != sum {
+	if crc.Sum(block) != sum {
 		return bad("wrong checksum of block %d", b)
 	}
 	size := 2

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Hit is a document within the distance asked for.
@@ -49,7 +50,7 @@ type Index struct {
 // permuted is one permuted table, with what a probe of it needs to know.
 type permuted struct {
 	perm
-	run   *keyRun
+	run   *keyrun.Run
 	rest  uint64             // the bits of a key after the lead
 	mean  float64            // keys with one lead, on average
 	ahead int                // keys to prefetch for a range
@@ -95,7 +96,7 @@ type Scratch struct {
 
 // newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
 // has each distinct fingerprint once, permuted.
-func newIndex(l Layout, runs []*keyRun) *Index {
+func newIndex(l Layout, runs []*keyrun.Run) *Index {
 	x := &Index{layout: l}
 	taken := uint64(0)
 	for t, p := range l.perms() {
@@ -103,9 +104,9 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask
 		}
-		mean := math.Ldexp(float64(runs[t].n), -p.leadBits)
-		if runs[t].n == 0 && runs[0].n > 0 && x.damage == nil {
-			x.damage = runs[t].corrupt(0, "no keys, but table 0 has %d", runs[0].n)
+		mean := math.Ldexp(float64(runs[t].Len()), -p.leadBits)
+		if runs[t].Len() == 0 && runs[0].Len() > 0 && x.damage == nil {
+			x.damage = runs[t].Corrupt(0, "no keys, but table 0 has %d", runs[0].Len())
 		}
 		x.tables = append(x.tables, permuted{
 			perm:  p,
@@ -114,24 +115,24 @@ func newIndex(l Layout, runs []*keyRun) *Index {
 			mean:  mean,
 			ahead: int(min(mean, prefetchKeys)),
 			probe: cost.probe + mean*cost.key,
-			long:  longBlocks + int(4*mean/blockKeys),
-			most:  uint32(min(max(hotBlocks*blockKeys, 2*mean), math.MaxUint32)),
+			long:  longBlocks + int(4*mean/keyrun.BlockLen),
+			most:  uint32(min(max(hotBlocks*keyrun.BlockLen, 2*mean), math.MaxUint32)),
 		})
 		for d := range maxRadius + 1 {
 			x.tables[t].shell[d] = int(choose(p.leadBits, d))
 		}
 		if mean < spanKeys {
-			runs[t].indexLeads(p.leadBits)
+			runs[t].IndexLeads(p.leadBits)
 		}
 	}
 	x.resolveNs = cost.resolve
-	if runs[0].n < resolveCached {
+	if runs[0].Len() < resolveCached {
 		x.resolveNs /= 2
 	}
 	if len(runs) > 1 { // as many as there are of a fingerprint
-		x.resolveNs += (float64(runs[0].n)/float64(max(runs[1].n, 1)) - 1) * cost.hit
+		x.resolveNs += (float64(runs[0].Len())/float64(max(runs[1].Len(), 1)) - 1) * cost.hit
 	}
-	x.leastScan = cost.probe + float64(runs[0].blocks)/8*cost.walk + float64(min(runs[0].blocks, scanParts))*cost.lookUp
+	x.leastScan = cost.probe + float64(runs[0].NumBlocks())/8*cost.walk + float64(min(runs[0].NumBlocks(), scanParts))*cost.lookUp
 	most := 0.0
 	for _, t := range x.tables {
 		most = max(most, t.mean)
@@ -202,7 +203,7 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		s.Stats.Candidates += keys
 		err := x.scanSpans(&f, spans, s)
 		for i := from; rest > 0 && err == nil; i++ {
-			if p := &probes[i]; !p.spanned {
+			if p := &probes[i]; !p.Exact {
 				rest--
 				pending, hits := len(s.pending), len(s.dst)
 				s.scanned = max(s.scanned, i+1)
@@ -299,11 +300,11 @@ func (x *Index) place(pending []pendingHit) {
 	for i := range pending {
 		p := &pending[i]
 		fp := p.hit.Fingerprint
-		block, end := run.blockRange(fp, fp)
-		r := keyRange{first: fp, last: fp, run: run, block: uint32(block), end: uint32(end)}
-		r.prefetch(1)
-		p.start, p.end = r.start(), end
-		x.names.touch(uint32(p.start) << blockShift) // the directory has one cache line for the names of a block of keys
+		block, end := run.Blocks(fp, fp)
+		r := keyrun.Range{First: fp, Last: fp, Run: run, Block: uint32(block), End: uint32(end)}
+		r.Prefetch(1)
+		p.start, p.end = r.Start(), end
+		x.names.touch(uint32(p.start) << keyrun.BlockShift) // the directory has one cache line for the names of a block of keys
 	}
 }
 
@@ -321,32 +322,32 @@ func (x *Index) settle(end int, s *Scratch) error {
 func (x *Index) resolve(p *pendingHit, s *Scratch) error {
 	run, hit, found := x.tables[0].run, p.hit, false
 	for b := p.start; b < p.end; b++ {
-		if err := run.check(b); err != nil {
+		if err := run.Check(b); err != nil {
 			return err
 		}
-		if lead, off := run.shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
-			s.addEqual(b<<blockShift, run.count(b), hit.Fingerprint, int(hit.Distance))
+		if lead, off := run.Shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
+			s.addEqual(b<<keyrun.BlockShift, run.Count(b), hit.Fingerprint, int(hit.Distance))
 			found = true
 			if err := s.offer(); err != nil {
 				return err
 			}
 			continue
 		}
-		in := run.info(b)
-		prefix := shr(hit.Fingerprint, in.width) - shr(run.base(b), in.width)
+		in := run.Info(b)
+		prefix := run.PrefixIn(b, in, hit.Fingerprint)
 		var lo, hi int
-		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), prefix, prefix+1, hit.Fingerprint, 0)
+		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.From(in), in.High, in.Width, run.Count(b), prefix, prefix+1, hit.Fingerprint, 0)
 		dst := s.dst
 		for _, i := range s.pos { // of one prefix and with equal low bits: equal
 			if int(i) >= lo && int(i) < hi {
-				hit.Doc, found = uint32(b<<blockShift+int(i)), true
+				hit.Doc, found = uint32(b<<keyrun.BlockShift+int(i)), true
 				dst = append(dst, hit)
 			}
 		}
 		s.dst = dst
 	}
 	if !found {
-		return x.tables[p.table].run.corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
+		return x.tables[p.table].run.Corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ type batchCall struct {
 // order, though always in the same. An error of emit ends it, as the context's end does. len(queries) < 1<<32; it keeps 45 bytes a query
 // in s, and 32 a hit that is waiting, of which there are not many more than queries.
 func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) error {
-	if k < 0 || len(queries) == 0 || x.tables[0].run.n == 0 || x.damage != nil {
+	if k < 0 || len(queries) == 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return x.damage
 	}
 	k = min(k, maxDistance)

@@ -53,7 +53,7 @@ func benchBatches(b *testing.B, x *Index, data string, queries []uint64, ks, siz
 	s := new(Scratch)
 	for _, k := range ks {
 		for _, size := range append([]int{1}, sizes...) {
-			b.Run(fmt.Sprintf("%s/n=%d/k=%d/batch=%d/%s", data, x.tables[0].run.n, k, size, kernel.Name()), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/n=%d/k=%d/batch=%d/%s", data, x.tables[0].run.Len(), k, size, kernel.Name()), func(b *testing.B) {
 				hits, done, before := 0, 0, cpuTime()
 				var dst []Hit
 				var err error

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // The join of a batch with a table goes by groups: the queries, and the keys, whose leading bits are equal. It decodes each block once,
@@ -71,7 +72,7 @@ func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
 
 // joinCost is what joining table t by groups of so many bits is expected to take, if keys and queries are spread evenly.
 func (x *Index) joinCost(t, radius, bits, queries int) float64 {
-	n, groups := float64(x.tables[t].run.n), math.Ldexp(1, bits)
+	n, groups := float64(x.tables[t].run.Len()), math.Ldexp(1, bits)
 	flips := 0.0
 	for d := range radius + 1 {
 		flips += choose(bits, min(d, bits))
@@ -100,22 +101,21 @@ func (x *Index) joinTable(c *batchCall, j *join) error {
 	w.fillFlips(j.bits, j.radius)
 	w.fillCrowd(j)
 	x.groupQueries(c, j)
-	for b := range j.run.blocks {
+	for b := range j.run.NumBlocks() {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if ahead := b + joinAhead; ahead < j.run.blocks && w.wants(j, ahead) {
-			at := j.run.info(ahead).off
-			kernel.Prefetch(j.run.data[at : at+j.run.blockSize(ahead)])
+		if ahead := b + joinAhead; ahead < j.run.NumBlocks() && w.wants(j, ahead) {
+			j.run.PrefetchBlock(ahead)
 		}
 		if !w.wants(j, b) {
 			continue
 		}
-		if err := j.run.check(b); err != nil {
+		if err := j.run.Check(b); err != nil {
 			return err
 		}
-		j.block = b << blockShift
-		keys := j.run.decode(b, j.run.info(b), 0, j.run.count(b), &c.s.decoded)
+		j.block = b << keyrun.BlockShift
+		keys := j.run.Decode(b, j.run.Info(b), 0, j.run.Count(b), &c.s.decoded)
 		if err := x.joinBlock(c, j, keys); err != nil {
 			return err
 		}
@@ -131,11 +131,11 @@ func (w *batch) wants(j *join, b int) bool {
 	if len(w.flips) > 1 {
 		return true
 	}
-	last := j.run.last
-	if b+1 < j.run.blocks {
-		last = j.run.base(b + 1)
+	last := j.run.Greatest()
+	if b+1 < j.run.NumBlocks() {
+		last = j.run.Base(b + 1)
 	}
-	return w.start[j.group(j.run.base(b))] < w.start[j.group(last)+1]
+	return w.start[j.group(j.run.Base(b))] < w.start[j.group(last)+1]
 }
 
 // fillFlips lists the numbers of so many bits of which at most radius are set.
@@ -156,12 +156,12 @@ func (w *batch) fillFlips(width, radius int) {
 func (w *batch) fillCrowd(j *join) {
 	w.crowd = append(w.crowd[:0], make([]uint32, 1<<j.bits)...)
 	most := uint32(0)
-	for b := range j.run.blocks {
-		crowd := &w.crowd[j.group(j.run.base(b))]
+	for b := range j.run.NumBlocks() {
+		crowd := &w.crowd[j.group(j.run.Base(b))]
 		*crowd++
 		most = max(most, *crowd)
 	}
-	if j.all || float64(most)*float64(len(w.flips))*blockKeys*joinOf.pair <= j.limit {
+	if j.all || float64(most)*float64(len(w.flips))*keyrun.BlockLen*joinOf.pair <= j.limit {
 		w.crowd = w.crowd[:0]
 	}
 }
@@ -175,7 +175,7 @@ func (w *batch) price(group uint64) float64 {
 	for _, flip := range w.flips {
 		blocks += w.crowd[group^flip]
 	}
-	return float64(blocks) * blockKeys * joinOf.pair
+	return float64(blocks) * keyrun.BlockLen * joinOf.pair
 }
 
 // groupQueries fills keys and start from the queries in order, of which it sets those aside that cost more than they should.

@@ -1,6 +1,6 @@
 package sstable
 
-import "github.com/simdb/simdb/internal/kernel"
+import "github.com/simdb/simdb/sstable/internal/keyrun"
 
 const (
 	// waitingHits is how many fingerprints are collected at least before their documents are looked up.
@@ -23,7 +23,7 @@ func (x *Index) resolveSome(c *batchCall, t int) error {
 func (x *Index) resolveFound(c *batchCall, t int) error {
 	w := &c.s.batch
 	w.spare = sortItems(w.found, w.spare, resolveBits)
-	r := resolver{keyRun: x.tables[0].run, current: -1}
+	r := resolver{Run: x.tables[0].run, current: -1}
 	for rest := w.found; len(rest) > 0; {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (x *Index) resolveFound(c *batchCall, t int) error {
 				return err
 			}
 			if !found {
-				return x.tables[t].run.corrupt(0, "fingerprint %016x is not in table 0", f.key)
+				return x.tables[t].run.Corrupt(0, "fingerprint %016x is not in table 0", f.key)
 			}
 		}
 		rest = rest[n:]
@@ -47,7 +47,7 @@ func (x *Index) resolveFound(c *batchCall, t int) error {
 
 // resolver finds fingerprints in run 0.
 type resolver struct {
-	*keyRun
+	*keyrun.Run
 	blocks  [resolveAhead][2]int // of each fingerprint, the blocks from the first that may have it up to the last, exclusively
 	current int                  // the block that keys are of, or -1
 	keys    []uint64
@@ -57,11 +57,10 @@ type resolver struct {
 func (r *resolver) lookUp(some []batchItem) {
 	before := r.current
 	for i, f := range some {
-		block, end := r.blockRange(f.key, f.key)
+		block, end := r.Blocks(f.key, f.key)
 		first := max(block, 1) - 1
 		if r.blocks[i] = [2]int{first, end}; first != before {
-			at := r.info(first).off
-			kernel.Prefetch(r.data[at : at+r.blockSize(first)])
+			r.PrefetchBlock(first)
 			before = first
 		}
 	}
@@ -71,14 +70,14 @@ func (r *resolver) lookUp(some []batchItem) {
 func (r *resolver) emit(c *batchCall, f batchItem, blocks [2]int) (found bool, err error) {
 	for b := blocks[0]; b < blocks[1]; b++ {
 		if b != r.current {
-			if err := r.check(b); err != nil {
+			if err := r.Check(b); err != nil {
 				return false, err
 			}
-			r.current, r.keys = b, r.decode(b, r.info(b), 0, r.count(b), &c.s.decoded)
+			r.current, r.keys = b, r.Decode(b, r.Info(b), 0, r.Count(b), &c.s.decoded)
 		}
 		for i := countLess(r.keys, f.key); i < len(r.keys) && r.keys[i] == f.key; i++ {
 			found = true
-			if err := c.emit(int(f.query), Hit{uint32(b<<blockShift + i), f.distance, f.key}); err != nil {
+			if err := c.emit(int(f.query), Hit{uint32(b<<keyrun.BlockShift + i), f.distance, f.key}); err != nil {
 				return true, err
 			}
 		}

@@ -11,19 +11,21 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 func TestNearBatchEqualsNear(t *testing.T) {
 	for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}, {4, 0}, {8, 1}} {
-		for _, shape := range keyShapes {
-			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
-				r := testRand(shape.name, l.Blocks)
-				fps := shape.make(r, 8_000)
+		for _, shape := range keytest.Shapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, l.Blocks)
+				fps := shape.Make(r, 8_000)
 				slices.Sort(fps)
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				s := new(Scratch)
 				for _, k := range []int{0, 3, 5, 9, 40} {
-					queries := fill(60, func(int) uint64 { return nearQuery(r, fps) })
+					queries := keytest.Fill(60, func(int) uint64 { return nearQuery(r, fps) })
 					if k == 40 {
 						queries = queries[:3]
 					}
@@ -50,16 +52,16 @@ func TestNearBatchEqualsNear(t *testing.T) {
 // TestBatchTables goes through the tables one by one, with any radii that add up and in any way of searching, sensible or not.
 func TestBatchTables(t *testing.T) {
 	for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {16, 1}, {5, 2}, {8, 2}, {4, 0}} {
-		for _, shape := range keyShapes {
-			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
-				r := testRand(shape.name, l.Blocks)
-				fps := shape.make(r, 2000)
+		for _, shape := range keytest.Shapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, l.Blocks)
+				fps := shape.Make(r, 2000)
 				slices.Sort(fps)
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				s := new(Scratch)
 				for range 6 {
 					k := r.IntN(8)
-					queries := fill(1+r.IntN(90), func(int) uint64 { return nearQuery(r, fps) })
+					queries := keytest.Fill(1+r.IntN(90), func(int) uint64 { return nearQuery(r, fps) })
 					got := make([][]Hit, len(queries))
 					c := &batchCall{t.Context(), queries, k, randomRadii(r, x, k), s, func(i int, h Hit) error {
 						got[i] = append(got[i], h)
@@ -123,7 +125,7 @@ func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 }
 
 func TestSortItems(t *testing.T) {
-	r := testRand("items", 0)
+	r := keytest.Rand("items", 0)
 	var spare []batchItem
 	for leading := 0; leading <= 22; leading++ {
 		items := make([]batchItem, r.IntN(5000))
@@ -132,7 +134,7 @@ func TestSortItems(t *testing.T) {
 		}
 		want := slices.Clone(items)
 		digits := (leading + 1) / 2 * 2
-		slices.SortStableFunc(want, func(a, b batchItem) int { return cmp.Compare(shr(a.key, 64-digits), shr(b.key, 64-digits)) })
+		slices.SortStableFunc(want, func(a, b batchItem) int { return cmp.Compare(a.key>>uint(64-digits), b.key>>uint(64-digits)) })
 		if spare = sortItems(items, spare, leading); !slices.Equal(items, want) {
 			t.Fatalf("%d items by %d bits: out of order", len(items), leading)
 		}
@@ -140,9 +142,9 @@ func TestSortItems(t *testing.T) {
 }
 
 func TestCountLess(t *testing.T) {
-	r := testRand("count", 0)
+	r := keytest.Rand("count", 0)
 	for n := range 70 {
-		keys := fill(n, func(int) uint64 { return r.Uint64N(uint64(n) + 1) })
+		keys := keytest.Fill(n, func(int) uint64 { return r.Uint64N(uint64(n) + 1) })
 		slices.Sort(keys)
 		for key := range uint64(n) + 2 {
 			if want, _ := slices.BinarySearch(keys, key); countLess(keys, key) != want {
@@ -154,9 +156,9 @@ func TestCountLess(t *testing.T) {
 
 // TestJoinSetsHotQueriesAside makes a lead so hot that queries of it had better be searched alone, with radii that leave it out.
 func TestJoinSetsHotQueriesAside(t *testing.T) {
-	r := testRand("hot join", 0)
+	r := keytest.Rand("hot join", 0)
 	hot := r.Uint64() &^ (1<<48 - 1)
-	fps := fill(400_000, func(i int) uint64 {
+	fps := keytest.Fill(400_000, func(i int) uint64 {
 		if i%4 == 0 {
 			return r.Uint64()
 		}
@@ -165,11 +167,11 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	s := new(Scratch)
-	queries := fill(20_000, func(i int) uint64 {
+	queries := keytest.Fill(20_000, func(i int) uint64 {
 		if i%2 == 0 {
 			return r.Uint64()
 		}
-		return flipBits(r, fps[r.IntN(len(fps))], r.IntN(4))
+		return keytest.FlipBits(r, fps[r.IntN(len(fps))], r.IntN(4))
 	})
 	got := make([][]Hit, len(queries))
 	err := x.NearBatch(t.Context(), queries, 3, s, func(i int, h Hit) error {
@@ -195,8 +197,8 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 
 // TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what is there.
 func TestNearBatchNoticesDamage(t *testing.T) {
-	r := testRand("batch damage", 0)
-	fps := keyShapes[1].make(r, 700)
+	r := keytest.Rand("batch damage", 0)
+	fps := keytest.Shapes[1].Make(r, 700)
 	slices.Sort(fps)
 	sections := buildRuns(DefaultLayout, fps)
 	for table, data := range sections {
@@ -205,7 +207,7 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 			damaged := slices.Clone(data)
 			damaged[i] ^= 1 << r.IntN(8)
 			var err error
-			if runs[table], err = openKeyRun(damaged, "test.sst", "run", 64); err != nil {
+			if runs[table], err = keyrun.Open(damaged, "test.sst", "run", 64); err != nil {
 				continue // noticed at once
 			}
 			x := newIndex(DefaultLayout, runs)
@@ -233,20 +235,20 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 func TestNearBatchMissingFingerprint(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 1 << 40})
-	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan = 1e6
 	x := newIndex(l, openRuns(t, sections))
 	for seed := range 8 {
 		c := &batchCall{t.Context(), []uint64{1<<41 | 1<<45}, 1, &allocation{radius: [maxTables]int8{0, 0}}, new(Scratch), nil}
-		if err := batchAnyhow(x, c, testRand("missing", seed)); !errors.Is(err, base.ErrCorruption) {
+		if err := batchAnyhow(x, c, keytest.Rand("missing", seed)); !errors.Is(err, base.ErrCorruption) {
 			t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 		}
 	}
 }
 
 func TestNearBatchCancelled(t *testing.T) {
-	fps := fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
+	fps := keytest.Fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +267,7 @@ func TestNearBatchCancelled(t *testing.T) {
 }
 
 func TestNearBatchStops(t *testing.T) {
-	fps := fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
+	fps := keytest.Fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	stop, n := errors.New("stop"), 0

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 var benchN = flag.Int("fps", 1_000_000, "uniform fingerprints of the search benchmarks, before near copies; 10000000 for the published figures")
@@ -84,7 +85,7 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 			}
 			slices.Sort(keys)
 		}
-		run := appendKeyRun(nil, keys)
+		run := keyrun.Append(nil, keys)
 		ends = append(ends, size+len(run))
 		run = append(run, make([]byte, -len(run)&63)...)
 		if _, err := f.Write(run); err != nil {
@@ -97,10 +98,10 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { unix.Munmap(data) })
-	var runs []*keyRun
+	var runs []*keyrun.Run
 	start := 0
 	for i, end := range ends {
-		run, err := openKeyRun(data[start:end], path, fmt.Sprint("run ", i), int64(start))
+		run, err := keyrun.Open(data[start:end], path, fmt.Sprint("run ", i), int64(start))
 		if err != nil {
 			b.Fatal(err)
 		}

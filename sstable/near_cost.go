@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // What searches cost. Probing pays where the ranges that a query meets are small and little of what they hold is near; a scan passes over
@@ -93,9 +94,9 @@ func scanKeyCost(width, bound int) float64 {
 
 // scanCost is what a scan within k of a table of uniform keys costs.
 func (x *Index) scanCost(k int) float64 {
-	n := x.tables[0].run.n
-	lead := bits.Len(uint(n >> blockShift)) // what a block has in common
-	width := kernel.RoundWidth(64 - min(64, lead+blockShift))
+	n := x.tables[0].run.Len()
+	lead := bits.Len(uint(n >> keyrun.BlockShift)) // what a block has in common
+	width := kernel.RoundWidth(64 - min(64, lead+keyrun.BlockShift))
 	return cost.probe + float64(n)*scanKeyCost(width, max(0, k-lead/2))*scanFactor(n)
 }
 
@@ -111,8 +112,8 @@ func scanFactor(n int) float64 {
 func (x *Index) scanCostOf(p *searchPlan) float64 {
 	if p.scanNs == 0 {
 		run := x.tables[0].run
-		random, sample := x.blocksCost(p.q, p.k, 0, 0, run.blocks, scanParts)
-		p.scanNs = cost.probe + (random+sample)/2*scanFactor(run.n)
+		random, sample := x.blocksCost(p.q, p.k, 0, 0, run.NumBlocks(), scanParts)
+		p.scanNs = cost.probe + (random+sample)/2*scanFactor(run.Len())
 	}
 	return p.scanNs
 }
@@ -122,12 +123,12 @@ func (x *Index) cheapScan(p *searchPlan) bool {
 	const some = 8
 	run, met := x.tables[0].run, 0
 	for i := range some {
-		b := (2*i + 1) * run.blocks / (2 * some)
-		if _, off := run.shared(b, b+1, p.q); off <= p.k {
+		b := (2*i + 1) * run.NumBlocks() / (2 * some)
+		if _, off := run.Shared(b, b+1, p.q); off <= p.k {
 			met++
 		}
 	}
-	return float64(met)/some*float64(run.n)*cost.scan < 2*p.ns
+	return float64(met)/some*float64(run.Len())*cost.scan < 2*p.ns
 }
 
 // blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two estimates.
@@ -138,21 +139,21 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 	sample = random
 	for i := range parts {
 		b, end := from+(to-from)*i/parts, from+(to-from)*(i+1)/parts
-		lead, off := run.shared(b, end, q)
+		lead, off := run.Shared(b, end, q)
 		if off > k {
 			continue
 		}
 		n := float64(end - b)
 		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks apart
-		ns := n * chance[split][k-off] * x.blockCost(t, run.info(b).width, lead+split, max(0, k-off-split/2))
+		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))
 		random += ns
 		if end-b == 1 {
 			sample += ns
 			continue
 		}
 		b += (end - b) / 2
-		if lead, off = run.shared(b, b+1, q); off <= k {
-			sample += n * x.blockCost(t, run.info(b).width, lead, k-off)
+		if lead, off = run.Shared(b, b+1, q); off <= k {
+			sample += n * x.blockCost(t, run.Info(b).Width, lead, k-off)
 		}
 	}
 	return random, sample
@@ -164,16 +165,16 @@ func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	if t > 0 {
 		key, hit = max(key, cost.key), x.resolveNs+cost.confirm
 	}
-	return cost.walk + blockKeys*(key+chance[64-lead][bound]*hit)
+	return cost.walk + keyrun.BlockLen*(key+chance[64-lead][bound]*hit)
 }
 
 // hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key.
-func (x *Index) hotCost(t int, key uint64, k int, p *leadProbe) float64 {
-	blocks := int(p.to) - int(p.from)
-	if float64(blocks*blockKeys) <= 2*x.tables[t].mean {
+func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
+	blocks := int(p.To) - int(p.From)
+	if float64(blocks*keyrun.BlockLen) <= 2*x.tables[t].mean {
 		return x.tables[t].rangeCost(p)
 	}
-	random, sample := x.blocksCost(key, k, t, max(int(p.from), 1)-1, int(p.to), rangeParts)
+	random, sample := x.blocksCost(key, k, t, max(int(p.From), 1)-1, int(p.To), rangeParts)
 	return cost.probe + max(random, sample)
 }
 

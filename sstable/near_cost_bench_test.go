@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // BenchmarkSearchCosts measures the constants of searchCosts for the kernel in use. The least processor time of several rounds is reported, as
@@ -42,7 +43,7 @@ type costBench struct {
 	fps, queries []uint64
 	two, four    *Index
 	five         *Index
-	run          *keyRun // 0 of four
+	run          *keyrun.Run // 0 of four
 	s            Scratch
 	dst          []Hit
 }
@@ -110,9 +111,9 @@ func (c *costBench) scanAll(k int) float64 {
 func (c *costBench) scan() float64 { return c.scanAll(10) }
 
 func (c *costBench) decode() float64 {
-	return timed(c.run.n, func() {
-		for blk := range c.run.blocks {
-			keys := c.run.decode(blk, c.run.info(blk), 0, c.run.count(blk), &c.s.decoded)
+	return timed(c.run.Len(), func() {
+		for blk := range c.run.NumBlocks() {
+			keys := c.run.Decode(blk, c.run.Info(blk), 0, c.run.Count(blk), &c.s.decoded)
 			c.s.pos = kernel.ScanFlat(c.s.pos[:0], keys, c.queries[0], 3)
 		}
 	})
@@ -121,11 +122,11 @@ func (c *costBench) decode() float64 {
 // confirm decodes four keys of a block.
 func (c *costBench) confirm() float64 {
 	f := scanFor{permuted: &c.four.tables[0], k: -1}
-	return timed(4*c.run.blocks, func() {
-		for blk := range c.run.blocks {
-			n := uint32(c.run.count(blk))
+	return timed(4*c.run.NumBlocks(), func() {
+		for blk := range c.run.NumBlocks() {
+			n := uint32(c.run.Count(blk))
 			c.s.pos = append(c.s.pos[:0], n/9, n/3, n/2, n*8/9)
-			c.four.confirm(&f, blk, c.run.info(blk), 0, int(n), 0, &c.s)
+			c.four.confirm(&f, blk, c.run.Info(blk), 0, int(n), 0, &c.s)
 		}
 	})
 }
@@ -151,10 +152,10 @@ func (c *costBench) resolve() float64 {
 func (c *costBench) walk() float64 {
 	const rounds = 100
 	far := 0
-	return timed(rounds*c.run.blocks, func() {
+	return timed(rounds*c.run.NumBlocks(), func() {
 		for i := range rounds {
-			for blk := range c.run.blocks {
-				if _, off := c.run.shared(blk, blk+1, c.queries[i]); off > 3 {
+			for blk := range c.run.NumBlocks() {
+				if _, off := c.run.Shared(blk, blk+1, c.queries[i]); off > 3 {
 					far++
 				}
 			}

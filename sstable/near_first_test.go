@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // TestNearFirst refuses all hits, so that all are handed over, and accepts one of each table in turn. In one of the tables most
 // documents have one fingerprint: they are not all looked at.
 func TestNearFirst(t *testing.T) {
-	r := testRand("first", 0)
+	r := keytest.Rand("first", 0)
 	const equal = 0x123456789abcdef0
 	var tables []*Reader
 	var all [][]uint64
 	for i, n := range []int{0, 900, 40_000, 1, 20_000} {
-		fps := keyShapes[i%2].make(r, max(n, 1))[:n]
+		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
 		if i == 4 {
 			for j := range fps[:n-100] {
 				fps[j] = equal
@@ -67,7 +70,7 @@ func TestNearFirst(t *testing.T) {
 		t.Fatalf("an error of the callback comes back as %v", err)
 	}
 	found, err := NearFirst(tables, equal^1, 3, s, func(int, Hit) (bool, error) { return true, nil })
-	if !found || err != nil || len(s.hits) > 2*blockKeys {
+	if !found || err != nil || len(s.hits) > 2*keyrun.BlockLen {
 		t.Fatalf("%v, %v after %d hits", found, err, len(s.hits))
 	}
 }

@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 func TestNearGroupEqualsNear(t *testing.T) {
-	r := testRand("group", 0)
+	r := keytest.Rand("group", 0)
 	var tables []*Reader
 	var all [][]uint64
 	for i := range 20 {
 		n := []int{0, 1, 700, 30_000}[i%4]
-		fps := keyShapes[i%2].make(r, max(n, 1))[:n]
+		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
 		slices.Sort(fps)
 		docs := make([]Document, n)
 		for j, fp := range fps {

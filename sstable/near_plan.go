@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 const (
@@ -49,7 +51,7 @@ type allocation struct {
 // whose shells are all known, and is far cheaper than a scan. Each step looks up at least one more shell; the look-ups may cost no more than
 // a part of the search.
 type planner struct {
-	probes []leadProbe
+	probes []keyrun.Probe
 	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
 	known  [maxTables]int8                   // shells of a table that are looked up
 
@@ -78,7 +80,7 @@ type searchPlan struct {
 
 // aim begins a plan: it asks for the places of the directories that plan will look at first.
 func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
-	if p.allocation = nil; k < 0 || x.tables[0].run.n == 0 || x.damage != nil {
+	if p.allocation = nil; k < 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return
 	}
 	p.q, p.k, p.scanNs = q, min(k, maxDistance), 0
@@ -94,11 +96,11 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 			continue
 		}
 		table, r := &x.tables[t], &s.probes[p.end]
-		r.first, r.table, r.dist = p.keys[t]&^table.rest, uint8(t), 0
+		r.First, r.Table, r.Dist = p.keys[t]&^table.rest, uint8(t), 0
 		if table.mean < fewSpanKeys {
-			table.run.touchLead(r.first)
+			table.run.PrefetchLead(r.First)
 		} else {
-			r.from = uint32(table.run.touch(r.first))
+			r.From = uint32(table.run.PrefetchWindow(r.First))
 		}
 		p.end++
 	}
@@ -141,21 +143,21 @@ func (x *Index) begin(s *Scratch, p *searchPlan, probes int) {
 }
 
 // findFlat looks up the ranges of an allocation without radius above 0, and returns their cost and how many are spanned.
-func (x *Index) findFlat(probes []leadProbe) (sum float64, spanned int) {
-	var r keyRange
+func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, spanned int) {
+	var r keyrun.Range
 	for i := range probes {
 		p := &probes[i]
-		t := &x.tables[p.table]
+		t := &x.tables[p.Table]
 		if t.mean < fewSpanKeys {
-			t.look(probes[i : i+1])
+			t.run.LocateAll(probes[i:i+1], t.rest, t.most)
 		} else {
-			t.findFrom(p, int(p.from))
+			t.run.LocateFrom(p, t.rest, int(p.From))
 		}
-		if p.spanned {
+		if p.Exact {
 			spanned++
 		} else { // at once, before the next one has to wait for its directory
-			t.setRange(&r, p)
-			r.prefetch(t.ahead)
+			t.run.SetRange(&r, p, t.rest)
+			r.Prefetch(t.ahead)
 		}
 		sum += t.rangeCost(p)
 	}
@@ -182,7 +184,7 @@ func (x *Index) planShells(s *Scratch, p *searchPlan) {
 		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
 	}
 	p.allocation = &p.own
-	kept := slices.DeleteFunc(s.probes[p.first:], func(r leadProbe) bool { return p.scan || int8(r.dist) > p.radius[r.table] })
+	kept := slices.DeleteFunc(s.probes[p.first:], func(r keyrun.Probe) bool { return p.scan || int8(r.Dist) > p.radius[r.Table] })
 	s.probes = s.probes[:p.first+len(kept)]
 }
 
@@ -374,24 +376,24 @@ func (x *Index) addShell(t, d int, plan *searchPlan, s *Scratch) {
 	flip := uint64(1)<<uint(d) - 1
 	for i := range added {
 		p := &added[i]
-		p.first, p.table, p.dist = first^flip<<shift, uint8(t), uint8(d)
+		p.First, p.Table, p.Dist = first^flip<<shift, uint8(t), uint8(d)
 		if d > 0 { // Gosper's hack: the next number with as many ones
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
-	table.run.touchLeads(added)
+	table.run.PrefetchLeads(added)
 }
 
 // lookUpShell looks up the probes of a shell of table t, and returns what they cost.
-func (x *Index) lookUpShell(t int, plan *searchPlan, probes []leadProbe) float64 {
+func (x *Index) lookUpShell(t int, plan *searchPlan, probes []keyrun.Probe) float64 {
 	table := &x.tables[t]
-	ns := float64(len(probes))*cost.probe + float64(table.look(probes))*cost.key
+	ns := float64(len(probes))*cost.probe + float64(table.run.LocateAll(probes, table.rest, table.most))*cost.key
 	for i := range probes {
-		if p := &probes[i]; p.spanned {
+		if p := &probes[i]; p.Exact {
 			continue
-		} else if p.to <= p.from+hotBlocks {
+		} else if p.To <= p.From+hotBlocks {
 			ns += table.rangeCost(p) - cost.probe
 		} else {
 			ns += x.hotCost(t, plan.keys[t], plan.k, p) - cost.probe
@@ -438,7 +440,7 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 		return Plan{Method: "scan"}
 	}
 	if a.scan {
-		return Plan{Method: "scan", Candidates: x.tables[0].run.n, Cost: x.scanCostOf(a)}
+		return Plan{Method: "scan", Candidates: x.tables[0].run.Len(), Cost: x.scanCostOf(a)}
 	}
 	p := Plan{Method: "probe", Cost: a.flatNs}
 	if !a.flat {
@@ -450,12 +452,12 @@ func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
 	p.Probes = a.end - a.first
 	keys := 0.0
 	for _, r := range s.probes[a.first:a.end] {
-		if r.spanned {
-			keys += float64(r.to - r.from)
-		} else if r.to > r.from+1 {
-			keys += float64((r.to - r.from) * blockKeys)
+		if r.Exact {
+			keys += float64(r.To - r.From)
+		} else if r.To > r.From+1 {
+			keys += float64((r.To - r.From) * keyrun.BlockLen)
 		} else {
-			keys += x.tables[r.table].mean
+			keys += x.tables[r.Table].mean
 		}
 	}
 	p.Candidates = int(math.Round(keys))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 var (
@@ -72,7 +73,7 @@ func TestNearReal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fps := readFingerprints(t, path)
 			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
-			r := testRand(name, len(fps))
+			r := keytest.Rand(name, len(fps))
 			for k := range maxDistance + 1 {
 				for _, q := range skewedQueries(r, fps, k, 10) {
 					checkNear(t, x, fps, q, k, s)
@@ -101,7 +102,7 @@ func benchSkewed(b *testing.B, fps []uint64) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		queries := skewedQueries(testRand("skewed", k), fps, k, *skewQueries)
+		queries := skewedQueries(keytest.Rand("skewed", k), fps, k, *skewQueries)
 		b.Run(fmt.Sprintf("n=%d/k=%d/%s", len(fps), k, kernel.Name()), func(b *testing.B) {
 			for b.Loop() {
 				c := &comparison{b: b, x: x, fps: fps, k: k, queries: queries}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Scanning blocks. The keys of a block have leading bits in common, those that its first key shares with the next block's first key. So the
@@ -31,11 +32,11 @@ type scanFor struct {
 }
 
 // aim makes f that for the keys of p.
-func (f *scanFor) aim(x *Index, p *leadProbe) *scanFor {
-	if t := int(p.table); t != f.table {
+func (f *scanFor) aim(x *Index, p *keyrun.Probe) *scanFor {
+	if t := int(p.Table); t != f.table {
 		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
 	}
-	f.lead, f.off, f.first, f.last = f.leadBits, int(p.dist), p.first, p.first|f.rest
+	f.lead, f.off, f.first, f.last = f.leadBits, int(p.Dist), p.First, p.First|f.rest
 	return f
 }
 
@@ -51,25 +52,25 @@ func (f *scanFor) bound(width int) int {
 func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
-	for b := 0; b < run.blocks; b++ {
-		if far := run.farBlocks(b, q, k); far > 0 {
+	for b := 0; b < run.NumBlocks(); b++ {
+		if far := run.FarBlocks(b, q, k); far > 0 {
 			b += far - 1
 			continue
 		}
-		if f.lead, f.off = run.shared(b, b+1, q); f.off > k {
+		if f.lead, f.off = run.Shared(b, b+1, q); f.off > k {
 			continue
 		}
-		if err := run.check(b); err != nil {
+		if err := run.Check(b); err != nil {
 			return err
 		}
-		in, n := run.info(b), run.count(b)
+		in, n := run.Info(b), run.Count(b)
 		s.Stats.Candidates += n
-		if bound := f.bound(in.width); f.lead == 64 {
-			s.addEqual(b<<blockShift, n, run.base(b), f.off)
-		} else if in.width < int(leastWidths[bound]) {
+		if bound := f.bound(in.Width); f.lead == 64 {
+			s.addEqual(b<<keyrun.BlockShift, n, run.Base(b), f.off)
+		} else if in.Width < int(leastWidths[bound]) {
 			x.scanKeys(&f, b, in, 0, n, s)
 		} else {
-			s.pos = kernel.ScanPacked(s.pos[:0], run.packed(in), in.width, 0, n, q, bound)
+			s.pos = kernel.ScanPacked(s.pos[:0], run.Packed(in), in.Width, 0, n, q, bound)
 			x.confirm(&f, b, in, 0, n, 0, s)
 		}
 		if err := s.offer(); err != nil {
@@ -77,28 +78,6 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 		}
 	}
 	return nil
-}
-
-// shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many of these differ from q.
-func (d *blockDir) shared(b, end int, q uint64) (lead, off int) {
-	first, limit := d.base(b), d.last
-	if end < d.blocks {
-		limit = d.base(end)
-	}
-	lead = bits.LeadingZeros64(first ^ limit)
-	return lead, bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(lead)))
-}
-
-// farBlocks returns the number of blocks from b on, 256 or 16 or none, whose shared leading bits differ from q in more than k.
-func (d *blockDir) farBlocks(b int, q uint64, k int) int {
-	for n := 256; n > 1 && b%16 == 0; n /= 16 {
-		if b%n == 0 && b+n <= d.blocks {
-			if _, off := d.shared(b, b+n, q); off > k {
-				return n
-			}
-		}
-	}
-	return 0
 }
 
 // addEqual adds n documents, the first and those that follow it, with one fingerprint.
@@ -111,37 +90,36 @@ func (s *Scratch) addEqual(first, n int, fp uint64, distance int) {
 
 // scanRange compares the keys of one range. In a range that has many more than the mean, blocks that are too far away are passed over as in a
 // scan, and errScan is returned if what has been found makes a scan cheaper.
-func (x *Index) scanRange(f *scanFor, p *leadProbe, s *Scratch) error {
+func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Scratch) error {
 	run := f.run
-	var r keyRange
-	f.setRange(&r, p)
-	long := int(r.end) > r.start()+f.long
-	for b := r.start(); b < int(r.end); b++ {
+	var r keyrun.Range
+	f.run.SetRange(&r, p, f.rest)
+	long := int(r.End) > r.Start()+f.long
+	for b := r.Start(); b < int(r.End); b++ {
 		if long {
-			if lead, off := run.shared(b, b+1, f.q); off > f.k {
+			if lead, off := run.Shared(b, b+1, f.q); off > f.k {
 				continue
-			} else if f.lead, f.off = f.leadBits, int(p.dist); lead > f.lead {
+			} else if f.lead, f.off = f.leadBits, int(p.Dist); lead > f.lead {
 				f.lead, f.off = lead, off
 			}
 			if err := x.worthwhile(f.plan, s, 0); err != nil {
 				return err
 			}
 		}
-		word := run.infoWord(b)
-		if word&checkedBit == 0 {
-			if err := run.check(b); err != nil {
+		in, checked := run.InfoChecked(b)
+		if !checked {
+			if err := run.Check(b); err != nil {
 				return err
 			}
 		}
-		if b+1 < int(r.end) && !long {
-			r.prefetchNext(b + 1)
+		if b+1 < int(r.End) && !long {
+			r.PrefetchNext(b + 1)
 		}
-		in := unpackInfo(word)
-		bound := f.bound(in.width)
-		from, to := r.borders(b, in)
+		bound := f.bound(in.Width)
+		from, to := r.Borders(b, in)
 		var lo, hi int
-		if in.width < int(leastWidths[bound]) {
-			lo, hi = kernel.RankZeros(run.data[in.off:in.off+8*in.high], from, to, run.count(b))
+		if in.Width < int(leastWidths[bound]) {
+			lo, hi = kernel.RankZeros(run.Unary(in), from, to, run.Count(b))
 			s.Stats.Candidates += hi - lo
 			x.scanKeys(f, b, in, lo, hi, s)
 			if err := s.offer(); err != nil {
@@ -149,7 +127,7 @@ func (x *Index) scanRange(f *scanFor, p *leadProbe, s *Scratch) error {
 			}
 			continue
 		}
-		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.data[in.off:], in.high, in.width, run.count(b), from, to, f.q, bound)
+		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.From(in), in.High, in.Width, run.Count(b), from, to, f.q, bound)
 		if s.Stats.Candidates += hi - lo; len(s.pos) > 0 {
 			x.confirm(f, b, in, lo, hi, from, s)
 			if err := s.offer(); err != nil {
@@ -160,37 +138,19 @@ func (x *Index) scanRange(f *scanFor, p *leadProbe, s *Scratch) error {
 	return nil
 }
 
-// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its own.
-func (r *keyRange) startsIn(b int) bool { return b < int(r.block) }
-func (r *keyRange) endsIn(b int) bool   { return b == int(r.end)-1 && r.last < r.run.last }
-
-// borders returns the prefixes [from, to) that the range has in block b, counted from the block's first. Where prefixes are shorter than
-// the lead, its neighbours may share them.
-func (r *keyRange) borders(b int, in blockInfo) (from, to uint64) {
-	base := shr(r.run.base(b), in.width)
-	to = ^uint64(0)
-	if r.startsIn(b) {
-		from = shr(r.first, in.width) - base
-	}
-	if r.endsIn(b) {
-		to = shr(r.last, in.width) - base + 1
-	}
-	return from, to
-}
-
 // confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole. Zero number from of the unary part
 // comes right before key lo, or both are 0.
-func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, from uint64, s *Scratch) {
+func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Scratch) {
 	ns := float64(len(s.pos)) * cost.confirm
-	if all := blockKeys*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
+	if all := keyrun.BlockLen*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
 		s.extra += all
 		x.scanKeys(f, b, in, lo, hi, s)
 		return
 	}
 	s.extra += ns
 	// Positions ascend, so one walk over the unary part finds the prefixes of all.
-	unary, packed := f.run.data[in.off:in.off+8*in.high], f.run.packed(in)
-	base := shr(f.run.base(b), in.width)
+	unary, packed := f.run.Unary(in), f.run.Packed(in)
+	base := f.run.Base(b) >> uint(in.Width)
 	bit, before := lo+int(from), lo // ones before the word at hand
 	at, skip := bit>>6<<3, ^uint64(0)<<(bit&63)
 	for _, pos := range s.pos {
@@ -205,21 +165,21 @@ func (x *Index) confirm(f *scanFor, b int, in blockInfo, lo, hi int, from uint64
 			word = binary.LittleEndian.Uint64(unary[at:])
 		}
 		prefix := base + uint64(8*at+kernel.Select(word, i-before)-i)
-		key := prefix<<uint(in.width) | kernel.Get(packed, in.width, i)
+		key := prefix<<uint(in.Width) | kernel.Get(packed, in.Width, i)
 		if bits.OnesCount64(key^f.q) <= f.k {
-			x.accept(f, b<<blockShift+i, key, s)
+			x.accept(f, b<<keyrun.BlockShift+i, key, s)
 		}
 	}
 }
 
 // scanKeys decodes the keys [lo, hi) of the checked block b and accepts those that are near.
-func (x *Index) scanKeys(f *scanFor, b int, in blockInfo, lo, hi int, s *Scratch) {
+func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Scratch) {
 	if lo >= hi {
 		return
 	}
-	keys := f.run.decode(b, in, lo, hi, &s.decoded)
+	keys := f.run.Decode(b, in, lo, hi, &s.decoded)
 	s.pos = kernel.ScanFlat(s.pos[:0], keys, f.q, f.k)
-	first := b<<blockShift + lo
+	first := b<<keyrun.BlockShift + lo
 	if f.plan != nil {
 		for _, i := range s.pos {
 			x.accept(f, first+int(i), keys[i], s)

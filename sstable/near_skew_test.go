@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // skewedSets are fingerprints as unlike uniform ones as can be: what most leads of most tables say nothing about, repeats, and long runs.
@@ -13,23 +15,23 @@ var skewedSets = []struct {
 	make func(r *rand.Rand, n int) []uint64
 }{
 	{"uniform", func(r *rand.Rand, n int) []uint64 {
-		return fill(n, func(int) uint64 { return r.Uint64() })
+		return keytest.Fill(n, func(int) uint64 { return r.Uint64() })
 	}},
 	{"consecutive", func(r *rand.Rand, n int) []uint64 {
 		base := r.Uint64() << 32
-		return fill(n, func(i int) uint64 { return base + uint64(i) })
+		return keytest.Fill(n, func(i int) uint64 { return base + uint64(i) })
 	}},
 	{"consecutive, shifted by 20", func(r *rand.Rand, n int) []uint64 {
 		base := r.Uint64() << 52
-		return fill(n, func(i int) uint64 { return base + uint64(i)<<20 })
+		return keytest.Fill(n, func(i int) uint64 { return base + uint64(i)<<20 })
 	}},
 	{"equal but for 8 bits", func(r *rand.Rand, n int) []uint64 {
 		base := r.Uint64()
-		return fill(n, func(int) uint64 { return base ^ r.Uint64()&0xff })
+		return keytest.Fill(n, func(int) uint64 { return base ^ r.Uint64()&0xff })
 	}},
 	{"equal", func(r *rand.Rand, n int) []uint64 {
 		base := r.Uint64()
-		return fill(n, func(int) uint64 { return base })
+		return keytest.Fill(n, func(int) uint64 { return base })
 	}},
 	{"32 leads a table", func(r *rand.Rand, n int) []uint64 {
 		return fromLeads(r, n, 32, func() int { return r.IntN(32) })
@@ -42,7 +44,7 @@ var skewedSets = []struct {
 	}},
 	{"one hot lead", func(r *rand.Rand, n int) []uint64 {
 		lead := r.Uint64() &^ (1<<48 - 1)
-		return fill(n, func(i int) uint64 {
+		return keytest.Fill(n, func(i int) uint64 {
 			if i%2 == 0 {
 				return r.Uint64()
 			}
@@ -50,15 +52,15 @@ var skewedSets = []struct {
 		})
 	}},
 	{"few ones", func(r *rand.Rand, n int) []uint64 {
-		return fill(n, func(int) uint64 { return flipBits(r, 0, r.IntN(8)) })
+		return keytest.Fill(n, func(int) uint64 { return keytest.FlipBits(r, 0, r.IntN(8)) })
 	}},
 	{"clusters", func(r *rand.Rand, n int) []uint64 {
-		centres := fill(1+n/1000, func(int) uint64 { return r.Uint64() })
-		return fill(n, func(int) uint64 { return flipBits(r, centres[r.IntN(len(centres))], r.IntN(7)) })
+		centres := keytest.Fill(1+n/1000, func(int) uint64 { return r.Uint64() })
+		return keytest.Fill(n, func(int) uint64 { return keytest.FlipBits(r, centres[r.IntN(len(centres))], r.IntN(7)) })
 	}},
 	{"one cluster", func(r *rand.Rand, n int) []uint64 {
 		centre := r.Uint64()
-		return fill(n, func(int) uint64 { return flipBits(r, centre, r.IntN(13)) })
+		return keytest.Fill(n, func(int) uint64 { return keytest.FlipBits(r, centre, r.IntN(13)) })
 	}},
 }
 
@@ -66,11 +68,11 @@ var skewedSets = []struct {
 func fromLeads(r *rand.Rand, n, count int, next func() int) []uint64 {
 	var leads [4][]uint64
 	for t := range leads {
-		leads[t] = fill(1<<16, func(i int) uint64 { return uint64(i) })
+		leads[t] = keytest.Fill(1<<16, func(i int) uint64 { return uint64(i) })
 		r.Shuffle(1<<16, func(i, j int) { leads[t][i], leads[t][j] = leads[t][j], leads[t][i] })
 		leads[t] = leads[t][:count]
 	}
-	return fill(n, func(int) uint64 {
+	return keytest.Fill(n, func(int) uint64 {
 		fp := uint64(0)
 		for t := range leads {
 			fp = fp<<16 | leads[t][next()]
@@ -89,7 +91,7 @@ func (z zipfian) next() int { return int(z.Uint64()) }
 // skewedQueries returns queries at which a search within k may go wrong: most are stored fingerprints with up to k bits flipped, anywhere or
 // in a row; a fifth are random.
 func skewedQueries(r *rand.Rand, fps []uint64, k, count int) []uint64 {
-	return fill(count, func(i int) uint64 {
+	return keytest.Fill(count, func(i int) uint64 {
 		q := fps[r.IntN(len(fps))]
 		switch i % 5 {
 		case 0:
@@ -109,7 +111,7 @@ func skewedQueries(r *rand.Rand, fps []uint64, k, count int) []uint64 {
 func makeSkewed(name string, n int) []uint64 {
 	for _, set := range skewedSets {
 		if set.name == name {
-			fps := set.make(testRand(name, n), n)
+			fps := set.make(keytest.Rand(name, n), n)
 			slices.Sort(fps)
 			return fps
 		}
@@ -126,7 +128,7 @@ func TestNearSkewed(t *testing.T) {
 				fps := makeSkewed(set.name, n)
 				for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
 					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
-					r := testRand(set.name, n+l.Blocks)
+					r := keytest.Rand(set.name, n+l.Blocks)
 					for k := range maxDistance + 1 {
 						for _, q := range skewedQueries(r, fps, k, 12_000/n) {
 							checkNear(t, x, fps, q, k, s)
@@ -150,7 +152,7 @@ func TestNearSkewedWork(t *testing.T) {
 			var dst []Hit
 			for _, k := range []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24} {
 				allNear, allScan := 0.0, 0.0
-				for _, q := range skewedQueries(testRand(set.name, k), fps, k, queries) {
+				for _, q := range skewedQueries(keytest.Rand(set.name, k), fps, k, queries) {
 					s.Stats = NearStats{}
 					var err error
 					if dst, err = x.Near(q, k, &s, dst[:0]); err != nil {
@@ -183,7 +185,7 @@ func TestNearSkewedPlans(t *testing.T) {
 		x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 		s := new(Scratch)
 		for k := range maxDistance + 1 {
-			for _, q := range skewedQueries(testRand(set.name, k), fps, k, 50) {
+			for _, q := range skewedQueries(keytest.Rand(set.name, k), fps, k, 50) {
 				p := x.Plan(q, k, s)
 				if scan := x.scanCostOf(&searchPlan{q: q, k: k}); p.Cost > scan+overrun*askAbove+cost.probe {
 					t.Errorf("%s, k %d: cost %.0f, a scan %.0f: %v", set.name, k, p.Cost, scan, p)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Probes whose places are known exactly, by the lead index, are done many at a time: the spans of packed values that they have in their
@@ -40,17 +41,17 @@ func (x *Index) ask(s *Scratch, plan *searchPlan, first, end int, l *spanList) {
 	probes := s.probes[plan.first:]
 	for i := first; i < end; {
 		p := &probes[i]
-		t := &x.tables[p.table]
-		if p.spanned {
+		t := &x.tables[p.Table]
+		if p.Exact {
 			next := i + 1
-			for next < end && probes[next].spanned && probes[next].dist == p.dist && probes[next].table == p.table {
+			for next < end && probes[next].Exact && probes[next].Dist == p.Dist && probes[next].Table == p.Table {
 				next++
 			}
 			if i += t.addSpans(plan, probes[i:next], i, l); i == next {
 				continue
 			}
 			p = &probes[i]
-			t.find(p)
+			t.run.Locate(p, t.rest)
 			t.prefetch(p)
 		} else if !plan.flat {
 			t.prefetch(p)
@@ -63,23 +64,22 @@ func (x *Index) ask(s *Scratch, plan *searchPlan, first, end int, l *spanList) {
 
 // addSpans adds the spans of probes of one shell, the first of which is number first of the plan. It stops before one with a block that has
 // to be checked first, or decoded whole, and returns how many are done.
-func (t *permuted) addSpans(plan *searchPlan, probes []leadProbe, first int, l *spanList) int {
-	entries, data, key := t.run.entries, t.run.data, plan.keys[probes[0].table]
+func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, l *spanList) int {
+	run, key := t.run, plan.keys[probes[0].Table]
 	// Of values that do not reach into the lead the rest of the distance is known; and how wide they have to be.
-	bound := plan.k - int(probes[0].dist)
+	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits
 	spans := l.spans
 	for i := range probes {
 		p, done := &probes[i], len(spans)
-		for from := p.from; from < p.to; {
-			b := from >> blockShift
-			word := entries[b].info.Load()
-			in := unpackInfo(word)
+		for from := p.From; from < p.To; {
+			b := from >> keyrun.BlockShift
+			in, checked := run.InfoChecked(int(b))
 			near := bound
-			if in.width > most {
+			if in.Width > most {
 				near = plan.k
 			}
-			if word&checkedBit == 0 || in.width < least || near > bound && in.width < int(leastWidths[near]) {
+			if !checked || in.Width < least || near > bound && in.Width < int(leastWidths[near]) {
 				l.spans = spans[:done]
 				return i
 			}
@@ -87,11 +87,11 @@ func (t *permuted) addSpans(plan *searchPlan, probes []leadProbe, first int, l *
 				spans = slices.Grow(spans, prefetchAheadMost)
 			}
 			spans = spans[:len(spans)+1]
-			hi := min(p.to-b<<blockShift, blockKeys)
-			spans[len(spans)-1].Set(data[in.off+8*in.high:], in.width, int(from&(blockKeys-1)), int(hi), key, near, uint64(first+i)<<32|uint64(b))
-			from = b<<blockShift + hi
+			hi := min(p.To-b<<keyrun.BlockShift, keyrun.BlockLen)
+			spans[len(spans)-1].Set(run.Packed(in), in.Width, int(from&(keyrun.BlockLen-1)), int(hi), key, near, uint64(first+i)<<32|uint64(b))
+			from = b<<keyrun.BlockShift + hi
 		}
-		l.keys += int(p.to - p.from)
+		l.keys += int(p.To - p.From)
 	}
 	l.spans = spans
 	return len(probes)
@@ -129,11 +129,11 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Scratch) error {
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Scratch) {
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
-		in := f.aim(x, p).run.info(b)
-		bit := p.unaryBit(f.permuted, b, in, int(uint32(near)))
-		kernel.Prefetch(f.run.data[in.off+bit>>3:][:1])
+		in := f.aim(x, p).run.Info(b)
+		bit := f.run.UnaryBit(p, b, in, int(uint32(near)))
+		f.run.PrefetchUnary(in, bit)
 		if f.table == 0 {
-			x.names.touch(uint32(b<<blockShift) + uint32(near))
+			x.names.touch(uint32(b<<keyrun.BlockShift) + uint32(near))
 		}
 	}
 	for i := 0; i < len(s.near); {
@@ -143,36 +143,15 @@ func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Scratch) {
 		for ; i < len(s.near) && s.near[i]>>32 == number; i++ {
 			s.pos = append(s.pos, uint32(s.near[i]))
 		}
-		in := f.aim(x, p).run.info(b)
-		lo, zero := p.unaryStart(f.permuted, b, in)
-		hi := min(int(p.to)-b<<blockShift, blockKeys)
+		in := f.aim(x, p).run.Info(b)
+		lo, zero := f.run.UnaryStart(p, b, in)
+		hi := min(int(p.To)-b<<keyrun.BlockShift, keyrun.BlockLen)
 		x.confirm(f, b, in, lo, hi, zero, s)
 	}
 }
 
 // spanOf returns the probe and the block of a value that ScanSpans has found.
-func (f *scanFor) spanOf(spans []kernel.Span, near uint64, s *Scratch) (p *leadProbe, b int) {
+func (f *scanFor) spanOf(spans []kernel.Span, near uint64, s *Scratch) (p *keyrun.Probe, b int) {
 	tag := spans[near>>32].Tag
 	return &s.probes[f.plan.first+int(tag>>32)], int(uint32(tag))
-}
-
-// unaryStart returns a position lo of block b that is at or before the first key of p there: zero number zero of the block's unary part comes
-// right before key lo, or both are 0.
-func (p *leadProbe) unaryStart(t *permuted, b int, in blockInfo) (lo int, zero uint64) {
-	shift := t.run.leads.shift
-	first := p.first >> uint(shift) << uint(shift)
-	if first <= t.run.base(b) || in.width > shift {
-		return 0, 0
-	}
-	return int(p.from) - b<<blockShift, shr(first, in.width) - shr(t.run.base(b), in.width)
-}
-
-// unaryBit returns about where in the unary part of block b key i of p lies.
-func (p *leadProbe) unaryBit(t *permuted, b int, in blockInfo, i int) int {
-	if lo, zero := p.unaryStart(t, b, in); lo > 0 {
-		i += int(min(zero, 1<<20))
-	} else {
-		i = i * in.high >> 3
-	}
-	return min(i, 64*in.high-1)
 }

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 var testLayouts = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {1, 1}, {16, 1}, {4, 0}}
@@ -28,15 +30,15 @@ func buildRuns(l Layout, fps []uint64) [][]byte {
 			}
 			slices.Sort(keys)
 		}
-		runs = append(runs, appendKeyRun(nil, keys))
+		runs = append(runs, keyrun.Append(nil, keys))
 	}
 	return runs
 }
 
-func openRuns(t testing.TB, sections [][]byte) []*keyRun {
-	var runs []*keyRun
+func openRuns(t testing.TB, sections [][]byte) []*keyrun.Run {
+	var runs []*keyrun.Run
 	for i, data := range sections {
-		r, err := openKeyRun(data, "test.sst", fmt.Sprintf("run %d", i), 64)
+		r, err := keyrun.Open(data, "test.sst", fmt.Sprintf("run %d", i), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +66,7 @@ func nearQuery(r *rand.Rand, fps []uint64) uint64 {
 	if len(fps) == 0 || r.IntN(4) == 0 {
 		return r.Uint64()
 	}
-	return flipBits(r, fps[r.IntN(len(fps))], r.IntN(12))
+	return keytest.FlipBits(r, fps[r.IntN(len(fps))], r.IntN(12))
 }
 
 func checkNear(t *testing.T, x *Index, fps []uint64, q uint64, k int, s *Scratch) {
@@ -81,12 +83,12 @@ func checkNear(t *testing.T, x *Index, fps []uint64, q uint64, k int, s *Scratch
 
 func TestNearEqualsBruteForce(t *testing.T) {
 	for _, l := range testLayouts {
-		for _, shape := range keyShapes {
-			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
-				r := testRand(shape.name, l.Blocks)
+		for _, shape := range keytest.Shapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, l.Blocks)
 				s := new(Scratch)
 				for _, n := range []int{0, 1, 2, 511, 512, 513, 1024, 1025} {
-					fps := shape.make(r, max(n, 1))[:n]
+					fps := shape.Make(r, max(n, 1))[:n]
 					slices.Sort(fps)
 					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 					for k := 0; k <= 64; k++ {
@@ -103,11 +105,11 @@ func TestNearProbes(t *testing.T) {
 	defer func(c costModel) { cost = c }(cost)
 	cost = costModel{probe: 1, key: 1, scan: 1e6, decode: 1e6, walk: 1e6}
 	for _, l := range testLayouts {
-		for _, shape := range keyShapes {
-			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
-				r := testRand(shape.name, l.Blocks)
+		for _, shape := range keytest.Shapes {
+			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, l.Blocks)
 				s := new(Scratch)
-				fps := shape.make(r, 3000)
+				fps := shape.Make(r, 3000)
 				slices.Sort(fps)
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				probed := 0
@@ -129,11 +131,11 @@ func TestNearProbes(t *testing.T) {
 }
 
 func TestNearLarge(t *testing.T) {
-	for _, shape := range keyShapes {
+	for _, shape := range keytest.Shapes {
 		for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
-			t.Run(fmt.Sprintf("%v/%s", l, shape.name), func(t *testing.T) {
-				r := testRand(shape.name, l.Blocks)
-				fps := shape.make(r, 100_000)
+			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, l.Blocks)
+				fps := shape.Make(r, 100_000)
 				slices.Sort(fps)
 				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
 				s := new(Scratch)
@@ -146,8 +148,8 @@ func TestNearLarge(t *testing.T) {
 }
 
 func TestNearAllocatesNothing(t *testing.T) {
-	r := testRand("alloc", 0)
-	fps := keyShapes[1].make(r, 50_000)
+	r := keytest.Rand("alloc", 0)
+	fps := keytest.Shapes[1].Make(r, 50_000)
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	s := new(Scratch)
@@ -169,7 +171,7 @@ func TestPlanIsTheSearch(t *testing.T) {
 	probed, scanned := 0, 0
 	for _, set := range skewedSets {
 		for _, n := range []int{1000, 11_000, 50_000} {
-			fps, r := makeSkewed(set.name, n), testRand(set.name, n)
+			fps, r := makeSkewed(set.name, n), keytest.Rand(set.name, n)
 			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
 			for i := range 600 {
 				k, q := i/2%6, nearQuery(r, fps)
@@ -195,8 +197,8 @@ func TestPlanIsTheSearch(t *testing.T) {
 }
 
 func TestNearPlans(t *testing.T) {
-	r := testRand("plans", 0)
-	fps := keyShapes[0].make(r, 300_000)
+	r := keytest.Rand("plans", 0)
+	fps := keytest.Shapes[0].Make(r, 300_000)
 	hot := fps[0] &^ 0xffff // 50,000 fingerprints share 48 bits
 	for i := range 50_000 {
 		fps[i] = hot | uint64(i)
@@ -216,9 +218,9 @@ func TestNearPlans(t *testing.T) {
 }
 
 func TestNearNoticesDamage(t *testing.T) {
-	r := testRand("near damage", 0)
+	r := keytest.Rand("near damage", 0)
 	l := DefaultLayout
-	fps := keyShapes[1].make(r, 700)
+	fps := keytest.Shapes[1].Make(r, 700)
 	slices.Sort(fps)
 	sections := buildRuns(l, fps)
 	defer func(c costModel) { cost = c }(cost)
@@ -228,9 +230,9 @@ func TestNearNoticesDamage(t *testing.T) {
 			damaged := slices.Clone(sections)
 			damaged[table] = slices.Clone(data)
 			damaged[table][i] ^= 1 << r.IntN(8)
-			var runs []*keyRun
+			var runs []*keyrun.Run
 			for _, d := range damaged {
-				run, err := openKeyRun(d, "test.sst", "run", 64)
+				run, err := keyrun.Open(d, "test.sst", "run", 64)
 				if err != nil {
 					break
 				}
@@ -261,7 +263,7 @@ func TestNearNoticesDamage(t *testing.T) {
 func TestNearMissingFingerprint(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 1 << 40})
-	sections[1] = appendKeyRun(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
 	x := newIndex(l, openRuns(t, sections))
@@ -273,7 +275,7 @@ func TestNearMissingFingerprint(t *testing.T) {
 func TestNearMissingTable(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 2, 3})
-	sections[1] = appendKeyRun(nil, nil)
+	sections[1] = keyrun.Append(nil, nil)
 	x, s := newIndex(l, openRuns(t, sections)), new(Scratch)
 	for k := range 65 {
 		if _, err := x.Near(1, k, s, nil); !errors.Is(err, base.ErrCorruption) {
@@ -288,13 +290,13 @@ func TestNearMissingTable(t *testing.T) {
 
 // TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it is for the race detector.
 func TestNearConcurrently(t *testing.T) {
-	fps := keyShapes[1].make(testRand("concurrent", 0), 40_000)
+	fps := keytest.Shapes[1].Make(keytest.Rand("concurrent", 0), 40_000)
 	slices.Sort(fps)
 	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
 	var group errgroup.Group
 	for g := range 6 {
 		group.Go(func() error {
-			r, s := testRand("concurrent", 1+g), new(Scratch)
+			r, s := keytest.Rand("concurrent", 1+g), new(Scratch)
 			for i := range 60 {
 				q, k := nearQuery(r, fps), []int{3, 6, 20}[i%3]
 				got, err := x.Near(q, k, s, nil)

@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // section returns the section of a kind, nil if there is none.
@@ -49,7 +50,7 @@ func (r *Reader) openSections() error {
 	if r.idDocs, err = r.column(KindIDDocs, docs); err != nil {
 		return err
 	}
-	r.runs = make([]*keyRun, tables)
+	r.runs = make([]*keyrun.Run, tables)
 	for i := range r.runs {
 		keys := uint64(r.info.Distinct)
 		if i == 0 {
@@ -93,12 +94,12 @@ func (r *Reader) openRecords() error {
 }
 
 // column opens a column that must have n values.
-func (r *Reader) column(kind Kind, n uint64) (*column, error) {
+func (r *Reader) column(kind Kind, n uint64) (*keyrun.Column, error) {
 	s, err := r.required(kind, 0)
 	if err != nil {
 		return nil, err
 	}
-	c, err := openColumn(r.bytes(s), r.file, s.Name(), s.Offset)
+	c, err := keyrun.OpenColumn(r.bytes(s), r.file, s.Name(), s.Offset)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +107,12 @@ func (r *Reader) column(kind Kind, n uint64) (*column, error) {
 }
 
 // run opens a key run that must have n keys.
-func (r *Reader) run(kind Kind, index uint16, n uint64) (*keyRun, error) {
+func (r *Reader) run(kind Kind, index uint16, n uint64) (*keyrun.Run, error) {
 	s, err := r.required(kind, index)
 	if err != nil {
 		return nil, err
 	}
-	k, err := openKeyRun(r.bytes(s), r.file, s.Name(), s.Offset)
+	k, err := keyrun.Open(r.bytes(s), r.file, s.Name(), s.Offset)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Postings say which sketches have a hash. If two sketches with scores of t or more are cut to prefixes
@@ -54,7 +55,7 @@ const (
 // writeTo writes the key run and returns the number of postings. To need little memory it sorts ranges of hashes one
 // after the other, each collected by going through all postings.
 func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
-	run := newKeyRunWriter(w)
+	run := keyrun.NewWriter(w)
 	shift := documentBits(len(p.ends))
 	greatest := uint32(0)
 	for _, h := range p.hashes {
@@ -108,7 +109,7 @@ func documentBits(n int) int { return bits.Len(uint(max(n-1, 0))) }
 
 // postings reads the postings of one segment.
 type postings struct {
-	*keyRun
+	*keyrun.Run
 	docs  uint32 // of the segment
 	shift int    // bits of a document number
 	// Hashes of sketches are small, and the more so the longer the text, so that their leading bits tell little. spots
@@ -118,19 +119,19 @@ type postings struct {
 }
 
 // newPostings prepares the searches of a run for a segment of n documents.
-func newPostings(run *keyRun, n uint32) *postings {
-	p := &postings{keyRun: run, docs: n, shift: documentBits(int(n))}
-	width := min(bits.Len(uint(run.blocks))+1, 20)
-	p.spotShift = max(bits.Len64(run.last)-width, 0)
-	p.spots = make([]uint32, run.last>>p.spotShift+2)
+func newPostings(run *keyrun.Run, n uint32) *postings {
+	p := &postings{Run: run, docs: n, shift: documentBits(int(n))}
+	width := min(bits.Len(uint(run.NumBlocks()))+1, 20)
+	p.spotShift = max(bits.Len64(run.Greatest())-width, 0)
+	p.spots = make([]uint32, run.Greatest()>>p.spotShift+2)
 	part := 0 // the parts up to this are filled
-	for b := range run.blocks {
-		for ; uint64(part) < run.base(b)>>p.spotShift; part++ {
+	for b := range run.NumBlocks() {
+		for ; uint64(part) < run.Base(b)>>p.spotShift; part++ {
 			p.spots[part+1] = uint32(b)
 		}
 	}
 	for ; part+1 < len(p.spots); part++ {
-		p.spots[part+1] = uint32(run.blocks)
+		p.spots[part+1] = uint32(run.NumBlocks())
 	}
 	return p
 }
@@ -145,21 +146,21 @@ type probe struct {
 func (p *postings) find(hash uint32) probe {
 	first := uint64(hash) << p.shift
 	last := first | (uint64(1)<<p.shift - 1)
-	if first > p.last || p.n == 0 {
-		return probe{first: first, block: uint32(p.blocks), end: 0}
+	if first > p.Greatest() || p.Len() == 0 {
+		return probe{first: first, block: uint32(p.NumBlocks()), end: 0}
 	}
 	part := first >> p.spotShift
 	lo, hi := int(p.spots[part]), int(p.spots[part+1])
 	for lo < hi { // the first block that starts at first or after it
 		mid := int(uint(lo+hi) >> 1)
-		if p.base(mid) < first {
+		if p.Base(mid) < first {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
 	end := lo
-	for end < p.blocks && p.base(end) <= last {
+	for end < p.NumBlocks() && p.Base(end) <= last {
 		end++
 	}
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
@@ -168,8 +169,8 @@ func (p *postings) find(hash uint32) probe {
 // prefetch asks for the unary words of the block that a probe starts in.
 func (p *postings) prefetch(pr probe) {
 	if pr.block > 0 && pr.end > 0 {
-		in := p.info(int(pr.block) - 1)
-		kernel.Prefetch(p.data[in.off : in.off+8*in.high])
+		in := p.Info(int(pr.block) - 1)
+		kernel.Prefetch(p.Unary(in))
 	}
 }
 
@@ -179,33 +180,33 @@ func (p *postings) documents(pr probe, keys *kernel.Keys, dst []uint32) ([]uint3
 	last := pr.first | mask
 	before := len(dst)
 	for b := max(int(pr.block), 1) - 1; b < int(pr.end); b++ {
-		if err := p.check(b); err != nil {
+		if err := p.Check(b); err != nil {
 			return dst, err
 		}
 		if len(dst)-before > int(p.docs) {
-			return dst[:before], p.corrupt(0, "more than %d postings of one hash, for as many documents", p.docs)
+			return dst[:before], p.Corrupt(0, "more than %d postings of one hash, for as many documents", p.docs)
 		}
-		in := p.info(b)
-		prefix := shr(p.base(b), in.width)
-		from, to := shr(max(pr.first, p.base(b)), in.width)-prefix, shr(last, in.width)-prefix+1
-		lo, hi := kernel.RankZeros(p.data[in.off:in.off+8*in.high], from, to, p.count(b))
-		if in.width >= p.shift { // all keys of the hash have one prefix, and the rest decides
-			packed, want := p.packed(in), pr.first&kernel.Mask(in.width)
+		in := p.Info(b)
+		prefix := p.Base(b) >> uint(in.Width)
+		from, to := max(pr.first, p.Base(b))>>uint(in.Width)-prefix, last>>uint(in.Width)-prefix+1
+		lo, hi := kernel.RankZeros(p.Unary(in), from, to, p.Count(b))
+		if in.Width >= p.shift { // all keys of the hash have one prefix, and the rest decides
+			packed, want := p.Packed(in), pr.first&kernel.Mask(in.Width)
 			for i := lo; i < hi; i++ {
-				if low := kernel.Get(packed, in.width, i); low&^mask == want {
+				if low := kernel.Get(packed, in.Width, i); low&^mask == want {
 					dst = append(dst, uint32(low&mask))
 				}
 			}
 			continue
 		}
-		for _, k := range p.decode(b, in, lo, hi, keys) {
+		for _, k := range p.Decode(b, in, lo, hi, keys) {
 			if k >= pr.first && k <= last {
 				dst = append(dst, uint32(k&mask))
 			}
 		}
 	}
 	if n := len(dst); n > before && dst[n-1] >= p.docs { // they ascend
-		return dst[:before], p.corrupt(0, "document %d of %d in the segment", dst[n-1], p.docs)
+		return dst[:before], p.Corrupt(0, "document %d of %d in the segment", dst[n-1], p.docs)
 	}
 	return dst, nil
 }

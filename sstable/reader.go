@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // File is what a table is read from: vfs.File is one.
@@ -34,10 +36,10 @@ type Reader struct {
 
 	names       *names
 	docs        *docs
-	times, seqs *column
-	ids         *keyRun
-	idDocs      *column
-	runs        []*keyRun
+	times, seqs *keyrun.Column
+	ids         *keyrun.Run
+	idDocs      *keyrun.Column
+	runs        []*keyrun.Run
 	index       *Index
 	sketches    *sketchIndex // nil if Params.Sketch is 0
 }
@@ -117,7 +119,7 @@ func (r *Reader) Note() (note []byte, err error) {
 		return nil, nil
 	}
 	note = bytes.Clone(r.bytes(s))
-	if checksum(note) != s.Checksum {
+	if crc.Sum(note) != s.Checksum {
 		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "wrong checksum of the section")
 	}
 	return note, nil

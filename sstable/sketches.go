@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // Sketches are kept as package minhash encodes them, in blocks of 16 documents, the last may have fewer:
@@ -82,7 +83,7 @@ func (w *sketchWriter) endBlock() {
 	block := w.chunk[start:]
 	w.dir = binary.LittleEndian.AppendUint64(w.dir, uint64(start))
 	w.dir = binary.LittleEndian.AppendUint32(w.dir, uint32(len(block)))
-	w.dir = binary.LittleEndian.AppendUint32(w.dir, checksum(block))
+	w.dir = binary.LittleEndian.AppendUint32(w.dir, crc.Sum(block))
 	w.ends, w.encoded = w.ends[:0], w.encoded[:0]
 }
 
@@ -219,7 +220,7 @@ func (s *sketches) check(b int) error {
 	bad := func(format string, args ...any) error {
 		return base.Corruptf(s.file, KindSketches.String(), s.blkOff+int64(off), format, args...)
 	}
-	if checksum(block) != sum {
+	if crc.Sum(block) != sum {
 		return bad("wrong checksum of block %d", b)
 	}
 	wide := namesWide(len(block) - 2*count)

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // sketchTable returns a table of three segments.
@@ -40,7 +41,7 @@ func TestVerifyComparesSketches(t *testing.T) {
 		mask    byte
 	}{
 		"a bit of a bitmap":       {"bitmaps 1", x.segments[1].bitmaps.off + 777, 4},
-		"a posting":               {"postings 2", frameValue(&x.segments[2].postings.blockDir), 1},
+		"a posting":               {"postings 2", r.section(KindPostings, 2).Offset + firstValue(&x.segments[2].postings.Dir), 1},
 		"how hot hashes are":      {"postings 0", hot.Offset + 4, 0x80},
 		"which hash is the least": {"postings", hot.Offset, 1},
 		"no document is hot":      {"hot", hot.Offset + 4, data[hot.Offset+4]},
@@ -61,10 +62,10 @@ func TestVerifyComparesSketches(t *testing.T) {
 	}
 }
 
-// frameValue returns the offset of the first packed value of a key run.
-func frameValue(d *blockDir) int64 {
-	in := d.info(0)
-	return d.off + int64(in.off+8*in.high)
+// firstValue returns the offset of the first packed value of a key run or a column in its section.
+func firstValue(d *keyrun.Dir) int64 {
+	in := d.Info(0)
+	return int64(in.Off + 8*in.High)
 }
 
 // TestSketchSections has tables whose directory disagrees about sketches.
@@ -294,8 +295,8 @@ func TestRepeatedPostings(t *testing.T) {
 	for i := range keys {
 		keys[i] = 5 << 4
 	}
-	section := appendKeyRun(make([]byte, 0, 1<<16), keys)
-	run, err := openKeyRun(section, "test.sst", "postings 0", 0)
+	section := keyrun.Append(make([]byte, 0, 1<<16), keys)
+	run, err := keyrun.Open(section, "test.sst", "postings 0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

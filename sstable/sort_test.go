@@ -5,13 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 func TestNextOrder(t *testing.T) {
 	for _, l := range []Layout{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}, {8, 1}, {16, 1}, {3, 2}, {4, 4}, {5, 2}, {6, 3}, {8, 2}} {
-		for i := range 4 * len(keyShapes) {
+		for i := range 4 * len(keytest.Shapes) {
 			n := []int{0, 1, 50, 3000}[i%4]
-			fps := keyShapes[i/4].make(testRand("order", i), max(n, 1))[:n]
+			fps := keytest.Shapes[i/4].Make(keytest.Rand("order", i), max(n, 1))[:n]
 			slices.Sort(fps)
 			fps = distinct(fps)
 			keys, tmp := slices.Clone(fps), make([]uint64, len(fps))

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Verify reads the whole table and returns the first damage it finds:
@@ -90,7 +92,7 @@ func (v *verifier) checkSection(s *Section) error {
 	var sum uint32
 	for data := v.bytes(s); len(data) > 0; {
 		chunk := data[:min(len(data), verifyStep)]
-		sum = updateChecksum(sum, chunk)
+		sum = crc.Update(sum, chunk)
 		if err := v.advance(int64(len(chunk))); err != nil {
 			return err
 		}
@@ -251,16 +253,16 @@ func (v *verifier) checkColumns() error {
 }
 
 // extremes returns the least and the greatest value of a column.
-func (v *verifier) extremes(c *column) (lo, hi uint64, err error) {
-	var values [blockKeys]uint64
+func (v *verifier) extremes(c *keyrun.Column) (lo, hi uint64, err error) {
+	var values [keyrun.BlockLen]uint64
 	lo = ^uint64(0)
-	for b := range c.blocks {
+	for b := range c.NumBlocks() {
 		n, err := c.Block(b, values[:])
 		if err != nil {
 			return 0, 0, err
 		}
 		lo, hi = min(lo, slices.Min(values[:n])), max(hi, slices.Max(values[:n]))
-		if err := v.advance(int64(c.blockSize(b))); err != nil {
+		if err := v.advance(int64(c.BlockSize(b))); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -311,8 +313,8 @@ func (v *verifier) checkRun(table int, h setHash) (sum uint64, n uint32, repeate
 			n++
 		}
 		prev = key
-		if i%blockKeys == 0 {
-			if err := v.advance(int64(run.blockSize(i / blockKeys))); err != nil {
+		if i%keyrun.BlockLen == 0 {
+			if err := v.advance(int64(run.BlockSize(i / keyrun.BlockLen))); err != nil {
 				return 0, 0, false, err
 			}
 		}
@@ -359,8 +361,8 @@ func (v *verifier) checkIDs() error {
 			same, prev = same[:0], it.Key()
 		}
 		same = append(same, doc)
-		if i%blockKeys == 0 {
-			if err := v.advance(int64(v.ids.blockSize(i / blockKeys))); err != nil {
+		if i%keyrun.BlockLen == 0 {
+			if err := v.advance(int64(v.ids.BlockSize(i / keyrun.BlockLen))); err != nil {
 				return err
 			}
 		}

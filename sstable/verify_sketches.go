@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // checkSketches verifies that the bitmaps and the postings of each segment are those of its sketches.
@@ -71,12 +72,12 @@ func (v *verifier) checkPostings(seg *sketchSegment, want uint64, n int, h setHa
 	for i := 0; it.Next(); i++ {
 		key := it.Key()
 		if i > 0 && key <= prev {
-			return p.corrupt(0, "posting %x after %x", key, prev)
+			return p.Corrupt(0, "posting %x after %x", key, prev)
 		}
 		sum += h.ofPair(key>>p.shift, uint32(key&(1<<p.shift-1)))
 		prev = key
-		if i%blockKeys == 0 {
-			if err := v.advance(int64(p.blockSize(i / blockKeys))); err != nil {
+		if i%keyrun.BlockLen == 0 {
+			if err := v.advance(int64(p.BlockSize(i / keyrun.BlockLen))); err != nil {
 				return err
 			}
 		}
@@ -84,8 +85,8 @@ func (v *verifier) checkPostings(seg *sketchSegment, want uint64, n int, h setHa
 	if err := it.Err(); err != nil {
 		return err
 	}
-	if sum != want || p.n != n {
-		return p.corrupt(0, "%d postings, not the %d of the sketches", p.n, n)
+	if sum != want || p.Len() != n {
+		return p.Corrupt(0, "%d postings, not the %d of the sketches", p.Len(), n)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Level is how hard a writer compresses.
@@ -66,7 +68,7 @@ type Writer struct {
 
 // buffered is a column that is encoded in memory, until its turn to be written comes.
 type buffered struct {
-	*columnWriter
+	*keyrun.ColumnWriter
 	chunks [][]byte
 }
 
@@ -94,8 +96,8 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	t.docs.enc, t.docs.size = encoders[o.Level](), o.BlockSize
 	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
-	t.times.columnWriter = newColumnWriter(&t.times)
-	t.seqs.columnWriter = newColumnWriter(&t.seqs)
+	t.times.ColumnWriter = keyrun.NewColumnWriter(&t.times)
+	t.seqs.ColumnWriter = keyrun.NewColumnWriter(&t.seqs)
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
 	t.out.write(appendHeader(nil))
 	t.out.begin(KindBlocks, 0)
@@ -268,7 +270,7 @@ func distinct(keys []uint64) []uint64 {
 // writeRun writes one key run.
 func (t *Writer) writeRun(table int, keys []uint64) {
 	t.out.begin(KindRun, uint16(table))
-	w := newKeyRunWriter(&t.out)
+	w := keyrun.NewWriter(&t.out)
 	for _, k := range keys {
 		if err := w.Add(k); err != nil {
 			t.fail(err)
@@ -293,7 +295,7 @@ func (t *Writer) writeIDs(spare []uint64) {
 	p = radix.SortPairs(p, radix.Pairs{Keys: spare[:n], Vals: make([]uint32, n)})
 	t.ids = nil
 	t.out.begin(KindIDs, 0)
-	run := newKeyRunWriter(&t.out)
+	run := keyrun.NewWriter(&t.out)
 	for _, k := range p.Keys {
 		if err := run.Add(k); err != nil {
 			t.fail(err)
@@ -304,7 +306,7 @@ func (t *Writer) writeIDs(spare []uint64) {
 	t.fail(err)
 	t.out.end(uint64(n))
 	t.out.begin(KindIDDocs, 0)
-	column := newColumnWriter(&t.out)
+	column := keyrun.NewColumnWriter(&t.out)
 	for _, doc := range p.Vals {
 		column.Add(uint64(doc)) // its error comes back from Finish
 	}
@@ -362,7 +364,7 @@ func (f *fileWriter) write(p []byte) {
 		return
 	}
 	_, f.err = f.w.Write(p)
-	f.sum = updateChecksum(f.sum, p)
+	f.sum = crc.Update(f.sum, p)
 	f.off += int64(len(p))
 }
 

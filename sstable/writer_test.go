@@ -209,10 +209,12 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 func TestVerifyCompares(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(29, 30)), 900))
 	r := openTable(t, bytes.Clone(data))
-	for section, frame := range map[string]*blockDir{"run 2": &r.runs[2].blockDir, "ids": &r.idDocs.blockDir} {
+	for section, at := range map[string]int64{
+		"run 2": r.section(KindRun, 2).Offset + firstValue(&r.runs[2].Dir),
+		"ids":   r.section(KindIDDocs, 0).Offset + firstValue(&r.idDocs.Dir),
+	} {
 		damaged := bytes.Clone(data)
-		in := frame.info(0)
-		damaged[frame.off+int64(in.off+8*in.high)] ^= 1 // the lowest bit of the first value
+		damaged[at] ^= 1 // the lowest bit of the first value
 		reseal(r, damaged)
 		err := openTable(t, damaged).Verify(t.Context(), nil)
 		var corrupt *base.CorruptionError

@@ -33,24 +33,24 @@ var durableMutants = []mutant{
 		"compaction", "^TestMergeOrderOfEqualKeys$",
 	},
 	{
-		"table/order of keys inside a block not checked", "sstable/keyrun.go",
+		"table/order of keys inside a block not checked", "sstable/internal/keyrun/run.go",
 		"if keys[i] < keys[i-1] {", "if keys[i] < keys[i-1] && i < 0 {",
-		"sstable", "^TestKeyRunForgedKeys$",
+		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/first key of a block not compared with the directory", "sstable/keyrun.go",
+		"table/first key of a block not compared with the directory", "sstable/internal/keyrun/run.go",
 		"if keys[0] != first {", "if keys[0] != first && n < 0 {",
-		"sstable", "^TestKeyRunForgedKeys$",
+		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/last key of a block not compared with the next block's first", "sstable/keyrun.go",
+		"table/last key of a block not compared with the next block's first", "sstable/internal/keyrun/run.go",
 		"if keys[n-1] > limit || b+1", "if b+1",
-		"sstable", "^TestKeyRunForgedKeys$",
+		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/last key of a run not compared with the directory", "sstable/keyrun.go",
+		"table/last key of a run not compared with the directory", "sstable/internal/keyrun/run.go",
 		" || b+1 == r.blocks && keys[n-1] != limit {", " {",
-		"sstable", "^TestKeyRunForgedKeys$",
+		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
 	},
 	{
 		"flush/deletions published before their log is", "engine/flush.go",

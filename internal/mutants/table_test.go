@@ -328,8 +328,8 @@ var mutants = []mutant{
 		"engine/internal/catalog", "^TestEveryMetaByte$",
 	},
 	{
-		"table/checksums of key runs not compared", "sstable/keyrun_dir.go",
-		"if got != want {\n\t\treturn d.corrupt(at, \"block", "if got != want && b < 0 {\n\t\treturn d.corrupt(at, \"block",
+		"table/checksums of key runs not compared", "sstable/internal/keyrun/dir.go",
+		"if got != want {\n\t\treturn d.Corrupt(at, \"block", "if got != want && b < 0 {\n\t\treturn d.Corrupt(at, \"block",
 		"sstable", flips,
 	},
 	{
@@ -339,17 +339,17 @@ var mutants = []mutant{
 	},
 	{
 		"table/checksums of IDs not compared", "sstable/names.go",
-		"if checksum(block) != sum {", "if checksum(block) != sum && b < 0 {",
+		"if crc.Sum(block) != sum {", "if crc.Sum(block) != sum && b < 0 {",
 		"sstable", flips,
 	},
 	{
 		"table/checksums of bitmaps not compared", "sstable/bitmaps.go",
-		"if checksum(block) != binary", "if i < 0 && checksum(block) != binary",
+		"if crc.Sum(block) != binary", "if i < 0 && crc.Sum(block) != binary",
 		"sstable", flips,
 	},
 	{
 		"table/checksum of the directory not compared", "sstable/format.go",
-		"if le.Uint32(t[12:]) != checksum(dir) {", "if false {",
+		"if le.Uint32(t[12:]) != crc.Sum(dir) {", "if false {",
 		"sstable", flips,
 	},
 	{
@@ -358,18 +358,18 @@ var mutants = []mutant{
 		"engine", "^TestCutFiles$",
 	},
 	{
-		"search/unknown places taken for known", "sstable/near_probe.go",
-		"if first == 0 || end == 0 || to-from > t.most {", "if to-from > t.most {",
-		"sstable", "^TestLeadIndex$",
+		"search/unknown places taken for known", "sstable/internal/keyrun/probe.go",
+		"if first == 0 || end == 0 || to-from > most {", "if to-from > most {",
+		"sstable/internal/keyrun", "^TestLeadIndex$",
 	},
 	{
-		"search/places cut to 16 bits", "sstable/keyrun_leads.go",
+		"search/places cut to 16 bits", "sstable/internal/keyrun/leads.go",
 		"at < 1<<16 {", "at > 0 {",
-		"sstable", "^TestLeadIndex$",
+		"sstable/internal/keyrun", "^TestLeadIndex$",
 	},
 	{
 		"search/blocks of a span not checked", "sstable/near_spans.go",
-		"if word&checkedBit == 0 || in.width < least", "if in.width < least",
+		"if !checked || in.Width < least", "if in.Width < least",
 		"sstable", "^TestSpanOfUncheckedBlock$",
 	},
 	{

@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"io"
@@ -9,59 +9,56 @@ import (
 )
 
 // column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least value (frame of reference) and the
-// differences from it in as many bits as the greatest needs. The frame is that of a key run (see blockDir), without unary part.
+// differences from it in as many bits as the greatest needs. The frame is that of a key run (see Dir), without unary part.
 // A column is safe for concurrent use.
-type column struct {
-	blockDir
+type Column struct {
+	Dir
 }
 
-// openColumn opens the section data, as openKeyRun does.
-func openColumn(data []byte, file, section string, off int64) (*column, error) {
+// OpenColumn opens the section data, as Open does.
+func OpenColumn(data []byte, file, section string, off int64) (*Column, error) {
 	d, err := openBlockDir(data, tagColumn, file, section, off)
 	if err != nil {
 		return nil, err
 	}
 	for b := range d.blocks {
-		if d.info(b).high != 0 || d.base(b) > d.last {
-			return nil, d.corrupt(d.dirOff+8*b, "block %d has unary words or a base beyond the greatest value", b)
+		if d.Info(b).High != 0 || d.Base(b) > d.last {
+			return nil, d.Corrupt(d.dirOff+8*b, "block %d has unary words or a base beyond the greatest value", b)
 		}
 	}
-	return &column{blockDir: *d}, nil
+	return &Column{Dir: *d}, nil
 }
 
-// Len returns the number of values.
-func (c *column) Len() int { return c.n }
-
 // Max returns the greatest value, 0 if there is none.
-func (c *column) Max() uint64 { return c.last }
+func (c *Column) Max() uint64 { return c.last }
 
 // Get returns value i, 0 <= i < Len.
-func (c *column) Get(i int) (uint64, error) {
-	b := i >> blockShift
+func (c *Column) Get(i int) (uint64, error) {
+	b := i >> BlockShift
 	if err := c.check(b); err != nil {
 		return 0, err
 	}
-	in := c.info(b)
-	return c.base(b) + kernel.Get(c.packed(in), in.width, i&(blockKeys-1)), nil
+	in := c.Info(b)
+	return c.Base(b) + kernel.Get(c.Packed(in), in.Width, i&(BlockLen-1)), nil
 }
 
 // check makes sure that block b is good: its checksum, and that no value is beyond the greatest.
-func (c *column) check(b int) error {
+func (c *Column) check(b int) error {
 	if c.isSeen(b) {
 		return nil
 	}
 	return c.checkSlow(b)
 }
 
-func (c *column) checkSlow(b int) error {
+func (c *Column) checkSlow(b int) error {
 	if err := c.checkCRC(b); err != nil {
 		return err
 	}
-	in := c.info(b)
-	packed, limit := c.packed(in), c.last-c.base(b)
-	for i := range c.count(b) {
-		if v := kernel.Get(packed, in.width, i); v > limit {
-			return c.corrupt(in.off, "block %d: value %d exceeds %d", b, c.base(b)+v, c.last)
+	in := c.Info(b)
+	packed, limit := c.Packed(in), c.last-c.Base(b)
+	for i := range c.Count(b) {
+		if v := kernel.Get(packed, in.Width, i); v > limit {
+			return c.Corrupt(in.Off, "block %d: value %d exceeds %d", b, c.Base(b)+v, c.last)
 		}
 	}
 	c.setSeen(b)
@@ -69,20 +66,20 @@ func (c *column) checkSlow(b int) error {
 }
 
 // Block writes the values of block b (positions 512*b and on) to dst, which has room for 512, and returns how many they are.
-func (c *column) Block(b int, dst []uint64) (int, error) {
+func (c *Column) Block(b int, dst []uint64) (int, error) {
 	if err := c.check(b); err != nil {
 		return 0, err
 	}
-	in := c.info(b)
-	n, packed, base := c.count(b), c.packed(in), c.base(b)
+	in := c.Info(b)
+	n, packed, base := c.Count(b), c.Packed(in), c.Base(b)
 	for i := range n {
-		dst[i] = base + kernel.Get(packed, in.width, i)
+		dst[i] = base + kernel.Get(packed, in.Width, i)
 	}
 	return n, nil
 }
 
 // Verify checks every block that has not been checked yet.
-func (c *column) Verify() error {
+func (c *Column) Verify() error {
 	for b := range c.blocks {
 		if err := c.check(b); err != nil {
 			return err
@@ -91,11 +88,11 @@ func (c *column) Verify() error {
 	return nil
 }
 
-// columnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until Finish.
-type columnWriter struct {
+// ColumnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until Finish.
+type ColumnWriter struct {
 	w      io.Writer
 	frame  frameWriter
-	values [blockKeys]uint64
+	values [BlockLen]uint64
 	fill   int
 	count  uint64
 	max    uint64
@@ -104,24 +101,24 @@ type columnWriter struct {
 	err    error
 }
 
-// newColumnWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
-func newColumnWriter(w io.Writer) *columnWriter {
-	return &columnWriter{w: w, frame: frameWriter{tag: tagColumn}}
+// NewColumnWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
+func NewColumnWriter(w io.Writer) *ColumnWriter {
+	return &ColumnWriter{w: w, frame: frameWriter{tag: tagColumn}}
 }
 
 // Add appends a value.
-func (c *columnWriter) Add(v uint64) error {
+func (c *ColumnWriter) Add(v uint64) error {
 	c.values[c.fill] = v
 	c.max = max(c.max, v)
 	c.count++
-	if c.fill++; c.fill == blockKeys {
+	if c.fill++; c.fill == BlockLen {
 		c.flushBlock()
 	}
 	return c.err
 }
 
 // Finish writes what remains and returns the number of values and of bytes.
-func (c *columnWriter) Finish() (n int, bytes int64, err error) {
+func (c *ColumnWriter) Finish() (n int, bytes int64, err error) {
 	if c.fill > 0 {
 		c.flushBlock()
 	}
@@ -130,7 +127,7 @@ func (c *columnWriter) Finish() (n int, bytes int64, err error) {
 	return int(c.count), c.total, c.err
 }
 
-func (c *columnWriter) flushBlock() {
+func (c *ColumnWriter) flushBlock() {
 	values := c.values[:c.fill]
 	low := slices.Min(values)
 	for i := range values {
@@ -146,7 +143,7 @@ func (c *columnWriter) flushBlock() {
 	}
 }
 
-func (c *columnWriter) flush() {
+func (c *ColumnWriter) flush() {
 	if c.err == nil {
 		_, c.err = c.w.Write(c.out)
 	}
@@ -157,7 +154,7 @@ func (c *columnWriter) flush() {
 // appendColumn appends the section of values.
 func appendColumn(dst []byte, values []uint64) []byte {
 	out := appendWriter{dst}
-	c := newColumnWriter(&out)
+	c := NewColumnWriter(&out)
 	for _, v := range values {
 		c.Add(v) // an appendWriter never fails
 	}

@@ -1,12 +1,13 @@
-package sstable
+package keyrun
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // Key runs and columns share one frame: blocks of 512 values, a directory with one entry a block, and a trailer.
@@ -39,8 +40,8 @@ import (
 // where it should and has the size it should; a block is checked when it is first touched.
 
 const (
-	blockShift = 9
-	blockKeys  = 1 << blockShift // values in every block but the last
+	BlockShift = 9
+	BlockLen   = 1 << BlockShift // values in every block but the last
 
 	frameTrailerSize = 64
 	dirEntry         = 20 // bytes of directory a block
@@ -56,10 +57,8 @@ const (
 	tagColumn uint32 = 'C' | 'O'<<8 | 'L'<<16 | 'M'<<24
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// blockDir is an opened frame. The methods that touch a block without checking it say so.
-type blockDir struct {
+// Dir is an opened frame. The methods that touch a block without checking it say so.
+type Dir struct {
 	data          []byte // the section
 	file, section string
 	off           int64 // of the section in the file
@@ -83,68 +82,84 @@ type blockEntry struct {
 // checkedBit is a bit of an info word that no width has.
 const checkedBit = 1 << 7
 
-// blockInfo is an info word, taken apart.
-type blockInfo struct {
-	off   int // of the block in the section
-	high  int // words
-	width int // bits
+// Info is an info word, taken apart.
+type Info struct {
+	Off   int // of the block in the section
+	High  int // words
+	Width int // bits
 }
 
 func packInfo(off int64, high, width int) uint64 {
 	return uint64(off>>3)<<16 | uint64(high)<<8 | uint64(width)
 }
 
-func (d *blockDir) info(b int) blockInfo { return unpackInfo(d.infoWord(b)) }
+func (d *Dir) Info(b int) Info { return unpackInfo(d.infoWord(b)) }
 
-func (d *blockDir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
+func (d *Dir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
 
-func unpackInfo(w uint64) blockInfo {
-	return blockInfo{off: int(w >> 16 << 3), high: int(w >> 8 & 0xff), width: int(w & (checkedBit - 1))}
+func unpackInfo(w uint64) Info {
+	return Info{Off: int(w >> 16 << 3), High: int(w >> 8 & 0xff), Width: int(w & (checkedBit - 1))}
 }
 
-func (d *blockDir) base(b int) uint64 { return d.entries[b].base }
+// InfoChecked is info, and reports whether the block has been checked before.
+func (d *Dir) InfoChecked(b int) (in Info, checked bool) {
+	w := d.infoWord(b)
+	return unpackInfo(w), w&checkedBit != 0
+}
 
-// count returns the number of values in block b.
-func (d *blockDir) count(b int) int { return min(blockKeys, d.n-b<<blockShift) }
+// Base returns the first key of block b of a run, the least value of a block of a column.
+func (d *Dir) Base(b int) uint64 { return d.entries[b].base }
+
+// Len returns the number of values.
+func (d *Dir) Len() int { return d.n }
+
+// NumBlocks returns the number of blocks.
+func (d *Dir) NumBlocks() int { return d.blocks }
+
+// Greatest returns the greatest value of the section, 0 if it is empty.
+func (d *Dir) Greatest() uint64 { return d.last }
+
+// Count returns the number of values in block b.
+func (d *Dir) Count(b int) int { return min(BlockLen, d.n-b<<BlockShift) }
 
 // packedSize returns the bytes that n values of the given width take.
 func packedSize(n, width int) int { return (n*width + 63) >> 6 << 3 }
 
-func (d *blockDir) corrupt(at int, format string, args ...any) error {
+func (d *Dir) Corrupt(at int, format string, args ...any) error {
 	return base.Corruptf(d.file, d.section, d.off+int64(at), format, args...)
 }
 
 // openBlockDir checks trailer and directory of a section, which may hold anything.
-func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*blockDir, error) {
-	d := &blockDir{data: data, file: file, section: section, off: off}
+func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*Dir, error) {
+	d := &Dir{data: data, file: file, section: section, off: off}
 	if len(data) < frameTrailerSize {
-		return nil, d.corrupt(0, "%d bytes are too few for a trailer", len(data))
+		return nil, d.Corrupt(0, "%d bytes are too few for a trailer", len(data))
 	}
 	at := len(data) - frameTrailerSize
 	t := data[at:]
 	le := binary.LittleEndian
-	if got, want := crc32.Checksum(t[:60], castagnoli), le.Uint32(t[60:]); got != want {
-		return nil, d.corrupt(at, "trailer checksum is %08x, not %08x", got, want)
+	if got, want := crc.Sum(t[:60]), le.Uint32(t[60:]); got != want {
+		return nil, d.Corrupt(at, "trailer checksum is %08x, not %08x", got, want)
 	}
 	if got := le.Uint32(t); got != tag || le.Uint32(t[4:]) != 0 || le.Uint32(t[56:]) != 0 {
-		return nil, d.corrupt(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
+		return nil, d.Corrupt(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
 	}
 	count, dirOff := le.Uint64(t[8:]), le.Uint64(t[16:])
 	d.last = le.Uint64(t[24:])
 	d.lowBytes, d.highBytes = int64(le.Uint64(t[32:])), int64(le.Uint64(t[40:]))
 	// The directory lies between dirOff and the trailer, so the file's size bounds the number of blocks, and that the count.
 	if dirOff > uint64(at) || dirOff%dirAlign != 0 || (uint64(at)-dirOff)%dirEntry != 0 {
-		return nil, d.corrupt(at, "directory offset %d does not fit", dirOff)
+		return nil, d.Corrupt(at, "directory offset %d does not fit", dirOff)
 	}
 	d.dirOff = int(dirOff)
 	d.blocks = (at - d.dirOff) / dirEntry
-	if count > uint64(d.blocks)<<blockShift || d.blocks > 0 && count <= uint64(d.blocks-1)<<blockShift {
-		return nil, d.corrupt(at, "%d values in %d blocks", count, d.blocks)
+	if count > uint64(d.blocks)<<BlockShift || d.blocks > 0 && count <= uint64(d.blocks-1)<<BlockShift {
+		return nil, d.Corrupt(at, "%d values in %d blocks", count, d.blocks)
 	}
 	d.n = int(count)
 	dir := data[d.dirOff:at]
-	if got, want := crc32.Checksum(dir, castagnoli), le.Uint32(t[48:]); got != want {
-		return nil, d.corrupt(d.dirOff, "directory checksum is %08x, not %08x", got, want)
+	if got, want := crc.Sum(dir), le.Uint32(t[48:]); got != want {
+		return nil, d.Corrupt(d.dirOff, "directory checksum is %08x, not %08x", got, want)
 	}
 	bases, infos := dir[:8*d.blocks], dir[8*d.blocks:16*d.blocks]
 	d.crcs = dir[16*d.blocks:]
@@ -152,7 +167,7 @@ func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*bl
 	for b := range d.entries {
 		info := le.Uint64(infos[8*b:])
 		if info&checkedBit != 0 {
-			return nil, d.corrupt(d.dirOff+8*d.blocks+8*b, "block %d: width %d", b, info&0xff)
+			return nil, d.Corrupt(d.dirOff+8*d.blocks+8*b, "block %d: width %d", b, info&0xff)
 		}
 		d.entries[b].base = le.Uint64(bases[8*b:])
 		d.entries[b].info.Store(info)
@@ -161,58 +176,73 @@ func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*bl
 }
 
 // checkDirectory makes sure that the blocks fill [0, dirOff) but for padding.
-func (d *blockDir) checkDirectory(padCRC uint32) error {
+func (d *Dir) checkDirectory(padCRC uint32) error {
 	at, low, high := 0, 0, 0
 	for b := range d.blocks {
-		in := d.info(b)
+		in := d.Info(b)
 		entry := d.dirOff + 8*d.blocks + 8*b
-		if in.off != at {
-			return d.corrupt(entry, "block %d is said to start at %d, not %d", b, in.off, at)
+		if in.Off != at {
+			return d.Corrupt(entry, "block %d is said to start at %d, not %d", b, in.Off, at)
 		}
-		if in.width > 64 || in.width != kernel.RoundWidth(in.width) || in.high > maxHighWords {
-			return d.corrupt(entry, "block %d: width %d, %d unary words", b, in.width, in.high)
+		if in.Width > 64 || in.Width != kernel.RoundWidth(in.Width) || in.High > maxHighWords {
+			return d.Corrupt(entry, "block %d: width %d, %d unary words", b, in.Width, in.High)
 		}
-		size := packedSize(d.count(b), in.width)
-		low, high = low+size, high+8*in.high
-		if at += 8*in.high + size; at > d.dirOff {
-			return d.corrupt(entry, "block %d reaches into the directory", b)
+		size := packedSize(d.Count(b), in.Width)
+		low, high = low+size, high+8*in.High
+		if at += 8*in.High + size; at > d.dirOff {
+			return d.Corrupt(entry, "block %d reaches into the directory", b)
 		}
 	}
 	if int64(low) != d.lowBytes || int64(high) != d.highBytes || d.dirOff-at >= dirAlign {
-		return d.corrupt(d.dirOff, "blocks of %d bytes do not reach the directory", at)
+		return d.Corrupt(d.dirOff, "blocks of %d bytes do not reach the directory", at)
 	}
-	if got := crc32.Checksum(d.data[at:d.dirOff], castagnoli); got != padCRC {
-		return d.corrupt(at, "padding checksum is %08x, not %08x", got, padCRC)
+	if got := crc.Sum(d.data[at:d.dirOff]); got != padCRC {
+		return d.Corrupt(at, "padding checksum is %08x, not %08x", got, padCRC)
 	}
 	return nil
 }
 
-// blockSize returns the size of block b in bytes.
-func (d *blockDir) blockSize(b int) int {
-	in := d.info(b)
-	return 8*in.high + packedSize(d.count(b), in.width)
+// BlockSize returns the size of block b in bytes.
+func (d *Dir) BlockSize(b int) int {
+	in := d.Info(b)
+	return 8*in.High + packedSize(d.Count(b), in.Width)
 }
 
 // checkCRC compares the checksum of block b.
-func (d *blockDir) checkCRC(b int) error {
-	at, size := d.info(b).off, d.blockSize(b)
-	got, want := crc32.Checksum(d.data[at:at+size], castagnoli), binary.LittleEndian.Uint32(d.crcs[4*b:])
+func (d *Dir) checkCRC(b int) error {
+	at, size := d.Info(b).Off, d.BlockSize(b)
+	got, want := crc.Sum(d.data[at:at+size]), binary.LittleEndian.Uint32(d.crcs[4*b:])
 	if got != want {
-		return d.corrupt(at, "block %d: checksum is %08x, not %08x", b, got, want)
+		return d.Corrupt(at, "block %d: checksum is %08x, not %08x", b, got, want)
 	}
 	return nil
 }
 
 // isSeen reports whether block b has been found good before.
-func (d *blockDir) isSeen(b int) bool { return d.infoWord(b)&checkedBit != 0 }
+func (d *Dir) isSeen(b int) bool { return d.infoWord(b)&checkedBit != 0 }
 
-func (d *blockDir) setSeen(b int) { d.entries[b].info.Or(checkedBit) }
+func (d *Dir) setSeen(b int) { d.entries[b].info.Or(checkedBit) }
 
-// packed returns the packed values of a block, with everything that follows in the section: at least kernel.Slack bytes.
-func (d *blockDir) packed(in blockInfo) []byte { return d.data[in.off+8*in.high:] }
+// Unary returns the unary part of a block.
+func (d *Dir) Unary(in Info) []byte { return d.data[in.Off : in.Off+8*in.High] }
+
+// From returns a block, with everything that follows in the section: at least kernel.Slack bytes.
+func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
+
+// PrefetchBlock prefetches all of block b.
+func (d *Dir) PrefetchBlock(b int) {
+	at := d.Info(b).Off
+	kernel.Prefetch(d.data[at : at+d.BlockSize(b)])
+}
+
+// PrefetchUnary prefetches the bit of a unary part with the given number.
+func (d *Dir) PrefetchUnary(in Info, bit int) { kernel.Prefetch(d.data[in.Off+bit>>3:][:1]) }
+
+// Packed returns the packed values of a block, with everything that follows in the section: at least kernel.Slack bytes.
+func (d *Dir) Packed(in Info) []byte { return d.data[in.Off+8*in.High:] }
 
 // RunStats says what a key run or a column costs.
-type RunStats struct {
+type Stats struct {
 	Values    int   // keys or numbers
 	Blocks    int   // of up to 512 values
 	Bytes     int64 // the whole section
@@ -224,7 +254,7 @@ type RunStats struct {
 }
 
 // BitsPerValue returns the cost of one value, everything counted, or 0 if there is none.
-func (s RunStats) BitsPerValue() float64 {
+func (s Stats) BitsPerValue() float64 {
 	if s.Values == 0 {
 		return 0
 	}
@@ -232,8 +262,8 @@ func (s RunStats) BitsPerValue() float64 {
 }
 
 // Stats returns the section's sizes.
-func (d *blockDir) Stats() RunStats {
-	s := RunStats{
+func (d *Dir) Stats() Stats {
+	s := Stats{
 		Values: d.n, Blocks: d.blocks, Bytes: int64(len(d.data)), Low: d.lowBytes, High: d.highBytes,
 		Directory: 16 * int64(d.blocks), Checksums: 4 * int64(d.blocks),
 	}
@@ -256,7 +286,7 @@ type frameWriter struct {
 func (f *frameWriter) addBlock(block []byte, base uint64, high, width int) {
 	f.bases = append(f.bases, base)
 	f.infos = append(f.infos, packInfo(f.bytes, high, width))
-	f.crcs = append(f.crcs, crc32.Checksum(block, castagnoli))
+	f.crcs = append(f.crcs, crc.Sum(block))
 	f.bytes += int64(len(block))
 	f.high += int64(8 * high)
 	f.low += int64(len(block) - 8*high)
@@ -278,7 +308,7 @@ func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
 	for _, v := range f.crcs {
 		dst = le.AppendUint32(dst, v)
 	}
-	dirCRC := crc32.Checksum(dst[start:], castagnoli)
+	dirCRC := crc.Sum(dst[start:])
 	start = len(dst)
 	dst = le.AppendUint32(dst, f.tag)
 	dst = le.AppendUint32(dst, 0)
@@ -288,9 +318,9 @@ func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
 	dst = le.AppendUint64(dst, uint64(f.low))
 	dst = le.AppendUint64(dst, uint64(f.high))
 	dst = le.AppendUint32(dst, dirCRC)
-	dst = le.AppendUint32(dst, crc32.Checksum(zero[:pad], castagnoli))
+	dst = le.AppendUint32(dst, crc.Sum(zero[:pad]))
 	dst = le.AppendUint32(dst, 0)
-	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	return le.AppendUint32(dst, crc.Sum(dst[start:]))
 }
 
 // appendPacked appends values of the given width, each reduced to its lowest bits, padded to whole words.
@@ -314,4 +344,26 @@ func appendPacked(dst []byte, values []uint64, width int) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, acc)
 	}
 	return dst
+}
+
+// Shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many of these differ from q.
+func (d *Dir) Shared(b, end int, q uint64) (lead, off int) {
+	first, limit := d.Base(b), d.last
+	if end < d.blocks {
+		limit = d.Base(end)
+	}
+	lead = bits.LeadingZeros64(first ^ limit)
+	return lead, bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(lead)))
+}
+
+// FarBlocks returns the number of blocks from b on, 256 or 16 or none, whose shared leading bits differ from q in more than k.
+func (d *Dir) FarBlocks(b int, q uint64, k int) int {
+	for n := 256; n > 1 && b%16 == 0; n /= 16 {
+		if b%n == 0 && b+n <= d.blocks {
+			if _, off := d.Shared(b, b+n, q); off > k {
+				return n
+			}
+		}
+	}
+	return 0
 }

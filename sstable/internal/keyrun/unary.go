@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"encoding/binary"

@@ -1,10 +1,10 @@
-package sstable
+package keyrun
 
 import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// keyRun is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints, ids, postings).
+// Run is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints, ids, postings).
 //
 // Manku et al. (WWW 2007, section 3) compress such a run by its neighbours: the leading bits of sorted keys are almost a
 // counter, so only what changes is kept. Elias-Fano coding (Elias, J. ACM 1974; Vigna, WSDM 2013) keeps that idea but can be
@@ -20,80 +20,80 @@ import (
 // With w = floor(log2(span/n)) this takes w + about 2 bits a key, and the least of the three widths around it is taken. The low
 // bits of a key lie verbatim in the block, so a Hamming kernel scans them without decoding: see internal/kernel.
 //
-// Keys may repeat. Position i of the run is in block i/512. A keyRun is safe for concurrent use.
-type keyRun struct {
-	blockDir
+// Keys may repeat. Position i of the run is in block i/512. A Run is safe for concurrent use.
+type Run struct {
+	Dir
 	guide guide
 	leads leadIndex
 }
 
-// openKeyRun opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
+// Open opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
 // the directory says is checked here, a block when it is first touched, and every error is a *base.CorruptionError.
-func openKeyRun(data []byte, file, section string, off int64) (*keyRun, error) {
+func Open(data []byte, file, section string, off int64) (*Run, error) {
 	d, err := openBlockDir(data, tagKeyRun, file, section, off)
 	if err != nil {
 		return nil, err
 	}
-	r := &keyRun{blockDir: *d}
+	r := &Run{Dir: *d}
 	prev := uint64(0)
 	for b := range d.blocks {
-		first := d.base(b)
+		first := d.Base(b)
 		if first < prev || first > d.last {
-			return nil, d.corrupt(d.dirOff+8*b, "first key %016x of block %d is out of order", first, b)
+			return nil, d.Corrupt(d.dirOff+8*b, "first key %016x of block %d is out of order", first, b)
 		}
 		prev = first
-		if in := d.info(b); 64*in.high < d.count(b) {
-			return nil, d.corrupt(d.dirOff+8*d.blocks+8*b, "block %d: %d unary words for %d keys", b, in.high, d.count(b))
+		if in := d.Info(b); 64*in.High < d.Count(b) {
+			return nil, d.Corrupt(d.dirOff+8*d.blocks+8*b, "block %d: %d unary words for %d keys", b, in.High, d.Count(b))
 		}
 	}
 	r.fillGuide()
 	return r, nil
 }
 
-// Len returns the number of keys.
-func (r *keyRun) Len() int { return r.n }
+// Sized returns a run that has a number of keys and no content: enough to plan searches, nothing else.
+func Sized(n int) *Run { return &Run{Dir: Dir{n: n}} }
 
-// check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from its first key to at most
+// Check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from its first key to at most
 // the next block's. Once it has returned nil, the block's content may be relied on.
-func (r *keyRun) check(b int) error {
+func (r *Run) Check(b int) error {
 	if r.isSeen(b) {
 		return nil
 	}
 	return r.checkSlow(b)
 }
 
-func (r *keyRun) checkSlow(b int) error {
+func (r *Run) checkSlow(b int) error {
 	if err := r.checkCRC(b); err != nil {
 		return err
 	}
-	in := r.info(b)
-	n := r.count(b)
-	unary := r.data[in.off : in.off+8*in.high]
+	in := r.Info(b)
+	n := r.Count(b)
+	unary := r.Unary(in)
 	if ones := onesCount(unary); ones != n {
-		return r.corrupt(in.off, "block %d: %d unary ones for %d keys", b, ones, n)
+		return r.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
 	}
 	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
 	limit := r.last
 	if b+1 < r.blocks {
-		limit = r.base(b + 1)
+		limit = r.Base(b + 1)
 	}
-	first := r.base(b)
+	first := r.Base(b)
 	top := selectOne(unary, n-1) - (n - 1)
-	if uint64(top) > shr(limit, in.width)-shr(first, in.width) {
-		return r.corrupt(in.off, "block %d: keys exceed %016x", b, limit)
+	if uint64(top) > shr(limit, in.Width)-shr(first, in.Width) {
+		return r.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
 	}
 	var space kernel.Keys
-	keys := r.decode(b, in, 0, n, &space)
+	keys := r.Decode(b, in, 0, n, &space)
 	if keys[0] != first {
-		return r.corrupt(in.off, "block %d starts with key %016x, not %016x", b, keys[0], first)
+		return r.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, keys[0], first)
 	}
 	for i := 1; i < n; i++ {
 		if keys[i] < keys[i-1] {
-			return r.corrupt(in.off, "block %d: key %d is out of order", b, i)
+			return r.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
 		}
 	}
 	if keys[n-1] > limit || b+1 == r.blocks && keys[n-1] != limit {
-		return r.corrupt(in.off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
+		return r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
 	}
 	r.fillLeads(b, keys)
 	r.setSeen(b)
@@ -101,25 +101,25 @@ func (r *keyRun) checkSlow(b int) error {
 }
 
 // Key returns the key at position i, 0 <= i < Len.
-func (r *keyRun) Key(i int) (uint64, error) {
-	b := i >> blockShift
-	if err := r.check(b); err != nil {
+func (r *Run) Key(i int) (uint64, error) {
+	b := i >> BlockShift
+	if err := r.Check(b); err != nil {
 		return 0, err
 	}
-	return r.keyAt(b, r.info(b), i&(blockKeys-1)), nil
+	return r.keyAt(b, r.Info(b), i&(BlockLen-1)), nil
 }
 
 // Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there is none.
-func (r *keyRun) Find(key uint64) (lo, hi int, err error) {
+func (r *Run) Find(key uint64) (lo, hi int, err error) {
 	return r.Range(key, key)
 }
 
 // Range returns the positions [lo, hi) whose keys are in [first, last].
-func (r *keyRun) Range(first, last uint64) (lo, hi int, err error) {
+func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
 	}
-	block, end := r.blockRange(first, last)
+	block, end := r.Blocks(first, last)
 	if lo, err = r.lowerBound(block, first); err != nil {
 		return 0, 0, err
 	}
@@ -133,22 +133,22 @@ func (r *keyRun) Range(first, last uint64) (lo, hi int, err error) {
 }
 
 // lowerBound returns the position of the first key >= key, given the number b of blocks whose first key is less.
-func (r *keyRun) lowerBound(b int, key uint64) (int, error) {
+func (r *Run) lowerBound(b int, key uint64) (int, error) {
 	if b == 0 {
 		return 0, nil
 	}
 	b--
-	if err := r.check(b); err != nil {
+	if err := r.Check(b); err != nil {
 		return 0, err
 	}
-	return b<<blockShift + r.lowerInBlock(b, r.info(b), key), nil
+	return b<<BlockShift + r.lowerInBlock(b, r.Info(b), key), nil
 }
 
 // lowerInBlock returns the number of keys of a checked block b that are less than key, which is greater than its first.
-func (r *keyRun) lowerInBlock(b int, in blockInfo, key uint64) int {
-	h := shr(key, in.width) - shr(r.base(b), in.width)
-	n := r.count(b)
-	unary := r.data[in.off : in.off+8*in.high]
+func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
+	h := shr(key, in.Width) - shr(r.Base(b), in.Width)
+	n := r.Count(b)
+	unary := r.Unary(in)
 	_, i := kernel.RankZeros(unary, 0, h, n)
 	if i == n {
 		return n
@@ -158,54 +158,59 @@ func (r *keyRun) lowerInBlock(b int, in blockInfo, key uint64) int {
 	for bit+ones < 8*len(unary) && unary[(bit+ones)>>3]>>((bit+ones)&7)&1 != 0 {
 		ones++
 	}
-	packed := r.packed(in)
-	low := key & kernel.Mask(in.width)
+	packed := r.Packed(in)
+	low := key & kernel.Mask(in.Width)
 	for ones > 8 { // halve; the few left are compared one by one
 		half := ones / 2
-		if kernel.Get(packed, in.width, i+half-1) < low {
+		if kernel.Get(packed, in.Width, i+half-1) < low {
 			i, ones = i+half, ones-half
 		} else {
 			ones = half
 		}
 	}
-	for ; ones > 0 && kernel.Get(packed, in.width, i) < low; ones-- {
+	for ; ones > 0 && kernel.Get(packed, in.Width, i) < low; ones-- {
 		i++
 	}
 	return i
 }
 
 // keyAt returns key i of a checked block b.
-func (r *keyRun) keyAt(b int, in blockInfo, i int) uint64 { return r.keyFrom(b, in, i, 0, 0) }
+func (r *Run) keyAt(b int, in Info, i int) uint64 { return r.keyFrom(b, in, i, 0, 0) }
 
 // keyFrom is keyAt for callers that know that zero number from comes right before one number lo <= i (RankZeros), or that both are 0.
-func (r *keyRun) keyFrom(b int, in blockInfo, i, lo int, from uint64) uint64 {
-	unary := r.data[in.off : in.off+8*in.high]
-	prefix := shr(r.base(b), in.width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
-	return prefix<<uint(in.width) | kernel.Get(r.packed(in), in.width, i)
+func (r *Run) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
+	unary := r.Unary(in)
+	prefix := shr(r.Base(b), in.Width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
+	return prefix<<uint(in.Width) | kernel.Get(r.Packed(in), in.Width, i)
+}
+
+// PrefixIn returns the prefix of a key, not less than the first key of block b, counted from that of the first key.
+func (r *Run) PrefixIn(b int, in Info, key uint64) uint64 {
+	return shr(key, in.Width) - shr(r.Base(b), in.Width)
 }
 
 // shr shifts by up to 64 bits.
 func shr(v uint64, n int) uint64 { return v >> uint(n) }
 
 // Verify checks every block that has not been checked yet.
-func (r *keyRun) Verify() error {
+func (r *Run) Verify() error {
 	for b := range r.blocks {
-		if err := r.check(b); err != nil {
+		if err := r.Check(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not been checked they may be wrong.
-func (r *keyRun) decode(b int, in blockInfo, lo, hi int, space *kernel.Keys) []uint64 {
-	base := shr(r.base(b), in.width) << uint(in.width)
-	return space.Decode(r.data[in.off:in.off+8*in.high], r.packed(in), in.width, lo, hi, base)
+// Decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not been checked they may be wrong.
+func (r *Run) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
+	base := shr(r.Base(b), in.Width) << uint(in.Width)
+	return space.Decode(r.Unary(in), r.Packed(in), in.Width, lo, hi, base)
 }
 
-// keyRunIter walks the keys in order, decoding a block at a time.
-type keyRunIter struct {
-	r     *keyRun
+// Iter walks the keys in order, decoding a block at a time.
+type Iter struct {
+	r     *Run
 	next  int      // position of the key after the current one
 	keys  []uint64 // of the block of the current key
 	space kernel.Keys
@@ -213,31 +218,31 @@ type keyRunIter struct {
 }
 
 // Iter returns an iterator that stands before position from.
-func (r *keyRun) Iter(from int) *keyRunIter {
-	return &keyRunIter{r: r, next: from}
+func (r *Run) Iter(from int) *Iter {
+	return &Iter{r: r, next: from}
 }
 
 // Next steps to the next key and reports whether there is one.
-func (it *keyRunIter) Next() bool {
+func (it *Iter) Next() bool {
 	if it.next >= it.r.n || it.err != nil {
 		return false
 	}
-	if it.keys == nil || it.next&(blockKeys-1) == 0 {
-		b := it.next >> blockShift
-		if it.err = it.r.check(b); it.err != nil {
+	if it.keys == nil || it.next&(BlockLen-1) == 0 {
+		b := it.next >> BlockShift
+		if it.err = it.r.Check(b); it.err != nil {
 			return false
 		}
-		it.keys = it.r.decode(b, it.r.info(b), 0, it.r.count(b), &it.space)
+		it.keys = it.r.Decode(b, it.r.Info(b), 0, it.r.Count(b), &it.space)
 	}
 	it.next++
 	return true
 }
 
 // Key returns the current key.
-func (it *keyRunIter) Key() uint64 { return it.keys[(it.next-1)&(blockKeys-1)] }
+func (it *Iter) Key() uint64 { return it.keys[(it.next-1)&(BlockLen-1)] }
 
 // Pos returns the current key's position.
-func (it *keyRunIter) Pos() int { return it.next - 1 }
+func (it *Iter) Pos() int { return it.next - 1 }
 
 // Err returns what ended the walk early, a *base.CorruptionError, or nil.
-func (it *keyRunIter) Err() error { return it.err }
+func (it *Iter) Err() error { return it.err }

@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"bytes"
@@ -12,86 +12,20 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
-
-// keyShapes are the kinds of keys that the tests of this package go over.
-var keyShapes = []struct {
-	name string
-	make func(r *rand.Rand, n int) []uint64
-}{
-	{"uniform", func(r *rand.Rand, n int) []uint64 {
-		return fill(n, func(int) uint64 { return r.Uint64() })
-	}},
-	{"clustered", func(r *rand.Rand, n int) []uint64 {
-		centres := fill(1+n/50, func(int) uint64 { return r.Uint64() })
-		return fill(n, func(int) uint64 {
-			return flipBits(r, centres[r.IntN(len(centres))], r.IntN(12))
-		})
-	}},
-	{"duplicates", func(r *rand.Rand, n int) []uint64 {
-		few := fill(1+n/700, func(int) uint64 { return r.Uint64() })
-		return fill(n, func(int) uint64 { return few[r.IntN(len(few))] })
-	}},
-	{"equal", func(r *rand.Rand, n int) []uint64 {
-		v := r.Uint64()
-		return fill(n, func(int) uint64 { return v })
-	}},
-	{"hot prefixes", func(r *rand.Rand, n int) []uint64 {
-		hot := fill(4, func(int) uint64 { return r.Uint64() >> 48 << (16 * r.IntN(4)) })
-		return fill(n, func(i int) uint64 {
-			if i%3 == 0 {
-				return r.Uint64()
-			}
-			return hot[r.IntN(4)] | r.Uint64()&(1<<20-1)<<r.IntN(40)
-		})
-	}},
-	{"extremes", func(r *rand.Rand, n int) []uint64 {
-		return fill(n, func(int) uint64 { return -uint64(r.IntN(2)) ^ 1<<r.IntN(64)&-uint64(r.IntN(2)) })
-	}},
-	{"dense", func(r *rand.Rand, n int) []uint64 {
-		return fill(n, func(i int) uint64 { return 1<<63 + uint64(i) })
-	}},
-	{"one outlier", func(r *rand.Rand, n int) []uint64 {
-		keys := fill(n, func(i int) uint64 { return 7 })
-		keys[n-1] = ^uint64(0)
-		return keys
-	}},
-}
-
-func fill(n int, f func(i int) uint64) []uint64 {
-	keys := make([]uint64, n)
-	for i := range keys {
-		keys[i] = f(i)
-	}
-	return keys
-}
-
-func flipBits(r *rand.Rand, v uint64, k int) uint64 {
-	for range k {
-		v ^= 1 << r.IntN(64)
-	}
-	return v
-}
 
 // keySizes are around the borders of blocks.
 var keySizes = []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 5000}
 
-func testRand(name string, n int) *rand.Rand {
-	seed := uint64(n)
-	for _, c := range name {
-		seed = seed*31 + uint64(c)
-	}
-	return rand.New(rand.NewPCG(seed, 1))
-}
-
 // eachKeys calls f for sorted keys of every shape and size, and for none.
 func eachKeys(t *testing.T, f func(t *testing.T, r *rand.Rand, keys []uint64)) {
-	t.Run("none", func(t *testing.T) { f(t, testRand("none", 0), nil) })
-	for _, shape := range keyShapes {
+	t.Run("none", func(t *testing.T) { f(t, keytest.Rand("none", 0), nil) })
+	for _, shape := range keytest.Shapes {
 		for _, n := range keySizes {
-			t.Run(fmt.Sprintf("%s/%d", shape.name, n), func(t *testing.T) {
-				r := testRand(shape.name, n)
-				keys := shape.make(r, n)
+			t.Run(fmt.Sprintf("%s/%d", shape.Name, n), func(t *testing.T) {
+				r := keytest.Rand(shape.Name, n)
+				keys := shape.Make(r, n)
 				slices.Sort(keys)
 				f(t, r, keys)
 			})
@@ -99,9 +33,9 @@ func eachKeys(t *testing.T, f func(t *testing.T, r *rand.Rand, keys []uint64)) {
 	}
 }
 
-func mustOpenRun(t testing.TB, data []byte) *keyRun {
+func mustOpenRun(t testing.TB, data []byte) *Run {
 	t.Helper()
-	r, err := openKeyRun(data, "test.sst", "run 0", 4096)
+	r, err := Open(data, "test.sst", "run 0", 4096)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +45,7 @@ func mustOpenRun(t testing.TB, data []byte) *keyRun {
 func TestKeyRunRoundTrip(t *testing.T) {
 	eachKeys(t, func(t *testing.T, rnd *rand.Rand, keys []uint64) {
 		prefix := []byte("before")
-		data := appendKeyRun(slices.Clone(prefix), keys)[len(prefix):]
+		data := Append(slices.Clone(prefix), keys)[len(prefix):]
 		r := mustOpenRun(t, data)
 		if r.Len() != len(keys) {
 			t.Fatalf("%d keys, want %d", r.Len(), len(keys))
@@ -146,7 +80,7 @@ func TestKeyRunRoundTrip(t *testing.T) {
 func TestKeyRunStreamsTheSameBytes(t *testing.T) {
 	eachKeys(t, func(t *testing.T, _ *rand.Rand, keys []uint64) {
 		var out bytes.Buffer
-		w := newKeyRunWriter(&out)
+		w := NewWriter(&out)
 		for _, k := range keys {
 			if err := w.Add(k); err != nil {
 				t.Fatal(err)
@@ -156,7 +90,7 @@ func TestKeyRunStreamsTheSameBytes(t *testing.T) {
 		if err != nil || n != len(keys) || size != int64(out.Len()) {
 			t.Fatalf("Finish = %d, %d, %v; %d keys, %d bytes", n, size, err, len(keys), out.Len())
 		}
-		if !bytes.Equal(out.Bytes(), appendKeyRun(nil, keys)) {
+		if !bytes.Equal(out.Bytes(), Append(nil, keys)) {
 			t.Fatal("the streamed section differs")
 		}
 	})
@@ -164,7 +98,7 @@ func TestKeyRunStreamsTheSameBytes(t *testing.T) {
 
 func TestKeyRunRefusesDisorder(t *testing.T) {
 	for _, at := range []int{1, 512, 513} {
-		w := newKeyRunWriter(new(bytes.Buffer))
+		w := NewWriter(new(bytes.Buffer))
 		for i := range at {
 			if err := w.Add(uint64(100 + i)); err != nil {
 				t.Fatal(err)
@@ -178,7 +112,7 @@ func TestKeyRunRefusesDisorder(t *testing.T) {
 
 func TestKeyRunRange(t *testing.T) {
 	eachKeys(t, func(t *testing.T, rnd *rand.Rand, keys []uint64) {
-		r := mustOpenRun(t, appendKeyRun(nil, keys))
+		r := mustOpenRun(t, Append(nil, keys))
 		lower := func(k uint64) int { return sort.Search(len(keys), func(i int) bool { return keys[i] >= k }) }
 		upper := func(k uint64) int { return sort.Search(len(keys), func(i int) bool { return keys[i] > k }) }
 		pick := func() uint64 {
@@ -213,7 +147,7 @@ func TestKeyRunRange(t *testing.T) {
 func TestColumnRoundTrip(t *testing.T) {
 	eachKeys(t, func(t *testing.T, rnd *rand.Rand, values []uint64) {
 		rnd.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
-		c, err := openColumn(appendColumn([]byte("before"), values)[6:], "test.sst", "times", 64)
+		c, err := OpenColumn(appendColumn([]byte("before"), values)[6:], "test.sst", "times", 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,10 +159,10 @@ func TestColumnRoundTrip(t *testing.T) {
 				t.Fatalf("Get(%d) = %d, %v, want %d", i, got, err, v)
 			}
 		}
-		var block [blockKeys]uint64
+		var block [BlockLen]uint64
 		for b := range c.blocks {
 			n, err := c.Block(b, block[:])
-			if err != nil || !slices.Equal(block[:n], values[b*blockKeys:min(len(values), (b+1)*blockKeys)]) {
+			if err != nil || !slices.Equal(block[:n], values[b*BlockLen:min(len(values), (b+1)*BlockLen)]) {
 				t.Fatalf("Block(%d): %d values, %v", b, n, err)
 			}
 		}
@@ -239,7 +173,7 @@ func TestColumnRoundTrip(t *testing.T) {
 }
 
 // useRun calls everything a run offers and returns the first error; what it returns without error must be true.
-func useRun(r *keyRun, keys []uint64) error {
+func useRun(r *Run, keys []uint64) error {
 	for i := range r.Len() {
 		got, err := r.Key(i)
 		if err != nil {
@@ -281,13 +215,13 @@ func damage(data []byte, try func(what string, damaged []byte)) {
 }
 
 func TestKeyRunNoticesDamage(t *testing.T) {
-	rnd := testRand("damage", 0)
+	rnd := keytest.Rand("damage", 0)
 	for _, n := range []int{0, 1, 40, 600} {
-		keys := keyShapes[1].make(rnd, max(n, 1))[:n]
+		keys := keytest.Shapes[1].Make(rnd, max(n, 1))[:n]
 		slices.Sort(keys)
-		data := appendKeyRun(nil, keys)
+		data := Append(nil, keys)
 		damage(data, func(what string, damaged []byte) {
-			r, err := openKeyRun(damaged, "test.sst", "run 0", 4096)
+			r, err := Open(damaged, "test.sst", "run 0", 4096)
 			if err == nil {
 				err = useRun(r, keys)
 			}
@@ -305,10 +239,10 @@ func TestKeyRunNoticesDamage(t *testing.T) {
 // TestKeyRunForgedKeys puts other keys into blocks, behind good checksums. The unary bits are left as they are, so that the count and
 // the greatest prefix are right, and only the comparison of the keys can tell.
 func TestKeyRunForgedKeys(t *testing.T) {
-	keys := keyShapes[0].make(testRand("forged", 0), 1200)
+	keys := keytest.Shapes[0].Make(keytest.Rand("forged", 0), 1200)
 	slices.Sort(keys)
-	keys[blockKeys] = keys[blockKeys-1] + 1
-	good := appendKeyRun(nil, keys)
+	keys[BlockLen] = keys[BlockLen-1] + 1
+	good := Append(nil, keys)
 	const last = 2 // the last block
 	for _, tt := range []struct {
 		name, want string
@@ -329,39 +263,39 @@ func TestKeyRunForgedKeys(t *testing.T) {
 		{"last key less than the directory says", "beyond", last, func(block []uint64, _ uint64) { block[len(block)-1]-- }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := openKeyRun(slices.Clone(good), "test.sst", "run 0", 0)
+			r, err := Open(slices.Clone(good), "test.sst", "run 0", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := r.info(tt.block)
-			low := kernel.Mask(in.width)
-			forged := slices.Clone(keys[tt.block<<blockShift:][:r.count(tt.block)])
+			in := r.Info(tt.block)
+			low := kernel.Mask(in.Width)
+			forged := slices.Clone(keys[tt.block<<BlockShift:][:r.Count(tt.block)])
 			tt.forge(forged, ^low)
 			for i, key := range forged {
-				if shr(key, in.width) != shr(keys[tt.block<<blockShift+i], in.width) {
+				if shr(key, in.Width) != shr(keys[tt.block<<BlockShift+i], in.Width) {
 					t.Fatalf("key %d gets another prefix", i)
 				}
 				forged[i] = key & low
 			}
-			copy(r.packed(in), appendPacked(nil, forged, in.width))
-			resealFrame(&r.blockDir, r.data)
-			if r, err = openKeyRun(r.data, "test.sst", "run 0", 0); err != nil {
+			copy(r.Packed(in), appendPacked(nil, forged, in.Width))
+			keytest.Reseal(r.data, bytes.Clone(r.data))
+			if r, err = Open(r.data, "test.sst", "run 0", 0); err != nil {
 				t.Fatal(err)
 			}
 			var c *base.CorruptionError
-			if err := r.Verify(); !errors.As(err, &c) || c.Offset != int64(in.off) || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("found: %v; want that it %s, at %d", err, tt.want, in.off)
+			if err := r.Verify(); !errors.As(err, &c) || c.Offset != int64(in.Off) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("found: %v; want that it %s, at %d", err, tt.want, in.Off)
 			}
 		})
 	}
 }
 
 func TestColumnNoticesDamage(t *testing.T) {
-	rnd := testRand("damage", 1)
+	rnd := keytest.Rand("damage", 1)
 	for _, n := range []int{0, 1, 40, 600} {
-		values := fill(n, func(int) uint64 { return uint64(rnd.IntN(3000)) })
+		values := keytest.Fill(n, func(int) uint64 { return uint64(rnd.IntN(3000)) })
 		damage(appendColumn(nil, values), func(what string, damaged []byte) {
-			c, err := openColumn(damaged, "test.sst", "times", 64)
+			c, err := OpenColumn(damaged, "test.sst", "times", 64)
 			for i := 0; err == nil && i < c.Len(); i++ {
 				var got uint64
 				if got, err = c.Get(i); err == nil && got != values[i] {

@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"math/bits"
@@ -30,10 +30,10 @@ type guide struct {
 }
 
 // fillGuide makes the guide; first keys ascend.
-func (r *keyRun) fillGuide() {
+func (r *Run) fillGuide() {
 	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits)}
 	for b := range r.blocks {
-		for uint64(len(g.parts)) <= shr(r.base(b), 64-g.bits) {
+		for uint64(len(g.parts)) <= shr(r.Base(b), 64-g.bits) {
 			g.parts = append(g.parts, uint32(b))
 		}
 	}
@@ -44,7 +44,7 @@ func (r *keyRun) fillGuide() {
 }
 
 // window returns where the window for key starts.
-func (r *keyRun) window(key uint64) int {
+func (r *Run) window(key uint64) int {
 	g := &r.guide
 	part := g.parts[shr(key, 64-g.bits):][:2]
 	blocks := uint64(part[1] - part[0])
@@ -52,25 +52,25 @@ func (r *keyRun) window(key uint64) int {
 	return max(min(guess-guideBefore, r.blocks-guideWindow), 0)
 }
 
-// touch prefetches the window for key and returns where it starts.
-func (r *keyRun) touch(key uint64) (window int) {
+// PrefetchWindow prefetches the window for key and returns where it starts.
+func (r *Run) PrefetchWindow(key uint64) (window int) {
 	window = r.window(key)
 	kernel.PrefetchAt(unsafe.Pointer(&r.entries[window]), guideWindow*unsafe.Sizeof(blockEntry{}))
 	return window
 }
 
-// blockRange returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
-func (r *keyRun) blockRange(first, last uint64) (block, end int) {
-	return r.blockRangeFrom(r.window(first), first, last)
+// Blocks returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
+func (r *Run) Blocks(first, last uint64) (block, end int) {
+	return r.blocksFrom(r.window(first), first, last)
 }
 
-// blockRangeFrom is blockRange for callers that know the window for first.
-func (r *keyRun) blockRangeFrom(start int, first, last uint64) (block, end int) {
+// blocksFrom is blockRange for callers that know the window for first.
+func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
 	if start+guideWindow > r.blocks { // fewer blocks than the window has
-		for block < r.blocks && r.base(block) < first {
+		for block < r.blocks && r.Base(block) < first {
 			block++
 		}
-		for end = block; end < r.blocks && r.base(end) <= last; end++ {
+		for end = block; end < r.blocks && r.Base(end) <= last; end++ {
 		}
 		return block, end
 	}
@@ -110,13 +110,13 @@ func (r *keyRun) blockRangeFrom(start int, first, last uint64) (block, end int) 
 }
 
 // gallop returns the number of blocks whose first key is less than key. It starts at block b and doubles its steps.
-func (r *keyRun) gallop(b int, key uint64) int {
+func (r *Run) gallop(b int, key uint64) int {
 	// Invariant: block lo-1, if there is one, starts below key; block hi, if there is one, does not.
 	lo, hi := 0, r.blocks
-	if r.base(b) < key {
+	if r.Base(b) < key {
 		lo = b + 1
 		for step := 1; lo+step < hi; step *= 2 {
-			if r.base(lo+step) >= key {
+			if r.Base(lo+step) >= key {
 				hi = lo + step
 				break
 			}
@@ -125,7 +125,7 @@ func (r *keyRun) gallop(b int, key uint64) int {
 	} else {
 		hi = b
 		for step := 1; hi-step > lo; step *= 2 {
-			if r.base(hi-step) < key {
+			if r.Base(hi-step) < key {
 				lo = hi - step + 1
 				break
 			}
@@ -134,7 +134,7 @@ func (r *keyRun) gallop(b int, key uint64) int {
 	}
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if r.base(mid) < key {
+		if r.Base(mid) < key {
 			lo = mid + 1
 		} else {
 			hi = mid

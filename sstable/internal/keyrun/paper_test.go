@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
 // The codec that key runs are compared with: Manku, Jain, Das Sarma (WWW 2007), section 3. A block of 1 KiB starts with its first key
@@ -183,7 +185,7 @@ func informationBound(n int) float64 {
 
 func uniformKeys(n int) []uint64 {
 	r := rand.New(rand.NewPCG(42, 42))
-	keys := fill(n, func(int) uint64 { return r.Uint64() })
+	keys := keytest.Fill(n, func(int) uint64 { return r.Uint64() })
 	slices.Sort(keys)
 	return keys
 }
@@ -196,7 +198,7 @@ func BenchmarkKeyRunSize(b *testing.B) {
 			paper := encodePaper(keys)
 			var out []byte
 			for b.Loop() {
-				out = appendKeyRun(out[:0], keys)
+				out = Append(out[:0], keys)
 			}
 			b.ReportMetric(float64(8*len(out))/float64(n), "bits/key")
 			b.ReportMetric(float64(8*paper.size())/float64(n), "paper-bits/key")
@@ -209,7 +211,7 @@ func BenchmarkKeyRunSize(b *testing.B) {
 // TestKeyRunSize pins what a million uniform keys may take; at ten million, BenchmarkKeyRunSize, the same overhead applies.
 func TestKeyRunSize(t *testing.T) {
 	const n = 1_000_000
-	r := mustOpenRun(t, appendKeyRun(nil, uniformKeys(n)))
+	r := mustOpenRun(t, Append(nil, uniformKeys(n)))
 	s := r.Stats()
 	if over := s.BitsPerValue() / informationBound(n); over > 1.024 {
 		t.Errorf("%.2f bits a key, %.2f %% over the bound", s.BitsPerValue(), 100*(over-1))
@@ -218,11 +220,11 @@ func TestKeyRunSize(t *testing.T) {
 		t.Errorf("the parts do not add up: %+v", s)
 	}
 	// Keys that repeat must not cost more than the ones they repeat.
-	for _, shape := range keyShapes {
-		keys := shape.make(testRand(shape.name, n), n)
+	for _, shape := range keytest.Shapes {
+		keys := shape.Make(keytest.Rand(shape.Name, n), n)
 		slices.Sort(keys)
-		if bits := mustOpenRun(t, appendKeyRun(nil, keys)).Stats().BitsPerValue(); bits > s.BitsPerValue()+0.1 {
-			t.Errorf("%s: %.2f bits a key, uniform ones %.2f", shape.name, bits, s.BitsPerValue())
+		if bits := mustOpenRun(t, Append(nil, keys)).Stats().BitsPerValue(); bits > s.BitsPerValue()+0.1 {
+			t.Errorf("%s: %.2f bits a key, uniform ones %.2f", shape.Name, bits, s.BitsPerValue())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"math/bits"
@@ -30,21 +30,21 @@ const touchedBlocks = 1 << 6
 // manyLeads is how many bits of leads a lead index has though there are as few as two keys for an entry; it has more for eight keys each.
 const manyLeads = 16
 
-// indexLeads gives the run a lead index for probes by so many leading bits. No block may have been checked.
-func (r *keyRun) indexLeads(leadBits int) {
+// IndexLeads gives the run a lead index for probes by so many leading bits. No block may have been checked.
+func (r *Run) IndexLeads(leadBits int) {
 	n := min(leadBits, max(bits.Len(uint(r.n/16)), min(bits.Len(uint(r.n/4)), manyLeads)))
 	if n == 0 || n == 64 || n < r.guide.bits {
 		return // so few keys, or so many with one lead, that it does not matter how they are found
 	}
 	r.leads = leadIndex{shift: 64 - n, part: n - r.guide.bits, words: make([]atomic.Uint32, 1<<n/2+2)}
 	for _, blocks := range r.guide.parts {
-		r.leads.bases = append(r.leads.bases, (max(blocks, 1)-1)<<blockShift-1)
+		r.leads.bases = append(r.leads.bases, (max(blocks, 1)-1)<<BlockShift-1)
 	}
 }
 
 // fillLeads makes the entries that lead to block b, which has been found good and has these keys: it is the block before the first one that
 // starts at u<<shift or after.
-func (r *keyRun) fillLeads(b int, keys []uint64) {
+func (r *Run) fillLeads(b int, keys []uint64) {
 	l := &r.leads
 	if l.words == nil {
 		return
@@ -52,10 +52,10 @@ func (r *keyRun) fillLeads(b int, keys []uint64) {
 	entries := uint64(1) << uint(64-l.shift)
 	u, end := uint64(0), entries+1
 	if b > 0 {
-		u = shr(r.base(b), l.shift) + 1
+		u = shr(r.Base(b), l.shift) + 1
 	}
 	if b+1 < r.blocks {
-		end = shr(r.base(b+1), l.shift) + 1
+		end = shr(r.Base(b+1), l.shift) + 1
 	}
 	i, word := 0, uint32(0)
 	for ; u < end; u++ {
@@ -65,7 +65,7 @@ func (r *keyRun) fillLeads(b int, keys []uint64) {
 		for i < len(keys) && keys[i] < u<<uint(l.shift) {
 			i++
 		}
-		if at := uint32(b<<blockShift+i) - l.bases[u>>uint(l.part)]; at < 1<<16 {
+		if at := uint32(b<<BlockShift+i) - l.bases[u>>uint(l.part)]; at < 1<<16 {
 			word |= at << (u & 1 * 16)
 		}
 		if u&1 == 1 || u+1 == end {
@@ -75,31 +75,31 @@ func (r *keyRun) fillLeads(b int, keys []uint64) {
 	}
 }
 
-// touchLead prefetches the entries for key, or if there are none, where the search in the directory will look.
-func (r *keyRun) touchLead(key uint64) {
+// PrefetchLead prefetches the entries for key, or if there are none, where the search in the directory will look.
+func (r *Run) PrefetchLead(key uint64) {
 	if len(r.leads.words) == 0 {
-		r.touch(key)
+		r.PrefetchWindow(key)
 		return
 	}
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// touchLeads is touchLead for the first keys of many probes, if what that reads is too large to be in a near cache.
-func (r *keyRun) touchLeads(probes []leadProbe) {
+// PrefetchLeads is touchLead for the first keys of many probes, if what that reads is too large to be in a near cache.
+func (r *Run) PrefetchLeads(probes []Probe) {
 	switch shift := r.leads.shift; {
 	case len(r.leads.words) == 0:
 		for i := range probes {
-			r.touch(probes[i].first)
+			r.PrefetchWindow(probes[i].First)
 		}
 	case r.blocks > touchedBlocks && shift >= 32: // by the upper halves of the keys; two entries are a word
-		kernel.PrefetchEach(unsafe.Pointer(&r.leads.words[0]), unsafe.Add(unsafe.Pointer(&probes[0].first), 4), len(probes),
+		kernel.PrefetchEach(unsafe.Pointer(&r.leads.words[0]), unsafe.Add(unsafe.Pointer(&probes[0].First), 4), len(probes),
 			int(unsafe.Sizeof(probes[0])), uint(shift-32), 1)
 	}
 }
 
-// touchBlocks prefetches what the directory says of the blocks in which probes begin that are spanned, if it is too large to be in a near cache.
-func (r *keyRun) touchBlocks(probes []leadProbe) {
+// prefetchBlocks prefetches what the directory says of the blocks in which probes begin that are spanned, if it is too large to be in a near cache.
+func (r *Run) prefetchBlocks(probes []Probe) {
 	if r.blocks > touchedBlocks {
-		kernel.PrefetchEach(unsafe.Pointer(&r.entries[0]), unsafe.Pointer(&probes[0].from), len(probes), int(unsafe.Sizeof(probes[0])), blockShift, 4)
+		kernel.PrefetchEach(unsafe.Pointer(&r.entries[0]), unsafe.Pointer(&probes[0].From), len(probes), int(unsafe.Sizeof(probes[0])), BlockShift, 4)
 	}
 }

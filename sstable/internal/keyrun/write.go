@@ -1,4 +1,4 @@
-package sstable
+package keyrun
 
 import (
 	"encoding/binary"
@@ -12,11 +12,11 @@ import (
 // writeChunk is how many bytes a section writer collects before it hands them on.
 const writeChunk = 64 << 10
 
-// keyRunWriter encodes a key run as the keys come. It keeps 20 bytes for every 512 keys until Finish.
-type keyRunWriter struct {
+// Writer encodes a key run as the keys come. It keeps 20 bytes for every 512 keys until Finish.
+type Writer struct {
 	w     io.Writer // nil: everything stays in out
 	frame frameWriter
-	keys  [blockKeys]uint64
+	keys  [BlockLen]uint64
 	fill  int
 	count uint64
 	out   []byte
@@ -24,14 +24,14 @@ type keyRunWriter struct {
 	err   error
 }
 
-// newKeyRunWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
-func newKeyRunWriter(w io.Writer) *keyRunWriter {
-	return &keyRunWriter{w: w, frame: frameWriter{tag: tagKeyRun}}
+// NewWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{w: w, frame: frameWriter{tag: tagKeyRun}}
 }
 
 // Add appends a key, not less than the one before.
-func (k *keyRunWriter) Add(key uint64) error {
-	if k.fill == blockKeys {
+func (k *Writer) Add(key uint64) error {
+	if k.fill == BlockLen {
 		k.flushBlock()
 	}
 	if k.count > 0 && key < k.last() {
@@ -44,10 +44,10 @@ func (k *keyRunWriter) Add(key uint64) error {
 }
 
 // last returns the key added last, if any; a flushed block's keys stay in place until they are overwritten.
-func (k *keyRunWriter) last() uint64 { return k.keys[(k.fill-1)&(blockKeys-1)] }
+func (k *Writer) last() uint64 { return k.keys[(k.fill-1)&(BlockLen-1)] }
 
 // Finish writes what remains and returns the number of keys and of bytes.
-func (k *keyRunWriter) Finish() (n int, bytes int64, err error) {
+func (k *Writer) Finish() (n int, bytes int64, err error) {
 	var last uint64
 	if k.count > 0 {
 		last = k.last()
@@ -58,7 +58,7 @@ func (k *keyRunWriter) Finish() (n int, bytes int64, err error) {
 	return int(k.count), k.total, k.err
 }
 
-func (k *keyRunWriter) flushBlock() {
+func (k *Writer) flushBlock() {
 	keys := k.keys[:k.fill]
 	width := keyWidth(keys)
 	start := len(k.out)
@@ -72,7 +72,7 @@ func (k *keyRunWriter) flushBlock() {
 	}
 }
 
-func (k *keyRunWriter) flush() {
+func (k *Writer) flush() {
 	if k.w == nil {
 		return
 	}
@@ -83,9 +83,9 @@ func (k *keyRunWriter) flush() {
 	k.out = k.out[:0]
 }
 
-// appendKeyRun appends the section of keys, which ascend.
-func appendKeyRun(dst []byte, keys []uint64) []byte {
-	k := keyRunWriter{frame: frameWriter{tag: tagKeyRun}, out: dst}
+// Append appends the section of keys, which ascend.
+func Append(dst []byte, keys []uint64) []byte {
+	k := Writer{frame: frameWriter{tag: tagKeyRun}, out: dst}
 	for _, key := range keys {
 		if err := k.Add(key); err != nil {
 			panic(err) // the caller's mistake: without a writer nothing else can fail

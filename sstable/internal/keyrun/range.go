@@ -1,0 +1,74 @@
+package keyrun
+
+import (
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// prefetchMargin is how many keys the guess of a position may be off before a cache line is missed: about two standard
+// deviations of the number of uniform keys in half a block.
+const prefetchMargin = 16
+
+// keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.
+var keysPerStep = func() (all [256]int64) { // not int: on 32-bit platforms products overflow it
+	for high := range all {
+		all[high] = BlockLen << 16 / int64(max(64*high-BlockLen, 1))
+	}
+	return all
+}()
+
+// Range is the keys of a run in [first, last]. block and end are the numbers of blocks whose first key is less than first, and not greater
+// than last.
+type Range struct {
+	First, Last uint64
+	Run         *Run
+	Block, End  uint32
+}
+
+// Start returns the block that the range starts in.
+func (r *Range) Start() int { return max(int(r.Block), 1) - 1 }
+
+// Prefetch asks for the unary part of the block that the range starts in, as far as the range's end, and for the packed bits of so many
+// keys, from about where they start; these may reach into the next block, which lies behind.
+func (r *Range) Prefetch(keys int) {
+	run, b := r.Run, r.Start()
+	in := run.Info(b)
+	keys += 2 * prefetchMargin
+	from := 0
+	if r.startsIn(b) {
+		steps := int64(shr(r.First, in.Width) - shr(run.Base(b), in.Width))
+		from = min(max(int(steps*keysPerStep[in.High]>>16)-prefetchMargin, 0), BlockLen)
+	}
+	unary := min(uint((from+keys)*in.High)/(BlockLen/8)+8, uint(8*in.High))
+	packed := in.Off + 8*in.High
+	at := min(packed+from*in.Width>>3, run.dirOff)
+	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.dirOff)])
+}
+
+// PrefetchNext asks for what a range has of block b, which is not its first, before the one before is scanned. The hardware, which follows
+// a stream by itself, is a microsecond late at fifty million keys, where every range has two or three blocks.
+func (r *Range) PrefetchNext(b int) {
+	run, in, keys := r.Run, r.Run.Info(b), BlockLen
+	if r.endsIn(b) {
+		steps := min(shr(r.Last, in.Width)-shr(run.Base(b), in.Width), 64*maxHighWords)
+		keys = min(int(int64(steps)*keysPerStep[in.High]>>16)+prefetchMargin, BlockLen)
+	}
+	kernel.Prefetch(run.data[in.Off:min(in.Off+8*in.High+keys*in.Width>>3, run.dirOff)])
+}
+
+// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its own.
+func (r *Range) startsIn(b int) bool { return b < int(r.Block) }
+func (r *Range) endsIn(b int) bool   { return b == int(r.End)-1 && r.Last < r.Run.last }
+
+// Borders returns the prefixes [from, to) that the range has in block b, counted from the block's first. Where prefixes are shorter than
+// the lead, its neighbours may share them.
+func (r *Range) Borders(b int, in Info) (from, to uint64) {
+	base := shr(r.Run.Base(b), in.Width)
+	to = ^uint64(0)
+	if r.startsIn(b) {
+		from = shr(r.First, in.Width) - base
+	}
+	if r.endsIn(b) {
+		to = shr(r.Last, in.Width) - base + 1
+	}
+	return from, to
+}

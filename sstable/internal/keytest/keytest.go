@@ -1,0 +1,104 @@
+// Package keytest makes the keys that tests of the table format and of its searches run on.
+package keytest
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/simdb/simdb/sstable/internal/crc"
+)
+
+// Shape is a kind of keys.
+type Shape struct {
+	Name string
+	Make func(r *rand.Rand, n int) []uint64 // n keys, in no order
+}
+
+// Shapes are the kinds of keys that tests of runs and of searches go over.
+var Shapes = []Shape{
+	{"uniform", func(r *rand.Rand, n int) []uint64 {
+		return Fill(n, func(int) uint64 { return r.Uint64() })
+	}},
+	{"clustered", func(r *rand.Rand, n int) []uint64 {
+		centres := Fill(1+n/50, func(int) uint64 { return r.Uint64() })
+		return Fill(n, func(int) uint64 {
+			return FlipBits(r, centres[r.IntN(len(centres))], r.IntN(12))
+		})
+	}},
+	{"duplicates", func(r *rand.Rand, n int) []uint64 {
+		few := Fill(1+n/700, func(int) uint64 { return r.Uint64() })
+		return Fill(n, func(int) uint64 { return few[r.IntN(len(few))] })
+	}},
+	{"equal", func(r *rand.Rand, n int) []uint64 {
+		v := r.Uint64()
+		return Fill(n, func(int) uint64 { return v })
+	}},
+	{"hot prefixes", func(r *rand.Rand, n int) []uint64 {
+		hot := Fill(4, func(int) uint64 { return r.Uint64() >> 48 << (16 * r.IntN(4)) })
+		return Fill(n, func(i int) uint64 {
+			if i%3 == 0 {
+				return r.Uint64()
+			}
+			return hot[r.IntN(4)] | r.Uint64()&(1<<20-1)<<r.IntN(40)
+		})
+	}},
+	{"extremes", func(r *rand.Rand, n int) []uint64 {
+		return Fill(n, func(int) uint64 { return -uint64(r.IntN(2)) ^ 1<<r.IntN(64)&-uint64(r.IntN(2)) })
+	}},
+	{"dense", func(r *rand.Rand, n int) []uint64 {
+		return Fill(n, func(i int) uint64 { return 1<<63 + uint64(i) })
+	}},
+	{"one outlier", func(r *rand.Rand, n int) []uint64 {
+		keys := Fill(n, func(i int) uint64 { return 7 })
+		keys[n-1] = ^uint64(0)
+		return keys
+	}},
+}
+
+// Fill returns n keys, key i being f(i).
+func Fill(n int, f func(i int) uint64) []uint64 {
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = f(i)
+	}
+	return keys
+}
+
+// FlipBits returns v with k random bits flipped, some of them perhaps twice.
+func FlipBits(r *rand.Rand, v uint64, k int) uint64 {
+	for range k {
+		v ^= 1 << r.IntN(64)
+	}
+	return v
+}
+
+// Rand returns a generator whose seed is made from a name and a number.
+func Rand(name string, n int) *rand.Rand {
+	seed := uint64(n)
+	for _, c := range name {
+		seed = seed*31 + uint64(c)
+	}
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// Reseal corrects the checksums of section, a changed copy of the section good of a key run or a column.
+func Reseal(section, good []byte) {
+	const trailer, entry = 64, 20 // bytes; see package keyrun
+	le := binary.LittleEndian
+	end := len(section) - trailer
+	t, layout := section[end:], good[end:]
+	dir, filled := int(le.Uint64(layout[16:])), int(le.Uint64(layout[32:])+le.Uint64(layout[40:]))
+	blocks := (end - dir) / entry
+	offset := func(b int) int {
+		if b == blocks {
+			return filled
+		}
+		return int(le.Uint64(good[dir+8*blocks+8*b:]) >> 16 << 3)
+	}
+	for b := range blocks {
+		le.PutUint32(section[dir+16*blocks+4*b:], crc.Sum(section[offset(b):offset(b+1)]))
+	}
+	le.PutUint32(t[48:], crc.Sum(section[dir:end]))
+	le.PutUint32(t[52:], crc.Sum(section[filled:dir]))
+	le.PutUint32(t[60:], crc.Sum(t[:60]))
+}
