@@ -52,7 +52,7 @@ func eachSameID(a, b *Reader, x, y *keyrun.Cursor, fn func(docA, docB uint32) er
 		if err != nil {
 			return err
 		}
-		idA, err := a.names.get(docA)
+		idA, err := a.names.Get(docA)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func eachSameID(a, b *Reader, x, y *keyrun.Cursor, fn func(docA, docB uint32) er
 			if err != nil {
 				return err
 			}
-			idB, err := b.names.get(docB)
+			idB, err := b.names.Get(docB)
 			if err == nil && bytes.Equal(idA, idB) {
 				err = fn(docA, docB)
 			}

@@ -77,22 +77,11 @@ func (r *Reader) detail(s *Section) string {
 
 // blocksDetail says how the section of blocks is shared.
 func (r *Reader) blocksDetail() string {
-	var names, stored, raw int64
-	for b := range r.names.numBlocks() {
-		_, length, _ := r.names.extent(b)
-		names += int64(length)
-	}
-	for b := range r.docs.numBlocks() {
-		e := r.docs.entry(b)
-		stored, raw = stored+int64(e.stored), raw+int64(e.raw)
-	}
+	names := r.names.Size()
+	stored, raw := r.docs.Sizes()
 	s := fmt.Sprintf("%s: names %d bytes (%.1f a document), texts %d bytes", KindBlocks, names, per(names, r.info.Docs), stored)
 	if r.sketches != nil {
-		var sketches int64
-		for b := range r.sketches.sketches.numBlocks() {
-			_, length, _ := r.sketches.sketches.extent(b)
-			sketches += int64(length)
-		}
+		sketches := r.sketches.sketches.Size()
 		s = fmt.Sprintf("%s: names %d bytes (%.1f a document), sketches %d bytes (%.1f), texts %d bytes",
 			KindBlocks, names, per(names, r.info.Docs), sketches, per(sketches, r.info.Docs), stored)
 	}

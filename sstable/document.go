@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+
+	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
 // Limits of a table and of a document. What is over a limit is refused, never cut.
 const (
-	MaxDocs       = 1<<32 - 2 // documents a table
-	MaxIDBytes    = 1<<16 - 1 // an ID has 1 to MaxIDBytes bytes
-	MaxRecordSize = 64 << 20  // bytes of Text and Fields together
+	MaxDocs       = 1<<32 - 2       // documents a table
+	MaxIDBytes    = 1<<16 - 1       // an ID has 1 to MaxIDBytes bytes
+	MaxRecordSize = blobs.MaxRecord // bytes of Text and Fields together
 )
 
 // ErrTooLarge is in the error of a document that exceeds a limit of the format.

@@ -113,7 +113,7 @@ func TestVersions(t *testing.T) {
 func TestDeterminism(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
 	docs := testDocs(rng, 2000)
-	for level := range Level(len(encoders)) {
+	for level := range LevelBetter + 1 {
 		first, info := buildTable(t, testParams, WriterOptions{Level: level}, docs)
 		for range 3 {
 			buildTable(t, testParams, WriterOptions{Level: level}, testDocs(rng, rng.IntN(3000)))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
@@ -259,12 +260,13 @@ func TestForged(t *testing.T) {
 func TestOverlappingBlocks(t *testing.T) {
 	v := newVictim(t, 600, WriterOptions{BlockSize: 300})
 	r := openTable(t, slices.Clone(v.data))
-	second := r.docs.dirOff + docsEntry
-	copy(v.data[second:], v.data[r.docs.dirOff:][:16]) // offset and sizes
-	copy(v.data[r.names.dirOff+2*namesEntry:], v.data[r.names.dirOff+namesEntry:][:namesEntry])
+	second := r.section(KindDocs, 0).Offset + blobs.RecordsEntry
+	copy(v.data[second:], v.data[r.section(KindDocs, 0).Offset:][:16]) // offset and sizes
+	names := v.data[r.section(KindNames, 0).Offset:]
+	copy(names[2*blobs.ListEntry:], names[blobs.ListEntry:][:blobs.ListEntry])
 	reseal(r, v.data)
 	r = openTable(t, v.data)
-	if _, err := r.ID(2 * namesBlock); !typed(err) {
+	if _, err := r.ID(2 << blobs.IDs.Shift); !typed(err) {
 		t.Errorf("ID gave %v", err)
 	}
 	it := r.Iter()
@@ -278,7 +280,8 @@ func TestOverlappingBlocks(t *testing.T) {
 // reseal makes the checksums of data right, which was the table of r and has been damaged since.
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
-	blocks, start := r.blocks()
+	area := r.blocks()
+	blocks, start := area.Data, area.Offset
 	part := func(off, length int64) []byte {
 		area := data[start:][:len(blocks)]
 		if off < 0 || off > int64(len(area)) || length > int64(len(area))-off {
@@ -286,14 +289,14 @@ func reseal(r *Reader, data []byte) {
 		}
 		return area[off:][:length]
 	}
-	for b := range r.names.numBlocks() {
-		e := data[r.names.dirOff+int64(b*namesEntry):]
+	for b := range r.names.NumBlocks() {
+		e := data[r.section(KindNames, 0).Offset+int64(b*blobs.ListEntry):]
 		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
 	}
-	for b := range r.docs.numBlocks() {
-		e := data[r.docs.dirOff+int64(b*docsEntry):]
+	for b := range r.docs.NumBlocks() {
+		e := data[r.section(KindDocs, 0).Offset+int64(b*blobs.RecordsEntry):]
 		stored := part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))
-		le.PutUint32(e[docsEntry-4:], crc.Update(crc.Sum(e[:docsEntry-4]), stored))
+		le.PutUint32(e[blobs.RecordsEntry-4:], crc.Update(crc.Sum(e[:blobs.RecordsEntry-4]), stored))
 	}
 	if r.sketches != nil {
 		resealSketches(r, data, part)
@@ -316,8 +319,8 @@ func reseal(r *Reader, data []byte) {
 // resealSketches makes the checksums of what belongs to sketches right.
 func resealSketches(r *Reader, data []byte, part func(off, length int64) []byte) {
 	le := binary.LittleEndian
-	for b := range r.sketches.sketches.numBlocks() {
-		e := data[r.sketches.sketches.dirOff+int64(b*sketchEntry):]
+	for b := range r.sketches.sketches.NumBlocks() {
+		e := data[r.section(KindSketches, 0).Offset+int64(b*blobs.ListEntry):]
 		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
 	}
 	for _, seg := range r.sketches.segments {

@@ -17,12 +17,12 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 	}
 	for i, doc := range docs {
 		if i+touchAhead < len(docs) {
-			r.names.touch(docs[i+touchAhead])
+			r.names.PrefetchEntry(docs[i+touchAhead])
 		}
 		if i+namesAhead < len(docs) {
-			r.names.prefetch(docs[i+namesAhead])
+			r.names.Prefetch(docs[i+namesAhead])
 		}
-		id, err := r.names.get(doc)
+		id, err := r.names.Get(doc)
 		if err != nil {
 			return dst, ends, err
 		}

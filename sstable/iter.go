@@ -1,6 +1,9 @@
 package sstable
 
-import "github.com/simdb/simdb/sstable/internal/keyrun"
+import (
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
 
 // Iter goes through the documents of a table in order: what merging tables reads. Each block is decoded once.
 //
@@ -19,11 +22,10 @@ type Iter struct {
 	d     Document
 	err   error
 
-	run   *keyrun.Iter
-	times columnIter
-	seqs  columnIter
-	block docsBlock
-	rest  []byte // records of the block that are to come
+	run     *keyrun.Iter
+	times   columnIter
+	seqs    columnIter
+	records blobs.RecordIter
 }
 
 // columnIter decodes a column a block at a time.
@@ -51,7 +53,7 @@ func (r *Reader) Iter() *Iter {
 
 // Entries is Iter without Text, Fields and Sketch, which are not read.
 func (r *Reader) Entries() *Iter {
-	return &Iter{r: r, run: r.runs[0].Iter(0), times: columnIter{c: r.times}, seqs: columnIter{c: r.seqs}}
+	return &Iter{r: r, run: r.runs[0].Iter(0), times: columnIter{c: r.times}, seqs: columnIter{c: r.seqs}, records: r.docs.Iter()}
 }
 
 // Next goes to the next document. It returns false at the end and after an error.
@@ -79,7 +81,7 @@ func (it *Iter) Err() error { return it.err }
 func (it *Iter) load() (err error) {
 	r, d := it.r, &it.d
 	defer r.unguard(guard(), &err)
-	id, err := r.names.get(it.doc)
+	id, err := r.names.Get(it.doc)
 	if err != nil {
 		return err
 	}
@@ -100,40 +102,10 @@ func (it *Iter) load() (err error) {
 		return err
 	}
 	if d.Sketch = d.Sketch[:0]; r.sketches != nil {
-		if d.Sketch, err = r.sketches.sketches.get(it.doc, d.Sketch); err != nil {
+		if d.Sketch, err = r.sketches.get(it.doc, d.Sketch); err != nil {
 			return err
 		}
 	}
-	return it.loadText()
-}
-
-// loadText reads text and fields of document it.doc, decoding the next block if it is the first of one.
-func (it *Iter) loadText() (err error) {
-	docs, blk := it.r.docs, &it.block
-	if it.doc == blk.first+blk.count {
-		b := blk.number + 1
-		if it.doc == 0 {
-			b = 0
-		}
-		if b == docs.numBlocks() {
-			return docs.misplaced(b-1, it.doc, blk)
-		}
-		end := blk.offset + uint64(blk.stored)
-		if err := docs.decode(b, blk); err != nil {
-			return err
-		}
-		if blk.first != it.doc || blk.offset < end { // overlapping blocks could make a small file take for ever
-			return docs.misplaced(b, it.doc, blk)
-		}
-		it.rest = blk.data
-	}
-	if blk.raw == 0 {
-		it.d.Text, it.d.Fields = nil, nil
-		return nil
-	}
-	it.d.Text, it.d.Fields, it.rest, err = nextRecord(it.rest)
-	if err != nil {
-		return docs.badRecord(blk, err)
-	}
-	return nil
+	d.Text, d.Fields, err = it.records.Next()
+	return err
 }

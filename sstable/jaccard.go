@@ -207,14 +207,14 @@ const scoreAhead = 8
 
 // score compares the sketches of the documents in s.passed with the query.
 func (r *Reader) score(seg *sketchSegment, j *jaccardQuery, s *JaccardScratch, dst []JaccardHit) ([]JaccardHit, error) {
-	x := r.sketches.sketches
+	x := r.sketches
 	s.Stats.Scored += len(s.passed)
 	for i, doc := range s.passed {
 		if i+2*scoreAhead < len(s.passed) {
-			x.prefetchEntry(seg.first + s.passed[i+2*scoreAhead])
+			x.sketches.PrefetchEntry(seg.first + s.passed[i+2*scoreAhead])
 		}
 		if i+scoreAhead < len(s.passed) {
-			x.prefetch(seg.first + s.passed[i+scoreAhead])
+			x.sketches.Prefetch(seg.first + s.passed[i+scoreAhead])
 		}
 		var err error
 		if s.sketch, err = x.get(seg.first+doc, s.sketch[:0]); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
 // The benchmarks of searches by sketch take texts from files of JSON lines, with a member "text" each:
@@ -151,9 +152,9 @@ func BenchmarkJaccardWriter(b *testing.B) {
 		}
 		var blocks, postings, bitmaps, hot int64
 		x := r.sketches.sketches
-		for i := range x.numBlocks() {
-			_, length, _ := x.extent(i)
-			blocks += int64(length) + sketchEntry
+		for i := range x.NumBlocks() {
+			_, length := x.Extent(i)
+			blocks += int64(length) + blobs.ListEntry
 		}
 		for _, s := range r.info.Sections {
 			switch s.Kind {

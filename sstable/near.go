@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -36,9 +37,9 @@ type Hit struct {
 type Index struct {
 	layout   Layout
 	tables   []permuted
-	disjoint []int  // tables whose leads do not overlap
-	names    *names // of the documents, or nil; whoever searches mostly wants to know them
-	damage   error  // what makes searches impossible
+	disjoint []int       // tables whose leads do not overlap
+	names    *blobs.List // of the documents, or nil; whoever searches mostly wants to know them
+	damage   error       // what makes searches impossible
 
 	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
 	leastScan float64 // nanoseconds to find out what a scan costs, and for one that passes over all blocks
@@ -258,7 +259,7 @@ func (x *Index) follow(f *scanFor, pending, hits int, s *Scratch) error {
 // nameHits asks for the names of hits up to number end.
 func (x *Index) nameHits(f *scanFor, end int, s *Scratch) {
 	for ; f.named < min(end, f.start+prefetchNames); f.named++ {
-		x.names.prefetch(s.dst[f.named].Doc)
+		x.names.Prefetch(s.dst[f.named].Doc)
 	}
 }
 
@@ -273,7 +274,7 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) {
 	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
 	if t == 0 {
 		s.dst = append(s.dst, hit)
-		x.names.touch(hit.Doc)
+		x.names.PrefetchEntry(hit.Doc)
 		return
 	}
 	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
@@ -304,7 +305,7 @@ func (x *Index) place(pending []pendingHit) {
 		r := keyrun.Range{First: fp, Last: fp, Run: run, Block: uint32(block), End: uint32(end)}
 		r.Prefetch(1)
 		p.start, p.end = r.Start(), end
-		x.names.touch(uint32(p.start) << keyrun.BlockShift) // the directory has one cache line for the names of a block of keys
+		x.names.PrefetchEntry(uint32(p.start) << keyrun.BlockShift) // the directory has one cache line for the names of a block of keys
 	}
 }
 

@@ -133,7 +133,7 @@ func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Scratch) {
 		bit := f.run.UnaryBit(p, b, in, int(uint32(near)))
 		f.run.PrefetchUnary(in, bit)
 		if f.table == 0 {
-			x.names.touch(uint32(b<<keyrun.BlockShift) + uint32(near))
+			x.names.PrefetchEntry(uint32(b<<keyrun.BlockShift) + uint32(near))
 		}
 	}
 	for i := 0; i < len(s.near); {

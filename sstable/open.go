@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -17,6 +18,9 @@ func (r *Reader) section(kind Kind, index uint16) *Section {
 
 // bytes returns the contents of a section.
 func (r *Reader) bytes(s *Section) []byte { return r.data[s.Offset:][:s.Length:s.Length] }
+
+// part returns the contents of a section and where they are.
+func (r *Reader) part(s *Section) blobs.Bytes { return blobs.Bytes{Data: r.bytes(s), Offset: s.Offset} }
 
 // openSections opens every section that the format requires and refuses those that there should not be.
 func (r *Reader) openSections() error {
@@ -82,14 +86,14 @@ func (r *Reader) openRecords() error {
 	if err != nil {
 		return err
 	}
-	data, off := r.blocks()
-	if r.names, err = openNames(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, off); err != nil {
+	area := r.blocks()
+	if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(dir), area); err != nil {
 		return err
 	}
 	if dir, err = r.required(KindDocs, 0); err != nil {
 		return err
 	}
-	r.docs, err = openDocs(r.file, r.info.Docs, r.bytes(dir), dir.Offset, data, off)
+	r.docs, err = blobs.OpenRecords(r.file, r.info.Docs, r.part(dir), area)
 	return err
 }
 

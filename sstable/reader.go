@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -34,8 +35,8 @@ type Reader struct {
 	params Params
 	info   Info
 
-	names       *names
-	docs        *docs
+	names       *blobs.List
+	docs        *blobs.Records
 	times, seqs *keyrun.Column
 	ids         *keyrun.Run
 	idDocs      *keyrun.Column
@@ -138,7 +139,7 @@ func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	if err := r.checkDoc(doc); err != nil {
 		return nil, err
 	}
-	return r.names.get(doc)
+	return r.names.Get(doc)
 }
 
 // AppendID appends the ID of a document to dst.
@@ -147,7 +148,7 @@ func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
 	if err := r.checkDoc(doc); err != nil {
 		return dst, err
 	}
-	id, err := r.names.get(doc)
+	id, err := r.names.Get(doc)
 	return append(dst, id...), err
 }
 
@@ -189,7 +190,7 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 	if err := r.checkDoc(doc); err != nil || r.sketches == nil {
 		return dst, err
 	}
-	return r.sketches.sketches.get(doc, dst)
+	return r.sketches.get(doc, dst)
 }
 
 // Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow as needed. The blocks that
@@ -199,10 +200,10 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
-	text, fields, err := r.docs.get(doc)
+	text, fields, err := r.docs.Get(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
 	if d.Sketch = d.Sketch[:0]; err == nil && r.sketches != nil {
-		d.Sketch, err = r.sketches.sketches.get(doc, d.Sketch)
+		d.Sketch, err = r.sketches.get(doc, d.Sketch)
 	}
 	return err
 }
@@ -213,7 +214,7 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	if err := r.checkDoc(doc); err != nil {
 		return dst, err
 	}
-	stored, _, err := r.docs.get(doc)
+	stored, _, err := r.docs.Get(doc)
 	return append(dst, stored...), err
 }
 
@@ -222,7 +223,7 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.checkDoc(doc); err != nil {
 		return err
 	}
-	id, err := r.names.get(doc)
+	id, err := r.names.Get(doc)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
 		if doc, err = r.docAt(lo); err != nil {
 			break
 		}
-		name, err := r.names.get(doc)
+		name, err := r.names.Get(doc)
 		if err != nil {
 			return 0, false, err
 		}

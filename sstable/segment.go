@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
 // A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and postings have
@@ -40,7 +41,7 @@ func (t *Writer) initSketches(o WriterOptions) error {
 	if err := checkHot(o.Hot); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
-	s := &segmentWriter{order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs), most: maxPostings}
+	s := &segmentWriter{sketchWriter: sketchWriter{list: blobs.NewListWriter(blobs.Sketches)}, order: newHotOrder(o.Hot), hot: o.Hot, docs: cmp.Or(o.segmentDocs, defaultSegmentDocs), most: maxPostings}
 	s.bitmaps = make([]byte, 0, bitmapSize*min(max(o.Docs, 0), s.docs))
 	t.sketches = s
 	return nil
@@ -84,17 +85,17 @@ func (t *Writer) addSketch(sketch minhash.Sketch) {
 }
 
 // flushSketches writes the full blocks of sketches.
-func (t *Writer) flushSketches() { t.out.write(t.sketches.flush(t.blockOffset())) }
+func (t *Writer) flushSketches() { t.out.write(t.sketches.list.Flush(t.blockOffset())) }
 
 // endBlocksSection ends the open section of blocks, and after it the segment, if there are sketches.
 func (t *Writer) endBlocksSection() {
-	blocks := len(t.docs.dir)/docsEntry + len(t.names.dir)/namesEntry
+	blocks := t.docs.NumBlocks() + t.names.NumBlocks()
 	s := t.sketches
 	if s == nil {
 		t.out.end(uint64(blocks))
 		return
 	}
-	blocks += len(s.dir) / sketchEntry
+	blocks += s.list.NumBlocks()
 	t.out.end(uint64(blocks - s.blocks))
 	s.blocks = blocks
 
@@ -126,8 +127,8 @@ func (t *Writer) writeSketches() {
 		return
 	}
 	t.out.begin(KindSketches, 0)
-	t.out.write(s.dir)
-	t.out.end(uint64(len(s.dir) / sketchEntry))
+	t.out.write(s.list.Directory())
+	t.out.end(uint64(s.list.NumBlocks()))
 	t.out.begin(KindHot, 0)
 	t.out.write(appendHot(nil, s.hot))
 	t.out.end(uint64(len(s.hot)))
@@ -143,7 +144,8 @@ type sketchSegment struct {
 
 // sketchIndex is what a Reader has of sketches. It is safe for concurrent use.
 type sketchIndex struct {
-	sketches *sketches
+	sketches *blobs.List // encoded
+	size     int         // N: the most hashes that a sketch may have
 	segments []sketchSegment
 	order    func() (*hotOrder, error) // of the hashes of sketches, made when it is first needed
 }

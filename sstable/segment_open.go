@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
 // numSegments returns the number of sections of bitmaps, which is that of segments.
@@ -23,13 +24,12 @@ func (r *Reader) openSketches(segments int) error {
 	if r.params.Sketch == 0 {
 		return nil
 	}
-	blocks, off := r.blocks()
 	dir, err := r.required(KindSketches, 0)
 	if err != nil {
 		return err
 	}
-	x := &sketchIndex{}
-	x.sketches, err = openSketches(r.file, r.info.Docs, int(r.params.Sketch), r.bytes(dir), dir.Offset, blocks, off)
+	x := &sketchIndex{size: int(r.params.Sketch)}
+	x.sketches, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(dir), r.blocks())
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func (r *Reader) openSegment(x *sketchIndex, i uint16, first uint32) (n uint32, 
 	return n, nil
 }
 
-// blocks returns what is between the start of the first section of blocks and the end of the last, and its offset.
+// blocks returns the area of blocks: what is between the start of the first section of blocks and the end of the last.
 // There is at least one.
-func (r *Reader) blocks() (data []byte, off int64) {
+func (r *Reader) blocks() blobs.Bytes {
 	first := r.section(KindBlocks, 0)
 	end := first.Offset + first.Length
 	for i := range r.info.Sections {
@@ -110,7 +110,7 @@ func (r *Reader) blocks() (data []byte, off int64) {
 			end = max(end, s.Offset+s.Length)
 		}
 	}
-	return r.data[first.Offset:end:end], first.Offset
+	return blobs.Bytes{Data: r.data[first.Offset:end:end], Offset: first.Offset}
 }
 
 // maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of that many segments; -1
@@ -139,12 +139,12 @@ func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err err
 	var s minhash.Sketch
 	var last []byte // what s is the decoding of
 	for doc := range r.info.Docs {
-		encoded, err := r.sketches.sketches.locate(doc)
+		encoded, err := r.sketches.sketches.Get(doc)
 		if err != nil {
 			return err
 		}
 		if len(encoded) > 0 && !bytes.Equal(encoded, last) {
-			if s, err = r.sketches.sketches.decode(doc, encoded, s[:0]); err != nil {
+			if s, err = r.sketches.decode(doc, encoded, s[:0]); err != nil {
 				return err
 			}
 			last = encoded

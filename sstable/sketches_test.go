@@ -247,8 +247,8 @@ func TestDamagedSketch(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), HasFingerprint: true, Sketch: []uint32{1, 2, 3}}}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, bytes.Clone(data))
-	off, length, _ := r.sketches.sketches.extent(0)
-	at := r.sketches.sketches.blkOff + int64(off)
+	off, length := r.sketches.sketches.Extent(0)
+	at := r.blocks().Offset + int64(off)
 	for name, change := range map[string]func(block []byte){
 		"low bits": func(b []byte) { b[3] = 40 },
 		"count":    func(b []byte) { b[2] = 2 },

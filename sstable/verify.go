@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -117,7 +118,7 @@ func (v *verifier) checkZero(from, to int64) error {
 // checkRecords verifies the blocks of names, documents and sketches, in the order in which they lie.
 func (v *verifier) checkRecords() error {
 	w := walk{verifier: v, spans: v.blockSpans()}
-	for w.names < v.names.numBlocks() || w.docs < v.docs.numBlocks() || w.sketches < v.sketchBlocks() {
+	for w.names < v.names.NumBlocks() || w.docs < v.docs.NumBlocks() || w.sketches < v.sketchBlocks() {
 		if err := w.next(); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (v *verifier) sketchBlocks() int {
 	if v.sketches == nil {
 		return 0
 	}
-	return v.sketches.sketches.numBlocks()
+	return v.sketches.sketches.NumBlocks()
 }
 
 // walk is a walk over blocks.
@@ -157,7 +158,7 @@ type walk struct {
 	at                    uint64 // where the next block must start
 	names, docs, sketches int    // blocks so far
 	doc                   uint32 // documents so far
-	blk                   docsBlock
+	blk                   blobs.Block
 }
 
 // next verifies the block that starts where the one before it ends. Blocks of records are taken last, as those without
@@ -167,33 +168,34 @@ func (w *walk) next() error {
 		w.spans = w.spans[1:]
 		w.at = w.spans[0].start
 	}
-	if w.names < w.verifier.names.numBlocks() {
-		if off, length, _ := w.verifier.names.extent(w.names); off == w.at {
+	if w.names < w.verifier.names.NumBlocks() {
+		if off, length := w.verifier.names.Extent(w.names); off == w.at {
 			w.names++
-			return w.pass(length, w.verifier.names.check(w.names-1))
+			return w.pass(length, w.verifier.names.Check(w.names-1))
 		}
 	}
 	if w.sketches < w.sketchBlocks() {
 		x := w.verifier.sketches.sketches
-		if off, length, _ := x.extent(w.sketches); off == w.at {
+		if off, length := x.Extent(w.sketches); off == w.at {
 			w.sketches++
-			return w.pass(length, x.check(w.sketches-1))
+			return w.pass(length, x.Check(w.sketches-1))
 		}
 	}
-	if w.docs == w.verifier.docs.numBlocks() {
+	if w.docs == w.verifier.docs.NumBlocks() {
 		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.verifier.docs.decode(w.docs, &w.blk); err != nil {
+	if err := w.verifier.docs.Decode(w.docs, &w.blk); err != nil {
 		return err
 	}
-	if w.blk.stored > 0 && w.blk.offset != w.at {
+	off, length := w.blk.Extent()
+	if length > 0 && off != w.at {
 		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.checkBlock(&w.blk, w.doc); err != nil {
+	if err := w.verifier.docs.Check(&w.blk, w.doc); err != nil {
 		return err
 	}
-	w.docs, w.doc = w.docs+1, w.doc+w.blk.count
-	return w.pass(uint64(w.blk.stored), nil)
+	w.docs, w.doc = w.docs+1, w.doc+w.blk.Count()
+	return w.pass(length, nil)
 }
 
 // pass steps over a block of so many bytes, in which err was found.
@@ -206,26 +208,6 @@ func (w *walk) pass(length uint64, err error) error {
 	}
 	w.at += length
 	return w.advance(int64(length))
-}
-
-// checkBlock verifies a decoded block that should start with document doc.
-func (v *verifier) checkBlock(blk *docsBlock, doc uint32) error {
-	if blk.first != doc {
-		return v.docs.misplaced(blk.number, doc, blk)
-	}
-	if blk.raw == 0 {
-		return nil
-	}
-	rest, err := blk.data, error(nil)
-	for range blk.count {
-		if _, _, rest, err = nextRecord(rest); err != nil {
-			return v.docs.badRecord(blk, err)
-		}
-	}
-	if len(rest) > 0 {
-		return v.corrupt(KindBlocks, int64(blk.offset), "%d bytes after the last record of block %d", len(rest), blk.number)
-	}
-	return nil
 }
 
 // corrupt is the error for damage at an offset of a section.
@@ -379,13 +361,13 @@ func (v *verifier) checkIDs() error {
 // sumNames returns the hash of the set of all documents with the hashes of their IDs.
 func (v *verifier) sumNames(h setHash) (sum uint64, err error) {
 	for doc := range v.info.Docs {
-		id, err := v.names.get(doc)
+		id, err := v.names.Get(doc)
 		if err != nil {
 			return 0, err
 		}
 		sum += h.ofPair(HashID(id), doc)
-		if doc%namesBlock == 0 {
-			_, length, _ := v.names.extent(int(doc / namesBlock))
+		if b, first := v.names.First(doc); first {
+			_, length := v.names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {
 				return 0, err
 			}
@@ -402,7 +384,7 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	ids := make([][]byte, len(docs))
 	for i, doc := range docs {
 		var err error
-		if ids[i], err = v.names.get(doc); err != nil {
+		if ids[i], err = v.names.Get(doc); err != nil {
 			return err
 		}
 	}

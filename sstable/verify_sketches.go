@@ -48,7 +48,7 @@ func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (s
 				return 0, 0, err
 			}
 		}
-		if sketch, err = v.sketches.sketches.get(seg.first+i, sketch[:0]); err != nil {
+		if sketch, err = v.sketches.get(seg.first+i, sketch[:0]); err != nil {
 			return 0, 0, err
 		}
 		if sketch.Bitmap() != block[i%bitmapsBlock] {

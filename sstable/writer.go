@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -20,9 +21,9 @@ type Level int
 
 // Compression levels. Readers need not know which was used.
 const (
-	LevelDefault Level = iota // zstd's default
-	LevelFastest              // for tables that will be merged soon
-	LevelBetter               // for tables that stay
+	LevelDefault Level = blobs.LevelDefault // zstd's default
+	LevelFastest Level = blobs.LevelFastest // for tables that will be merged soon
+	LevelBetter  Level = blobs.LevelBetter  // for tables that stay
 )
 
 // WriterOptions are the options of NewWriter. The zero value is a good default.
@@ -57,8 +58,8 @@ type Writer struct {
 	err    error    // the first error: the writer is of no use after it
 	closed bool
 
-	names    namesWriter
-	docs     docsWriter
+	names    *blobs.ListWriter
+	docs     *blobs.RecordsWriter
 	sketches *segmentWriter // nil if Params.Sketch is 0
 
 	fingerprints []uint64 // in document order
@@ -84,16 +85,16 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 		return nil, fmt.Errorf("sstable: %w", err)
 	}
 	if o.BlockSize == 0 {
-		o.BlockSize = defaultBlockSize
+		o.BlockSize = blobs.DefaultBlockSize
 	}
-	if o.BlockSize < 0 || o.BlockSize > maxBlockSize {
-		return nil, fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, maxBlockSize)
+	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
+		return nil, fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
 	}
-	if o.Level < 0 || int(o.Level) >= len(encoders) {
+	if !blobs.ValidLevel(int(o.Level)) {
 		return nil, fmt.Errorf("sstable: unknown compression level %d", o.Level)
 	}
 	t := &Writer{params: p, note: o.Note, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
-	t.docs.enc, t.docs.size = encoders[o.Level](), o.BlockSize
+	t.names, t.docs = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
 	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
 	t.times.ColumnWriter = keyrun.NewColumnWriter(&t.times)
@@ -137,10 +138,10 @@ func (t *Writer) Add(d *Document) error {
 	if !t.params.StoreText {
 		text, fields = nil, nil
 	}
-	if t.docs.add(text, fields) {
+	if t.docs.Add(text, fields) {
 		t.flushDocs()
 	}
-	if t.names.add(d.ID) {
+	if t.names.Add(d.ID) {
 		t.flushNames()
 	}
 	return t.fail(t.out.err)
@@ -177,8 +178,8 @@ func (t *Writer) fail(err error) error {
 	return t.err
 }
 
-func (t *Writer) flushDocs()  { t.out.write(t.docs.flush(t.blockOffset())) }
-func (t *Writer) flushNames() { t.out.write(t.names.flush(t.blockOffset())) }
+func (t *Writer) flushDocs()  { t.out.write(t.docs.Flush(t.blockOffset())) }
+func (t *Writer) flushNames() { t.out.write(t.names.Flush(t.blockOffset())) }
 
 // blockOffset returns where the next block goes, counted from the start of the first section of blocks.
 func (t *Writer) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
@@ -209,20 +210,20 @@ func (t *Writer) Close() (Info, error) {
 // endBlocks ends the section of blocks and writes those that say where they are.
 func (t *Writer) endBlocks() {
 	t.flushDocs()
-	t.names.endBlock()
+	t.names.EndBlock()
 	t.flushNames()
 	if t.sketches != nil {
-		t.sketches.endBlock()
+		t.sketches.list.EndBlock()
 		t.flushSketches()
 	}
 	t.endBlocksSection()
 	t.out.begin(KindNames, 0)
-	t.out.write(t.names.dir)
-	t.out.end(uint64(len(t.names.dir) / namesEntry))
+	t.out.write(t.names.Directory())
+	t.out.end(uint64(t.names.NumBlocks()))
 	t.out.begin(KindDocs, 0)
-	t.out.write(t.docs.dir)
-	t.out.end(uint64(len(t.docs.dir) / docsEntry))
-	t.names, t.docs = namesWriter{}, docsWriter{}
+	t.out.write(t.docs.Directory())
+	t.out.end(uint64(t.docs.NumBlocks()))
+	t.names, t.docs = nil, nil
 	t.writeSketches()
 }
 

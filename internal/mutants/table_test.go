@@ -333,13 +333,13 @@ var mutants = []mutant{
 		"sstable", flips,
 	},
 	{
-		"table/checksums of texts not compared", "sstable/docs.go",
+		"table/checksums of texts not compared", "sstable/internal/blobs/records.go",
 		"!= e.sum {", "!= e.sum && b < 0 {",
 		"sstable", flips,
 	},
 	{
-		"table/checksums of IDs not compared", "sstable/names.go",
-		"if crc.Sum(block) != sum {", "if crc.Sum(block) != sum && b < 0 {",
+		"table/checksums of IDs not compared", "sstable/internal/blobs/list.go",
+		"if crc.Sum(block) != binary", "if b < 0 && crc.Sum(block) != binary",
 		"sstable", flips,
 	},
 	{

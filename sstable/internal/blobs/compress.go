@@ -1,4 +1,4 @@
-package sstable
+package blobs
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits of a block of documents before compression.
+// Limits of a block of records before compression, in bytes.
 const (
-	defaultBlockSize = 32 << 10
-	maxBlockSize     = 16 << 20
-	maxRawBlock      = maxBlockSize + MaxRecordSize + 64<<10 // a full block, one more record, and lengths
+	DefaultBlockSize = 32 << 10
+	MaxBlockSize     = 16 << 20
+
+	maxRawBlock = MaxBlockSize + MaxRecord + 64<<10 // a full block, one more record, and lengths
 
 	// maxZstdRatio is the most that a byte of a zstd frame can stand for: a block of 128 KiB takes 4 bytes or more.
 	// It bounds what is allocated for a block by the size of the file.
@@ -31,6 +32,16 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 	}
 	return d
 })
+
+// Compression levels. Readers need not know which was used.
+const (
+	LevelDefault = iota // zstd's default
+	LevelFastest
+	LevelBetter
+)
+
+// ValidLevel reports whether there is such a level.
+func ValidLevel(level int) bool { return level >= 0 && level < len(encoders) }
 
 // encoders are the encoders of the process by level, made on first use. EncodeAll may be called by any number of
 // goroutines; its output depends on nothing but level and input.
