@@ -111,7 +111,7 @@ type tableIndex struct {
 	*database
 	bytes   int64
 	r       *sstable.Reader
-	scratch sstable.Scratch
+	scratch sstable.NearSearcher
 	hits    []sstable.Hit
 }
 
@@ -146,7 +146,7 @@ func (d *database) buildTable(dir string, fps []uint64, k int) (index, error) {
 }
 
 func (t *tableIndex) Near(q uint64, k int, found func(uint32)) (n int, err error) {
-	if t.hits, err = t.r.Near(q, k, &t.scratch, t.hits[:0]); err != nil || found == nil {
+	if t.hits, err = t.scratch.Near(t.r, q, k, t.hits[:0]); err != nil || found == nil {
 		return len(t.hits), err
 	}
 	for _, h := range t.hits {

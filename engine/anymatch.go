@@ -115,7 +115,7 @@ func (x *existence) near() error {
 	}
 	x.stats.Tables += int64(len(parts) + len(x.s.mems))
 	for k := 0; ; k = x.by.k {
-		found, err := sstable.NearFirst(sc.readers, x.of.Fingerprint, k, &sc.group, func(i int, h sstable.Hit) (bool, error) {
+		found, err := sc.group.NearFirst(sc.readers, x.of.Fingerprint, k, func(i int, h sstable.Hit) (bool, error) {
 			x.stats.Candidates++
 			id, ok, err := x.named(&parts[i], h.Doc)
 			return ok && err == nil && x.take(Match{ID: string(id), Distance: int(h.Distance)}), err
@@ -259,7 +259,7 @@ func (s *Snapshot) anyNear(ctx context.Context, fps []uint64, k int, known []boo
 	left := crowdedMatches * int64(len(fps)+existChunk)
 	for i := range s.version.parts {
 		p := &s.version.parts[i]
-		err := p.NearBatch(ctx, fps, k, &b.scratch, func(query int, h sstable.Hit) (err error) {
+		err := b.scratch.NearBatch(ctx, p.Reader, fps, k, func(query int, h sstable.Hit) (err error) {
 			if left--; left < 0 {
 				return errCrowded
 			}

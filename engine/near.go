@@ -31,7 +31,7 @@ type nearHit struct {
 // nearScratch is the reusable memory of a Near query.
 type nearScratch struct {
 	snap    Snapshot // of a query that brings none
-	group   sstable.GroupScratch
+	group   sstable.NearSearcher
 	readers []*sstable.Reader
 	mem     []uint32
 	hits    []nearHit
@@ -232,7 +232,7 @@ func (s *Snapshot) nearParts(ctx context.Context, fp uint64, k int, sc *nearScra
 	for i := range parts {
 		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	return sstable.NearGroup(sc.readers, fp, k, &sc.group, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
+	return sc.group.NearGroup(sc.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
 		stats.Tables++
 		stats.Probes += int64(work.Probes)
 		stats.Candidates += int64(work.Candidates)
@@ -296,10 +296,10 @@ func (s *Snapshot) PlanNear(fp uint64, k int) (NearPlan, error) {
 		return plan, err
 	}
 	err := s.safely(context.Background(), func() error {
-		var sc sstable.Scratch
+		var sc sstable.NearSearcher
 		for i := range s.version.parts {
 			p := &s.version.parts[i]
-			t, err := p.Plan(fp, k, &sc)
+			t, err := sc.Plan(p.Reader, fp, k)
 			if err != nil {
 				return err
 			}

@@ -88,7 +88,7 @@ type nearBatch struct {
 	most    int      // matches of more than one query that are held
 	queries []uint64 // of the chunk
 
-	scratch sstable.Scratch
+	scratch sstable.NearSearcher
 	hits    []uint64 // of a table: distance<<52 | query<<32 | document
 	other   []uint64
 	docs    []uint32
@@ -113,7 +113,7 @@ func (b *nearBatch) search() error {
 	b.found.Keys, b.found.Vals, b.ids, b.ends = b.found.Keys[:0], b.found.Vals[:0], b.ids[:0], b.ends[:0]
 	var spare QueryStats
 	stats := statsOf(b.ctx, &spare)
-	b.scratch.Stats = sstable.NearStats{}
+	b.scratch.TakeStats()
 	parts := b.s.version.parts
 	for i := range parts {
 		if err := b.table(&parts[i]); err != nil {
@@ -132,8 +132,9 @@ func (b *nearBatch) search() error {
 	}
 	b.order()
 	stats.Tables += int64(len(parts))
-	stats.Probes += int64(b.scratch.Stats.Probes)
-	stats.Candidates += int64(b.scratch.Stats.Candidates)
+	work := b.scratch.TakeStats()
+	stats.Probes += int64(work.Probes)
+	stats.Candidates += int64(work.Candidates)
 	stats.Matches += int64(len(b.found.Keys))
 	return b.ctx.Err()
 }
@@ -152,7 +153,7 @@ func (b *nearBatch) crowded(n int) error {
 // table adds the matches of a table.
 func (b *nearBatch) table(p *part) error {
 	b.hits = b.hits[:0]
-	err := p.NearBatch(b.ctx, b.queries, b.k, &b.scratch, func(query int, h sstable.Hit) error {
+	err := b.scratch.NearBatch(b.ctx, p.Reader, b.queries, b.k, func(query int, h sstable.Hit) error {
 		if err := b.crowded(len(b.hits)); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func FuzzSSTable(f *testing.F) {
 // readTable calls every method of a reader, for the first documents of a large table.
 func readTable(t *testing.T, r *sstable.Reader) {
 	var d sstable.Document
-	var s sstable.Scratch
+	var s sstable.NearSearcher
 	for doc := range min(r.NumDocs(), 300) {
 		if err := r.Document(doc, &d); err != nil {
 			mustBeTyped(t, err)
@@ -55,7 +55,7 @@ func readTable(t *testing.T, r *sstable.Reader) {
 			mustBeTyped(t, err)
 		}
 		for _, k := range []int{0, 3, 9} {
-			hits, err := r.Near(d.Fingerprint^1<<(doc%64), k, &s, nil)
+			hits, err := s.Near(r, d.Fingerprint^1<<(doc%64), k, nil)
 			if err != nil {
 				mustBeTyped(t, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
@@ -44,18 +45,18 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 		doc, found, err := r.Lookup([]byte(id))
 		add("Lookup", err, fmt.Sprint(id, doc, found))
 	}
-	var s Scratch
+	var s NearSearcher
 	for _, q := range queries {
 		for _, k := range []int{0, 3, 7, 64} {
-			hits, err := r.Near(q, k, &s, nil)
-			slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Doc, b.Doc) })
+			hits, err := s.Near(r, q, k, nil)
+			slices.SortFunc(hits, func(a, b hamming.Hit) int { return cmp.Compare(a.Doc, b.Doc) })
 			result := strconv.AppendUint(strconv.AppendInt(nil, int64(k), 10), q, 16)
 			for _, h := range hits {
 				result = binary.LittleEndian.AppendUint32(result, h.Doc)
 				result = binary.LittleEndian.AppendUint64(append(result, h.Distance), h.Fingerprint)
 			}
 			add("Near", err, string(result))
-			r.Plan(q, k, &s)
+			s.Plan(r, q, k)
 		}
 	}
 	err := r.FingerprintBlocks(func(first uint32, fps []uint64) error {

@@ -1,252 +1,89 @@
 package sstable
 
-import (
-	"fmt"
-	"math/bits"
-	"strconv"
-	"strings"
-	"sync/atomic"
-)
-
-// Limits of a Layout.
-const (
-	maxLayoutBlocks = 16
-	maxTables       = 64
-)
+import "github.com/simdb/simdb/sstable/internal/hamming"
 
 // Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table (Manku, Jain, Das Sarma:
 // Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The bits are cut into Blocks consecutive blocks, most
-// significant first, of sizes that differ by at most one (the larger ones first); every choice of Lead of them leads one table.
+// significant first, of sizes that differ by at most one (the larger ones first); every choice of Lead of them leads one
+// table.
 //
 //	4:1   4 tables, led by 16 bits each (the default)      2:1   2 tables, 32 bits
 //	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits      8:2  28 tables, 16 bits
 //
-// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are cut into as many parts again.
+// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are cut into as many parts
+// again.
 //
 //	4x4  16 tables, led by 16 + 12 bits
 //
-// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead 1 rotate the fingerprint; the
-// others move the leading bits to the front and keep the order of the rest.
+// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead 1 rotate the
+// fingerprint; the others move the leading bits to the front and keep the order of the rest.
 type Layout struct {
 	Blocks int // m, 1..16
 	Lead   int // c, blocks that lead a table, 1..Blocks; 0: nested
 }
 
 // DefaultLayout has four tables led by 16 bits each.
-var DefaultLayout = Layout{Blocks: 4, Lead: 1}
+var DefaultLayout = Layout(hamming.DefaultLayout)
 
 // ParseLayout reads "4:1", or "4", which means the same, or "4x4".
 func ParseLayout(s string) (Layout, error) {
-	blocks, lead, split := strings.Cut(s, ":")
-	if !split {
-		lead = "1"
-		if outer, inner, nested := strings.Cut(s, "x"); nested && inner == outer {
-			blocks, lead = outer, "0"
-		}
+	l, err := hamming.ParseLayout(s)
+	return Layout(l), err
+}
+
+// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of Manku et al., and a
+// nested one.
+func Layouts() []Layout {
+	var all []Layout
+	for _, l := range hamming.Layouts() {
+		all = append(all, Layout(l))
 	}
-	m, err := strconv.Atoi(blocks)
-	c, err2 := strconv.Atoi(lead)
-	if err != nil || err2 != nil || split && c == 0 {
-		return Layout{}, fmt.Errorf("layout %q is not of the form BLOCKS:LEAD, such as 4:1, or 4x4", s)
-	}
-	l := Layout{Blocks: m, Lead: c}
-	return l, l.Validate()
+	return all
 }
 
 // String returns the form that ParseLayout reads.
-func (l Layout) String() string {
-	if l.Lead == 0 {
-		return fmt.Sprintf("%dx%d", l.Blocks, l.Blocks)
-	}
-	return fmt.Sprintf("%d:%d", l.Blocks, l.Lead)
-}
+func (l Layout) String() string { return hamming.Layout(l).String() }
 
 // Validate reports whether the layout is one that tables can be built with.
-func (l Layout) Validate() error {
-	switch {
-	case l.Blocks < 1 || l.Blocks > maxLayoutBlocks:
-		return fmt.Errorf("layout %v: the number of blocks must be 1 to %d", l, maxLayoutBlocks)
-	case l.Lead < 0 || l.Lead > l.Blocks:
-		return fmt.Errorf("layout %v: the leading blocks must be 1 to %d", l, l.Blocks)
-	case l.Lead == 0 && l.Blocks < 2:
-		return fmt.Errorf("layout %v nests nothing", l)
-	case l.Tables() > maxTables:
-		return fmt.Errorf("layout %v needs %d tables, more than %d", l, l.Tables(), maxTables)
-	}
-	return nil
-}
+func (l Layout) Validate() error { return hamming.Layout(l).Validate() }
 
 // Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block and a part.
-func (l Layout) Tables() int {
-	if l.Lead == 0 {
-		return l.Blocks * l.Blocks
-	}
-	return binomial(l.Blocks, l.Lead)
-}
-
-// radius returns the least r such that k differing bits, however they fall, leave at most r of them in the lead of some table.
-func (l Layout) radius(k int) int {
-	m, c := l.Blocks, l.Lead
-	if c > 0 {
-		// The c blocks with fewest have most if the bits fall as evenly as can be: k/m in each, and one more in k%m of them.
-		return c*(k/m) + max(0, c-(m-k%m))
-	}
-	// The block with fewest has e <= k/m bits, and then the part with fewest has at most (k-e)/m.
-	r := 0
-	for e := range k/m + 1 {
-		r = max(r, e+(k-e)/m)
-	}
-	return r
-}
+func (l Layout) Tables() int { return hamming.Layout(l).Tables() }
 
 // Permute moves the bits of a fingerprint to where table has them. Layout and table must be valid.
-func (l Layout) Permute(table int, fp uint64) uint64 { return l.perms()[table].apply(fp) }
+func (l Layout) Permute(table int, fp uint64) uint64 { return hamming.Layout(l).Permute(table, fp) }
 
 // Unpermute is the inverse of Permute.
-func (l Layout) Unpermute(table int, key uint64) uint64 { return l.perms()[table].invert(key) }
+func (l Layout) Unpermute(table int, key uint64) uint64 {
+	return hamming.Layout(l).Unpermute(table, key)
+}
 
 // LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be valid.
-func (l Layout) LeadMask(table int) uint64 { return l.perms()[table].leadMask }
+func (l Layout) LeadMask(table int) uint64 { return hamming.Layout(l).LeadMask(table) }
 
-// perm is the permutation of one table: the bits of mask move left by rot, for each of a few moves.
-type perm struct {
-	first    move   // the only move of a rotation
-	rest     []move // more moves, of layouts with Lead > 1
-	leadMask uint64 // the leading blocks, as bits of the fingerprint
-	leadBits int    // how many they are: the length of the table's prefix
+// Estimate says what a layout costs: space, and the work and time of a search.
+type Estimate struct {
+	Layout     Layout
+	Tables     int
+	Bytes      float64 // of the permuted tables, for each fingerprint
+	Method     string  // "probe" or "scan", of most searches
+	Probes     float64 // ranges looked up by a search, on average
+	Candidates float64 // keys compared by it
+	Cost       float64 // nanoseconds on one core, by the cost model that searches are planned with
 }
 
-type move struct {
-	mask uint64 // bits of the fingerprint
-	rot  int    // by how many they rotate left
+// EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
+func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
+	return estimateOf(hamming.EstimateUniform(hamming.Layout(l), n, k))
 }
 
-func (p *perm) apply(fp uint64) uint64 {
-	key := bits.RotateLeft64(fp&p.first.mask, p.first.rot)
-	for _, m := range p.rest {
-		key |= bits.RotateLeft64(fp&m.mask, m.rot)
-	}
-	return key
+// MeasureNear returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of
+// the ranges that each query meets. It builds the tables in memory; fingerprints are sorted when it returns.
+func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
+	return estimateOf(hamming.Measure(hamming.Layout(l), fingerprints, queries, k))
 }
 
-func (p *perm) invert(key uint64) uint64 {
-	fp := bits.RotateLeft64(key, -p.first.rot) & p.first.mask
-	for _, m := range p.rest {
-		fp |= bits.RotateLeft64(key, -m.rot) & m.mask
-	}
-	return fp
-}
-
-// permCache holds the permutations of each layout once they have been asked for.
-var permCache [maxLayoutBlocks + 1][maxLayoutBlocks + 1]atomic.Pointer[[]perm]
-
-func (l Layout) perms() []perm {
-	slot := &permCache[l.Blocks][l.Lead]
-	if p := slot.Load(); p != nil {
-		return *p
-	}
-	p := l.makePerms()
-	slot.Store(&p)
-	return p
-}
-
-// segment is size consecutive bits, the first of them start bits from the most significant one.
-type segment struct{ start, size int }
-
-// makePerms enumerates the choices of leading blocks in lexicographic order, so that the first blocks come first.
-func (l Layout) makePerms() []perm {
-	ps := make([]perm, 0, l.Tables())
-	whole := []segment{{0, 64}}
-	if l.Lead == 0 {
-		for i := range l.Blocks {
-			block, rest := cutSegments(whole, l.Blocks, i)
-			for j := range l.Blocks {
-				part, others := cutSegments(rest, l.Blocks, j)
-				ps = append(ps, makePerm(append(append([]segment(nil), block...), part...), others))
-			}
-		}
-		return ps
-	}
-	chosen := make([]int, l.Lead)
-	for i := range chosen {
-		chosen[i] = i
-	}
-	for {
-		lead, rest := cutSegments(whole, l.Blocks, chosen...)
-		p := makePerm(lead, rest)
-		if l.Lead == 1 {
-			p.first, p.rest = move{mask: ^uint64(0), rot: lead[0].start}, nil
-		}
-		ps = append(ps, p)
-		i := l.Lead - 1
-		for i >= 0 && chosen[i] == l.Blocks-l.Lead+i {
-			i--
-		}
-		if i < 0 {
-			return ps
-		}
-		chosen[i]++
-		for j := i + 1; j < l.Lead; j++ {
-			chosen[j] = chosen[j-1] + 1
-		}
-	}
-}
-
-// cutSegments cuts the bits of segments, taken as one string, into m blocks, the larger ones first, and returns the bits of the chosen
-// ones (ascending) and of the others.
-func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment) {
-	total := 0
-	for _, s := range segments {
-		total += s.size
-	}
-	for i := range m {
-		size := total / m
-		if i < total%m {
-			size++
-		}
-		to := &others
-		if len(chosen) > 0 && chosen[0] == i {
-			to, chosen = &of, chosen[1:]
-		}
-		for size > 0 {
-			n := min(size, segments[0].size)
-			*to = append(*to, segment{segments[0].start, n})
-			if size -= n; n < segments[0].size {
-				segments = append([]segment{{segments[0].start + n, segments[0].size - n}}, segments[1:]...)
-			} else {
-				segments = segments[1:]
-			}
-		}
-	}
-	return of, others
-}
-
-// makePerm brings the lead to the front and the rest after it.
-func makePerm(lead, rest []segment) perm {
-	var p perm
-	var moves []move
-	to := 0
-	for i, s := range append(append([]segment(nil), lead...), rest...) {
-		mask := ^uint64(0) << (64 - s.size) >> s.start
-		if i < len(lead) {
-			p.leadMask |= mask
-			p.leadBits += s.size
-		}
-		if n := len(moves); n > 0 && moves[n-1].rot == s.start-to {
-			moves[n-1].mask |= mask
-		} else {
-			moves = append(moves, move{mask: mask, rot: s.start - to})
-		}
-		to += s.size
-	}
-	p.first, p.rest = moves[0], moves[1:]
-	return p
-}
-
-func binomial(n, k int) int {
-	c := 1
-	for i := range min(k, n-k) {
-		c = c * (n - i) / (i + 1)
-	}
-	return c
+// estimateOf converts a result of package hamming.
+func estimateOf(e hamming.Estimate, err error) (Estimate, error) {
+	return Estimate{Layout(e.Layout), e.Tables, e.Bytes, e.Method, e.Probes, e.Candidates, e.Cost}, err
 }

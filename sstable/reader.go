@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -41,7 +42,7 @@ type Reader struct {
 	ids         *keyrun.Run
 	idDocs      *keyrun.Column
 	runs        []*keyrun.Run
-	index       *Index
+	index       *hamming.Index
 	sketches    *sketchIndex // nil if Params.Sketch is 0
 }
 
@@ -86,8 +87,7 @@ func OpenBytes(data []byte, name string) (r *Reader, err error) {
 	if err := r.openSections(); err != nil {
 		return nil, err
 	}
-	r.index = newIndex(r.params.Layout, r.runs)
-	r.index.names = r.names
+	r.index = hamming.New(hamming.Layout(r.params.Layout), r.runs, r.names)
 	return r, nil
 }
 
@@ -278,17 +278,4 @@ func (r *Reader) docAt(i int) (uint32, error) {
 		err = base.Corruptf(r.file, s.Name(), s.Offset, "position %d has document %d of %d", i, v, r.info.Docs)
 	}
 	return uint32(v), err
-}
-
-// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once and
-// in any order. s holds buffers and must not be shared by goroutines.
-func (r *Reader) Near(q uint64, k int, s *Scratch, dst []Hit) (hits []Hit, err error) {
-	defer r.unguard(guard(), &err)
-	return r.index.Near(q, k, s, dst)
-}
-
-// Plan says how Near would go about a query.
-func (r *Reader) Plan(q uint64, k int, s *Scratch) (p Plan, err error) {
-	defer r.unguard(guard(), &err)
-	return r.index.Plan(q, k, s), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/hamming"
 )
 
 // A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and postings have
@@ -111,7 +112,7 @@ func (t *Writer) endBlocksSection() {
 	t.fail(err)
 	t.out.end(uint64(n))
 
-	if s.number++; len(t.out.sections)+maxTables+segmentReserve > maxSections {
+	if s.number++; len(t.out.sections)+hamming.MaxTables+segmentReserve > maxSections {
 		t.fail(fmt.Errorf("more than %d segments: %w", s.number, ErrTooLarge))
 	}
 	s.any, s.bitmaps, s.postings.hashes, s.postings.ends = false, s.bitmaps[:0], s.postings.hashes[:0], s.postings.ends[:0]

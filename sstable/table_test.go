@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/hamming"
 )
 
 // testParams are what tables of tests are made with.
@@ -239,7 +241,6 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 // checkTableNear compares some searches with brute force.
 func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 	t.Helper()
-	var s Scratch
 	for range 20 {
 		q, k := rng.Uint64(), rng.IntN(12)
 		if len(docs) > 0 && rng.IntN(4) > 0 {
@@ -248,15 +249,15 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 		if rng.IntN(5) == 0 {
 			k = rng.IntN(65)
 		}
-		hits, err := r.Near(q, k, &s, nil)
+		hits, err := r.Near(q, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.SortFunc(hits, func(a, b Hit) int { return int(a.Doc) - int(b.Doc) })
+		slices.SortFunc(hits, func(a, b hamming.Hit) int { return int(a.Doc) - int(b.Doc) })
 		var want []Hit
 		for i, d := range docs {
 			if distance := bits.OnesCount64(d.Fingerprint ^ q); d.HasFingerprint && distance <= k {
-				want = append(want, Hit{Doc: uint32(i), Distance: uint8(distance), Fingerprint: d.Fingerprint})
+				want = append(want, hamming.Hit{Doc: uint32(i), Distance: uint8(distance), Fingerprint: d.Fingerprint})
 			}
 		}
 		if !slices.Equal(hits, want) {
@@ -275,7 +276,7 @@ func TestConcurrentReaders(t *testing.T) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(39, g))
 			var d Document
-			var s Scratch
+			var s NearSearcher
 			for range 1000 {
 				want := &docs[rng.IntN(len(docs))]
 				doc, found, err := r.Lookup(want.ID)
@@ -287,7 +288,7 @@ func TestConcurrentReaders(t *testing.T) {
 					t.Errorf("document %d is %+v (%v), want %+v", doc, d, err, want)
 					return
 				}
-				if hits, err := r.Near(want.Fingerprint, 2, &s, nil); err != nil || want.HasFingerprint && len(hits) == 0 {
+				if hits, err := s.Near(r, want.Fingerprint, 2, nil); err != nil || want.HasFingerprint && len(hits) == 0 {
 					t.Errorf("Near finds %v, %v", hits, err)
 				}
 			}

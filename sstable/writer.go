@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -247,7 +248,7 @@ func (t *Writer) writeRuns() (spare []uint64) {
 	t.fingerprints = nil
 	tmp := make([]uint64, len(keys))
 	for from, to := 0, t.params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
-		keys, tmp = nextOrder(t.params.Layout, from, to, keys, tmp)
+		keys, tmp = hamming.NextOrder(hamming.Layout(t.params.Layout), from, to, keys, tmp)
 		t.writeRun(to, keys)
 	}
 	if cap(keys) > cap(tmp) {

@@ -282,10 +282,9 @@ func TestFileCutWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d Document
-	var s Scratch
 	last := r.NumDocs() - 1
 	_, _, lookup := r.Lookup(docs[last].ID)
-	_, near := r.Near(docs[0].Fingerprint, 64, &s, nil)
+	_, near := r.Near(docs[0].Fingerprint, 64, nil)
 	it := r.Iter()
 	for it.Next() {
 	}

@@ -368,14 +368,14 @@ var mutants = []mutant{
 		"sstable/internal/keyrun", "^TestLeadIndex$",
 	},
 	{
-		"search/blocks of a span not checked", "sstable/near_spans.go",
+		"search/blocks of a span not checked", "sstable/internal/hamming/spans.go",
 		"if !checked || in.Width < least", "if in.Width < least",
-		"sstable", "^TestSpanOfUncheckedBlock$",
+		"sstable/internal/hamming", "^TestSpanOfUncheckedBlock$",
 	},
 	{
-		"search/hits of other leads reported twice", "sstable/near.go",
+		"search/hits of other leads reported twice", "sstable/internal/hamming/search.go",
 		"if key < f.first || key > f.last {", "if false {",
-		"sstable", "^TestNear",
+		"sstable/internal/hamming", "^TestNear",
 	},
 	{
 		"query/a predicate bound as another", "query/internal/predicate/table.go",
@@ -519,9 +519,9 @@ var mutants = []mutant{
 		"engine", "^TestAnyMatch$",
 	},
 	{
-		"crowds/the first refused hit ends the search", "sstable/near_first.go",
+		"crowds/the first refused hit ends the search", "sstable/internal/hamming/first.go",
 		"if err == nil && ok {", "if err == nil && (ok || s.offered > 0) {",
-		"sstable", "^TestNearFirst$",
+		"sstable/internal/hamming", "^TestNearFirst$",
 	},
 	{
 		"crowds/only the first block of postings", "sstable/jaccard_first.go",

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sstable
+package hamming
 
 import (
 	"math"
@@ -12,11 +12,11 @@ func TestEstimateAgainstMeasure(t *testing.T) {
 	fps, queries := benchData(100_000, 300)
 	for _, l := range Layouts() {
 		for _, k := range []int{0, 3, 6} {
-			e, err := EstimateNear(l, int64(len(fps)), k)
+			e, err := EstimateUniform(l, int64(len(fps)), k)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := MeasureNear(l, fps, queries, k)
+			m, err := Measure(l, fps, queries, k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,14 +42,14 @@ func TestEstimateAgainstMeasure(t *testing.T) {
 
 // The default layout is what its design promises at ten million: four probes and some 610 candidates within 3.
 func TestEstimateOfTheDefault(t *testing.T) {
-	e, err := EstimateNear(DefaultLayout, 10_000_000, 3)
+	e, err := EstimateUniform(DefaultLayout, 10_000_000, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.Probes != 4 || e.Candidates < 600 || e.Candidates > 620 || e.Bytes < 21 || e.Bytes > 22 {
 		t.Errorf("%+v", e)
 	}
-	one, err := EstimateNear(DefaultLayout, 1, 3)
+	one, err := EstimateUniform(DefaultLayout, 1, 3)
 	if err != nil || one.Method != "scan" {
 		t.Errorf("one fingerprint: %+v, %v", one, err)
 	}
@@ -61,11 +61,11 @@ func TestEstimateRefuses(t *testing.T) {
 		n int64
 		k int
 	}{{Layout{0, 1}, 10, 3}, {Layout{16, 8}, 10, 3}, {DefaultLayout, 0, 3}, {DefaultLayout, -1, 3}, {DefaultLayout, 10, -1}, {DefaultLayout, 10, 65}} {
-		if _, err := EstimateNear(c.l, c.n, c.k); err == nil {
+		if _, err := EstimateUniform(c.l, c.n, c.k); err == nil {
 			t.Errorf("layout %v, n = %d, k = %d: no error", c.l, c.n, c.k)
 		}
 	}
-	if _, err := MeasureNear(DefaultLayout, nil, []uint64{1}, 3); err == nil {
+	if _, err := Measure(DefaultLayout, nil, []uint64{1}, 3); err == nil {
 		t.Error("measured nothing")
 	}
 }

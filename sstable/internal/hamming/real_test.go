@@ -1,6 +1,6 @@
 //go:build unix
 
-package sstable
+package hamming
 
 import (
 	"bufio"
@@ -26,22 +26,11 @@ var (
 	skewK       = flag.String("k", "0,1,2,3,4,5,6,7,8,9,10,11,12,16,20,24,32", "distances of BenchmarkNearSkewed")
 )
 
-// readFingerprints reads a packed database (x.sst), or the first field of each line as hexadecimal digits.
+// readFingerprints reads the first field of each line of a file, as hexadecimal digits.
 func readFingerprints(tb testing.TB, path string) (fps []uint64) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		tb.Fatal(err)
-	}
-	if filepath.Ext(path) == ".sst" {
-		r, err := OpenBytes(data, path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		defer r.Close()
-		if err := r.FingerprintBlocks(func(_ uint32, some []uint64) error { fps = append(fps, some...); return nil }); err != nil {
-			tb.Fatal(err)
-		}
-		return fps
 	}
 	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
 		field, _, _ := strings.Cut(lines.Text(), "\t")
@@ -72,7 +61,7 @@ func TestNearReal(t *testing.T) {
 	for name, path := range realSets() {
 		t.Run(name, func(t *testing.T) {
 			fps := readFingerprints(t, path)
-			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
+			x, s := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil), new(Searcher)
 			r := keytest.Rand(name, len(fps))
 			for k := range maxDistance + 1 {
 				for _, q := range skewedQueries(r, fps, k, 10) {
@@ -134,14 +123,14 @@ type comparison struct {
 	fps     []uint64 // sorted
 	k       int
 	queries []uint64
-	s       Scratch
+	s       Searcher
 	dst     []Hit
 	pos     []uint32
 }
 
 func (c *comparison) near(q uint64) {
 	var err error
-	if c.dst, err = c.x.Near(q, c.k, &c.s, c.dst[:0]); err != nil {
+	if c.dst, err = c.s.Near(c.x, q, c.k, c.dst[:0]); err != nil {
 		c.b.Fatal(err)
 	}
 }
@@ -160,7 +149,7 @@ func (c *comparison) flat(q uint64) { c.pos = kernel.ScanFlat(c.pos[:0], c.fps, 
 
 // latencies reports what a query takes after others: the least of several passes over all queries.
 func (c *comparison) latencies() {
-	c.s.Stats = NearStats{}
+	c.s.stats = Stats{}
 	for _, f := range []struct {
 		name string
 		run  func(q uint64)
@@ -178,7 +167,7 @@ func (c *comparison) latencies() {
 			}
 		}
 		if f.name == "near" {
-			c.b.ReportMetric(float64(c.s.Stats.Scans)/float64((*skewRepeats+1)*len(c.queries)), "scans")
+			c.b.ReportMetric(float64(c.s.stats.Scans)/float64((*skewRepeats+1)*len(c.queries)), "scans")
 			c.b.ReportMetric(float64(hits), "hits-max")
 		}
 		slices.Sort(least)
@@ -210,7 +199,7 @@ func (c *comparison) excess() {
 		if near-scan > worst {
 			worst = near - scan
 			if worst > time.Microsecond+scan/10 {
-				c.b.Logf("%016x: %v, %d hits, %v; a scan %v", q, near, len(c.dst), c.x.Plan(q, c.k, &c.s), scan)
+				c.b.Logf("%016x: %v, %d hits, %v; a scan %v", q, near, len(c.dst), c.s.Plan(c.x, q, c.k), scan)
 			}
 		}
 	}

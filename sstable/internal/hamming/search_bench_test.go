@@ -1,6 +1,6 @@
 //go:build unix
 
-package sstable
+package hamming
 
 import (
 	"cmp"
@@ -108,7 +108,7 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 		runs = append(runs, run)
 		start = (end + 63) &^ 63
 	}
-	x := newIndex(l, runs)
+	x := New(l, runs, nil)
 	for _, run := range runs {
 		if err := run.Verify(); err != nil {
 			b.Fatal(err)
@@ -128,7 +128,7 @@ func BenchmarkNear(b *testing.B) {
 		}
 		x, size := mapRuns(b, l, fps)
 		for _, k := range []int{0, 3, 6, 8, 10} {
-			if x.standardPlan(k, new(Scratch)).ns > 5e6 {
+			if x.standardPlan(k, new(Searcher)).ns > 5e6 {
 				continue
 			}
 			b.Run(fmt.Sprintf("layout=%v/n=%d/k=%d/%s", l, len(fps), k, kernel.Name()), func(b *testing.B) {
@@ -140,11 +140,11 @@ func BenchmarkNear(b *testing.B) {
 }
 
 func benchNear(b *testing.B, x *Index, queries []uint64, k int) {
-	s := new(Scratch)
+	s := new(Searcher)
 	var dst []Hit
 	var err error
 	search := func(q uint64) {
-		if dst, err = x.Near(q, k, s, dst[:0]); err != nil {
+		if dst, err = s.Near(x, q, k, dst[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -157,7 +157,7 @@ func benchNear(b *testing.B, x *Index, queries []uint64, k int) {
 	const chunk = 50
 	times := make([]time.Duration, 0, 1<<20)
 	quiet, sum := time.Hour, time.Duration(0)
-	s.Stats = NearStats{}
+	s.stats = Stats{}
 	for b.Loop() {
 		start := time.Now()
 		search(queries[len(times)%len(queries)])
@@ -172,15 +172,15 @@ func benchNear(b *testing.B, x *Index, queries []uint64, k int) {
 	b.ReportMetric(float64(quiet)/chunk, "quiet-ns")
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
 	b.ReportMetric(float64(times[len(times)*99/100]), "p99-ns")
-	b.ReportMetric(float64(s.Stats.Candidates)/n, "candidates/query")
-	b.ReportMetric(float64(s.Stats.Probes)/n, "probes/query")
+	b.ReportMetric(float64(s.stats.Candidates)/n, "candidates/query")
+	b.ReportMetric(float64(s.stats.Probes)/n, "probes/query")
 }
 
 // BenchmarkScan compares every fingerprint of table 0.
 func BenchmarkScan(b *testing.B) {
 	fps, queries := benchData(*benchN, 1000)
 	x, _ := mapRuns(b, Layout{1, 1}, fps)
-	s := new(Scratch)
+	s := new(Searcher)
 	for _, k := range []int{3, 10, 24} {
 		b.Run(fmt.Sprintf("n=%d/k=%d/%s", len(fps), k, kernel.Name()), func(b *testing.B) {
 			var dst []Hit

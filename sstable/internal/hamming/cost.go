@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"errors"
@@ -184,7 +184,7 @@ var errScan = errors.New("a scan is cheaper")
 // worthwhile returns errScan if a scan is cheaper than what is left of a search, now that it is known what has been near. The first ranges
 // are those of the query's own leads, where most of what is near is found; what is left may hold a few times as much. It is known that what
 // is at hand takes some nanoseconds.
-func (x *Index) worthwhile(p *searchPlan, s *Scratch, hand float64) error {
+func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 	hits := float64(len(s.pending)-s.settled)*x.resolveNs + hand
 	if hits+s.extra < x.leastScan {
 		return nil

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"fmt"
@@ -29,8 +29,8 @@ func Layouts() []Layout {
 // sampleKeys is how many keys are encoded to find out what a run of many takes.
 const sampleKeys = 64 * keyrun.BlockLen
 
-// EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
-func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
+// EstimateUniform returns what searches within k of n uniform fingerprints cost with layout l.
+func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err
 	}
@@ -41,9 +41,9 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	for t := range runs {
 		runs[t] = keyrun.Sized(int(n))
 	}
-	x := newIndex(l, runs)
+	x := New(l, runs, nil)
 	e := Estimate{Layout: l, Tables: len(runs), Bytes: float64(len(runs)) * uniformBytes(n), Method: "probe"}
-	a := x.standardPlan(k, new(Scratch))
+	a := x.standardPlan(k, new(Searcher))
 	if e.Cost = a.ns; a.scan {
 		e.Method, e.Candidates = "scan", float64(n)
 		return e, nil
@@ -71,9 +71,9 @@ func uniformBytes(n int64) float64 {
 	return float64(len(keyrun.Append(nil, keys))) / float64(m)
 }
 
-// MeasureNear returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of the
+// Measure returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of the
 // ranges that each query meets. It builds the tables in memory; fingerprints are sorted when it returns.
-func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
+func Measure(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err
 	}
@@ -101,10 +101,10 @@ func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, err
 		runs[t] = run
 		e.Bytes += float64(len(data)) / float64(len(fingerprints))
 	}
-	x := newIndex(l, runs)
-	s, scans := new(Scratch), 0
+	x := New(l, runs, nil)
+	s, scans := new(Searcher), 0
 	for _, q := range queries {
-		p := x.Plan(q, k, s)
+		p := s.Plan(x, q, k)
 		if p.Method == "scan" {
 			scans++
 		}

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func (l *spanList) reset() { l.spans, l.spanCounts = l.spans[:0], spanCounts{} }
 
 // ask adds the spans of probes [first, end) of the plan to l, and asks for what all of these probes need. (What others need than spans is asked
 // for by findFlat if the plan is flat.)
-func (x *Index) ask(s *Scratch, plan *searchPlan, first, end int, l *spanList) {
+func (x *Index) ask(s *Searcher, plan *searchPlan, first, end int, l *spanList) {
 	start := len(l.spans)
 	probes := s.probes[plan.first:]
 	for i := first; i < end; {
@@ -98,7 +98,7 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 }
 
 // scanSpans accepts the keys of the spans that are near. It goes on with what it finds after every few hundred keys.
-func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Scratch) error {
+func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 	for len(rest) > 0 {
 		n := 1
 		for keys := rest[0].Len(); n < len(rest) && keys < stepKeys; n++ {
@@ -126,7 +126,7 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Scratch) error {
 }
 
 // confirmSpans accepts those of the values s.near that are near as whole keys.
-func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Scratch) {
+func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
 		in := f.aim(x, p).run.Info(b)
@@ -151,7 +151,7 @@ func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Scratch) {
 }
 
 // spanOf returns the probe and the block of a value that ScanSpans has found.
-func (f *scanFor) spanOf(spans []kernel.Span, near uint64, s *Scratch) (p *keyrun.Probe, b int) {
+func (f *scanFor) spanOf(spans []kernel.Span, near uint64, s *Searcher) (p *keyrun.Probe, b int) {
 	tag := spans[near>>32].Tag
 	return &s.probes[f.plan.first+int(tag>>32)], int(uint32(tag))
 }

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"math"
@@ -212,13 +212,7 @@ func (x *Index) groupQueries(c *batchCall, j *join) {
 func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 	price := &c.s.batch.alone[query]
 	if *price == 0 {
-		s := c.s
-		s.startPlans()
-		q := c.queries[query]
-		x.aim(q, c.k, s, &s.planned)
-		x.look(s, &s.planned)
-		x.plan(s, &s.planned)
-		*price = float32(apart * s.planned.ns)
+		*price = float32(apart * c.s.planOne(x, c.queries[query], c.k).ns)
 	}
 	return float64(*price)
 }
@@ -236,7 +230,7 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 			from, to := w.start[group^flip], w.start[group^flip+1]
 			for ; from < to; from += joinRows {
 				end := min(to, from+joinRows)
-				c.s.Stats.Candidates += int(end-from) * (hi - lo)
+				c.s.stats.Candidates += int(end-from) * (hi - lo)
 				w.pairs = kernel.ScanMany(w.pairs[:0], w.keys[from:end], keys[lo:hi], c.k)
 				for _, p := range w.pairs {
 					at := lo + int(uint32(p))
@@ -246,7 +240,7 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 				}
 			}
 		}
-		c.s.Stats.Probes += len(w.flips)
+		c.s.stats.Probes += len(w.flips)
 		lo = hi
 	}
 	return nil

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import "github.com/simdb/simdb/sstable/internal/keyrun"
 

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"cmp"
@@ -22,15 +22,15 @@ func TestNearBatchEqualsNear(t *testing.T) {
 				r := keytest.Rand(shape.Name, l.Blocks)
 				fps := shape.Make(r, 8_000)
 				slices.Sort(fps)
-				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
-				s := new(Scratch)
+				x := New(l, openRuns(t, buildRuns(l, fps)), nil)
+				s := new(Searcher)
 				for _, k := range []int{0, 3, 5, 9, 40} {
 					queries := keytest.Fill(60, func(int) uint64 { return nearQuery(r, fps) })
 					if k == 40 {
 						queries = queries[:3]
 					}
 					got := make([][]Hit, len(queries))
-					err := x.NearBatch(t.Context(), queries, k, s, func(i int, h Hit) error {
+					err := s.Batch(t.Context(), x, queries, k, func(i int, h Hit) error {
 						got[i] = append(got[i], h)
 						return nil
 					})
@@ -57,8 +57,8 @@ func TestBatchTables(t *testing.T) {
 				r := keytest.Rand(shape.Name, l.Blocks)
 				fps := shape.Make(r, 2000)
 				slices.Sort(fps)
-				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
-				s := new(Scratch)
+				x := New(l, openRuns(t, buildRuns(l, fps)), nil)
+				s := new(Searcher)
 				for range 6 {
 					k := r.IntN(8)
 					queries := keytest.Fill(1+r.IntN(90), func(int) uint64 { return nearQuery(r, fps) })
@@ -165,8 +165,8 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 		return hot | r.Uint64()>>16
 	})
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-	s := new(Scratch)
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
+	s := new(Searcher)
 	queries := keytest.Fill(20_000, func(i int) uint64 {
 		if i%2 == 0 {
 			return r.Uint64()
@@ -174,7 +174,7 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 		return keytest.FlipBits(r, fps[r.IntN(len(fps))], r.IntN(4))
 	})
 	got := make([][]Hit, len(queries))
-	err := x.NearBatch(t.Context(), queries, 3, s, func(i int, h Hit) error {
+	err := s.Batch(t.Context(), x, queries, 3, func(i int, h Hit) error {
 		got[i] = append(got[i], h)
 		return nil
 	})
@@ -210,9 +210,9 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 			if runs[table], err = keyrun.Open(damaged, "test.sst", "run", 64); err != nil {
 				continue // noticed at once
 			}
-			x := newIndex(DefaultLayout, runs)
+			x := New(DefaultLayout, runs, nil)
 			got := make([][]Hit, len(fps))
-			c := &batchCall{t.Context(), fps, 3, randomRadii(r, x, 3), new(Scratch), func(q int, h Hit) error {
+			c := &batchCall{t.Context(), fps, 3, randomRadii(r, x, 3), new(Searcher), func(q int, h Hit) error {
 				got[q] = append(got[q], h)
 				return nil
 			}}
@@ -238,9 +238,9 @@ func TestNearBatchMissingFingerprint(t *testing.T) {
 	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan = 1e6
-	x := newIndex(l, openRuns(t, sections))
+	x := New(l, openRuns(t, sections), nil)
 	for seed := range 8 {
-		c := &batchCall{t.Context(), []uint64{1<<41 | 1<<45}, 1, &allocation{radius: [maxTables]int8{0, 0}}, new(Scratch), nil}
+		c := &batchCall{t.Context(), []uint64{1<<41 | 1<<45}, 1, &allocation{radius: [MaxTables]int8{0, 0}}, new(Searcher), nil}
 		if err := batchAnyhow(x, c, keytest.Rand("missing", seed)); !errors.Is(err, base.ErrCorruption) {
 			t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 		}
@@ -250,15 +250,15 @@ func TestNearBatchMissingFingerprint(t *testing.T) {
 func TestNearBatchCancelled(t *testing.T) {
 	fps := keytest.Fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := x.NearBatch(ctx, fps, 0, new(Scratch), func(int, Hit) error { cancel(); return nil })
+	err := new(Searcher).Batch(ctx, x, fps, 0, func(int, Hit) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	for _, n := range []int{10, len(fps)} {
 		for _, k := range []int{0, 3, 40} {
-			err := x.NearBatch(ctx, fps[:n], k, new(Scratch), func(int, Hit) error { return nil })
+			err := new(Searcher).Batch(ctx, x, fps[:n], k, func(int, Hit) error { return nil })
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%d queries, k %d: %v", n, k, err)
 			}
@@ -269,9 +269,9 @@ func TestNearBatchCancelled(t *testing.T) {
 func TestNearBatchStops(t *testing.T) {
 	fps := keytest.Fill(5000, func(i int) uint64 { return uint64(i) * 0x9e3779b97f4a7c15 })
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
 	stop, n := errors.New("stop"), 0
-	err := x.NearBatch(t.Context(), fps, 0, new(Scratch), func(int, Hit) error {
+	err := new(Searcher).Batch(t.Context(), x, fps, 0, func(int, Hit) error {
 		if n++; n == 10 {
 			return stop
 		}

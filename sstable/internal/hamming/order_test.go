@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ func TestNextOrder(t *testing.T) {
 			n := []int{0, 1, 50, 3000}[i%4]
 			fps := keytest.Shapes[i/4].Make(keytest.Rand("order", i), max(n, 1))[:n]
 			slices.Sort(fps)
-			fps = distinct(fps)
+			fps = slices.Compact(fps)
 			keys, tmp := slices.Clone(fps), make([]uint64, len(fps))
 			for from, to := 0, l.Tables()-1; to > 0; from, to = to, to-1 {
-				keys, tmp = nextOrder(l, from, to, keys, tmp)
+				keys, tmp = NextOrder(l, from, to, keys, tmp)
 				want := make([]uint64, len(fps))
 				for i, fp := range fps {
 					want[i] = l.Permute(to, fp)
@@ -45,7 +45,7 @@ func BenchmarkNextOrder(b *testing.B) {
 		b.Run(fmt.Sprint(l), func(b *testing.B) {
 			for b.Loop() {
 				copy(keys, sorted)
-				nextOrder(l, 0, l.Tables()-1, keys, tmp)
+				NextOrder(l, 0, l.Tables()-1, keys, tmp)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
 		})

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sstable
+package hamming
 
 import (
 	"testing"
@@ -44,7 +44,7 @@ type costBench struct {
 	two, four    *Index
 	five         *Index
 	run          *keyrun.Run // 0 of four
-	s            Scratch
+	s            Searcher
 	dst          []Hit
 }
 
@@ -56,11 +56,11 @@ func timed(n int, f func()) float64 {
 }
 
 func (c *costBench) near(x *Index, k int) (ns float64) {
-	c.s.Stats = NearStats{}
+	c.s.stats = Stats{}
 	return timed(1, func() {
 		for _, q := range c.queries {
 			var err error
-			if c.dst, err = x.Near(q, k, &c.s, c.dst[:0]); err != nil {
+			if c.dst, err = c.s.Near(x, q, k, c.dst[:0]); err != nil {
 				c.b.Fatal(err)
 			}
 		}
@@ -70,7 +70,7 @@ func (c *costBench) near(x *Index, k int) (ns float64) {
 // probe uses the 2:1 layout, whose ranges are nearly empty.
 func (c *costBench) probe() float64 {
 	ns := c.near(c.two, 3)
-	return ns / float64(c.s.Stats.Probes)
+	return ns / float64(c.s.stats.Probes)
 }
 
 func (c *costBench) lookUp() float64 {
@@ -92,7 +92,7 @@ func (c *costBench) lookUp() float64 {
 func (c *costBench) key() float64 {
 	probe := c.probe()
 	ns := c.near(c.five, 9)
-	return (ns - probe*float64(c.s.Stats.Probes)) / float64(max(1, c.s.Stats.Candidates))
+	return (ns - probe*float64(c.s.stats.Probes)) / float64(max(1, c.s.stats.Candidates))
 }
 
 func (c *costBench) scanAll(k int) float64 {

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"encoding/binary"
@@ -27,7 +27,7 @@ type scanFor struct {
 
 	first, last uint64 // only keys between these are wanted, all others belong to other ranges
 
-	extra        float64 // Scratch.extra when it was last looked at
+	extra        float64 // Searcher.extra when it was last looked at
 	start, named int     // hits from start on are of this search, and up to named they have had their names asked for
 }
 
@@ -49,7 +49,7 @@ func (f *scanFor) bound(width int) int {
 }
 
 // scanAll compares all keys of table 0.
-func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
+func (x *Index) scanAll(q uint64, k int, s *Searcher) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
 	for b := 0; b < run.NumBlocks(); b++ {
@@ -64,7 +64,7 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 			return err
 		}
 		in, n := run.Info(b), run.Count(b)
-		s.Stats.Candidates += n
+		s.stats.Candidates += n
 		if bound := f.bound(in.Width); f.lead == 64 {
 			s.addEqual(b<<keyrun.BlockShift, n, run.Base(b), f.off)
 		} else if in.Width < int(leastWidths[bound]) {
@@ -81,7 +81,7 @@ func (x *Index) scanAll(q uint64, k int, s *Scratch) error {
 }
 
 // addEqual adds n documents, the first and those that follow it, with one fingerprint.
-func (s *Scratch) addEqual(first, n int, fp uint64, distance int) {
+func (s *Searcher) addEqual(first, n int, fp uint64, distance int) {
 	s.dst = slices.Grow(s.dst, n)
 	for i := range n {
 		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint8(distance), Fingerprint: fp})
@@ -90,7 +90,7 @@ func (s *Scratch) addEqual(first, n int, fp uint64, distance int) {
 
 // scanRange compares the keys of one range. In a range that has many more than the mean, blocks that are too far away are passed over as in a
 // scan, and errScan is returned if what has been found makes a scan cheaper.
-func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Scratch) error {
+func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	run := f.run
 	var r keyrun.Range
 	f.run.SetRange(&r, p, f.rest)
@@ -120,7 +120,7 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Scratch) error {
 		var lo, hi int
 		if in.Width < int(leastWidths[bound]) {
 			lo, hi = kernel.RankZeros(run.Unary(in), from, to, run.Count(b))
-			s.Stats.Candidates += hi - lo
+			s.stats.Candidates += hi - lo
 			x.scanKeys(f, b, in, lo, hi, s)
 			if err := s.offer(); err != nil {
 				return err
@@ -128,7 +128,7 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Scratch) error {
 			continue
 		}
 		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.From(in), in.High, in.Width, run.Count(b), from, to, f.q, bound)
-		if s.Stats.Candidates += hi - lo; len(s.pos) > 0 {
+		if s.stats.Candidates += hi - lo; len(s.pos) > 0 {
 			x.confirm(f, b, in, lo, hi, from, s)
 			if err := s.offer(); err != nil {
 				return err
@@ -140,7 +140,7 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Scratch) error {
 
 // confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole. Zero number from of the unary part
 // comes right before key lo, or both are 0.
-func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Scratch) {
+func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Searcher) {
 	ns := float64(len(s.pos)) * cost.confirm
 	if all := keyrun.BlockLen*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
 		s.extra += all
@@ -173,7 +173,7 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 }
 
 // scanKeys decodes the keys [lo, hi) of the checked block b and accepts those that are near.
-func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Scratch) {
+func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searcher) {
 	if lo >= hi {
 		return
 	}

@@ -1,17 +1,17 @@
-package sstable
+package hamming
 
 import "errors"
 
 // errAccepted ends a search, one of whose hits has been accepted.
 var errAccepted = errors.New("sstable: a hit has been accepted")
 
-// NearFirst hands documents whose fingerprint differs from q in at most k bits to accept, until that returns true, and says whether it
-// has. It serves the question whether there is a match at all: a search goes no further than to the block in which one is found, however
-// many documents match. It goes through the tables in their order; a document may be handed over twice.
-func NearFirst(tables []*Reader, q uint64, k int, s *GroupScratch, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+// First calls accept with documents whose fingerprint differs from q in at most k bits, until it returns true, and reports
+// whether it has. It answers whether there is a match at all: a search ends with the block in which a hit is accepted,
+// however many documents match. Tables are searched in order; accept may get a document twice.
+func (s *Searcher) First(tables []*Index, q uint64, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	s.accept = accept
 	defer func() { s.accept = nil }()
-	err = NearGroup(tables, q, k, s, func(_ int, hits []Hit, _ NearStats) error {
+	err = s.Group(tables, q, k, func(_ int, hits []Hit, _ Stats) error {
 		s.dst = hits
 		defer func() { s.dst = nil }()
 		return s.offer() // those that nothing has looked at since they were found
@@ -23,7 +23,7 @@ func NearFirst(tables []*Reader, q uint64, k int, s *GroupScratch, accept func(t
 }
 
 // offer hands over the hits that have not been, if this is a search for the first one. errAccepted ends it.
-func (s *Scratch) offer() error {
+func (s *Searcher) offer() error {
 	if s.accept == nil {
 		return nil
 	}

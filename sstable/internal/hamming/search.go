@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"math"
@@ -33,7 +33,7 @@ type Hit struct {
 //	resolve   a hit of table i > 0 is a fingerprint: run 0 has its documents, as document numbers follow fingerprint order; it is
 //	          asked for when the hit is found, and read when all ranges are scanned
 //
-// An Index is safe for concurrent use; a Scratch is not.
+// An Index is safe for concurrent use; a Searcher is not.
 type Index struct {
 	layout   Layout
 	tables   []permuted
@@ -63,19 +63,20 @@ type permuted struct {
 
 const maxDistance = 64
 
-// NearStats counts the work of searches.
-type NearStats struct {
+// Stats counts the work of searches.
+type Stats struct {
 	Probes     int // ranges of table runs looked up
 	Candidates int // keys compared with the query
 	Scans      int // searches that read all of table 0
 }
 
-// Scratch is the working memory of searches, one at a time. Its zero value is ready; reuse makes searches free of allocation.
-type Scratch struct {
-	Stats NearStats // of all searches since it was last set to zero
+// Searcher is the working memory of searches, one at a time. Its zero value is ready; reuse makes searches free of allocation.
+type Searcher struct {
+	stats Stats // of all searches since TakeStats
 
 	planner
-	planned  searchPlan // of a search in one table
+	plans    [groupTables]searchPlan // of the searches that are planned together
+	group    []Hit                   // of a table of a group
 	batch    batch
 	begun    spanList    // of the probes that all plans begin with
 	turns    [2]spanList // of the probes at hand, and of those that come next
@@ -95,10 +96,18 @@ type Scratch struct {
 	offered int                                  // hits that it has refused
 }
 
-// newIndex returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
+// TakeStats returns the work of the searches since it was called last. Group hands the work of its searches to its callback
+// instead.
+func (s *Searcher) TakeStats() Stats {
+	work := s.stats
+	s.stats = Stats{}
+	return work
+}
+
+// New returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order, as often as they occur; run i
 // has each distinct fingerprint once, permuted.
-func newIndex(l Layout, runs []*keyrun.Run) *Index {
-	x := &Index{layout: l}
+func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
+	x := &Index{layout: l, names: ids}
 	taken := uint64(0)
 	for t, p := range l.perms() {
 		if p.leadMask&taken == 0 {
@@ -142,23 +151,31 @@ func newIndex(l Layout, runs []*keyrun.Run) *Index {
 	return x
 }
 
-// Near appends to dst every document whose fingerprint differs from q in at most k bits, each once, in no particular order.
-func (x *Index) Near(q uint64, k int, s *Scratch, dst []Hit) ([]Hit, error) {
-	s.startPlans()
-	x.aim(q, k, s, &s.planned)
-	x.look(s, &s.planned)
-	x.plan(s, &s.planned)
-	return x.finish(s, &s.planned, dst)
+// Near appends to dst every document of x whose fingerprint differs from q in at most k bits, each once, in no
+// particular order.
+func (s *Searcher) Near(x *Index, q uint64, k int, dst []Hit) ([]Hit, error) {
+	p := s.planOne(x, q, k)
+	return x.execute(s, p, dst)
 }
 
-// startPlans forgets the plans that have been made.
-func (s *Scratch) startPlans() {
+// planOne plans a single search.
+func (s *Searcher) planOne(x *Index, q uint64, k int) *searchPlan {
+	s.start()
+	p := &s.plans[0]
+	x.prepare(q, k, s, p)
+	x.resolveLeads(s, p)
+	x.choose(s, p)
+	return p
+}
+
+// start forgets the plans that have been made.
+func (s *Searcher) start() {
 	s.probes = s.probes[:0]
 	s.begun.reset()
 }
 
 // permute makes the keys of a plan. The files of a database have one layout, so that for several of them a query is permuted once.
-func (x *Index) permute(s *Scratch, p *searchPlan) {
+func (x *Index) permute(s *Searcher, p *searchPlan) {
 	if last := s.permuted; last != nil && last != p && last.q == p.q && s.layout == x.layout {
 		for t := range x.tables {
 			p.keys[t] = last.keys[t]
@@ -171,15 +188,15 @@ func (x *Index) permute(s *Scratch, p *searchPlan) {
 	s.permuted, s.layout = p, x.layout
 }
 
-// finish carries out a search that is planned.
-func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
+// execute carries out a search that is planned.
+func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	s.offered = len(dst)
 	switch s.dst = dst; {
 	case p.allocation == nil:
 		err = x.damage
 	case p.scan:
-		s.Stats.Scans++
+		s.stats.Scans++
 		err = x.scanAll(p.q, p.k, s)
 	default:
 		err = x.probe(s, p)
@@ -189,7 +206,7 @@ func (x *Index) finish(s *Scratch, p *searchPlan, dst []Hit) ([]Hit, error) {
 }
 
 // probe carries out the probes of a plan, some at a time: those that come next are asked for before those at hand are scanned.
-func (x *Index) probe(s *Scratch, plan *searchPlan) error {
+func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor
 	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
@@ -201,7 +218,7 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		if ahead.reset(); next > to {
 			x.ask(s, plan, to, next, ahead)
 		}
-		s.Stats.Candidates += keys
+		s.stats.Candidates += keys
 		err := x.scanSpans(&f, spans, s)
 		for i := from; rest > 0 && err == nil; i++ {
 			if p := &probes[i]; !p.Exact {
@@ -216,8 +233,8 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		if err == errScan {
 			s.dst = s.dst[:f.start]
 			s.offered = f.start
-			s.Stats.Probes += s.scanned
-			s.Stats.Scans++
+			s.stats.Probes += s.scanned
+			s.stats.Scans++
 			return x.scanAll(plan.q, plan.k, s)
 		}
 		if err != nil {
@@ -226,7 +243,7 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 		s.scanned = to
 		from, to, spans, rest, keys = to, next, ahead.spans, ahead.rest, ahead.keys
 	}
-	s.Stats.Probes += len(probes)
+	s.stats.Probes += len(probes)
 	if !f.found(s) {
 		return nil
 	}
@@ -236,13 +253,13 @@ func (x *Index) probe(s *Scratch, plan *searchPlan) error {
 }
 
 // found reports whether there is anything for follow to do.
-func (f *scanFor) found(s *Scratch) bool {
+func (f *scanFor) found(s *Searcher) bool {
 	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
 }
 
 // follow goes on after some probes, before which there were so many pending and found hits. What a hit needs next, its place in run 0 and its
 // name, is asked for when it is found and used a step later, so that most of these cache misses pass behind the scan.
-func (x *Index) follow(f *scanFor, pending, hits int, s *Scratch) error {
+func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
 	if s.extra > f.extra {
 		f.extra = s.extra
 		if err := x.worthwhile(f.plan, s, 0); err != nil {
@@ -257,7 +274,7 @@ func (x *Index) follow(f *scanFor, pending, hits int, s *Scratch) error {
 }
 
 // nameHits asks for the names of hits up to number end.
-func (x *Index) nameHits(f *scanFor, end int, s *Scratch) {
+func (x *Index) nameHits(f *scanFor, end int, s *Searcher) {
 	for ; f.named < min(end, f.start+prefetchNames); f.named++ {
 		x.names.Prefetch(s.dst[f.named].Doc)
 	}
@@ -266,7 +283,7 @@ func (x *Index) nameHits(f *scanFor, end int, s *Scratch) {
 // accept adds a key of the range at hand, which is near enough, to the hits, or if its documents have to be found first, to what is pending.
 // A key that is out of range, or that an earlier table finds too, is passed over: the first table that finds a fingerprint reports it, so that
 // no set of what has been reported is needed.
-func (x *Index) accept(f *scanFor, pos int, key uint64, s *Scratch) {
+func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 	if key < f.first || key > f.last {
 		return
 	}
@@ -310,7 +327,7 @@ func (x *Index) place(pending []pendingHit) {
 }
 
 // settle adds the documents of pending hits up to number end, which have been placed.
-func (x *Index) settle(end int, s *Scratch) error {
+func (x *Index) settle(end int, s *Searcher) error {
 	for ; s.settled < end; s.settled++ {
 		if err := x.resolve(&s.pending[s.settled], s); err != nil {
 			return err
@@ -320,7 +337,7 @@ func (x *Index) settle(end int, s *Scratch) error {
 }
 
 // resolve adds the documents of a hit that has been placed.
-func (x *Index) resolve(p *pendingHit, s *Scratch) error {
+func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 	run, hit, found := x.tables[0].run, p.hit, false
 	for b := p.start; b < p.end; b++ {
 		if err := run.Check(b); err != nil {

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"cmp"
@@ -69,15 +69,15 @@ func nearQuery(r *rand.Rand, fps []uint64) uint64 {
 	return keytest.FlipBits(r, fps[r.IntN(len(fps))], r.IntN(12))
 }
 
-func checkNear(t *testing.T, x *Index, fps []uint64, q uint64, k int, s *Scratch) {
+func checkNear(t *testing.T, x *Index, fps []uint64, q uint64, k int, s *Searcher) {
 	t.Helper()
-	got, err := x.Near(q, k, s, nil)
+	got, err := s.Near(x, q, k, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sortHits(got)
 	if want := bruteNear(fps, q, k); !slices.Equal(got, want) {
-		t.Fatalf("Near(%016x, %d): %d hits, want %d; plan %v", q, k, len(got), len(want), x.Plan(q, k, s))
+		t.Fatalf("Near(%016x, %d): %d hits, want %d; plan %v", q, k, len(got), len(want), s.Plan(x, q, k))
 	}
 }
 
@@ -86,11 +86,11 @@ func TestNearEqualsBruteForce(t *testing.T) {
 		for _, shape := range keytest.Shapes {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
 				r := keytest.Rand(shape.Name, l.Blocks)
-				s := new(Scratch)
+				s := new(Searcher)
 				for _, n := range []int{0, 1, 2, 511, 512, 513, 1024, 1025} {
 					fps := shape.Make(r, max(n, 1))[:n]
 					slices.Sort(fps)
-					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+					x := New(l, openRuns(t, buildRuns(l, fps)), nil)
 					for k := 0; k <= 64; k++ {
 						checkNear(t, x, fps, nearQuery(r, fps), k, s)
 					}
@@ -108,10 +108,10 @@ func TestNearProbes(t *testing.T) {
 		for _, shape := range keytest.Shapes {
 			t.Run(fmt.Sprintf("%v/%s", l, shape.Name), func(t *testing.T) {
 				r := keytest.Rand(shape.Name, l.Blocks)
-				s := new(Scratch)
+				s := new(Searcher)
 				fps := shape.Make(r, 3000)
 				slices.Sort(fps)
-				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+				x := New(l, openRuns(t, buildRuns(l, fps)), nil)
 				probed := 0
 				for k := 0; k <= 12; k++ {
 					if x.standardPlan(k, s); x.standard[k].Load().ns > 5e4 {
@@ -122,8 +122,8 @@ func TestNearProbes(t *testing.T) {
 					}
 					probed++
 				}
-				if probed < 3 || s.Stats.Probes == 0 {
-					t.Errorf("%d distances were probed, %+v", probed, s.Stats)
+				if probed < 3 || s.stats.Probes == 0 {
+					t.Errorf("%d distances were probed, %+v", probed, s.stats)
 				}
 			})
 		}
@@ -137,8 +137,8 @@ func TestNearLarge(t *testing.T) {
 				r := keytest.Rand(shape.Name, l.Blocks)
 				fps := shape.Make(r, 100_000)
 				slices.Sort(fps)
-				x := newIndex(l, openRuns(t, buildRuns(l, fps)))
-				s := new(Scratch)
+				x := New(l, openRuns(t, buildRuns(l, fps)), nil)
+				s := new(Searcher)
 				for range 30 {
 					checkNear(t, x, fps, nearQuery(r, fps), r.IntN(14), s)
 				}
@@ -151,15 +151,15 @@ func TestNearAllocatesNothing(t *testing.T) {
 	r := keytest.Rand("alloc", 0)
 	fps := keytest.Shapes[1].Make(r, 50_000)
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-	s := new(Scratch)
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
+	s := new(Searcher)
 	dst := make([]Hit, 0, len(fps))
 	q := fps[777] ^ 5
 	for _, k := range []int{0, 3, 6, 10, 64} {
 		for range 2 { // the first search of a block checks it, the second has the lead index
-			dst, _ = x.Near(q, k, s, dst[:0])
+			dst, _ = s.Near(x, q, k, dst[:0])
 		}
-		if n := testing.AllocsPerRun(5, func() { dst, _ = x.Near(q, k, s, dst[:0]) }); n != 0 {
+		if n := testing.AllocsPerRun(5, func() { dst, _ = s.Near(x, q, k, dst[:0]) }); n != 0 {
 			t.Errorf("k = %d: %v allocations a search", k, n)
 		}
 	}
@@ -172,15 +172,15 @@ func TestPlanIsTheSearch(t *testing.T) {
 	for _, set := range skewedSets {
 		for _, n := range []int{1000, 11_000, 50_000} {
 			fps, r := makeSkewed(set.name, n), keytest.Rand(set.name, n)
-			x, s := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps))), new(Scratch)
+			x, s := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil), new(Searcher)
 			for i := range 600 {
 				k, q := i/2%6, nearQuery(r, fps)
-				p := x.Plan(q, k, s)
-				s.Stats = NearStats{}
-				if _, err := x.Near(q, k, s, nil); err != nil {
+				p := s.Plan(x, q, k)
+				s.stats = Stats{}
+				if _, err := s.Near(x, q, k, nil); err != nil {
 					t.Fatal(err)
 				}
-				switch st := s.Stats; {
+				switch st := s.stats; {
 				case p.Method == "scan" && (st.Scans != 1 || st.Probes != 0), p.Method == "probe" && st.Scans == 0 && st.Probes != p.Probes:
 					t.Fatalf("%s, %d keys, Near(%016x, %d): plan %v, but %+v", set.name, n, q, k, p, st)
 				case st.Scans > 0:
@@ -204,15 +204,15 @@ func TestNearPlans(t *testing.T) {
 		fps[i] = hot | uint64(i)
 	}
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-	s := new(Scratch)
-	if p := x.Plan(r.Uint64(), 3, s); p.Method != "probe" || !slices.Equal(p.Radii, []int{0, 0, 0, 0}) {
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
+	s := new(Searcher)
+	if p := s.Plan(x, r.Uint64(), 3); p.Method != "probe" || !slices.Equal(p.Radii, []int{0, 0, 0, 0}) {
 		t.Errorf("k = 3 among uniform keys: %v", p)
 	}
-	if p := x.Plan(hot^1<<20, 2, s); p.Method != "probe" || p.Radii[3] < 1 || p.Candidates > 20_000 {
+	if p := s.Plan(x, hot^1<<20, 2); p.Method != "probe" || p.Radii[3] < 1 || p.Candidates > 20_000 {
 		t.Errorf("k = 2 beside a hot range: %v", p)
 	}
-	if p := x.Plan(0, 40, s); p.Method != "scan" || p.Candidates != len(fps) {
+	if p := s.Plan(x, 0, 40); p.Method != "scan" || p.Candidates != len(fps) {
 		t.Errorf("k = 40: %v", p)
 	}
 }
@@ -241,10 +241,10 @@ func TestNearNoticesDamage(t *testing.T) {
 			if len(runs) < len(damaged) {
 				continue // noticed at once
 			}
-			x, s := newIndex(l, runs), new(Scratch)
+			x, s := New(l, runs, nil), new(Searcher)
 			for range 4 {
 				q := nearQuery(r, fps)
-				got, err := x.Near(q, 3, s, nil)
+				got, err := s.Near(x, q, 3, nil)
 				if err != nil {
 					if !errors.Is(err, base.ErrCorruption) {
 						t.Fatal(err)
@@ -266,8 +266,8 @@ func TestNearMissingFingerprint(t *testing.T) {
 	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
-	x := newIndex(l, openRuns(t, sections))
-	if _, err := x.Near(1<<41|1<<45, 1, new(Scratch), nil); !errors.Is(err, base.ErrCorruption) {
+	x := New(l, openRuns(t, sections), nil)
+	if _, err := new(Searcher).Near(x, 1<<41|1<<45, 1, nil); !errors.Is(err, base.ErrCorruption) {
 		t.Fatalf("a fingerprint that table 0 lacks: %v", err)
 	}
 }
@@ -276,30 +276,30 @@ func TestNearMissingTable(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 2, 3})
 	sections[1] = keyrun.Append(nil, nil)
-	x, s := newIndex(l, openRuns(t, sections)), new(Scratch)
+	x, s := New(l, openRuns(t, sections), nil), new(Searcher)
 	for k := range 65 {
-		if _, err := x.Near(1, k, s, nil); !errors.Is(err, base.ErrCorruption) {
+		if _, err := s.Near(x, 1, k, nil); !errors.Is(err, base.ErrCorruption) {
 			t.Fatalf("k %d, and table 1 is empty: %v", k, err)
 		}
 	}
-	if err := x.NearBatch(t.Context(), []uint64{1}, 3, s, nil); !errors.Is(err, base.ErrCorruption) {
+	if err := s.Batch(t.Context(), x, []uint64{1}, 3, nil); !errors.Is(err, base.ErrCorruption) {
 		t.Fatalf("a batch, and table 1 is empty: %v", err)
 	}
-	x.Plan(1, 3, s)
+	s.Plan(x, 1, 3)
 }
 
 // TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it is for the race detector.
 func TestNearConcurrently(t *testing.T) {
 	fps := keytest.Shapes[1].Make(keytest.Rand("concurrent", 0), 40_000)
 	slices.Sort(fps)
-	x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
+	x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
 	var group errgroup.Group
 	for g := range 6 {
 		group.Go(func() error {
-			r, s := keytest.Rand("concurrent", 1+g), new(Scratch)
+			r, s := keytest.Rand("concurrent", 1+g), new(Searcher)
 			for i := range 60 {
 				q, k := nearQuery(r, fps), []int{3, 6, 20}[i%3]
-				got, err := x.Near(q, k, s, nil)
+				got, err := s.Near(x, q, k, nil)
 				if err != nil {
 					return err
 				}

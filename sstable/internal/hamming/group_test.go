@@ -1,8 +1,7 @@
-package sstable
+package hamming
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -11,30 +10,21 @@ import (
 
 func TestNearGroupEqualsNear(t *testing.T) {
 	r := keytest.Rand("group", 0)
-	var tables []*Reader
+	var tables []*Index
 	var all [][]uint64
 	for i := range 20 {
 		n := []int{0, 1, 700, 30_000}[i%4]
 		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
 		slices.Sort(fps)
-		docs := make([]Document, n)
-		for j, fp := range fps {
-			docs[j] = Document{ID: fmt.Appendf(nil, "%d", j), HasFingerprint: true, Fingerprint: fp}
-		}
-		data, _ := buildTable(t, Params{Shingle: 3, Tokenizer: 1, Layout: DefaultLayout}, WriterOptions{}, docs)
-		reader, err := OpenBytes(data, fmt.Sprint(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reader.Close()
-		tables, all = append(tables, reader), append(all, fps)
+		tables = append(tables, New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil))
+		all = append(all, fps)
 	}
-	s := new(GroupScratch)
+	s := new(Searcher)
 	for _, k := range []int{0, 3, 6, 12, 64} {
 		for range 10 {
 			q := nearQuery(r, all[3])
 			next := 0
-			err := NearGroup(tables, q, k, s, func(i int, hits []Hit, stats NearStats) error {
+			err := s.Group(tables, q, k, func(i int, hits []Hit, stats Stats) error {
 				if i != next {
 					t.Fatalf("table %d after %d", i, next)
 				}
@@ -55,7 +45,7 @@ func TestNearGroupEqualsNear(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := NearGroup(tables, 1, 3, s, func(i int, _ []Hit, _ NearStats) error {
+	if err := s.Group(tables, 1, 3, func(i int, _ []Hit, _ Stats) error {
 		if i == 17 {
 			return stop
 		}

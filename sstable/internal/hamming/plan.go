@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 const (
 	// maxRadius bounds the radius of one table: beyond it a scan of table 0 is cheaper on anything that fits into memory.
 	maxRadius = 8
-	// maxShell bounds the probes at one distance in one table, and thereby the memory of a Scratch.
+	// maxShell bounds the probes at one distance in one table, and thereby the memory of a Searcher.
 	maxShell = 1 << 18
 	// hotBlocks is how many blocks may start in a range before it counts as hot, if it also has twice as many keys as the mean.
 	hotBlocks = 4
@@ -37,7 +37,7 @@ const (
 type allocation struct {
 	scan   bool
 	flat   bool            // no radius is above 0
-	radius [maxTables]int8 // -1: the table is not probed
+	radius [MaxTables]int8 // -1: the table is not probed
 	ns     float64         // what it is expected to cost
 	trifle float64         // what its ranges may cost without a look for others, which takes as long
 }
@@ -52,8 +52,8 @@ type allocation struct {
 // a part of the search.
 type planner struct {
 	probes []keyrun.Probe
-	shells [maxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
-	known  [maxTables]int8                   // shells of a table that are looked up
+	shells [MaxTables][maxRadius + 1]float64 // what the probes at one distance in one table cost, from real sizes
+	known  [MaxTables]int8                   // shells of a table that are looked up
 
 	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with sum(radius+1) = j, and pick the
 	// radius+1 of table i-1 in it.
@@ -68,18 +68,18 @@ type searchPlan struct {
 	first, end  int        // its probes: planner.probes[first:end]
 	q           uint64     // what is searched for
 	k           int
-	keys        [maxTables]uint64 // q permuted, for each table
+	keys        [MaxTables]uint64 // q permuted, for each table
 
 	asked           int        // probes that it begins with
-	spans, spansEnd int        // Scratch.begun[spans:spansEnd]
+	spans, spansEnd int        // Searcher.begun[spans:spansEnd]
 	flatNs          float64    // what its ranges cost, if it is flat
 	spanned         int        // how many of them are spanned then
 	begun           spanCounts // of these
 	scanNs          float64    // what a scan for it would cost, 0 while that is not known
 }
 
-// aim begins a plan: it asks for the places of the directories that plan will look at first.
-func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
+// prepare begins a plan: it asks for the places of the directories that plan will look at first.
+func (x *Index) prepare(q uint64, k int, s *Searcher, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return
 	}
@@ -107,16 +107,16 @@ func (x *Index) aim(q uint64, k int, s *Scratch, p *searchPlan) {
 	s.probes = s.probes[:p.end]
 }
 
-// look goes on with a plan: it looks up the ranges of one without radius above 0, and asks for the places of the directories where the blocks
+// resolveLeads goes on with a plan: it looks up the ranges of one without radius above 0, and asks for the places of the directories where the blocks
 // are that they lie in.
-func (x *Index) look(s *Scratch, p *searchPlan) {
+func (x *Index) resolveLeads(s *Searcher, p *searchPlan) {
 	if p.allocation != nil && p.flat {
 		p.flatNs, p.spanned = x.findFlat(s.probes[p.first:p.end])
 	}
 }
 
-// plan completes a plan and asks for what its search begins with. It reads directories only.
-func (x *Index) plan(s *Scratch, p *searchPlan) {
+// choose completes a plan and asks for what its search begins with. It reads directories only.
+func (x *Index) choose(s *Searcher, p *searchPlan) {
 	if p.allocation == nil || p.scan {
 		return
 	}
@@ -131,7 +131,7 @@ func (x *Index) plan(s *Scratch, p *searchPlan) {
 }
 
 // begin asks for what the first probes of a plan need. Without radius above 0 there are so few of them that all are asked for at once.
-func (x *Index) begin(s *Scratch, p *searchPlan, probes int) {
+func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
 	p.asked, p.spans = min(probes, p.end-p.first), len(s.begun.spans)
 	s.begun.rest, s.begun.keys = 0, 0
 	if p.flat && p.spanned == 0 { // findFlat has asked for all
@@ -168,7 +168,7 @@ func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, spanned int) {
 func (a *allocation) limit() float64 { return overrun*a.ns + cost.probe }
 
 // planShells looks up what the standard allocation needs, and chooses another, or a scan, if that is cheaper.
-func (x *Index) planShells(s *Scratch, p *searchPlan) {
+func (x *Index) planShells(s *Searcher, p *searchPlan) {
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
 	if p.ns > askAbove && x.cheapScan(p) {
@@ -190,7 +190,7 @@ func (x *Index) planShells(s *Scratch, p *searchPlan) {
 
 // planAgain looks for radii that are far cheaper than a scan, knowing some of the ranges. It takes what is cheap without asking what a scan
 // costs.
-func (x *Index) planAgain(s *Scratch, p *searchPlan) {
+func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	p.own = allocation{scan: true}
 	best := min(askAbove, surely*x.scanCost(p.k))
 	if p.scanNs > 0 {
@@ -224,7 +224,7 @@ func (x *Index) planAgain(s *Scratch, p *searchPlan) {
 }
 
 // standardPlan returns the best allocation for ranges of mean size.
-func (x *Index) standardPlan(k int, s *Scratch) *allocation {
+func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	if a := x.standard[k].Load(); a != nil {
 		return a
 	}
@@ -272,7 +272,7 @@ func (x *Index) meanShell(t, d int) float64 {
 
 // allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic programming over the tables.
 // Radii of one table that cost the limit or more are left out; if nothing is left, the cost is infinite.
-func (x *Index) allocate(k int, limit float64, s *Scratch) allocation {
+func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
 	need := k + 1
 	for j := 1; j <= need; j++ {
 		s.best[0][j] = math.Inf(1)
@@ -322,7 +322,7 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 
 // lookUp finds the ranges of the shells that an allocation needs and that are not known yet, the nearest of all tables first. It returns what
 // the allocation really costs, or infinity, and stops, once that is more than the limit.
-func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Scratch) float64 {
+func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher) float64 {
 	first := len(s.probes)
 	x.eachShell(a, func(t, d int) bool {
 		if d >= int(s.known[t]) {
@@ -364,7 +364,7 @@ func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 }
 
 // addShell adds the probes of table t whose lead is d bits away from the query's, and asks for what looking them up reads.
-func (x *Index) addShell(t, d int, plan *searchPlan, s *Scratch) {
+func (x *Index) addShell(t, d int, plan *searchPlan, s *Searcher) {
 	table := &x.tables[t]
 	n, start := table.shell[d], len(s.probes)
 	if n == 0 {
@@ -429,13 +429,9 @@ func (p Plan) String() string {
 	return fmt.Sprintf("probe radii %s, %d probes, about %d candidates", radii, p.Probes, p.Candidates)
 }
 
-// Plan returns how Near(q, k) would search. It reads directories only.
-func (x *Index) Plan(q uint64, k int, s *Scratch) Plan {
-	a := new(searchPlan)
-	s.startPlans()
-	x.aim(q, k, s, a)
-	x.look(s, a)
-	x.plan(s, a)
+// Plan returns how Near(x, q, k) would search. It reads directories only.
+func (s *Searcher) Plan(x *Index, q uint64, k int) Plan {
+	a := s.planOne(x, q, k)
 	if a.allocation == nil {
 		return Plan{Method: "scan"}
 	}

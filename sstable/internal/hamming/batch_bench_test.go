@@ -1,6 +1,6 @@
 //go:build unix
 
-package sstable
+package hamming
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func BenchmarkNearBatchSkewed(b *testing.B) {
 }
 
 func benchBatches(b *testing.B, x *Index, data string, queries []uint64, ks, sizes []int) {
-	s := new(Scratch)
+	s := new(Searcher)
 	for _, k := range ks {
 		for _, size := range append([]int{1}, sizes...) {
 			b.Run(fmt.Sprintf("%s/n=%d/k=%d/batch=%d/%s", data, x.tables[0].run.Len(), k, size, kernel.Name()), func(b *testing.B) {
@@ -60,11 +60,11 @@ func benchBatches(b *testing.B, x *Index, data string, queries []uint64, ks, siz
 				for b.Loop() {
 					if size > 1 {
 						some := queries[done%(len(queries)-size+1):][:size]
-						err = x.NearBatch(b.Context(), some, k, s, func(int, Hit) error { hits++; return nil })
+						err = s.Batch(b.Context(), x, some, k, func(int, Hit) error { hits++; return nil })
 						done += size
 					} else {
 						for _, q := range queries[done%(len(queries)-100):][:100] {
-							if dst, err = x.Near(q, k, s, dst[:0]); err != nil {
+							if dst, err = s.Near(x, q, k, dst[:0]); err != nil {
 								break
 							}
 							hits += len(dst)

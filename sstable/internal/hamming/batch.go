@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"context"
@@ -24,8 +24,7 @@ type batch struct {
 	alone        []float32   // of each query, the price of searching for it alone, or 0 if nobody has asked for it
 	found        []batchItem // fingerprints without their documents
 
-	plans [batchWindow]searchPlan // of queries that are searched alone
-	hits  []Hit                   // of one of them
+	hits []Hit // of a query that is searched alone
 
 	joinScratch
 }
@@ -37,20 +36,20 @@ type batchItem struct {
 	distance uint8
 }
 
-// batchCall is one call of NearBatch.
+// batchCall is one call of Batch.
 type batchCall struct {
 	ctx     context.Context
 	queries []uint64
 	k       int
 	a       *allocation
-	s       *Scratch
+	s       *Searcher
 	emit    func(query int, h Hit) error
 }
 
-// NearBatch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
+// Batch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
 // order, though always in the same. An error of emit ends it, as the context's end does. len(queries) < 1<<32; it keeps 45 bytes a query
 // in s, and 32 a hit that is waiting, of which there are not many more than queries.
-func (x *Index) NearBatch(ctx context.Context, queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) error {
+func (s *Searcher) Batch(ctx context.Context, x *Index, queries []uint64, k int, emit func(query int, h Hit) error) error {
 	if k < 0 || len(queries) == 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return x.damage
 	}
@@ -112,18 +111,18 @@ func (x *Index) searchAside(c *batchCall) error {
 		}
 		some := rest[:min(batchWindow, len(rest))]
 		rest = rest[len(some):]
-		s.startPlans()
+		s.start()
 		for i, item := range some {
-			x.aim(c.queries[item.query], c.k, s, &w.plans[i])
+			x.prepare(c.queries[item.query], c.k, s, &s.plans[i])
 		}
 		for i := range some {
-			x.look(s, &w.plans[i])
+			x.resolveLeads(s, &s.plans[i])
 		}
 		for i := range some {
-			x.plan(s, &w.plans[i])
+			x.choose(s, &s.plans[i])
 		}
 		for i, item := range some {
-			if err := x.finishAlone(c, int(item.query), &w.plans[i]); err != nil {
+			if err := x.finishAlone(c, int(item.query), &s.plans[i]); err != nil {
 				return err
 			}
 		}
@@ -134,7 +133,7 @@ func (x *Index) searchAside(c *batchCall) error {
 // finishAlone emits what a query that is planned finds and the tables before the one where it was set aside have not found.
 func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
-	if w.hits, err = x.finish(c.s, p, w.hits[:0]); err != nil {
+	if w.hits, err = x.execute(c.s, p, w.hits[:0]); err != nil {
 		return err
 	}
 	done := int(w.aside[query]) - 1
@@ -240,11 +239,4 @@ func (r *itemRadix) scatterHigh(dst, src []batchItem) {
 		dst[*slot] = item
 		*slot++
 	}
-}
-
-// NearBatch is Near for many queries at once: it calls emit for every document within k bits of each query, with the query's
-// position, each once but in no particular order, though always in the same. An error of emit ends it, as the context's end does.
-func (r *Reader) NearBatch(ctx context.Context, queries []uint64, k int, s *Scratch, emit func(query int, h Hit) error) (err error) {
-	defer r.unguard(guard(), &err)
-	return r.index.NearBatch(ctx, queries, k, s, emit)
 }

@@ -1,8 +1,7 @@
-package sstable
+package hamming
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 func TestNearFirst(t *testing.T) {
 	r := keytest.Rand("first", 0)
 	const equal = 0x123456789abcdef0
-	var tables []*Reader
+	var tables []*Index
 	var all [][]uint64
 	for i, n := range []int{0, 900, 40_000, 1, 20_000} {
 		fps := keytest.Shapes[i%2].Make(r, max(n, 1))[:n]
@@ -25,26 +24,17 @@ func TestNearFirst(t *testing.T) {
 			}
 		}
 		slices.Sort(fps)
-		docs := make([]Document, n)
-		for j, fp := range fps {
-			docs[j] = Document{ID: fmt.Appendf(nil, "%d", j), HasFingerprint: true, Fingerprint: fp}
-		}
-		data, _ := buildTable(t, Params{Shingle: 3, Tokenizer: 1, Layout: DefaultLayout}, WriterOptions{}, docs)
-		reader, err := OpenBytes(data, fmt.Sprint(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reader.Close()
-		tables, all = append(tables, reader), append(all, fps)
+		tables = append(tables, New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil))
+		all = append(all, fps)
 	}
-	s := new(GroupScratch)
+	s := new(Searcher)
 	for _, k := range []int{0, 1, 3, 6, 12, 30, 64} {
 		for _, q := range []uint64{nearQuery(r, all[1]), nearQuery(r, all[2]), equal, equal ^ 1<<63, equal ^ 3<<20, r.Uint64()} {
 			got := make([]map[uint32]Hit, len(tables))
 			for i := range got {
 				got[i] = map[uint32]Hit{}
 			}
-			found, err := NearFirst(tables, q, k, s, func(i int, h Hit) (bool, error) { got[i][h.Doc] = h; return false, nil })
+			found, err := s.First(tables, q, k, func(i int, h Hit) (bool, error) { got[i][h.Doc] = h; return false, nil })
 			if found || err != nil {
 				t.Fatalf("k %d: %v, %v though nothing was accepted", k, found, err)
 			}
@@ -58,7 +48,7 @@ func TestNearFirst(t *testing.T) {
 				if len(got[i]) != len(want) {
 					t.Fatalf("table %d, k %d: %d hits, want %d", i, k, len(got[i]), len(want))
 				}
-				found, err := NearFirst(tables, q, k, s, func(table int, _ Hit) (bool, error) { return table == i, nil })
+				found, err := s.First(tables, q, k, func(table int, _ Hit) (bool, error) { return table == i, nil })
 				if err != nil || found != (len(want) > 0) {
 					t.Fatalf("table %d, k %d: %v, %v, want one of %d", i, k, found, err, len(want))
 				}
@@ -66,11 +56,11 @@ func TestNearFirst(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, err := NearFirst(tables, equal, 3, s, func(int, Hit) (bool, error) { return false, stop }); err != stop {
+	if _, err := s.First(tables, equal, 3, func(int, Hit) (bool, error) { return false, stop }); err != stop {
 		t.Fatalf("an error of the callback comes back as %v", err)
 	}
-	found, err := NearFirst(tables, equal^1, 3, s, func(int, Hit) (bool, error) { return true, nil })
-	if !found || err != nil || len(s.hits) > 2*keyrun.BlockLen {
-		t.Fatalf("%v, %v after %d hits", found, err, len(s.hits))
+	found, err := s.First(tables, equal^1, 3, func(int, Hit) (bool, error) { return true, nil })
+	if !found || err != nil || len(s.group) > 2*keyrun.BlockLen {
+		t.Fatalf("%v, %v after %d hits", found, err, len(s.group))
 	}
 }

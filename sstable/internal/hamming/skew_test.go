@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"math/rand/v2"
@@ -123,11 +123,11 @@ func makeSkewed(name string, n int) []uint64 {
 func TestNearSkewed(t *testing.T) {
 	for _, set := range skewedSets {
 		t.Run(set.name, func(t *testing.T) {
-			s := new(Scratch)
+			s := new(Searcher)
 			for _, n := range []int{1500, 12_000} {
 				fps := makeSkewed(set.name, n)
 				for _, l := range []Layout{{4, 1}, {2, 1}, {6, 3}} {
-					x := newIndex(l, openRuns(t, buildRuns(l, fps)))
+					x := New(l, openRuns(t, buildRuns(l, fps)), nil)
 					r := keytest.Rand(set.name, n+l.Blocks)
 					for k := range maxDistance + 1 {
 						for _, q := range skewedQueries(r, fps, k, 12_000/n) {
@@ -143,30 +143,30 @@ func TestNearSkewed(t *testing.T) {
 // TestNearSkewedWork counts what searches look at, priced by the cost model, and what scans for the same queries look at.
 func TestNearSkewedWork(t *testing.T) {
 	const queries = 50
-	price := func(s NearStats) float64 { return float64(s.Probes)*cost.probe + float64(s.Candidates)*cost.key }
+	price := func(s Stats) float64 { return float64(s.Probes)*cost.probe + float64(s.Candidates)*cost.key }
 	for _, set := range skewedSets {
 		t.Run(set.name, func(t *testing.T) {
 			fps := makeSkewed(set.name, 50_000)
-			x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-			var s Scratch
+			x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
+			var s Searcher
 			var dst []Hit
 			for _, k := range []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24} {
 				allNear, allScan := 0.0, 0.0
 				for _, q := range skewedQueries(keytest.Rand(set.name, k), fps, k, queries) {
-					s.Stats = NearStats{}
+					s.stats = Stats{}
 					var err error
-					if dst, err = x.Near(q, k, &s, dst[:0]); err != nil {
+					if dst, err = s.Near(x, q, k, dst[:0]); err != nil {
 						t.Fatal(err)
 					}
-					near := price(s.Stats)
-					s.Stats = NearStats{}
+					near := price(s.stats)
+					s.stats = Stats{}
 					s.dst = dst[:0]
 					if err := x.scanAll(q, k, &s); err != nil {
 						t.Fatal(err)
 					}
-					scan := x.leastScan + price(s.Stats)
+					scan := x.leastScan + price(s.stats)
 					if near > 2*scan+askAbove {
-						t.Errorf("Near(%016x, %d) costs %.0f, a scan %.0f; %v", q, k, near, scan, x.Plan(q, k, &s))
+						t.Errorf("Near(%016x, %d) costs %.0f, a scan %.0f; %v", q, k, near, scan, s.Plan(x, q, k))
 					}
 					allNear, allScan = allNear+near, allScan+scan
 				}
@@ -182,11 +182,11 @@ func TestNearSkewedWork(t *testing.T) {
 func TestNearSkewedPlans(t *testing.T) {
 	for _, set := range skewedSets {
 		fps := makeSkewed(set.name, 50_000)
-		x := newIndex(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)))
-		s := new(Scratch)
+		x := New(DefaultLayout, openRuns(t, buildRuns(DefaultLayout, fps)), nil)
+		s := new(Searcher)
 		for k := range maxDistance + 1 {
 			for _, q := range skewedQueries(keytest.Rand(set.name, k), fps, k, 50) {
-				p := x.Plan(q, k, s)
+				p := s.Plan(x, q, k)
 				if scan := x.scanCostOf(&searchPlan{q: q, k: k}); p.Cost > scan+overrun*askAbove+cost.probe {
 					t.Errorf("%s, k %d: cost %.0f, a scan %.0f: %v", set.name, k, p.Cost, scan, p)
 				}

@@ -1,4 +1,4 @@
-package sstable
+package hamming
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 	probe := openRuns(t, sections)[0]
 	sections[0] = slices.Clone(sections[0])
 	sections[0][probe.Info(inside).Off+probe.BlockSize(inside)-9] ^= 1
-	x := newIndex(DefaultLayout, openRuns(t, sections))
+	x := New(DefaultLayout, openRuns(t, sections), nil)
 	run := x.tables[0].run
 	for b := range run.NumBlocks() {
 		if b != inside {
@@ -42,7 +42,7 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 		t.Fatalf("the lead is not one that the index has: %+v", p[0])
 	}
 	var corrupt *base.CorruptionError
-	if _, err := x.Near(0xabcd<<48|12345, 3, new(Scratch), nil); !errors.As(err, &corrupt) {
+	if _, err := new(Searcher).Near(x, 0xabcd<<48|12345, 3, nil); !errors.As(err, &corrupt) {
 		t.Fatalf("a search across a damaged block ends with %v", err)
 	}
 }

@@ -1,0 +1,106 @@
+package sstable
+
+import (
+	"context"
+	"sync"
+
+	"github.com/simdb/simdb/sstable/internal/hamming"
+)
+
+// Hit is a document that a search by fingerprint has found:
+//
+//	type Hit struct {
+//		Doc         uint32 // its number in the table
+//		Distance    uint8  // bits that differ from the query, 0..64
+//		Fingerprint uint64
+//	}
+type Hit = hamming.Hit
+
+// Plan says how a search by fingerprint would be done.
+type Plan struct {
+	Method     string  // "probe" or "scan"
+	Radii      []int   // of each permuted table, -1 where it is not probed; nil for a scan
+	Probes     int     // ranges to look up
+	Candidates int     // keys to compare, estimated from the real sizes of the ranges
+	Cost       float64 // nanoseconds on one core, estimated
+}
+
+// String returns one line: "probe radii 0 0 0 0, 4 probes, about 610 candidates", or "scan, 1100000 candidates".
+func (p Plan) String() string { return hamming.Plan(p).String() }
+
+// NearStats counts the work of searches by fingerprint.
+type NearStats struct {
+	Probes     int // ranges of permuted tables looked up
+	Candidates int // keys compared with the query
+	Scans      int // searches that read all fingerprints
+}
+
+// NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the next one allocates
+// nothing: keep it for many searches. Its zero value is ready. It must not be used concurrently.
+type NearSearcher struct {
+	s       hamming.Searcher
+	indexes []*hamming.Index
+}
+
+// Near appends to dst every document of a table whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once
+// and in no particular order.
+func (s *NearSearcher) Near(r *Reader, q uint64, k int, dst []Hit) (hits []Hit, err error) {
+	defer r.unguard(guard(), &err)
+	return s.s.Near(r.index, q, k, dst)
+}
+
+// NearGroup is Near in several tables, and faster than one after the other. It calls fn once for each, in order, with the
+// table's position in tables, its hits, which are valid during the call, and the work done there. It stops at the first
+// error, which it returns.
+func (s *NearSearcher) NearGroup(tables []*Reader, q uint64, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
+	defer unguardAny(tables, guard(), &err)
+	return s.s.Group(s.indexesOf(tables), q, k, func(table int, hits []Hit, work hamming.Stats) error {
+		return fn(table, hits, NearStats(work))
+	})
+}
+
+// NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k bits, until it returns
+// true, and reports whether it has. It answers whether there is a match at all: it reads little more than the block in
+// which a hit is accepted, however many documents match. Tables are searched in order; accept may get a document twice.
+func (s *NearSearcher) NearFirst(tables []*Reader, q uint64, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+	defer unguardAny(tables, guard(), &err)
+	return s.s.First(s.indexesOf(tables), q, k, accept)
+}
+
+// NearBatch is Near for many queries at once: it calls emit for every document of a table within k bits of each query, with
+// the query's position, each once and in no particular order, but always in the same. It stops at an error of emit and
+// when ctx ends. There are less than 1<<32 queries; the searcher keeps 45 bytes a query, and 32 for each of about as many
+// hits.
+func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []uint64, k int, emit func(query int, h Hit) error) (err error) {
+	defer r.unguard(guard(), &err)
+	return s.s.Batch(ctx, r.index, queries, k, emit)
+}
+
+// Plan returns how Near would search. It reads directories only.
+func (s *NearSearcher) Plan(r *Reader, q uint64, k int) (p Plan, err error) {
+	defer r.unguard(guard(), &err)
+	return Plan(s.s.Plan(r.index, q, k)), nil
+}
+
+// TakeStats returns the work of the searches since it was called last, but for those of NearGroup and NearFirst.
+func (s *NearSearcher) TakeStats() NearStats { return NearStats(s.s.TakeStats()) }
+
+// indexesOf returns the indexes of tables, valid until it is called again.
+func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {
+	s.indexes = s.indexes[:0]
+	for _, r := range tables {
+		s.indexes = append(s.indexes, r.index)
+	}
+	return s.indexes
+}
+
+// nearSearchers are the searchers of Reader.Near.
+var nearSearchers = sync.Pool{New: func() any { return new(NearSearcher) }}
+
+// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once and in no
+// particular order. Who searches much keeps a NearSearcher.
+func (r *Reader) Near(q uint64, k int, dst []Hit) ([]Hit, error) {
+	s := nearSearchers.Get().(*NearSearcher)
+	defer nearSearchers.Put(s)
+	return s.Near(r, q, k, dst)
+}
