@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -26,15 +27,15 @@ func (completionCmd) Help() string {
 }
 
 // Run writes the script.
-func (c *completionCmd) Run(a *app, k *kong.Kong) error {
+func (c *completionCmd) Run(a *app.App, k *kong.Kong) error {
 	verbs := commands(k.Model.Node)
 	switch c.Shell {
 	case "zsh":
-		return zsh(a.out, verbs)
+		return zsh(a.Out, verbs)
 	case "fish":
-		return fish(a.out, verbs)
+		return fish(a.Out, verbs)
 	}
-	return bash(a.out, verbs)
+	return bash(a.Out, verbs)
 }
 
 // command is what completion and the manual need to know of a command.
@@ -70,7 +71,7 @@ func commands(n *kong.Node) []command {
 		}
 		own = append(own, g)
 	}
-	usage := criterionUsage.Replace(n.Summary())
+	usage := app.CriterionUsage.Replace(n.Summary())
 	all := []command{{name: strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " "), help: n.Help, usage: usage, flags: own}}
 	for _, c := range n.Children {
 		all = append(all, commands(c)...)
@@ -84,7 +85,7 @@ func choices(f *kong.Flag) []string {
 		return strings.Split(f.Enum, ",")
 	}
 	switch f.Target.Interface().(type) {
-	case rowFormat:
+	case app.RowFormat:
 		return output.Formats()
 	case input.Format:
 		return input.Formats()

@@ -20,8 +20,9 @@ var changers = []string{
 // mayChange are the functions that may call them: for temporary files, the history, and a new database that is empty. Whatever
 // a user names is opened by outfile.Guard.
 var mayChange = []string{
-	"cmd/simdb/app.go:tempDir", "cmd/simdb/dedup_files.go:spool", "cmd/simdb/create.go:remove", "cmd/simdb/internal/input/stream.go:spool",
-	"cmd/simdb/internal/input/stream.go:Release", "repl/history.go:openHistory", "repl/history.go:tidy",
+	"cmd/simdb/internal/app/app.go:TempDir", "cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/dedup/files.go:spool",
+	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
+	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 
 // No other code of the program changes files by itself.

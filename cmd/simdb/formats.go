@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/internal/outfile"
 
 	// The formats of inputs. Each package registers itself with package input, which says how to add one.
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
@@ -15,10 +14,4 @@ func formatNames() string {
 	names := input.Formats()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
-// copiesOf is the kind of an output of records of an input of this format.
-func copiesOf(f input.Format) outfile.Kind {
-	d := f.Describe()
-	return outfile.LinesOf(d.Label, d.Endings...)
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 )
 
 // help prints the help of a command as kong does, but for flags of which one is needed.
@@ -17,6 +19,6 @@ func help(options kong.HelpOptions, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(to, criterionUsage.Replace(text.String()))
+	_, err = io.WriteString(to, app.CriterionUsage.Replace(text.String()))
 	return err
 }

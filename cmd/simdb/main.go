@@ -6,76 +6,60 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/query"
-)
-
-// Exit statuses.
-const (
-	exitOK        = 0
-	exitNo        = 1
-	exitError     = 2
-	exitInterrupt = 130
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// status is an error that ends the program with an exit status and no message.
-type status int
-
-// Error is never shown.
-func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
 // run is the program: it returns the exit status.
 func run(args []string) int {
-	a := newApp()
-	defer a.cleanUp()
-	code := exitOK
+	a := app.New()
+	defer a.CleanUp()
+	code := app.ExitOK
 	parser, err := newParser(a, &code)
 	if err != nil {
-		return a.fail(err)
+		return a.Fail(err)
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
-		parser.Stdout, code = a.err, exitError
+		parser.Stdout, code = a.Err, app.ExitError
 	}
 	args = helpFor(args)
 	if err := unknown(args); err != nil {
-		return a.misuse(err, args)
+		return misuse(a, err, args)
 	}
 	ctx, err := parse(parser, joinNegative(args))
 	if done, ok := errors.AsType[exited](err); ok {
 		return max(int(done), code)
 	}
 	if err != nil {
-		return a.misuse(err, args)
+		return misuse(a, err, args)
 	}
-	if err := a.declare(ctx); err != nil {
-		return a.fail(err)
+	if err := a.Declare(ctx); err != nil {
+		return a.Fail(err)
 	}
 	err = ctx.Run(a)
-	if err == nil && a.interrupted() {
-		err = errInterrupted // whoever stops a script wants its next command not to run
+	if err == nil && a.Interrupted() {
+		err = app.ErrInterrupted // whoever stops a script wants its next command not to run
 	}
 	if err != nil {
-		return a.fail(err)
+		return a.Fail(err)
 	}
-	return exitOK
+	return app.ExitOK
 }
 
 // helpFor makes "COMMAND --help" of "help COMMAND".
 func helpFor(args []string) []string {
-	if args[0] != "help" || exists("help") {
+	if args[0] != "help" || app.Exists("help") {
 		return args
 	}
 	return append(slices.Clone(args[1:]), "--help")
@@ -85,10 +69,10 @@ func helpFor(args []string) []string {
 // flags, or is close to one.
 func unknown(args []string) error {
 	word := args[0]
-	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(verbs(), word) || exists(word) {
+	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || app.Exists(word) {
 		return nil
 	}
-	if verb, ok := query.Closest(word, verbs()); ok {
+	if verb, ok := query.Closest(word, commandNames()); ok {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
 	for _, arg := range args[1:] {
@@ -139,57 +123,13 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 	return parser.Parse(args)
 }
 
-// fail reports the error that ends the program and returns the exit status.
-func (a *app) fail(err error) int {
-	if s, ok := errors.AsType[status](err); ok {
-		return int(s)
-	}
-	if a.interrupted() {
-		switch {
-		case errors.Is(err, context.Canceled):
-			fmt.Fprintln(a.err, "simdb: interrupted")
-		case !errors.Is(err, errInterrupted):
-			a.complain(err)
-		}
-		return exitInterrupt
-	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		return exitOK // whoever reads has seen enough
-	}
-	a.complain(err)
-	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(a.err, "  %s\n", hint)
-	}
-	return exitError
-}
-
-// complain shows an error: one line for each of those that were joined.
-func (a *app) complain(err error) {
-	var lines func(error) []string
-	lines = func(err error) []string {
-		joined, ok := err.(interface{ Unwrap() []error })
-		if !ok {
-			return []string{oneLine(err.Error())}
-		}
-		var all []string
-		for _, e := range joined.Unwrap() {
-			all = append(all, lines(e)...)
-		}
-		if len(all) != strings.Count(err.Error(), "\n")+1 { // it says something of its own
-			return []string{oneLine(err.Error())}
-		}
-		return all
-	}
-	fmt.Fprintf(a.err, "simdb: %s\n", strings.Join(lines(err), "\n"))
-}
-
 // misuse reports wrong arguments.
-func (a *app) misuse(err error, args []string) int {
-	a.complain(err)
-	if slices.Contains(verbs(), args[0]) {
-		fmt.Fprintf(a.err, "  simdb %s --help explains the command\n", args[0])
+func misuse(a *app.App, err error, args []string) int {
+	a.Complain(err)
+	if slices.Contains(commandNames(), args[0]) {
+		fmt.Fprintf(a.Err, "  simdb %s --help explains the command\n", args[0])
 	} else {
-		fmt.Fprintf(a.err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
+		fmt.Fprintf(a.Err, "  simdb --help lists the commands, simdb COMMAND --help explains one\n")
 	}
-	return exitError
+	return app.ExitError
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -220,7 +221,7 @@ func TestInterruptedLoad(t *testing.T) {
 	c.Process.Signal(os.Interrupt)
 	err = c.Wait()
 	w.Close()
-	if c.ProcessState.ExitCode() != exitInterrupt {
+	if c.ProcessState.ExitCode() != app.ExitInterrupt {
 		t.Fatalf("%v\n%s", err, talk.String())
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT")))
@@ -273,10 +274,10 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		code, said := c.ProcessState.ExitCode(), talk.String()
 		merged := strings.Contains(said, "everything is stored; the merging of tables was stopped")
 		switch {
-		case code == exitOK && strings.Contains(said, "100,000 documents loaded") && !merged: // it was over
+		case code == app.ExitOK && strings.Contains(said, "100,000 documents loaded") && !merged: // it was over
 			seen["over"] = true
 			continue
-		case code != exitInterrupt:
+		case code != app.ExitInterrupt:
 			t.Fatalf("after %v: exit status %d, %v\n%s", wait, code, err, said)
 		case !merged && !strings.Contains(said, "stopped early; what was read is stored"):
 			t.Errorf("after %v: %q", wait, said)
@@ -322,7 +323,7 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 	}
 	c.Process.Signal(sig)
 	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != exitInterrupt {
+	if code := c.ProcessState.ExitCode(); code != app.ExitInterrupt {
 		t.Errorf("exit status %d", code)
 	}
 	for _, d := range []string{tmp, dir} {
@@ -330,19 +331,6 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 		left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Name() == "tmp" })
 		if len(left) > 0 {
 			t.Errorf("left in %s: %v", d, left)
-		}
-	}
-}
-
-// What is said on a terminal is broken between words.
-func TestWrapped(t *testing.T) {
-	const note = "near-duplicates; keeper and distance of each are in kept.audit.jsonl"
-	if got := wrapped(note, 32, 80); got != "near-duplicates; keeper and distance of each are\n"+strings.Repeat(" ", 32)+"in kept.audit.jsonl" {
-		t.Errorf("%q", got)
-	}
-	for _, width := range []int{0, 40, 1000} {
-		if got := wrapped(note, 32, width); got != note {
-			t.Errorf("%d: %q", width, got)
 		}
 	}
 }
@@ -373,29 +361,6 @@ func TestReaderGoes(t *testing.T) {
 		r.Close()
 		if err := c.Wait(); err != nil || talk.Len() > 0 {
 			t.Errorf("%v: %v, %q", args, err, talk.String())
-		}
-	}
-}
-
-func TestSizesAndAges(t *testing.T) {
-	for in, want := range map[string]size{"2GiB": 2 << 30, "500MB": 500e6, "1.5k": 1536, "7": 7, "0": 0, "1 TB": 1e12} {
-		var z size
-		if err := z.UnmarshalText([]byte(in)); err != nil || z != want {
-			t.Errorf("%q is %d, %v; want %d", in, z, err, want)
-		}
-	}
-	for in, want := range map[string]time.Duration{"30d": 720 * time.Hour, "2w": 336 * time.Hour, "48h": 48 * time.Hour, "90m": 90 * time.Minute} {
-		var a age
-		if err := a.UnmarshalText([]byte(in)); err != nil || time.Duration(a) != want {
-			t.Errorf("%q is %v, %v; want %v", in, time.Duration(a), err, want)
-		}
-	}
-	for _, in := range []string{"", "x", "-1", "1e99GB", "-3d", "NaNd"} {
-		if err := new(size).UnmarshalText([]byte(in)); err == nil {
-			t.Errorf("%q is a size", in)
-		}
-		if err := new(age).UnmarshalText([]byte(in)); err == nil {
-			t.Errorf("%q is an age", in)
 		}
 	}
 }

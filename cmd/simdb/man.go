@@ -6,17 +6,19 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 )
 
 // manFlag is --man.
 type manFlag bool
 
 // BeforeReset writes the manual page in place of anything else.
-func (manFlag) BeforeReset(a *app, k *kong.Kong) error {
-	if err := man(a.out, commands(k.Model.Node)); err != nil {
+func (manFlag) BeforeReset(a *app.App, k *kong.Kong) error {
+	if err := man(a.Out, commands(k.Model.Node)); err != nil {
 		return err
 	}
-	k.Exit(exitOK)
+	k.Exit(app.ExitOK)
 	return nil
 }
 

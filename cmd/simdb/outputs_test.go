@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -191,7 +192,7 @@ func leaves(n *kong.Node) map[string]*kong.Node {
 func model(t *testing.T) *kong.Node {
 	t.Helper()
 	code := 0
-	parser, err := newParser(newApp(), &code)
+	parser, err := newParser(app.New(), &code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +209,8 @@ func TestFilesAreDeclared(t *testing.T) {
 			}
 		}
 		for _, v := range append(all, n.Positional...) {
-			role := v.Tag.Get(fileTag)
-			_, output := outputKind(&kong.Context{}, role)
+			role := v.Tag.Get(app.FileTag)
+			_, output := app.OutputKind(&kong.Context{}, role)
 			switch v.Target.Interface().(type) {
 			case string, []string:
 				if declared := output || role == "db" || role == "in"; declared == slices.Contains(notFiles, v.Name) {
@@ -282,8 +283,8 @@ func TestOutputsHurtNothing(t *testing.T) {
 			t.Errorf("no invocation of %s is known here", name)
 			continue
 		}
-		for _, v := range fileValues(n) {
-			if _, output := outputKind(&kong.Context{}, v.Tag.Get(fileTag)); !output {
+		for _, v := range app.FileValues(n) {
+			if _, output := app.OutputKind(&kong.Context{}, v.Tag.Get(app.FileTag)); !output {
 				continue
 			}
 			for _, path := range paths {
@@ -310,7 +311,7 @@ func TestOutputsHurtNothing(t *testing.T) {
 
 // withOutput adds an output to the arguments of a command.
 func withOutput(args []string, v *kong.Value, path string) []string {
-	if flag := flagName(v); flag != "" {
+	if flag := app.FlagName(v); flag != "" {
 		return slices.Concat(args, []string{flag, path})
 	}
 	return slices.Concat(args, []string{path})
@@ -320,7 +321,7 @@ func withOutput(args []string, v *kong.Value, path string) []string {
 func hurtsNothing(t *testing.T, dir string, before map[string]string, args []string) {
 	t.Helper()
 	code, data, talk := simdbHere(t, args...)
-	if code != exitError || data != "" {
+	if code != app.ExitError || data != "" {
 		t.Errorf("simdb %q: exit status %d\n%s%s", args, code, data, talk)
 	}
 	if diff := changes(before, listing(t, dir)); len(diff) > 0 {
@@ -336,19 +337,19 @@ func TestOutputsWork(t *testing.T) {
 	newFolder(t)
 	endings := map[string]string{"rows": ".csv", "lines": ".jsonl.gz", "jsonl": ".jsonl", "table": ".sst"}
 	for name, n := range leaves(model(t)) {
-		for _, v := range fileValues(n) {
-			role := v.Tag.Get(fileTag)
-			if _, output := outputKind(&kong.Context{}, role); !output {
+		for _, v := range app.FileValues(n) {
+			role := v.Tag.Get(app.FileTag)
+			if _, output := app.OutputKind(&kong.Context{}, role); !output {
 				continue
 			}
 			path := "out" + endings[role]
 			for i := range 2 {
 				code, _, talk := simdbHere(t, withOutput(invocations[name], v, path)...)
 				if i == 1 && role == "table" {
-					if code != exitError || !strings.Contains(talk, "already exists") {
+					if code != app.ExitError || !strings.Contains(talk, "already exists") {
 						t.Errorf("%s over its own output: exit status %d, %s", name, code, talk)
 					}
-				} else if code > exitNo {
+				} else if code > app.ExitNo {
 					t.Errorf("%s %s: exit status %d: %s", name, path, code, talk)
 				}
 			}
@@ -359,7 +360,7 @@ func TestOutputsWork(t *testing.T) {
 			if role == "table" {
 				continue
 			}
-			if code, _, talk := simdbHere(t, withOutput(invocations[name], v, os.DevNull)...); code > exitNo {
+			if code, _, talk := simdbHere(t, withOutput(invocations[name], v, os.DevNull)...); code > app.ExitNo {
 				t.Errorf("%s to %s: exit status %d: %s", name, os.DevNull, code, talk)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
@@ -25,22 +26,22 @@ type shellCmd struct {
 	DB         string   `arg:"" file:"db" help:"The database."`
 	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
 	Create     bool     `help:"Create the database if there is none."`
-	memoryFlag
-	rowFlags
+	app.MemoryFlag
+	app.RowFlags
 }
 
 // Run runs the statements.
-func (c *shellCmd) Run(a *app) (err error) {
-	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(a.out)
-	var made *newDatabase
+func (c *shellCmd) Run(a *app.App) (err error) {
+	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Out)
+	var made *app.Created
 	switch {
 	case interactive && c.Output != "":
 		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
-	case exists(c.DB):
+	case app.Exists(c.DB):
 	case !c.Create:
-		return fmt.Errorf("%s: %w", c.DB, errNoDatabase)
+		return fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
 	default:
-		if made, err = prepare(c.DB); err != nil {
+		if made, err = app.Prepare(c.DB); err != nil {
 			return err
 		}
 	}
@@ -48,35 +49,35 @@ func (c *shellCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = made.close(db, err) }()
+	defer func() { err = made.Close(db, err) }()
 	return c.run(a, db, interactive)
 }
 
 // run runs the statements, or a prompt.
-func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
+func (c *shellCmd) run(a *app.App, db *engine.DB, interactive bool) error {
 	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
 	if !interactive {
-		ctx = a.context()
+		ctx = a.Context()
 	}
-	options := c.options()
-	cfg := repl.Config{DB: db, Err: a.err, Interactive: interactive, Output: options, FormatSet: c.Format.set, Version: version(), Outputs: &a.outputs}
-	cfg.Progress = a.statementProgress
+	options := c.Options()
+	cfg := repl.Config{DB: db, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
+	cfg.Progress = a.StatementProgress
 	if interactive {
-		cfg.Page = func() io.WriteCloser { return a.newPager(screenRows()) }
+		cfg.Page = func() io.WriteCloser { return a.NewPager(app.ScreenRows()) }
 		return exit(repl.Run(ctx, cfg))
 	}
-	to, err := a.sink(c.Output, c.kind(), options)
+	to, err := a.Sink(c.Output, c.Kind(), options)
 	if err != nil {
 		return err
 	}
-	if to.pager != nil && isTerminal(a.err) {
-		cfg.Err = to.pager.talk(a.err) // what is said about rows stays beside them
+	if to.Pager != nil && app.IsTerminal(a.Err) {
+		cfg.Err = to.Pager.Talk(a.Err) // what is said about rows stays beside them
 	}
 	cfg.Progress = func() (func(engine.Progress), func()) {
-		if to.pager != nil && to.pager.started() {
+		if to.Pager != nil && to.Pager.Started() {
 			return func(engine.Progress) {}, func() {}
 		}
-		return a.statementProgress()
+		return a.StatementProgress()
 	}
 	var reader reader
 	cfg.Out, cfg.Err = reader.data(to), reader.talk(cfg.Err)
@@ -87,21 +88,15 @@ func (c *shellCmd) run(a *app, db *engine.DB, interactive bool) error {
 		code = repl.Run(ctx, cfg)
 	}
 	if reader.gone.Load() {
-		code = exitOK
+		code = app.ExitOK
 	}
-	if code == exitError || code == exitInterrupt {
-		return to.close(exit(code))
+	if code == app.ExitError || code == app.ExitInterrupt {
+		return to.Close(exit(code))
 	}
-	if err := to.close(nil); err != nil {
+	if err := to.Close(nil); err != nil {
 		return err
 	}
 	return exit(code)
-}
-
-// statementProgress starts the display of how far a statement has come.
-func (a *app) statementProgress() (report func(engine.Progress), stop func()) {
-	m := a.meter()
-	return m.Report, m.Stop
 }
 
 // reader is who reads standard output. When it is gone, as head is after ten lines, that ends the program and is nothing
@@ -110,7 +105,7 @@ type reader struct{ gone atomic.Bool }
 
 // data notes on writing to w whether the reader is gone.
 func (r *reader) data(w io.Writer) io.Writer {
-	return writerFunc(func(p []byte) (int, error) {
+	return app.WriterFunc(func(p []byte) (int, error) {
 		n, err := w.Write(p)
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 			r.gone.Store(true)
@@ -121,7 +116,7 @@ func (r *reader) data(w io.Writer) io.Writer {
 
 // talk writes to w for as long as there is a reader.
 func (r *reader) talk(w io.Writer) io.Writer {
-	return writerFunc(func(p []byte) (int, error) {
+	return app.WriterFunc(func(p []byte) (int, error) {
 		if r.gone.Load() {
 			return len(p), nil
 		}
@@ -129,16 +124,12 @@ func (r *reader) talk(w io.Writer) io.Writer {
 	})
 }
 
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // exit is an exit status as an error.
 func exit(code int) error {
-	if code == exitOK {
+	if code == app.ExitOK {
 		return nil
 	}
-	return status(code)
+	return app.Status(code)
 }
 
 // open opens the database: for reading alone where the statements do nothing else, so that it can be a file that the
@@ -151,7 +142,7 @@ func (c *shellCmd) open() (*engine.DB, error) {
 			o.ReadOnly = o.ReadOnly && !mayWrite(s)
 		}
 	}
-	return open(c.DB, o)
+	return app.Open(c.DB, o)
 }
 
 // mayWrite says whether a text of statements may change the database. What .read will read is not known yet.
@@ -175,8 +166,8 @@ func mayWrite(text string) bool {
 
 const pathMarks = `./\` // what the names of databases have and those of commands have not
 
-// verbs are the names of all commands.
-var verbs = sync.OnceValue(func() []string {
+// commandNames are the names of all commands.
+var commandNames = sync.OnceValue(func() []string {
 	names := []string{"help"}
 	t := reflect.TypeFor[cli]()
 	for i := range t.NumField() {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 )
 
 // wrong are invocations that must fail with a message that has the text, and leave everything as it was. A | parts the
@@ -254,9 +256,9 @@ func TestWrong(t *testing.T) {
 	wrongFiles(t)
 	before := listing(t, dir)
 	for _, w := range wrong {
-		args, status := w.args, exitError
+		args, status := w.args, app.ExitError
 		if rest, ok := strings.CutPrefix(args, "1 "); ok {
-			args, status = rest, exitNo
+			args, status = rest, app.ExitNo
 		}
 		var list []string
 		if args != "" {

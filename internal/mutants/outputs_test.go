@@ -41,7 +41,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"output/not declared before the command begins", "cmd/simdb/main.go",
-		"if err := a.declare(ctx); err != nil {", "if err := a.declare(ctx); err != nil && a == nil {",
+		"if err := a.Declare(ctx); err != nil {", "if err := a.Declare(ctx); err != nil && a == nil {",
 		"cmd/simdb", "^Test(Wrong|OutputsHurtNothing)$",
 	},
 	{
@@ -50,42 +50,42 @@ var outputMutants = []mutant{
 		"internal/outfile", "^TestClaim$",
 	},
 	{
-		"dedup/damaged input published as if whole", "cmd/simdb/dedup.go",
+		"dedup/damaged input published as if whole", "cmd/simdb/internal/dedup/run.go",
 		"if len(d.failed) == 0 {", "if len(d.failed) >= 0 {",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
-		"dedup/formats mixed", "cmd/simdb/dedup_files.go",
+		"dedup/formats mixed", "cmd/simdb/internal/dedup/files.go",
 		"case info.Format != first.Format || info.Shape != first.Shape:", "case info.Format == \"\" || info.Shape == \"\":",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
-		"dedup/dates compared as numbers", "cmd/simdb/keep.go",
+		"dedup/dates compared as numbers", "cmd/simdb/internal/dedup/keep.go",
 		"v.kind == text && !numeral.MatchString(v.text)", "v.kind == absent",
-		"cmd/simdb", "^TestKeepOrder$",
+		"cmd/simdb/internal/dedup", "^TestKeepOrder$",
 	},
 	{
-		"dedup/documents without the field first", "cmd/simdb/keep.go",
+		"dedup/documents without the field first", "cmd/simdb/internal/dedup/keep.go",
 		"return y.kind == absent\n", "return x.kind == absent\n",
-		"cmd/simdb", "^TestKeepOrder$",
+		"cmd/simdb/internal/dedup", "^TestKeepOrder$",
 	},
 	{
-		"dedup/a field that nobody has taken for the order", "cmd/simdb/keep.go",
+		"dedup/a field that nobody has taken for the order", "cmd/simdb/internal/dedup/keep.go",
 		"r.missing == int64(len(r.values))", "r.missing > int64(len(r.values))",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
-		"load/empty database left by a failure", "cmd/simdb/create.go",
+		"load/empty database left by a failure", "cmd/simdb/internal/app/database.go",
 		"st.Documents == 0 {", "st.Documents < 0 {",
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
-		"exit/0 after Ctrl-C", "cmd/simdb/main.go",
-		"return exitInterrupt\n", "return exitOK\n",
+		"exit/0 after Ctrl-C", "cmd/simdb/internal/app/report.go",
+		"return ExitInterrupt\n", "return ExitOK\n",
 		"cmd/simdb", "^TestInterruptedLoadAtItsEnd$",
 	},
 	{
-		"signals/hangup leaves temporary files", "cmd/simdb/app.go",
+		"signals/hangup leaves temporary files", "cmd/simdb/internal/app/app.go",
 		", syscall.SIGHUP}", "}",
 		"cmd/simdb", "^TestInterruptedDedup$",
 	},

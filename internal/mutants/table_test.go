@@ -504,7 +504,7 @@ var mutants = []mutant{
 		"engine", "^TestLoadSums$",
 	},
 	{
-		"audit/a row overtakes those that wait", "cmd/simdb/audit.go",
+		"audit/a row overtakes those that wait", "cmd/simdb/internal/dedup/audit.go",
 		"if len(a.waiting) == 0 && a.place(row) {", "if a.place(row) {",
 		"cmd/simdb", "^TestAuditOrder$",
 	},

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"cmp"
@@ -19,13 +19,13 @@ import (
 //	file:"lines"   an output of lines of the input; standard output where it is not given
 //	file:"jsonl"   an output of JSON lines
 //	file:"table"   an output that is a table
-const fileTag = "file"
+const FileTag = "file"
 
-// declare tells the opener of outputs what the command line reads and writes. It is an error if an output would replace
+// Declare tells the opener of outputs what the command line reads and writes. It is an error if an output would replace
 // something else than an earlier output. Nothing has been touched then.
-func (a *app) declare(ctx *kong.Context) error {
-	a.outputs.UsesFile(os.Stdin, "standard input")
-	values := fileValues(ctx.Selected())
+func (a *App) Declare(ctx *kong.Context) error {
+	a.Outputs.UsesFile(os.Stdin, "standard input")
+	values := FileValues(ctx.Selected())
 	for _, v := range values {
 		for _, path := range paths(v) {
 			if path == "-" {
@@ -34,17 +34,17 @@ func (a *app) declare(ctx *kong.Context) error {
 			if path == "" && v.Flag == nil && v.Required {
 				return fmt.Errorf("<%s> is empty, where the name of a file or database is expected", v.Name)
 			}
-			switch v.Tag.Get(fileTag) {
+			switch v.Tag.Get(FileTag) {
 			case "db":
-				a.outputs.Uses(path, "the database")
+				a.Outputs.Uses(path, "the database")
 			case "in":
-				a.outputs.Uses(path, "an input file")
+				a.Outputs.Uses(path, "an input file")
 			}
 		}
 	}
 	for _, v := range values {
-		role := v.Tag.Get(fileTag)
-		kind, output := outputKind(ctx, role)
+		role := v.Tag.Get(FileTag)
+		kind, output := OutputKind(ctx, role)
 		if !output {
 			continue
 		}
@@ -52,7 +52,7 @@ func (a *app) declare(ctx *kong.Context) error {
 			if path == "" && role != "rows" && role != "lines" {
 				continue
 			}
-			if err := a.outputs.Claim(flagName(v), cmp.Or(path, "-"), kind); err != nil {
+			if err := a.Outputs.Claim(FlagName(v), cmp.Or(path, "-"), kind); err != nil {
 				return err
 			}
 		}
@@ -60,8 +60,8 @@ func (a *app) declare(ctx *kong.Context) error {
 	return nil
 }
 
-// fileValues returns the arguments and flags of a command that name files.
-func fileValues(n *kong.Node) []*kong.Value {
+// FileValues returns the arguments and flags of a command that name files.
+func FileValues(n *kong.Node) []*kong.Value {
 	var all []*kong.Value
 	for ; n != nil; n = n.Parent {
 		for _, f := range n.Flags {
@@ -71,7 +71,7 @@ func fileValues(n *kong.Node) []*kong.Value {
 	}
 	files := all[:0]
 	for _, v := range all {
-		if v.Tag.Has(fileTag) {
+		if v.Tag.Has(FileTag) {
 			files = append(files, v)
 		}
 	}
@@ -89,8 +89,8 @@ func paths(v *kong.Value) []string {
 	return nil
 }
 
-// outputKind returns what is written to an output of this role.
-func outputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool) {
+// OutputKind returns what is written to an output of this role.
+func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool) {
 	switch role {
 	case "rows":
 		for _, f := range ctx.Flags() {
@@ -109,8 +109,8 @@ func outputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 	return kind, false
 }
 
-// flagName is how the user wrote a flag; an argument has none.
-func flagName(v *kong.Value) string {
+// FlagName is how the user wrote a flag; an argument has none.
+func FlagName(v *kong.Value) string {
 	switch {
 	case v.Flag == nil:
 		return ""
@@ -120,7 +120,7 @@ func flagName(v *kong.Value) string {
 	return "--" + v.Name
 }
 
-// create begins to write the output of a flag. What is half written goes when the process ends: see cleanUp.
-func (a *app) create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
-	return a.outputs.Create(a.context(), flag, path, kind)
+// Create begins to write the output of a flag. What is half written goes when the process ends: see cleanUp.
+func (a *App) Create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
+	return a.Outputs.Create(a.Context(), flag, path, kind)
 }

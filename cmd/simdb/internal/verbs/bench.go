@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"cmp"
@@ -10,24 +10,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// benchCmd is `simdb bench`.
-type benchCmd struct {
-	N      quantity   `default:"1e6" placeholder:"N" help:"Uniform fingerprints, before near copies (default: 1e6)."`
-	K      []distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
-	Layout *layout    `placeholder:"M:C" help:"Permuted tables (default: 4:1)."`
-	Parts  parts      `default:"1" placeholder:"P" help:"Leave the database in P tables, which is slower to search than one (default: 1)."`
-	NoText bool       `help:"Leave out fingerprinting of text."`
-	rowFlags
+// Bench is `simdb bench`.
+type Bench struct {
+	N      app.Quantity   `default:"1e6" placeholder:"N" help:"Uniform fingerprints, before near copies (default: 1e6)."`
+	K      []app.Distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
+	Layout *app.Layout    `placeholder:"M:C" help:"Permuted tables (default: 4:1)."`
+	Parts  app.Parts      `default:"1" placeholder:"P" help:"Leave the database in P tables, which is slower to search than one (default: 1)."`
+	NoText bool           `help:"Leave out fingerprinting of text."`
+	app.RowFlags
 }
 
 // Help says what is measured.
-func (benchCmd) Help() string {
+func (Bench) Help() string {
 	return `N uniform fingerprints are made from a seed, and a copy of every tenth of them with 1 to 3 bits flipped. They are loaded
 into a temporary database ($TMPDIR), which is compacted to one table unless --parts says more. The answers to the first queries are compared with
 brute force before anything is timed.
@@ -45,7 +46,7 @@ Pin it to a core for steady figures: taskset -c 1 simdb bench`
 }
 
 // Validate checks the arguments.
-func (c *benchCmd) Validate() error {
+func (c *Bench) Validate() error {
 	if c.N > 1<<30 {
 		return fmt.Errorf("--n %d: at most %d fingerprints", c.N, 1<<30)
 	}
@@ -54,8 +55,8 @@ func (c *benchCmd) Validate() error {
 
 // bench is a run of the command.
 type bench struct {
-	a     *app
-	c     *benchCmd
+	a     *app.App
+	c     *Bench
 	meter *progress.Meter
 	row   func(...any) error
 	fps   []uint64
@@ -69,18 +70,18 @@ func (b *bench) number(work, measure string, n int, unit string) error {
 
 // figure writes a row.
 func (b *bench) figure(work, measure string, value float64, unit string) error {
-	return b.row(work, measure, rounded(value, 4), unit)
+	return b.row(work, measure, app.Rounded(value, 4), unit)
 }
 
 // Run measures.
-func (c *benchCmd) Run(a *app) error {
-	dir, err := a.tempDir()
+func (c *Bench) Run(a *app.App) error {
+	dir, err := a.TempDir()
 	if err != nil {
 		return err
 	}
-	b := &bench{a: a, c: c, meter: a.meter(), rng: 42}
+	b := &bench{a: a, c: c, meter: a.Meter(), rng: 42}
 	defer b.meter.Stop()
-	_, err = a.rows(c.rowFlags, []string{"work", "measure", "value", "unit"}, func(row func(...any) error) error {
+	_, err = a.Rows(c.RowFlags, []string{"work", "measure", "value", "unit"}, func(row func(...any) error) error {
 		b.row = row
 		if err := b.database(filepath.Join(dir, "bench.simdb")); err != nil || c.NoText {
 			return err
@@ -89,7 +90,7 @@ func (c *benchCmd) Run(a *app) error {
 	})
 	b.meter.Stop()
 	if err == nil {
-		a.say("%s, %s/%s, kernel %s, %d processors used", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Name(), runtime.GOMAXPROCS(0))
+		a.Say("%s, %s/%s, kernel %s, %d processors used", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Name(), runtime.GOMAXPROCS(0))
 	}
 	return err
 }
@@ -105,7 +106,7 @@ func (b *bench) database(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer app.Closing(db, &err)
 	if err := b.load(db); err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (b *bench) perFingerprint(d time.Duration) float64 { return float64(d) / fl
 // load fills the database.
 func (b *bench) load(db *engine.DB) error {
 	start := time.Now()
-	l, err := db.NewLoader(b.a.context(), engine.LoadOptions{})
+	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{})
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (b *bench) load(db *engine.DB) error {
 		return err
 	}
 	if b.c.Parts == 1 {
-		if err := db.Compact(b.a.context(), b.meter.Report); err != nil {
+		if err := db.Compact(b.a.Context(), b.meter.Report); err != nil {
 			return err
 		}
 		if err := b.figure("compact", "mean", b.perFingerprint(time.Since(loaded)), "ns/fingerprint"); err != nil {
@@ -252,7 +253,7 @@ func (b *bench) near(db *engine.DB, k int) error {
 				queries = queries[:i]
 				break
 			}
-			for _, err := range db.Near(b.a.context(), q, k) {
+			for _, err := range db.Near(b.a.Context(), q, k) {
 				if err != nil {
 					return err
 				}
@@ -285,7 +286,7 @@ func (b *bench) near(db *engine.DB, k int) error {
 // check compares an answer with brute force.
 func (b *bench) check(db *engine.DB, q uint64, k int) error {
 	got, want := 0, 0
-	for m, err := range db.Near(b.a.context(), q, k) {
+	for m, err := range db.Near(b.a.Context(), q, k) {
 		if err != nil {
 			return err
 		}
@@ -316,7 +317,7 @@ func (b *bench) batch(db *engine.DB, k int) error {
 	took := time.Duration(0)
 	for range 2 { // the first time warms up
 		start := time.Now()
-		for _, err := range db.NearBatch(b.a.context(), queries, k) {
+		for _, err := range db.NearBatch(b.a.Context(), queries, k) {
 			if err != nil {
 				return err
 			}
@@ -329,7 +330,7 @@ func (b *bench) batch(db *engine.DB, k int) error {
 // pairs measures the self-join.
 func (b *bench) pairs(db *engine.DB, k int) error {
 	start, n := time.Now(), 0
-	for _, err := range db.Pairs(b.a.context(), engine.Near(k), b.meter.Report) {
+	for _, err := range db.Pairs(b.a.Context(), engine.Near(k), b.meter.Report) {
 		if err != nil {
 			return err
 		}
@@ -358,7 +359,7 @@ func (b *bench) texts() error {
 			b.meter.Report(engine.Progress{Stage: work})
 			state := fingerprint.New(fingerprint.Params{Shingle: 3, Sketch: sketch})
 			best := 0.0
-			for begin := time.Now(); time.Since(begin) < 300*time.Millisecond && !b.a.interrupted(); {
+			for begin := time.Now(); time.Since(begin) < 300*time.Millisecond && !b.a.Interrupted(); {
 				start, total := time.Now(), 0
 				for _, t := range texts {
 					state.Text(t)
@@ -366,8 +367,8 @@ func (b *bench) texts() error {
 				}
 				best = max(best, float64(total)/time.Since(start).Seconds()/1e6)
 			}
-			if b.a.interrupted() {
-				return errInterrupted
+			if b.a.Interrupted() {
+				return app.ErrInterrupted
 			}
 			if err := b.figure(work, measure, best, "MB/s"); err != nil {
 				return err

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"context"
@@ -8,35 +8,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 )
 
-// loadCmd is `simdb load`.
-type loadCmd struct {
+// Load is `simdb load`.
+type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents; - is standard input."`
 
-	inputFormat
-	inputFlags
+	app.InputFormat
+	app.InputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"A document whose id is stored already, or came before: replace the stored one (default), skip it, or end with an error."`
-	rejectFlags
-	Resume bool   `help:"Go on where an earlier load of the same file was stopped."`
-	Memory memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
+	app.RejectFlags
+	Resume bool       `help:"Go on where an earlier load of the same file was stopped."`
+	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
 
-	Tables     tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
-	Layout     *layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
-	Shingle    words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch     hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard share    `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool     `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
-	NoSketch   bool     `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
-	TTL        lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
+	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
+	Shingle    app.Words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch     app.Hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard app.Share    `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
+	NoText     bool         `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	NoSketch   bool         `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
+	TTL        app.Lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
-func (c *loadCmd) Validate() error {
+func (c *Load) Validate() error {
 	if c.Tables != 0 && c.Layout != nil {
 		return errors.New("--tables and --layout say the same, only one can be given")
 	}
@@ -46,7 +47,7 @@ func (c *loadCmd) Validate() error {
 	return nil
 }
 
-func (c *loadCmd) options() *engine.Options {
+func (c *Load) options() *engine.Options {
 	o := &engine.Options{
 		Shingle: int(c.Shingle), Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
 		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
@@ -62,14 +63,14 @@ func (c *loadCmd) options() *engine.Options {
 
 // load is a load on its way.
 type load struct {
-	a       *app
-	c       *loadCmd
+	a       *app.App
+	c       *Load
 	db      *engine.DB // nil until there is a document for a new database
 	loader  *engine.Loader
-	made    *newDatabase // nil where the database was there before
-	rejects *rejects
+	made    *app.Created // nil where the database was there before
+	rejects *app.Rejects
 	meter   *progress.Meter
-	sources sources
+	sources app.Sources
 	skipped int64
 	badUTF8 int64
 	ended   bool    // all that there is was read
@@ -80,10 +81,10 @@ type load struct {
 
 // Run loads the files. A database that is not there is created for its first document, so that a load of which nothing comes
 // leaves nothing behind.
-func (c *loadCmd) Run(a *app) (err error) {
+func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	l := &load{a: a, c: c}
-	if l.sources, err = newSources(c.Files); err != nil {
+	if l.sources, err = app.NewSources(c.Files); err != nil {
 		return err
 	}
 	o := c.options()
@@ -91,31 +92,31 @@ func (c *loadCmd) Run(a *app) (err error) {
 	l.db, err = engine.Open(c.DB, o)
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
-		if l.made, err = prepare(c.DB); err != nil {
+		if l.made, err = app.Prepare(c.DB); err != nil {
 			return err
 		}
 	case err != nil:
 		return err
 	}
 	defer func() { err = l.close(err) }()
-	l.meter = a.meter()
+	l.meter = a.Meter()
 	defer l.meter.Stop()
-	if l.rejects, err = a.newRejects(c.rejectFlags, a.talk(l.meter)); err != nil {
+	if l.rejects, err = a.NewRejects(c.RejectFlags, a.Talk(l.meter)); err != nil {
 		return err
 	}
-	if c.Resume && l.rejects.file != nil { // of the lines that are not read again, too
-		if err := l.rejects.file.Continue(); err != nil {
+	if c.Resume && l.rejects.File != nil { // of the lines that are not read again, too
+		if err := l.rejects.File.Continue(); err != nil {
 			return err
 		}
 	}
 	stats, err := l.run()
 	l.meter.Stop()
 	l.summary(stats, start)
-	if err = errors.Join(err, l.rejects.close(err)); err != nil {
+	if err = errors.Join(err, l.rejects.Close(err)); err != nil {
 		return err
 	}
-	if stats.Documents == 0 && l.rejects.n > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", l.rejects.counted())
+	if stats.Documents == 0 && l.rejects.N > 0 {
+		return fmt.Errorf("no document could be used: %s rejected", l.rejects.Counted())
 	}
 	return errors.Join(l.failed...)
 }
@@ -125,7 +126,7 @@ func (l *load) close(failure error) error {
 	if l.db == nil {
 		return failure
 	}
-	return l.made.close(l.db, failure)
+	return l.made.Close(l.db, failure)
 }
 
 // run reads all files and returns what has been stored. What was added is stored even when the reading ends early.
@@ -140,8 +141,8 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 			break
 		}
 	}
-	l.ended = err == nil && !l.a.interrupted()
-	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.n == 0 {
+	l.ended = err == nil && !l.a.Interrupted()
+	if l.db == nil && l.ended && len(l.failed) == 0 && l.rejects.N == 0 {
 		err = l.begin() // the files were empty
 	}
 	if l.loader == nil {
@@ -149,14 +150,14 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	}
 	l.meter.Report(engine.Progress{Stage: "write tables"})
 	stats, closeErr := l.loader.Close()
-	if err = errors.Join(err, closeErr); err == nil && !l.a.interrupted() {
-		err = l.db.CompactDue(l.a.context(), func(p engine.Progress) {
+	if err = errors.Join(err, closeErr); err == nil && !l.a.Interrupted() {
+		err = l.db.CompactDue(l.a.Context(), func(p engine.Progress) {
 			p.Stage = "merge"
 			l.meter.Report(p)
 		})
 	}
-	if err == nil && l.a.interrupted() {
-		err = errInterrupted
+	if err == nil && l.a.Interrupted() {
+		err = app.ErrInterrupted
 	}
 	return stats, err
 }
@@ -167,17 +168,17 @@ func (l *load) begin() (err error) {
 		if l.db, err = engine.Create(l.c.DB, l.c.options()); err != nil {
 			return err
 		}
-		l.a.talkTo(l.meter, "created %s", l.c.DB)
+		l.a.TalkTo(l.meter, "created %s", l.c.DB)
 	}
 	// The loader's context is not that of Ctrl-C: what has been read is to be committed.
-	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.context()),
+	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
 		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
 	return err
 }
 
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(name string) error {
-	opt := l.c.inputFlags.options(l.c.Format)
+	opt := l.c.InputFlags.Options(l.c.Format)
 	source := name
 	if abs, err := filepath.Abs(name); err == nil && name != "-" {
 		source = abs
@@ -185,7 +186,7 @@ func (l *load) file(name string) error {
 	if l.c.Resume && l.db != nil {
 		opt.After = input.Position(l.db.LoadMark(source))
 	}
-	in, err := l.a.openInput(l.meter, name, opt)
+	in, err := l.a.OpenInput(l.meter, name, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
 		return nil
@@ -193,7 +194,7 @@ func (l *load) file(name string) error {
 	defer in.Close()
 	info := in.Info()
 	if opt.After > 0 {
-		l.a.talkTo(l.meter, "%s: going on after %s %d", name, info.Format.Unit(), opt.After)
+		l.a.TalkTo(l.meter, "%s: going on after %s %d", name, info.Format.Unit(), opt.After)
 	}
 	if info.PositionIDs {
 		if l.numbered != "" {
@@ -202,9 +203,9 @@ func (l *load) file(name string) error {
 		}
 		l.numbered = name
 	}
-	for rec, err := range in.Records(l.a.context()) {
+	for rec, err := range in.Records(l.a.Context()) {
 		if is, ok := errors.AsType[*input.Issue](err); ok {
-			if err := l.rejects.add(is); err != nil {
+			if err := l.rejects.Add(is); err != nil {
 				return err
 			}
 			continue
@@ -220,9 +221,9 @@ func (l *load) file(name string) error {
 			return err
 		}
 		l.loader.Mark(source, int64(rec.End))
-		l.meter.Report(l.sources.progress("read", in))
+		l.meter.Report(l.sources.Progress("read", in))
 	}
-	l.sources.done(in)
+	l.sources.Done(in)
 	return nil
 }
 
@@ -244,7 +245,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	case errors.Is(err, engine.ErrExists):
 		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
-		return l.rejects.add(input.NewIssue(in, rec, reason(err)))
+		return l.rejects.Add(input.NewIssue(in, rec, reason(err)))
 	}
 	return err
 }
@@ -256,7 +257,7 @@ func reason(err error) string {
 
 // summary says what the load has done.
 func (l *load) summary(s engine.LoadStats, start time.Time) {
-	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, count(s.Documents, "document"), seconds(start))
+	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, app.Count(s.Documents, "document"), app.Seconds(start))
 	for _, part := range []struct {
 		n    int64
 		what string
@@ -270,18 +271,18 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 			text += fmt.Sprintf("; %s %s", progress.Number(part.n), part.what)
 		}
 	}
-	if l.rejects.n > 0 {
-		text += "; " + l.rejects.counted() + " rejected"
+	if l.rejects.N > 0 {
+		text += "; " + l.rejects.Counted() + " rejected"
 	}
-	if l.rejects.n > 0 && l.rejects.path != "" {
-		text += " (see " + l.rejects.path + ")"
+	if l.rejects.N > 0 && l.rejects.Path != "" {
+		text += " (see " + l.rejects.Path + ")"
 	}
-	l.a.say("%s", text)
+	l.a.Say("%s", text)
 	switch {
-	case !l.a.interrupted():
+	case !l.a.Interrupted():
 	case l.ended:
-		l.a.say("everything is stored; the merging of tables was stopped, simdb compact %s does it", l.c.DB)
+		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s does it", l.c.DB)
 	case l.db != nil:
-		l.a.say("stopped early; what was read is stored, and load --resume goes on after it")
+		l.a.Say("stopped early; what was read is stored, and load --resume goes on after it")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"cmp"
@@ -9,22 +9,23 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 )
 
-// tuneCmd is `simdb tune`.
-type tuneCmd struct {
-	Data   string   `arg:"" file:"in" name:"db|file" help:"A database, or a file with documents; - is standard input."`
-	Sample quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
-	Texts  bool     `help:"Show the texts of the examples, not their ids."`
-	inputFlags
-	rowFlags
+// Tune is `simdb tune`.
+type Tune struct {
+	Data   string       `arg:"" file:"in" name:"db|file" help:"A database, or a file with documents; - is standard input."`
+	Sample app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
+	Texts  bool         `help:"Show the texts of the examples, not their ids."`
+	app.InputFlags
+	app.RowFlags
 }
 
 // Help says how to read the rows.
-func (tuneCmd) Help() string {
+func (Tune) Help() string {
 	return `For evenly spaced documents, all others within 16 bits or with at least half of the shingles in common are found. Each row
 is a criterion: which share of the documents has a near-duplicate by it, how many pairs the whole database would have, how
 many pairs unrelated documents would add by chance, and a pair that just meets it (a, b).
@@ -50,13 +51,13 @@ type tuning struct {
 }
 
 // Run looks at the sample.
-func (c *tuneCmd) Run(a *app) (err error) {
+func (c *Tune) Run(a *app.App) (err error) {
 	db, err := c.open(a)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
-	m := a.meter()
+	defer app.Closing(db, &err)
+	m := a.Meter()
 	defer m.Stop()
 	s, err := db.Snapshot()
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *tuneCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, sampled, err := c.look(a.context(), s, st, m)
+	rows, sampled, err := c.look(a.Context(), s, st, m)
 	m.Stop()
 	if err != nil {
 		return err
@@ -78,17 +79,17 @@ func (c *tuneCmd) Run(a *app) (err error) {
 	if err := c.show(a, s, rows, sampled, st.Fingerprints); err != nil {
 		return err
 	}
-	a.say("%s: %s of %s looked for", c.Data, progress.Number(sampled), count(st.Fingerprints, "fingerprint"))
+	a.Say("%s: %s of %s looked for", c.Data, progress.Number(sampled), app.Count(st.Fingerprints, "fingerprint"))
 	return nil
 }
 
 // open opens the database, or loads the file into a temporary one.
-func (c *tuneCmd) open(a *app) (*engine.DB, error) {
+func (c *Tune) open(a *app.App) (*engine.DB, error) {
 	st, err := os.Stat(c.Data)
 	if c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
-		return a.openForReading(c.Data)
+		return a.OpenForReading(c.Data)
 	}
-	dir, err := a.tempDir()
+	dir, err := a.TempDir()
 	if err != nil {
 		return nil, err
 	}
@@ -103,26 +104,26 @@ func (c *tuneCmd) open(a *app) (*engine.DB, error) {
 }
 
 // load fills the temporary database. Lines that can't be used are counted; of equal ids the first is taken.
-func (c *tuneCmd) load(a *app, db *engine.DB) error {
-	s, err := newSources([]string{c.Data})
+func (c *Tune) load(a *app.App, db *engine.DB) error {
+	s, err := app.NewSources([]string{c.Data})
 	if err != nil {
 		return err
 	}
-	opt := c.inputFlags.options(input.Auto)
+	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
-	m := a.meter()
+	m := a.Meter()
 	defer m.Stop()
-	in, err := a.openInput(m, c.Data, opt)
+	in, err := a.OpenInput(m, c.Data, opt)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	l, err := db.NewLoader(a.context(), engine.LoadOptions{})
+	l, err := db.NewLoader(a.Context(), engine.LoadOptions{})
 	if err != nil {
 		return err
 	}
 	bad := int64(0)
-	for rec, err := range in.Records(a.context()) {
+	for rec, err := range in.Records(a.Context()) {
 		if err == nil {
 			err = l.Add(rec.Doc)
 		}
@@ -134,18 +135,18 @@ func (c *tuneCmd) load(a *app, db *engine.DB) error {
 			l.Abort()
 			return err
 		}
-		m.Report(s.progress("load", in))
+		m.Report(s.Progress("load", in))
 	}
 	m.Stop()
 	if bad > 0 {
-		a.say("%s could not be used or had an id again; simdb load says which", count(bad, "line"))
+		a.Say("%s could not be used or had an id again; simdb load says which", app.Count(bad, "line"))
 	}
 	_, err = l.Close()
 	return err
 }
 
 // look asks for the near-duplicates of every document of the sample.
-func (c *tuneCmd) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m *progress.Meter) (rows []*tuning, sampled int64, err error) {
+func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m *progress.Meter) (rows []*tuning, sampled int64, err error) {
 	for k := range tuneDistance + 1 {
 		rows = append(rows, &tuning{near: true, k: k})
 	}
@@ -173,7 +174,7 @@ func (c *tuneCmd) look(ctx context.Context, s *engine.Snapshot, st engine.Stats,
 }
 
 // document counts the near-duplicates of one document.
-func (c *tuneCmd) document(ctx context.Context, s *engine.Snapshot, e engine.Entry, rows []*tuning, sketches bool) error {
+func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry, rows []*tuning, sketches bool) error {
 	before := make([]int64, len(rows))
 	for i, r := range rows {
 		before[i] = r.pairs
@@ -226,21 +227,21 @@ func chance(n int64, k int) float64 {
 }
 
 // show writes the rows.
-func (c *tuneCmd) show(a *app, s *engine.Snapshot, rows []*tuning, sampled, all int64) error {
+func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuning, sampled, all int64) error {
 	columns := []string{"criterion", "share", "pairs", "chance", "a", "b"}
-	_, err := a.rows(c.rowFlags, columns, func(row func(...any) error) error {
+	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		for _, r := range rows {
 			name, byChance := fmt.Sprintf("--jaccard %g", r.t), any(nil)
 			if r.near {
-				name, byChance = fmt.Sprintf("--near %d", r.k), rounded(chance(all, r.k), 4)
+				name, byChance = fmt.Sprintf("--near %d", r.k), app.Rounded(chance(all, r.k), 4)
 			}
-			x, y, err := c.example(a.context(), s, r)
+			x, y, err := c.example(a.Context(), s, r)
 			if err != nil {
 				return err
 			}
 			// A pair is met from both its ends if all documents are looked for.
 			pairs := math.Round(float64(r.pairs) / 2 * float64(all) / float64(sampled))
-			if err := row(name, rounded(float64(r.documents)/float64(sampled), 4), int64(pairs), byChance, x, y); err != nil {
+			if err := row(name, app.Rounded(float64(r.documents)/float64(sampled), 4), int64(pairs), byChance, x, y); err != nil {
 				return err
 			}
 		}
@@ -250,7 +251,7 @@ func (c *tuneCmd) show(a *app, s *engine.Snapshot, rows []*tuning, sampled, all 
 }
 
 // example returns what is shown of the example of a criterion: the ids, or the texts where they are kept.
-func (c *tuneCmd) example(ctx context.Context, s *engine.Snapshot, r *tuning) (a, b any, err error) {
+func (c *Tune) example(ctx context.Context, s *engine.Snapshot, r *tuning) (a, b any, err error) {
 	if r.pairs == 0 {
 		return nil, nil, nil
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -17,7 +16,7 @@ import (
 // It is started with the first rows, when the progress display is gone. Without one, or with cat, rows go straight to the
 // terminal.
 type pager struct {
-	a    *app
+	a    *App
 	rows int          // lines that are shown without a pager, if they are all
 	held bytes.Buffer // until there are more
 	to   io.Writer    // the terminal or the pipe, nil before the first row is shown
@@ -28,11 +27,11 @@ type pager struct {
 // maxHeld is how much is held back to count its lines.
 const maxHeld = 64 << 10
 
-// newPager returns a pager for results of more than a number of lines.
-func (a *app) newPager(rows int) *pager { return &pager{a: a, rows: rows} }
+// NewPager returns a pager for results of more than a number of lines.
+func (a *App) NewPager(rows int) *pager { return &pager{a: a, rows: rows} }
 
-// screenRows is how many lines of a result leave room for what is said about it and for the prompt.
-func screenRows() int {
+// ScreenRows is how many lines of a result leave room for what is said about it and for the prompt.
+func ScreenRows() int {
 	const usual, rest = 24, 3
 	_, h, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil || h <= 0 {
@@ -41,42 +40,8 @@ func screenRows() int {
 	return max(1, h-rest)
 }
 
-// terminalWidth is how many columns a terminal has, 0 if w is none.
-func terminalWidth(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return width
-		}
-	}
-	return 0
-}
-
-// wrapped breaks a text that begins at a column of the terminal between words, so that no line is wider than width.
-func wrapped(text string, at, width int) string {
-	const least = 20 // columns, below which breaking lines helps nobody
-	if width-at < least {
-		return text
-	}
-	var b strings.Builder
-	used := 0
-	for word := range strings.FieldsSeq(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case used > 0 && used+1+n > width-at:
-			b.WriteString("\n" + strings.Repeat(" ", at))
-			used = 0
-		case used > 0:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
-}
-
-// started says whether something has been shown.
-func (p *pager) started() bool { return p.to != nil }
+// Started says whether something has been shown.
+func (p *pager) Started() bool { return p.to != nil }
 
 // Write shows lines. It returns io.ErrClosedPipe when the person has seen enough.
 func (p *pager) Write(b []byte) (int, error) {
@@ -113,7 +78,7 @@ func closedPipe(err error) error {
 
 // start starts the program. If it can't be started, rows are shown without it.
 func (p *pager) start() {
-	p.to = p.a.out
+	p.to = p.a.Out
 	c := pagerCommand()
 	if c == nil {
 		return
@@ -161,14 +126,14 @@ func (p *pager) Close() error {
 			return nil
 		}
 		p.a.endProgress()
-		p.to = p.a.out
+		p.to = p.a.Out
 		return p.release()
 	}
 	if p.cmd == nil {
 		return nil
 	}
 	err := p.pipe.Close()
-	p.pipe, p.to = nil, p.a.out // what is said after this goes to the terminal
+	p.pipe, p.to = nil, p.a.Out // what is said after this goes to the terminal
 	return errors.Join(err, exitOf(p.cmd.Wait()))
 }
 
@@ -180,12 +145,16 @@ func exitOf(err error) error {
 	return err
 }
 
-// talk returns a writer for what is said beside the rows: where they are shown, or to w as long as none are.
-func (p *pager) talk(w io.Writer) io.Writer {
-	return writerFunc(func(b []byte) (int, error) {
+// Talk returns a writer for what is said beside the rows: where they are shown, or to w as long as none are.
+func (p *pager) Talk(w io.Writer) io.Writer {
+	return WriterFunc(func(b []byte) (int, error) {
 		if p.to == nil {
 			return w.Write(b)
 		}
 		return p.to.Write(b)
 	})
 }
+
+type WriterFunc func(p []byte) (int, error)
+
+func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,12 +1,9 @@
-package main
+package dedup
 
 import (
 	"encoding/json"
-	"fmt"
-	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -61,7 +58,7 @@ type audit struct {
 }
 
 // newAudit starts the audit of a run.
-func newAudit(d *dedup) *audit {
+func newAudit(d *job) *audit {
 	a := &audit{w: d.auditTo, keep: &d.keep, scores: d.c.Jaccard != nil}
 	if a.w == nil {
 		return a
@@ -137,74 +134,4 @@ func (a *audit) release() error {
 		a.waiting = a.waiting[1:]
 	}
 	return nil
-}
-
-// summary says what was done, in words that need no manual.
-func (d *dedup) summary(start time.Time) {
-	if d.a.global.Quiet {
-		return
-	}
-	w, width := d.a.err, terminalWidth(d.a.err)
-	share := func(n int64) string {
-		if d.read == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(d.read))
-	}
-	row := func(what string, n int64, share, note string) {
-		const notesAt = 32 // columns
-		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, wrapped(oneLine(note), notesAt, width))
-	}
-	row("read", d.read, "", fmt.Sprintf("documents, in %s", seconds(start)))
-	if d.rejects.n > 0 {
-		where := d.rejects.unit + "s could not be used"
-		if d.rejects.path != "" {
-			where += ", they are in " + d.rejects.path
-		}
-		row("rejected", d.rejects.n, "", where)
-	}
-	if d.empty > 0 {
-		row("empty", d.empty, share(d.empty), "have no words; they match nothing and are kept")
-	}
-	if n := d.keep.missing; n > 0 {
-		row("no value", n, share(n), fmt.Sprintf("have no %s to go by: the others go before them, and among them the first", d.c.Keep.field))
-	}
-	if d.badUTF8 > 0 {
-		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
-	}
-	dropped := d.dropped()
-	row("clusters", d.clusters, "", "groups of near-duplicates: "+d.c.meaning(!d.c.NoVerify))
-	row("dropped", dropped, share(dropped), d.auditNote())
-	row("kept", d.kept, share(d.kept), d.keptNote())
-}
-
-// rule describes the rule of --keep.
-func (d *dedup) rule() string {
-	switch k := d.c.Keep; k.name {
-	case "max":
-		return "the one with the greatest " + k.field
-	case "min":
-		return "the one with the least " + k.field
-	default:
-		return "the " + k.name
-	}
-}
-
-func (d *dedup) auditNote() string {
-	measure := "distance"
-	if d.c.Jaccard != nil {
-		measure = "score"
-	}
-	if path := d.c.auditPath(); path != "" {
-		return "near-duplicates; keeper and " + measure + " of each are in " + path
-	}
-	return "near-duplicates; --audit FILE writes a list of them"
-}
-
-func (d *dedup) keptNote() string {
-	where := "in " + d.c.Output
-	if d.c.Output == "" || d.c.Output == "-" {
-		where = "on standard output"
-	}
-	return fmt.Sprintf("%s of every group, and what is in none, are %s", d.rule(), where)
 }

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
@@ -16,27 +17,27 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// hashCmd is `simdb hash`.
-type hashCmd struct {
-	Files   []string     `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
-	Shingle words        `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch  hashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Bits    bitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
-	rowFlags
+// Hash is `simdb hash`.
+type Hash struct {
+	Files   []string         `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
+	Shingle app.Words        `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
+	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
+	Bits    app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
+	app.RowFlags
 }
 
 // params are what the fingerprints depend on.
-func (c *hashCmd) params() fingerprint.Params {
+func (c *Hash) params() fingerprint.Params {
 	return fingerprint.Params{Shingle: int(c.Shingle), Sketch: int(c.Sketch)}
 }
 
 // wide makes fingerprints of any length.
-func (c *hashCmd) wide() (*simhash.Hasher, error) {
+func (c *Hash) wide() (*simhash.Hasher, error) {
 	return simhash.New(simhash.Options{Shingle: int(c.Shingle), Bits: int(c.Bits)})
 }
 
 // Run shows the fingerprints and sketches of the texts.
-func (c *hashCmd) Run(a *app) error {
+func (c *Hash) Run(a *app.App) error {
 	none := false
 	columns := []string{"id", "fingerprint", "words", "shingles"}
 	if c.Sketch > 0 {
@@ -47,24 +48,24 @@ func (c *hashCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.rows(c.rowFlags, columns, func(row func(...any) error) error {
+	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		for _, name := range c.Files {
 			text, err := readText(name)
 			if err != nil {
 				return err
 			}
 			if info, ok := input.Recognize(name, text); ok && info.FingerprintsOnly {
-				a.say("%s: taken for one text, though it looks like %s", name, info.Shape)
+				a.Say("%s: taken for one text, though it looks like %s", name, info.Shape)
 			}
 			r := state.Text(text)
 			if r.InvalidUTF8 > 0 {
-				a.say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
+				a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
 			}
 			values := []any{name, r.Fingerprint, r.Words, r.Shingles}
 			switch {
 			case r.Empty:
 				none = true
-				a.say("%s: the text has no words and so no fingerprint", name)
+				a.Say("%s: the text has no words and so no fingerprint", name)
 				values[1] = nil
 			case c.Bits > 64:
 				values[1] = hexWords(wide, text, int(c.Bits))
@@ -79,7 +80,7 @@ func (c *hashCmd) Run(a *app) error {
 		return nil
 	})
 	if err == nil && none {
-		return status(exitNo)
+		return app.Status(app.ExitNo)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"errors"
@@ -8,29 +8,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
-// packCmd is `simdb pack`.
-type packCmd struct {
+// Pack is `simdb pack`.
+type Pack struct {
 	DB     string `arg:"" file:"db" help:"The database."`
 	Output string `arg:"" file:"table" name:"file" help:"The table file to write (.sst); it must not exist."`
 }
 
 // Run packs the database.
-func (c *packCmd) Run(a *app) (err error) {
-	db, err := a.openForReading(c.DB)
+func (c *Pack) Run(a *app.App) (err error) {
+	db, err := a.OpenForReading(c.DB)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
-	m := a.meter()
+	defer app.Closing(db, &err)
+	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()
-	err = db.Pack(a.context(), c.Output, m.Report)
+	err = db.Pack(a.Context(), c.Output, m.Report)
 	m.Stop()
 	if err != nil {
 		return err
@@ -39,23 +40,23 @@ func (c *packCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %s, packed in %s", c.Output, progress.Bytes(st.Size()), seconds(start))
+	a.Say("%s: %s, packed in %s", c.Output, progress.Bytes(st.Size()), app.Seconds(start))
 	return nil
 }
 
-// ingestCmd is `simdb ingest`.
-type ingestCmd struct {
+// Ingest is `simdb ingest`.
+type Ingest struct {
 	DB    string   `arg:"" file:"db" help:"The database."`
 	Files []string `arg:"" file:"in" name:"file" help:"Table files (.sst), of the same parameters as the database."`
 }
 
 // Run adds the tables.
-func (c *ingestCmd) Run(a *app) (err error) {
-	db, err := a.openForWriting(c.DB)
+func (c *Ingest) Run(a *app.App) (err error) {
+	db, err := a.OpenForWriting(c.DB)
 	if err != nil {
 		return err
 	}
-	defer closing(db, &err)
+	defer app.Closing(db, &err)
 	start := time.Now()
 	for _, name := range c.Files {
 		if err := isTable(name); err != nil {
@@ -67,7 +68,7 @@ func (c *ingestCmd) Run(a *app) (err error) {
 		return err
 	}
 	for _, name := range c.Files {
-		err = db.Ingest(a.context(), name)
+		err = db.Ingest(a.Context(), name)
 		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
 			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name)) // it is not the database that is damaged
 		}
@@ -79,7 +80,7 @@ func (c *ingestCmd) Run(a *app) (err error) {
 	if err = errors.Join(err, statsErr); err != nil {
 		return err
 	}
-	a.say("%s: %s before, %s now; %s", c.DB, count(before.Documents, "document"), count(after.Documents, "document"), seconds(start))
+	a.Say("%s: %s before, %s now; %s", c.DB, app.Count(before.Documents, "document"), app.Count(after.Documents, "document"), app.Seconds(start))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package dedup
 
 import (
 	"bytes"
@@ -9,12 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 )
 
 // spool copies standard input and other files that can't be read twice.
-func (d *dedup) spool(dir string) error {
+func (d *job) spool(dir string) error {
 	for i, name := range d.names {
 		src := os.Stdin
 		if name != "-" {
@@ -44,8 +45,8 @@ func (d *dedup) spool(dir string) error {
 		}()
 		select {
 		case err = <-copied:
-		case <-d.a.context().Done(): // the read that is under way ends with the process
-			err = context.Cause(d.a.context())
+		case <-d.a.Context().Done(): // the read that is under way ends with the process
+			err = context.Cause(d.a.Context())
 		}
 		if err != nil {
 			return err
@@ -57,7 +58,7 @@ func (d *dedup) spool(dir string) error {
 
 // probe looks at the beginning of every file: they must all have one format, and the same columns, since their records go
 // into one output, whose name must not say otherwise.
-func (d *dedup) probe() error {
+func (d *job) probe() error {
 	var first input.Info
 	var columns []byte // of the first file that has some
 	for i, path := range d.files {
@@ -83,43 +84,43 @@ func (d *dedup) probe() error {
 	if d.c.Output == "" {
 		return nil
 	}
-	return d.a.outputs.Claim("-o", d.c.Output, copiesOf(d.format))
+	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.format))
 }
 
 // begins reads the beginning of a file and describes it.
-func (d *dedup) begins(path, name string) (info input.Info, err error) {
+func (d *job) begins(path, name string) (info input.Info, err error) {
 	in, err := d.open(path, name)
 	if err != nil {
 		return info, err
 	}
 	defer in.Close()
-	for _, err := range in.Records(d.a.context()) {
+	for _, err := range in.Records(d.a.Context()) {
 		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
 			return info, err
 		}
 		break
 	}
-	d.a.tellNotice(d.meter, in)
-	return in.Info(), context.Cause(d.a.context())
+	d.a.TellNotice(d.meter, in)
+	return in.Info(), context.Cause(d.a.Context())
 }
 
 // noteSame tells the user of a file that is given twice.
-func (d *dedup) noteSame(i int) {
+func (d *job) noteSame(i int) {
 	me, err := os.Stat(d.files[i])
 	if err != nil {
 		return
 	}
 	for j := range i {
 		if other, err := os.Stat(d.files[j]); err == nil && os.SameFile(me, other) {
-			d.a.talkTo(d.meter, "%s and %s are the same file: its documents come twice", d.names[j], d.names[i])
+			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents come twice", d.names[j], d.names[i])
 			return
 		}
 	}
 }
 
 // each calls f for every record of all files, and bad for what can't be used. Damaged files are noted.
-func (d *dedup) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
-	s, err := newSources(d.files)
+func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
+	s, err := app.NewSources(d.files)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (d *dedup) each(stage string, f func(input.Source, *input.Record) error, ba
 		if err != nil {
 			return err
 		}
-		for rec, err := range in.Records(d.a.context()) {
+		for rec, err := range in.Records(d.a.Context()) {
 			if is, ok := errors.AsType[*input.Issue](err); ok {
 				err = bad(is)
 			} else if re, ok := errors.AsType[*input.ReadError](err); ok {
@@ -141,16 +142,16 @@ func (d *dedup) each(stage string, f func(input.Source, *input.Record) error, ba
 				in.Close()
 				return err
 			}
-			d.meter.Report(s.progress(stage, in))
+			d.meter.Report(s.Progress(stage, in))
 		}
-		s.done(in)
+		s.Done(in)
 		in.Close()
 	}
 	return nil
 }
 
 // open opens a file under the name that the user knows.
-func (d *dedup) open(path, name string) (input.Source, error) {
+func (d *job) open(path, name string) (input.Source, error) {
 	if path == name {
 		return input.Open(path, d.opt)
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -13,25 +13,25 @@ import (
 
 // The types of flags. Each says in one sentence what is wrong with a value, and what would be right.
 
-// age is a duration as the language has it: 30d, 2w, 48h, 1d12h.
-type age time.Duration
+// Age is a duration as the language has it: 30d, 2w, 48h, 1d12h.
+type Age time.Duration
 
 // UnmarshalText parses an age.
-func (d *age) UnmarshalText(text []byte) error {
+func (d *Age) UnmarshalText(text []byte) error {
 	v, ok := query.ParseDuration(string(text))
 	if !ok {
 		return fmt.Errorf("%q is not an age such as 30d, 48h or 1h30m", text)
 	}
-	*d = age(v)
+	*d = Age(v)
 	return nil
 }
 
-// lifetime is an age above zero.
-type lifetime age
+// Lifetime is an age above zero.
+type Lifetime Age
 
 // UnmarshalText parses a lifetime.
-func (d *lifetime) UnmarshalText(text []byte) error {
-	if err := (*age)(d).UnmarshalText(text); err != nil {
+func (d *Lifetime) UnmarshalText(text []byte) error {
+	if err := (*Age)(d).UnmarshalText(text); err != nil {
 		return err
 	}
 	if *d <= 0 {
@@ -68,11 +68,11 @@ func (z *size) UnmarshalText(text []byte) error {
 // leastMemory is the least that --memory takes: with less, there would be a table for every few documents.
 const leastMemory = 1 << 20
 
-// memory is a size that documents fit in.
-type memory size
+// Memory is a size that documents fit in.
+type Memory size
 
 // UnmarshalText parses an amount of memory.
-func (z *memory) UnmarshalText(text []byte) error {
+func (z *Memory) UnmarshalText(text []byte) error {
 	if err := (*size)(z).UnmarshalText(text); err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (z *memory) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// quantity is a whole number, which may be written as 1e7 or 10M.
-type quantity int64
+// Quantity is a whole number, which may be written as 1e7 or 10M.
+type Quantity int64
 
 // UnmarshalText parses a number.
-func (n *quantity) UnmarshalText(text []byte) error {
+func (n *Quantity) UnmarshalText(text []byte) error {
 	s, factor := strings.ToLower(strings.ReplaceAll(string(text), "_", "")), 1.0
 	for i, unit := range []string{"k", "m", "g"} {
 		if rest, ok := strings.CutSuffix(s, unit); ok {
@@ -98,7 +98,7 @@ func (n *quantity) UnmarshalText(text []byte) error {
 	if err != nil || v < 1 || v > 1<<53 || v != math.Trunc(v) {
 		return fmt.Errorf("%q is not a number of things, such as 1000000, 1e6 or 1M", text)
 	}
-	*n = quantity(v)
+	*n = Quantity(v)
 	return nil
 }
 
@@ -112,54 +112,54 @@ func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) 
 	return nil
 }
 
-// words is how many words a shingle has.
-type words int
+// Words is how many words a shingle has.
+type Words int
 
 // UnmarshalText parses a number of words.
-func (n *words) UnmarshalText(text []byte) error {
+func (n *Words) UnmarshalText(text []byte) error {
 	return whole(n, text, "a shingle has a whole number of words", 1, sstable.MaxShingle)
 }
 
-// hashes is how many hashes a sketch has.
-type hashes int
+// Hashes is how many hashes a sketch has.
+type Hashes int
 
 // UnmarshalText parses a number of hashes.
-func (n *hashes) UnmarshalText(text []byte) error {
+func (n *Hashes) UnmarshalText(text []byte) error {
 	return whole(n, text, "a sketch has a whole number of hashes", 1, sstable.MaxSketch)
 }
 
-// hashesOrNone is how many hashes a sketch has, or 0 for no sketch.
-type hashesOrNone int
+// HashesOrNone is how many hashes a sketch has, or 0 for no sketch.
+type HashesOrNone int
 
 // UnmarshalText parses a number of hashes.
-func (n *hashesOrNone) UnmarshalText(text []byte) error {
+func (n *HashesOrNone) UnmarshalText(text []byte) error {
 	return whole(n, text, "a sketch has a whole number of hashes", 0, sstable.MaxSketch)
 }
 
-// tables is a number of permuted tables.
-type tables int
+// Tables is a number of permuted tables.
+type Tables int
 
 // UnmarshalText parses a number of tables, each of which is led by another part of the 64 bits.
-func (n *tables) UnmarshalText(text []byte) error {
+func (n *Tables) UnmarshalText(text []byte) error {
 	return whole(n, text, "a database has a whole number of permuted tables", 1, mostTables)
 }
 
 // mostTables is the most blocks of a layout.
 const mostTables = 16
 
-// parts is in how many tables a database is left.
-type parts int
+// Parts is in how many tables a database is left.
+type Parts int
 
 // UnmarshalText parses a number of tables.
-func (n *parts) UnmarshalText(text []byte) error {
+func (n *Parts) UnmarshalText(text []byte) error {
 	return whole(n, text, "a database is left in a whole number of tables", 1, 100)
 }
 
-// bitLength is the length of a fingerprint.
-type bitLength int
+// BitLength is the length of a fingerprint.
+type BitLength int
 
 // UnmarshalText parses a length.
-func (n *bitLength) UnmarshalText(text []byte) error {
+func (n *BitLength) UnmarshalText(text []byte) error {
 	if err := whole(n, text, "a fingerprint has a multiple of 64 bits", 64, 4096); err != nil {
 		return err
 	}
@@ -177,11 +177,17 @@ func (n *lineCount) UnmarshalText(text []byte) error {
 	return whole(n, text, "it is a whole number of lines", 0, math.MaxInt64)
 }
 
-// layout is a way of permuting the bits of fingerprints.
-type layout struct{ sstable.Layout }
+// Layout is a way of permuting the bits of fingerprints.
+type Layout struct{ sstable.Layout }
 
 // UnmarshalText parses a layout.
-func (l *layout) UnmarshalText(text []byte) (err error) {
+func (l *Layout) UnmarshalText(text []byte) (err error) {
 	l.Layout, err = sstable.ParseLayout(string(text))
 	return err
+}
+
+// Rounded is x with some decimals, so that rows are no longer than what is known.
+func Rounded(x float64, decimals int) float64 {
+	p := math.Pow10(decimals)
+	return math.Round(x*p) / p
 }

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/internal/fingerprint"
@@ -18,21 +19,21 @@ const (
 	planQueries  = 1000      // of them, looked for
 )
 
-// planCmd is `simdb plan`.
-type planCmd struct {
-	Files   []string `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
-	N       quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
-	K       distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
-	Layout  []layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Shingle words    `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
-	inputFlags
-	rowFlags
+// Plan is `simdb plan`.
+type Plan struct {
+	Files   []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
+	N       app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
+	K       app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
+	Layout  []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
+	Shingle app.Words    `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
+	app.InputFlags
+	app.RowFlags
 
 	layouts []sstable.Layout
 }
 
 // Help says what the columns are.
-func (planCmd) Help() string {
+func (Plan) Help() string {
 	return fmt.Sprintf(`A layout says how many permuted tables a database has and what leads them; every layout answers every distance. The
 columns are bytes a fingerprint of all tables, and for one search on one core the ranges looked up (probes), the fingerprints
 compared (candidates) and the time that this is expected to take (us), from costs measured on other machines: the order counts.
@@ -43,7 +44,7 @@ The one marked has the least product of space and time: twice the space must hal
 }
 
 // Validate checks the arguments.
-func (c *planCmd) Validate() error {
+func (c *Plan) Validate() error {
 	if (len(c.Files) > 0) == (c.N > 0) {
 		return errors.New("either files or --n N say what to plan for")
 	}
@@ -58,7 +59,7 @@ func (c *planCmd) Validate() error {
 }
 
 // Run compares the layouts.
-func (c *planCmd) Run(a *app) error {
+func (c *Plan) Run(a *app.App) error {
 	n, estimate := int64(c.N), sstable.EstimateNear
 	if len(c.Files) > 0 {
 		fps, err := c.fingerprints(a)
@@ -74,13 +75,13 @@ func (c *planCmd) Run(a *app) error {
 				return sstable.MeasureNear(l, fps, queries, k)
 			}
 		} else {
-			a.say("more than %s fingerprints: taken to be uniform", progress.Number(planMeasured))
+			a.Say("more than %s fingerprints: taken to be uniform", progress.Number(planMeasured))
 		}
 	}
 	var all []sstable.Estimate
 	for _, l := range c.layouts {
-		if a.interrupted() {
-			return errInterrupted
+		if a.Interrupted() {
+			return app.ErrInterrupted
 		}
 		e, err := estimate(l, n, int(c.K))
 		if err != nil {
@@ -92,13 +93,13 @@ func (c *planCmd) Run(a *app) error {
 }
 
 // show writes the estimates and recommends one.
-func (c *planCmd) show(a *app, n int64, all []sstable.Estimate) error {
+func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 	best := slices.MinFunc(all, func(x, y sstable.Estimate) int { return cmp.Compare(x.Bytes*x.Cost, y.Bytes*y.Cost) })
 	columns := []string{"layout", "tables", "bytes", "method", "probes", "candidates", "us", "recommended"}
-	_, err := a.rows(c.rowFlags, columns, func(row func(...any) error) error {
+	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		for _, e := range all {
-			err := row(e.Layout.String(), e.Tables, rounded(e.Bytes, 2), e.Method, int64(math.Round(e.Probes)), int64(math.Round(e.Candidates)),
-				rounded(e.Cost/1e3, 2), e.Layout == best.Layout)
+			err := row(e.Layout.String(), e.Tables, app.Rounded(e.Bytes, 2), e.Method, int64(math.Round(e.Probes)), int64(math.Round(e.Candidates)),
+				app.Rounded(e.Cost/1e3, 2), e.Layout == best.Layout)
 			if err != nil {
 				return err
 			}
@@ -106,16 +107,10 @@ func (c *planCmd) show(a *app, n int64, all []sstable.Estimate) error {
 		return nil
 	})
 	if err == nil {
-		a.say("%s, distance %d: layout %v takes %s and about %.2f us a search; simdb load --layout %v",
-			count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3, best.Layout)
+		a.Say("%s, distance %d: layout %v takes %s and about %.2f us a search; simdb load --layout %v",
+			app.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3, best.Layout)
 	}
 	return err
-}
-
-// rounded is x with some decimals, so that rows are no longer than what is known.
-func rounded(x float64, decimals int) float64 {
-	p := math.Pow10(decimals)
-	return math.Round(x*p) / p
 }
 
 // everyNth returns at most n of fps, evenly spaced.
@@ -129,23 +124,23 @@ func everyNth(fps []uint64, n int) []uint64 {
 }
 
 // fingerprints returns those of all documents in the files.
-func (c *planCmd) fingerprints(a *app) (fps []uint64, err error) {
-	s, err := newSources(c.Files)
+func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
+	s, err := app.NewSources(c.Files)
 	if err != nil {
 		return nil, err
 	}
-	m := a.meter()
+	m := a.Meter()
 	defer m.Stop()
 	state := fingerprint.New(fingerprint.Params{Shingle: int(c.Shingle)})
-	opt := c.inputFlags.options(input.Auto)
+	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
 	bad := int64(0)
 	for _, name := range c.Files {
-		in, err := a.openInput(m, name, opt)
+		in, err := a.OpenInput(m, name, opt)
 		if err != nil {
 			return nil, err
 		}
-		for rec, err := range in.Records(a.context()) {
+		for rec, err := range in.Records(a.Context()) {
 			if _, ok := errors.AsType[*input.Issue](err); ok {
 				bad++
 				continue
@@ -158,14 +153,14 @@ func (c *planCmd) fingerprints(a *app) (fps []uint64, err error) {
 			} else if r := state.Text(rec.Doc.Text); !r.Empty {
 				fps = append(fps, r.Fingerprint)
 			}
-			m.Report(s.progress("fingerprint", in))
+			m.Report(s.Progress("fingerprint", in))
 		}
-		s.done(in)
+		s.Done(in)
 		in.Close()
 	}
 	m.Stop()
 	if bad > 0 {
-		a.say("%s could not be used; simdb load says why", count(bad, "line"))
+		a.Say("%s could not be used; simdb load says why", app.Count(bad, "line"))
 	}
 	return fps, nil
 }

@@ -1,4 +1,4 @@
-package main
+package dedup
 
 import (
 	"cmp"
@@ -10,21 +10,21 @@ import (
 )
 
 // openOutputs opens what is to be written, before the work that it is the result of.
-func (d *dedup) openOutputs() (err error) {
-	if d.rejects, err = d.a.newRejects(d.c.rejectFlags, d.a.talk(d.meter)); err != nil {
+func (d *job) openOutputs() (err error) {
+	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
 		return err
 	}
-	if d.out, err = d.a.create("-o", cmp.Or(d.c.Output, "-"), outfile.Lines); err != nil {
+	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), outfile.Lines); err != nil {
 		return err
 	}
 	if path := d.c.auditPath(); path != "" {
-		d.auditTo, err = d.a.create("--audit", path, outfile.JSONLines)
+		d.auditTo, err = d.a.Create("--audit", path, outfile.JSONLines)
 	}
 	return err
 }
 
 // write is the second pass: it copies what is kept and writes the audit. Both are there afterwards, or neither.
-func (d *dedup) write() error {
+func (d *job) write() error {
 	audit := newAudit(d)
 	n, err := d.copy(d.out, audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
@@ -38,7 +38,7 @@ func (d *dedup) write() error {
 }
 
 // copy writes the kept records to out, tells audit of the others, and returns how many documents it has met.
-func (d *dedup) copy(out io.Writer, audit *audit) (n int64, err error) {
+func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 	members := d.members // that are still to come
 	kept := d.format.NewCopier(out, input.CopyOptions{})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {

@@ -1,0 +1,152 @@
+// Package app has what the commands of simdb share: the run of the program with its signals and temporary files, messages
+// and progress, flags and their types, databases, inputs, rejects, rows and other outputs.
+//
+// A command is a struct of flags and arguments with a method Run(*App) error. It writes data to App.Rows or App.Sink, says
+// what it did with App.Say, and returns an error, or a Status for an exit status without a message:
+//
+//	type Stats struct {
+//		DB string `arg:"" file:"db" help:"The database."`
+//		app.RowFlags
+//	}
+//
+//	func (c *Stats) Run(a *app.App) error { ... }
+//
+// Flags that name files have a tag "file", by which App.Declare checks them before the command begins.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+)
+
+// App is what the commands share.
+type App struct {
+	Global GlobalFlags
+	Out    io.Writer // standard output: data
+	Err    io.Writer // standard error: talk
+
+	Outputs outfile.Guard // opens them
+
+	watch    sync.Once
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	mu       sync.Mutex
+	shown    *progress.Meter // the last one that was started
+	cleaners []func()
+}
+
+var ErrInterrupted = errors.New("interrupted")
+
+func New() *App {
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
+	a := &App{Out: os.Stdout, Err: os.Stderr}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	return a
+}
+
+// Context returns the context of the work, which ends on the first Ctrl-C, or when the terminal goes. A second one ends the process.
+func (a *App) Context() context.Context {
+	a.watch.Do(func() {
+		c := make(chan os.Signal, 2)
+		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+			if !signal.Ignored(sig) { // as nohup and a shell's & want it
+				signal.Notify(c, sig)
+			}
+		}
+		go func() {
+			<-c
+			a.cancel(ErrInterrupted)
+			if IsTerminal(a.Err) {
+				fmt.Fprintln(a.Err, "\nsimdb: stopping; Ctrl-C again aborts")
+			}
+			<-c
+			a.CleanUp()
+			os.Exit(ExitInterrupt)
+		}()
+	})
+	return a.ctx
+}
+
+// Interrupted says whether the user wanted an end.
+func (a *App) Interrupted() bool { return a.ctx.Err() != nil }
+
+// onExit has f called before the process ends, also when it is told to.
+func (a *App) onExit(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cleaners = append(a.cleaners, f)
+}
+
+// CleanUp removes what must not outlive the process.
+func (a *App) CleanUp() {
+	a.Outputs.Abort()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, f := range a.cleaners {
+		f()
+	}
+	a.cleaners = nil
+}
+
+// TempDir makes a folder that is gone when the process ends.
+func (a *App) TempDir() (string, error) {
+	a.Context() // so that Ctrl-C removes it, too
+	dir, err := os.MkdirTemp("", "simdb-*")
+	if err == nil {
+		a.onExit(func() { os.RemoveAll(dir) })
+	}
+	return dir, err
+}
+
+// Say tells the user something on standard error, unless --quiet.
+func (a *App) Say(format string, args ...any) {
+	if !a.Global.Quiet {
+		fmt.Fprintln(a.Err, OneLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+// Meter starts the progress display.
+func (a *App) Meter() *progress.Meter {
+	mode := progress.Mode(a.Global.Progress)
+	if a.Global.Quiet && mode == progress.Auto {
+		mode = progress.None
+	}
+	m := progress.New(mode, a.Err, IsTerminal(a.Err))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shown = m
+	return m
+}
+
+// endProgress clears the progress display, as rows are about to be shown.
+func (a *App) endProgress() {
+	a.mu.Lock()
+	m := a.shown
+	a.mu.Unlock()
+	if m != nil {
+		m.Stop()
+	}
+}
+
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// StatementProgress starts the display of how far a statement has come.
+func (a *App) StatementProgress() (report func(engine.Progress), stop func()) {
+	m := a.Meter()
+	return m.Report, m.Stop
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// CriterionFlags are the criterion of a search: one of the two.
+type CriterionFlags struct {
+	Near    *Distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if they share at least T of their shingles, such as 0.8 or 80%."`
+}
+
+// CriterionUsage is how usage shows the flags of a criterion, one of which is needed.
+var CriterionUsage = strings.NewReplacer("--near=K --jaccard=T", "(--near=K | --jaccard=T)")
+
+// VerifyFlag is for commands that report.
+type VerifyFlag struct {
+	Verify bool `help:"With --jaccard: decide on the texts; else similarities are estimated from sketches, which is faster."`
+}
+
+// NoVerifyFlag is for commands that drop documents: they decide on the texts unless told not to.
+type NoVerifyFlag struct {
+	NoVerify bool `help:"With --jaccard: decide on estimates from sketches, which is faster, and not on the texts."`
+}
+
+// Distance is a number of bits, 0 to 64.
+type Distance int
+
+// UnmarshalText parses a distance.
+func (d *Distance) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 0 || n > 64 {
+		return fmt.Errorf("%q: a fingerprint has 64 bits, K is 0 to 64", text)
+	}
+	*d = Distance(n)
+	return nil
+}
+
+// Share is a number above 0 and up to 1.
+type Share float64
+
+// UnmarshalText parses a share.
+func (s *Share) UnmarshalText(text []byte) error {
+	digits, percent := strings.CutSuffix(string(text), "%")
+	v, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
+	}
+	*s = Share(v)
+	return nil
+}
+
+// Criterion is that of the flags.
+func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
+	switch {
+	case f.Jaccard == nil:
+		return engine.Near(int(*f.Near))
+	case verify:
+		return engine.Jaccard(float64(*f.Jaccard)).Verified()
+	}
+	return engine.Jaccard(float64(*f.Jaccard))
+}
+
+// Columns are columns of rows with those that measure a match.
+func (f CriterionFlags) Columns(columns ...string) []string {
+	if f.Jaccard != nil {
+		return append(columns, "score", "error", "exact")
+	}
+	return append(columns, "distance")
+}
+
+// Values are the values of columns.
+func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
+	if f.Jaccard != nil {
+		return append(values, m.Score, m.Error, m.Exact)
+	}
+	return append(values, m.Distance)
+}
+
+// Meaning says what the near-duplicates of a group have in common.
+func (f CriterionFlags) Meaning(verify bool) string {
+	switch {
+	case f.Jaccard == nil:
+		return fmt.Sprintf("at most %d of 64 bits differ", *f.Near)
+	case verify:
+		return fmt.Sprintf("at least %g %% of their shingles are common", 100*float64(*f.Jaccard))
+	}
+	return fmt.Sprintf("at least %g %% of their shingles are common, as estimated", 100*float64(*f.Jaccard))
+}

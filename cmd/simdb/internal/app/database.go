@@ -1,0 +1,111 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Created is a database that a command creates, and removes if nothing comes of it.
+type Created struct {
+	path   string
+	folder bool // there was an empty folder already
+}
+
+// Prepare checks that a database can be created at path: its parent must be there, as a path that is misspelt would become
+// a tree of folders.
+func Prepare(path string) (*Created, error) {
+	if st, err := os.Stat(path); err == nil {
+		return &Created{path, st.IsDir()}, nil
+	}
+	switch st, err := os.Stat(filepath.Dir(path)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))
+	case err != nil:
+		return nil, err
+	case !st.IsDir():
+		return nil, fmt.Errorf("%s: %s is not a folder", path, filepath.Dir(path))
+	}
+	return &Created{path: path}, nil
+}
+
+// Close closes the database. If the command has created it, and failed, and there is nothing in it, it is removed. Where n is
+// nil the database was there before.
+func (n *Created) Close(db *engine.DB, failure error) error {
+	if n != nil && failure != nil && !errors.Is(failure, Status(ExitNo)) {
+		if st, err := db.Stats(); err == nil && st.Documents == 0 {
+			return errors.Join(failure, n.remove(db))
+		}
+	}
+	return errors.Join(failure, db.Close())
+}
+
+// remove removes the database, which is empty, and closes it. It has the lock until the files are gone, so nobody else can
+// have written to it.
+func (n *Created) remove(db *engine.DB) error {
+	entries, err := os.ReadDir(n.path)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "CATALOG" && name != "LOCK" { // there is more to it
+			return db.Close()
+		}
+	}
+	for _, e := range entries {
+		if err := os.Remove(filepath.Join(n.path, e.Name())); err != nil { // as on Windows, where open files stay
+			return db.Close()
+		}
+	}
+	if !n.folder {
+		err = os.Remove(n.path)
+	}
+	db.Close() // it has no files any more
+	return err
+}
+
+// OpenForReading opens a database that must exist.
+func (a *App) OpenForReading(path string) (*engine.DB, error) {
+	return Open(path, &engine.Options{ReadOnly: true, MustExist: true})
+}
+
+// OpenForWriting opens a database that must exist and be no single table.
+func (a *App) OpenForWriting(path string) (*engine.DB, error) {
+	db, err := Open(path, &engine.Options{MustExist: true})
+	if err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
+	}
+	return db, nil
+}
+
+// Open opens a database.
+func Open(path string, o *engine.Options) (*engine.DB, error) {
+	db, err := engine.Open(path, o)
+	if errors.Is(err, engine.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
+	}
+	return db, err
+}
+
+var ErrNoDatabase = errors.New("there is no such database")
+
+// Exists says whether there is something at path.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Closing closes db and adds its error to *err.
+func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+
+// OpenForQuery opens a database that must exist, for reading, with as much memory for a query.
+func (a *App) OpenForQuery(path string, memory size) (*engine.DB, error) {
+	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory)})
+}

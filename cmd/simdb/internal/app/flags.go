@@ -1,0 +1,103 @@
+package app
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// GlobalFlags can be given to every command.
+type GlobalFlags struct {
+	Progress string `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
+	Quiet    bool   `short:"q" help:"No summaries and no warnings."`
+}
+
+// InputFlags say what documents look like.
+type InputFlags struct {
+	IDField          string `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number (default: id)."`
+	TextField        string `placeholder:"NAME" help:"Field with its text (default: text)."`
+	FingerprintField string `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
+	NoHeader         bool   `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+
+	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal" help:"How fingerprints are written: hex or decimal (default: by their form; a file that has both forms is refused)."`
+	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+}
+
+// delimiter is what separates columns.
+type delimiter byte
+
+// UnmarshalText parses a delimiter.
+func (d *delimiter) UnmarshalText(text []byte) error {
+	c, err := input.ParseDelimiter(string(text))
+	*d = delimiter(c)
+	return err
+}
+
+// InputFormat is --format of commands that read files.
+type InputFormat struct {
+	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+}
+
+// Options returns how files are to be read.
+func (f InputFlags) Options(format input.Format) input.Options {
+	return input.Options{
+		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
+		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter),
+	}
+}
+
+// MemoryFlag bounds what a query holds of what it has found.
+type MemoryFlag struct {
+	Memory size `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found, until it is in order; more is an error (default: 1GiB)."`
+}
+
+// RowFlags say how and where rows are written.
+type RowFlags struct {
+	Format RowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	Output string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json and .tsv set the format, .gz and .zst after it compress."`
+}
+
+// RowFormat is an output.Format, or none.
+type RowFormat struct {
+	output.Format
+	Set bool
+}
+
+// UnmarshalText parses the name of a format.
+func (f *RowFormat) UnmarshalText(text []byte) (err error) {
+	f.Format, err = output.ParseFormat(string(text))
+	f.Set = true
+	return err
+}
+
+// Options returns how rows are to be written to standard output, or to the file of -o.
+func (f RowFlags) Options() output.Options {
+	o := output.Options{Format: output.TSV}
+	if outfile.IsStdout(cmp.Or(f.Output, "-")) {
+		o = output.Detect(os.Stdout)
+	} else if named, ok := output.FormatOf(outfile.PlainName(f.Output)); ok {
+		o.Format = named
+	}
+	if f.Format.Set {
+		o.Format = f.Format.Format
+	}
+	return o
+}
+
+// Kind is what the rows are to the opener of outputs.
+func (f RowFlags) Kind() outfile.Kind {
+	if f.Format.Set {
+		return outfile.AnyRows
+	}
+	return outfile.Rows
+}
+
+// RejectFlags say what becomes of lines that can't be used.
+type RejectFlags struct {
+	Rejects   string     `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
+	MaxErrors *lineCount `placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
+}

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// Fail reports the error that ends the program and returns the exit status.
+func (a *App) Fail(err error) int {
+	if s, ok := errors.AsType[Status](err); ok {
+		return int(s)
+	}
+	if a.Interrupted() {
+		switch {
+		case errors.Is(err, context.Canceled):
+			fmt.Fprintln(a.Err, "simdb: interrupted")
+		case !errors.Is(err, ErrInterrupted):
+			a.Complain(err)
+		}
+		return ExitInterrupt
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return ExitOK // whoever reads has seen enough
+	}
+	a.Complain(err)
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(a.Err, "  %s\n", hint)
+	}
+	return ExitError
+}
+
+// Complain shows an error: one line for each of those that were joined.
+func (a *App) Complain(err error) {
+	var lines func(error) []string
+	lines = func(err error) []string {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			return []string{OneLine(err.Error())}
+		}
+		var all []string
+		for _, e := range joined.Unwrap() {
+			all = append(all, lines(e)...)
+		}
+		if len(all) != strings.Count(err.Error(), "\n")+1 { // it says something of its own
+			return []string{OneLine(err.Error())}
+		}
+		return all
+	}
+	fmt.Fprintf(a.Err, "simdb: %s\n", strings.Join(lines(err), "\n"))
+}
+
+// hintFor says what to do about an error, "" where that is plain.
+func hintFor(err error) string {
+	switch {
+	case errors.Is(err, engine.ErrCorruption):
+		return "simdb check DB lists all damage"
+	case errors.Is(err, engine.ErrLocked):
+		return "a database can be open in one process for writing, or in several for reading; wait until it is free"
+	case errors.Is(err, ErrNoDatabase):
+		return "simdb load DB FILE... makes a database, simdb --create DB an empty one"
+	case errors.Is(err, engine.ErrParams):
+		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
+	case errors.Is(err, engine.ErrNotDatabase):
+		return "a database is a folder that simdb load has made, or one .sst file"
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// sink is where data goes: standard output, a pager on a terminal, or a file.
+type sink struct {
+	io.Writer
+	file  *outfile.Writer
+	Pager *pager
+}
+
+// Sink opens the place where data goes: the file of -o called name, or standard output if that is "" or "-".
+func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
+	if outfile.IsStdout(cmp.Or(name, "-")) {
+		if o.Terminal {
+			p := a.NewPager(0)
+			return &sink{Writer: p, Pager: p}, nil
+		}
+		return &sink{Writer: a.cleared(a.Out)}, nil
+	}
+	w, err := a.Create("-o", name, kind)
+	if err != nil {
+		return nil, err
+	}
+	return &sink{Writer: w, file: w}, nil
+}
+
+// cleared returns a writer to w that first ends the progress display, if both are on the terminal.
+func (a *App) cleared(w io.Writer) io.Writer {
+	if !IsTerminal(w) {
+		return w
+	}
+	return WriterFunc(func(p []byte) (int, error) {
+		a.endProgress()
+		return w.Write(p)
+	})
+}
+
+// Close ends the output: on success a file gets its name, after a failure it is dropped. It returns the first error.
+func (s *sink) Close(failure error) error {
+	switch {
+	case s.file != nil && failure != nil:
+		s.file.Abort()
+	case s.file != nil:
+		return s.file.Commit()
+	case s.Pager != nil:
+		return errors.Join(failure, s.Pager.Close())
+	}
+	return failure
+}
+
+// Rows runs write, which writes rows with the given columns, and reports whether there were any.
+func (a *App) Rows(f RowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
+	o := f.Options()
+	to, err := a.Sink(f.Output, f.Kind(), o)
+	if err != nil {
+		return false, err
+	}
+	w := output.New(to, columns, o)
+	err = write(w.Row)
+	if err == nil {
+		err = w.Close()
+	}
+	return w.Rows() > 0, to.Close(err)
+}
+
+// Count writes a count in the place of rows; it reports whether there is anything.
+func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
+	if err != nil {
+		return false, err
+	}
+	_, err = a.Rows(f, []string{"count"}, func(row func(...any) error) error { return row(n) })
+	return n > 0, err
+}
+
+// CopiesOf is the kind of an output of records of an input of this format.
+func CopiesOf(f input.Format) outfile.Kind {
+	d := f.Describe()
+	return outfile.LinesOf(d.Label, d.Endings...)
+}
+
+// Statement runs one statement of the query language and writes its rows.
+func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) error {
+	rows, err := query.Run(a.Context(), db, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	_, err = a.Rows(f, rows.Columns(), func(row func(...any) error) error {
+		for r, err := range rows.All() {
+			if err != nil {
+				return err
+			}
+			if err := row(r...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}

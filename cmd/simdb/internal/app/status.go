@@ -1,0 +1,27 @@
+package app
+
+import (
+	"fmt"
+)
+
+// Exit statuses.
+const (
+	ExitOK        = 0
+	ExitNo        = 1
+	ExitError     = 2
+	ExitInterrupt = 130
+)
+
+// Status is an error that ends the program with an exit status and no message.
+type Status int
+
+// Error is never shown.
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// FoundOr turns "nothing was found" into the exit status for it.
+func FoundOr(found bool, err error) error {
+	if err == nil && !found {
+		return Status(ExitNo)
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Seconds writes how long something took since start.
+func Seconds(start time.Time) string {
+	d := time.Since(start)
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// Count writes n things: "1 table", "2 tables".
+func Count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return progress.Number(n) + " " + thing + "s"
+}
+
+// OneLine returns a message with the control characters of the names in it shown as escapes, so that it is one line and
+// drives no terminal.
+func OneLine(s string) string { return output.Printable(s) }
+
+// TerminalWidth is how many columns a terminal has, 0 if w is none.
+func TerminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// Wrapped breaks a text that begins at a column of the terminal between words, so that no line is wider than width.
+func Wrapped(text string, at, width int) string {
+	const least = 20 // columns, below which breaking lines helps nobody
+	if width-at < least {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used > 0 && used+1+n > width-at:
+			b.WriteString("\n" + strings.Repeat(" ", at))
+			used = 0
+		case used > 0:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}

@@ -1,0 +1,166 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+)
+
+// Stats is `simdb stats`.
+type Stats struct {
+	DB string `arg:"" file:"db" help:"The database."`
+	app.RowFlags
+}
+
+// Run shows what the database holds.
+func (c *Stats) Run(a *app.App) (err error) {
+	db, err := a.OpenForReading(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	return a.Statement(db, c.RowFlags, "STATS")
+}
+
+// Why is `simdb why`.
+type Why struct {
+	DB string `arg:"" file:"db" help:"The database."`
+	A  string `arg:"" help:"The id of a document."`
+	B  string `arg:"" help:"The id of another."`
+	app.RowFlags
+}
+
+// Run compares the two documents.
+func (c *Why) Run(a *app.App) (err error) {
+	db, err := a.OpenForReading(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	for _, id := range []string{c.A, c.B} {
+		if _, err := db.Lookup(a.Context(), id); err != nil {
+			return fmt.Errorf("%s: %w", c.DB, err)
+		}
+	}
+	return a.Statement(db, c.RowFlags, "WHY ? ?", c.A, c.B)
+}
+
+// Check is `simdb check`.
+type Check struct {
+	DB string `arg:"" file:"db" help:"The database."`
+	app.RowFlags
+}
+
+// Run verifies the database. Damage is listed, and is the exit status 1.
+func (c *Check) Run(a *app.App) (err error) {
+	db, err := a.OpenForReading(c.DB)
+	if errors.Is(err, engine.ErrCorruption) {
+		return c.damage(a, []error{err})
+	} else if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	start := time.Now()
+	report, err := db.Check(a.Context(), m.Report)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	a.Say("%s: %s in %s, %s, checked in %s", c.DB, app.Count(report.Documents, "document"), app.Count(report.Tables, "table"),
+		progress.Bytes(report.Bytes), app.Seconds(start))
+	for _, o := range report.Orphans {
+		a.Say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
+			c.DB, o.Name, progress.Bytes(o.Bytes))
+	}
+	return c.damage(a, report.Problems)
+}
+
+// damage lists what is damaged.
+func (c *Check) damage(a *app.App, problems []error) error {
+	if len(problems) == 0 {
+		a.Say("no damage was found")
+		if c.Output == "" && !c.Format.Set {
+			return nil
+		}
+	}
+	found, err := a.Rows(c.RowFlags, []string{"file", "section", "offset", "problem"}, func(row func(...any) error) error {
+		for _, p := range problems {
+			place := []any{nil, nil, nil, p.Error()}
+			if e, ok := errors.AsType[*engine.CorruptionError](p); ok {
+				place = []any{e.File, e.Section, e.Offset, e.Err.Error()}
+				if e.Offset < 0 { // it is about the file
+					place[2] = nil
+				}
+			}
+			if err := row(place...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !found {
+		return err
+	}
+	a.Say("%s: damage was found", c.DB)
+	return app.Status(app.ExitNo)
+}
+
+// Compact is `simdb compact`.
+type Compact struct {
+	DB string `arg:"" file:"db" help:"The database."`
+}
+
+// Run compacts the database.
+func (c *Compact) Run(a *app.App) (err error) {
+	db, err := a.OpenForWriting(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	before, err := db.Stats()
+	if err != nil {
+		return err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	start := time.Now()
+	err = db.Compact(a.Context(), m.Report)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	after, err := db.Stats()
+	if err != nil {
+		return err
+	}
+	a.Say("%s: %s and %s before, %d and %s after; %s", c.DB, app.Count(int64(len(before.Tables)), "table"), progress.Bytes(before.DiskBytes),
+		len(after.Tables), progress.Bytes(after.DiskBytes), app.Seconds(start))
+	return nil
+}
+
+// Prune is `simdb prune`.
+type Prune struct {
+	DB    string  `arg:"" file:"db" help:"The database."`
+	Older app.Age `required:"" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
+}
+
+// Run deletes old documents.
+func (c *Prune) Run(a *app.App) (err error) {
+	db, err := a.OpenForWriting(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(c.Older)))
+	if err != nil {
+		return err
+	}
+	a.Say("%s: %s deleted; compact gives their space back", c.DB, app.Count(int64(n), "document"))
+	return nil
+}

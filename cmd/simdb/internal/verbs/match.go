@@ -1,0 +1,269 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Match is `simdb match`.
+type Match struct {
+	DB   string `arg:"" file:"db" help:"The database."`
+	File string `arg:"" file:"in" help:"A file with documents; - is standard input."`
+	app.CriterionFlags
+	app.NoVerifyFlag
+	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
+	Output string `short:"o" file:"lines" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
+	app.InputFormat
+	app.InputFlags
+	app.RejectFlags
+}
+
+// Run copies the lines that are new.
+func (c *Match) Run(a *app.App) (err error) {
+	start := time.Now()
+	opt := c.InputFlags.Options(c.Format)
+	opt.MakeID = !c.Add
+	src, err := app.NewSources([]string{c.File})
+	if err != nil {
+		return err
+	}
+	open := a.OpenForReading
+	if c.Add {
+		open = a.OpenForWriting
+	}
+	db, err := open(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+		return fmt.Errorf("%s keeps no texts to decide on: --no-verify decides on estimates", c.DB)
+	}
+	m := a.Meter()
+	defer m.Stop()
+	in, err := a.OpenInput(m, c.File, opt)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rejects, err := a.NewRejects(c.RejectFlags, a.Talk(m))
+	if err != nil {
+		return err
+	}
+	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src, inPairs: idsInPairs(db)}
+	if c.Near != nil && !c.Add && src.Total > 0 {
+		t.held = new(heldLines)
+	}
+	err = t.run(a, in)
+	m.Stop()
+	err = errors.Join(err, rejects.Close(err))
+	a.Say("%s read, %s of them new; %s rejected; %s", app.Count(t.read, "document"), progress.Number(t.fresh),
+		rejects.Counted(), app.Seconds(start))
+	return err
+}
+
+// matching is a run of match.
+type matching struct {
+	c           *Match
+	db          *engine.DB
+	rejects     *app.Rejects
+	meter       *progress.Meter
+	sources     app.Sources
+	inPairs     map[string]bool // ids that ALLOW has noted
+	held        *heldLines      // nil where records are decided one by one
+	out         input.Copier
+	read, fresh int64
+}
+
+// run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
+// nobody waits for.
+func (t *matching) run(a *app.App, in input.Source) error {
+	format := in.Info().Format
+	to, err := a.Sink(t.c.Output, app.CopiesOf(format), output.Options{})
+	if err != nil {
+		return err
+	}
+	t.out = format.NewCopier(to, input.CopyOptions{Follow: true})
+	if err = t.records(a, in); err == nil {
+		err = t.out.Close()
+	}
+	return to.Close(err)
+}
+
+func (t *matching) records(a *app.App, in input.Source) error {
+	for rec, err := range in.Records(a.Context()) {
+		if err == nil {
+			if err := t.record(a.Context(), rec, in); err != nil {
+				return err
+			}
+		} else if is, ok := errors.AsType[*input.Issue](err); ok {
+			err = t.rejects.Add(is)
+		}
+		if err != nil {
+			if !a.Interrupted() { // what comes before the error is decided all the same
+				err = errors.Join(err, t.release(a.Context(), in))
+			}
+			return err
+		}
+		t.meter.Report(t.sources.Progress("match", in))
+	}
+	return t.release(a.Context(), in)
+}
+
+// record writes a record if it is new.
+func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
+	t.read++
+	if t.held != nil {
+		if full, err := t.hold(ctx, rec); !full || err != nil {
+			return err
+		}
+		return t.release(ctx, in)
+	}
+	fresh, err := t.isNew(ctx, rec)
+	if err != nil || !fresh {
+		return err
+	}
+	return t.write(rec.Raw, in)
+}
+
+// write writes a new record.
+func (t *matching) write(raw []byte, in input.Source) error {
+	t.fresh++
+	return t.out.Copy(in, raw)
+}
+
+// isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is
+// stored then.
+func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
+	by := t.c.Criterion(!t.c.NoVerify)
+	var known bool
+	var err error
+	if t.inPairs[rec.Doc.ID] {
+		known, err = t.knownBeside(ctx, rec)
+	} else {
+		_, known, err = t.db.AnyMatch(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}, by)
+	}
+	if err != nil || known || !t.c.Add {
+		return !known, err
+	}
+	_, stored, err := t.db.PutNovel(ctx, rec.Doc, by)
+	return stored, err
+}
+
+// fingerprint returns the record's fingerprint, or that of its text, if it has one.
+func (t *matching) fingerprint(rec *input.Record) (fp uint64, ok bool) {
+	if rec.Doc.Fingerprint != nil {
+		return *rec.Doc.Fingerprint, true
+	}
+	return t.db.Fingerprint(rec.Doc.Text)
+}
+
+// idsInPairs returns the ids that are in allowed pairs.
+func idsInPairs(db *engine.DB) map[string]bool {
+	ids := map[string]bool{}
+	for p := range db.Allowed() {
+		ids[p.A], ids[p.B] = true, true
+	}
+	return ids
+}
+
+// knownBeside says whether a document in the database is like a record, other than those that ALLOW has noted beside its id.
+func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (bool, error) {
+	s, err := t.db.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	for m, err := range t.like(ctx, s, rec) {
+		if err != nil || !s.IsAllowed(rec.Doc.ID, m.ID) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// like yields the documents that are like a record.
+func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Record) iter.Seq2[engine.Match, error] {
+	by := t.c.Criterion(!t.c.NoVerify)
+	text := engine.Doc{Text: rec.Doc.Text}
+	share, isShare := by.Threshold()
+	switch {
+	case isShare && text.Text == "":
+	case isShare && by.IsVerified():
+		return s.JaccardVerified(ctx, text, share)
+	case isShare:
+		return s.Jaccard(ctx, text, share)
+	default:
+		if fp, ok := t.fingerprint(rec); ok {
+			k, _ := by.Distance()
+			return s.Near(ctx, fp, k)
+		}
+	}
+	return func(func(engine.Match, error) bool) {}
+}
+
+// Many searches together take a fraction of the time of each alone, so lines of a regular file are held back until there are many.
+const (
+	heldCount = 1 << 18  // lines that are decided together at most
+	heldBytes = 64 << 20 // of lines after which they are decided
+)
+
+// heldLines are lines that are not decided yet.
+type heldLines struct {
+	raw   []byte   // one after the other
+	ends  []int    // of each line
+	fps   []uint64 // of the lines that have one
+	line  []int    // of each fingerprint
+	known []bool   // of each line: something in the database is like it
+}
+
+// hold keeps a record and reports whether it is time to decide. Those in allowed pairs, which are few, are decided at once.
+func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
+	h := t.held
+	known := false
+	if t.inPairs[rec.Doc.ID] {
+		if known, err = t.knownBeside(ctx, rec); err != nil {
+			return false, err
+		}
+	} else if fp, ok := t.fingerprint(rec); ok {
+		h.fps, h.line = append(h.fps, fp), append(h.line, len(h.ends))
+	}
+	h.raw = append(h.raw, rec.Raw...)
+	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, known)
+	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
+}
+
+// release writes those of the lines held that are new. There is nothing to do where lines are decided one by one.
+func (t *matching) release(ctx context.Context, in input.Source) error {
+	h := t.held
+	if h == nil {
+		return nil
+	}
+	known, err := t.db.AnyNear(ctx, h.fps, int(*t.c.Near))
+	if err != nil {
+		return err
+	}
+	for i, is := range known {
+		h.known[h.line[i]] = is
+	}
+	start := 0
+	for i, end := range h.ends {
+		if !h.known[i] {
+			if err := t.write(h.raw[start:end:end], in); err != nil {
+				return err
+			}
+		}
+		start = end
+	}
+	h.raw, h.ends, h.fps, h.line, h.known = h.raw[:0], h.ends[:0], h.fps[:0], h.line[:0], h.known[:0]
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package verbs has the commands of simdb, but for dedup and the shell: a file for each, or for a few alike. Each is a
+// struct of flags and arguments with a method Run; package app says what they share. They do not use each other.
+package verbs
+
+import (
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Pairs is `simdb pairs`.
+type Pairs struct {
+	DB        string `arg:"" file:"db" help:"The database."`
+	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
+	app.CriterionFlags
+	app.VerifyFlag
+	app.MemoryFlag
+	app.RowFlags
+}
+
+// Run lists the pairs.
+func (c *Pairs) Run(a *app.App) (err error) {
+	db, err := a.OpenForQuery(c.DB, c.Memory)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	if c.Options().Format == output.Count {
+		n, err := db.CountPairs(a.Context(), c.Criterion(c.Verify), m.Report)
+		m.Stop()
+		return app.FoundOr(a.Count(c.RowFlags, n, err))
+	}
+	pairs := db.Pairs
+	if c.Unordered {
+		pairs = db.PairsUnordered
+	}
+	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("a", "b"), func(row func(...any) error) error {
+		for p, err := range pairs(a.Context(), c.Criterion(c.Verify), m.Report) {
+			if err != nil {
+				return err
+			}
+			if err := row(c.Values(p.Match, p.A, p.B)...); err != nil {
+				return err
+			}
+		}
+		m.Stop()
+		return nil
+	}))
+}
+
+// Clusters is `simdb clusters`.
+type Clusters struct {
+	DB   string `arg:"" file:"db" help:"The database."`
+	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
+	app.CriterionFlags
+	app.VerifyFlag
+	app.MemoryFlag
+	app.RowFlags
+}
+
+// Run lists the clusters.
+func (c *Clusters) Run(a *app.App) (err error) {
+	db, err := a.OpenForQuery(c.DB, c.Memory)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	o := &engine.ClusterOptions{Progress: m.Report}
+	if c.Mode == "components" {
+		o.Mode = engine.Components
+	}
+	if c.Options().Format == output.Count {
+		n, _, err := db.CountClusters(a.Context(), c.Criterion(c.Verify), o)
+		m.Stop()
+		return app.FoundOr(a.Count(c.RowFlags, n, err))
+	}
+	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) error {
+		for p, err := range db.Clusters(a.Context(), c.Criterion(c.Verify), o) {
+			if err != nil {
+				return err
+			}
+			if err := row(c.Values(p.Match, p.Cluster, p.ID, p.Keep)...); err != nil {
+				return err
+			}
+		}
+		m.Stop()
+		return nil
+	}))
+}

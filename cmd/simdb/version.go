@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// versionCmd is `simdb version`.
+type versionCmd struct{}
+
+// Run shows the version.
+func (versionCmd) Run(a *app.App) error {
+	_, err := fmt.Fprintf(a.Out, "simdb %s\n%s %s/%s, %d cores, kernel %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.GOMAXPROCS(0), kernel.Name())
+	return err
+}
+
+// version is that of the module, with the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// versionFlag is --version.
+type versionFlag bool
+
+// BeforeReset shows the version in place of anything else.
+func (versionFlag) BeforeReset(a *app.App, k *kong.Kong) error {
+	if err := (versionCmd{}).Run(a); err != nil {
+		return err
+	}
+	k.Exit(app.ExitOK)
+	return nil
+}
