@@ -9,42 +9,57 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // A mutant is the program with one mistake.
 type mutant struct {
-	name     string
-	file     string // from the root of the module
-	old, new string
-	pkg, run string // the package whose tests of these names must notice
+	name  string
+	in    string // the directory that, or one below it, has the declaration
+	decl  string // the function, the method as "Type.name", or the type, variable or constant
+	edit  edit   // the mistake; there must be exactly one place for it
+	tests string // the directory that, or one below it, has the tests that must notice
+	run   string // the names of those tests, a regular expression
 }
 
-// source returns the root of the module and the file's text with the mistake.
-func (m mutant) source(t *testing.T) (root, text string) {
-	t.Helper()
+// source is the module's, parsed once.
+var source = sync.OnceValues(func() (*tree, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(root, m.file))
+	return load(root)
+})
+
+// place returns where the mistake is made, and the packages of the tests that must notice.
+func (m mutant) place(t *testing.T) (place, []string) {
+	t.Helper()
+	src, err := source()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(b), m.old); n != 1 {
-		t.Fatalf("%s has this %d times, not once:\n%s", m.file, n, m.old)
+	found := m.edit.places(src, src.find(m.in, m.decl))
+	if len(found) != 1 {
+		for _, p := range found {
+			t.Logf("%s: %s", p.d.path, p.d.src[p.start:p.end])
+		}
+		t.Fatalf("%d places in %s of %s for this, not one: %T %q", len(found), m.decl, m.in, m.edit, m.edit)
 	}
-	return root, strings.Replace(string(b), m.old, m.new, 1)
+	packages, err := src.packages(m.tests, m.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0], packages
 }
 
 // noticed runs the named tests on the mutant and checks that one of them fails. A mutant that does not compile proves nothing.
-func (m mutant) noticed(t *testing.T) {
-	root, text := m.source(t)
+func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	spec, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(root, m.file): changed}})
+	spec, err := json.Marshal(map[string]map[string]string{"Replace": {p.d.path: changed}})
 	if err == nil {
-		err = os.WriteFile(changed, []byte(text), 0o600)
+		err = os.WriteFile(changed, []byte(p.mutated()), 0o600)
 	}
 	if err == nil {
 		err = os.WriteFile(overlay, spec, 0o600)
@@ -52,12 +67,13 @@ func (m mutant) noticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", m.run, "./"+m.pkg)
-	cmd.Dir = root
+	args := []string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", m.run}
+	cmd := exec.Command("go", append(args, packages...)...)
+	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.CombinedOutput()
 	switch failed := strings.Contains(string(out), "--- FAIL: "); {
 	case err == nil:
-		t.Errorf("nobody noticed:\n%s", out)
+		t.Errorf("no test noticed:\n%s", out)
 	case !failed:
 		t.Errorf("no test failed, but: %v\n%s", err, out)
 	default:
@@ -88,13 +104,14 @@ func TestMutants(t *testing.T) {
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, outputMutants) {
 		t.Run(m.name, func(t *testing.T) {
-			if m.source(t); of == 0 || i%of != number {
+			p, packages := m.place(t)
+			if of == 0 || i%of != number {
 				return
 			}
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			m.noticed(t)
+			m.noticed(t, p, packages)
 		})
 	}
 }
