@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/simdb/simdb/sstable"
 )
@@ -20,13 +21,45 @@ type Input struct {
 	Seq func(stored uint64) uint64
 }
 
-// Merge adds the documents of all inputs to w in the order of a table, by a heap of one iterator an input: every byte is read
-// and written once. Of documents that a table orders alike those of an earlier input come first. It returns the new number of
-// each input's documents, Dropped for those not kept. At least one of the inputs must stay open until w is closed.
-//
-// Memory: 4 bytes a document for the result, a block of documents an input, and what w needs.
+// Merge merges the inputs into one table: it is a Merger with one output. It returns the new number
+// of each input's documents, Dropped for those not kept.
 func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func(done, total int64)) (renumber [][]uint32, err error) {
-	m := merger{ctx: ctx, progress: progress, inputs: inputs, renumber: make([][]uint32, len(inputs))}
+	m, err := NewMerger(ctx, inputs, progress)
+	if err == nil {
+		err = m.Fill(w, math.MaxUint32)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Renumber(), nil
+}
+
+// A Merger merges tables into one or several: the documents of all inputs in fingerprint order, by a
+// heap of one iterator per input, so that every byte is read and written once. Of documents that a
+// table orders alike those of an earlier input come first.
+//
+//	m, err := NewMerger(ctx, inputs, nil)
+//	for err == nil && m.More() {
+//		err = writeTable(func(w *sstable.Writer) error { return m.Fill(w, most) })
+//	}
+//
+// At least one of the inputs must stay open until the writers are closed. Memory: 4 bytes a document
+// for the new numbers, a block of documents per input, and what the writers need.
+type Merger struct {
+	ctx      context.Context
+	progress func(done, total int64)
+	inputs   []Input
+	renumber [][]uint32
+	heap     cursors
+	next     uint32 // number of the next document written
+	read     int64  // documents, of total
+	total    int64
+}
+
+// NewMerger starts a merge. Progress, if not nil, gets the number of documents read and their total.
+// An error of an input, or of ctx, ends the merge in NewMerger or Fill.
+func NewMerger(ctx context.Context, inputs []Input, progress func(done, total int64)) (*Merger, error) {
+	m := &Merger{ctx: ctx, progress: progress, inputs: inputs, renumber: make([][]uint32, len(inputs))}
 	for _, in := range inputs {
 		m.total += int64(in.NumDocs())
 	}
@@ -42,16 +75,24 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 		}
 	}
 	heap.Init(&m.heap)
-	for len(m.heap) > 0 {
+	return m, nil
+}
+
+// More reports whether documents are left for another output.
+func (m *Merger) More() bool { return len(m.heap) > 0 }
+
+// Fill adds the next documents to w, at most the given number.
+func (m *Merger) Fill(w *sstable.Writer, most uint32) error {
+	for ; len(m.heap) > 0 && most > 0; most-- {
 		c := m.heap[0]
 		if err := w.Add(c.it.Document()); err != nil {
-			return nil, err
+			return err
 		}
 		m.renumber[c.input][c.it.Doc()] = m.next
 		m.next++
 		more, err := m.advance(c)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if more {
 			heap.Fix(&m.heap, 0)
@@ -59,25 +100,19 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 			heap.Pop(&m.heap)
 		}
 	}
-	if progress != nil {
-		progress(m.total, m.total)
+	if m.progress != nil && len(m.heap) == 0 {
+		m.progress(m.total, m.total)
 	}
-	return m.renumber, nil
+	return nil
 }
 
-type merger struct {
-	ctx      context.Context
-	progress func(done, total int64)
-	inputs   []Input
-	renumber [][]uint32
-	heap     cursors
-	next     uint32 // number of the next document written
-	read     int64  // documents, of total
-	total    int64
-}
+// Renumber returns the new number of each input's documents, Dropped for those not kept. Numbers go
+// on from one output to the next: with outputs of 10 documents, number 12 is document 2 of the second.
+// The result is complete when More returns false.
+func (m *Merger) Renumber() [][]uint32 { return m.renumber }
 
 // advance moves c to its input's next document to keep, and reports whether there is one.
-func (m *merger) advance(c *cursor) (more bool, err error) {
+func (m *Merger) advance(c *cursor) (more bool, err error) {
 	in := m.inputs[c.input]
 	for c.it.Next() {
 		if m.read%4096 == 0 {

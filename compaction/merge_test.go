@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -161,6 +162,46 @@ func TestMergeStops(t *testing.T) {
 	in := Input{Reader: table, Keep: func(uint32) (bool, error) { return false, broken }}
 	if _, err := Merge(context.Background(), w, []Input{in}, nil); !errors.Is(err, broken) {
 		t.Errorf("broken: %v", err)
+	}
+}
+
+// A merge into several tables has the documents of a merge into one, in the same order.
+func TestMergeIntoSeveral(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(5, 1))
+	for round, most := range []uint32{1, 7, 100, 1000} {
+		var inputs []Input
+		for i := range 3 {
+			table, _ := makeTable(t, r, fmt.Sprintf("t%d", i), 100+r.IntN(100))
+			inputs = append(inputs, Input{Reader: table, Keep: func(doc uint32) (bool, error) { return doc%5 != 0, nil }})
+		}
+		var want [][]uint32
+		one := open(t, "one", func(w *sstable.Writer) (err error) {
+			want, err = Merge(ctx, w, inputs, nil)
+			return err
+		})
+		m, err := NewMerger(ctx, inputs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := uint32(0)
+		for m.More() {
+			part := open(t, "part", func(w *sstable.Writer) error { return m.Fill(w, most) })
+			if n := part.NumDocs(); n != min(most, one.NumDocs()-next) {
+				t.Fatalf("round %d: a table of %d documents from number %d on", round, n, next)
+			}
+			for doc := range part.NumDocs() {
+				var d sstable.Document
+				if err := one.Document(next+doc, &d); err != nil {
+					t.Fatal(err)
+				}
+				checkDoc(t, part, doc, d)
+			}
+			next += part.NumDocs()
+		}
+		if next != one.NumDocs() || !reflect.DeepEqual(m.Renumber(), want) {
+			t.Errorf("round %d: %d documents of %d, or other numbers", round, next, one.NumDocs())
+		}
 	}
 }
 
