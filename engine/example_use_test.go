@@ -1,0 +1,187 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/engine"
+)
+
+const (
+	fox     = "the quick brown fox jumps over the lazy dog while the cat sleeps in the warm afternoon sun"
+	foxCopy = "the quick brown fox jumps over the lazy dog while the cat sleeps in the warm evening sun"
+	harvest = "farmers bring in the harvest before the first storms of autumn reach the northern valleys"
+)
+
+// check ends an example that cannot go on.
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// must returns v, or ends the example.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// texts returns a new database with two documents, in a folder that remove deletes.
+func texts() (db *engine.DB, folder string, remove func()) {
+	folder = must(os.MkdirTemp("", "simdb"))
+	db = must(engine.Open(filepath.Join(folder, "texts.simdb"), nil))
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "fox", Text: fox}))
+	check(db.Put(ctx, engine.Doc{ID: "harvest", Text: harvest}))
+	return db, folder, func() {
+		check(db.Close())
+		check(os.RemoveAll(folder))
+	}
+}
+
+// Open creates the database if there is none. MustExist and ReadOnly change that.
+func ExampleOpen() {
+	folder := must(os.MkdirTemp("", "simdb"))
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "texts.simdb")
+
+	_, err := engine.Open(path, &engine.Options{MustExist: true})
+	fmt.Println(errors.Is(err, engine.ErrNotFound))
+
+	db := must(engine.Open(path, nil))
+	check(db.Put(context.Background(), engine.Doc{ID: "fox", Text: fox}))
+	check(db.Close())
+
+	db = must(engine.Open(path, &engine.Options{ReadOnly: true}))
+	defer db.Close()
+	err = db.Put(context.Background(), engine.Doc{ID: "harvest", Text: harvest})
+	fmt.Println(errors.Is(err, engine.ErrReadOnly))
+	// Output:
+	// true
+	// true
+}
+
+// Put replaces the document that has the ID. Get returns it with its text.
+func ExampleDB_Put() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "fox", Text: "a new text", Fields: []byte(`{"lang":"en"}`)}))
+	d := must(db.Get(ctx, "fox"))
+	fmt.Printf("%s %s\n", d.Text, d.Fields)
+	check(db.Delete(ctx, "fox"))
+	_, err := db.Get(ctx, "fox")
+	fmt.Println(errors.Is(err, engine.ErrNotFound))
+	// Output:
+	// a new text {"lang":"en"}
+	// true
+}
+
+// Near finds fingerprints within k bits: of a text, or any 64-bit codes such as image hashes.
+func ExampleDB_Near() {
+	folder := must(os.MkdirTemp("", "simdb"))
+	defer os.RemoveAll(folder)
+	db := must(engine.Open(filepath.Join(folder, "images.simdb"), nil))
+	defer db.Close()
+	ctx := context.Background()
+	for id, code := range map[string]uint64{"sunrise": 0xf0f0, "sunset": 0xf0f1, "harbour": 0x1234} {
+		check(db.Put(ctx, engine.Doc{ID: id, Fingerprint: &code}))
+	}
+	for m, err := range db.Near(ctx, 0xf0f3, 3) {
+		check(err)
+		fmt.Println(m.ID, m.Distance)
+	}
+	// Output:
+	// sunset 1
+	// sunrise 2
+}
+
+// Jaccard finds documents by the share of common shingles. With short texts the score is exact;
+// Error is the standard error of an estimate.
+func ExampleDB_Jaccard() {
+	db, _, remove := texts()
+	defer remove()
+	for m, err := range db.Jaccard(context.Background(), engine.Doc{Text: foxCopy}, 0.5) {
+		check(err)
+		fmt.Printf("%s %.2f exact: %t\n", m.ID, m.Score, m.Exact)
+	}
+	// Output:
+	// fox 0.78 exact: true
+}
+
+// PutNovel stores a document unless it has a near-duplicate. The check and the write are one
+// atomic step.
+func ExampleDB_PutNovel() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	for _, d := range []engine.Doc{
+		{ID: "copy", Text: foxCopy},
+		{ID: "weather", Text: "rain is expected in the west tomorrow, with strong wind along the coast"},
+	} {
+		m, stored, err := db.PutNovel(ctx, d, engine.Jaccard(0.7))
+		check(err)
+		if stored {
+			fmt.Println(d.ID, "is new")
+		} else {
+			fmt.Println(d.ID, "resembles", m.ID)
+		}
+	}
+	// Output:
+	// copy resembles fox
+	// weather is new
+}
+
+// A snapshot does not see later writes, and holds up no writer.
+func ExampleDB_Snapshot() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	snap := must(db.Snapshot())
+	defer snap.Close()
+	check(db.Delete(ctx, "fox"))
+
+	d := must(snap.Get(ctx, "fox"))
+	fmt.Println(d.Text == fox)
+	_, err := db.Get(ctx, "fox")
+	fmt.Println(err)
+	// Output:
+	// true
+	// no document "fox": not found
+}
+
+// A load writes tables directly, which is much faster than Put for many documents.
+func ExampleDB_NewLoader() {
+	db, _, remove := texts()
+	defer remove()
+	l := must(db.NewLoader(context.Background(), engine.LoadOptions{Replace: true}))
+	for i := range 1000 {
+		check(l.Add(engine.Doc{ID: fmt.Sprintf("page-%d", i), Text: fmt.Sprint("page ", i, " of ", harvest)}))
+	}
+	check(l.Add(engine.Doc{ID: "fox", Text: foxCopy}))
+	stats := must(l.Close())
+	fmt.Println(stats.Documents, "documents,", stats.Replaced, "replaced")
+	// Output:
+	// 1001 documents, 1 replaced
+}
+
+// Pack writes a database to one table file, and Ingest adds such a file to another database.
+func ExampleDB_Ingest() {
+	db, folder, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	file := filepath.Join(folder, "texts.sst")
+	check(db.Pack(ctx, file, nil))
+
+	other := must(engine.Open(filepath.Join(folder, "other.simdb"), nil))
+	defer other.Close()
+	check(other.Ingest(ctx, file))
+	d := must(other.Get(ctx, "harvest"))
+	fmt.Println(d.Text == harvest)
+	// Output:
+	// true
+}
