@@ -1,4 +1,4 @@
-package layering
+package docs
 
 import (
 	"bytes"
