@@ -21,9 +21,12 @@ type completionCmd struct {
 func (completionCmd) Help() string {
 	return `To install the script:
 
-  bash:  simdb completion bash > ~/.local/share/bash-completion/completions/simdb
-  zsh:   simdb completion zsh > "${fpath[1]}/_simdb"
-  fish:  simdb completion fish > ~/.config/fish/completions/simdb.fish`
+  bash:
+    simdb completion bash > ~/.local/share/bash-completion/completions/simdb
+  zsh:
+    simdb completion zsh > "${fpath[1]}/_simdb"
+  fish:
+    simdb completion fish > ~/.config/fish/completions/simdb.fish`
 }
 
 // Run writes the script.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -207,10 +209,13 @@ func TestInterruptedLoad(t *testing.T) {
 	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
 		t.Skipf("no named pipes: %v %s", err, out)
 	}
-	var talk strings.Builder
 	c := exec.Command("simdb", "load", "x.simdb", "docs.jsonl")
-	c.Dir, c.Stderr = dir, &talk
-	if err := c.Start(); err != nil {
+	c.Dir = dir
+	stderr, err := c.StderrPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -218,12 +223,16 @@ func TestInterruptedLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.WriteString(w, all.String()[:strings.Index(all.String(), `{"id":"d20"`)])
-	time.Sleep(300 * time.Millisecond) // for the lines to be read; fewer are stored if the machine is slower
+	talk := bufio.NewReader(stderr)
+	if line, err := talk.ReadString('\n'); line != "created x.simdb\n" { // for the first document
+		t.Fatalf("%q, %v", line, err)
+	}
 	c.Process.Signal(os.Interrupt)
+	said, _ := io.ReadAll(talk)
 	err = c.Wait()
 	w.Close()
 	if c.ProcessState.ExitCode() != app.ExitInterrupt {
-		t.Fatalf("%v\n%s", err, talk.String())
+		t.Fatalf("%v\n%s", err, said)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT")))
 	if err != nil || n == 0 || n > 20 {
@@ -269,7 +278,7 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		}
 		io.WriteString(in, all.String())
 		in.Close()
-		time.Sleep(wait)
+		time.Sleep(wait) // the instant of the signal is what this test varies
 		c.Process.Signal(os.Interrupt)
 		err = c.Wait()
 		code, said := c.ProcessState.ExitCode(), talk.String()
@@ -367,6 +376,43 @@ func TestReaderGoes(t *testing.T) {
 		r.Close()
 		if err := c.Wait(); err != nil || talk.Len() > 0 {
 			t.Errorf("%v: %v, %q", args, err, talk.String())
+		}
+	}
+}
+
+// What match stored before an error is said.
+func TestMatchOnFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	dir := t.TempDir()
+	simdb(t, dir, "x.simdb", "--create", "COUNT")
+	var talk strings.Builder
+	c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--format", "csv")
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, strings.NewReader("id,text\na,some words\nb,quite different ones\n"), full, &talk
+	c.Run()
+	if code := c.ProcessState.ExitCode(); code != app.ExitError || !strings.Contains(talk.String(), "1 document read, 1 of them new; 1 document stored before the error") {
+		t.Errorf("exit status %d: %s", code, talk.String())
+	}
+	if got := simdb(t, dir, "x.simdb", "COUNT"); got != "1\n" {
+		t.Errorf("%s documents are stored", got)
+	}
+}
+
+// Help fits on a terminal of 80 columns.
+func TestHelpWidth(t *testing.T) {
+	t.Setenv("COLUMNS", "80")
+	for name := range invocations {
+		_, text, _ := simdbHere(t, append(strings.Fields(name), "--help")...)
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s --help: %d columns: %s", name, n, line)
+			}
+		}
+		if !strings.HasPrefix(text, "Usage: simdb") {
+			t.Errorf("%s --help: %q", name, text)
 		}
 	}
 }

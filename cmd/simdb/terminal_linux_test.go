@@ -23,6 +23,7 @@ type terminal struct {
 	far  *os.File
 	mu   sync.Mutex
 	seen bytes.Buffer
+	done chan struct{} // closed when nothing more can be shown
 }
 
 // openTerminal makes a pseudo-terminal, or skips the test where there is none.
@@ -48,7 +49,7 @@ func openTerminal(t *testing.T) *terminal {
 	if err != nil {
 		t.Skip("no pseudo-terminals: ", err)
 	}
-	return &terminal{File: near, far: far}
+	return &terminal{File: near, far: far, done: make(chan struct{})}
 }
 
 // start runs simdb on the terminal and collects what it shows.
@@ -63,6 +64,7 @@ func (tty *terminal) start(t *testing.T, dir string, env []string, args ...strin
 	}
 	tty.far.Close()
 	go func() {
+		defer close(tty.done)
 		b := make([]byte, 4096)
 		for {
 			n, err := tty.Read(b)
@@ -102,7 +104,11 @@ func (tty *terminal) run(t *testing.T, dir string, env []string, args ...string)
 	if err := tty.start(t, dir, env, args...).Wait(); err != nil {
 		t.Fatalf("%v: %q", err, tty.shown())
 	}
-	time.Sleep(100 * time.Millisecond) // the reader sees the rest
+	select {
+	case <-tty.done: // the last process that had the terminal open is gone, and all is read
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the terminal is still open: %q", tty.shown())
+	}
 	return tty.shown()
 }
 

@@ -79,6 +79,8 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--near|3|--keep|min:nosuch|-o|k.jsonl", `the field "nosuch"`},
 	{"dedup|fields.jsonl|--near|3|--keep|max:scor|-o|k.jsonl", `did you mean "score"? the fields are lang, score`},
 	{"dedup|in.jsonl|--near|3|--memory|10", `--memory: "10": at least 1MiB is needed`},
+	{"pairs|x.simdb|--near|3|--memory|0", `--memory: "0": some memory is needed`},
+	{"x.simdb|COUNT|--memory|0B", `--memory: "0B": some memory is needed`},
 	{"load|new.simdb|in.jsonl|--memory|much", `--memory: "much" is not a size such as 2GiB`},
 	{"load|new.simdb|in.jsonl|--memory|-5", `--memory: "-5"`},
 	{"load|new.simdb|in.jsonl|--memory|1e99GB", `--memory: `},

@@ -106,6 +106,6 @@ func Exists(path string) bool {
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
 // OpenForQuery opens a database that must exist, for reading, with as much memory for a query.
-func (a *App) OpenForQuery(path string, memory size) (*engine.DB, error) {
-	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory)})
+func (a *App) OpenForQuery(path string, f MemoryFlag) (*engine.DB, error) {
+	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(f.Memory)})
 }

@@ -50,9 +50,9 @@ func (f InputFlags) Options(format input.Format) input.Options {
 	}
 }
 
-// MemoryFlag bounds what a query holds of what it has found.
+// MemoryFlag bounds the memory of a query for its results.
 type MemoryFlag struct {
-	Memory size `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found, until it is in order; more is an error (default: 1GiB)."`
+	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found, until it is in order; more is an error (default: 1GiB)."`
 }
 
 // RowFlags say how and where rows are written.

@@ -82,6 +82,20 @@ func (z *Memory) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// queryMemory is the memory of a query for its results. There is no size for "none": 0 is an error.
+type queryMemory size
+
+// UnmarshalText parses an amount of memory.
+func (z *queryMemory) UnmarshalText(text []byte) error {
+	if err := (*size)(z).UnmarshalText(text); err != nil {
+		return err
+	}
+	if *z == 0 {
+		return fmt.Errorf("%q: some memory is needed, such as 1GiB", text)
+	}
+	return nil
+}
+
 // Quantity is a whole number, which may be written as 1e7 or 10M.
 type Quantity int64
 

@@ -12,7 +12,7 @@ func TestSizesAndAges(t *testing.T) {
 			t.Errorf("%q is %d, %v; want %d", in, z, err, want)
 		}
 	}
-	for in, want := range map[string]time.Duration{"30d": 720 * time.Hour, "2w": 336 * time.Hour, "48h": 48 * time.Hour, "90m": 90 * time.Minute} {
+	for in, want := range map[string]time.Duration{"30d": 720 * time.Hour, "2w": 336 * time.Hour, "48h": 48 * time.Hour, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute} {
 		var a Age
 		if err := a.UnmarshalText([]byte(in)); err != nil || time.Duration(a) != want {
 			t.Errorf("%q is %v, %v; want %v", in, time.Duration(a), err, want)

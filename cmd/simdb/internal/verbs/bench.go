@@ -29,20 +29,25 @@ type Bench struct {
 
 // Help says what is measured.
 func (Bench) Help() string {
-	return `N uniform fingerprints are made from a seed, and a copy of every tenth of them with 1 to 3 bits flipped. They are loaded
-into a temporary database ($TMPDIR), which is compacted to one table unless --parts says more. The answers to the first queries are compared with
-brute force before anything is timed.
+	return `N uniform fingerprints are made from a seed, and a copy of every tenth of them
+with 1 to 3 bits flipped. They are loaded into a temporary database ($TMPDIR),
+which is compacted to one table unless --parts says more. The answers to the
+first queries are compared with brute force before anything is timed.
 
-  load      bulk load of documents with ids, with sorting, checks for repeated ids and fsync; all cores
+  load      bulk load of documents with ids: sorting, checks for repeated ids
+            and fsync included; all cores
   compact   merging what was loaded into one table
   tables    table files that were searched
   index     bytes of the permuted tables; disk is the whole database
-  near      one search through the engine, with ids; half of the queries are near a stored fingerprint; one core
-  batch     a search in a batch of as many queries as fingerprints, up to a million, with ids; one core
+  near      one search through the engine, with ids; half of the queries are
+            near a stored fingerprint; one core
+  batch     one search of a batch with as many queries as fingerprints, up to
+            a million, with ids; one core
   pairs     all pairs within the least K
-  text      fingerprint (SimHash), and fingerprint and sketch (MinHash), of English-like text; one core
+  text      fingerprint (SimHash), and fingerprint and sketch (MinHash), of
+            English-like text; one core
 
-Pin it to a core for steady figures: taskset -c 1 simdb bench`
+For steady figures run it on one core: taskset -c 1 simdb bench`
 }
 
 // Validate checks the arguments.

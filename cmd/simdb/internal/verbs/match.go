@@ -66,22 +66,32 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.run(a, in)
 	m.Stop()
 	err = errors.Join(err, rejects.Close(err))
-	a.Say("%s read, %s of them new; %s rejected; %s", app.Count(t.read, "document"), progress.Number(t.fresh),
-		rejects.Counted(), app.Seconds(start))
+	a.Say("%s; %s rejected; %s", t.summary(err), rejects.Counted(), app.Seconds(start))
 	return err
 }
 
 // matching is a run of match.
 type matching struct {
-	c           *Match
-	db          *engine.DB
-	rejects     *app.Rejects
-	meter       *progress.Meter
-	sources     app.Sources
-	inPairs     map[string]bool // ids that ALLOW has noted
-	held        *heldLines      // nil where records are decided one by one
-	out         input.Copier
-	read, fresh int64
+	c       *Match
+	db      *engine.DB
+	rejects *app.Rejects
+	meter   *progress.Meter
+	sources app.Sources
+	inPairs map[string]bool // ids that ALLOW has noted
+	held    *heldLines      // nil where records are decided one by one
+	out     input.Copier
+	read    int64 // documents
+	fresh   int64 // of them, new
+	stored  int64 // of them, with --add
+}
+
+// summary says what was read and found, and after an error what was stored before it.
+func (t *matching) summary(err error) string {
+	text := fmt.Sprintf("%s read, %s of them new", app.Count(t.read, "document"), progress.Number(t.fresh))
+	if err != nil && t.c.Add {
+		text += fmt.Sprintf("; %s stored before the error", app.Count(t.stored, "document"))
+	}
+	return text
 }
 
 // run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
@@ -156,6 +166,9 @@ func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 		return !known, err
 	}
 	_, stored, err := t.db.PutNovel(ctx, rec.Doc, by)
+	if stored {
+		t.stored++
+	}
 	return stored, err
 }
 

@@ -20,7 +20,7 @@ type Pairs struct {
 
 // Run lists the pairs.
 func (c *Pairs) Run(a *app.App) (err error) {
-	db, err := a.OpenForQuery(c.DB, c.Memory)
+	db, err := a.OpenForQuery(c.DB, c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ type Clusters struct {
 
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) (err error) {
-	db, err := a.OpenForQuery(c.DB, c.Memory)
+	db, err := a.OpenForQuery(c.DB, c.MemoryFlag)
 	if err != nil {
 		return err
 	}
