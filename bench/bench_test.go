@@ -102,8 +102,8 @@ func TestLSH(t *testing.T) {
 	}
 }
 
-// TestTexts looks at what the contestants of `jaccard` find among short texts, whose sketches hold all shingles: simdb
-// and the scan are exact then, and LSH finds equal texts.
+// TestTexts looks at what the contestants of `jaccard` find among short texts, whose sketches hold
+// all shingles: simdb and the scan are exact then, and LSH finds equal texts.
 func TestTexts(t *testing.T) {
 	c := texts{t: 0.7}
 	s := splitmix(3)

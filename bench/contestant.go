@@ -7,9 +7,11 @@ import (
 	"slices"
 )
 
-// index answers "which documents have a fingerprint within k bits of q", for the k that it was built for.
+// index answers "which documents have a fingerprint within k bits of q", for the k that it was
+// built for.
 type index interface {
-	// Near calls found, if it is not nil, with the number of each such document, and returns how many there are.
+	// Near calls found, if it is not nil, with the number of each such document, and returns how
+	// many there are.
 	Near(q uint64, k int, found func(doc uint32)) (int, error)
 	// Bytes is the size of the index.
 	Bytes() (int64, error)
@@ -23,7 +25,8 @@ type contestant struct {
 	build func(dir string, fps []uint64, k int) (index, error)
 }
 
-// contestants are all, in the order in which they are shown. The first is what the others are compared with.
+// contestants are all, in the order in which they are shown. The first is what the others are
+// compared with.
 func contestants(d *database) []contestant {
 	return []contestant{
 		{"simdb", "the engine: db.Near, documents by ID, nearest first", d.build},
@@ -36,8 +39,9 @@ func contestants(d *database) []contestant {
 	}
 }
 
-// rotations are permuted tables with one leading block each: table i is led by bits[i] bits from offset[i] on, counted
-// from the top. Two fingerprints within k bits agree in one of k+1 blocks, so k+1 tables are complete.
+// rotations are permuted tables with one leading block each: table i is led by bits[i] bits from
+// offset[i] on, counted from the top. Two fingerprints within k bits agree in one of k+1 blocks, so
+// k+1 tables are complete.
 type rotations struct{ offset, bits []int }
 
 // forDistance has 4 tables, as is usual, or as many as k needs.
@@ -66,8 +70,8 @@ func (r rotations) rangeOf(table int, q uint64) (first, last uint64) {
 	return p &^ rest, p | rest
 }
 
-// firstFoundIn says whether table is the first in which x = fp^q has an equal leading block, so that no document is
-// reported twice.
+// firstFoundIn says whether table is the first in which x = fp^q has an equal leading block, so
+// that no document is reported twice.
 func (r rotations) firstFoundIn(table int, x uint64) bool {
 	for i := range table {
 		if x<<r.offset[i]>>(64-r.bits[i]) == 0 {

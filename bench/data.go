@@ -1,6 +1,7 @@
 package main
 
-// splitmix is the generator SplitMix64 (Steele, Lea, Flood 2014): other languages can make the same fingerprints.
+// splitmix is the generator SplitMix64 (Steele, Lea, Flood 2014): other languages can make the same
+// fingerprints.
 type splitmix uint64
 
 func (s *splitmix) next() uint64 {
@@ -24,9 +25,9 @@ func (s *splitmix) flip(x uint64, n int) uint64 {
 	return x
 }
 
-// fingerprints returns n uniform fingerprints followed by a copy of every tenth with 1 to 3 bits flipped. Documents are
-// numbered by their place. Of the nq queries, even ones are stored fingerprints with 1 to 3 bits flipped, odd ones
-// uniform.
+// fingerprints returns n uniform fingerprints followed by a copy of every tenth with 1 to 3 bits
+// flipped. Documents are numbered by their place. Of the nq queries, even ones are stored
+// fingerprints with 1 to 3 bits flipped, odd ones uniform.
 func fingerprints(n, nq int, seed uint64) (fps, queries []uint64) {
 	s := splitmix(seed)
 	fps = make([]uint64, 0, n+n/10+1)

@@ -8,10 +8,11 @@ import (
 	"sort"
 )
 
-// huffman is the index of Manku, Jain and Das Sarma (WWW 2007): permuted tables, sorted, in blocks of 1 KiB. A block
-// begins with its first key; each further key is XORed with the one before, the position of the highest differing bit
-// is Huffman-coded, and the bits below it follow as they are. The paper finds documents elsewhere; here the first
-// table has their numbers beside it, and hits of the others are looked up in it.
+// huffman is the index of Manku, Jain and Das Sarma (WWW 2007): permuted tables, sorted, in blocks
+// of 1 KiB. A block begins with its first key; each further key is XORed with the one before, the
+// position of the highest differing bit is Huffman-coded, and the bits below it follow as they are.
+// The paper finds documents elsewhere; here the first table has their numbers beside it, and hits
+// of the others are looked up in it.
 type huffman struct {
 	rotations
 	tables []huffmanTable
@@ -127,7 +128,8 @@ func (h *huffman) Bytes() (n int64, err error) {
 
 func (h *huffman) Close() error { return nil }
 
-// huffmanCode is a canonical code of the positions 0..63 of the highest differing bit, and 64 for equal keys.
+// huffmanCode is a canonical code of the positions 0..63 of the highest differing bit, and 64 for
+// equal keys.
 type huffmanCode struct {
 	length [65]uint8
 	code   [65]uint64

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A textIndex answers which texts are similar to one of the queries, which it knows beforehand by their number, so that
-// what is timed is the search and not the sketching.
+// A textIndex answers which texts are similar to one of the queries, which it knows beforehand by
+// their number, so that what is timed is the search and not the sketching.
 type textIndex interface {
 	// near returns the numbers of the texts.
 	near(query int) ([]uint32, error)
@@ -213,7 +213,8 @@ func buildSimdbText(c *texts) (textIndex, error) {
 	return x, nil
 }
 
-// buildSimdbVerified asks by text and has matches verified on the stored texts, all of which is timed.
+// buildSimdbVerified asks by text and has matches verified on the stored texts, all of which is
+// timed.
 func buildSimdbVerified(c *texts) (textIndex, error) {
 	x, err := loadTexts(c, &engine.Options{})
 	if err != nil {

@@ -9,15 +9,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Keys in key-value stores: the permuted fingerprint, 8 bytes, and the document, 4 bytes, both big-endian. In Pebble
-// the number of the table comes first, 1 byte; bbolt has a bucket for each table. Values are empty.
+// Keys in key-value stores: the permuted fingerprint, 8 bytes, and the document, 4 bytes, both
+// big-endian. In Pebble the number of the table comes first, 1 byte; bbolt has a bucket for each
+// table. Values are empty.
 
 func appendKey(b []byte, key uint64, doc uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, key), doc)
 }
 
-// cursor is what both stores have: seek goes to the first key at or after the one given, of one table, and next to the
-// one after. They return the permuted fingerprint and the document, and false where the table ends.
+// cursor is what both stores have: seek goes to the first key at or after the one given, of one
+// table, and next to the one after. They return the permuted fingerprint and the document, and
+// false where the table ends.
 type cursor interface {
 	seek(table int, key uint64) (uint64, uint32, bool)
 	next() (uint64, uint32, bool)
@@ -57,8 +59,8 @@ func (quiet) Fatalf(format string, args ...any) {
 	panic(format)
 }
 
-// buildPebble loads sorted batches without the log, compacts everything and keeps one iterator, all of which favours
-// Pebble. Its cache holds everything.
+// buildPebble loads sorted batches without the log, compacts everything and keeps one iterator, all
+// of which favours Pebble. Its cache holds everything.
 func buildPebble(dir string, fps []uint64, k int) (index, error) {
 	cache := pebble.NewCache(4 << 30)
 	defer cache.Unref()
@@ -150,8 +152,8 @@ type boltIndex struct {
 	seek boltCursor
 }
 
-// buildBolt loads sorted keys into full pages without fsync and keeps one transaction and its cursors, all of which
-// favours bbolt.
+// buildBolt loads sorted keys into full pages without fsync and keeps one transaction and its
+// cursors, all of which favours bbolt.
 func buildBolt(dir string, fps []uint64, k int) (index, error) {
 	db, err := bbolt.Open(filepath.Join(dir, "bolt"), 0o666, &bbolt.Options{NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// lsh is locality-sensitive hashing of MinHash signatures by bands (Leskovec, Rajaraman, Ullman, Mining of Massive
-// Datasets, section 3.4): sets whose signatures agree in all rows of a band are candidates. It does not score them.
+// lsh is locality-sensitive hashing of MinHash signatures by bands (Leskovec, Rajaraman, Ullman,
+// Mining of Massive Datasets, section 3.4): sets whose signatures agree in all rows of a band are
+// candidates. It does not score them.
 type lsh struct {
 	rows  int
 	bands [][]bandEntry
@@ -71,8 +72,8 @@ func (l *lsh) near(signature []uint64) (sets []uint32) {
 	return sets
 }
 
-// interpolate returns the first entry with a hash of at least h. Hashes are uniform, so it looks near where that should
-// be first.
+// interpolate returns the first entry with a hash of at least h. Hashes are uniform, so it looks
+// near where that should be first.
 func interpolate(band []bandEntry, h uint64) int {
 	const around = 512
 	guess := int(float64(h) / (1 << 64) * float64(len(band)))

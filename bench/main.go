@@ -1,12 +1,15 @@
-// Command bench compares simdb with other ways to find near-duplicates, on the same data and in one run.
+// Command bench compares simdb with other ways to find near-duplicates, on the same data and in one
+// run.
 //
-//	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt, in memory, a flat scan, the 2007 codec
+//	go run . near  -n 1000000 -k 3,6     the index: permuted tables on Pebble, bbolt and in
+//	                                     memory, a flat scan, the codec of 2007
 //	go run . pairs -n 1000000 -k 3       all pairs
-//	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of all sketches
-//	go run . make -kind family -n 10000  no comparison: a file of documents on standard output, for the simdb command
+//	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of sketches
+//	go run . make -kind family -n 10000  no comparison: writes a file of documents for simdb
 //
-// For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's answers are
-// compared with brute force on a sample before it is timed, and a wrong one ends the run.
+// For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's
+// answers are compared with brute force on a sample before it is timed, and a wrong one ends the
+// run.
 package main
 
 import (

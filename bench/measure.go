@@ -30,8 +30,9 @@ func (l latencies) mean() time.Duration {
 	return sum / time.Duration(max(len(l), 1))
 }
 
-// measure asks queries 0..n-1 in several rounds and takes the least time of each, since what else the machine does only
-// adds. The first round warms up, and cuts n down to what can be done in a round's share of limit.
+// measure asks queries 0..n-1 in several rounds and takes the least time of each, since what else
+// the machine does only adds. The first round warms up, and cuts n down to what can be done in a
+// round's share of limit.
 func measure(n, rounds int, limit time.Duration, ask func(query int) error) (latencies, error) {
 	var best latencies
 	for round := range rounds + 1 {

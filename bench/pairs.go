@@ -21,7 +21,8 @@ type selfJoin struct {
 	build func(dir string, fps []uint64, k int) (join func() (int, error), closer func() error, err error)
 }
 
-// selfJoins are the contestants of `pairs`. The quadratic ones are left out above 200,000 fingerprints.
+// selfJoins are the contestants of `pairs`. The quadratic ones are left out above 200,000
+// fingerprints.
 func selfJoins(layout string, n int) []selfJoin {
 	js := []selfJoin{
 		{"simdb", simdbPairs(layout)},
@@ -91,7 +92,8 @@ func (j selfJoin) run(fps []uint64, k int) (n int, cpu time.Duration, err error)
 
 func nothing() error { return nil }
 
-// simdbPairs reads the fingerprints from the database, finds the pairs, and yields them by ID, nearest first.
+// simdbPairs reads the fingerprints from the database, finds the pairs, and yields them by ID,
+// nearest first.
 func simdbPairs(layout string) func(string, []uint64, int) (func() (int, error), func() error, error) {
 	return func(dir string, fps []uint64, k int) (func() (int, error), func() error, error) {
 		path := filepath.Join(dir, "bench.simdb")
@@ -114,8 +116,8 @@ func simdbPairs(layout string) func(string, []uint64, int) (func() (int, error),
 	}
 }
 
-// sortedPairs sorts a permuted table after the other and compares the keys that agree in its leading blocks: m-k of
-// m blocks, with m chosen so that few fingerprints agree by chance.
+// sortedPairs sorts a permuted table after the other and compares the keys that agree in its
+// leading blocks: m-k of m blocks, with m chosen so that few fingerprints agree by chance.
 func sortedPairs(_ string, fps []uint64, k int) (func() (int, error), func() error, error) {
 	return func() (n int, err error) {
 		lead := 1 + min(2, bits.Len(uint(len(fps)))/(64/(k+1)))
@@ -149,7 +151,8 @@ func blockMask(b, m int) uint64 {
 	return ^uint64(0) >> from &^ (^uint64(0) >> 1 >> (to - 1))
 }
 
-// sortedPass counts the pairs that agree in the given blocks of m, and in no earlier choice of them.
+// sortedPass counts the pairs that agree in the given blocks of m, and in no earlier choice of
+// them.
 func sortedPass(fps []uint64, k, m int, blocks []int) (n int) {
 	var lead uint64
 	for _, b := range blocks {

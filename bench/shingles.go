@@ -7,7 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// shingleSets are the distinct shingle hashes of texts, each ascending: what all contestants of `jaccard` work on.
+// shingleSets are the distinct shingle hashes of texts, each ascending: what all contestants of
+// `jaccard` work on.
 type shingleSets struct {
 	shingler *token.Shingler
 	buffer   []uint64

@@ -14,7 +14,8 @@ import (
 
 var ctx = context.Background()
 
-// database is a database that is loaded when it is first asked for, once for all contestants and distances.
+// database is a database that is loaded when it is first asked for, once for all contestants and
+// distances.
 type database struct {
 	path   string
 	layout string
@@ -34,7 +35,8 @@ func (d *database) load(fps []uint64) error {
 // buildTime is the processor time that the index took.
 func (d *database) buildTime() time.Duration { return d.cost }
 
-// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their number as ID.
+// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their
+// number as ID.
 type simdbIndex struct {
 	*database
 	db *engine.DB
@@ -95,7 +97,8 @@ func (s *simdbIndex) Near(q uint64, k int, found func(uint32)) (n int, err error
 	return n, nil
 }
 
-// Bytes is the size of the permuted tables; IDs, times and the rest, which the others don't have, come on top.
+// Bytes is the size of the permuted tables; IDs, times and the rest, which the others don't have,
+// come on top.
 func (s *simdbIndex) Bytes() (n int64, err error) {
 	stats, err := s.db.Stats()
 	for _, t := range stats.Tables {

@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// corpus returns n documents: up to n/2 real pieces of text of at least words words from the source files below root,
-// then edited copies of them (0.2 to 8 % of the words changed, dropped or doubled; a third with a tail of foreign text
-// of up to 20 %). The nq queries are edited copies that are not among the documents.
+// corpus returns n documents: up to n/2 real pieces of text of at least words words from the source
+// files below root, then edited copies of them (0.2 to 8 % of the words changed, dropped or
+// doubled; a third with a tail of foreign text of up to 20 %). The nq queries are edited copies
+// that are not among the documents.
 func corpus(root string, n, nq, words int, seed uint64) (docs, queries []string, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	docs, err = pieces(root, words, n/2)

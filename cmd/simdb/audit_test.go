@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestAuditOrder drops equal texts, by rules that keep an early document, a late one, and any, among lines that are no documents. By the
-// kept lines and the audit every line is accounted for, in the order of the input.
+// TestAuditOrder drops equal texts, by rules that keep an early document, a late one, and any,
+// among lines that are no documents. By the kept lines and the audit every line is accounted for,
+// in the order of the input.
 func TestAuditOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for _, rule := range []string{"first", "last", "max:score"} {
@@ -67,7 +68,8 @@ func TestAuditOrder(t *testing.T) {
 	}
 }
 
-// auditOf returns an audit as lines of line, id, keeper, keeper's line and rule, or of line and rule.
+// auditOf returns an audit as lines of line, id, keeper, keeper's line and rule, or of line and
+// rule.
 func auditOf(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

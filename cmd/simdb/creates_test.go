@@ -17,8 +17,8 @@ var changers = []string{
 	"Link", "Chmod", "Chown",
 }
 
-// mayChange are the functions that may call them: for temporary files, the history, and a new database that is empty. Whatever
-// a user names is opened by outfile.Guard.
+// mayChange are the functions that may call them: for temporary files, the history, and a new
+// database that is empty. Whatever a user names is opened by outfile.Guard.
 var mayChange = []string{
 	"cmd/simdb/internal/app/app.go:TempDir", "cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/dedup/files.go:spool",
 	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",

@@ -1,8 +1,8 @@
-// Command simdb is the near-duplicate database on the command line: it loads documents, finds those that are alike,
-// removes duplicates from files, and answers statements at a prompt or in scripts.
+// Command simdb is the near-duplicate database on the command line: it loads documents, finds those
+// that are alike, removes duplicates from files, and answers statements at a prompt or in scripts.
 //
-// Data goes to standard output, talk and progress to standard error. The exit status is that of grep: 0 done or found,
-// 1 a definite no, 2 a mistake or a failure, 130 interrupted.
+// Data goes to standard output, talk and progress to standard error. The exit status is that of
+// grep: 0 done or found, 1 a definite no, 2 a mistake or a failure, 130 interrupted.
 package main
 
 import (
@@ -65,8 +65,8 @@ func helpFor(args []string) []string {
 	return append(slices.Clone(args[1:]), "--help")
 }
 
-// unknown is the error for a first word that is neither a command nor a database, but a command meant: it stands alone, with
-// flags, or is close to one.
+// unknown is the error for a first word that is neither a command nor a database, but a command
+// meant: it stands alone, with flags, or is close to one.
 func unknown(args []string) error {
 	word := args[0]
 	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || app.Exists(word) {
@@ -92,7 +92,8 @@ type exited int
 // Error is never shown.
 func (e exited) Error() string { return "exited" }
 
-// joinNegative writes --flag -1 as --flag=-1, so that the flag can say what is wrong with the number: to kong it is a flag itself.
+// joinNegative writes --flag -1 as --flag=-1, so that the flag can say what is wrong with the
+// number: to kong it is a flag itself.
 func joinNegative(args []string) []string {
 	var out []string
 	for i, arg := range args {

@@ -146,7 +146,8 @@ func simdb(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
-// Pairs of loaded fingerprints are those that brute force finds, also when they come in several loads and formats.
+// Pairs of loaded fingerprints are those that brute force finds, also when they come in several
+// loads and formats.
 func TestPairsAgainstBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	dir := t.TempDir()
@@ -256,7 +257,8 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 }
 
-// Whenever a load is interrupted, also while it writes and merges tables, its exit status says so, and what it says is stored is.
+// Whenever a load is interrupted, also while it writes and merges tables, its exit status says so,
+// and what it says is stored is.
 func TestInterruptedLoadAtItsEnd(t *testing.T) {
 	const lines = 100_000
 	var all strings.Builder

@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// invocations has the arguments of every command with which it succeeds in the folder of newFolder, without its outputs. A
-// command that is missing here fails TestOutputsHurtNothing.
+// invocations has the arguments of every command with which it succeeds in the folder of newFolder,
+// without its outputs. A command that is missing here fails TestOutputsHurtNothing.
 var invocations = map[string][]string{
 	"shell":        {"x.simdb", "NEAR('a', 3)"},
 	"load":         {"load", "x.simdb", "in.jsonl"},
@@ -97,7 +97,8 @@ func newFolder(t *testing.T) string {
 	return dir
 }
 
-// simdbHere runs the program in this process and returns its exit status, what it wrote, and what it said.
+// simdbHere runs the program in this process and returns its exit status, what it wrote, and what
+// it said.
 func simdbHere(t *testing.T, args ...string) (code int, data, talk string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -225,7 +226,8 @@ func TestFilesAreDeclared(t *testing.T) {
 	}
 }
 
-// victims makes links to everything that must not be lost, and returns all paths that an output must not replace.
+// victims makes links to everything that must not be lost, and returns all paths that an output
+// must not replace.
 func victims(t *testing.T) []string {
 	t.Helper()
 	paths := []string{
@@ -270,8 +272,9 @@ func victims(t *testing.T) []string {
 	return append(paths, "to-db/CATALOG", "to-db/new")
 }
 
-// No output of any command replaces an input, a file of a database, a table or a folder, under whatever name; what is
-// refused leaves everything as it was. The outputs are those of the command line itself.
+// No output of any command replaces an input, a file of a database, a table or a folder, under
+// whatever name; what is refused leaves everything as it was. The outputs are those of the command
+// line itself.
 func TestOutputsHurtNothing(t *testing.T) {
 	dir := newFolder(t)
 	paths := victims(t)

@@ -99,8 +99,8 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, interactive bool) error {
 	return exit(code)
 }
 
-// reader is who reads standard output. When it is gone, as head is after ten lines, that ends the program and is nothing
-// to talk about.
+// reader is who reads standard output. When it is gone, as head is after ten lines, that ends the
+// program and is nothing to talk about.
 type reader struct{ gone atomic.Bool }
 
 // data notes on writing to w whether the reader is gone.
@@ -132,8 +132,8 @@ func exit(code int) error {
 	return app.Status(code)
 }
 
-// open opens the database: for reading alone where the statements do nothing else, so that it can be a file that the
-// user may not change.
+// open opens the database: for reading alone where the statements do nothing else, so that it can
+// be a file that the user may not change.
 func (c *shellCmd) open() (*engine.DB, error) {
 	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory)}
 	if len(c.Statements) > 0 && !c.Create {
@@ -145,7 +145,8 @@ func (c *shellCmd) open() (*engine.DB, error) {
 	return app.Open(c.DB, o)
 }
 
-// mayWrite says whether a text of statements may change the database. What .read will read is not known yet.
+// mayWrite says whether a text of statements may change the database. What .read will read is not
+// known yet.
 func mayWrite(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), ".") {
 		return strings.HasPrefix(strings.TrimSpace(text), ".read")

@@ -20,10 +20,12 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// cards is a format of this test, which no command knows of: binary rows with a footer, as columnar files have it, so
-// that it needs random access and its copies must be completed.
+// cards is a format of this test, which no command knows of: binary rows with a footer, as columnar
+// files have it, so that it needs random access and its copies must be completed.
 //
-//	"CARD" | rows: id, 0, text | offset of each row and of the footer, 8 bytes each | number of rows, 8 bytes | "CARD"
+//	"CARD" | rows | offsets of the rows and of the end | number of rows | "CARD"
+//
+// A row is the id, a zero byte, and the text. Numbers have 8 bytes.
 const cards input.Format = "cards"
 
 const cardMagic = "CARD"
@@ -80,7 +82,8 @@ func (f *cardFile) Close() error {
 	return f.in.Close()
 }
 
-// Records yields the rows. A row without an ID is an Issue; a row that is not where the footer says ends the file.
+// Records yields the rows. A row without an ID is an Issue; a row that is not where the footer says
+// ends the file.
 func (f *cardFile) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
 		for i := f.opt.After; int(i) < len(f.offsets)-1; i++ {
@@ -154,7 +157,8 @@ func cardsOf(rows ...string) string {
 	return b.String()
 }
 
-// simdbIn runs the program in dir with this standard input and returns its exit status, what it wrote, and what it said.
+// simdbIn runs the program in dir with this standard input and returns its exit status, what it
+// wrote, and what it said.
 func simdbIn(t *testing.T, dir, stdin string, args ...string) (code int, data, talk string) {
 	t.Helper()
 	var out, err strings.Builder

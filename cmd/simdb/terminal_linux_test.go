@@ -151,7 +151,8 @@ func TestPagerOnTerminal(t *testing.T) {
 	}
 }
 
-// At a prompt a result that does not fit on the screen goes through the pager, and another does not.
+// At a prompt a result that does not fit on the screen goes through the pager, and another does
+// not.
 func TestPromptPages(t *testing.T) {
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 100)
@@ -176,7 +177,8 @@ func TestPromptPages(t *testing.T) {
 	}
 }
 
-// A long statement shows on a terminal how far it is, in documents, and what it drew is gone before its rows.
+// A long statement shows on a terminal how far it is, in documents, and what it drew is gone before
+// its rows.
 func TestStatementProgressOnTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -186,7 +188,8 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 	bar := regexp.MustCompile(`join +\[[^\]]*\] +[\d,]+ of [\d,]+ documents \(\d+ %\)`)
 	for _, format := range []string{"%s|CLUSTERS NEAR %d LIMIT 2", "clusters|%s|--near|%d"} {
 		drawn := false
-		// The wider, the longer it takes: a fast machine may join at 12 bits before the first drawing.
+		// The wider, the longer it takes: a fast machine may join at 12 bits before the first
+		// drawing.
 		for k := 12; k <= 20 && !drawn; k += 2 {
 			args := strings.Split(fmt.Sprintf(format, db, k), "|")
 			out := openTerminal(t).run(t, dir, []string{"PAGER=cat -n"}, args...)

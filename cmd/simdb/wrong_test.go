@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 )
 
-// wrong are invocations that must fail with a message that has the text, and leave everything as it was. A | parts the
-// arguments. The exit status is 2; of those that begin with a "1 ", 1.
+// wrong are invocations that must fail with a message that has the text, and leave everything as it
+// was. A | parts the arguments. The exit status is 2; of those that begin with a "1 ", 1.
 var wrong = []struct{ args, want string }{
 	// Commands.
 	{"", "Usage: simdb <command>"},

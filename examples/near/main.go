@@ -1,4 +1,5 @@
-// Command near is the Go API in one page: it opens a database, stores documents, and asks what is like them.
+// Command near is the Go API in one page: it opens a database, stores documents, and asks what is
+// like them.
 package main
 
 import (

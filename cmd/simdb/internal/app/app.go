@@ -1,8 +1,10 @@
-// Package app has what the commands of simdb share: the run of the program with its signals and temporary files, messages
-// and progress, flags and their types, databases, inputs, rejects, rows and other outputs.
+// Package app has what the commands of simdb share: the run of the program with its signals and
+// temporary files, messages and progress, flags and their types, databases, inputs, rejects, rows
+// and other outputs.
 //
-// A command is a struct of flags and arguments with a method Run(*App) error. It writes data to App.Rows or App.Sink, says
-// what it did with App.Say, and returns an error, or a Status for an exit status without a message:
+// A command is a struct of flags and arguments with a method Run(*App) error. It writes data to
+// App.Rows or App.Sink, says what it did with App.Say, and returns an error, or a Status for an
+// exit status without a message:
 //
 //	type Stats struct {
 //		DB string `arg:"" file:"db" help:"The database."`
@@ -11,7 +13,8 @@
 //
 //	func (c *Stats) Run(a *app.App) error { ... }
 //
-// Flags that name files have a tag "file", by which App.Declare checks them before the command begins.
+// Flags that name files have a tag "file", by which App.Declare checks them before the command
+// begins.
 package app
 
 import (
@@ -56,7 +59,8 @@ func New() *App {
 	return a
 }
 
-// Context returns the context of the work, which ends on the first Ctrl-C, or when the terminal goes. A second one ends the process.
+// Context returns the context of the work, which ends on the first Ctrl-C, or when the terminal
+// goes. A second one ends the process.
 func (a *App) Context() context.Context {
 	a.watch.Do(func() {
 		c := make(chan os.Signal, 2)

@@ -16,8 +16,8 @@ type Created struct {
 	folder bool // there was an empty folder already
 }
 
-// Prepare checks that a database can be created at path: its parent must be there, as a path that is misspelt would become
-// a tree of folders.
+// Prepare checks that a database can be created at path: its parent must be there, as a path that
+// is misspelt would become a tree of folders.
 func Prepare(path string) (*Created, error) {
 	if st, err := os.Stat(path); err == nil {
 		return &Created{path, st.IsDir()}, nil
@@ -33,8 +33,8 @@ func Prepare(path string) (*Created, error) {
 	return &Created{path: path}, nil
 }
 
-// Close closes the database. If the command has created it, and failed, and there is nothing in it, it is removed. Where n is
-// nil the database was there before.
+// Close closes the database. If the command has created it, and failed, and there is nothing in it,
+// it is removed. Where n is nil the database was there before.
 func (n *Created) Close(db *engine.DB, failure error) error {
 	if n != nil && failure != nil && !errors.Is(failure, Status(ExitNo)) {
 		if st, err := db.Stats(); err == nil && st.Documents == 0 {
@@ -44,8 +44,8 @@ func (n *Created) Close(db *engine.DB, failure error) error {
 	return errors.Join(failure, db.Close())
 }
 
-// remove removes the database, which is empty, and closes it. It has the lock until the files are gone, so nobody else can
-// have written to it.
+// remove removes the database, which is empty, and closes it. It has the lock until the files are
+// gone, so nobody else can have written to it.
 func (n *Created) remove(db *engine.DB) error {
 	entries, err := os.ReadDir(n.path)
 	if err != nil {
@@ -57,7 +57,8 @@ func (n *Created) remove(db *engine.DB) error {
 		}
 	}
 	for _, e := range entries {
-		if err := os.Remove(filepath.Join(n.path, e.Name())); err != nil { // as on Windows, where open files stay
+		// On Windows open files cannot be removed, and the empty database stays.
+		if err := os.Remove(filepath.Join(n.path, e.Name())); err != nil {
 			return db.Close()
 		}
 	}

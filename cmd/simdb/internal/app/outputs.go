@@ -10,19 +10,19 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 )
 
-// Flags and arguments that name files say so with a tag, so that all of them are known, and checked, before a command
-// begins:
+// Flags and arguments that name files say so with a tag, so that all of them are known, and
+// checked, before a command begins:
 //
 //	file:"db"      a database, which is read or written
 //	file:"in"      an input; it may be a database too
-//	file:"rows"    an output of rows, in the format that its ending names; standard output where it is not given
-//	file:"lines"   an output of lines of the input; standard output where it is not given
+//	file:"rows"    an output of rows in the format of its ending; by default standard output
+//	file:"lines"   a copy of records of the input; by default standard output
 //	file:"jsonl"   an output of JSON lines
 //	file:"table"   an output that is a table
 const FileTag = "file"
 
-// Declare tells the opener of outputs what the command line reads and writes. It is an error if an output would replace
-// something else than an earlier output. Nothing has been touched then.
+// Declare tells the opener of outputs what the command line reads and writes. It is an error if an
+// output would replace something else than an earlier output. Nothing has been touched then.
 func (a *App) Declare(ctx *kong.Context) error {
 	a.Outputs.UsesFile(os.Stdin, "standard input")
 	values := FileValues(ctx.Selected())
@@ -120,7 +120,8 @@ func FlagName(v *kong.Value) string {
 	return "--" + v.Name
 }
 
-// Create begins to write the output of a flag. What is half written goes when the process ends: see cleanUp.
+// Create begins to write the output of a flag. What is half written goes when the process ends: see
+// cleanUp.
 func (a *App) Create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
 	return a.Outputs.Create(a.Context(), flag, path, kind)
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// pager shows rows on a terminal a screen at a time: with $SIMDB_PAGER, $PAGER, or less, which leaves what fits on the screen alone.
-// It is started with the first rows, when the progress display is gone. Without one, or with cat, rows go straight to the
-// terminal.
+// pager shows rows on a terminal a screen at a time: with $SIMDB_PAGER, $PAGER, or less, which
+// leaves what fits on the screen alone. It is started with the first rows, when the progress
+// display is gone. Without one, or with cat, rows go straight to the terminal.
 type pager struct {
 	a    *App
 	rows int          // lines that are shown without a pager, if they are all
@@ -91,8 +91,8 @@ func (p *pager) start() {
 	p.to, p.pipe, p.cmd = pipe, pipe, c
 }
 
-// pagerCommand returns the command of the pager, nil if none is wanted or there is none. Arguments are used as they are given; what
-// only a shell understands is left to it.
+// pagerCommand returns the command of the pager, nil if none is wanted or there is none. Arguments
+// are used as they are given; what only a shell understands is left to it.
 func pagerCommand() *exec.Cmd {
 	line := os.Getenv("SIMDB_PAGER")
 	if line == "" {
@@ -145,7 +145,8 @@ func exitOf(err error) error {
 	return err
 }
 
-// Talk returns a writer for what is said beside the rows: where they are shown, or to w as long as none are.
+// Talk returns a writer for what is said beside the rows: where they are shown, or to w as long as
+// none are.
 func (p *pager) Talk(w io.Writer) io.Writer {
 	return WriterFunc(func(b []byte) (int, error) {
 		if p.to == nil {

@@ -97,8 +97,8 @@ func (r *Rejects) keep(is *input.Issue) error {
 // Counted is how many were rejected: "1 line", "3 rows".
 func (r *Rejects) Counted() string { return Count(r.N, cmp.Or(r.Unit, "line")) }
 
-// Close completes the file, also after a failure, as its lines are needed then. What failed before any line was rejected
-// leaves an earlier file alone.
+// Close completes the file, also after a failure, as its lines are needed then. What failed before
+// any line was rejected leaves an earlier file alone.
 func (r *Rejects) Close(failure error) error {
 	if r.File == nil {
 		return nil

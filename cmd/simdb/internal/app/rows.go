@@ -19,7 +19,8 @@ type sink struct {
 	Pager *pager
 }
 
-// Sink opens the place where data goes: the file of -o called name, or standard output if that is "" or "-".
+// Sink opens the place where data goes: the file of -o called name, or standard output if that is
+// "" or "-".
 func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
 	if outfile.IsStdout(cmp.Or(name, "-")) {
 		if o.Terminal {
@@ -46,7 +47,8 @@ func (a *App) cleared(w io.Writer) io.Writer {
 	})
 }
 
-// Close ends the output: on success a file gets its name, after a failure it is dropped. It returns the first error.
+// Close ends the output: on success a file gets its name, after a failure it is dropped. It returns
+// the first error.
 func (s *sink) Close(failure error) error {
 	switch {
 	case s.file != nil && failure != nil:

@@ -31,8 +31,8 @@ func Count(n int64, thing string) string {
 	return progress.Number(n) + " " + thing + "s"
 }
 
-// OneLine returns a message with the control characters of the names in it shown as escapes, so that it is one line and
-// drives no terminal.
+// OneLine returns a message with the control characters of the names in it shown as escapes, so
+// that it is one line and drives no terminal.
 func OneLine(s string) string { return output.Printable(s) }
 
 // TerminalWidth is how many columns a terminal has, 0 if w is none.
@@ -45,7 +45,8 @@ func TerminalWidth(w io.Writer) int {
 	return 0
 }
 
-// Wrapped breaks a text that begins at a column of the terminal between words, so that no line is wider than width.
+// Wrapped breaks a text that begins at a column of the terminal between words, so that no line is
+// wider than width.
 func Wrapped(text string, at, width int) string {
 	const least = 20 // columns, below which breaking lines helps nobody
 	if width-at < least {

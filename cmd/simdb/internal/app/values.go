@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// The types of flags. Each says in one sentence what is wrong with a value, and what would be right.
+// The types of flags. Each says in one sentence what is wrong with a value, and what would be
+// right.
 
 // Age is a duration as the language has it: 30d, 2w, 48h, 1d12h.
 type Age time.Duration
@@ -65,7 +66,8 @@ func (z *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// leastMemory is the least that --memory takes: with less, there would be a table for every few documents.
+// leastMemory is the least that --memory takes: with less, there would be a table for every few
+// documents.
 const leastMemory = 1 << 20
 
 // Memory is a size that documents fit in.

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 )
 
-// auditRow is a line of the audit: a line of the input that is not in the output, and why. Together the kept lines and
-// the audit are all that was read.
+// auditRow is a line of the audit: a line of the input that is not in the output, and why. Together
+// the kept lines and the audit are all that was read.
 type auditRow struct {
 	ID         *string         `json:"id"` // null, as all that is not known, for a rejected line
 	File       string          `json:"file"`
@@ -46,8 +46,8 @@ type place struct {
 	line     input.Position
 }
 
-// audit writes audit rows in the order of the input. Where a document is kept that comes later than one that is
-// dropped for it, rows wait until its place is known.
+// audit writes audit rows in the order of the input. Where a document is kept that comes later than
+// one that is dropped for it, rows wait until its place is known.
 type audit struct {
 	w       *outfile.Writer // nil: no audit is written
 	e       *json.Encoder
@@ -112,7 +112,8 @@ func (a *audit) add(row *auditRow) error {
 	return nil
 }
 
-// place sets where the keeper of a row stands, if it needs one, and returns false if that is not known yet.
+// place sets where the keeper of a row stands, if it needs one, and returns false if that is not
+// known yet.
 func (a *audit) place(r *auditRow) bool {
 	if r.cluster == 0 {
 		return true

@@ -1,9 +1,10 @@
-// Package dedup is the command `simdb dedup`: it copies files without their near-duplicates and writes an audit of what
-// is left out.
+// Package dedup is the command `simdb dedup`: it copies files without their near-duplicates and
+// writes an audit of what is left out.
 //
-// The files are read twice. The first pass puts what the criterion needs, fingerprints alone or sketches and texts, into a
-// temporary database, under the ordinals of the documents, and forms the clusters there. The second pass copies every
-// record that is kept, byte for byte, and writes a line of the audit for every other one.
+// The files are read twice. The first pass puts what the criterion needs, fingerprints alone or
+// sketches and texts, into a temporary database, under the ordinals of the documents, and forms the
+// clusters there. The second pass copies every record that is kept, byte for byte, and writes a
+// line of the audit for every other one.
 //
 //	command.go  the flags, and the state of a run
 //	run.go      the first pass
@@ -68,8 +69,8 @@ func (c *Command) auditPath() string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
 
-// claimAudit checks that the audit may be written. Where its name is made from that of -o, nothing but an earlier audit is
-// replaced: the user has not named it.
+// claimAudit checks that the audit may be written. Where its name is made from that of -o, nothing
+// but an earlier audit is replaced: the user has not named it.
 func (c *Command) claimAudit(a *app.App) error {
 	path := c.auditPath()
 	if path == "" {
@@ -131,8 +132,9 @@ func (m *member) kept() bool { return m.ordinal == m.keeper }
 // dropped returns how many documents are not kept.
 func (d *job) dropped() int64 { return int64(len(d.members)) - d.clusters }
 
-// databaseOptions keep what the criterion needs. The self-join makes its own index of sketches: with the greatest floor that
-// of the tables is as good as none. The join reads the tables once, so merging them first would be lost work.
+// databaseOptions keep what the criterion needs. The self-join makes its own index of sketches:
+// with the greatest floor that of the tables is as good as none. The join reads the tables once, so
+// merging them first would be lost work.
 func (c *Command) databaseOptions() *engine.Options {
 	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
 	if c.Jaccard != nil {

@@ -56,8 +56,8 @@ func (d *job) spool(dir string) error {
 	return nil
 }
 
-// probe looks at the beginning of every file: they must all have one format, and the same columns, since their records go
-// into one output, whose name must not say otherwise.
+// probe looks at the beginning of every file: they must all have one format, and the same columns,
+// since their records go into one output, whose name must not say otherwise.
 func (d *job) probe() error {
 	var first input.Info
 	var columns []byte // of the first file that has some
@@ -118,7 +118,8 @@ func (d *job) noteSame(i int) {
 	}
 }
 
-// each calls f for every record of all files, and bad for what can't be used. Damaged files are noted.
+// each calls f for every record of all files, and bad for what can't be used. Damaged files are
+// noted.
 func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
 	s, err := app.NewSources(d.files)
 	if err != nil {

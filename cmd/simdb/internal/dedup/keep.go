@@ -54,7 +54,8 @@ type value struct {
 	text   string // of a string, or of a number whose digits a float64 may not hold
 }
 
-// valueKind is the type of a value. In a field of several types a lesser one comes before a greater one.
+// valueKind is the type of a value. In a field of several types a lesser one comes before a greater
+// one.
 type valueKind uint8
 
 const (
@@ -69,7 +70,7 @@ type ranking struct {
 	rule    keepRule
 	values  []value         // by ordinal; empty where the rule goes by the order alone
 	missing int64           // documents without a value
-	strings bool            // a string of the field is no number: then all of them compare as strings
+	strings bool            // a string of the field is not a number, so all compare as strings
 	fields  map[string]bool // that documents have
 }
 
@@ -95,7 +96,8 @@ func (r *ranking) add(rec *input.Record) {
 	r.values = append(r.values, v)
 }
 
-// field returns what a document has in the field of the rule. The id and the text can be that field, too.
+// field returns what a document has in the field of the rule. The id and the text can be that
+// field, too.
 func (r *ranking) field(rec *input.Record) value {
 	var all map[string]json.RawMessage
 	if len(rec.Doc.Fields) > 0 {
@@ -154,8 +156,9 @@ func valueOf(raw json.RawMessage) value {
 func numberOf(digits string) value {
 	digits = strings.TrimSpace(digits)
 	v := value{kind: number}
-	v.number, _ = strconv.ParseFloat(digits, 64)                                                     // too large a number is infinite
-	if len(digits) > exactDigits && !math.IsInf(v.number, 0) && !strings.ContainsAny(digits, "eE") { // an exponent may stand for no end of digits
+	v.number, _ = strconv.ParseFloat(digits, 64) // a number that is too large is infinite
+	// A number with an exponent may have too many digits to write out.
+	if len(digits) > exactDigits && !math.IsInf(v.number, 0) && !strings.ContainsAny(digits, "eE") {
 		v.text = digits
 	}
 	return v
@@ -190,8 +193,8 @@ func (r *ranking) unknown() error {
 	return fmt.Errorf("--keep %v: no document has a field %q; %s", r.rule, r.rule.field, hint)
 }
 
-// ruleFor returns the rule by which the document with this ordinal is kept: where it has no value, nor has any that is
-// dropped for it, and it is the first of them.
+// ruleFor returns the rule by which the document with this ordinal is kept: where it has no value,
+// nor has any that is dropped for it, and it is the first of them.
 func (r *ranking) ruleFor(keeper int64) string {
 	if len(r.values) > 0 && r.values[keeper].kind == absent {
 		return "first"
@@ -199,8 +202,8 @@ func (r *ranking) ruleFor(keeper int64) string {
 	return r.rule.String()
 }
 
-// before returns the order of preference for engine.Clusters, whose documents are called by ordinal. It is nil for the order of
-// writing.
+// before returns the order of preference for engine.Clusters, whose documents are called by
+// ordinal. It is nil for the order of writing.
 func (r *ranking) before() func(a, b engine.Entry) bool {
 	sign := 1
 	switch r.rule.name {
@@ -252,8 +255,8 @@ func compareDigits(a, b string) int {
 	return x.Cmp(y)
 }
 
-// An ordinal is the number of a document among those read, from 0. As an ID it has a fixed width, so that IDs are in
-// the order of the ordinals:
+// An ordinal is the number of a document among those read, from 0. As an ID it has a fixed width,
+// so that IDs are in the order of the ordinals:
 //
 //	5 bytes, big-endian: room for 10^12 documents
 const ordinalBytes = 5

@@ -12,7 +12,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// ranked returns the ordinals of documents with these values of the field f in the order of preference.
+// ranked returns the ordinals of documents with these values of the field f in the order of
+// preference.
 func ranked(t *testing.T, rule string, values ...string) []int64 {
 	t.Helper()
 	var r ranking

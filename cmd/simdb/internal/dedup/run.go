@@ -99,8 +99,8 @@ func (d *job) load(db *engine.DB) error {
 	return err
 }
 
-// damage returns an error if a file could not be read to its end: its lines after that would be missing from the output, which
-// nobody could see there.
+// damage returns an error if a file could not be read to its end: its lines after that would be
+// missing from the output, which nobody could see there.
 func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil

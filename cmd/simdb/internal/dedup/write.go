@@ -23,7 +23,8 @@ func (d *job) openOutputs() (err error) {
 	return err
 }
 
-// write is the second pass: it copies what is kept and writes the audit. Both are there afterwards, or neither.
+// write is the second pass: it copies what is kept and writes the audit. Both are there afterwards,
+// or neither.
 func (d *job) write() error {
 	audit := newAudit(d)
 	n, err := d.copy(d.out, audit)
@@ -37,7 +38,8 @@ func (d *job) write() error {
 	return outfile.Commit(d.auditTo, d.out)
 }
 
-// copy writes the kept records to out, tells audit of the others, and returns how many documents it has met.
+// copy writes the kept records to out, tells audit of the others, and returns how many documents it
+// has met.
 func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 	members := d.members // that are still to come
 	kept := d.format.NewCopier(out, input.CopyOptions{})

@@ -14,8 +14,8 @@ import (
 // maxWindow is the largest zstd window that is accepted: what `zstd --ultra --long=27` writes.
 const maxWindow = 128 << 20
 
-// decompress returns the content of r, which is compressed with gzip (all members are read), with zstd (all frames) or
-// not at all. Call done when finished.
+// decompress returns the content of r, which is compressed with gzip (all members are read), with
+// zstd (all frames) or not at all. Call done when finished.
 func decompress(r io.Reader) (content io.Reader, kind string, done func(), err error) {
 	done = func() {}
 	b := bufio.NewReaderSize(r, 256<<10)

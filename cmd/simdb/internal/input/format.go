@@ -18,12 +18,12 @@ const Auto Format = ""
 type Family struct {
 	Formats []Description // in the order in which help lists them
 
-	// Detect reports whether an input is of this family. It looks at the Stream's Name and Head. A nil Detect takes
-	// what no other family takes; there is one such family.
+	// Detect reports whether an input is of this family. It looks at the Stream's Name and Head. A
+	// nil Detect takes what no other family takes; there is one such family.
 	Detect func(in *Stream, opt Options) bool
 
-	// Open reads an input. The Stream belongs to the Source, unless there is an error. An error that is no *ReadError
-	// is made one by the caller.
+	// Open reads an input. The Stream belongs to the Source, unless there is an error. An error
+	// that is no *ReadError is made one by the caller.
 	Open func(in *Stream, opt Options) (Source, error)
 
 	// NewCopier makes the Copier for an output of records of these formats.
@@ -42,8 +42,8 @@ type Description struct {
 // families are the registered families.
 var families []*Family
 
-// Register adds a family of formats. Packages that read formats call it from their init functions; it panics if a name
-// is taken, or if two families take what no other does.
+// Register adds a family of formats. Packages that read formats call it from their init functions;
+// it panics if a name is taken, or if two families take what no other does.
 func Register(f Family) {
 	for _, d := range f.Formats {
 		for _, name := range append([]Format{d.Name}, d.Aliases...) {
@@ -135,8 +135,8 @@ func Open(path string, opt Options) (Source, error) {
 	return New(name, src, size, opt)
 }
 
-// New reads documents from src, which Close of the Source closes. The name is used in messages and to recognise the
-// format; size is that of src in bytes, or -1 if it is not known.
+// New reads documents from src, which Close of the Source closes. The name is used in messages and
+// to recognise the format; size is that of src in bytes, or -1 if it is not known.
 func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
 	in, err := newStream(name, src, size)
 	if err == nil {
@@ -181,7 +181,8 @@ func detect(in *Stream, opt Options) *Family {
 	return fallback()
 }
 
-// Recognize describes a text as if it were the content of a file. It reports false if no format takes it.
+// Recognize describes a text as if it were the content of a file. It reports false if no format
+// takes it.
 func Recognize(name, content string) (Info, bool) {
 	s, err := New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), Options{})
 	if err != nil {

@@ -9,21 +9,23 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// MaxRecord is the largest size of a record in bytes. A larger one is an Issue and is skipped without being held in
-// memory.
+// MaxRecord is the largest size of a record in bytes. A larger one is an Issue and is skipped
+// without being held in memory.
 const MaxRecord = engine.MaxTextBytes
 
-// Source is an open input: documents in the order of the file. It is read once, by one goroutine at a time.
+// Source is an open input: documents in the order of the file. It is read once, by one goroutine at
+// a time.
 type Source interface {
 	// Info describes the source. Columns is complete once Records has yielded something.
 	Info() Info
 
-	// Records yields the records in order. An error that is an *Issue concerns one record, and reading goes on; any
-	// other error is the last thing that is yielded: a *ReadError, or the cause of the context's end.
+	// Records yields the records in order. An error that is an *Issue concerns one record, and
+	// reading goes on; any other error is the last thing that is yielded: a *ReadError, or the
+	// cause of the context's end.
 	Records(ctx context.Context) iter.Seq2[*Record, error]
 
-	// Progress returns how many bytes of the file have been read, and its size, or -1 if that is not known; both are
-	// before decompression. It may be called at any time.
+	// Progress returns how many bytes of the file have been read, and its size, or -1 if that is
+	// not known; both are before decompression. It may be called at any time.
 	Progress() (done, size int64)
 
 	// Close closes the file. It does not wait for a read that is under way.
@@ -35,18 +37,23 @@ type Info struct {
 	Name   string // of the file, as in messages
 	Format Format
 
-	// Shape says how the records are written, in words for a message: "CSV". Records of two sources may go into one
-	// output if their Shape is equal, and their Columns are, but for blanks around them.
+	// Shape says how the records are written, in words for a message: "CSV". Records of two sources
+	// may go into one output if their Shape is equal, and their Columns are, but for blanks around
+	// them.
 	Shape   string
 	Columns []byte // the header of a file of columns, as it is written; nil for other files
 
-	Notice           string // what the content was taken for, where that could surprise; to be shown to the user
-	FingerprintsOnly bool   // the records have fingerprints and no texts
-	PositionIDs      bool   // the IDs are the positions of the records, so those of two such files are the same
+	// Notice says what the content was taken for, where that could surprise. Users should be shown
+	// it.
+	Notice string
+
+	FingerprintsOnly bool // the records have fingerprints and no texts
+	PositionIDs      bool // the IDs are the positions, so two such files have the same IDs
 }
 
-// Position is the place of a record in its source, counted from 1 in the unit of its format (Format.Unit): lines in a
-// text file, rows in a table. It is in messages, in the audit, in rejects, and in the checkpoints of a load.
+// Position is the place of a record in its source, counted from 1 in the unit of its format
+// (Format.Unit): lines in a text file, rows in a table. It is in messages, in the audit, in
+// rejects, and in the checkpoints of a load.
 type Position int64
 
 // Record is a document as it was read.
@@ -55,8 +62,11 @@ type Record struct {
 	File    string
 	Pos     Position // where the record begins
 	End     Position // where it ends; Options.After continues behind it
-	Raw     []byte   // what Copier.Copy needs; in files of lines, the bytes. Valid until the next record is read.
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
+
+	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
+	// It is valid until the next record is read.
+	Raw []byte
 }
 
 // Issue is a record that cannot be used.
@@ -65,8 +75,11 @@ type Issue struct {
 	Pos    Position
 	Unit   string // of Pos
 	Reason string
-	Raw    []byte // the record, cut if it is larger than MaxRecord; valid until the next record is read
-	Size   int64  // of the record, in bytes
+	Size   int64 // of the record, in bytes
+
+	// Raw is the record, or its beginning if it is larger than MaxRecord. It is valid until the
+	// next record is read.
+	Raw []byte
 }
 
 // Error is "file:position: reason".
@@ -102,7 +115,8 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Copier writes records of sources of one shape to an output, so that the output reads like the sources.
+// Copier writes records of sources of one shape to an output, so that the output reads like the
+// sources.
 type Copier interface {
 	// Copy appends a record of src, given its Raw.
 	Copy(src Source, raw []byte) error
@@ -112,23 +126,29 @@ type Copier interface {
 
 // CopyOptions say how a Copier writes.
 type CopyOptions struct {
-	// Follow completes every record at once, for a reader that follows the output: a last line without a newline gets
-	// one. Without it, the output ends as the input does.
+	// Follow completes every record at once, for a reader that follows the output: a last line
+	// without a newline gets one. Without it, the output ends as the input does.
 	Follow bool
 }
 
-// Options say how a file is written. The zero value finds out. A format refuses an option that it has no use for only
-// where the user would be misled.
+// Options say how a file is written. The zero value finds out. A format refuses an option that it
+// has no use for only where the user would be misled.
 type Options struct {
 	Format           Format // Auto recognises it
 	IDField          string // name or number (from 1) of the field with the ID; "" means "id"
 	TextField        string // the same for the text; "" means "text"
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
-	NoHeader         bool   // csv, tsv: the first row is data; fields are numbered, by default 1 is the ID and 2 the text
-	Delimiter        byte   // csv: separates columns; 0 is a comma. Files not called .jsonl are csv if it is set.
 
-	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package fptext decides for
-	// each, and a file that has both notations is refused.
+	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the
+	// ID and 2 the text unless the options above say otherwise.
+	NoHeader bool
+
+	// Delimiter separates the columns of csv; 0 is a comma. If it is set, Auto takes every file for
+	// csv that is not called .jsonl.
+	Delimiter byte
+
+	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
+	// fptext decides for each, and a file that has both notations is refused.
 	Fingerprints fptext.Notation
 
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue

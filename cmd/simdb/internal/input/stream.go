@@ -13,8 +13,8 @@ import (
 // HeadBytes is how much of an input is read to recognise its format.
 const HeadBytes = 64 << 10
 
-// Stream is the content of an input, decompressed. Its beginning is read ahead, so that the format can be recognised
-// before a Source is made.
+// Stream is the content of an input, decompressed. Its beginning is read ahead, so that the format
+// can be recognised before a Source is made.
 //
 //	| head, which Head returns and Reader repeats | rest |
 //
@@ -33,7 +33,8 @@ type Stream struct {
 	spooled  *os.File // of ReaderAt
 }
 
-// openFile opens the file of a path, or standard input, and returns its name for messages and its size, or -1.
+// openFile opens the file of a path, or standard input, and returns its name for messages and its
+// size, or -1.
 func openFile(path string) (name string, src *os.File, size int64, err error) {
 	if path == "-" {
 		return "stdin", os.Stdin, regularSize(os.Stdin), nil
@@ -75,12 +76,13 @@ func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
 // Name returns the name of the file as messages have it.
 func (s *Stream) Name() string { return s.name }
 
-// Head returns the beginning of the content, and whether it is all of it. A byte order mark of UTF-8 is left out.
+// Head returns the beginning of the content, and whether it is all of it. A byte order mark of
+// UTF-8 is left out.
 func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
 
-// ReadHead reads on until the head has size bytes or the content ends. On a live input it returns as soon as another
-// line is complete, as nobody may write more until it is answered. An error that comes after the first line is not
-// returned here, but by Reader in its place.
+// ReadHead reads on until the head has size bytes or the content ends. On a live input it returns
+// as soon as another line is complete, as nobody may write more until it is answered. An error that
+// comes after the first line is not returned here, but by Reader in its place.
 func (s *Stream) ReadHead(size int) error {
 	had := len(s.head)
 	head := make([]byte, had, max(size, had))
@@ -103,18 +105,19 @@ func (s *Stream) ReadHead(size int) error {
 	return nil
 }
 
-// Live reports whether somebody may wait at the other end for an answer to each record: the input is a pipe or a
-// terminal and is not compressed.
+// Live reports whether somebody may wait at the other end for an answer to each record: the input
+// is a pipe or a terminal and is not compressed.
 func (s *Stream) Live() bool { return s.size < 0 && s.packed == "" }
 
 // Packed reports whether the input is compressed.
 func (s *Stream) Packed() bool { return s.packed != "" }
 
-// Reader returns the whole content, from the head on. Errors other than io.EOF say what is wrong with the file.
+// Reader returns the whole content, from the head on. Errors other than io.EOF say what is wrong
+// with the file.
 func (s *Stream) Reader() io.Reader { return io.MultiReader(bytes.NewReader(s.head), s.rest) }
 
-// ReaderAt returns the content for random access, and its size: the file itself if it is regular and not compressed,
-// otherwise a copy in a temporary file, which Release removes.
+// ReaderAt returns the content for random access, and its size: the file itself if it is regular
+// and not compressed, otherwise a copy in a temporary file, which Release removes.
 func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
 	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" {
 		return f, s.size, nil
@@ -134,11 +137,12 @@ func (s *Stream) spool() (int64, error) {
 	return io.Copy(f, s.Reader())
 }
 
-// Progress returns how many bytes of the file have been read, and its size, or -1 if that is not known; both are before
-// decompression. It may be called at any time.
+// Progress returns how many bytes of the file have been read, and its size, or -1 if that is not
+// known; both are before decompression. It may be called at any time.
 func (s *Stream) Progress() (done, size int64) { return s.read.Load(), s.size }
 
-// Release frees the decompressor and the copy of ReaderAt. The goroutine that reads calls it when it is done.
+// Release frees the decompressor and the copy of ReaderAt. The goroutine that reads calls it when
+// it is done.
 func (s *Stream) Release() {
 	s.done()
 	if s.spooled != nil {
@@ -151,8 +155,8 @@ func (s *Stream) Release() {
 // Close closes the file. It does not wait for a read that is under way.
 func (s *Stream) Close() error { return s.src.Close() }
 
-// foreign are the first bytes of files that no format reads, and what the user can do. They are looked at after the
-// Detect functions of all formats.
+// foreign are the first bytes of files that no format reads, and what the user can do. They are
+// looked at after the Detect functions of all formats.
 var foreign = []struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
 	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},

@@ -1,5 +1,6 @@
-// Package progress shows on standard error how far a long operation has come: as a bar on a terminal, as plain lines in
-// a log, or as JSON for a program. Short operations show nothing: the first report is made after a second.
+// Package progress shows on standard error how far a long operation has come: as a bar on a
+// terminal, as plain lines in a log, or as JSON for a program. Short operations show nothing: the
+// first report is made after a second.
 package progress
 
 import (
@@ -49,7 +50,8 @@ type Meter struct {
 	done sync.WaitGroup
 }
 
-// New starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the meter and not to w.
+// New starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the
+// meter and not to w.
 func New(mode Mode, w io.Writer, terminal bool) *Meter {
 	if mode == Auto && !terminal {
 		mode = None
@@ -225,8 +227,8 @@ func Number(n int64) string {
 	return s
 }
 
-// bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as a bar of mpb that has
-// ended can't be relied on to go.
+// bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as
+// a bar of mpb that has ended can't be relied on to go.
 func (m *Meter) bars() {
 	select {
 	case <-m.stop:

@@ -69,7 +69,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// screen is what a terminal shows after out: lines, of which CSI n A goes up and CSI J erases the rest.
+// screen is what a terminal shows after out: lines, of which CSI n A goes up and CSI J erases the
+// rest.
 func screen(t *testing.T, out string) string {
 	t.Helper()
 	lines, at := []string{""}, 0

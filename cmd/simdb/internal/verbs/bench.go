@@ -383,13 +383,15 @@ func (b *bench) texts() error {
 	return nil
 }
 
-// text returns size bytes of words, of which few are frequent and many are not, with commas and full stops.
+// text returns size bytes of words, of which few are frequent and many are not, with commas and
+// full stops.
 func (b *bench) text(size int) string {
 	var s strings.Builder
 	s.Grow(size + 16)
 	for s.Len() < size {
 		rank := b.rng.next() % 20_000
-		rank = rank * (b.rng.next() % 20_000) / 20_000 // the product of two: small ones are frequent
+		// The product of two uniform numbers is small more often than large.
+		rank = rank * (b.rng.next() % 20_000) / 20_000
 		letters := splitMix(rank)
 		for range 2 + cmp.Compare(rank, 100) + int(letters.next()%7) {
 			s.WriteByte('a' + byte(letters.next()%26))

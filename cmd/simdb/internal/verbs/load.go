@@ -79,8 +79,8 @@ type load struct {
 	numbered string // the file whose ids are the numbers of its lines
 }
 
-// Run loads the files. A database that is not there is created for its first document, so that a load of which nothing comes
-// leaves nothing behind.
+// Run loads the files. A database that is not there is created for its first document, so that a
+// load of which nothing comes leaves nothing behind.
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	l := &load{a: a, c: c}
@@ -129,7 +129,8 @@ func (l *load) close(failure error) error {
 	return l.made.Close(l.db, failure)
 }
 
-// run reads all files and returns what has been stored. What was added is stored even when the reading ends early.
+// run reads all files and returns what has been stored. What was added is stored even when the
+// reading ends early.
 func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.db != nil {
 		if err := l.begin(); err != nil {

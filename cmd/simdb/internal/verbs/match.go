@@ -94,8 +94,8 @@ func (t *matching) summary(err error) string {
 	return text
 }
 
-// run reads the file and writes what is new: each line as soon as it is known to be, or many at a time from a regular file, which
-// nobody waits for.
+// run reads the file and writes what is new: each line as soon as it is known to be, or many at a
+// time from a regular file, which nobody waits for.
 func (t *matching) run(a *app.App, in input.Source) error {
 	format := in.Info().Format
 	to, err := a.Sink(t.c.Output, app.CopiesOf(format), output.Options{})
@@ -151,8 +151,8 @@ func (t *matching) write(raw []byte, in input.Source) error {
 	return t.out.Copy(in, raw)
 }
 
-// isNew says whether nothing in the database is like the record, not even a document of the same id; with --add it is
-// stored then.
+// isNew says whether nothing in the database is like the record, not even a document of the same
+// id; with --add it is stored then.
 func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 	by := t.c.Criterion(!t.c.NoVerify)
 	var known bool
@@ -189,7 +189,8 @@ func idsInPairs(db *engine.DB) map[string]bool {
 	return ids
 }
 
-// knownBeside says whether a document in the database is like a record, other than those that ALLOW has noted beside its id.
+// knownBeside says whether a document in the database is like a record, other than those that ALLOW
+// has noted beside its id.
 func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (bool, error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
@@ -224,7 +225,8 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Reco
 	return func(func(engine.Match, error) bool) {}
 }
 
-// Many searches together take a fraction of the time of each alone, so lines of a regular file are held back until there are many.
+// Many searches together take a fraction of the time of each alone, so lines of a regular file are
+// held back until there are many.
 const (
 	heldCount = 1 << 18  // lines that are decided together at most
 	heldBytes = 64 << 20 // of lines after which they are decided
@@ -239,7 +241,8 @@ type heldLines struct {
 	known []bool   // of each line: something in the database is like it
 }
 
-// hold keeps a record and reports whether it is time to decide. Those in allowed pairs, which are few, are decided at once.
+// hold keeps a record and reports whether it is time to decide. Those in allowed pairs, which are
+// few, are decided at once.
 func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
 	h := t.held
 	known := false
@@ -255,7 +258,8 @@ func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err 
 	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
 }
 
-// release writes those of the lines held that are new. There is nothing to do where lines are decided one by one.
+// release writes those of the lines held that are new. There is nothing to do where lines are
+// decided one by one.
 func (t *matching) release(ctx context.Context, in input.Source) error {
 	h := t.held
 	if h == nil {

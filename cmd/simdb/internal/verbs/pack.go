@@ -70,7 +70,8 @@ func (c *Ingest) Run(a *app.App) (err error) {
 	for _, name := range c.Files {
 		err = db.Ingest(a.Context(), name)
 		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
-			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name)) // it is not the database that is damaged
+			// Not a CorruptionError: the database is not damaged.
+			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name))
 		}
 		if err != nil {
 			break

@@ -1,5 +1,6 @@
-// Package verbs has the commands of simdb, but for dedup and the shell: a file for each, or for a few alike. Each is a
-// struct of flags and arguments with a method Run; package app says what they share. They do not use each other.
+// Package verbs has the commands of simdb, but for dedup and the shell: a file for each, or for a
+// few alike. Each is a struct of flags and arguments with a method Run; package app says what they
+// share. They do not use each other.
 package verbs
 
 import (

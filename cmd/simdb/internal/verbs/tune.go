@@ -103,7 +103,8 @@ func (c *Tune) open(a *app.App) (*engine.DB, error) {
 	return db, nil
 }
 
-// load fills the temporary database. Lines that can't be used are counted; of equal ids the first is taken.
+// load fills the temporary database. Lines that can't be used are counted; of equal ids the first
+// is taken.
 func (c *Tune) load(a *app.App, db *engine.DB) error {
 	s, err := app.NewSources([]string{c.Data})
 	if err != nil {
@@ -209,7 +210,8 @@ func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry,
 	return nil
 }
 
-// add counts a pair, and keeps it as the example if it is less alike than the one so far; of equals the first.
+// add counts a pair, and keeps it as the example if it is less alike than the one so far; of equals
+// the first.
 func (r *tuning) add(a, b string, how float64) {
 	if r.pairs++; r.pairs == 1 || how < r.how {
 		r.a, r.b, r.how = min(a, b), max(a, b), how
@@ -250,7 +252,8 @@ func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuning, sampled, all
 	return err
 }
 
-// example returns what is shown of the example of a criterion: the ids, or the texts where they are kept.
+// example returns what is shown of the example of a criterion: the ids, or the texts where they are
+// kept.
 func (c *Tune) example(ctx context.Context, s *engine.Snapshot, r *tuning) (a, b any, err error) {
 	if r.pairs == 0 {
 		return nil, nil, nil

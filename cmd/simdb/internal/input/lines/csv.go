@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180 a quote counts only at
-// the beginning of a field, so that 5" disks do no harm.
+// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180 a quote
+// counts only at the beginning of a field, so that 5" disks do no harm.
 type rows struct {
 	sep   byte // between fields
 	state byte
@@ -79,8 +79,9 @@ func cutRow(fields []string, raw []byte, sep byte) []string {
 	}
 }
 
-// cutQuoted returns the field that begins behind the quote before s, and what is behind the separator that ends it. What
-// stands between the closing quote and the separator belongs to the field.
+// cutQuoted returns the field that begins behind the quote before s, and what is behind the
+// separator that ends it. What stands between the closing quote and the separator belongs to the
+// field.
 func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
 	var b []byte
 	for {
@@ -161,7 +162,8 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 	return t, nil
 }
 
-// column returns the index of the column that want (or, if that is empty, the default) names, or numbers from 1.
+// column returns the index of the column that want (or, if that is empty, the default) names, or
+// numbers from 1.
 func column(names []string, want, byDefault string) int {
 	name := orDefault(want, byDefault)
 	for i, n := range names {
@@ -229,7 +231,8 @@ var separators = []struct {
 	written string
 }{{';', "';'"}, {'\t', "tab"}, {'|', "'|'"}, {',', "','"}, {':', "':'"}}
 
-// hintSeparator returns the error that explains err, which is about a header: perhaps it has the columns when it is cut elsewhere.
+// hintSeparator returns the error that explains err, which is about a header: perhaps it has the
+// columns when it is cut elsewhere.
 func hintSeparator(err error, raw []byte, sep byte, opt input.Options) error {
 	opt.NoHeader = false
 	for _, s := range separators {

@@ -21,8 +21,9 @@ const (
 	Hashes       input.Format = "hashes"       // the same with decimal numbers, in the order id TAB number
 )
 
-// formatOf tells the format of a file by its name and the first lines of its content, of which s is the sample. Lists of
-// fingerprints are recognised under any name but .jsonl and .csv, since they are called .tsv and .txt too.
+// formatOf tells the format of a file by its name and the first lines of its content, of which s is
+// the sample. Lists of fingerprints are recognised under any name but .jsonl and .csv, since they
+// are called .tsv and .txt too.
 func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.Format {
 	named := byName(name)
 	switch {
@@ -86,7 +87,8 @@ func byName(name string) input.Format {
 	return input.Auto
 }
 
-// sampleLines returns the lines of head that have more than blanks, without a last one that goes on behind it.
+// sampleLines returns the lines of head that have more than blanks, without a last one that goes on
+// behind it.
 func sampleLines(head []byte, ends bool) [][]byte {
 	var lines [][]byte
 	for len(head) > 0 {

@@ -1,12 +1,12 @@
-// Package lines reads files of lines: JSON lines, CSV, TSV, plain text and lists of fingerprints. It registers them
-// with package input.
+// Package lines reads files of lines: JSON lines, CSV, TSV, plain text and lists of fingerprints.
+// It registers them with package input.
 //
 // A file is read in one pass, in bounded memory, and its records come in the order of the file:
 //
 //	input.Stream -> splitter -> batches -> parser, on every core -> in order again -> the caller
 //
-// The splitter is one goroutine: only it can know where a record ends. It cuts records out and numbers their lines, and
-// does nothing else to them. Batches are parsed on all cores.
+// The splitter is one goroutine: only it can know where a record ends. It cuts records out and
+// numbers their lines, and does nothing else to them. Batches are parsed on all cores.
 //
 // The files of the package, from the bottom up:
 //

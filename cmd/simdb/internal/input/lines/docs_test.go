@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// The examples in docs/formats.md are recognised for what their headings say, and every line of them can be used.
+// The examples in docs/formats.md are recognised for what their headings say, and every line of
+// them can be used.
 func TestDocumentedFormats(t *testing.T) {
 	page, err := os.ReadFile("../../../../../docs/formats.md")
 	if err != nil {

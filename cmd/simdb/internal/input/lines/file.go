@@ -104,7 +104,8 @@ func (f *file) choose() error {
 	return nil
 }
 
-// settle reads the fingerprints of the first block, and of more where that does not show how they are written.
+// settle reads the fingerprints of the first block, and of more where that does not show how they
+// are written.
 func (f *file) settle() error {
 	if f.opt.Fingerprints != fptext.Auto || f.info.Format == TXT {
 		return nil
@@ -146,7 +147,8 @@ func (f *file) survey() error {
 	return nil
 }
 
-// readHeader takes the header. Where it names the columns it makes the parser, and says whether raw is data nevertheless.
+// readHeader takes the header. Where it names the columns it makes the parser, and says whether raw
+// is data nevertheless.
 func (f *file) readHeader(raw []byte) (isData bool, err error) {
 	if f.parse != nil { // a list, whose columns are known
 		f.info.Columns = bytes.Clone(raw)
@@ -229,7 +231,8 @@ func (f *file) deliver(b *batch, yield func(*input.Record, error) bool) bool {
 	return true
 }
 
-// receive returns the next batch, parsed, nil at the end. It does not wait for a read that is under way when ctx ends.
+// receive returns the next batch, parsed, nil at the end. It does not wait for a read that is under
+// way when ctx ends.
 func receive(ctx context.Context, batches <-chan *batch) (*batch, error) {
 	select {
 	case b, ok := <-batches:

@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// object parses JSON lines. A line is checked whole by the decoder; then the members of its top level are walked, so
-// that numbers keep every digit, the other members go to Fields as they are written, and of members with the same name
-// the last counts.
+// object parses JSON lines. A line is checked whole by the decoder; then the members of its top
+// level are walked, so that numbers keep every digit, the other members go to Fields as they are
+// written, and of members with the same name the last counts.
 type object struct {
 	id, text, fp string // names of members
 	makeID       bool
@@ -84,7 +84,8 @@ func (o *object) parse(raw []byte, rec *record) string {
 	return o.fill(rec, s, id, text, fp)
 }
 
-// fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is none.
+// fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is
+// none.
 func (o *object) fill(rec *record, s, id, text, fp []byte) string {
 	d := &rec.Doc
 	switch {
@@ -146,8 +147,8 @@ func fieldsOf(s []byte, wanted string) string {
 
 var errMember = errors.New("not an object")
 
-// members calls f for every member of the top level of s, a valid JSON object: its name, the text of the whole member,
-// and that of its value.
+// members calls f for every member of the top level of s, a valid JSON object: its name, the text
+// of the whole member, and that of its value.
 func members(s []byte, f func(key string, member, value []byte)) error {
 	i := skipBlank(s, 1)
 	for i < len(s) && s[i] == '"' {
@@ -240,8 +241,8 @@ func skipValue(s []byte, i int) int {
 	return i
 }
 
-// tooDeep says whether s may nest deeper than maxDepth: brackets in strings are counted, and only lines with so many
-// brackets at all are looked at by the byte.
+// tooDeep says whether s may nest deeper than maxDepth: brackets in strings are counted, and only
+// lines with so many brackets at all are looked at by the byte.
 func tooDeep(s []byte) bool {
 	if bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
 		return false
@@ -288,8 +289,8 @@ var (
 	errSpread = errors.New("its JSON objects go over several lines: jq -c . FILE | simdb ... -")
 )
 
-// refuseSpread returns an error if the file is JSON, but not an object a line: then no line is good for anything. A first line
-// that is damaged is another matter: there are good ones behind it.
+// refuseSpread returns an error if the file is JSON, but not an object a line: then no line is good
+// for anything. A first line that is damaged is another matter: there are good ones behind it.
 func refuseSpread(lines [][]byte) error {
 	if len(lines) == 0 {
 		return nil

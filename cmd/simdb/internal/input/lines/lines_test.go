@@ -29,7 +29,8 @@ func newFile(name string, src io.ReadCloser, size int64, opt input.Options) (*fi
 	return s.(*file), nil
 }
 
-// read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint" or "3! reason".
+// read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint"
+// or "3! reason".
 func read(t testing.TB, name, content string, opt input.Options) (got []string, f *file, err error) {
 	t.Helper()
 	f, err = newFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
@@ -208,7 +209,8 @@ func TestOrderIsKept(t *testing.T) {
 	}
 }
 
-// A truncated gzip file gives every line that is whole, and then an error that says how far it went.
+// A truncated gzip file gives every line that is whole, and then an error that says how far it
+// went.
 func TestTruncated(t *testing.T) {
 	content, want := manyLines(3000)
 	for name, z := range map[string]string{"gzip": gz(content), "zstd": zst(t, content)} {

@@ -16,10 +16,11 @@ import (
 //	9f3c5a0011223344 TAB doc-1    number TAB id
 //	doc-1 TAB 231231231231231     id TAB number
 //
-// Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of one of these forms, but for
-// a first line without a number, which is a header; or if at least half of the lines have a number that is surely a
-// fingerprint, of 16 hexadecimal digits with a letter or with 0x, or with any number where the user says how fingerprints are
-// written or the header is "id TAB hash": the others are mistakes to report then, not texts.
+// Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of
+// one of these forms, but for a first line without a number, which is a header; or if at least half
+// of the lines have a number that is surely a fingerprint, of 16 hexadecimal digits with a letter
+// or with 0x, or with any number where the user says how fingerprints are written or the header is
+// "id TAB hash": the others are mistakes to report then, not texts.
 
 // list parses lists of fingerprints.
 type list struct {
@@ -111,7 +112,8 @@ func (l *list) parse(raw []byte, rec *record) string {
 	return rec.checkID(false)
 }
 
-// describe says how the list is written. The base, such as "decimal", is "" where no number has shown it.
+// describe says how the list is written. The base, such as "decimal", is "" where no number has
+// shown it.
 func (l *list) describe(base string) string {
 	number := strings.TrimSpace(base + " number")
 	text := "fingerprints, one " + number + " a line (the id is the line's number)"

@@ -17,12 +17,13 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// TestLists reads small files of every form that a list of fingerprints can have, and some that only look like one.
+// TestLists reads small files of every form that a list of fingerprints can have, and some that
+// only look like one.
 func TestLists(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
 		opt           input.Options
-		want          string // records as read writes them, with spaces between, then the notice; or the error
+		want          string // records as read writes them, then the notice; or the error
 	}{
 		{"a.txt", "18446744073709551615\n1\n", input.Options{}, "1 1|||ffffffffffffffff 2 2|||0000000000000001 fingerprints, one decimal number a line (the id is the line's number)"},
 		{"a.txt", "\xef\xbb\xbf12\r\n\r\n13", input.Options{}, "1 1|||000000000000000c 3 3|||000000000000000d fingerprints, one decimal number a line (the id is the line's number)"},
@@ -76,7 +77,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// One file has one notation: every file format refuses the first line that the rule reads otherwise, and names both.
+// One file has one notation: every file format refuses the first line that the rule reads
+// otherwise, and names both.
 func TestBothNotations(t *testing.T) {
 	for name, content := range map[string]string{
 		"a.txt":   "18446744073709551615\n5\n1234567890123456\n",
@@ -107,8 +109,9 @@ func TestBothNotations(t *testing.T) {
 	}
 }
 
-// The two kinds may be far apart. What is delivered before the file is refused is never what the rule reads wrongly: a list of
-// decimal numbers that begins with ones of 16 digits is not delivered as hexadecimal.
+// The two kinds may be far apart. What is delivered before the file is refused is never what the
+// rule reads wrongly: a list of decimal numbers that begins with ones of 16 digits is not delivered
+// as hexadecimal.
 func TestBothNotationsFarApart(t *testing.T) {
 	many := func(n int, format string, from int) string {
 		var b strings.Builder
@@ -166,8 +169,9 @@ func TestNotationOnPipe(t *testing.T) {
 	pr.Close()
 }
 
-// FuzzList compares what the recogniser makes of any lines with the rule for single lines: every fingerprint that is delivered is
-// what its line has in the notation of the file, no line is lost but a header without a number, and no file has both notations.
+// FuzzList compares what the recogniser makes of any lines with the rule for single lines: every
+// fingerprint that is delivered is what its line has in the notation of the file, no line is lost
+// but a header without a number, and no file has both notations.
 func FuzzList(f *testing.F) {
 	for _, s := range []string{"1\n2\n", "id\thash\n1\t2\n", "a\t0x1\nb\t0x2\n", "ff3c5a0011223344 a\n1234567890123456 b\n", "x\n\n5\n",
 		"5\t7\n9\t3", "1234567890123456\n", "1234567890123456\n5\n", "1\t\n2\t\n", "\t1\n\t2\n", "1\tone two\n"} {

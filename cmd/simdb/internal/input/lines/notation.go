@@ -7,17 +7,18 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// One fingerprint alone can't tell whether 1234567890123456 was meant as hexadecimal or decimal; by the rule of package fptext it
-// is hexadecimal. The lines of one file are written alike, so a file that has fingerprints which the rule reads as hexadecimal
-// and others which it reads as decimal is refused until Options.Fingerprints says what they are:
+// A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal; the rule
+// of package fptext takes it for hexadecimal. All lines of a file are written alike, so a file with
+// fingerprints that the rule reads as hexadecimal and others that it reads as decimal is refused
+// until Options.Fingerprints says what they are:
 //
-//   - The first block is read before any record is delivered. Where it has nothing but fingerprints of 16 decimal digits, more is
-//     read, up to maxUndecided.
-//   - From there on every fingerprint that is delivered is read as the file has shown to be written, and the first one that
-//     the rule reads otherwise ends the reading.
+//   - The first block is read before any record is delivered. If all its fingerprints have 16
+//     decimal digits, more is read, up to maxUndecided.
+//   - From then on every fingerprint that is delivered is in the notation that the file has shown,
+//     and the first one that the rule reads otherwise ends the reading.
 
 const (
-	maxUndecided  = 1 << 20 // bytes of a file that are read to tell how its fingerprints are written
+	maxUndecided  = 1 << 20 // bytes that are read to decide on the notation
 	manyAmbiguous = 8       // hexadecimal numbers of 16 digits without any letter are no accident
 )
 
@@ -40,7 +41,8 @@ type notationError struct{ text string }
 // Error says which lines disagree.
 func (e *notationError) Error() string { return e.text }
 
-// add takes note of the record's fingerprint. It returns an error if it is written otherwise than those before.
+// add takes note of the record's fingerprint. It returns an error if it is written otherwise than
+// those before.
 func (e *evidence) add(r *record) error {
 	switch r.notation {
 	case fptext.Hex:
@@ -82,7 +84,8 @@ func (s *sighting) note(r *record) {
 // undecided says whether more of the file could show that its fingerprints are decimal.
 func (e *evidence) undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.line == 0 }
 
-// base says how the numbers of a list are written: "hexadecimal", "decimal", or "" where no number has shown it.
+// base says how the numbers of a list are written: "hexadecimal", "decimal", or "" where no number
+// has shown it.
 func (e *evidence) base(notation fptext.Notation) string {
 	switch {
 	case notation == fptext.Decimal, notation == fptext.Auto && e.decimal.line > 0:

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// parser makes a document of the bytes of a record. It returns what is wrong with the record, or "". Several goroutines
-// use it at once.
+// parser makes a document of the bytes of a record. It returns what is wrong with the record, or
+// "". Several goroutines use it at once.
 type parser interface {
 	parse(raw []byte, rec *record) (reason string)
 }
@@ -22,11 +22,12 @@ type parser interface {
 // record is a Record, with how its fingerprint was written.
 type record struct {
 	input.Record
-	notation fptext.Notation // of a fingerprint that is text, where the rule of package fptext decided
+	notation fptext.Notation // of a text fingerprint, if the rule of fptext decided
 	written  []byte          // that text
 }
 
-// setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it, or "".
+// setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
+// or "".
 func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
 	v, as, err := fptext.Parse(text, notation)
 	if err != nil {

@@ -17,7 +17,7 @@ type sample struct {
 	columns int    // most columns that a line has
 	ragged  bool   // lines differ in that
 	numbers int    // lines with a number, alone or beside a tab
-	sure    int    // lines of at most two columns with a number that is surely a fingerprint, by a letter among its digits
+	sure    int    // lines of at most two columns, one of them certainly a fingerprint
 	other   string // the first line that has none, cut
 	column  [2]numbers
 
@@ -102,7 +102,8 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	return true
 }
 
-// beginsWithDigit says whether a cell is a number, if perhaps a wrong one, rather than the name of a column.
+// beginsWithDigit says whether a cell is a number, if perhaps a wrong one, rather than the name of
+// a column.
 func beginsWithDigit(cell []byte) bool {
 	cell = bytes.TrimLeft(cell, " +-")
 	return len(cell) > 0 && cell[0] >= '0' && cell[0] <= '9'

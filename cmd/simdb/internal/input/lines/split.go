@@ -14,7 +14,7 @@ import (
 
 const (
 	batchBytes = 256 << 10                 // a batch is sent on once it has this much
-	firstBytes = 512 << 10                 // a batch's buffer; it doubles for a record that does not fit
+	firstBytes = 512 << 10                 // of a batch; doubled for a record that does not fit
 	headBytes  = 1 << 10                   // of a record larger than MaxRecord, for its Issue
 	heldBytes  = 3*input.MaxRecord + 8<<20 // the buffers of all batches on their way
 )
@@ -67,8 +67,8 @@ func (b *batch) free(held *semaphore.Weighted) {
 
 // cutter finds where records end. It keeps its state between calls.
 type cutter interface {
-	// end returns how many bytes of p the current record still has, its newline included, or -1 if the record
-	// continues after p.
+	// end returns how many bytes of p the current record still has, its newline included, or -1 if
+	// the record continues after p.
 	end(p []byte) int
 	// open says what is unfinished if the file ends here, "" if nothing is.
 	open() string
@@ -98,8 +98,8 @@ type splitter struct {
 	send  func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
 	live  bool         // send what there is after every read: somebody waits at the other end
 
-	// header takes the first line that is not blank, and reports whether it is data nevertheless. It is nil once it
-	// has been called, and where no header is expected.
+	// header takes the first line that is not blank, and reports whether it is data nevertheless.
+	// It is nil once it has been called, and where no header is expected.
 	header func(raw []byte) (isData bool, err error)
 
 	b     *batch
@@ -221,7 +221,8 @@ func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
 	return s.discard(ctx, r)
 }
 
-// next continues with a new buffer, to which the unfinished record moves, and sends the old one if it has records.
+// next continues with a new buffer, to which the unfinished record moves, and sends the old one if
+// it has records.
 func (s *splitter) next(ctx context.Context, size int) error {
 	old, rest := s.b, s.b.buf[s.start:]
 	if err := s.renew(ctx, size); err != nil {
