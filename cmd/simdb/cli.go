@@ -34,7 +34,7 @@ type cli struct {
 	Plan       verbs.Plan     `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`
 	Hash       verbs.Hash     `cmd:"" help:"Show the fingerprint and the sketch of a text."`
 	Bench      verbs.Bench    `cmd:"" help:"Measure this machine with a temporary database."`
-	Debug      verbs.Debug    `cmd:"" help:"Look into the files of a database."`
+	Debug      verbs.Debug    `cmd:"" help:"Inspect the files of a database."`
 	VersionCmd versionCmd     `cmd:"" name:"version" help:"Show the version and what this machine can do."`
 	Completion completionCmd  `cmd:"" help:"Write a completion script for a shell."`
 }
@@ -44,10 +44,10 @@ const description = `An embedded database for near-duplicates: have I seen somet
 A DB is a folder (corpus.simdb) or a single table (corpus.sst). A FILE holds documents: JSON lines, CSV, TSV, plain
 text or fingerprints, plain or compressed with gzip or zstd; - is standard input.
 
-  simdb dedup crawl.jsonl.gz --near 6 -o kept.jsonl    near-duplicates out of a file
-  simdb load corpus.simdb crawl.jsonl.gz               or first into a database
-  simdb corpus.simdb "NEAR('doc-17', 3)"               and then ask
-  simdb corpus.simdb                                   at a prompt`
+  simdb dedup crawl.jsonl --near 6 -o kept.jsonl   deduplicate a file
+  simdb load corpus.simdb crawl.jsonl              load it into a database
+  simdb corpus.simdb "NEAR('doc-17', 3)"           search the database
+  simdb corpus.simdb                               open a prompt`
 
 // newParser makes the parser. code is set to what kong wants the exit status to be.
 func newParser(a *app.App, code *int) (*kong.Kong, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"os"
@@ -249,7 +250,7 @@ func TestInterruptedLoad(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, resumed.String())
 	}
-	if want := fmt.Sprintf("going on after line %d\n", n); !strings.Contains(resumed.String(), want) {
+	if want := fmt.Sprintf("continuing after line %d\n", n); !strings.Contains(resumed.String(), want) {
 		t.Errorf("%q does not say %q", resumed.String(), want)
 	}
 	if got := simdb(t, dir, "x.simdb", "COUNT"); strings.TrimSpace(got) != "50" {
@@ -406,7 +407,7 @@ func TestMatchOnFullDisk(t *testing.T) {
 // Help fits on a terminal of 80 columns.
 func TestHelpWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
-	for name := range invocations {
+	for _, name := range append(slices.Sorted(maps.Keys(invocations)), "") {
 		_, text, _ := simdbHere(t, append(strings.Fields(name), "--help")...)
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {

@@ -221,7 +221,7 @@ func TestRegisteredFormat(t *testing.T) {
 		{args: "match f.simdb new.card --near 3", data: cardsOf("f amazingly few discotheques provide jukeboxes"), talk: "2 documents read, 1 of them new"},
 		{args: "match f.simdb all.card --near 3", data: cardsOf(), talk: "5 documents read, 0 of them new"},
 		{args: "plan all.card --layout 4:1", talk: "5 fingerprints"},
-		{args: "tune all.card", talk: "5 of 5 fingerprints looked for"},
+		{args: "tune all.card", talk: "5 of 5 fingerprints sampled"},
 		{args: "load x.simdb all.card --format card", code: 2, talk: `unknown input format "card": one of `},
 	} {
 		code, data, talk := simdbIn(t, dir, c.stdin, strings.Fields(c.args)...)
@@ -243,7 +243,7 @@ func TestRegisteredFormat(t *testing.T) {
 	write("grows.card", cardsOf(rows[:2]...))
 	simdb(t, dir, "load", "r.simdb", "grows.card")
 	write("grows.card", whole)
-	if _, _, talk := simdbIn(t, dir, "", "load", "r.simdb", "grows.card", "--resume"); !strings.Contains(talk, "going on after row 2\n") ||
+	if _, _, talk := simdbIn(t, dir, "", "load", "r.simdb", "grows.card", "--resume"); !strings.Contains(talk, "continuing after row 2\n") ||
 		!strings.Contains(talk, "3 documents loaded") {
 		t.Errorf("resumed: %q", talk)
 	}

@@ -178,7 +178,7 @@ var wrong = []struct{ args, want string }{
 	{"pack|x.simdb|packed.sst", "packed.sst: already exists"},
 	{"pack|x.simdb|no/such/out.sst", "no/such/out.sst: there is no folder no/such"},
 	{"ingest|x.simdb|none.sst", "none.sst: no such file or directory"},
-	{"ingest|x.simdb|plain", "plain is no table; simdb pack makes one of a database"},
+	{"ingest|x.simdb|plain", "plain is no table; simdb pack makes one from a database"},
 	{"ingest|x.simdb|folder", "folder"},
 	{"ingest|x.simdb|cut.sst", "cut.sst is a damaged table"},
 	{"ingest|x.simdb|flipped.sst", "ingesting flipped.sst: flipped.sst: corrupt "},

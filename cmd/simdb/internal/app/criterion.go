@@ -11,7 +11,7 @@ import (
 // CriterionFlags are the criterion of a search: one of the two.
 type CriterionFlags struct {
 	Near    *Distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
-	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if they share at least T of their shingles, such as 0.8 or 80%."`
+	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
 }
 
 // CriterionUsage is how usage shows the flags of a criterion, one of which is needed.
@@ -19,12 +19,12 @@ var CriterionUsage = strings.NewReplacer("--near=K --jaccard=T", "(--near=K | --
 
 // VerifyFlag is for commands that report.
 type VerifyFlag struct {
-	Verify bool `help:"With --jaccard: decide on the texts; else similarities are estimated from sketches, which is faster."`
+	Verify bool `help:"With --jaccard: compute similarities from the texts; by default they are estimated from sketches, which is faster."`
 }
 
 // NoVerifyFlag is for commands that drop documents: they decide on the texts unless told not to.
 type NoVerifyFlag struct {
-	NoVerify bool `help:"With --jaccard: decide on estimates from sketches, which is faster, and not on the texts."`
+	NoVerify bool `help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
 }
 
 // Distance is a number of bits, 0 to 64.

@@ -52,7 +52,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 
 // MemoryFlag bounds the memory of a query for its results.
 type MemoryFlag struct {
-	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found, until it is in order; more is an error (default: 1GiB)."`
+	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results until they are sorted; a query that needs more fails (default: 1GiB)."`
 }
 
 // RowFlags say how and where rows are written.
@@ -99,5 +99,5 @@ func (f RowFlags) Kind() outfile.Kind {
 // RejectFlags say what becomes of lines that can't be used.
 type RejectFlags struct {
 	Rejects   string     `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
-	MaxErrors *lineCount `placeholder:"N" help:"Give up after more than N such lines (default: go on; they are counted)."`
+	MaxErrors *lineCount `placeholder:"N" help:"Stop after more than N such lines (default: never; they are counted)."`
 }

@@ -63,11 +63,11 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrLocked):
 		return "a database can be open in one process for writing, or in several for reading; wait until it is free"
 	case errors.Is(err, ErrNoDatabase):
-		return "simdb load DB FILE... makes a database, simdb --create DB an empty one"
+		return "simdb load DB FILE... creates a database, simdb --create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
 		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
 	case errors.Is(err, engine.ErrNotDatabase):
-		return "a database is a folder that simdb load has made, or one .sst file"
+		return "a database is a folder created by simdb load, or one .sst file"
 	}
 	return ""
 }

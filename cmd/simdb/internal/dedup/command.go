@@ -37,9 +37,9 @@ type Command struct {
 	app.CriterionFlags
 	app.NoVerifyFlag
 	Output  string   `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
-	Audit   string   `file:"jsonl" placeholder:"FILE" help:"Write what is not kept, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
+	Audit   string   `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool     `help:"Write no audit."`
-	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which one of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. Fields compare as numbers if all of their strings are numbers, else strings compare byte by byte, as dates should; without the field a document comes last, and of equals the first is kept."`
+	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags

@@ -112,7 +112,7 @@ func (d *job) noteSame(i int) {
 	}
 	for j := range i {
 		if other, err := os.Stat(d.files[j]); err == nil && os.SameFile(me, other) {
-			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents come twice", d.names[j], d.names[i])
+			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents are read twice", d.names[j], d.names[i])
 			return
 		}
 	}

@@ -105,7 +105,7 @@ func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil
 	}
-	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: mend or leave out what is damaged"))...)
+	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }
 
 // cluster finds out what is dropped, and for what.

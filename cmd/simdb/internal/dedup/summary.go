@@ -36,7 +36,7 @@ func (d *job) summary(start time.Time) {
 		row("empty", d.empty, share(d.empty), "have no words; they match nothing and are kept")
 	}
 	if n := d.keep.missing; n > 0 {
-		row("no value", n, share(n), fmt.Sprintf("have no %s to go by: the others go before them, and among them the first", d.c.Keep.field))
+		row("no value", n, share(n), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", d.c.Keep.field))
 	}
 	if d.badUTF8 > 0 {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
@@ -75,5 +75,5 @@ func (d *job) keptNote() string {
 	if d.c.Output == "" || d.c.Output == "-" {
 		where = "on standard output"
 	}
-	return fmt.Sprintf("%s of every group, and what is in none, are %s", d.rule(), where)
+	return fmt.Sprintf("%s of each group, and all documents in no group, are %s", d.rule(), where)
 }

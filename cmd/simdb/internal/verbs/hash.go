@@ -55,7 +55,7 @@ func (c *Hash) Run(a *app.App) error {
 				return err
 			}
 			if info, ok := input.Recognize(name, text); ok && info.FingerprintsOnly {
-				a.Say("%s: taken for one text, though it looks like %s", name, info.Shape)
+				a.Say("%s: read as one text, although it looks like %s", name, info.Shape)
 			}
 			r := state.Text(text)
 			if r.InvalidUTF8 > 0 {

@@ -161,6 +161,6 @@ func (c *Prune) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s deleted; compact gives their space back", c.DB, app.Count(int64(n), "document"))
+	a.Say("%s: %s deleted; simdb compact frees their space", c.DB, app.Count(int64(n), "document"))
 	return nil
 }

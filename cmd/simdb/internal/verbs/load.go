@@ -21,16 +21,16 @@ type Load struct {
 
 	app.InputFormat
 	app.InputFlags
-	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"A document whose id is stored already, or came before: replace the stored one (default), skip it, or end with an error."`
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
-	Resume bool       `help:"Go on where an earlier load of the same file was stopped."`
+	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
 	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
 
 	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
-	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in full: M blocks, of which every table leads with C, such as 4:1 or 6:3."`
+	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
 	Shingle    app.Words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
 	Sketch     app.Hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard app.Share    `group:"When the database is created:" placeholder:"T" help:"The least threshold that JACCARD answers from its index (default: 0.65)."`
+	MinJaccard app.Share    `group:"When the database is created:" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
 	NoText     bool         `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
 	NoSketch   bool         `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
 	TTL        app.Lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
@@ -195,11 +195,11 @@ func (l *load) file(name string) error {
 	defer in.Close()
 	info := in.Info()
 	if opt.After > 0 {
-		l.a.TalkTo(l.meter, "%s: going on after %s %d", name, info.Format.Unit(), opt.After)
+		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, info.Format.Unit(), opt.After)
 	}
 	if info.PositionIDs {
 		if l.numbered != "" {
-			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so one would replace the other: load one of them, or add a column of ids",
+			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: load one of them, or add a column of ids",
 				l.numbered, name, info.Format.Unit())
 		}
 		l.numbered = name
@@ -244,7 +244,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 		l.skipped++
 		return nil
 	case errors.Is(err, engine.ErrExists):
-		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip goes on)", rec.File, rec.Pos, err)
+		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip continues)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
 		return l.rejects.Add(input.NewIssue(in, rec, reason(err)))
 	}
@@ -282,8 +282,8 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	switch {
 	case !l.a.Interrupted():
 	case l.ended:
-		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s does it", l.c.DB)
+		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s finishes it", l.c.DB)
 	case l.db != nil:
-		l.a.Say("stopped early; what was read is stored, and load --resume goes on after it")
+		l.a.Say("stopped early; what was read is stored, and load --resume continues after it")
 	}
 }

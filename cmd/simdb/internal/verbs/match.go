@@ -46,7 +46,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	defer app.Closing(db, &err)
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
-		return fmt.Errorf("%s keeps no texts to decide on: --no-verify decides on estimates", c.DB)
+		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
 	}
 	m := a.Meter()
 	defer m.Stop()

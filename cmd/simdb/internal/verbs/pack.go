@@ -96,7 +96,7 @@ func isTable(name string) error {
 	}
 	head := make([]byte, len(sstable.Magic))
 	if n, _ := f.ReadAt(head, 0); !sstable.IsTable(head[:n]) {
-		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one of a database", name), f.Close())
+		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
 	}
 	r, err := sstable.Open(f, name)
 	if err != nil {

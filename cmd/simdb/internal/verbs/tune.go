@@ -79,7 +79,7 @@ func (c *Tune) Run(a *app.App) (err error) {
 	if err := c.show(a, s, rows, sampled, st.Fingerprints); err != nil {
 		return err
 	}
-	a.Say("%s: %s of %s looked for", c.Data, progress.Number(sampled), app.Count(st.Fingerprints, "fingerprint"))
+	a.Say("%s: %s of %s sampled", c.Data, progress.Number(sampled), app.Count(st.Fingerprints, "fingerprint"))
 	return nil
 }
 

@@ -116,7 +116,7 @@ func almostList(s *sample) string {
 	if other == "" || 2*s.numbers < s.lines {
 		return ""
 	}
-	return fmt.Sprintf("plain text, a document a line, since %q is no number; with --format fingerprints the others are fingerprints", other)
+	return fmt.Sprintf("plain text, one document a line, because %q is not a number; --format fingerprints reads the other lines as fingerprints", other)
 }
 
 // isHeader says whether line names columns that documents have.
