@@ -73,3 +73,7 @@ func Closest(word string, words []string) (string, bool) { return syntax.Closest
 // ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns false
 // if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
+
+// ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a
+// number; the caller checks that it is more than 0 and at most 1.
+func ParseShare(s string) (float64, bool) { return syntax.ParseShare(s) }

@@ -120,17 +120,26 @@ func (x *run) check() error {
 	}
 	rows := make([]Row, len(r.Problems))
 	for i, p := range r.Problems {
-		rows[i] = problemRow(p)
+		rows[i] = ProblemRow(p)
 	}
 	x.rows.damage = true
-	x.answer([]string{"file", "section", "offset", "problem"}, fixed(rows...))
+	x.answer(ProblemColumns(), fixed(rows...))
 	return nil
 }
 
-// problemRow is the row of a problem that CHECK found.
-func problemRow(err error) Row {
-	if e, ok := errors.AsType[*engine.CorruptionError](err); ok {
-		return Row{e.File, e.Section, e.Offset, e.Err.Error()}
+// ProblemColumns are the columns of ProblemRow.
+func ProblemColumns() []string { return []string{"file", "section", "offset", "problem"} }
+
+// ProblemRow is the row of CHECK for a problem that DB.Check or Open has found. What is not known is
+// null: the offset where the problem is about a whole file, and for an error that is not a
+// *engine.CorruptionError everything but the problem.
+func ProblemRow(err error) Row {
+	e, ok := errors.AsType[*engine.CorruptionError](err)
+	switch {
+	case !ok:
+		return Row{nil, nil, nil, err.Error()}
+	case e.Offset < 0:
+		return Row{e.File, e.Section, nil, e.Err.Error()}
 	}
-	return Row{nil, nil, nil, err.Error()}
+	return Row{e.File, e.Section, e.Offset, e.Err.Error()}
 }

@@ -179,16 +179,16 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 		return 0, err
 	}
 	var x float64
+	var ok bool
 	switch a := a.(type) {
 	case Number:
-		x, err = strconv.ParseFloat(string(a), 64)
+		x, ok = syntax.ParseShare(string(a))
 	case Percent:
-		x, err = strconv.ParseFloat(string(a), 64)
-		x /= 100
+		x, ok = syntax.ParseShare(string(a) + "%")
 	default:
 		return 0, v.Wrong(t, "a share such as 0.8 or 80%")
 	}
-	if err != nil || !(x > 0 && x <= 1) {
+	if !ok || !(x > 0 && x <= 1) {
 		hint := ""
 		if _, ok := a.(Number); ok && x > 1 && x <= 100 {
 			hint = fmt.Sprintf("write %g%% or %g", x, x/100)

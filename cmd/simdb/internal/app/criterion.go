@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
 )
 
 // CriterionFlags are the criterion of a search: one of the two.
@@ -45,12 +46,8 @@ type Share float64
 
 // UnmarshalText parses a share.
 func (s *Share) UnmarshalText(text []byte) error {
-	digits, percent := strings.CutSuffix(string(text), "%")
-	v, err := strconv.ParseFloat(digits, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v > 0 && v <= 1) {
+	v, ok := query.ParseShare(string(text))
+	if !ok || !(v > 0 && v <= 1) {
 		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
 	}
 	*s = Share(v)

@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
 )
 
 // Stats is `simdb stats`.
@@ -89,16 +90,9 @@ func (c *Check) damage(a *app.App, problems []error) error {
 			return nil
 		}
 	}
-	found, err := a.Rows(c.RowFlags, []string{"file", "section", "offset", "problem"}, func(row func(...any) error) error {
+	found, err := a.Rows(c.RowFlags, query.ProblemColumns(), func(row func(...any) error) error {
 		for _, p := range problems {
-			place := []any{nil, nil, nil, p.Error()}
-			if e, ok := errors.AsType[*engine.CorruptionError](p); ok {
-				place = []any{e.File, e.Section, e.Offset, e.Err.Error()}
-				if e.Offset < 0 { // it is about the file
-					place[2] = nil
-				}
-			}
-			if err := row(place...); err != nil {
+			if err := row(query.ProblemRow(p)...); err != nil {
 				return err
 			}
 		}
