@@ -70,7 +70,7 @@ func (r rotations) rangeOf(table int, q uint64) (first, last uint64) {
 	return p &^ rest, p | rest
 }
 
-// firstFoundIn says whether table is the first in which x = fp^q has an equal leading block, so
+// firstFoundIn reports whether table is the first in which x = fp^q has an equal leading block, so
 // that no document is reported twice.
 func (r rotations) firstFoundIn(table int, x uint64) bool {
 	for i := range table {

@@ -176,7 +176,7 @@ func sortedPass(fps []uint64, k, m int, blocks []int) (n int) {
 	return n
 }
 
-// firstChoice says whether blocks are the first of the blocks of m in which x is zero.
+// firstChoice reports whether blocks are the first of the blocks of m in which x is zero.
 func firstChoice(x uint64, m int, blocks []int) bool {
 	for b := range blocks[len(blocks)-1] {
 		if x&blockMask(b, m) == 0 && !slices.Contains(blocks, b) {

@@ -14,8 +14,7 @@ import (
 
 var ctx = context.Background()
 
-// database is a database that is loaded when it is first asked for, once for all contestants and
-// distances.
+// database is a database that is loaded on first use, once for all contestants and distances.
 type database struct {
 	path   string
 	layout string

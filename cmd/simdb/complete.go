@@ -55,8 +55,7 @@ type flag struct {
 	choices           []string
 }
 
-// commands returns the program itself and then its commands, those below others by their full
-// names.
+// commands returns the program itself and then its commands; subcommands have their full names.
 func commands(n *kong.Node) []command {
 	var own []flag
 	for _, f := range n.Flags {

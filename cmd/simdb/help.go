@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 )
 
-// help prints the help of a command as kong does, but for flags of which one is needed.
+// help prints the help of a command as kong does, except that it shows flags of which one is
+// required.
 func help(options kong.HelpOptions, ctx *kong.Context) error {
 	var text bytes.Buffer
 	to := ctx.Stdout

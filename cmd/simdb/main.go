@@ -1,8 +1,8 @@
-// Command simdb is the near-duplicate database on the command line: it loads documents, finds those
-// that are alike, removes duplicates from files, and answers statements at a prompt or in scripts.
+// Command simdb is the near-duplicate database on the command line: it loads documents, finds
+// similar ones, removes near-duplicates from files, and runs statements at a prompt or in scripts.
 //
-// Data goes to standard output, talk and progress to standard error. The exit status is that of
-// grep: 0 done or found, 1 a definite no, 2 a mistake or a failure, 130 interrupted.
+// Data goes to standard output, messages and progress to standard error. The exit status is that of
+// grep: 0 done or found, 1 nothing found, 2 an error, 130 interrupted.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(args []string) int {
 	}
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
-		err = app.ErrInterrupted // whoever stops a script wants its next command not to run
+		err = app.ErrInterrupted // a script that is interrupted should not run its next command
 	}
 	if err != nil {
 		return a.Fail(err)
@@ -57,7 +57,7 @@ func run(args []string) int {
 	return app.ExitOK
 }
 
-// helpFor makes "COMMAND --help" of "help COMMAND".
+// helpFor turns "help COMMAND" into "COMMAND --help".
 func helpFor(args []string) []string {
 	if args[0] != "help" || app.Exists("help") {
 		return args
@@ -65,8 +65,8 @@ func helpFor(args []string) []string {
 	return append(slices.Clone(args[1:]), "--help")
 }
 
-// unknown is the error for a first word that is neither a command nor a database, but a command
-// meant: it stands alone, with flags, or is close to one.
+// unknown returns an error if the first word is meant as a command but is none: it is not a
+// database, and it stands alone, has flags after it, or is close to the name of a command.
 func unknown(args []string) error {
 	word := args[0]
 	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || app.Exists(word) {
@@ -86,14 +86,14 @@ func unknown(args []string) error {
 	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
 }
 
-// exited is what kong's wish to end the program becomes: it wants so after printing help.
+// exited is the panic by which kong's Exit function, called after printing help, ends the parsing.
 type exited int
 
 // Error is never shown.
 func (e exited) Error() string { return "exited" }
 
-// joinNegative writes --flag -1 as --flag=-1, so that the flag can say what is wrong with the
-// number: to kong it is a flag itself.
+// joinNegative turns --flag -1 into --flag=-1. kong would take -1 for a flag; so the flag's own
+// error is shown.
 func joinNegative(args []string) []string {
 	var out []string
 	for i, arg := range args {
@@ -110,7 +110,7 @@ func isNegative(s string) bool {
 	return len(s) > 1 && s[0] == '-' && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
 }
 
-// parse parses the arguments; an error of type exited says that everything is done.
+// parse parses the arguments. It returns an error of type exited if kong has done everything.
 func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 	defer func() {
 		switch r := recover().(type) {

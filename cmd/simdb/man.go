@@ -13,7 +13,7 @@ import (
 // manFlag is --man.
 type manFlag bool
 
-// BeforeReset writes the manual page in place of anything else.
+// BeforeReset writes the manual page and ends the program.
 func (manFlag) BeforeReset(a *app.App, k *kong.Kong) error {
 	if err := man(a.Out, commands(k.Model.Node)); err != nil {
 		return err

@@ -200,7 +200,7 @@ func model(t *testing.T) *kong.Node {
 	return parser.Model.Node
 }
 
-// Every flag and argument that is text says whether it names a file, and how the file is used.
+// Every flag and argument that is text reports whether it names a file, and how the file is used.
 func TestFilesAreDeclared(t *testing.T) {
 	for name, n := range leaves(model(t)) {
 		var all []*kong.Value

@@ -71,7 +71,7 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, interactive bool) error {
 		return err
 	}
 	if to.Pager != nil && app.IsTerminal(a.Err) {
-		cfg.Err = to.Pager.Talk(a.Err) // what is said about rows stays beside them
+		cfg.Err = to.Pager.Talk(a.Err) // messages about rows appear next to them
 	}
 	cfg.Progress = func() (func(engine.Progress), func()) {
 		if to.Pager != nil && to.Pager.Started() {
@@ -99,11 +99,11 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, interactive bool) error {
 	return exit(code)
 }
 
-// reader is who reads standard output. When it is gone, as head is after ten lines, that ends the
-// program and is nothing to talk about.
+// reader is the process that reads standard output. When it exits, as head does after ten lines,
+// the program ends without an error message.
 type reader struct{ gone atomic.Bool }
 
-// data notes on writing to w whether the reader is gone.
+// data returns a writer to w that notes when the reader has exited.
 func (r *reader) data(w io.Writer) io.Writer {
 	return app.WriterFunc(func(p []byte) (int, error) {
 		n, err := w.Write(p)
@@ -114,7 +114,7 @@ func (r *reader) data(w io.Writer) io.Writer {
 	})
 }
 
-// talk writes to w for as long as there is a reader.
+// talk returns a writer to w that drops messages once the reader has exited.
 func (r *reader) talk(w io.Writer) io.Writer {
 	return app.WriterFunc(func(p []byte) (int, error) {
 		if r.gone.Load() {
@@ -132,8 +132,8 @@ func exit(code int) error {
 	return app.Status(code)
 }
 
-// open opens the database: for reading alone where the statements do nothing else, so that it can
-// be a file that the user may not change.
+// open opens the database, read-only if the statements only read, so that it may be a file without
+// write permission.
 func (c *shellCmd) open() (*engine.DB, error) {
 	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory)}
 	if len(c.Statements) > 0 && !c.Create {
@@ -145,7 +145,7 @@ func (c *shellCmd) open() (*engine.DB, error) {
 	return app.Open(c.DB, o)
 }
 
-// mayWrite says whether a text of statements may change the database. What .read will read is not
+// mayWrite reports whether statements may change the database. A .read may, as its file is not
 // known yet.
 func mayWrite(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), ".") {
@@ -165,7 +165,7 @@ func mayWrite(text string) bool {
 	}
 }
 
-const pathMarks = `./\` // what the names of databases have and those of commands have not
+const pathMarks = `./\` // characters in the paths of databases that no command has in its name
 
 // commandNames are the names of all commands.
 var commandNames = sync.OnceValue(func() []string {

@@ -98,7 +98,7 @@ func (tty *terminal) wait(t *testing.T, what string) {
 	t.Fatalf("%q is not shown, but %q", what, tty.shown())
 }
 
-// run runs simdb to its end and returns what it showed.
+// run runs simdb until it exits and returns what it showed.
 func (tty *terminal) run(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	if err := tty.start(t, dir, env, args...).Wait(); err != nil {

@@ -33,7 +33,7 @@ func version() string {
 // versionFlag is --version.
 type versionFlag bool
 
-// BeforeReset shows the version in place of anything else.
+// BeforeReset shows the version and ends the program.
 func (versionFlag) BeforeReset(a *app.App, k *kong.Kong) error {
 	if err := (versionCmd{}).Run(a); err != nil {
 		return err

@@ -38,7 +38,7 @@ import (
 type App struct {
 	Global GlobalFlags
 	Out    io.Writer // standard output: data
-	Err    io.Writer // standard error: talk
+	Err    io.Writer // standard error: messages
 
 	Outputs outfile.Guard // opens them
 
@@ -46,7 +46,7 @@ type App struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
-	shown    *progress.Meter // the last one that was started
+	shown    *progress.Meter // the meter that was started last
 	cleaners []func()
 }
 
@@ -59,13 +59,13 @@ func New() *App {
 	return a
 }
 
-// Context returns the context of the work, which ends on the first Ctrl-C, or when the terminal
-// goes. A second one ends the process.
+// Context returns a context that ends on the first Ctrl-C, SIGTERM or SIGHUP. A second signal ends
+// the process.
 func (a *App) Context() context.Context {
 	a.watch.Do(func() {
 		c := make(chan os.Signal, 2)
 		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-			if !signal.Ignored(sig) { // as nohup and a shell's & want it
+			if !signal.Ignored(sig) { // nohup and a shell's & ignore some
 				signal.Notify(c, sig)
 			}
 		}
@@ -83,17 +83,17 @@ func (a *App) Context() context.Context {
 	return a.ctx
 }
 
-// Interrupted says whether the user wanted an end.
+// Interrupted reports whether a signal has ended Context.
 func (a *App) Interrupted() bool { return a.ctx.Err() != nil }
 
-// onExit has f called before the process ends, also when it is told to.
+// onExit arranges for f to be called before the process ends, also by a signal.
 func (a *App) onExit(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cleaners = append(a.cleaners, f)
 }
 
-// CleanUp removes what must not outlive the process.
+// CleanUp removes temporary files and unfinished outputs.
 func (a *App) CleanUp() {
 	a.Outputs.Abort()
 	a.mu.Lock()
@@ -104,7 +104,7 @@ func (a *App) CleanUp() {
 	a.cleaners = nil
 }
 
-// TempDir makes a folder that is gone when the process ends.
+// TempDir makes a temporary folder that is removed when the process ends.
 func (a *App) TempDir() (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
 	dir, err := os.MkdirTemp("", "simdb-*")
@@ -114,7 +114,7 @@ func (a *App) TempDir() (string, error) {
 	return dir, err
 }
 
-// Say tells the user something on standard error, unless --quiet.
+// Say prints a message to standard error, unless --quiet is given.
 func (a *App) Say(format string, args ...any) {
 	if !a.Global.Quiet {
 		fmt.Fprintln(a.Err, OneLine(fmt.Sprintf(format, args...)))
@@ -134,7 +134,7 @@ func (a *App) Meter() *progress.Meter {
 	return m
 }
 
-// endProgress clears the progress display, as rows are about to be shown.
+// endProgress clears the progress display before rows are shown.
 func (a *App) endProgress() {
 	a.mu.Lock()
 	m := a.shown
@@ -149,7 +149,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// StatementProgress starts the display of how far a statement has come.
+// StatementProgress starts the progress display of a statement.
 func (a *App) StatementProgress() (report func(engine.Progress), stop func()) {
 	m := a.Meter()
 	return m.Report, m.Stop

@@ -9,21 +9,21 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// CriterionFlags are the criterion of a search: one of the two.
+// CriterionFlags are the criterion of a search; exactly one of the two is given.
 type CriterionFlags struct {
 	Near    *Distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
 	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
 }
 
-// CriterionUsage is how usage shows the flags of a criterion, one of which is needed.
+// CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
 var CriterionUsage = strings.NewReplacer("--near=K --jaccard=T", "(--near=K | --jaccard=T)")
 
-// VerifyFlag is for commands that report.
+// VerifyFlag is for commands that list matches.
 type VerifyFlag struct {
 	Verify bool `help:"With --jaccard: compute similarities from the texts; by default they are estimated from sketches, which is faster."`
 }
 
-// NoVerifyFlag is for commands that drop documents: they decide on the texts unless told not to.
+// NoVerifyFlag is for commands that drop documents: they verify by default.
 type NoVerifyFlag struct {
 	NoVerify bool `help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
 }
@@ -54,7 +54,7 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Criterion is that of the flags.
+// Criterion returns the criterion of the flags. With verify, similarities are computed from texts.
 func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
 	switch {
 	case f.Jaccard == nil:
@@ -65,7 +65,7 @@ func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
 	return engine.Jaccard(float64(*f.Jaccard))
 }
 
-// Columns are columns of rows with those that measure a match.
+// Columns appends the columns that measure a match to columns.
 func (f CriterionFlags) Columns(columns ...string) []string {
 	if f.Jaccard != nil {
 		return append(columns, "score", "error", "exact")
@@ -73,7 +73,7 @@ func (f CriterionFlags) Columns(columns ...string) []string {
 	return append(columns, "distance")
 }
 
-// Values are the values of columns.
+// Values appends the values of Columns to values.
 func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 	if f.Jaccard != nil {
 		return append(values, m.Score, m.Error, m.Exact)
@@ -81,7 +81,7 @@ func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 	return append(values, m.Distance)
 }
 
-// Meaning says what the near-duplicates of a group have in common.
+// Meaning says in words what makes two documents near-duplicates.
 func (f CriterionFlags) Meaning(verify bool) string {
 	switch {
 	case f.Jaccard == nil:

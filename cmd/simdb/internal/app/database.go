@@ -10,14 +10,15 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Created is a database that a command creates, and removes if nothing comes of it.
+// Created is a database that a command creates, and removes if the command fails before storing
+// anything.
 type Created struct {
 	path   string
-	folder bool // there was an empty folder already
+	folder bool // the folder was there before, and empty
 }
 
-// Prepare checks that a database can be created at path: its parent must be there, as a path that
-// is misspelt would become a tree of folders.
+// Prepare checks that a database can be created at path. Its parent must exist, so that a misspelt
+// path does not become a tree of folders.
 func Prepare(path string) (*Created, error) {
 	if st, err := os.Stat(path); err == nil {
 		return &Created{path, st.IsDir()}, nil
@@ -33,8 +34,8 @@ func Prepare(path string) (*Created, error) {
 	return &Created{path: path}, nil
 }
 
-// Close closes the database. If the command has created it, and failed, and there is nothing in it,
-// it is removed. Where n is nil the database was there before.
+// Close closes the database. It removes it if the command created it, failed, and stored nothing. A
+// nil n is a database that was there before.
 func (n *Created) Close(db *engine.DB, failure error) error {
 	if n != nil && failure != nil && !errors.Is(failure, Status(ExitNo)) {
 		if st, err := db.Stats(); err == nil && st.Documents == 0 {
@@ -44,8 +45,8 @@ func (n *Created) Close(db *engine.DB, failure error) error {
 	return errors.Join(failure, db.Close())
 }
 
-// remove removes the database, which is empty, and closes it. It has the lock until the files are
-// gone, so nobody else can have written to it.
+// remove removes the database, which is empty, and closes it. It holds the lock until the files are
+// gone, so no other process can have written to it.
 func (n *Created) remove(db *engine.DB) error {
 	entries, err := os.ReadDir(n.path)
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *App) OpenForReading(path string) (*engine.DB, error) {
 	return Open(path, &engine.Options{ReadOnly: true, MustExist: true})
 }
 
-// OpenForWriting opens a database that must exist and be no single table.
+// OpenForWriting opens a database for writing. It must exist, and must not be a single table.
 func (a *App) OpenForWriting(path string) (*engine.DB, error) {
 	db, err := Open(path, &engine.Options{MustExist: true})
 	if err != nil {
@@ -97,7 +98,7 @@ func Open(path string, o *engine.Options) (*engine.DB, error) {
 
 var ErrNoDatabase = errors.New("there is no such database")
 
-// Exists says whether there is something at path.
+// Exists reports whether there is something at path.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -106,7 +107,8 @@ func Exists(path string) bool {
 // Closing closes db and adds its error to *err.
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// OpenForQuery opens a database that must exist, for reading, with as much memory for a query.
+// OpenForQuery opens a database that must exist, for reading, with the memory of the flag for a
+// query.
 func (a *App) OpenForQuery(path string, f MemoryFlag) (*engine.DB, error) {
 	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(f.Memory)})
 }

@@ -16,7 +16,7 @@ type GlobalFlags struct {
 	Quiet    bool   `short:"q" help:"No summaries and no warnings."`
 }
 
-// InputFlags say what documents look like.
+// InputFlags say how documents are written in input files.
 type InputFlags struct {
 	IDField          string `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number (default: id)."`
 	TextField        string `placeholder:"NAME" help:"Field with its text (default: text)."`
@@ -88,7 +88,7 @@ func (f RowFlags) Options() output.Options {
 	return o
 }
 
-// Kind is what the rows are to the opener of outputs.
+// Kind is the kind of the rows for outfile.Guard.
 func (f RowFlags) Kind() outfile.Kind {
 	if f.Format.Set {
 		return outfile.AnyRows
@@ -96,7 +96,7 @@ func (f RowFlags) Kind() outfile.Kind {
 	return outfile.Rows
 }
 
-// RejectFlags say what becomes of lines that can't be used.
+// RejectFlags say what to do with records that cannot be used.
 type RejectFlags struct {
 	Rejects   string     `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
 	MaxErrors *lineCount `placeholder:"N" help:"Stop after more than N such lines (default: never; they are counted)."`

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 )
 
-// Flags and arguments that name files say so with a tag, so that all of them are known, and
-// checked, before a command begins:
+// Flags and arguments that name files have this tag, so that all of them can be checked before a
+// command begins:
 //
 //	file:"db"      a database, which is read or written
 //	file:"in"      an input; it may be a database too
@@ -21,8 +21,8 @@ import (
 //	file:"table"   an output that is a table
 const FileTag = "file"
 
-// Declare tells the opener of outputs what the command line reads and writes. It is an error if an
-// output would replace something else than an earlier output. Nothing has been touched then.
+// Declare registers the files that the command line reads and writes with Outputs. It returns an
+// error, and nothing has been touched, if an output would replace anything but an earlier output.
 func (a *App) Declare(ctx *kong.Context) error {
 	a.Outputs.UsesFile(os.Stdin, "standard input")
 	values := FileValues(ctx.Selected())
@@ -109,7 +109,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 	return kind, false
 }
 
-// FlagName is how the user wrote a flag; an argument has none.
+// FlagName is a flag as users write it; an argument has none.
 func FlagName(v *kong.Value) string {
 	switch {
 	case v.Flag == nil:
@@ -120,8 +120,7 @@ func FlagName(v *kong.Value) string {
 	return "--" + v.Name
 }
 
-// Create begins to write the output of a flag. What is half written goes when the process ends: see
-// cleanUp.
+// Create begins to write the output of a flag. CleanUp removes it if it is never completed.
 func (a *App) Create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
 	return a.Outputs.Create(a.Context(), flag, path, kind)
 }

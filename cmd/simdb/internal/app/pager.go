@@ -12,12 +12,12 @@ import (
 	"golang.org/x/term"
 )
 
-// pager shows rows on a terminal a screen at a time: with $SIMDB_PAGER, $PAGER, or less, which
-// leaves what fits on the screen alone. It is started with the first rows, when the progress
-// display is gone. Without one, or with cat, rows go straight to the terminal.
+// pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts
+// with the first rows, after the progress display has been cleared. If there is none, or it is cat,
+// rows go straight to the terminal.
 type pager struct {
 	a    *App
-	rows int          // lines that are shown without a pager, if they are all
+	rows int          // results of at most this many lines are shown without a pager
 	held bytes.Buffer // until there are more
 	to   io.Writer    // the terminal or the pipe, nil before the first row is shown
 	pipe io.WriteCloser
@@ -40,10 +40,10 @@ func ScreenRows() int {
 	return max(1, h-rest)
 }
 
-// Started says whether something has been shown.
+// Started reports whether something has been shown.
 func (p *pager) Started() bool { return p.to != nil }
 
-// Write shows lines. It returns io.ErrClosedPipe when the person has seen enough.
+// Write shows lines. It returns io.ErrClosedPipe when the user has left the pager.
 func (p *pager) Write(b []byte) (int, error) {
 	if p.to == nil {
 		p.held.Write(b)
@@ -68,7 +68,7 @@ func (p *pager) release() error {
 	return closedPipe(err)
 }
 
-// closedPipe makes one error of those that say that nobody reads any more.
+// closedPipe returns io.ErrClosedPipe for each error that says that the reader is gone.
 func closedPipe(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return io.ErrClosedPipe
@@ -91,8 +91,8 @@ func (p *pager) start() {
 	p.to, p.pipe, p.cmd = pipe, pipe, c
 }
 
-// pagerCommand returns the command of the pager, nil if none is wanted or there is none. Arguments
-// are used as they are given; what only a shell understands is left to it.
+// pagerCommand returns the command of the pager, or nil if none is wanted or found. A command line
+// with shell syntax is run by sh.
 func pagerCommand() *exec.Cmd {
 	line := os.Getenv("SIMDB_PAGER")
 	if line == "" {
@@ -119,7 +119,7 @@ func pagerCommand() *exec.Cmd {
 	return c
 }
 
-// Close shows what was held back and waits for the person to leave the pager.
+// Close shows what was held back and waits until the user leaves the pager.
 func (p *pager) Close() error {
 	if p.to == nil {
 		if p.held.Len() == 0 {
@@ -133,11 +133,11 @@ func (p *pager) Close() error {
 		return nil
 	}
 	err := p.pipe.Close()
-	p.pipe, p.to = nil, p.a.Out // what is said after this goes to the terminal
+	p.pipe, p.to = nil, p.a.Out // later messages go to the terminal
 	return errors.Join(err, exitOf(p.cmd.Wait()))
 }
 
-// exitOf forgives a pager its exit status: less has one of its own when Ctrl-C ends it.
+// exitOf ignores the exit status of a pager: less has a status of its own after Ctrl-C.
 func exitOf(err error) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil
@@ -145,8 +145,7 @@ func exitOf(err error) error {
 	return err
 }
 
-// Talk returns a writer for what is said beside the rows: where they are shown, or to w as long as
-// none are.
+// Talk returns a writer for messages: to where rows are shown, or to w before the first row.
 func (p *pager) Talk(w io.Writer) io.Writer {
 	return WriterFunc(func(b []byte) (int, error) {
 		if p.to == nil {

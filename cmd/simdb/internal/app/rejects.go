@@ -16,7 +16,7 @@ import (
 // shownRejects is how many bad lines are shown; all are counted.
 const shownRejects = 10
 
-// Rejects takes note of the lines that can't be used.
+// Rejects counts and keeps the records that cannot be used.
 type Rejects struct {
 	talk io.Writer // where they are shown; nil shows none
 	max  int64     // -1 for no limit
@@ -50,7 +50,7 @@ type rejected struct {
 	Cut       int64  `json:"raw_is_the_beginning_of_bytes,omitempty"` // for a line over the limit: its size
 }
 
-// Add notes a line. It returns an error when there have been too many.
+// Add takes a record that cannot be used. It returns an error if there are more than --max-errors.
 func (r *Rejects) Add(is *input.Issue) error {
 	r.N++
 	if r.Unit = cmp.Or(r.Unit, is.Unit); r.Unit != is.Unit {
@@ -97,8 +97,8 @@ func (r *Rejects) keep(is *input.Issue) error {
 // Counted is how many were rejected: "1 line", "3 rows".
 func (r *Rejects) Counted() string { return Count(r.N, cmp.Or(r.Unit, "line")) }
 
-// Close completes the file, also after a failure, as its lines are needed then. What failed before
-// any line was rejected leaves an earlier file alone.
+// Close completes the file, also after a failure, when its lines are needed. If the command failed
+// before any line was rejected, an earlier file is left as it was.
 func (r *Rejects) Close(failure error) error {
 	if r.File == nil {
 		return nil

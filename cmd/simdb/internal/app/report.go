@@ -26,7 +26,7 @@ func (a *App) Fail(err error) int {
 		return ExitInterrupt
 	}
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		return ExitOK // whoever reads has seen enough
+		return ExitOK // the reader of standard output has exited
 	}
 	a.Complain(err)
 	if hint := hintFor(err); hint != "" {
@@ -35,7 +35,7 @@ func (a *App) Fail(err error) int {
 	return ExitError
 }
 
-// Complain shows an error: one line for each of those that were joined.
+// Complain prints an error; joined errors have a line each.
 func (a *App) Complain(err error) {
 	var lines func(error) []string
 	lines = func(err error) []string {
@@ -55,7 +55,7 @@ func (a *App) Complain(err error) {
 	fmt.Fprintf(a.Err, "simdb: %s\n", strings.Join(lines(err), "\n"))
 }
 
-// hintFor says what to do about an error, "" where that is plain.
+// hintFor says what the user can do about an error, or "".
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrCorruption):

@@ -36,7 +36,7 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 	return &sink{Writer: w, file: w}, nil
 }
 
-// cleared returns a writer to w that first ends the progress display, if both are on the terminal.
+// cleared returns a writer to w that first ends the progress display if w is a terminal.
 func (a *App) cleared(w io.Writer) io.Writer {
 	if !IsTerminal(w) {
 		return w
@@ -76,7 +76,7 @@ func (a *App) Rows(f RowFlags, columns []string, write func(row func(...any) err
 	return w.Rows() > 0, to.Close(err)
 }
 
-// Count writes a count in the place of rows; it reports whether there is anything.
+// Count writes a count instead of rows, and reports whether it is more than 0.
 func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	if err != nil {
 		return false, err
@@ -85,7 +85,7 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	return n > 0, err
 }
 
-// CopiesOf is the kind of an output of records of an input of this format.
+// CopiesOf is the kind of an output that copies records of this format.
 func CopiesOf(f input.Format) outfile.Kind {
 	d := f.Describe()
 	return outfile.LinesOf(d.Label, d.Endings...)

@@ -18,7 +18,7 @@ type Sources struct {
 	before int64 // of the files that have been read
 }
 
-// NewSources checks that every file is there, before anything is done.
+// NewSources checks that every file exists before work begins.
 func NewSources(files []string) (Sources, error) {
 	var s Sources
 	known, stdin := true, 0
@@ -49,7 +49,7 @@ func NewSources(files []string) (Sources, error) {
 	return s, nil
 }
 
-// Progress is how far the reading of all files has come.
+// Progress is how much of all files has been read.
 func (s *Sources) Progress(stage string, in input.Source) engine.Progress {
 	n, _ := in.Progress()
 	return engine.Progress{Stage: stage, Done: s.before + n, Total: s.Total, Unit: "bytes"}
@@ -69,7 +69,7 @@ func (a *App) Talk(m *progress.Meter) io.Writer {
 	return m
 }
 
-// OpenInput opens a file to be read, and says what it was taken for where that could surprise.
+// OpenInput opens an input file and shows its notice.
 func (a *App) OpenInput(m *progress.Meter, name string, opt input.Options) (input.Source, error) {
 	in, err := input.Open(name, opt)
 	if err == nil {
@@ -78,14 +78,14 @@ func (a *App) OpenInput(m *progress.Meter, name string, opt input.Options) (inpu
 	return in, err
 }
 
-// TellNotice says what a file was taken for where that could surprise.
+// TellNotice prints the notice of an input: what it was taken for, where that could surprise.
 func (a *App) TellNotice(m *progress.Meter, in input.Source) {
 	if info := in.Info(); info.Notice != "" {
 		a.TalkTo(m, "%s: %s", info.Name, info.Notice)
 	}
 }
 
-// TalkTo says something while the meter is shown.
+// TalkTo prints a message while the meter is shown.
 func (a *App) TalkTo(m *progress.Meter, format string, args ...any) {
 	if w := a.Talk(m); w != nil {
 		fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))

@@ -31,8 +31,8 @@ func Count(n int64, thing string) string {
 	return progress.Number(n) + " " + thing + "s"
 }
 
-// OneLine returns a message with the control characters of the names in it shown as escapes, so
-// that it is one line and drives no terminal.
+// OneLine returns a message with control characters escaped, as names in it may have some. So it is
+// one line and cannot control the terminal.
 func OneLine(s string) string { return output.Printable(s) }
 
 // TerminalWidth is how many columns a terminal has, 0 if w is none.
@@ -45,10 +45,10 @@ func TerminalWidth(w io.Writer) int {
 	return 0
 }
 
-// Wrapped breaks a text that begins at a column of the terminal between words, so that no line is
-// wider than width.
+// Wrapped breaks a text between words, so that no line is wider than width. The text begins at
+// column at, and so do the lines after the first.
 func Wrapped(text string, at, width int) string {
-	const least = 20 // columns, below which breaking lines helps nobody
+	const least = 20 // columns, with fewer, lines are not broken
 	if width-at < least {
 		return text
 	}

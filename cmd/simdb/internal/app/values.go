@@ -11,10 +11,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// The types of flags. Each says in one sentence what is wrong with a value, and what would be
-// right.
+// The types of flags. The error of each says in one sentence what is wrong with a value and what
+// would be right.
 
-// Age is a duration as the language has it: 30d, 2w, 48h, 1d12h.
+// Age is a duration as statements write it: 30d, 2w, 48h, 1d12h.
 type Age time.Duration
 
 // UnmarshalText parses an age.

@@ -69,8 +69,8 @@ func (c *Command) auditPath() string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
 
-// claimAudit checks that the audit may be written. Where its name is made from that of -o, nothing
-// but an earlier audit is replaced: the user has not named it.
+// claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
+// audit is replaced, as the user has not named it.
 func (c *Command) claimAudit(a *app.App) error {
 	path := c.auditPath()
 	if path == "" {
@@ -100,7 +100,7 @@ type job struct {
 	c       *Command
 	opt     input.Options
 	files   []string // as read: standard input is spooled to a file
-	names   []string // as the user called them
+	names   []string // as the user named them
 	format  input.Format
 	meter   *progress.Meter
 	rejects *app.Rejects
@@ -132,9 +132,9 @@ func (m *member) kept() bool { return m.ordinal == m.keeper }
 // dropped returns how many documents are not kept.
 func (d *job) dropped() int64 { return int64(len(d.members)) - d.clusters }
 
-// databaseOptions keep what the criterion needs. The self-join makes its own index of sketches:
-// with the greatest floor that of the tables is as good as none. The join reads the tables once, so
-// merging them first would be lost work.
+// databaseOptions store what the criterion needs. The self-join builds its own index of sketches,
+// so the index of the tables is made as small as possible, by the highest floor. The join reads the
+// tables once, so merging them first would be wasted.
 func (c *Command) databaseOptions() *engine.Options {
 	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
 	if c.Jaccard != nil {

@@ -104,7 +104,7 @@ func (d *job) begins(path, name string) (info input.Info, err error) {
 	return in.Info(), context.Cause(d.a.Context())
 }
 
-// noteSame tells the user of a file that is given twice.
+// noteSame warns about a file that is given twice.
 func (d *job) noteSame(i int) {
 	me, err := os.Stat(d.files[i])
 	if err != nil {
@@ -118,8 +118,8 @@ func (d *job) noteSame(i int) {
 	}
 }
 
-// each calls f for every record of all files, and bad for what can't be used. Damaged files are
-// noted.
+// each calls f for every record of all files, and bad for every record that cannot be used. Damaged
+// files are added to failed.
 func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
 	s, err := app.NewSources(d.files)
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad 
 	return nil
 }
 
-// open opens a file under the name that the user knows.
+// open opens a file under the name that the user gave.
 func (d *job) open(path, name string) (input.Source, error) {
 	if path == name {
 		return input.Open(path, d.opt)

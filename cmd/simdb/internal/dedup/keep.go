@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// keepRule says which document of a cluster is kept. Of equals it is always the first.
+// keepRule says which document of a cluster is kept. Of equal documents it is always the first.
 type keepRule struct {
 	name  string // first, last, longest, shortest, max or min
 	field string // of max and min
@@ -54,8 +54,7 @@ type value struct {
 	text   string // of a string, or of a number whose digits a float64 may not hold
 }
 
-// valueKind is the type of a value. In a field of several types a lesser one comes before a greater
-// one.
+// valueKind is the type of a value. Values of a lesser type come before those of a greater one.
 type valueKind uint8
 
 const (
@@ -65,10 +64,10 @@ const (
 	text
 )
 
-// ranking knows the values of all documents, by which the rule of --keep prefers one to another.
+// ranking has the values of all documents by which the rule of --keep compares them.
 type ranking struct {
 	rule    keepRule
-	values  []value         // by ordinal; empty where the rule goes by the order alone
+	values  []value         // by ordinal; empty for first and last
 	missing int64           // documents without a value
 	strings bool            // a string of the field is not a number, so all compare as strings
 	fields  map[string]bool // that documents have
@@ -77,7 +76,7 @@ type ranking struct {
 // maxFields is how many names of fields are remembered for a message.
 const maxFields = 1000
 
-// add takes note of the next document.
+// add adds the value of the next document.
 func (r *ranking) add(rec *input.Record) {
 	switch r.rule.name {
 	case "first", "last":
@@ -128,7 +127,7 @@ func (r *ranking) field(rec *input.Record) value {
 // numeral matches strings that are numbers.
 var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`)
 
-// exactDigits is the length of numbers up to which a float64 holds them.
+// exactDigits is how many digits a float64 holds exactly.
 const exactDigits = 15
 
 // valueOf returns the value of JSON text.
@@ -164,7 +163,8 @@ func numberOf(digits string) value {
 	return v
 }
 
-// decide settles how values compare, when all are known. It is an error if no document has one.
+// decide decides how values compare, once all are known. It returns an error if no document has a
+// value.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
 		return r.unknown()
@@ -193,8 +193,8 @@ func (r *ranking) unknown() error {
 	return fmt.Errorf("--keep %v: no document has a field %q; %s", r.rule, r.rule.field, hint)
 }
 
-// ruleFor returns the rule by which the document with this ordinal is kept: where it has no value,
-// nor has any that is dropped for it, and it is the first of them.
+// ruleFor returns the rule by which a document is kept. A document without a value is kept only if
+// its whole cluster has none, and then because it is the first.
 func (r *ranking) ruleFor(keeper int64) string {
 	if len(r.values) > 0 && r.values[keeper].kind == absent {
 		return "first"

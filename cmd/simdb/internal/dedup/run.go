@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Run does it all.
+// Run runs the command.
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
 	d := &job{a: a, c: c, names: c.Files, keep: ranking{rule: c.Keep}}
@@ -99,8 +99,8 @@ func (d *job) load(db *engine.DB) error {
 	return err
 }
 
-// damage returns an error if a file could not be read to its end: its lines after that would be
-// missing from the output, which nobody could see there.
+// damage returns an error if a file could not be read to its end. The rest of it would be missing
+// from the output without a trace.
 func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (d *job) damage() error {
 	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }
 
-// cluster finds out what is dropped, and for what.
+// cluster finds the clusters, and so which documents are dropped and for which keeper.
 func (d *job) cluster(db *engine.DB) error {
 	o := &engine.ClusterOptions{Before: d.keep.before(), Progress: d.meter.Report}
 	keeper := int64(0)

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 )
 
-// summary says what was done, in words that need no manual.
+// summary prints what was done.
 func (d *job) summary(start time.Time) {
 	if d.a.Global.Quiet {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 )
 
-// openOutputs opens what is to be written, before the work that it is the result of.
+// openOutputs opens all outputs before the work begins.
 func (d *job) openOutputs() (err error) {
 	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (d *job) openOutputs() (err error) {
 	return err
 }
 
-// write is the second pass: it copies what is kept and writes the audit. Both are there afterwards,
+// write is the second pass: it copies what is kept and writes the audit. Either both are published
 // or neither.
 func (d *job) write() error {
 	audit := newAudit(d)
@@ -38,10 +38,10 @@ func (d *job) write() error {
 	return outfile.Commit(d.auditTo, d.out)
 }
 
-// copy writes the kept records to out, tells audit of the others, and returns how many documents it
-// has met.
+// copy writes the kept records to out and all others to audit, and returns how many documents it
+// has read.
 func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
-	members := d.members // that are still to come
+	members := d.members // that are not reached yet
 	kept := d.format.NewCopier(out, input.CopyOptions{})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n

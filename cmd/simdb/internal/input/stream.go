@@ -81,7 +81,7 @@ func (s *Stream) Name() string { return s.name }
 func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
 
 // ReadHead reads on until the head has size bytes or the content ends. On a live input it returns
-// as soon as another line is complete, as nobody may write more until it is answered. An error that
+// as soon as another line is complete, as the writer may wait for an answer to it. An error that
 // comes after the first line is not returned here, but by Reader in its place.
 func (s *Stream) ReadHead(size int) error {
 	had := len(s.head)

@@ -94,7 +94,7 @@ func (m *Meter) Stop() {
 func (m *Meter) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	show := m.show
-	m.mu.Unlock() // mpb writes between two drawings, and drawing asks for the state
+	m.mu.Unlock() // mpb writes between two drawings, which call state
 	if show != nil {
 		if n, err := show.Write(p); err == nil {
 			return n, nil

@@ -266,7 +266,7 @@ func (b *bench) near(db *engine.DB, k int) error {
 			if round > 0 {
 				took = append(took, time.Since(start))
 			}
-			if i%256 == 0 { // more often it would push what searches need out of the caches
+			if i%256 == 0 { // reporting more often would evict the index from the caches
 				b.meter.Report(engine.Progress{Stage: work, Done: int64(i), Total: int64(len(queries)), Unit: "searches"})
 			}
 		}

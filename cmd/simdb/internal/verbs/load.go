@@ -61,7 +61,7 @@ func (c *Load) options() *engine.Options {
 	return o
 }
 
-// load is a load on its way.
+// load is a run of Load.
 type load struct {
 	a       *app.App
 	c       *Load
@@ -73,14 +73,14 @@ type load struct {
 	sources app.Sources
 	skipped int64
 	badUTF8 int64
-	ended   bool    // all that there is was read
+	ended   bool    // all files were read
 	failed  []error // files that could not be read to the end
 
 	numbered string // the file whose ids are the numbers of its lines
 }
 
-// Run loads the files. A database that is not there is created for its first document, so that a
-// load of which nothing comes leaves nothing behind.
+// Run loads the files. A database that does not exist is created for its first document, so that a
+// load without documents leaves nothing behind.
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	l := &load{a: a, c: c}
@@ -171,7 +171,7 @@ func (l *load) begin() (err error) {
 		}
 		l.a.TalkTo(l.meter, "created %s", l.c.DB)
 	}
-	// The loader's context is not that of Ctrl-C: what has been read is to be committed.
+	// Ctrl-C does not cancel the loader: what has been read is committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
 		engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
 	return err

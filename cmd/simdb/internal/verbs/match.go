@@ -77,7 +77,7 @@ type matching struct {
 	rejects *app.Rejects
 	meter   *progress.Meter
 	sources app.Sources
-	inPairs map[string]bool // ids that ALLOW has noted
+	inPairs map[string]bool // IDs in pairs of ALLOW
 	held    *heldLines      // nil where records are decided one by one
 	out     input.Copier
 	read    int64 // documents
@@ -94,8 +94,8 @@ func (t *matching) summary(err error) string {
 	return text
 }
 
-// run reads the file and writes what is new: each line as soon as it is known to be, or many at a
-// time from a regular file, which nobody waits for.
+// run reads the file and writes what is new: each record as soon as it is decided, or from a
+// regular file many at a time.
 func (t *matching) run(a *app.App, in input.Source) error {
 	format := in.Info().Format
 	to, err := a.Sink(t.c.Output, app.CopiesOf(format), output.Options{})
@@ -119,7 +119,7 @@ func (t *matching) records(a *app.App, in input.Source) error {
 			err = t.rejects.Add(is)
 		}
 		if err != nil {
-			if !a.Interrupted() { // what comes before the error is decided all the same
+			if !a.Interrupted() { // records before the error are decided nevertheless
 				err = errors.Join(err, t.release(a.Context(), in))
 			}
 			return err
@@ -151,8 +151,8 @@ func (t *matching) write(raw []byte, in input.Source) error {
 	return t.out.Copy(in, raw)
 }
 
-// isNew says whether nothing in the database is like the record, not even a document of the same
-// id; with --add it is stored then.
+// isNew reports whether no document in the database is similar to the record, not even one with the
+// same ID. With --add a new record is stored.
 func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 	by := t.c.Criterion(!t.c.NoVerify)
 	var known bool
@@ -189,8 +189,8 @@ func idsInPairs(db *engine.DB) map[string]bool {
 	return ids
 }
 
-// knownBeside says whether a document in the database is like a record, other than those that ALLOW
-// has noted beside its id.
+// knownBeside reports whether a document in the database is similar to a record, apart from those
+// that are paired with its ID by ALLOW.
 func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (bool, error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
@@ -205,7 +205,7 @@ func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (bool, er
 	return false, nil
 }
 
-// like yields the documents that are like a record.
+// like yields the documents that are similar to a record.
 func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Record) iter.Seq2[engine.Match, error] {
 	by := t.c.Criterion(!t.c.NoVerify)
 	text := engine.Doc{Text: rec.Doc.Text}
@@ -225,14 +225,14 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Reco
 	return func(func(engine.Match, error) bool) {}
 }
 
-// Many searches together take a fraction of the time of each alone, so lines of a regular file are
-// held back until there are many.
+// A batch of searches takes a fraction of the time of single ones, so records of a regular file are
+// collected and decided together.
 const (
-	heldCount = 1 << 18  // lines that are decided together at most
-	heldBytes = 64 << 20 // of lines after which they are decided
+	heldCount = 1 << 18  // most records of a batch
+	heldBytes = 64 << 20 // bytes of records after which a batch is decided
 )
 
-// heldLines are lines that are not decided yet.
+// heldLines are records that are not decided yet.
 type heldLines struct {
 	raw   []byte   // one after the other
 	ends  []int    // of each line
@@ -241,7 +241,7 @@ type heldLines struct {
 	known []bool   // of each line: something in the database is like it
 }
 
-// hold keeps a record and reports whether it is time to decide. Those in allowed pairs, which are
+// hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
 // few, are decided at once.
 func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
 	h := t.held
@@ -258,8 +258,8 @@ func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err 
 	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
 }
 
-// release writes those of the lines held that are new. There is nothing to do where lines are
-// decided one by one.
+// release decides the batch and writes its new records. It does nothing where records are decided
+// one by one.
 func (t *matching) release(ctx context.Context, in input.Source) error {
 	h := t.held
 	if h == nil {

@@ -85,7 +85,7 @@ func (c *Ingest) Run(a *app.App) (err error) {
 	return nil
 }
 
-// isTable returns an error if a file is no table, before a copy of it is made.
+// isTable returns an error if a file is not a table.
 func isTable(name string) error {
 	f, err := vfs.Disk.Open(name)
 	if p, ok := errors.AsType[*fs.PathError](err); ok {

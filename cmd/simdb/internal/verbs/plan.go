@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	planMeasured = 1_000_000 // fingerprints that layouts are built of to measure them
-	planQueries  = 1000      // of them, looked for
+	planMeasured = 1_000_000 // most fingerprints for which layouts are built and measured
+	planQueries  = 1000      // of them, searched for
 )
 
 // Plan is `simdb plan`.

@@ -39,7 +39,7 @@ const (
 	tuneScore    = 0.5 // the least similarity
 )
 
-// tuning is what is known of one criterion.
+// tuning is what was found for one criterion.
 type tuning struct {
 	near      bool
 	k         int     // near
@@ -103,8 +103,8 @@ func (c *Tune) open(a *app.App) (*engine.DB, error) {
 	return db, nil
 }
 
-// load fills the temporary database. Lines that can't be used are counted; of equal ids the first
-// is taken.
+// load fills the temporary database. Records that cannot be used are counted; of records with the
+// same ID the first is taken.
 func (c *Tune) load(a *app.App, db *engine.DB) error {
 	s, err := app.NewSources([]string{c.Data})
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 	return err
 }
 
-// look asks for the near-duplicates of every document of the sample.
+// look finds the near-duplicates of every document of the sample.
 func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m *progress.Meter) (rows []*tuning, sampled int64, err error) {
 	for k := range tuneDistance + 1 {
 		rows = append(rows, &tuning{near: true, k: k})
@@ -210,8 +210,7 @@ func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry,
 	return nil
 }
 
-// add counts a pair, and keeps it as the example if it is less alike than the one so far; of equals
-// the first.
+// add counts a pair, and keeps it as the example if it is less similar than the example so far.
 func (r *tuning) add(a, b string, how float64) {
 	if r.pairs++; r.pairs == 1 || how < r.how {
 		r.a, r.b, r.how = min(a, b), max(a, b), how
@@ -241,7 +240,7 @@ func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuning, sampled, all
 			if err != nil {
 				return err
 			}
-			// A pair is met from both its ends if all documents are looked for.
+			// A pair is found from both its ends if all documents are searched for.
 			pairs := math.Round(float64(r.pairs) / 2 * float64(all) / float64(sampled))
 			if err := row(name, app.Rounded(float64(r.documents)/float64(sampled), 4), int64(pairs), byChance, x, y); err != nil {
 				return err

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180 a quote
-// counts only at the beginning of a field, so that 5" disks do no harm.
+// rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
+// quote counts only at the beginning of a field, so that 5" is an ordinary text.
 type rows struct {
 	sep   byte // between fields
 	state byte
@@ -80,8 +80,7 @@ func cutRow(fields []string, raw []byte, sep byte) []string {
 }
 
 // cutQuoted returns the field that begins behind the quote before s, and what is behind the
-// separator that ends it. What stands between the closing quote and the separator belongs to the
-// field.
+// separator that ends it. Text between the closing quote and the separator belongs to the field.
 func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
 	var b []byte
 	for {

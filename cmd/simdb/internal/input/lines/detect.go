@@ -21,9 +21,9 @@ const (
 	Hashes       input.Format = "hashes"       // the same with decimal numbers, in the order id TAB number
 )
 
-// formatOf tells the format of a file by its name and the first lines of its content, of which s is
-// the sample. Lists of fingerprints are recognised under any name but .jsonl and .csv, since they
-// are called .tsv and .txt too.
+// formatOf recognises the format of a file by its name and its first lines, of which s is the
+// sample. Lists of fingerprints are recognised under any name but .jsonl and .csv, since they are
+// called .tsv and .txt too.
 func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.Format {
 	named := byName(name)
 	switch {
@@ -45,7 +45,7 @@ func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.F
 	return TXT
 }
 
-// namesFields says whether the options name a field that no list of fingerprints has.
+// namesFields reports whether the options name a field that no list of fingerprints has.
 func namesFields(opt input.Options) bool {
 	for _, field := range []string{opt.IDField, opt.FingerprintField} {
 		if _, err := strconv.Atoi(field); field != "" && err != nil {
@@ -66,7 +66,7 @@ func separator(f input.Format, opt input.Options) byte {
 	return ','
 }
 
-// byName tells the format by the ending of a file's name; that of a compression does not count.
+// byName returns the format of a file's ending, before the ending of a compression if there is one.
 func byName(name string) input.Format {
 	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
 	for _, z := range []string{".gz", ".zst", ".zstd", ".gzip"} {
@@ -87,8 +87,7 @@ func byName(name string) input.Format {
 	return input.Auto
 }
 
-// sampleLines returns the lines of head that have more than blanks, without a last one that goes on
-// behind it.
+// sampleLines returns the lines of head that are not blank, without a last one that is incomplete.
 func sampleLines(head []byte, ends bool) [][]byte {
 	var lines [][]byte
 	for len(head) > 0 {
@@ -104,10 +103,10 @@ func sampleLines(head []byte, ends bool) [][]byte {
 	return lines
 }
 
-// trimBlanks takes off what surrounds a line, but not tabs, which are part of it.
+// trimBlanks removes white space around a line, except tabs, which separate columns.
 func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
-// almostList says that a file was taken for texts although most of its lines are numbers.
+// almostList is the notice for a file that is read as texts although most of its lines are numbers.
 func almostList(s *sample) string {
 	other := s.other
 	if other == "" && s.columns == 1 {
@@ -119,7 +118,7 @@ func almostList(s *sample) string {
 	return fmt.Sprintf("plain text, one document a line, because %q is not a number; --format fingerprints reads the other lines as fingerprints", other)
 }
 
-// isHeader says whether line names columns that documents have.
+// isHeader reports whether line names columns that documents have.
 func isHeader(line []byte, sep string) bool {
 	names := strings.Split(strings.ToLower(string(line)), sep)
 	for _, n := range names {

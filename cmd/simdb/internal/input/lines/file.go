@@ -147,8 +147,8 @@ func (f *file) survey() error {
 	return nil
 }
 
-// readHeader takes the header. Where it names the columns it makes the parser, and says whether raw
-// is data nevertheless.
+// readHeader takes the header. Where it names the columns it makes the parser, and reports whether
+// raw is data nevertheless.
 func (f *file) readHeader(raw []byte) (isData bool, err error) {
 	if f.parse != nil { // a list, whose columns are known
 		f.info.Columns = bytes.Clone(raw)

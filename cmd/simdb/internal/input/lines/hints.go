@@ -11,8 +11,8 @@ import (
 // shownNames is how many names of fields a message lists.
 const shownNames = 10
 
-// among lists the names that there are, and one that may have been meant: ` (its fields are "a",
-// "b"; did you mean "a"?)`.
+// among lists names, and the one that may have been meant: ` (its fields are "a", "b"; did you mean
+// "a"?)`.
 func among(what string, names []string, wanted string) string {
 	if len(names) == 0 {
 		return ""

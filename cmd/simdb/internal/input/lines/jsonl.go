@@ -36,7 +36,7 @@ func newObject(opt input.Options) *object {
 // maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
 const maxDepth = 10000
 
-// blank is what JSON takes for blank, which is less than bytes.TrimSpace does.
+// blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.
 const blank = " \t\r\n"
 
 func (o *object) parse(raw []byte, rec *record) string {
@@ -136,7 +136,7 @@ func setJSONFingerprint(rec *record, value []byte, notation fptext.Notation) str
 	return ""
 }
 
-// fieldsOf says which fields a JSON object has, and which of them may have been meant by wanted.
+// fieldsOf lists the fields of a JSON object, and the one that wanted may have meant.
 func fieldsOf(s []byte, wanted string) string {
 	var names []string
 	if err := members(s, func(key string, _, _ []byte) { names = append(names, key) }); err != nil {
@@ -241,8 +241,8 @@ func skipValue(s []byte, i int) int {
 	return i
 }
 
-// tooDeep says whether s may nest deeper than maxDepth: brackets in strings are counted, and only
-// lines with so many brackets at all are looked at by the byte.
+// tooDeep reports whether s may nest deeper than maxDepth. Brackets are counted first, also in
+// strings; only a line with more than maxDepth of them is parsed.
 func tooDeep(s []byte) bool {
 	if bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= maxDepth {
 		return false
@@ -273,7 +273,7 @@ func notJSON(s []byte) string {
 	return "not JSON"
 }
 
-// beginsJSON says whether the first line of a file is JSON by its beginning.
+// beginsJSON reports whether the first line of a file is JSON by its beginning.
 func beginsJSON(line []byte) bool {
 	line = bytes.Trim(line, blank)
 	if line[0] == '[' {
@@ -289,8 +289,8 @@ var (
 	errSpread = errors.New("its JSON objects go over several lines: jq -c . FILE | simdb ... -")
 )
 
-// refuseSpread returns an error if the file is JSON, but not an object a line: then no line is good
-// for anything. A first line that is damaged is another matter: there are good ones behind it.
+// refuseSpread returns an error if the file is JSON, but not one object per line: then no line can
+// be used. A damaged first line before good ones is not refused.
 func refuseSpread(lines [][]byte) error {
 	if len(lines) == 0 {
 		return nil
@@ -311,7 +311,7 @@ func refuseSpread(lines [][]byte) error {
 	return nil
 }
 
-// isObject says whether a line is a JSON object.
+// isObject reports whether a line is a JSON object.
 func isObject(line []byte) bool {
 	line = bytes.Trim(line, blank)
 	return len(line) > 0 && line[0] == '{' && json.Valid(line)

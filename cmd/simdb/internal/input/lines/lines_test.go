@@ -248,7 +248,7 @@ func (filling) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A line over the limit is passed over without being held, and the next line is read.
+// A line over the limit is skipped without being held in memory, and the next line is read.
 func TestHugeLine(t *testing.T) {
 	for _, size := range []int64{input.MaxRecord, 300 << 20} {
 		r := endless("{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"", size, "\"}\n{\"id\":3,\"text\":\"y\"}")

@@ -18,15 +18,15 @@ import (
 //
 // Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of
 // one of these forms, but for a first line without a number, which is a header; or if at least half
-// of the lines have a number that is surely a fingerprint, of 16 hexadecimal digits with a letter
-// or with 0x, or with any number where the user says how fingerprints are written or the header is
-// "id TAB hash": the others are mistakes to report then, not texts.
+// of the lines have a number that is certainly a fingerprint, of 16 hexadecimal digits with a
+// letter or with 0x, or with any number where the user says how fingerprints are written or the
+// header is "id TAB hash": the others are mistakes to report then, not texts.
 
 // list parses lists of fingerprints.
 type list struct {
 	fp, id   int             // columns; id is -1 for a number alone, whose ID is the line's number
 	notation fptext.Notation // of all numbers
-	exact    bool            // the columns were asked for by number; others may stand beside them
+	exact    bool            // the options give the numbers of the columns; there may be others
 	header   bool            // the first line is none of the list
 }
 

@@ -41,8 +41,8 @@ type notationError struct{ text string }
 // Error says which lines disagree.
 func (e *notationError) Error() string { return e.text }
 
-// add takes note of the record's fingerprint. It returns an error if it is written otherwise than
-// those before.
+// add adds the fingerprint of a record to the evidence. It returns an error if its notation differs
+// from that of the others.
 func (e *evidence) add(r *record) error {
 	switch r.notation {
 	case fptext.Hex:
@@ -81,7 +81,8 @@ func (s *sighting) note(r *record) {
 	}
 }
 
-// undecided says whether more of the file could show that its fingerprints are decimal.
+// undecided reports whether the rest of the file could still show that its fingerprints are
+// decimal.
 func (e *evidence) undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.line == 0 }
 
 // base says how the numbers of a list are written: "hexadecimal", "decimal", or "" where no number

@@ -16,7 +16,7 @@ type sample struct {
 	title   string // the header as it is written, cut
 	columns int    // most columns that a line has
 	ragged  bool   // lines differ in that
-	numbers int    // lines with a number, alone or beside a tab
+	numbers int    // lines with a number, alone or next to a tab
 	sure    int    // lines of at most two columns, one of them certainly a fingerprint
 	other   string // the first line that has none, cut
 	column  [2]numbers
@@ -24,13 +24,13 @@ type sample struct {
 	declared bool // the user says how fingerprints are written, so that there are some
 }
 
-// numbers is what a sample has in one column.
+// numbers describes one column of a sample.
 type numbers struct {
-	n        int // lines that have a number in it
+	n        int // lines with a number in the column
 	hex      int // of them, of 16 hexadecimal digits or with 0x
 	letters  int // of them, with a letter
 	large    int // above 2^32
-	blanks   int // lines that have blanks within it
+	blanks   int // lines with blanks in the column
 	gaps     int // numbers that are not the one before plus one
 	previous uint64
 }
@@ -57,7 +57,7 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 		for c := range min(2, len(cols)) {
 			cell := bytes.TrimSpace(cols[c])
 			hex := s.column[c].add(cell, notation)
-			// 0x1 before words is no fingerprint, but 0x1 alone or beside a tab is.
+			// 0x1 before words is not a fingerprint, but 0x1 alone or next to a tab is.
 			sure = sure || hex && (len(cell) >= 16 || len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0)
 		}
 		if found && (len(cols) == 1 || bytes.IndexByte(line, '\t') >= 0) {
@@ -75,7 +75,7 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 	return s
 }
 
-// add notes what a line has in the column, and says whether it is surely a fingerprint.
+// add counts what a line has in the column, and reports whether it is certainly a fingerprint.
 func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	if bytes.ContainsAny(cell, " \t") {
 		c.blanks++
@@ -102,17 +102,17 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	return true
 }
 
-// beginsWithDigit says whether a cell is a number, if perhaps a wrong one, rather than the name of
-// a column.
+// beginsWithDigit reports whether a cell is a number, if perhaps a wrong one, rather than the name
+// of a column.
 func beginsWithDigit(cell []byte) bool {
 	cell = bytes.TrimLeft(cell, " +-")
 	return len(cell) > 0 && cell[0] >= '0' && cell[0] <= '9'
 }
 
-// isPrefixed says whether a fingerprint begins with 0x.
+// isPrefixed reports whether a fingerprint begins with 0x.
 func isPrefixed(cell []byte) bool { return len(cell) > 2 && cell[1]|0x20 == 'x' }
 
-// isList says whether the file is a list of fingerprints.
+// isList reports whether the file is a list of fingerprints.
 func (s *sample) isList() bool {
 	if slices.Contains(s.header, "text") {
 		return false
@@ -132,10 +132,10 @@ func (s *sample) isList() bool {
 	return false
 }
 
-// saysSo says whether the user or the header calls the numbers fingerprints.
+// saysSo reports whether the options or the header call the numbers fingerprints.
 func (s *sample) saysSo() bool { return s.declared || slices.Equal(s.header, []string{"id", "hash"}) }
 
-// named says whether the header gives a column one of these names.
+// named reports whether the header gives a column one of these names.
 func (s *sample) named(column int, names ...string) bool {
 	return column < len(s.header) && slices.Contains(names, s.header[column])
 }

@@ -107,7 +107,7 @@ type splitter struct {
 	line  input.Position // of the record at start
 }
 
-// run reads r to its end. The last batch it sends carries the error that ended the reading, if any.
+// run reads all of r. The last batch it sends has the error that ended the reading, if any.
 func (s *splitter) run(ctx context.Context, r io.Reader) {
 	s.line = 1
 	err := s.renew(ctx, firstBytes)
