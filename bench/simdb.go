@@ -54,7 +54,7 @@ func (d *database) build(_ string, fps []uint64, _ int) (index, error) {
 
 // loadDatabase bulk-loads fps into a new database and compacts it.
 func loadDatabase(path, layout string, fps []uint64) error {
-	db, err := engine.Create(path, &engine.Options{Layout: layout, NoText: true, NoSketch: true, DisableAutoCompaction: true})
+	db, err := engine.Create(path, &engine.Options{Layout: engine.Layout(layout), NoText: true, NoSketch: true, DisableAutoCompaction: true})
 	if err != nil {
 		return err
 	}

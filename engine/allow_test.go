@@ -15,55 +15,6 @@ import (
 
 func allowedOf(db *DB) []IDPair { return slices.Collect(db.Allowed()) }
 
-// TestAllowedModel compares the set with a map, over random additions and removals, and that earlier sets stay as they were.
-func TestAllowedModel(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	set, model := new(allowedPairs), map[IDPair]bool{}
-	var earlier []*allowedPairs
-	var then [][]IDPair
-	for range 2000 {
-		var pairs []IDPair
-		for range 1 + r.IntN(3) {
-			p, err := IDPair{fmt.Sprint(r.IntN(12)), fmt.Sprint(12 + r.IntN(12))}.ordered()
-			if err != nil {
-				t.Fatal(err)
-			}
-			pairs = append(pairs, p)
-		}
-		if add := r.IntN(2) == 0; add {
-			set = set.with(pairs)
-			for _, p := range pairs {
-				model[p] = true
-			}
-		} else {
-			set = set.without(pairs)
-			for _, p := range pairs {
-				delete(model, p)
-			}
-		}
-		want := slices.SortedFunc(maps.Keys(model), comparePairs)
-		if got := set.all(); !slices.Equal(got, want) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-		for _, p := range pairs {
-			if set.has(p.A, p.B) != model[p] || set.has(p.B, p.A) != model[p] {
-				t.Fatalf("has %v is not %v", p, model[p])
-			}
-		}
-		if r.IntN(50) == 0 {
-			earlier, then = append(earlier, set), append(then, want)
-		}
-		if note, err := decodeNote(set.note()); err != nil || !slices.Equal(note, want) {
-			t.Fatalf("the note of %v is read as %v, %v", want, note, err)
-		}
-	}
-	for i, set := range earlier {
-		if got := set.all(); !slices.Equal(got, then[i]) {
-			t.Errorf("a set of earlier is now %v, was %v", got, then[i])
-		}
-	}
-}
-
 // TestAllow notes pairs, and looks for them after everything that may lose them.
 func TestAllow(t *testing.T) {
 	ctx := t.Context()
@@ -178,22 +129,6 @@ func TestAllowSurvivesCrash(t *testing.T) {
 			t.Errorf("after change %d: %v, want %v", i, got, want)
 		}
 	}
-}
-
-// FuzzNote reads any bytes as the note of a table: what is accepted has one encoding.
-func FuzzNote(f *testing.F) {
-	f.Add(new(allowedPairs).with([]IDPair{{"a", "b"}, {"a", "c"}, {"b", "c"}}).note())
-	f.Add([]byte{noteVersion, 1, 1, 'b', 1, 'a'})
-	f.Add([]byte{noteVersion, 0xff, 0xff, 0xff, 0xff, 0x0f})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		pairs, err := decodeNote(b)
-		if err != nil || len(pairs) == 0 {
-			return
-		}
-		if again, err := decodeNote(new(allowedPairs).with(pairs).note()); err != nil || !slices.Equal(pairs, again) {
-			t.Errorf("%v is written and read as %v, %v", pairs, again, err)
-		}
-	})
 }
 
 // TestAllowPutNovel stores a document beside the only one that it is like, if that is allowed, by every criterion.
@@ -363,7 +298,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	_, near := by.Distance()
 	for _, d := range docs {
 		keeper := ""
-		alone := !near || s.allowed.involves(d.ID)
+		alone := !near || s.v.Allowed.Involves(d.ID)
 		for _, q := range so {
 			v, ok := score[IDPair{d.ID, q}]
 			if ok && (keeper == "" || v > score[IDPair{d.ID, keeper}]) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -21,12 +21,12 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 		fp, ok = *doc.Fingerprint, true
 	}
 	switch {
-	case !by.jaccard && ok:
-		ms = collect(t, s.Near(t.Context(), fp, by.k))
-	case by.verified && doc.Text != "":
-		ms = collect(t, s.JaccardVerified(t.Context(), query, by.t))
-	case by.jaccard && doc.Text != "":
-		ms = collect(t, s.Jaccard(t.Context(), query, by.t))
+	case !by.by.Jaccard && ok:
+		ms = collect(t, s.Near(t.Context(), fp, by.by.K))
+	case by.by.Verified && doc.Text != "":
+		ms = collect(t, s.JaccardVerified(t.Context(), query, by.by.T))
+	case by.by.Jaccard && doc.Text != "":
+		ms = collect(t, s.Jaccard(t.Context(), query, by.by.T))
 	}
 	all := map[string]Match{}
 	for _, m := range ms {
@@ -179,10 +179,10 @@ func TestAnyNear(t *testing.T) {
 
 // slowStarsOf forms star clusters by definition: of documents in the order they were written.
 func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Match {
-	n := int(db.params.Sketch)
-	sets := make([]shingleSet, len(ids))
+	n := int(db.s.Params.Sketch)
+	sets := make([]texts.Set, len(ids))
 	for i, id := range ids {
-		sets[i] = db.shingleSets().of(m.texts[id])
+		sets[i] = db.s.Texts.Shingler().Set([]byte(m.texts[id]))
 	}
 	keeperOf := map[string]Match{} // the keeper of each document, as its match
 	var keepers []int
@@ -195,13 +195,13 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 				continue
 			}
 			estimate := minhash.Jaccard(a, b, n)
-			if score.Score = estimate.Score; by.verified {
-				if estimate.Score < db.lowered(by.t) || estimate.Exact && estimate.Score < by.t {
+			if score.Score = estimate.Score; by.by.Verified {
+				if estimate.Score < db.s.Lowered(by.by.T) || estimate.Exact && estimate.Score < by.by.T {
 					continue
 				}
-				score.Score = sets[i].jaccard(sets[j])
+				score.Score = sets[i].Jaccard(sets[j])
 			}
-			if score.Score >= by.t && score.Score > best.Score {
+			if score.Score >= by.by.T && score.Score > best.Score {
 				best = score
 			}
 		}
@@ -267,46 +267,5 @@ func TestClustersOfCrowds(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestEqualSets tells documents apart whose sketches are equal, and their texts not.
-func TestEqualSets(t *testing.T) {
-	r := rand.New(rand.NewPCG(67, 68))
-	db, _ := create4test(t, &Options{Sketch: 1, Sync: SyncNever})
-	m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
-	base := randomText(r) + randomText(r)
-	for i := range 120 {
-		id, text := fmt.Sprint(i), base+fmt.Sprintf(" and then %d", r.IntN(30))
-		if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
-			t.Fatal(err)
-		}
-		m.put(db, id, text)
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	j, err := s.newJoinSet(t.Context(), Jaccard(0.5).Verified())
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups := 0
-	for a := range uint32(j.items) {
-		if j.sets[a] == a {
-			groups++
-		}
-		for b := range a {
-			x, _ := j.place(a).id()
-			y, _ := j.place(b).id()
-			equal := slices.Equal(db.shingleSets().of(m.texts[string(x)]), db.shingleSets().of(m.texts[string(y)]))
-			if equal != (j.sets[a] == j.sets[b]) {
-				t.Fatalf("%s and %s: equal sets %v, grouped %v", m.texts[string(x)], m.texts[string(y)], equal, !equal)
-			}
-		}
-	}
-	if groups == 1 || groups == j.items {
-		t.Errorf("%d groups of %d documents", groups, j.items)
 	}
 }

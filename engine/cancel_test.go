@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/rows"
+	"github.com/simdb/simdb/engine/internal/search"
 )
 
 // TestCancelJoins ends joins at random moments of the time that they take. They return soon: far sooner than they would take.
@@ -121,7 +124,7 @@ func TestCancelRows(t *testing.T) {
 	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, 0.5) })
 	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return s.Entries(ctx, "") })
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
-		for _, n := range []int{5000, mostFirst + 1} {
+		for _, n := range []int{5000, search.MostFirst + 1} {
 			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.PairsFirst(ctx, by, n, nil) })
 		}
 		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
@@ -139,12 +142,12 @@ func cancelAtFirst[T any](t *testing.T, name string, search func(context.Context
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	rows, last := 0, error(nil)
+	taken, last := 0, error(nil)
 	for _, last = range search(ctx) {
-		rows++
+		taken++
 		cancel()
 	}
-	if rows > 1+matchBatch || !errors.Is(last, context.Canceled) {
-		t.Errorf("%s: cancelled at its first row, it went on to row %d: %v", name, rows, last)
+	if taken > 1+rows.MatchBatch || !errors.Is(last, context.Canceled) {
+		t.Errorf("%s: cancelled at its first row, it went on to row %d: %v", name, taken, last)
 	}
 }

@@ -25,7 +25,7 @@ func TestScorer(t *testing.T) {
 			if by.IsVerified() {
 				search = s.JaccardVerified
 			}
-			for _, h := range collect(t, search(t.Context(), query, by.t)) {
+			for _, h := range collect(t, search(t.Context(), query, by.by.T)) {
 				want[h.ID] = h
 			}
 			for id := range m.texts {
@@ -34,7 +34,7 @@ func TestScorer(t *testing.T) {
 					t.Fatalf("%v of %v: %s is %+v (%v, %v), want %+v", by, query, id, got, ok, err, h)
 				}
 			}
-			if _, _, err := x.Match(t.Context(), "nobody"); len(x.sketch) > 0 && !errors.Is(err, ErrNotFound) {
+			if _, _, err := x.Match(t.Context(), "nobody"); len(x.x.Sketch) > 0 && !errors.Is(err, ErrNotFound) {
 				t.Errorf("a document that is not there: %v", err)
 			}
 		}
@@ -42,7 +42,7 @@ func TestScorer(t *testing.T) {
 	if _, err := s.Scorer(t.Context(), Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("by distance: %v", err)
 	}
-	if _, err := s.PlanJaccard(Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
+	if _, err := s.PlanJaccard(t.Context(), Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("plan by distance: %v", err)
 	}
 	if _, err := s.Scorer(t.Context(), Doc{ID: "nobody"}, Jaccard(0.5)); !errors.Is(err, ErrNotFound) {
@@ -53,7 +53,7 @@ func TestScorer(t *testing.T) {
 // TestCompare compares two texts whose measures are known.
 func TestCompare(t *testing.T) {
 	for _, layout := range []string{"4:1", "6:3", "4x4"} {
-		db, _ := create4test(t, &Options{Layout: layout})
+		db, _ := create4test(t, &Options{Layout: Layout(layout)})
 		a, b := uint64(0xffff_0000_0000_0000), uint64(0xfff0_0000_0000_0001)
 		for id, d := range map[string]Doc{
 			"a": {Text: "one two three four five six", Fingerprint: &a}, "b": {Text: "one two three four five nine ten", Fingerprint: &b},

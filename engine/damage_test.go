@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
 )
 
 // answers is everything a small database says, or the first error.
@@ -95,7 +98,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	flips, noticed := 0, 0
 	for _, entry := range names {
-		if entry.Name() == catalogName || entry.Name() == lockName {
+		if entry.Name() == files.Catalog || entry.Name() == files.Lock {
 			continue
 		}
 		file := filepath.Join(path, entry.Name())
@@ -322,12 +325,7 @@ func rotatedDatabase(t *testing.T) string {
 	for j := range 3 {
 		put(t, db, fmt.Sprint(j), uint64(0x1234))
 	}
-	db.stop() // the background work
-	db.wait()
-	db.writeMu.Lock()
-	err := db.rotateLocked()
-	db.writeMu.Unlock()
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err := errors.Join(db.s.StopRotated(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -358,7 +356,7 @@ func TestOlderLog(t *testing.T) {
 	if err := reopen(t, early).Close(); err != nil { // which gives the older copy its end frame
 		t.Fatal(err)
 	}
-	name := logName(db.newestLog.Number)
+	name := files.LogName(newestFile(t, path))
 	rewrite(t, filepath.Join(path, name), readFolder(t, early)[name])
 	var c *CorruptionError
 	if _, err := answers(path); !errors.As(err, &c) || c.File != name {
@@ -388,7 +386,7 @@ func TestTornLogThenWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 3 {
-				rewrite(t, filepath.Join(path, logName(db.nextFile)), torn)
+				rewrite(t, filepath.Join(path, files.LogName(newestFile(t, path)+1)), torn)
 				db = reopen(t, path)
 				add(db)
 				if err := db.Close(); err != nil {
@@ -415,7 +413,7 @@ func TestTornLogThenWrites(t *testing.T) {
 // ended tells. Nothing is changed by that.
 func TestMissingLogs(t *testing.T) {
 	db, path := create4test(t, nil)
-	for i := range maxReplayedLogs - 1 {
+	for i := range store.MaxReplayedLogs - 1 {
 		if i > 0 {
 			var err error
 			if db, err = Open(path, nil); err != nil {
@@ -428,7 +426,7 @@ func TestMissingLogs(t *testing.T) {
 		}
 	}
 	logs, err := filepath.Glob(filepath.Join(path, "*.wal"))
-	if err != nil || len(logs) != maxReplayedLogs-1 {
+	if err != nil || len(logs) != store.MaxReplayedLogs-1 {
 		t.Fatal(logs, err)
 	}
 	want, err := answers(path)
@@ -452,4 +450,17 @@ func TestMissingLogs(t *testing.T) {
 			t.Fatalf("%s restored: %v\n%s\nwant %s", file, err, got, want)
 		}
 	}
+}
+
+// newestFile returns the greatest number of a log or table in a folder, 0 if there is none.
+func newestFile(t *testing.T, path string) (newest uint64) {
+	t.Helper()
+	for name := range readFolder(t, path) {
+		for _, ext := range []string{".wal", ".sst"} {
+			if n, ok := files.Number(name, ext); ok {
+				newest = max(newest, n)
+			}
+		}
+	}
+	return newest
 }

@@ -67,9 +67,10 @@ func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) ite
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })
 }
 
-// PlanNear is Snapshot.PlanNear now.
-func (db *DB) PlanNear(fp uint64, k int) (NearPlan, error) {
-	return withSnapshot(db, func(s *Snapshot) (NearPlan, error) { return s.PlanNear(fp, k) })
+// PlanNear returns how Near(fp, k) would be carried out on the database as it is now. The error is
+// ErrInvalid for k outside 0..64, ErrClosed, or that of the context.
+func (db *DB) PlanNear(ctx context.Context, fp uint64, k int) (NearPlan, error) {
+	return withSnapshot(db, func(s *Snapshot) (NearPlan, error) { return s.PlanNear(ctx, fp, k) })
 }
 
 func withSnapshot[T any](db *DB, fn func(*Snapshot) (T, error)) (T, error) {

@@ -113,13 +113,11 @@ func TestDeleteVersion(t *testing.T) {
 // lookupRaw returns the number of a document's version, whether or not it has expired.
 func lookupRaw(t testing.TB, db *DB, id string) uint64 {
 	t.Helper()
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	p, ok, err := db.locateLocked(id)
+	p, ok, err := db.s.LocateRaw(id)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	seq, err := p.seq()
+	seq, err := p.Seq()
 	if err != nil {
 		t.Fatal(err)
 	}

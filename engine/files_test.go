@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/engine/internal/files"
 )
 
 // TestFolderReplaced renames the folder of an open database and puts another database in its place: what is written goes to the one
@@ -126,7 +128,7 @@ func TestLeftovers(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(readFolder(t, path)))
 	for _, name := range names {
-		if strings.HasSuffix(name, tempSuffix) || name == "000092.sst" || name == "000093.sst" {
+		if strings.HasSuffix(name, files.TempSuffix) || name == "000092.sst" || name == "000093.sst" {
 			t.Errorf("%s is still there: %q", name, names)
 		}
 	}
@@ -145,7 +147,7 @@ func TestTableWithoutItsName(t *testing.T) {
 		t.Fatal(tables, err)
 	}
 	for _, name := range tables {
-		if err := os.Rename(name, name+tempSuffix); err != nil {
+		if err := os.Rename(name, name+files.TempSuffix); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,9 +185,9 @@ func TestNoStrayFiles(t *testing.T) {
 			}
 			names, err := c.fs.List(scriptPath)
 			for _, name := range names {
-				_, table := fileNumber(name, ".sst")
-				_, log := fileNumber(name, ".wal")
-				if !table && !log && name != catalogName && name != lockName {
+				_, table := files.Number(name, ".sst")
+				_, log := files.Number(name, ".wal")
+				if !table && !log && name != files.Catalog && name != files.Lock {
 					err = fmt.Errorf("%s was left: %q", name, names)
 				}
 			}
@@ -303,9 +305,9 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 func onlyItsFiles(t *testing.T, path string) {
 	t.Helper()
 	for name := range readFolder(t, path) {
-		_, table := fileNumber(name, ".sst")
-		_, log := fileNumber(name, ".wal")
-		if !table && !log && name != catalogName && name != lockName {
+		_, table := files.Number(name, ".sst")
+		_, log := files.Number(name, ".wal")
+		if !table && !log && name != files.Catalog && name != files.Lock {
 			t.Errorf("%s was left", name)
 		}
 	}

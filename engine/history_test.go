@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -204,7 +205,7 @@ func (h *history) allow(ctx context.Context) {
 		h.m.allowed = map[IDPair]bool{}
 	}
 	var pairs []IDPair
-	if all := slices.SortedFunc(maps.Keys(h.m.allowed), comparePairs); h.r.IntN(2) == 0 && len(all) > 0 {
+	if all := slices.SortedFunc(maps.Keys(h.m.allowed), compareIDPairs); h.r.IntN(2) == 0 && len(all) > 0 {
 		for range 1 + h.r.IntN(4) {
 			pairs = append(pairs, all[h.r.IntN(len(all))])
 		}
@@ -224,7 +225,8 @@ func (h *history) allow(ctx context.Context) {
 		} else if len(es) > 0 {
 			p.A = es[h.r.IntN(len(es))].ID
 		}
-		if p, err := p.ordered(); err == nil {
+		if p, err := view.IDPair(p).Ordered(); err == nil {
+			p := IDPair(p)
 			pairs = append(pairs, p)
 			h.m.allowed[p] = true
 		}
@@ -396,7 +398,7 @@ func newHistory(t testing.TB, seed uint64) *history {
 	r := rand.New(rand.NewPCG(seed, 7))
 	h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]Entry{}}}
 	h.opts = Options{
-		Layout: layouts[r.IntN(len(layouts))], MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
+		Layout: Layout(layouts[r.IntN(len(layouts))]), MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
 		Sync: SyncMode(r.IntN(2)), DisableAutoCompaction: r.IntN(3) == 0, now: h.clock,
 	}
 	if r.IntN(2) == 0 {

@@ -275,7 +275,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	want := []string{"before"}
 	for _, name := range []string{"zero", "top", "empty", "wide"} {
-		tableOf(t, filepath.Join(dir, name), db.params, seqs[name]...)
+		tableOf(t, filepath.Join(dir, name), db.s.Params, seqs[name]...)
 		if err := db.Ingest(ctx, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	for name, numbers := range map[string][]uint64{"all": {0, math.MaxUint64}, "too many": {1, 1 << 62}} {
 		files := listed(t, path)
-		tableOf(t, filepath.Join(dir, name), db.params, numbers...)
+		tableOf(t, filepath.Join(dir, name), db.s.Params, numbers...)
 		if err := db.Ingest(ctx, filepath.Join(dir, name)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(numbers[1])) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -54,11 +55,11 @@ func byScore(a, b Match) int {
 
 // verified is JACCARD by brute force over the texts.
 func (m *textModel) verified(db *DB, text string, t float64, except string) map[string]float64 {
-	sets := db.shingleSets()
-	mine := sets.of(text)
+	sets := db.s.Texts.Shingler()
+	mine := sets.Set([]byte(text))
 	found := map[string]float64{}
 	for id, other := range m.texts {
-		if j := mine.jaccard(sets.of(other)); id != except && j >= t {
+		if j := mine.Jaccard(sets.Set([]byte(other))); id != except && j >= t {
 			found[id] = j
 		}
 	}
@@ -93,7 +94,7 @@ func TestJaccard(t *testing.T) {
 					}
 				}
 				allowed := 1 + len(want)/100
-				if threshold*64 < verifyErrors*verifyErrors { // 4 % of those at the threshold, and documents have sentences in common
+				if threshold*64 < view.VerifyErrors*view.VerifyErrors { // 4 % of those at the threshold, and documents have sentences in common
 					allowed += len(want) / 4
 				}
 				if missed := len(want) - len(got); missed > allowed {

@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -50,12 +53,12 @@ var killPoints = []killPoint{
 	{kind: vfstest.OpSync, suffix: ".wal", nth: 2, newLog: true},
 	{kind: vfstest.OpTruncate, suffix: ".wal", nth: 1},
 	{kind: vfstest.OpRemove, suffix: ".wal", nth: 1},
-	{kind: vfstest.OpCreate, suffix: ".sst" + tempSuffix, nth: 1},
-	{kind: vfstest.OpSync, suffix: ".sst" + tempSuffix, nth: 1},
-	{kind: vfstest.OpRename, suffix: ".sst" + tempSuffix, nth: 1},
+	{kind: vfstest.OpCreate, suffix: ".sst" + files.TempSuffix, nth: 1},
+	{kind: vfstest.OpSync, suffix: ".sst" + files.TempSuffix, nth: 1},
+	{kind: vfstest.OpRename, suffix: ".sst" + files.TempSuffix, nth: 1},
 	{kind: vfstest.OpRemove, suffix: ".sst", nth: 1},
-	{kind: vfstest.OpCommit, suffix: catalogName, nth: 1},
-	{kind: vfstest.OpCommitted, suffix: catalogName, nth: 1},
+	{kind: vfstest.OpCommit, suffix: files.Catalog, nth: 1},
+	{kind: vfstest.OpCommitted, suffix: files.Catalog, nth: 1},
 }
 
 // pointsOfNewLogs is how many of the first killPoints every child reaches that makes a log.
@@ -213,7 +216,7 @@ func (k *killer) look(t *testing.T) {
 			logs++
 		}
 	}
-	if most := maxReplayedLogs + maxImmutable; tables != len(s.Tables) || logs > most {
+	if most := store.MaxReplayedLogs + view.MaxImmutable; tables != len(s.Tables) || logs > most {
 		t.Fatalf("%d tables, of which %d are in use; %d logs, at most %d", tables, len(s.Tables), logs, most)
 	}
 }

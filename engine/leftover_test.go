@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -47,7 +48,7 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 		}
 		return slices.DeleteFunc(all, func(name string) bool { return !strings.HasSuffix(name, ".wal") })
 	}
-	for i := range maxReplayedLogs - 1 {
+	for i := range store.MaxReplayedLogs - 1 {
 		db, err := Open("/db", opts)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(logs()); n != maxReplayedLogs-1 {
+	if n := len(logs()); n != store.MaxReplayedLogs-1 {
 		t.Fatalf("%d logs before the flush", n)
 	}
 	db, err := Open("/db", opts)

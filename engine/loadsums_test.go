@@ -52,24 +52,24 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 	}
 	defer s.Close()
 	for id, d := range docs {
-		p, err := s.locate(id)
+		p, err := s.v.Locate(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got sstable.Document
-		if err := p.part.Document(p.doc, &got); err != nil {
+		if err := p.Part.Document(p.Doc, &got); err != nil {
 			t.Fatal(err)
 		}
-		want, sketch := db.sums(d.Text)
+		fp, words, sketch := db.s.Texts.Sums(d.Text)
 		if d.Fingerprint != nil {
-			want = textSum{*d.Fingerprint, true}
+			fp, words = *d.Fingerprint, true
 		}
-		if got.HasFingerprint != want.words || got.Fingerprint != want.fingerprint || !slices.Equal(got.Sketch, sketch) {
+		if got.HasFingerprint != words || got.Fingerprint != fp || !slices.Equal(got.Sketch, sketch) {
 			t.Fatalf("%q has fingerprint %x, %v and %d hashes; want %x, %v and %d", d.Text,
-				got.Fingerprint, got.HasFingerprint, len(got.Sketch), want.fingerprint, want.words, len(sketch))
+				got.Fingerprint, got.HasFingerprint, len(got.Sketch), fp, words, len(sketch))
 		}
 		scratch := []byte("of another")
-		if text, err := p.text(&scratch); err != nil || !bytes.Equal(text, got.Text) {
+		if text, err := p.Text(&scratch); err != nil || !bytes.Equal(text, got.Text) {
 			t.Fatalf("text %q, want %q, %v", text, got.Text, err)
 		}
 	}

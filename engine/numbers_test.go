@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -72,7 +73,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				}
 
 				result := make(chan error, 1)
-				db.publishMu.Lock() // the table is written, and waits
+				release := db.s.HoldPublishing() // the table is written, and waits
 				go func() {
 					if how == "ingest" {
 						result <- db.Ingest(ctx, "/from.sst")
@@ -93,10 +94,10 @@ func TestWritesBesidePublication(t *testing.T) {
 					result <- err
 				}()
 				for names := 0; names == 0; time.Sleep(time.Millisecond) {
-					names = count(t, mem, "/x", tempSuffix)
+					names = count(t, mem, "/x", files.TempSuffix)
 				}
 				writes(t, db)
-				db.publishMu.Unlock()
+				release()
 				if err := <-result; err != nil {
 					t.Fatal(err)
 				}
@@ -285,17 +286,17 @@ func TestCatalogNumbers(t *testing.T) {
 			if err := errors.Join(db.Flush(ctx), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, catalogName), catalog.Options{})
+			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, files.Catalog), catalog.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			meta := s.Tables[0]
-			from := filepath.Join(path, tableName(meta.Number))
+			from := filepath.Join(path, files.TableName(meta.Number))
 			edit := catalog.Edit{DropTables: []uint64{meta.Number}}
 			meta.Number += 100
 			wrong(&meta)
 			edit.AddTables = []catalog.Table{meta}
-			if err := errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, tableName(meta.Number)))); err != nil {
+			if err := errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, files.TableName(meta.Number)))); err != nil {
 				t.Fatal(err)
 			}
 			db, err = Open(path, nil)
@@ -310,7 +311,7 @@ func TestCatalogNumbers(t *testing.T) {
 				return
 			}
 			c, ok := errors.AsType[*CorruptionError](err)
-			if !ok || c.File != catalogName || c.Section != fmt.Sprintf("tables/%d", meta.Number) {
+			if !ok || c.File != files.Catalog || c.Section != fmt.Sprintf("tables/%d", meta.Number) {
 				t.Fatal(err)
 			}
 		})

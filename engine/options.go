@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -25,7 +26,7 @@ type Options struct {
 	// and differs from the database's is ErrParams.
 
 	Shingle    int           // words a shingle; 0 means 3
-	Layout     string        // permuted tables, "4:1" by default; see docs/design.md
+	Layout     Layout        // of the permuted tables; "" means "4:1"
 	Sketch     int           // entries of a MinHash sketch; 0 means 128
 	MinJaccard float64       // the least threshold that JACCARD answers from its index; 0 means 0.65
 	NoText     bool          // do not keep texts and fields
@@ -50,12 +51,48 @@ type Options struct {
 	now func() time.Time // tests put a clock here
 }
 
+// Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
+// written "blocks:chosen": a fingerprint is cut into so many blocks, and each choice of so many of
+// them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
+type Layout string
+
+// room returns the options as the store takes them; o may be nil.
+func (o *Options) room() store.Options {
+	if o == nil {
+		return store.Options{}
+	}
+	s := store.Options{
+		Shingle: o.Shingle, Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
+		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
+		ReadOnly: o.ReadOnly, MustExist: o.MustExist, Memory: o.Memory,
+		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		Logger: o.Logger, FS: o.fs, Now: o.now,
+	}
+	if on := o.OnEvent; on != nil {
+		s.OnEvent = func(e store.Event) {
+			on(Event{EventKind(e.Kind), e.Tables, e.Docs, e.Bytes, e.Duration, e.Err})
+		}
+	}
+	return s
+}
+
+// EventKind says what an Event is about.
+type EventKind string
+
+// The kinds of an Event.
+const (
+	EventFlush   EventKind = store.EventFlush   // a memtable became a table
+	EventCompact EventKind = store.EventCompact // tables were merged into one
+	EventRecover EventKind = store.EventRecover // Open replayed logs
+	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
+)
+
 // Event is something that the engine did on its own.
 type Event struct {
-	Kind     string // "flush", "compact", "recover", "error"
-	Tables   []uint64
-	Docs     int
-	Bytes    int64
+	Kind     EventKind
+	Tables   []uint64 // numbers of the table written, or of those merged
+	Docs     int      // documents written or replayed
+	Bytes    int64    // of the table written
 	Duration time.Duration
 	Err      error
 }

@@ -47,7 +47,7 @@ func TestJoinProgress(t *testing.T) {
 				}
 			}
 			got := strings.Join(stages, " ")
-			if clusters && by.verified { // joins and verifies by turns
+			if clusters && by.by.Verified { // joins and verifies by turns
 				if !strings.Contains(got, "join") || !strings.Contains(got, "verify") || !strings.HasSuffix(got, " sort") {
 					t.Errorf("%v, clusters: %s", by, got)
 				}

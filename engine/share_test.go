@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -34,7 +35,7 @@ func TestReaders(t *testing.T) {
 	}
 	a.Close()
 	b.Close()
-	if err := vfs.Disk.Remove(filepath.Join(path, lockName)); err != nil {
+	if err := vfs.Disk.Remove(filepath.Join(path, files.Lock)); err != nil {
 		t.Fatal(err)
 	}
 	a = must(Open(path, &Options{ReadOnly: true}))(t)
@@ -50,12 +51,12 @@ func TestLoadMarks(t *testing.T) {
 	ctx := context.Background()
 	db := must(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)
 	defer db.Close()
-	l := must(db.NewLoader(ctx, LoadOptions{MemoryBytes: 6 * loadDocOverhead}))(t)
+	l := must(db.NewLoader(ctx, LoadOptions{MemoryBytes: 600}))(t)
 	for i := range uint64(20) {
 		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: &i}); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.wait(); err != nil {
+		if err := l.l.Wait(); err != nil {
 			t.Fatal(err)
 		}
 		if mark, n := db.LoadMark("file"), l.Stats().Documents; mark != n {

@@ -305,18 +305,35 @@ func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 func (s *soak) ingest(docs []Doc) error {
 	path := fmt.Sprintf("/made-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
-	var rows []*memDoc
+	var rows []sstable.Document
 	for i, d := range docs {
-		sd, err := s.db.encodeDoc(d)
-		if err != nil {
-			return err
+		row := sstable.Document{ID: []byte(d.ID), Text: []byte(d.Text), Fields: d.Fields, Time: d.Time.UnixMicro(), Seq: uint64(1_000_000 - i)}
+		if d.Time.IsZero() {
+			row.Time = time.Now().UnixMicro()
 		}
-		sd.Seq = uint64(1_000_000 - i)
-		rows = append(rows, &memDoc{Document: sd})
+		if d.Fingerprint != nil {
+			row.Fingerprint, row.HasFingerprint = *d.Fingerprint, true
+		}
+		s.db.s.Texts.Fill(&row, d.Text)
+		rows = append(rows, row)
 	}
-	sortDocs(rows)
-	_, err := writeTableFile(s.mem, path, s.db.params, memOptions(rows), func(w *sstable.Writer) error { return addDocs(w, rows) })
+	slices.SortStableFunc(rows, func(a, b sstable.Document) int { return a.Compare(&b) })
+	f, err := s.mem.Create(path)
 	if err != nil {
+		return err
+	}
+	w, err := sstable.NewWriter(f, s.db.s.Params, sstable.WriterOptions{
+		Docs: len(rows), Hot: sstable.HotHashes(len(rows), func(i int) []uint32 { return rows[i].Sketch }),
+	})
+	for i := range rows {
+		if err == nil {
+			err = w.Add(&rows[i])
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return s.db.Ingest(context.Background(), path)

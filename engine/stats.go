@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/search"
 )
 
 // QueryStats counts the work of queries; WithStats collects it.
@@ -13,36 +16,54 @@ type QueryStats struct {
 	Tables     int64 // tables and memtables asked
 }
 
-type statsKey struct{}
-
-// WithStats returns a context under which queries add what they do to s. Queries of one context must not run
-// concurrently.
+// WithStats returns a context whose queries add what they do to s. Each adds its work once, when it has
+// ended; queries of one context may run concurrently, and s must not be read while one does.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
-	return context.WithValue(ctx, statsKey{}, s)
+	var mu sync.Mutex
+	return search.WithCounts(ctx, func(c search.Counts) {
+		mu.Lock()
+		defer mu.Unlock()
+		s.Probes += c.Probes
+		s.Candidates += c.Candidates
+		s.Matches += c.Matches
+		s.Tables += c.Tables
+	})
 }
 
-// statsOf returns where to count, or spare if nobody asked for it.
-func statsOf(ctx context.Context, spare *QueryStats) *QueryStats {
-	if s, _ := ctx.Value(statsKey{}).(*QueryStats); s != nil {
-		return s
-	}
-	return spare
-}
-
-// NearPlan is how one Near query is carried out: a line for each table and memtable.
+// NearPlan is how one Near query is carried out: a part for each table and memtable.
 type NearPlan struct {
 	K     int
 	Parts []PartPlan
 }
 
+// Cost returns the estimated cost of the query in nanoseconds on one core: the sum over its parts.
+func (p NearPlan) Cost() float64 {
+	sum := 0.0
+	for _, part := range p.Parts {
+		sum += part.Cost
+	}
+	return sum
+}
+
+// PlanMethod is how a query finds its candidates in one table or memtable.
+type PlanMethod string
+
+// The methods of a PartPlan.
+const (
+	PlanProbe    PlanMethod = "probe"    // Near: ranges of permuted tables are looked up
+	PlanPostings PlanMethod = "postings" // Jaccard: postings of the query's rarest hashes are read
+	PlanScan     PlanMethod = "scan"     // all fingerprints, or all bitmaps of sketches, are compared
+)
+
 // PartPlan is the plan of a Near or Jaccard query for one table or memtable.
 type PartPlan struct {
-	Part       string // "table 12", "memtable"
-	Documents  int
-	Method     string // "probe", "postings" or "scan"
-	Radii      []int  // probe: the radius of each permuted table, -1 for one that is not asked
-	Probes     int    // ranges to look up, or postings to read
-	Candidates int    // fingerprints expected to be compared
+	Part       string // "table 000012.sst", "memtable"
+	Documents  int    // in it, dead ones too
+	Method     PlanMethod
+	Radii      []int   // PlanProbe: the radius of each permuted table, -1 for one that is not probed
+	Probes     int     // ranges to look up, or postings to read
+	Candidates int     // fingerprints or sketches expected to be compared
+	Cost       float64 // estimated nanoseconds on one core, without putting matches in order
 }
 
 // Stats describes a database.
@@ -82,7 +103,7 @@ type OrphanStats struct {
 type Params struct {
 	Tokenizer  int    // version of the tokenizer
 	Shingle    int    // words a shingle
-	Layout     string // permuted tables
+	Layout     Layout // of the permuted tables
 	Sketch     int    // entries of a MinHash sketch, 0 for none
 	MinJaccard float64
 	Text       bool // texts are kept

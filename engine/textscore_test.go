@@ -29,7 +29,7 @@ func TestVerifiedJoins(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(21, 22)))
 	ctx := t.Context()
 	similar := func(a, b string) float64 {
-		return db.shingleSets().of(m.texts[a]).jaccard(db.shingleSets().of(m.texts[b]))
+		return db.s.Texts.Shingler().Set([]byte(m.texts[a])).Jaccard(db.s.Texts.Shingler().Set([]byte(m.texts[b])))
 	}
 	overestimated := 0
 	for _, threshold := range []float64{0.3, 0.6, 0.8} {
@@ -76,40 +76,6 @@ func TestVerifiedJoins(t *testing.T) {
 	}
 	if overestimated == 0 {
 		t.Error("the estimates need no verifying")
-	}
-}
-
-// TestTextScores drops sets when memory is short, and scores the same.
-func TestTextScores(t *testing.T) {
-	db, _ := longTexts(t, rand.New(rand.NewPCG(23, 24)))
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	j, err := s.newJoinSet(t.Context(), Jaccard(0.5).Verified())
-	if err != nil {
-		t.Fatal(err)
-	}
-	large := j.newTextScores(textMemory)
-	for _, memory := range []int{0, 100, 1000} {
-		small := j.newTextScores(memory)
-		for a := range uint32(40) {
-			for b := range uint32(40) {
-				x, err := small.score(a, b)
-				y, err2 := large.score(a, b)
-				if x != y || err != nil || err2 != nil {
-					t.Fatalf("memory %d: %g (%v), want %g (%v)", memory, x, err, y, err2)
-				}
-				kept := 0
-				for _, set := range small.kept {
-					kept += len(set)
-				}
-				if kept > memory || kept+small.room != memory {
-					t.Fatalf("%d shingles kept with memory for %d, %d free", kept, memory, small.room)
-				}
-			}
-		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/simdb/simdb/engine/internal/files"
 	"golang.org/x/sys/unix"
 )
 
@@ -176,8 +177,8 @@ func (s *syncChecker) complain(format string, args ...any) {
 }
 
 func (s *syncChecker) see(c call) {
-	catalog := filepath.Join(s.db, catalogName)
-	temp := strings.HasSuffix(c.path, ".sst"+tempSuffix)
+	catalog := filepath.Join(s.db, files.Catalog)
+	temp := strings.HasSuffix(c.path, ".sst"+files.TempSuffix)
 	if strings.HasSuffix(c.path, ackName) {
 		if c.op == "write" {
 			s.ack()
@@ -190,7 +191,7 @@ func (s *syncChecker) see(c call) {
 	s.counts[c.op]++
 	switch c.op {
 	case "mkdir", "create":
-		if c.op == "create" && filepath.Base(c.path) == lockName {
+		if c.op == "create" && filepath.Base(c.path) == files.Lock {
 			return
 		}
 		s.nameless[c.path] = true
@@ -236,12 +237,12 @@ func (s *syncChecker) commit(c call) {
 		s.complain("the catalog's root at %d was written before the pages", c.offset)
 	}
 	for name := range s.dirty {
-		if strings.HasSuffix(name, ".sst"+tempSuffix) {
+		if strings.HasSuffix(name, ".sst"+files.TempSuffix) {
 			s.complain("%s is published and not synced", filepath.Base(name))
 		}
 	}
 	for name := range s.nameless {
-		if strings.HasSuffix(name, ".sst"+tempSuffix) {
+		if strings.HasSuffix(name, ".sst"+files.TempSuffix) {
 			s.complain("%s is published and its name not synced", filepath.Base(name))
 		}
 	}
@@ -251,7 +252,7 @@ func (s *syncChecker) commit(c call) {
 func (s *syncChecker) ack() {
 	s.acks++
 	for name := range s.dirty {
-		if filepath.Base(name) != lockName {
+		if filepath.Base(name) != files.Lock {
 			s.complain("%s is not synced", filepath.Base(name))
 		}
 	}

@@ -262,7 +262,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	open := func() *engine.DB {
-		db, err := engine.Open(path, &engine.Options{Layout: layout, DisableAutoCompaction: true, Sync: engine.SyncNever})
+		db, err := engine.Open(path, &engine.Options{Layout: engine.Layout(layout), DisableAutoCompaction: true, Sync: engine.SyncNever})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestTruthMany(t *testing.T) {
 	}
 	tr := newTruth(all)
 	for _, layout := range []string{"4:1", "6:3"} {
-		db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{Layout: layout, DisableAutoCompaction: true, NoSketch: true})
+		db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{Layout: engine.Layout(layout), DisableAutoCompaction: true, NoSketch: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // Limits of a document. A larger one is refused with ErrTooLarge, never cut.
@@ -59,45 +61,42 @@ type Member struct {
 }
 
 // Criterion says when two documents count as near-duplicates: Near(k) or Jaccard(t).
-type Criterion struct {
-	jaccard  bool
-	verified bool
-	k        int
-	t        float64
-}
+type Criterion struct{ by view.Criterion }
 
 // Near is the criterion "fingerprints differ in at most k bits", k in 0..64.
-func Near(k int) Criterion { return Criterion{k: k} }
+func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
 
-// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1, as estimated from sketches.
-func Jaccard(t float64) Criterion { return Criterion{jaccard: true, t: t} }
+// Jaccard is the criterion "at least the share t of the shingles of both is common", 0 < t <= 1, as
+// estimated from sketches.
+func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}} }
 
-// Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in truth remains, and scores
-// are exact. Candidates are pairs whose estimate is not below t by more than 3.3 standard errors. The database must keep
-// texts. Near(k) is exact as it is, and is returned as it is.
+// Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in
+// truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more than
+// 3.3 standard errors. The database must keep texts. Near(k) is exact as it is, and is returned as it
+// is.
 func (c Criterion) Verified() Criterion {
-	c.verified = c.jaccard
+	c.by.Verified = c.by.Jaccard
 	return c
 }
 
-// IsVerified says whether the criterion is decided on the texts.
-func (c Criterion) IsVerified() bool { return c.verified }
+// IsVerified reports whether the criterion is decided on the texts.
+func (c Criterion) IsVerified() bool { return c.by.Verified }
 
 // Distance returns k of Near(k), and false for another criterion.
-func (c Criterion) Distance() (k int, ok bool) { return c.k, !c.jaccard }
+func (c Criterion) Distance() (k int, ok bool) { return c.by.K, !c.by.Jaccard }
 
 // Threshold returns t of Jaccard(t), and false for another criterion.
-func (c Criterion) Threshold() (t float64, ok bool) { return c.t, c.jaccard }
+func (c Criterion) Threshold() (t float64, ok bool) { return c.by.T, c.by.Jaccard }
 
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8 VERIFY".
 func (c Criterion) String() string {
-	if c.verified {
-		return fmt.Sprintf("JACCARD %g VERIFY", c.t)
+	if c.by.Verified {
+		return fmt.Sprintf("JACCARD %g VERIFY", c.by.T)
 	}
-	if c.jaccard {
-		return fmt.Sprintf("JACCARD %g", c.t)
+	if c.by.Jaccard {
+		return fmt.Sprintf("JACCARD %g", c.by.T)
 	}
-	return fmt.Sprintf("NEAR %d", c.k)
+	return fmt.Sprintf("NEAR %d", c.by.K)
 }
 
 // Progress is how far a long operation has come. Total is 0 while it is not known.

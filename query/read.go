@@ -92,7 +92,7 @@ func statsRows(s engine.Stats) []Row {
 		{"seq", int64(s.Seq)},
 		{"tokenizer", s.Params.Tokenizer},
 		{"shingle", s.Params.Shingle},
-		{"layout", s.Params.Layout},
+		{"layout", string(s.Params.Layout)},
 		{"sketch", s.Params.Sketch},
 		{"min_jaccard", s.Params.MinJaccard},
 		{"text", s.Params.Text},

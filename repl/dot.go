@@ -161,7 +161,7 @@ func (s *session) dotSchema(string) error {
 	w := output.New(s.out, []string{"name", "value"}, s.options)
 	return s.printRows(w, func(w *output.Writer) error {
 		for _, row := range [][]any{
-			{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", p.Layout}, {"sketch", p.Sketch},
+			{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
 			{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
 		} {
 			if err := w.Row(row...); err != nil {

@@ -18,7 +18,7 @@ const (
 
 // nearCost estimates the cost of NEAR from the engine's plan for it.
 func (x *Scope) nearCost(fp uint64, k int) float64 {
-	p, err := x.Snap.PlanNear(fp, k)
+	p, err := x.Snap.PlanNear(x.Ctx, fp, k)
 	if err != nil {
 		return 0 // the query itself will return the error
 	}
@@ -49,7 +49,7 @@ func jaccardPlanCost(parts []engine.PartPlan) float64 {
 func (x *Scope) Documents() float64 {
 	if x.documents == nil {
 		sum := 0.0
-		if p, err := x.Snap.PlanNear(0, 0); err == nil {
+		if p, err := x.Snap.PlanNear(x.Ctx, 0, 0); err == nil {
 			for _, part := range p.Parts {
 				sum += float64(part.Documents)
 			}

@@ -135,7 +135,7 @@ func (p *jaccard) Cost(x *Scope) float64 {
 	if p.empty {
 		return 0
 	}
-	parts, err := x.Snap.PlanJaccard(p.target.doc, p.by)
+	parts, err := x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by)
 	if err != nil {
 		return 0 // the query itself will return the error
 	}
@@ -146,7 +146,7 @@ func (p *jaccard) Explain(x *Scope) []string {
 	if p.empty {
 		return []string{finding(p) + matchesNothing}
 	}
-	parts, err := x.Snap.PlanJaccard(p.target.doc, p.by)
+	parts, err := x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by)
 	lines := explainParts(finding(p), parts, err)
 	if p.by.IsVerified() {
 		lines = append([]string{"compare texts"}, lines...)

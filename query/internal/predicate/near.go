@@ -84,7 +84,7 @@ func (p *near) Explain(x *Scope) []string {
 	if !p.target.hasFingerprint {
 		return []string{finding(p) + matchesNothing}
 	}
-	plan, err := x.Snap.PlanNear(p.target.fingerprint, p.k)
+	plan, err := x.Snap.PlanNear(x.Ctx, p.target.fingerprint, p.k)
 	return explainParts(finding(p), plan.Parts, err)
 }
 

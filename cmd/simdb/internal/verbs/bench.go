@@ -105,7 +105,7 @@ func (b *bench) database(path string) (err error) {
 	b.generate()
 	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
 	if b.c.Layout != nil {
-		o.Layout = b.c.Layout.String()
+		o.Layout = engine.Layout(b.c.Layout.String())
 	}
 	db, err := engine.Create(path, o)
 	if err != nil {

@@ -54,9 +54,9 @@ func (c *Load) options() *engine.Options {
 	}
 	switch {
 	case c.Tables > 0:
-		o.Layout = fmt.Sprintf("%d:1", c.Tables)
+		o.Layout = engine.Layout(fmt.Sprintf("%d:1", c.Tables))
 	case c.Layout != nil:
-		o.Layout = c.Layout.String()
+		o.Layout = engine.Layout(c.Layout.String())
 	}
 	return o
 }

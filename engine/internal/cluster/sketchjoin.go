@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/simdb/simdb/engine/internal/jaccardjoin"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/minhash"
+)
+
+// A sketchPair is two items and their score.
+type sketchPair struct {
+	a, b  uint32
+	at    uint32 // its place in a batch, of those who need it
+	score minhash.Score
+}
+
+func (p *sketchPair) match(id string) view.Match {
+	return view.Match{ID: id, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
+}
+
+// verifyBatch is how many candidate pairs are held while their texts are compared.
+const verifyBatch = 1 << 18
+
+// sketchesIn returns the sketches of items in an order.
+func (j *joinSet) sketchesIn(order []uint32) jaccardjoin.Sketches {
+	return jaccardjoin.Sketches{
+		Len: len(order), Size: int(j.v.Params.Sketch), At: func(i int) []uint32 { return j.sketches[order[i]] },
+	}
+}
+
+// estimates returns the threshold that estimates of matching pairs reach, by the criterion.
+func (j *joinSet) estimates(by view.Criterion) float64 {
+	if by.Verified {
+		return j.v.Lowered(by.T)
+	}
+	return by.T
+}
+
+// mayMatch reports whether a pair with an estimate that reaches estimates(by) can match. An exact one need not be verified to know
+// that it does not.
+func mayMatch(by view.Criterion, score minhash.Score) bool {
+	return score.Score >= by.T || !score.Exact
+}
+
+// eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Sets are joined as one: the pairs of
+// two sets follow each other.
+func (j *joinSet) eachScored(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+	calls := 0
+	give := func(p *sketchPair) bool { // two sets may have very many pairs
+		calls++
+		return (calls%(1<<14) != 0 || ctx.Err() == nil) && fn(p)
+	}
+	goOn, err := j.eachEqual(ctx, by, give)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil || !goOn {
+		return err
+	}
+	err = j.eachSetPair(ctx, by, progress, func(p *sketchPair) bool {
+		q := *p
+		return j.eachOfSet(p.a, func(a uint32) bool {
+			return j.eachOfSet(p.b, func(b uint32) bool {
+				q.a, q.b = a, b
+				return give(&q)
+			})
+		})
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// eachEqual calls fn for all pairs of items of equal sets until it returns false, and says whether it has not.
+func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*sketchPair) bool) (goOn bool, err error) {
+	for a := range uint32(j.items) {
+		if a%4096 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if j.next[a] == a {
+			continue
+		}
+		p := sketchPair{a: a, score: minhash.Score{Score: 1, Exact: true}}
+		if !by.Verified {
+			p.score = minhash.Jaccard(j.sketches[a], j.sketches[a], int(j.v.Params.Sketch))
+		}
+		if !j.eachOfSet(j.next[a], func(b uint32) bool { p.b = b; return fn(&p) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first items, until it returns false.
+func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+	firsts := j.distinct()
+	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}
+	if !by.Verified {
+		return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.T, o, func(a, b uint32, score minhash.Score) bool {
+			return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
+		})
+	}
+	var batch []sketchPair
+	var failed error
+	goOn := true
+	flush := func() bool {
+		if failed = j.verify(ctx, batch, progress); failed != nil {
+			return false
+		}
+		for i := 0; goOn && i < len(batch); i++ {
+			if batch[i].score.Score >= by.T {
+				goOn = fn(&batch[i])
+			}
+		}
+		batch = batch[:0]
+		return goOn
+	}
+	err := jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), j.estimates(by), o, func(a, b uint32, score minhash.Score) bool {
+		if mayMatch(by, score) {
+			batch = append(batch, sketchPair{a: firsts[a], b: firsts[b], score: score})
+		}
+		return len(batch) < verifyBatch || flush()
+	})
+	if err == nil && failed == nil && goOn {
+		flush()
+	}
+	return errors.Join(err, failed)
+}
+
+// scored returns all pairs of items that match by the criterion, in no particular order.
+func (j *joinSet) scored(ctx context.Context, by view.Criterion, progress func(view.Progress)) (pairs []sketchPair, err error) {
+	most := j.v.Most(sketchPairBytes)
+	err = j.eachScored(ctx, by, progress, func(p *sketchPair) bool {
+		pairs = append(pairs, *p)
+		return len(pairs) <= most
+	})
+	if err == nil && len(pairs) > most {
+		err = j.v.OverBudget("pairs")
+	}
+	return pairs, err
+}
+
+// sketchPairs returns all pairs that match by the criterion, in their order.
+func (j *joinSet) sketchPairs(ctx context.Context, by view.Criterion, progress func(view.Progress)) (foundPairs, error) {
+	pairs, err := j.scored(ctx, by, progress)
+	if err != nil {
+		return nil, err
+	}
+	sorting(progress)
+	items := newItemSet(j.items)
+	for i := range pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		items.add(pairs[i].a)
+		items.add(pairs[i].b)
+	}
+	ranks, err := j.rank(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	for i := range pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		a, b := ranks.of(pairs[i].a), ranks.of(pairs[i].b)
+		pairs[i].a, pairs[i].b = min(a, b), max(a, b)
+	}
+	err = ordered.InPlace(ctx, pairs, func(x, y sketchPair) int {
+		return cmp.Or(cmp.Compare(y.score.Score, x.score.Score), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+	})
+	return func(yield func(a, b string, m view.Match) bool) {
+		for _, p := range pairs {
+			a, b := ranks.ids[p.a], ranks.ids[p.b]
+			if !yield(a, b, p.match(b)) {
+				return
+			}
+		}
+	}, err
+}
+
+// countScored counts the pairs of items that match by the criterion, those of two sets together.
+func (j *joinSet) countScored(ctx context.Context, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
+	sizes := j.setSizes()
+	for _, size := range sizes {
+		if size > 1 {
+			n += int64(size) * int64(size-1) / 2
+		}
+	}
+	err = j.eachSetPair(ctx, by, progress, func(p *sketchPair) bool {
+		n += int64(sizes[p.a]) * int64(sizes[p.b])
+		return true
+	})
+	return n, err
+}

@@ -1,0 +1,92 @@
+// Package files has the open folder of a database, and the names of the files in it.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// The names of files in a database's folder.
+const (
+	Catalog = "CATALOG"
+	Lock    = "LOCK"
+
+	OrphanSuffix = ".orphan" // of a table that was set aside
+	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet
+)
+
+// TableName returns the name of a table's file.
+func TableName(number uint64) string { return fmt.Sprintf("%06d.sst", number) }
+
+// NewTableName returns the name of a table's file until the catalog lists it.
+func NewTableName(number uint64) string { return TableName(number) + TempSuffix }
+
+// LogName returns the name of a log's file.
+func LogName(number uint64) string { return fmt.Sprintf("%06d.wal", number) }
+
+// Number returns the number in the name of a table or log, whose ending is ext; false if the
+// name is not such a name.
+func Number(name, ext string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, ext)
+	if !ok || len(digits) < 6 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, err == nil
+}
+
+// A Folder is the open folder of a database. Operations go to that folder even if it is renamed, or
+// another takes its name. It is counted: the DB holds it, and so does every open table, whose file
+// may be removed after the DB was closed.
+type Folder struct {
+	vfs.Root
+	refs atomic.Int32
+}
+
+// OpenFolder opens the folder at path with one reference.
+func OpenFolder(fsys vfs.FS, path string) (*Folder, error) {
+	root, err := fsys.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Root: root}
+	f.refs.Store(1)
+	return f, nil
+}
+
+// Retain adds a reference and returns f.
+func (f *Folder) Retain() *Folder {
+	f.refs.Add(1)
+	return f
+}
+
+// Release drops a reference, and with the last one closes the folder.
+func (f *Folder) Release() error {
+	if f.refs.Add(-1) > 0 {
+		return nil
+	}
+	return f.Close()
+}
+
+// RemoveTable removes a table's file, which may not have got its final name yet.
+func RemoveTable(fsys vfs.FS, number uint64) error {
+	err := fsys.Remove(TableName(number))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fsys.Remove(NewTableName(number))
+	}
+	return err
+}
+
+// RemoveIfThere removes the file at path, if there is one.
+func RemoveIfThere(fsys vfs.FS, path string) error {
+	if _, err := fsys.Stat(path); err != nil {
+		return nil
+	}
+	return fsys.Remove(path)
+}

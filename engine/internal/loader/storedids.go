@@ -1,0 +1,168 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"unsafe"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// storedIDs answers for a load without Replace whether an ID is stored. Tables are asked only about IDs that a filter does not
+// rule out; the filter is made once so many IDs have been asked for that it pays.
+type storedIDs struct {
+	snap    *view.View
+	asked   int             // IDs
+	filter  *idFilter       // of all IDs in the snapshot and in the chunk that is being written; nil until it pays
+	covered map[uint64]bool // tables whose IDs are in the filter, by number
+	most    int64           // bytes the filter may take
+	hash    uint64          // of the ID that begin was called for; meaningful if there is a filter
+}
+
+// bytes returns what the filter takes.
+func (s *storedIDs) bytes() int64 {
+	if s.filter == nil {
+		return 0
+	}
+	return int64(s.filter.bytes())
+}
+
+// hashID is sstable.HashID of a string.
+func hashID(id string) uint64 { return sstable.HashID(unsafe.Slice(unsafe.StringData(id), len(id))) }
+
+// begin prefetches what has will need for an ID; it must be called before.
+func (s *storedIDs) begin(id string) {
+	if s.filter != nil {
+		s.hash = hashID(id)
+		s.filter.prefetch(s.hash)
+	}
+}
+
+// has reports whether a document with this ID is stored, or in the chunk that is being written, which may be nil.
+func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, error) {
+	const share = 8 // the filter costs about as much as asking for an eighth of the IDs in it
+	if s.asked++; s.filter == nil && s.asked > s.count()/share {
+		if err := s.makeFilter(writing); err != nil {
+			return false, err
+		}
+		s.hash = hashID(id)
+	}
+	if s.filter != nil && !s.filter.has(s.hash) {
+		return false, nil
+	}
+	if writing != nil {
+		if pos, _ := writing.find(id, writing.begin(id)); pos >= 0 {
+			return true, nil
+		}
+	}
+	err := s.snap.Safely(ctx, func() error {
+		_, err := s.snap.Locate(id)
+		return err
+	})
+	if errors.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// count returns how many documents the snapshot has, dead ones too.
+func (s *storedIDs) count() (n int) {
+	for i := range s.snap.Version.Parts {
+		n += int(s.snap.Version.Parts[i].NumDocs())
+	}
+	for _, m := range s.snap.Mems {
+		n += len(m.Docs)
+	}
+	return n
+}
+
+// makeFilter makes a filter with room for as many IDs again as there are.
+func (s *storedIDs) makeFilter(writing *chunk) error {
+	n := s.count()
+	if writing != nil {
+		n += len(writing.docs)
+	}
+	s.filter, s.covered = newIDFilter(2*n, s.most), map[uint64]bool{}
+	if writing != nil {
+		s.addIDs(writing)
+	}
+	return s.addSnapshot()
+}
+
+// addSnapshot adds the IDs of the snapshot to the filter.
+func (s *storedIDs) addSnapshot() error {
+	for i := range s.snap.Version.Parts {
+		p := &s.snap.Version.Parts[i]
+		if s.covered[p.Meta.Number] {
+			continue
+		}
+		err := p.IDHashBlocks(func(hashes []uint64) error {
+			for _, h := range hashes {
+				s.filter.add(h)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		s.covered[p.Meta.Number] = true
+	}
+	for _, m := range s.snap.Mems {
+		for _, d := range m.Docs {
+			s.filter.add(sstable.HashID(d.ID))
+		}
+	}
+	return nil
+}
+
+// addIDs adds the IDs of a chunk to the filter.
+func (s *storedIDs) addIDs(c *chunk) {
+	var hashes [gathered]uint64
+	for from := 0; from < len(c.docs); from += gathered {
+		n := min(gathered, len(c.docs)-from)
+		for i := range n {
+			hashes[i] = sstable.HashID(c.id(from + i))
+			s.filter.prefetch(hashes[i])
+		}
+		for _, h := range hashes[:n] {
+			s.filter.add(h)
+		}
+	}
+}
+
+// addChunk notes that c is being written.
+func (s *storedIDs) addChunk(c *chunk) error {
+	if s.filter == nil {
+		return nil
+	}
+	if n := s.count() + len(c.docs); n > s.filter.capacity() && s.bytes() < s.most {
+		return s.makeFilter(c)
+	}
+	s.addIDs(c)
+	return nil
+}
+
+// covers notes that all IDs of a table have come with a chunk.
+func (s *storedIDs) covers(table uint64) {
+	if s.filter != nil {
+		s.covered[table] = true
+	}
+}
+
+// renew goes on with a newer snapshot.
+func (s *storedIDs) renew(snap *view.View) error {
+	s.close()
+	s.snap = snap
+	if s.filter == nil {
+		return nil
+	}
+	return s.addSnapshot()
+}
+
+func (s *storedIDs) close() {
+	if s.snap != nil {
+		s.snap.Close()
+	}
+}

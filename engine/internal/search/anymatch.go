@@ -1,0 +1,279 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// AnyMatch reports whether a visible document of v matches d, which has been fingerprinted, by the
+// criterion, and names the best of the first matches, of so many at most. Neither the document of d's ID
+// nor an allowed pair of it is a match.
+func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
+	err = v.Safely(ctx, func() (err error) {
+		x := &existence{v: v, ctx: ctx, by: by, of: d, most: most}
+		switch {
+		case by.Jaccard && len(d.Sketch) > 0:
+			err = x.jaccard()
+		case !by.Jaccard && d.HasFingerprint:
+			err = x.near()
+		}
+		x.work.Matches += int64(min(x.found, 1))
+		x.work.report(ctx)
+		m, found = x.best, x.found > 0
+		return errors.Join(err, ctx.Err())
+	})
+	return m, found && err == nil, err
+}
+
+// existence is the question whether a document has a match.
+type existence struct {
+	v     *view.View
+	ctx   context.Context
+	by    view.Criterion
+	of    *sstable.Document
+	work  Counts
+	most  int        // matches after which the search ends
+	found int        // matches
+	best  view.Match // of them
+
+	mine    texts.Set // where texts decide, once one has been compared
+	sets    *texts.Shingler
+	scratch []byte
+}
+
+// accepts reports whether the document of an ID is another one that may be named.
+func (x *existence) accepts(id []byte) bool {
+	return string(id) != string(x.of.ID) && !x.v.Allowed.Has(string(id), string(x.of.ID))
+}
+
+// named returns the ID of document doc of a part if it is visible and may be named.
+func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err error) {
+	if ok, err = x.v.Alive(p, doc); !ok || err != nil {
+		return nil, false, err
+	}
+	if id, err = p.ID(doc); err != nil {
+		return nil, false, err
+	}
+	return id, x.accepts(id), x.ctx.Err()
+}
+
+// take notes a match, and reports whether there are enough.
+func (x *existence) take(m view.Match) (enough bool) {
+	better := cmp.Or(cmp.Compare(m.Distance, x.best.Distance), cmp.Compare(x.best.Score, m.Score), strings.Compare(m.ID, x.best.ID)) < 0
+	if x.found == 0 || better {
+		x.best = m
+	}
+	x.found++
+	return x.found >= x.most
+}
+
+// near looks for equal fingerprints, and if there are none for near ones.
+func (x *existence) near() error {
+	sc := nearPool.Get().(*Near)
+	defer nearPool.Put(sc)
+	defer sc.Forget()
+	parts := x.v.Version.Parts
+	sc.readers = sc.readers[:0]
+	for i := range parts {
+		sc.readers = append(sc.readers, parts[i].Reader)
+	}
+	x.work.Tables += int64(len(parts) + len(x.v.Mems))
+	for k := 0; ; k = x.by.K {
+		found, err := sc.group.NearFirst(sc.readers, x.of.Fingerprint, k, func(i int, h sstable.Hit) (bool, error) {
+			x.work.Candidates++
+			id, ok, err := x.named(&parts[i], h.Doc)
+			return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
+		})
+		if found || err != nil {
+			return err
+		}
+		for _, m := range x.v.Mems {
+			if x.nearMem(m, k, sc) {
+				return nil
+			}
+		}
+		if x.found > 0 || k == x.by.K {
+			return nil
+		}
+	}
+}
+
+// existChunk is how much of a memtable is scanned before what is found is looked at.
+const existChunk = 4096
+
+// nearMem is near in a memtable. It reports whether there are enough matches.
+func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
+	for from := 0; from < len(m.FPs); from += existChunk {
+		fps := m.FPs[from:min(from+existChunk, len(m.FPs))]
+		sc.mem = kernel.ScanFlat(sc.mem[:0], fps, x.of.Fingerprint, k)
+		x.work.Candidates += int64(len(fps))
+		for _, i := range sc.mem {
+			d := m.Docs[m.FPDoc[from+int(i)]]
+			if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: view.Distance(x.of.Fingerprint, fps[i])}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (x *existence) jaccard() error {
+	sc := jaccardPool.Get().(*Jaccard)
+	defer jaccardPool.Put(sc)
+	sketch, t := minhash.Sketch(x.of.Sketch), x.by.T
+	if x.by.Verified {
+		t = candidateThreshold(x.v, sketch, t)
+	}
+	for i := range x.v.Version.Parts {
+		p := &x.v.Version.Parts[i]
+		sc.table.Stats = sstable.JaccardStats{}
+		found, err := p.JaccardFirst(sketch, t, &sc.table, func(h sstable.JaccardHit) (bool, error) {
+			id, ok, err := x.named(p, h.Doc)
+			if !ok || err != nil {
+				return false, err
+			}
+			return x.matches(id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc})
+		})
+		x.work.Tables++
+		x.work.Probes += int64(sc.table.Stats.Postings)
+		x.work.Candidates += int64(sc.table.Stats.Candidates)
+		if found || err != nil {
+			return err
+		}
+	}
+	for _, m := range x.v.Mems {
+		if enough, err := x.jaccardMem(m, sketch, t, sc); enough || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64, sc *Jaccard) (enough bool, err error) {
+	bitmap := sketch.Bitmap()
+	x.work.Tables++
+	for from := 0; from < len(m.Bitmaps); from += existChunk {
+		maps := m.Bitmaps[from:min(from+existChunk, len(m.Bitmaps))]
+		sc.mem = intersect.Filter(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
+		x.work.Candidates += int64(len(maps))
+		for _, i := range sc.mem {
+			d := m.Docs[m.BitmapDoc[from+int(i)]]
+			if !x.v.MemAlive(d) || !x.accepts(d.ID) {
+				continue
+			}
+			if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok {
+				if enough, err := x.matches(d.ID, score, view.Place{Mem: d}); enough || err != nil {
+					return enough, err
+				}
+			}
+		}
+		if err := x.ctx.Err(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// matches decides on a document whose estimate is high enough, on the texts if the criterion asks for it. It reports
+// whether there are enough matches.
+func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enough bool, err error) {
+	if x.by.Verified {
+		if x.sets == nil {
+			x.sets = x.v.Texts.Shingler()
+			x.mine = x.sets.Set(x.of.Text)
+		}
+		text, err := p.Text(&x.scratch)
+		if err != nil {
+			return false, err
+		}
+		score = minhash.Score{Score: x.mine.Jaccard(x.sets.Set(text)), Exact: true}
+	}
+	if score.Score < x.by.T {
+		return false, nil
+	}
+	return x.take(scored(string(id), score)), nil
+}
+
+// AnyNear says for each fingerprint whether a visible document differs from it in at most k bits.
+func AnyNear(ctx context.Context, v *view.View, fps []uint64, k int) (known []bool, err error) {
+	if err := view.CheckDistance(k); err != nil {
+		return nil, err
+	}
+	known = make([]bool, len(fps))
+	for first := 0; first < len(fps) && err == nil; first += ChunkQueries {
+		last := min(first+ChunkQueries, len(fps))
+		err = v.Safely(ctx, func() error { return anyNearChunk(ctx, v, fps[first:last], k, known[first:last]) })
+	}
+	return known, err
+}
+
+// crowdedMatches is how many matches a query may have on average for a batch to be worth it, with as many besides as a small batch has.
+const crowdedMatches = 16
+
+// anyNearChunk is anyNear for a chunk of fingerprints.
+func anyNearChunk(ctx context.Context, v *view.View, fps []uint64, k int, known []bool) error {
+	b := batchPool.Get().(*nearBatch)
+	defer b.release()
+	left := crowdedMatches * int64(len(fps)+existChunk)
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		err := b.scratch.NearBatch(ctx, p.Reader, fps, k, func(query int, h sstable.Hit) (err error) {
+			if left--; left < 0 {
+				return errCrowded
+			}
+			if !known[query] {
+				known[query], err = v.Alive(p, h.Doc)
+			}
+			return err
+		})
+		if errors.Is(err, errCrowded) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if left >= 0 {
+		return anyNearMems(ctx, v, fps, k, known, b)
+	}
+	for i, fp := range fps {
+		if known[i] {
+			continue
+		}
+		_, found, err := AnyMatch(ctx, v, &sstable.Document{Fingerprint: fp, HasFingerprint: true}, view.Criterion{K: k}, 1)
+		if err != nil {
+			return err
+		}
+		known[i] = found
+	}
+	return nil
+}
+
+// anyNearMems is anyNear for the memtables.
+func anyNearMems(ctx context.Context, v *view.View, fps []uint64, k int, known []bool, b *nearBatch) error {
+	for _, m := range v.Mems {
+		for from := 0; from < len(m.FPs); from += memKeys {
+			keys := m.FPs[from:min(from+memKeys, len(m.FPs))]
+			for first := 0; first < len(fps); first += memQueries {
+				b.pairs = kernel.ScanMany(b.pairs[:0], fps[first:min(first+memQueries, len(fps))], keys, k)
+				for _, p := range b.pairs {
+					query, d := first+int(p>>32), m.Docs[m.FPDoc[from+int(uint32(p))]]
+					known[query] = known[query] || v.MemAlive(d)
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A JaccardHit is a visible document with a score. Its id aliases the table or memtable.
+type JaccardHit struct {
+	id []byte
+	minhash.Score
+	view.Place
+}
+
+// Match returns the hit as callers get it.
+func (h *JaccardHit) Match() view.Match { return scored(string(h.id), h.Score) }
+
+// scored returns the match of an ID by score.
+func scored(id string, s minhash.Score) view.Match {
+	return view.Match{ID: id, Score: s.Score, Error: s.Error, Exact: s.Exact}
+}
+
+// CompareJaccard puts more similar hits first, then those of smaller IDs.
+func CompareJaccard(a, b JaccardHit) int {
+	if c := cmp.Compare(b.Score.Score, a.Score.Score); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.id, b.id)
+}
+
+// A Sample is the document that a search by Jaccard looks for: its text, or, if that is empty, the
+// stored document of its id. The document that is stored under the id is no match.
+type Sample struct{ ID, Text string }
+
+// sketch returns the sketch to look for; NotFound if there is no stored document of the id.
+func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
+	if err := v.NeedSketches(); err != nil {
+		return nil, err
+	}
+	if of.Text != "" {
+		_, _, sketch := v.Texts.Sums(of.Text)
+		return sketch, nil
+	}
+	p, err := v.Locate(of.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.Sketch(nil)
+}
+
+// readText returns the text to look for; NotFound if there is no stored document of the id.
+func (of Sample) readText(v *view.View) ([]byte, error) {
+	if of.Text != "" {
+		return []byte(of.Text), nil
+	}
+	p, err := v.Locate(of.ID)
+	if err != nil {
+		return nil, err
+	}
+	var scratch []byte
+	return p.Text(&scratch)
+}
+
+// A Jaccard is a search by Jaccard, with memory that serves one search after another. The zero
+// value is ready; it serves one goroutine.
+type Jaccard struct {
+	v     *view.View
+	table sstable.JaccardScratch
+	raw   []sstable.JaccardHit
+	mem   []uint32
+	Hits  []JaccardHit // what was found, in no order
+	work  Counts
+}
+
+var jaccardPool = sync.Pool{New: func() any { return new(Jaccard) }}
+
+// Forget drops what the query refers to, so that its memory keeps no tables. It keeps the memory.
+func (q *Jaccard) Forget() {
+	clear(q.Hits)
+	q.v = nil
+}
+
+// Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for the
+// one that is stored under its id. It leaves them in q.hits.
+func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+	if by.Verified {
+		if err := v.NeedTexts(); err != nil {
+			return err
+		}
+	}
+	sketch, err := of.sketch(v)
+	if err != nil {
+		return err
+	}
+	if !by.Verified {
+		return q.bySketch(ctx, v, sketch, by.T, of.ID)
+	}
+	text, err := of.readText(v)
+	if err != nil {
+		return err
+	}
+	if err := q.bySketch(ctx, v, sketch, candidateThreshold(v, sketch, by.T), of.ID); err != nil {
+		return err
+	}
+	return q.verify(ctx, text, by.T)
+}
+
+// FindSketch is find by a sketch that the caller made, estimated.
+func (q *Jaccard) FindSketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64) error {
+	if len(sketch) > int(v.Params.Sketch) {
+		return fmt.Errorf("a sketch of %d hashes, the database has %d: %w", len(sketch), v.Params.Sketch, errs.Params)
+	}
+	if !slices.IsSortedFunc(sketch, func(a, b uint32) int { return cmp.Or(cmp.Compare(a, b), 1) }) {
+		return fmt.Errorf("a sketch that is not ascending: %w", errs.Invalid)
+	}
+	return q.bySketch(ctx, v, sketch, t, "")
+}
+
+// candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. An estimate is off
+// only where a sketch is full. A query of less than t N shingles is that similar to no document whose sketch is full: that
+// has N shingles at least, and the similarity of sets is at most the ratio of their sizes.
+func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 {
+	if t > 1 || !(t > 0) || float64(len(sketch)) < t*float64(v.Params.Sketch) {
+		return t // bySketch refuses the first two
+	}
+	return v.Lowered(t)
+}
+
+// bySketch leaves all visible documents whose score is t or more in q.hits, in no order, but for the
+// one whose ID is except.
+func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
+	q.v, q.Hits = v, q.Hits[:0]
+	if err := v.NeedSketches(); err != nil {
+		return err
+	}
+	if err := view.CheckThreshold(t); err != nil {
+		return err
+	}
+	if len(sketch) == 0 {
+		return nil // no words: it matches nothing
+	}
+	q.work = Counts{}
+	err := q.all(ctx, sketch, t, except)
+	q.work.Matches += int64(len(q.Hits))
+	q.work.report(ctx)
+	return err
+}
+
+// all searches the tables, then the memtables.
+func (q *Jaccard) all(ctx context.Context, sketch minhash.Sketch, t float64, except string) error {
+	for i := range q.v.Version.Parts {
+		if err := q.part(ctx, &q.v.Version.Parts[i], sketch, t, except); err != nil {
+			return err
+		}
+	}
+	for _, m := range q.v.Mems {
+		q.memtable(m, sketch, t, except)
+	}
+	return ctx.Err()
+}
+
+// part searches a table.
+func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch, t float64, except string) (err error) {
+	q.table.Stats = sstable.JaccardStats{}
+	if q.raw, err = p.Jaccard(sketch, t, &q.table, q.raw[:0]); err != nil {
+		return err
+	}
+	q.work.Tables++
+	q.work.Probes += int64(q.table.Stats.Postings)
+	q.work.Candidates += int64(q.table.Stats.Candidates)
+	if len(q.Hits)+len(q.raw) > q.v.Most(jaccardHitBytes) {
+		return q.v.OverBudget("documents")
+	}
+	for i, h := range q.raw {
+		if i%4096 == 4095 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		ok, err := q.v.Alive(p, h.Doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		id, err := p.ID(h.Doc)
+		if err != nil {
+			return err
+		}
+		if string(id) != except {
+			q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}})
+		}
+	}
+	return nil
+}
+
+// memtable searches a memtable.
+func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, except string) {
+	if len(m.Bitmaps) == 0 {
+		return
+	}
+	q.work.Tables++
+	bitmap := sketch.Bitmap()
+	q.mem = intersect.Filter(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
+	q.work.Candidates += int64(len(q.mem))
+	for _, i := range q.mem {
+		d := m.Docs[m.BitmapDoc[i]]
+		if !q.v.MemAlive(d) || string(d.ID) == except {
+			continue
+		}
+		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(q.v.Params.Sketch), t); ok {
+			q.Hits = append(q.Hits, JaccardHit{d.ID, score, view.Place{Mem: d}})
+		}
+	}
+}
+
+// verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t or more.
+func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
+	sets := q.v.Texts.Shingler()
+	mine := sets.Set(text)
+	kept := q.Hits[:0]
+	var scratch []byte
+	for _, h := range q.Hits {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		other, err := h.Text(&scratch)
+		if err != nil {
+			return err
+		}
+		if score := mine.Jaccard(sets.Set(other)); score >= t {
+			h.Score = minhash.Score{Score: score, Exact: true}
+			kept = append(kept, h)
+		}
+	}
+	q.Hits = kept
+	return nil
+}

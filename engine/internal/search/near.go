@@ -1,0 +1,206 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A NearHit is a visible document within the distance searched for. Its id aliases the table or
+// memtable.
+type NearHit struct {
+	id       []byte
+	distance int
+	view.Place
+}
+
+// Match returns the hit as callers get it.
+func (h *NearHit) Match() view.Match { return view.Match{ID: string(h.id), Distance: h.distance} }
+
+// CompareNear puts nearer hits first, then those of smaller IDs.
+func CompareNear(a, b NearHit) int {
+	if c := cmp.Compare(a.distance, b.distance); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.id, b.id)
+}
+
+// A Near is a search by Hamming distance, with memory that serves one search after another.
+// The zero value is ready; it serves one goroutine.
+type Near struct {
+	v       *view.View
+	group   sstable.NearSearcher
+	readers []*sstable.Reader
+	mem     []uint32
+	Hits    []NearHit // what was found, in no order
+	work    Counts
+
+	Want    NearWant
+	Found   int64 // visible hits
+	most    int   // hits that may be held
+	far     int   // hits of a greater distance are not wanted
+	limited ordered.Limited[NearHit]
+}
+
+// NearWant says what becomes of the hits of a nearQuery. The zero value keeps all.
+type NearWant struct {
+	Count bool                // they are counted, and nothing else
+	Visit func(NearHit) error // they are given to a function
+	First int                 // the first so many are kept, in order
+}
+
+var nearPool = sync.Pool{New: func() any { return new(Near) }}
+
+// Forget drops what the query refers to, so that its memory keeps no tables. It keeps the memory.
+func (q *Near) Forget() {
+	clear(q.Hits)
+	clear(q.readers)
+	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
+}
+
+// Nearest finds the n nearest visible documents. It leaves them in q.hits, and perhaps others.
+func (q *Near) Nearest(ctx context.Context, v *view.View, fp uint64, n int) error {
+	if n < 0 {
+		return fmt.Errorf("%d nearest documents: %w", n, errs.Invalid)
+	}
+	if q.Hits = q.Hits[:0]; n == 0 {
+		return nil
+	}
+	if n <= MostFirst {
+		q.Want.First = n
+	}
+	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
+		if err := q.Find(ctx, v, fp, k); err != nil {
+			return err
+		}
+		if q.Found >= int64(n) {
+			break
+		}
+	}
+	return nil
+}
+
+// Find finds all visible documents of v within k bits of fp. It leaves them in q.hits, in no order,
+// unless q.want says otherwise.
+func (q *Near) Find(ctx context.Context, v *view.View, fp uint64, k int) error {
+	if err := view.CheckDistance(k); err != nil {
+		return err
+	}
+	clear(q.Hits)
+	q.v, q.Hits, q.Found, q.far, q.most = v, q.Hits[:0], 0, k, v.Most(nearHitBytes)
+	if q.Want.First > 0 {
+		q.limited = ordered.Limited[NearHit]{Most: q.Want.First, Compare: CompareNear}
+	}
+	q.work = Counts{}
+	err := q.all(ctx, fp, k)
+	q.work.Matches += q.Found
+	q.work.report(ctx)
+	return err
+}
+
+// all searches the tables, then the memtables.
+func (q *Near) all(ctx context.Context, fp uint64, k int) error {
+	if err := q.tables(ctx, fp, k); err != nil {
+		return err
+	}
+	for _, m := range q.v.Mems {
+		if err := q.memtable(m, fp, k); err != nil {
+			return err
+		}
+	}
+	if q.Want.First > 0 {
+		q.Hits = q.limited.Items()
+	}
+	return ctx.Err()
+}
+
+// add takes a visible hit.
+func (q *Near) add(h NearHit) error {
+	switch {
+	case q.Want.Visit != nil:
+		return q.Want.Visit(h)
+	case q.Want.First > 0:
+		q.limited.Add(h)
+		if last, ok := q.limited.Last(); ok {
+			q.far = last.distance
+		}
+	case len(q.Hits) == q.most:
+		return q.v.OverBudget("documents")
+	default:
+		q.Hits = append(q.Hits, h)
+	}
+	return nil
+}
+
+// tables searches the tables, all at once: their cache misses overlap.
+func (q *Near) tables(ctx context.Context, fp uint64, k int) error {
+	parts := q.v.Version.Parts
+	q.readers = q.readers[:0]
+	for i := range parts {
+		q.readers = append(q.readers, parts[i].Reader)
+	}
+	return q.group.NearGroup(q.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
+		q.work.Tables++
+		q.work.Probes += int64(work.Probes)
+		q.work.Candidates += int64(work.Candidates)
+		return q.takeHits(ctx, &parts[i], hits)
+	})
+}
+
+// takeHits keeps the visible ones of a table's hits.
+func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) error {
+	for i, h := range hits {
+		if i%4096 == 4095 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		ok, err := q.v.Alive(p, h.Doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if q.Found++; q.Want.Count || int(h.Distance) > q.far {
+			continue
+		}
+		id, err := p.ID(h.Doc)
+		if err != nil {
+			return err
+		}
+		if err := q.add(NearHit{id, int(h.Distance), view.Place{Part: p, Doc: h.Doc}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memtable searches a memtable.
+func (q *Near) memtable(m view.MemView, fp uint64, k int) error {
+	if len(m.FPs) == 0 {
+		return nil
+	}
+	q.work.Tables++
+	q.work.Candidates += int64(len(m.FPs))
+	q.mem = kernel.ScanFlat(q.mem[:0], m.FPs, fp, k)
+	for _, i := range q.mem {
+		d := m.Docs[m.FPDoc[i]]
+		if !q.v.MemAlive(d) {
+			continue
+		}
+		if q.Found++; q.Want.Count {
+			continue
+		}
+		if err := q.add(NearHit{d.ID, view.Distance(fp, m.FPs[i]), view.Place{Mem: d}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

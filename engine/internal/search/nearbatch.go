@@ -1,0 +1,243 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable"
+)
+
+const (
+	// chunkQueries is how many queries are searched together: more are faster by little.
+	ChunkQueries = 1 << chunkBits
+	chunkBits    = 20
+	// chunkMatches is how many matches of more than one query are held.
+	chunkMatches = 4 * ChunkQueries
+)
+
+// BatchMatches returns how many matches of a chunk of several queries are held.
+func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
+
+// EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query nearest
+// first, then by ID, until it returns false. It searches chunks of so many queries at a time, or of
+// fewer if they have more than so many matches.
+func EachBatch(ctx context.Context, v *view.View, fps []uint64, k, queries, matches int, fn func(query int, m view.Match) bool) error {
+	if err := view.CheckDistance(k); err != nil {
+		return err
+	}
+	b := batchPool.Get().(*nearBatch)
+	b.v, b.ctx, b.k, b.most = v, ctx, k, matches
+	defer b.release()
+	size := queries
+	for first := 0; first < len(fps); {
+		b.queries = fps[first:min(first+size, len(fps))]
+		err := v.Safely(ctx, b.search)
+		if errors.Is(err, errCrowded) {
+			size = (len(b.queries) + 1) / 2
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !b.yield(first, fn) {
+			return nil
+		}
+		first += len(b.queries)
+		if len(b.found.Keys) < matches/4 {
+			size = min(2*size, queries)
+		}
+	}
+	return nil
+}
+
+// errCrowded says that a chunk has to be cut into smaller ones.
+var errCrowded = errors.New("more matches than are held in memory")
+
+// nearBatch is a run of NearBatch. It finds the hits of one table after the other, puts them in the order of documents, in which IDs are
+// cheap to read, and finally all in the order in which they are yielded.
+type nearBatch struct {
+	v       *view.View
+	ctx     context.Context
+	k       int
+	most    int      // matches of more than one query that are held
+	queries []uint64 // of the chunk
+
+	scratch sstable.NearSearcher
+	hits    []uint64 // of a table: distance<<52 | query<<32 | document
+	other   []uint64
+	docs    []uint32
+	pairs   []uint64
+
+	found radix.Pairs // query<<7 | distance, and the number of an ID
+	room  radix.Pairs
+	ids   []byte // IDs, one after the other
+	ends  []int  // of each of them
+}
+
+// batchPool keeps the memory of runs that are over, until the garbage collector needs it.
+var batchPool = sync.Pool{New: func() any { return new(nearBatch) }}
+
+func (b *nearBatch) release() {
+	b.v, b.ctx, b.queries = nil, nil, nil
+	batchPool.Put(b)
+}
+
+// search finds the matches of a chunk.
+func (b *nearBatch) search() error {
+	b.found.Keys, b.found.Vals, b.ids, b.ends = b.found.Keys[:0], b.found.Vals[:0], b.ids[:0], b.ends[:0]
+	var work Counts
+	b.scratch.TakeStats()
+	parts := b.v.Version.Parts
+	for i := range parts {
+		if err := b.table(&parts[i]); err != nil {
+			return err
+		}
+	}
+	for _, m := range b.v.Mems {
+		if len(m.FPs) == 0 {
+			continue
+		}
+		if err := b.memtable(m); err != nil {
+			return err
+		}
+		work.Tables++
+		work.Candidates += int64(len(m.FPs)) * int64(len(b.queries))
+	}
+	b.order()
+	work.Tables += int64(len(parts))
+	near := b.scratch.TakeStats()
+	work.Probes += int64(near.Probes)
+	work.Candidates += int64(near.Candidates)
+	work.Matches += int64(len(b.found.Keys))
+	work.report(b.ctx)
+	return b.ctx.Err()
+}
+
+// crowded returns an error if there are too many matches, n of them not found yet: errCrowded, or of a single query ErrTooLarge.
+func (b *nearBatch) crowded(n int) error {
+	switch n += len(b.found.Keys); {
+	case len(b.queries) > 1 && n > b.most:
+		return errCrowded
+	case n >= b.v.Most(batchMatchBytes):
+		return b.v.OverBudget("documents")
+	}
+	return nil
+}
+
+// table adds the matches of a table.
+func (b *nearBatch) table(p *view.Part) error {
+	b.hits = b.hits[:0]
+	err := b.scratch.NearBatch(b.ctx, p.Reader, b.queries, b.k, func(query int, h sstable.Hit) error {
+		if err := b.crowded(len(b.hits)); err != nil {
+			return err
+		}
+		b.hits = append(b.hits, uint64(h.Distance)<<52|uint64(query)<<32|uint64(h.Doc))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.other = slices.Grow(b.other[:0], len(b.hits))[:len(b.hits)]
+	b.hits, b.other = radix.Sort(b.hits, b.other, 32)
+	b.docs = slices.Grow(b.docs[:0], len(b.hits))
+	b.found.Keys, b.found.Vals = slices.Grow(b.found.Keys, len(b.hits)), slices.Grow(b.found.Vals, len(b.hits))
+	b.ends = slices.Grow(b.ends, len(b.hits))
+	for i, h := range b.hits {
+		if i%4096 == 0 && b.ctx.Err() != nil {
+			return b.ctx.Err()
+		}
+		ok, err := b.v.Alive(p, uint32(h))
+		if err != nil {
+			return err
+		}
+		if ok {
+			b.add(int(h>>32&(ChunkQueries-1)), int(h>>52))
+			b.docs = append(b.docs, uint32(h))
+		}
+	}
+	b.ids, b.ends, err = p.AppendIDs(b.ids, b.ends, b.docs)
+	return err
+}
+
+// add notes a match, whose ID will be the next one.
+func (b *nearBatch) add(query, distance int) {
+	b.found.Vals = append(b.found.Vals, uint32(len(b.found.Keys)))
+	b.found.Keys = append(b.found.Keys, uint64(query)<<7|uint64(distance))
+}
+
+// How many queries are compared with how many fingerprints of a memtable at a time: what fits into the first cache.
+const (
+	memQueries = 64
+	memKeys    = 1024
+)
+
+// memtable adds the matches of a memtable.
+func (b *nearBatch) memtable(m view.MemView) error {
+	for from := 0; from < len(m.FPs); from += memKeys {
+		keys := m.FPs[from:min(from+memKeys, len(m.FPs))]
+		for first := 0; first < len(b.queries); first += memQueries {
+			some := b.queries[first:min(first+memQueries, len(b.queries))]
+			b.pairs = kernel.ScanMany(b.pairs[:0], some, keys, b.k)
+			for _, p := range b.pairs {
+				query, at := first+int(p>>32), from+int(uint32(p))
+				d := m.Docs[m.FPDoc[at]]
+				if !b.v.MemAlive(d) {
+					continue
+				}
+				if err := b.crowded(0); err != nil {
+					return err
+				}
+				b.add(query, view.Distance(b.queries[query], m.FPs[at]))
+				b.ids = append(b.ids, d.ID...)
+				b.ends = append(b.ends, len(b.ids))
+			}
+		}
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order sorts what was found.
+func (b *nearBatch) order() {
+	n := len(b.found.Keys)
+	b.room.Keys, b.room.Vals = slices.Grow(b.room.Keys[:0], n)[:n], slices.Grow(b.room.Vals[:0], n)[:n]
+	if sorted := radix.SortPairs(b.found, b.room); n > 0 && &sorted.Keys[0] != &b.found.Keys[0] {
+		b.found, b.room = sorted, b.found
+	}
+	for from := 0; from < n; {
+		to := from + 1
+		for to < n && b.found.Keys[to] == b.found.Keys[from] {
+			to++
+		}
+		if to > from+1 {
+			slices.SortFunc(b.found.Vals[from:to], func(x, y uint32) int { return bytes.Compare(b.id(x), b.id(y)) })
+		}
+		from = to
+	}
+}
+
+// id returns an ID by its number.
+func (b *nearBatch) id(i uint32) []byte {
+	if i == 0 {
+		return b.ids[:b.ends[0]]
+	}
+	return b.ids[b.ends[i-1]:b.ends[i]]
+}
+
+// yield yields the matches of the chunk whose first query is the given one.
+func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool {
+	for i, key := range b.found.Keys {
+		if !fn(first+int(key>>7), view.Match{ID: string(b.id(b.found.Vals[i])), Distance: int(key & 0x7f)}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,104 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// PartPlan is how a search is carried out in one table or memtable; engine.PartPlan documents the fields.
+type PartPlan struct {
+	Part       string
+	Documents  int
+	Method     string
+	Radii      []int
+	Probes     int
+	Candidates int
+	Cost       float64
+}
+
+// What comparing one fingerprint, and one sketch's bitmap, of a memtable takes, in nanoseconds.
+const (
+	memoryScanCost   = 0.5
+	memoryBitmapCost = 3
+)
+
+// PlanNear returns how a nearQuery would be carried out. It reads directories only.
+func PlanNear(ctx context.Context, v *view.View, fp uint64, k int) (parts []PartPlan, err error) {
+	if err := view.CheckDistance(k); err != nil {
+		return nil, err
+	}
+	err = v.Safely(ctx, func() error {
+		var near sstable.NearSearcher
+		for i := range v.Version.Parts {
+			p := &v.Version.Parts[i]
+			plan, err := near.Plan(p.Reader, fp, k)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, PartPlan{
+				Part: "table " + p.Name, Documents: int(p.NumDocs()), Method: plan.Method, Radii: plan.Radii,
+				Probes: int(plan.Probes), Candidates: int(plan.Candidates), Cost: plan.Cost,
+			})
+		}
+		return nil
+	})
+	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.FPs) }, memoryScanCost)...), err
+}
+
+// PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither bitmaps
+// nor sketches.
+func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
+	err = v.Safely(ctx, func() error {
+		sketch, t, err := jaccardTarget(v, of, by)
+		if err != nil {
+			return err
+		}
+		var scratch sstable.JaccardScratch
+		for i := range v.Version.Parts {
+			p := &v.Version.Parts[i]
+			plan, err := p.JaccardPlan(sketch, t, &scratch)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, PartPlan{
+				Part: "table " + p.Name, Documents: int(p.NumDocs()), Method: plan.Method, Probes: plan.Postings,
+				Candidates: plan.Candidates, Cost: plan.Cost,
+			})
+		}
+		return nil
+	})
+	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.Bitmaps) }, memoryBitmapCost)...), err
+}
+
+// jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the threshold
+// of its estimates.
+func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
+	if !by.Jaccard {
+		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, errs.Invalid)
+	}
+	if err := v.CheckCriterion(by); err != nil {
+		return nil, 0, err
+	}
+	s, err := of.sketch(v)
+	if err == nil && by.Verified {
+		return s, candidateThreshold(v, s, by.T), nil
+	}
+	return s, by.T, err
+}
+
+// planMemtables returns the parts of a plan that are memtables, of each of which so many rows are
+// scanned.
+func planMemtables(v *view.View, rows func(view.MemView) int, cost float64) (parts []PartPlan) {
+	for _, m := range v.Mems {
+		if n := len(m.Docs); n > 0 {
+			parts = append(parts, PartPlan{
+				Part: "memtable", Documents: n, Method: "scan", Candidates: rows(m), Cost: cost * float64(rows(m)),
+			})
+		}
+	}
+	return parts
+}

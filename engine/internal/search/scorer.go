@@ -1,0 +1,68 @@
+package search
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/minhash"
+)
+
+// A Scorer tests documents one at a time against a query by Jaccard. It serves one goroutine, as
+// long as its view is open.
+type Scorer struct {
+	v         *view.View
+	by        view.Criterion
+	except    string
+	Sketch    minhash.Sketch
+	candidate float64   // the threshold for estimates
+	text      texts.Set // of the query, where texts decide
+	sets      *texts.Shingler
+	other     []uint32
+	scratch   []byte
+}
+
+// NewScorer prepares a search for a sample by a criterion of Jaccard.
+func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) (*Scorer, error) {
+	x := &Scorer{v: v, by: by, except: of.ID}
+	err := v.Safely(ctx, func() (err error) {
+		if x.Sketch, x.candidate, err = jaccardTarget(v, of, by); err != nil || !by.Verified {
+			return err
+		}
+		x.sets = v.Texts.Shingler()
+		text, err := of.readText(v)
+		if err == nil {
+			x.text = x.sets.Set(text)
+		}
+		return err
+	})
+	return x, err
+}
+
+// Match reports whether the search finds the document with this ID, and as what.
+func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, err error) {
+	if id == x.except || len(x.Sketch) == 0 {
+		return view.Match{}, false, nil
+	}
+	err = x.v.Safely(ctx, func() error {
+		p, err := x.v.Locate(id)
+		if err != nil {
+			return err
+		}
+		if x.other, err = p.Sketch(x.other[:0]); err != nil {
+			return err
+		}
+		score, similar := minhash.JaccardAtLeast(x.Sketch, x.other, int(x.v.Params.Sketch), x.candidate)
+		if similar && x.by.Verified {
+			text, err := p.Text(&x.scratch)
+			if err != nil {
+				return err
+			}
+			score = minhash.Score{Score: x.text.Jaccard(x.sets.Set(text)), Exact: true}
+			similar = score.Score >= x.by.T
+		}
+		m, ok = scored(id, score), similar
+		return nil
+	})
+	return m, ok, err
+}

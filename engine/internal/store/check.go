@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// A Report is engine.CheckReport.
+type Report struct {
+	Tables, Documents int64
+	Bytes             int64
+	Problems          []error
+	Orphans           []Orphan
+}
+
+// Check checks everything that is stored: every checksum of every table, that its sections agree with each other, the
+// catalog, and the logs. It goes on after a problem and reports all it finds; the error is for what kept it from checking.
+func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Report, err error) {
+	v, err := db.View()
+	if err != nil {
+		return r, err
+	}
+	defer v.Close()
+	var done, total int64
+	for _, p := range v.Version.Parts {
+		total += p.Meta.Size
+	}
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		err := v.Safely(ctx, func() error {
+			return p.Verify(ctx, func(n, of int64) {
+				if progress != nil && of > 0 { // bytes are looked at more than once
+					n = int64(float64(n) / float64(of) * float64(p.Meta.Size))
+					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
+				}
+			})
+		})
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		if err != nil {
+			r.Problems = append(r.Problems, err)
+		}
+		done += p.Meta.Size
+		r.Tables++
+		r.Documents += int64(p.Meta.Docs) - p.Dead.Count()
+		r.Bytes += p.Meta.Size
+	}
+	r.Problems = append(r.Problems, duplicateIDs(ctx, v)...)
+	err = db.eachFile(func(name string, size int64) {
+		if strings.HasSuffix(name, files.OrphanSuffix) {
+			r.Orphans = append(r.Orphans, Orphan{name, size})
+		}
+	})
+	if err != nil {
+		return r, err
+	}
+	for _, m := range v.Mems { // their logs were verified as they were read
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				r.Documents++
+			}
+		}
+	}
+	return r, ctx.Err()
+}
+
+// duplicateIDs checks that no ID is alive in two places.
+func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		err := v.Safely(ctx, func() error {
+			for doc := range p.NumDocs() {
+				if p.Dead.DeadAt(doc, v.Seq) {
+					continue
+				}
+				id, err := p.ID(doc)
+				if err != nil {
+					return err
+				}
+				at, ok, err := v.Version.Locate(string(id), v.Seq)
+				if err != nil {
+					return err
+				}
+				if !ok || at.Part != p || at.Doc != doc {
+					problems = append(problems, &base.CorruptionError{File: p.Name, Section: "ids", Offset: -1,
+						Err: fmt.Errorf("document %s is alive in two places", errs.QuoteID(string(id)))})
+				}
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}

@@ -1,0 +1,313 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// background is the work that a DB does on its own: one goroutine flushes, one compacts.
+type background struct {
+	wg       sync.WaitGroup
+	flushC   chan struct{} // capacity 1: something to flush
+	compactC chan struct{} // capacity 1: the tables changed
+}
+
+func (b *background) wakeFlush()   { wake(b.flushC) }
+func (b *background) WakeCompact() { wake(b.compactC) }
+func (b *background) wait()        { b.wg.Wait() }
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is awake already, or the database has no background work
+	}
+}
+
+// InBackground runs work in a goroutine that Close waits for.
+func (db *Store) InBackground(work func()) { db.wg.Go(work) }
+
+// startBackground starts the goroutines; they end when ctx does.
+func (db *Store) startBackground(ctx context.Context) {
+	db.flushC, db.compactC = make(chan struct{}, 1), make(chan struct{}, 1)
+	db.wg.Go(func() { db.loop(ctx, db.flushC, db.flushAll) })
+	if !db.opts.NoAutoCompaction {
+		db.wg.Go(func() { db.loop(ctx, db.compactC, db.compactAuto) })
+	}
+}
+
+// loop runs work whenever it is woken. A failure of work is the database's.
+func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(context.Context) error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-woken:
+		}
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			if db.failed.Load() == nil {
+				db.fail(err)
+			}
+			return
+		}
+	}
+}
+
+// Flush writes everything that is in memtables to tables and returns when that is done.
+func (db *Store) Flush(ctx context.Context) error {
+	db.writeMu.Lock()
+	err := db.Writable()
+	if err == nil && !db.active.Empty() {
+		err = db.rotateLocked()
+	}
+	db.writeMu.Unlock()
+	for err == nil && db.immutables() > 0 {
+		if err = db.Writable(); err == nil {
+			err = db.waitFlush(ctx)
+		}
+	}
+	return err
+}
+
+// flushAll flushes immutable memtables, oldest first, until there is none.
+func (db *Store) flushAll(ctx context.Context) error {
+	for {
+		db.mu.Lock()
+		var m *view.Memtable
+		if len(db.immutable) > 0 {
+			m = db.immutable[0]
+		}
+		db.mu.Unlock()
+		if m == nil || ctx.Err() != nil {
+			return nil
+		}
+		if err := db.flush(m); err != nil {
+			return fmt.Errorf("flushing the memtable: %w", err)
+		}
+	}
+}
+
+// flush writes m, the oldest immutable memtable, to a table, publishes it and removes its log.
+func (db *Store) flush(m *view.Memtable) error {
+	start := time.Now()
+	docs := living(m)
+	var t *view.Table
+	if len(docs) > 0 {
+		var err error
+		if t, err = db.WriteTable(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) }); err != nil {
+			return err
+		}
+	}
+	if err := db.publishFlush(m, t, docs); err != nil {
+		return errors.Join(err, discard(t))
+	}
+	for _, number := range m.Logs {
+		if err := db.Dir.Remove(files.LogName(number)); err != nil { // the next Open removes it
+			db.log.Warn("removing a log that is no longer needed", "path", db.Path, "err", err)
+		}
+	}
+	e := Event{Kind: EventFlush, Docs: len(docs), Duration: time.Since(start)}
+	if t != nil {
+		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
+		db.metrics.flushed(t.Meta.Size)
+		db.WakeCompact()
+	}
+	db.event(e)
+	return nil
+}
+
+// living returns the documents of a memtable that is no longer written to, in the order of a table. What a write in a
+// younger memtable has killed is among them: until its log is flushed too, that write is not durable in the catalog.
+func living(m *view.Memtable) []*view.MemDoc {
+	docs := make([]*view.MemDoc, 0, len(m.Cur.Docs))
+	for _, d := range m.Cur.Docs {
+		if d.AliveAt(m.MaxSeq) {
+			docs = append(docs, d)
+		}
+	}
+	sortDocs(docs)
+	return docs
+}
+
+// sortDocs brings documents into the order of a table.
+func sortDocs(docs []*view.MemDoc) {
+	slices.SortStableFunc(docs, func(a, b *view.MemDoc) int { return a.Compare(&b.Document) })
+}
+
+// memOptions are the options for writing a table of a memtable's documents.
+func memOptions(docs []*view.MemDoc) sstable.WriterOptions {
+	return sstable.WriterOptions{
+		Docs: len(docs), Level: sstable.LevelFastest,
+		Hot: sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
+	}
+}
+
+func addDocs(w *sstable.Writer, docs []*view.MemDoc) error {
+	for _, d := range docs {
+		if err := w.Add(&d.Document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishFlush makes the table of m (nil if nothing in it lived) part of the database in m's place.
+func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemDoc) error {
+	db.publishMu.Lock()
+	defer db.publishMu.Unlock()
+	db.mu.Lock()
+	v := db.current
+	db.mu.Unlock()
+
+	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+	var parts []view.Part
+	for _, p := range v.Parts {
+		if dead, _ := p.Dead.UpTo(m.MaxSeq); dead != p.Dead.Base {
+			edit.SetTombstones[p.Meta.Number] = dead
+		}
+	}
+	gone := roaring.New() // a load has replaced these since they were picked
+	if t != nil {
+		for i, d := range docs {
+			if d.Gone.Load() {
+				gone.Add(uint32(i))
+			}
+		}
+		edit.AddTables = []catalog.Table{t.Meta}
+		edit.SetTombstones[t.Meta.Number] = gone
+	}
+	edit.FlushedSeq = &m.MaxSeq
+	edit.FirstWAL = new(m.Logs[len(m.Logs)-1] + 1)
+	if err := db.editCatalog(edit); err != nil {
+		return err
+	}
+
+	db.writeMu.Lock() // no tombstone comes from here on
+	defer db.writeMu.Unlock()
+	for _, p := range v.Parts {
+		if dead := edit.SetTombstones[p.Meta.Number]; dead != nil {
+			p.Dead = p.Dead.Onto(dead, m.MaxSeq)
+		}
+		parts = append(parts, p)
+	}
+	if t != nil {
+		dead := view.NewTombstones(gone)
+		for i, d := range docs {
+			if s := d.Dead.Load(); s != 0 && !gone.Contains(uint32(i)) {
+				dead.Kill(uint32(i), s)
+			}
+		}
+		parts = append(parts, view.Part{Table: t, Dead: dead})
+	}
+	db.mu.Lock()
+	old := db.install(parts)
+	db.immutable = slices.Clone(db.immutable[1:])
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	return old.Unref()
+}
+
+// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new tables their names. The caller holds
+// publishMu.
+//
+// A table is written under a temporary name. Until the catalog lists it, whoever opens the database next may remove the file; from
+// then on that opener gives it its name, if this process can't.
+func (db *Store) editCatalog(e catalog.Edit) error {
+	db.mu.Lock()
+	e.NextFile = new(db.nextFile)
+	db.mu.Unlock()
+	if err := db.cat.Apply(e); err != nil {
+		return fmt.Errorf("updating the catalog: %w", err)
+	}
+	for _, t := range e.AddTables {
+		if err := db.Dir.Rename(files.NewTableName(t.Number), files.TableName(t.Number)); err != nil {
+			db.log.Warn("giving a table its name", "path", db.Path, "err", err)
+		}
+	}
+	return nil
+}
+
+// WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it yet; on an error it is
+// removed.
+func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
+	number := db.allocFile()
+	info, err := writeTableFile(db.Dir, files.NewTableName(number), db.Params, o, fill)
+	if err == nil {
+		err = db.Dir.SyncDir(".")
+	}
+	var t *view.Table
+	if err == nil {
+		t, err = db.openTable(tableMeta(number, info), files.NewTableName(number))
+	}
+	if err != nil {
+		return nil, errors.Join(err, files.RemoveIfThere(db.Dir, files.NewTableName(number)))
+	}
+	return t, nil
+}
+
+// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes are one large page of the cache on
+// kernels that have those, which is how a table that was just written, too, is mapped with them.
+const writeSize = 2 << 20
+
+// writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
+var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
+
+// writeTableFile writes a table to path and makes it safe, all but its directory entry.
+func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.WriterOptions, fill func(*sstable.Writer) error) (sstable.Info, error) {
+	f, err := fs.Create(path)
+	if err != nil {
+		return sstable.Info{}, err
+	}
+	buf := writeBuffers.Get().(*bufio.Writer)
+	buf.Reset(f)
+	defer func() {
+		buf.Reset(nil)
+		writeBuffers.Put(buf)
+	}()
+	w, err := sstable.NewWriter(buf, params, o)
+	if err == nil {
+		err = fill(w)
+	}
+	var info sstable.Info
+	if err == nil {
+		info, err = w.Close()
+	}
+	if err == nil {
+		err = buf.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return info, err
+}
+
+// discard closes a table that was not published; its file is left to the next Open, since the catalog may or may not list it.
+func discard(t *view.Table) error {
+	if t == nil {
+		return nil
+	}
+	return t.Drop(false)
+}
+
+// Drop closes a table that was not published (nil for none), and removes its file if the catalog is known not to list it.
+func (db *Store) Drop(t *view.Table) error {
+	if t == nil {
+		return nil
+	}
+	return t.Drop(db.failed.Load() == nil)
+}

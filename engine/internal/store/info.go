@@ -1,0 +1,151 @@
+package store
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// metrics are the counters behind Metrics.
+type metrics struct {
+	puts, deletes, batches, queries atomic.Int64
+	flushes, compactions            atomic.Int64
+	bytesFlushed, bytesCompacted    atomic.Int64
+	walBytes                        atomic.Int64
+}
+
+func (m *metrics) wrote(recs []record, bytes int) {
+	deletes := int64(0)
+	for _, r := range recs {
+		if r.del {
+			deletes++
+		}
+	}
+	m.deletes.Add(deletes)
+	m.puts.Add(int64(len(recs)) - deletes)
+	m.batches.Add(1)
+	m.walBytes.Add(int64(bytes))
+}
+
+func (m *metrics) flushed(bytes int64) {
+	m.flushes.Add(1)
+	m.bytesFlushed.Add(bytes)
+}
+
+func (m *metrics) compacted(bytes int64) {
+	m.compactions.Add(1)
+	m.bytesCompacted.Add(bytes)
+}
+
+// Metrics is engine.Metrics.
+type Metrics struct {
+	Puts, Deletes, Batches int64
+	Queries                int64
+	Flushes, Compactions   int64
+	BytesFlushed           int64
+	BytesCompacted         int64
+	WALBytes               int64
+}
+
+// Metrics returns what the store has done since it was opened.
+func (db *Store) Metrics() Metrics {
+	m := &db.metrics
+	return Metrics{
+		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
+		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
+		BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
+	}
+}
+
+// Stats is what engine.Stats has beside the path and the parameters.
+type Stats struct {
+	Documents, Fingerprints, Tombstones, Memtable int64
+	DiskBytes                                     int64
+	Tables                                        []TableStats
+	Orphans                                       []Orphan
+	Seq                                           uint64
+}
+
+// TableStats is engine.TableStats.
+type TableStats struct {
+	Name                string
+	Documents           int64
+	Tombstones          int64
+	Bytes               int64
+	MinTime, MaxTime    time.Time
+	IndexBytes          int64
+	BytesPerFingerprint float64
+}
+
+// An Orphan is engine.OrphanStats.
+type Orphan struct {
+	Name  string
+	Bytes int64
+}
+
+// Stats describes what v sees. It counts without reading documents.
+func (db *Store) Stats(v *view.View) (Stats, error) {
+	st := Stats{Seq: v.Seq}
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		info := p.Info()
+		t := TableStats{
+			Name: p.Name, Documents: int64(info.Docs), Tombstones: p.Dead.Count(), Bytes: info.Size,
+			MinTime: time.UnixMicro(p.Meta.MinTime), MaxTime: time.UnixMicro(p.Meta.MaxTime),
+		}
+		for _, sec := range info.Sections {
+			if sec.Kind == sstable.KindRun {
+				t.IndexBytes += sec.Length
+			}
+		}
+		if info.Fingerprints > 0 {
+			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)
+		}
+		st.Documents += t.Documents - t.Tombstones
+		st.Tombstones += t.Tombstones
+		st.Fingerprints += int64(info.Fingerprints) - p.Dead.Below(info.Fingerprints)
+		st.DiskBytes += t.Bytes
+		st.Tables = append(st.Tables, t)
+	}
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if d.AliveAt(v.Seq) {
+				st.Memtable++
+				if d.HasFingerprint {
+					st.Fingerprints++
+				}
+			}
+		}
+	}
+	st.Documents += st.Memtable
+	err := db.eachFile(func(name string, size int64) {
+		if _, sst := files.Number(name, ".sst"); !sst {
+			st.DiskBytes += size
+		}
+		if strings.HasSuffix(name, files.OrphanSuffix) {
+			st.Orphans = append(st.Orphans, Orphan{name, size})
+		}
+	})
+	return st, err
+}
+
+// eachFile calls f for every file in the database's folder.
+func (db *Store) eachFile(f func(name string, size int64)) error {
+	if db.Dir == nil {
+		return nil
+	}
+	names, err := db.Dir.List(".")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := db.Dir.Stat(name); err == nil { // else it has just been removed
+			f(name, info.Size)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package store
+
+import (
+	"context"
+	"sort"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A publication is a table that becomes part of the database without having been in the log. Its documents are written at the
+// moment it is published, and get their sequence numbers then, in the order of the numbers in the file: so the order of numbers
+// is that in which writes become visible, and a log that is replayed over the table has nothing in it that the table does not
+// follow. Each of the documents replaces the one that has its ID; if replace is off, it is dead on arrival instead.
+//
+// Which documents have the same ID is found out by merging the table's IDs with those of every other table: before the locks are
+// taken for the tables that there are (search), and under the locks for those that came since, and for the memtables (resolve).
+type publication struct {
+	db       *Store
+	table    *view.Table // nil if there are only marks to set
+	replace  bool        // stored documents give way
+	marks    map[string]int64
+	allow    []view.IDPair                  // that come with the table
+	same     map[uint64][]sameID            // by number of the other table: found by search
+	own      *roaring.Bitmap                // documents of the table that are dead on arrival
+	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
+	mem      []*view.MemDoc                 // documents of memtables likewise
+	replaced int
+
+	loaded    []SeqRange // of the tables that the same load has published, in order
+	again     int        // of replaced, those in loaded
+	againBare int        // of again, those without fingerprint
+}
+
+// A SeqRange is the sequence numbers from first to last.
+type SeqRange struct{ First, Last uint64 }
+
+// sameID is a document of the table and one of another that have the same ID.
+type sameID struct{ doc, other uint32 }
+
+// Publish makes a table that was written (nil if there are only marks to set) part of the database. Its
+// documents replace those that have their IDs; if replace is off, they are dead on arrival instead. Loaded
+// are the numbers of the tables that the same load has published, in order. On an error the table is not
+// part of the database, or the store has failed.
+func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded []SeqRange) (TableCounts, error) {
+	p := db.newPublication(t, replace, marks)
+	p.loaded = loaded
+	err := p.search(ctx)
+	if err == nil {
+		err = p.run(ctx)
+	}
+	if err != nil || t == nil {
+		return TableCounts{}, err
+	}
+	return p.counts(), nil
+}
+
+func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]int64) *publication {
+	return &publication{
+		db: db, table: t, replace: replace, marks: marks,
+		same: map[uint64][]sameID{}, own: roaring.New(), killed: map[*view.Part]*roaring.Bitmap{},
+	}
+}
+
+// search looks through the tables of the current version. It takes no locks, so what it finds may die before resolve, and new
+// tables may come.
+func (p *publication) search(ctx context.Context) error {
+	if p.table == nil {
+		return nil
+	}
+	v, err := p.db.acquire()
+	if err != nil {
+		return err
+	}
+	defer v.Unref()
+	for i := range v.Parts {
+		old := &v.Parts[i]
+		if p.same[old.Meta.Number], err = p.inTable(ctx, old); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTable returns the living documents of another table that have IDs of this one.
+func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = sstable.EachCommonID(p.table.Reader, in.Reader, func(doc, old uint32) error {
+		if !in.Dead.DeadAt(old, view.Latest) {
+			same = append(same, sameID{doc, old})
+		}
+		return nil
+	})
+	return same, err
+}
+
+// run makes the table part of the database. The caller has called search.
+func (p *publication) run(ctx context.Context) error {
+	db := p.db
+	db.publishMu.Lock()
+	defer db.publishMu.Unlock()
+	db.writeMu.Lock() // from here on no ID can come or go
+	defer db.writeMu.Unlock()
+	if err := db.Writable(); err != nil {
+		return err
+	}
+	// A write that makes a document of the table dead on arrival must be safe before the document is given up.
+	if err := db.syncLogLocked(); err != nil {
+		return db.fail(err)
+	}
+	if p.table != nil {
+		if err := p.resolve(ctx); err != nil {
+			return err
+		}
+		if err := p.table.NumberFrom(db.NextSeq()); err != nil {
+			return err
+		}
+	}
+	if err := p.enter(); err != nil {
+		return db.fail(err)
+	}
+	return nil
+}
+
+// resolve decides about all documents that have the same ID. The caller holds publishMu and writeMu.
+func (p *publication) resolve(ctx context.Context) error {
+	db := p.db
+	db.mu.Lock()
+	v, mems := db.current, append(db.immutable[:len(db.immutable):len(db.immutable)], db.active)
+	db.mu.Unlock()
+	for _, m := range mems {
+		if err := p.resolveMem(m); err != nil {
+			return err
+		}
+	}
+	for i := range v.Parts {
+		old := &v.Parts[i]
+		same, ok := p.same[old.Meta.Number]
+		if !ok {
+			var err error
+			if same, err = p.inTable(ctx, old); err != nil {
+				return err
+			}
+		}
+		for _, s := range same {
+			if old.Dead.DeadAt(s.other, view.Latest) {
+				continue
+			}
+			if err := p.resolveOne(s.doc, view.Place{Part: old, Doc: s.other}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// resolveMem is resolve for a memtable: it looks up the documents of the smaller of the two in the other.
+func (p *publication) resolveMem(m *view.Memtable) error {
+	if n := p.table.NumDocs(); int(n) < len(m.Cur.Docs) {
+		for doc := range n {
+			id, err := p.table.ID(doc)
+			if err != nil {
+				return err
+			}
+			if d := m.Find(string(id), view.Latest); d != nil {
+				if err := p.resolveOne(doc, view.Place{Mem: d}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, d := range m.Cur.Docs {
+		if !d.AliveAt(view.Latest) {
+			continue
+		}
+		doc, ok, err := p.table.Lookup(d.ID)
+		if err == nil && ok {
+			err = p.resolveOne(doc, view.Place{Mem: d})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolveOne decides which of two living documents of the same ID dies: that of the table, or the old one.
+func (p *publication) resolveOne(doc uint32, old view.Place) error {
+	if !p.replace {
+		stored, err := old.Time()
+		if err != nil {
+			return err
+		}
+		if stored >= p.db.expiry() {
+			p.own.Add(doc)
+			return nil
+		}
+	}
+	p.replaced++
+	if old.Mem != nil {
+		p.mem = append(p.mem, old.Mem)
+		return nil
+	}
+	if err := p.countAgain(old); err != nil {
+		return err
+	}
+	if p.killed[old.Part] == nil {
+		p.killed[old.Part] = old.Part.Dead.Base.Clone()
+	}
+	p.killed[old.Part].Add(old.Doc)
+	return nil
+}
+
+// countAgain counts a replaced document of a table if the same load has stored it.
+func (p *publication) countAgain(old view.Place) error {
+	if len(p.loaded) == 0 {
+		return nil
+	}
+	seq, err := old.Seq()
+	if err != nil {
+		return err
+	}
+	i := sort.Search(len(p.loaded), func(i int) bool { return p.loaded[i].Last >= seq })
+	if i < len(p.loaded) && p.loaded[i].First <= seq {
+		p.again++
+		if old.Doc >= old.Part.Meta.Fingerprints {
+			p.againBare++
+		}
+	}
+	return nil
+}
+
+// TableCounts is what a published table adds to the figures of a load.
+type TableCounts struct {
+	Documents, Empty, Replaced int64
+	Tables                     int
+	Bytes                      int64
+}
+
+// Add adds another table's.
+func (c *TableCounts) Add(o TableCounts) {
+	c.Documents += o.Documents
+	c.Empty += o.Empty
+	c.Replaced += o.Replaced
+	c.Tables += o.Tables
+	c.Bytes += o.Bytes
+}
+
+// counts returns what the table adds to the figures of a load, whose documents are those that are there.
+func (p *publication) counts() TableCounts {
+	m := p.table.Meta
+	dead := int64(p.own.GetCardinality())
+	deadBare := dead
+	if m.Fingerprints > 0 {
+		deadBare -= int64(p.own.Rank(m.Fingerprints - 1))
+	}
+	return TableCounts{
+		Documents: int64(m.Docs) - dead - int64(p.again), Empty: int64(m.Docs-m.Fingerprints) - deadBare - int64(p.againBare),
+		Replaced: int64(p.replaced), Tables: 1, Bytes: m.Size,
+	}
+}
+
+// enter puts the table, with the tombstones, into the catalog and makes it visible.
+func (p *publication) enter() error {
+	edit := catalog.Edit{SetMarks: p.marks, Allow: catalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
+	for part, dead := range p.killed {
+		edit.SetTombstones[part.Meta.Number] = dead
+	}
+	if p.table != nil {
+		edit.AddTables = []catalog.Table{p.table.Meta}
+		edit.SetTombstones[p.table.Meta.Number] = p.own
+	}
+	if err := p.db.editCatalog(edit); err != nil {
+		return err
+	}
+	p.show()
+	return nil
+}
+
+// show makes a publication that is in the catalog visible.
+func (p *publication) show() {
+	db := p.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	first := db.seq + 1 // snapshots that are open keep what was replaced
+	var parts []view.Part
+	for i := range db.current.Parts {
+		at := db.current.Parts[i]
+		if dead := p.killed[&db.current.Parts[i]]; dead != nil {
+			at.Dead = at.Dead.Onto(dead, 0)
+		}
+		parts = append(parts, at)
+	}
+	for _, d := range p.mem {
+		d.Gone.Store(true)
+		d.Dead.Store(first)
+	}
+	db.seq = first
+	if p.table != nil {
+		parts = append(parts, view.Part{Table: p.table, Dead: view.NewTombstones(p.own)})
+		db.seq = p.table.Meta.MaxSeq
+	}
+	for source, pos := range p.marks {
+		db.marks[source] = pos
+	}
+	db.allowedSet = db.allowedSet.With(p.allow)
+	old := db.install(parts)
+	old.Unref()
+}
+
+// LoadMark returns the position that the last load published for source, 0 if there is none.
+func (db *Store) LoadMark(source string) int64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.marks[source]
+}

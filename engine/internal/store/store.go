@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// A Store is an open database. All methods may be called from many goroutines.
+type Store struct {
+	view.Config
+	uuid [16]byte
+	fs   vfs.FS // takes paths of any place
+	opts Options
+	TTL  time.Duration
+	log  *slog.Logger
+	lock io.Closer
+	cat  *catalog.Catalog // nil for a single table file
+
+	compactMu sync.Mutex // one compaction at a time; taken before all others
+	publishMu sync.Mutex
+
+	writeMu sync.Mutex // with seq and active, which only its holder changes
+	active  *view.Memtable
+	last    logPosition // of the newest write; zero if the active memtable's log has none
+
+	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it as the one before. Its size is
+	// that at its closing, and not known while it is written to. A log that recovery removed, or whose creation failed, never is it.
+	newestLog catalog.LogEnd
+
+	mu         sync.Mutex
+	seq        uint64           // of the last visible write
+	immutable  []*view.Memtable // oldest first; replaced, never changed in place
+	current    *view.Version
+	nextFile   uint64
+	marks      map[string]int64
+	allowedSet *view.AllowedPairs
+	flushed    sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
+
+	failed    atomic.Pointer[error] // why the writer is poisoned
+	closed    atomic.Bool
+	closeOnce sync.Once
+	closeErr  error
+	stop      context.CancelFunc // ends background work
+	background
+	metrics metrics
+}
+
+func (db *Store) Now() time.Time {
+	if db.opts.Now != nil {
+		return db.opts.Now()
+	}
+	return time.Now()
+}
+
+// Writable returns why the database takes no writes, or nil.
+func (db *Store) Writable() error {
+	switch {
+	case db.closed.Load():
+		return errs.Closed
+	case db.opts.ReadOnly:
+		return fmt.Errorf("%s: %w", db.Path, errs.ReadOnly)
+	}
+	if err := db.failed.Load(); err != nil {
+		return fmt.Errorf("%w: %w", errs.Failed, *err)
+	}
+	return nil
+}
+
+// fail poisons the writer: what is on disk is no longer known, so nothing more is written until the database is opened
+// again. Reading goes on. It returns the error for the caller to return.
+func (db *Store) fail(err error) error {
+	if db.failed.CompareAndSwap(nil, &err) {
+		db.log.Error("write failed; the database takes no more writes until it is reopened", "path", db.Path, "err", err)
+		db.event(Event{Kind: EventError, Err: err})
+	}
+	db.mu.Lock()
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	return fmt.Errorf("%w: %w", errs.Failed, err)
+}
+
+func (db *Store) event(e Event) {
+	if db.opts.OnEvent != nil {
+		db.opts.OnEvent(e)
+	}
+}
+
+// locateLocked finds the living document with this ID as the writer sees it. The caller holds writeMu.
+func (db *Store) locateLocked(id string) (view.Place, bool, error) {
+	db.mu.Lock()
+	v, imm := db.current, db.immutable
+	db.mu.Unlock()
+	if d := db.active.Find(id, view.Latest); d != nil {
+		return view.Place{Mem: d}, true, nil
+	}
+	for _, m := range slices.Backward(imm) {
+		if d := m.Find(id, view.Latest); d != nil {
+			return view.Place{Mem: d}, true, nil
+		}
+	}
+	return v.Locate(id, view.Latest)
+}
+
+// allocFile returns a number for a new file.
+func (db *Store) allocFile() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	n := db.nextFile
+	db.nextFile++
+	return n
+}
+
+// NextSeq returns the sequence number of the next write. It stays that only while writeMu is held.
+func (db *Store) NextSeq() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.seq + 1
+}
+
+// install makes parts the current version. The caller holds publishMu, writeMu and mu.
+func (db *Store) install(parts []view.Part) *view.Version {
+	slices.SortFunc(parts, func(a, b view.Part) int {
+		if a.Meta.Number > b.Meta.Number {
+			return -1
+		}
+		return 1
+	})
+	old := db.current
+	db.current = view.NewVersion(parts)
+	return old
+}
+
+// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that only the newest log of a
+// database can have a torn tail. The caller holds writeMu.
+func (db *Store) rotateLocked() error {
+	if w := db.active.Log; w != nil {
+		if err := w.Close(); err != nil {
+			return db.fail(fmt.Errorf("writing the log: %w", err))
+		}
+		db.newestLog.Size = w.Size()
+	}
+	db.mu.Lock()
+	db.immutable = append(slices.Clone(db.immutable), db.active)
+	db.active = view.NewMemtable()
+	db.mu.Unlock()
+	db.last = logPosition{}
+	db.wakeFlush()
+	return nil
+}
+
+// startLogLocked gives the active memtable a log if it has none. Logs are made for the first write and not earlier, so that
+// reading a database writes nothing. The caller holds writeMu.
+func (db *Store) startLogLocked() error {
+	if db.active.Log != nil {
+		return nil
+	}
+	number := db.allocFile()
+	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.uuid, Number: number})
+	if err == nil {
+		_, err = w.Append(encodeLogStart(db.newestLog.Number))
+	}
+	if err != nil {
+		return db.fail(fmt.Errorf("starting a log: %w", err))
+	}
+	db.active.Log, db.active.Logs = w, append(db.active.Logs, number)
+	db.newestLog = catalog.LogEnd{Number: number}
+	return nil
+}
+
+func (db *Store) immutables() int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return len(db.immutable)
+}
+
+// waitFlush waits until a memtable was flushed, or can't be any more.
+func (db *Store) waitFlush(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		db.mu.Lock()
+		db.flushed.Broadcast()
+		db.mu.Unlock()
+	})
+	defer stop()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for n := len(db.immutable); len(db.immutable) >= n && n > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if db.failed.Load() != nil || db.closed.Load() {
+			return nil // the caller's next check says which
+		}
+		db.flushed.Wait()
+	}
+	return nil
+}
+
+// Close ends background work and releases the files. What was acknowledged is in the log and tables; a database need not
+// be closed to be safe. It waits for running writes; using the database afterwards is ErrClosed. Snapshots that are
+// still open stay readable. It first merges small tables that are due, so that processes that live shortly compact as well. A second call
+// returns what the first did.
+func (db *Store) Close() error {
+	db.closeOnce.Do(func() {
+		db.stop()
+		if db.compactC != nil && !db.opts.NoAutoCompaction {
+			db.compactSmall()
+		}
+		db.closed.Store(true)
+		db.mu.Lock()
+		db.flushed.Broadcast()
+		db.mu.Unlock()
+		db.background.wait()
+		db.writeMu.Lock()
+		defer db.writeMu.Unlock()
+		err := db.closeLogLocked()
+		if err == nil {
+			db.markClosed()
+		}
+		db.closeErr = errors.Join(err, db.release())
+	})
+	return db.closeErr
+}
+
+// closeLogLocked ends the log that is being written, if there is one; those before it were ended when their memtables were rotated.
+// The caller holds writeMu.
+func (db *Store) closeLogLocked() error {
+	w := db.active.Log
+	if w == nil {
+		return nil
+	}
+	err := w.Close()
+	db.newestLog.Size = w.Size()
+	return err
+}
+
+// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it is gone or shorter. It comes
+// after the log has ended. A database without the mark is as whole as one with it, so that a failure is no reason to say that
+// closing failed.
+func (db *Store) markClosed() {
+	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
+		return
+	}
+	if err := db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog}); err != nil {
+		db.log.Warn("noting in the catalog where the log ended", "path", db.Path, "err", err)
+	}
+}
+
+// release closes what the database holds but its logs; parts that were never opened are skipped.
+func (db *Store) release() error {
+	var errs []error
+	db.mu.Lock()
+	v := db.current
+	db.current = nil
+	db.mu.Unlock()
+	if v != nil {
+		errs = append(errs, v.Unref())
+	}
+	if db.cat != nil {
+		errs = append(errs, db.cat.Close())
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.Close())
+	}
+	if db.Dir != nil {
+		errs = append(errs, db.Dir.Release())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,255 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/sstable"
+)
+
+// Write carries out operations as one write and returns how many documents its deletes removed.
+func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err error) {
+	if len(ops) == 0 {
+		return 0, nil
+	}
+	recs, err := db.prepare(ctx, ops)
+	if err != nil {
+		return 0, err
+	}
+	payload := encodeBatch(recs)
+	if len(payload) > wal.MaxPayload {
+		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, errs.TooLarge)
+	}
+	if err := db.lockForWrite(ctx); err != nil {
+		return 0, err
+	}
+	kept, deleted, err := db.effectiveLocked(recs)
+	if err == nil && len(kept) > 0 {
+		if len(kept) < len(recs) {
+			payload = encodeBatch(kept)
+		}
+		err = db.commitLocked(kept, payload)
+	}
+	last := db.last
+	db.writeMu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	// Where a delete found nothing to remove, this waits until the write that took it away is safe.
+	if err := db.waitSafe(last); err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
+
+// prepare checks operations and computes what is to be stored, outside all locks.
+func (db *Store) prepare(ctx context.Context, ops []Operation) ([]record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := db.Writable(); err != nil {
+		return nil, err
+	}
+	recs := make([]record, len(ops))
+	for i, op := range ops {
+		var err error
+		if op.del {
+			recs[i] = record{del: true, version: op.version, doc: sstable.Document{ID: []byte(op.doc.ID)}}
+			err = view.CheckID(op.doc.ID)
+		} else {
+			recs[i].doc, err = db.encodeDoc(op.doc)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return recs, nil
+}
+
+// encodeDoc checks d and returns it as a table stores it, fingerprinted.
+func (db *Store) encodeDoc(d view.Doc) (sstable.Document, error) {
+	if err := CheckDoc(d); err != nil {
+		return sstable.Document{}, err
+	}
+	if d.Time.IsZero() {
+		d.Time = db.Now()
+	}
+	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro()}
+	if d.Fingerprint != nil {
+		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
+	}
+	db.Texts.Fill(&s, d.Text)
+	if db.Params.StoreText {
+		s.Text, s.Fields = []byte(d.Text), slices.Clone(d.Fields)
+	}
+	return s, nil
+}
+
+func CheckDoc(d view.Doc) error {
+	if err := view.CheckID(d.ID); err != nil {
+		return err
+	}
+	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
+		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.TooLarge)
+	}
+	// Sub stops at the longest duration, so that a time far out of range is far from what its microseconds mean.
+	if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); !d.Time.IsZero() && (off < 0 || off >= time.Microsecond) {
+		return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.Invalid)
+	}
+	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
+		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.Invalid)
+	}
+	return nil
+}
+
+// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the log is
+// safe up to there.
+type logPosition struct {
+	log *wal.Writer
+	end int64
+}
+
+// commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its position. The caller
+// holds writeMu.
+func (db *Store) commitLocked(recs []record, payload []byte) error {
+	if err := db.startLogLocked(); err != nil {
+		return err
+	}
+	first := db.seq + 1
+	binary.LittleEndian.PutUint64(payload, first)
+	end, err := db.active.Log.Append(payload)
+	if err != nil {
+		return db.fail(fmt.Errorf("writing the log: %w", err))
+	}
+	db.last = logPosition{db.active.Log, end}
+	for i := range recs {
+		recs[i].doc.Seq = first + uint64(i)
+		if err := db.insertLocked(recs[i]); err != nil {
+			return db.fail(err)
+		}
+	}
+	db.publishLocked(first + uint64(len(recs)) - 1)
+	db.metrics.wrote(recs, len(payload))
+	return nil
+}
+
+// insertLocked brings one record into the memtable, marking what it replaces dead.
+func (db *Store) insertLocked(r record) error {
+	old, ok, err := db.locateLocked(string(r.doc.ID))
+	if err != nil {
+		return err
+	}
+	if ok {
+		old.Kill(r.doc.Seq)
+	}
+	if r.del {
+		db.active.Bytes += len(r.doc.ID) + view.TombstoneOverhead
+	} else {
+		db.active.Add(r.doc)
+	}
+	db.active.Wrote(r.doc.Seq)
+	return nil
+}
+
+// publishLocked makes everything up to seq visible to new snapshots.
+func (db *Store) publishLocked(seq uint64) {
+	db.mu.Lock()
+	db.active.Publish()
+	db.seq = seq
+	db.mu.Unlock()
+}
+
+// waitSafe waits until the log up to p is as safe as the options ask.
+func (db *Store) waitSafe(p logPosition) error {
+	if p.log == nil { // nothing was written since the database was opened
+		return nil
+	}
+	wait := p.log.Sync
+	if db.opts.NoSync {
+		wait = p.log.Flush
+	}
+	if err := wait(p.end); err != nil {
+		return db.fail(fmt.Errorf("writing the log: %w", err))
+	}
+	return nil
+}
+
+// syncLog makes every write so far safe.
+func (db *Store) syncLog() error {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	return db.syncLogLocked()
+}
+
+func (db *Store) syncLogLocked() error {
+	if db.last.log == nil {
+		return nil
+	}
+	return db.last.log.Sync(db.last.end)
+}
+
+// lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits while too many wait for
+// their flush.
+func (db *Store) lockForWrite(ctx context.Context) error {
+	for {
+		db.writeMu.Lock()
+		err := db.Writable()
+		if err == nil && db.active.Bytes >= db.opts.MemtableBytes {
+			if db.immutables() >= view.MaxImmutable {
+				db.writeMu.Unlock() // a flush needs it
+				if err := db.waitFlush(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			err = db.rotateLocked()
+		}
+		if err != nil {
+			db.writeMu.Unlock()
+		}
+		return err
+	}
+}
+
+// PutUnless stores d unless match finds a visible document that it is to give way to. The check and the
+// write are one step: no other write comes between.
+func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (stored bool, err error) {
+	recs, err := db.prepare(ctx, []Operation{Put(d)})
+	if err != nil {
+		return false, err
+	}
+	if err := db.lockForWrite(ctx); err != nil {
+		return false, err
+	}
+	found, err := db.matchLocked(&recs[0].doc, match)
+	if err == nil && !found {
+		err = db.commitLocked(recs, encodeBatch(recs))
+	}
+	last := db.last
+	db.writeMu.Unlock()
+	if err != nil {
+		return false, err
+	}
+	// Where a match was found, this waits until it is safe: it must not be lost once its near-duplicate is turned away.
+	if err := db.waitSafe(last); err != nil {
+		return false, err
+	}
+	return !found, nil
+}
+
+// matchLocked calls match with a view of the database as it is now. The caller holds writeMu.
+func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstable.Document) (bool, error)) (bool, error) {
+	v, err := db.View()
+	if err != nil {
+		return false, err
+	}
+	defer v.Close()
+	return match(v, d)
+}

@@ -1,0 +1,107 @@
+// Package texts computes what a database stores of a text, its fingerprint and sketch, and the sets of
+// shingles that texts are compared by.
+package texts
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Hasher computes what a database stores of a text, by the database's parameters. Any number of
+// goroutines may use it.
+type Hasher struct {
+	params sstable.Params
+	states sync.Pool // of *fingerprint.State
+}
+
+// NewHasher returns the hasher of databases with these parameters.
+func NewHasher(p sstable.Params) *Hasher {
+	h := &Hasher{params: p}
+	h.states.New = func() any {
+		return fingerprint.New(fingerprint.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed})
+	}
+	return h
+}
+
+// Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero, if
+// the text has no words; the sketch is nil in a database without sketches.
+func (h *Hasher) Sums(text string) (fp uint64, words bool, sketch minhash.Sketch) {
+	if text == "" {
+		return 0, false, nil
+	}
+	st := h.states.Get().(*fingerprint.State)
+	r := st.Text(text)
+	fp, words, sketch = r.Fingerprint, !r.Empty, r.Sketch.Clone()
+	h.states.Put(st)
+	if !words {
+		return 0, false, nil
+	}
+	return fp, words, sketch
+}
+
+// Fill computes the sketch of text, and the fingerprint if d has none yet.
+func (h *Hasher) Fill(d *sstable.Document, text string) {
+	if d.HasFingerprint && h.params.Sketch == 0 {
+		return
+	}
+	fp, words, sketch := h.Sums(text)
+	if !d.HasFingerprint {
+		d.Fingerprint, d.HasFingerprint = fp, words
+	}
+	d.Sketch = sketch
+}
+
+// Shingler returns a maker of shingle sets.
+func (h *Hasher) Shingler() *Shingler {
+	return &Shingler{walk: token.NewShingler(int(h.params.Shingle), h.params.Seed)}
+}
+
+// A Shingler makes shingle sets. It serves one goroutine.
+type Shingler struct {
+	walk *token.Shingler
+	set  Set
+}
+
+// Shingles takes hashes of the text that is walked.
+func (s *Shingler) Shingles(hashes []uint64) { s.set = append(s.set, hashes...) }
+
+// Set returns the set of a text. The caller owns it.
+func (s *Shingler) Set(text []byte) Set {
+	s.set = nil
+	s.walk.Bytes(text, s)
+	slices.Sort(s.set)
+	return slices.Compact(s.set)
+}
+
+// A Set is the set of a text's shingle hashes, ascending.
+type Set []uint64
+
+// Common counts the elements that a and b share.
+func (a Set) Common(b Set) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			n++
+			a, b = a[1:], b[1:]
+		}
+	}
+	return n
+}
+
+// Jaccard returns |a n b| / |a u b|; 0 if one of them is empty.
+func (a Set) Jaccard(b Set) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	n := a.Common(b)
+	return float64(n) / float64(len(a)+len(b)-n)
+}

@@ -1,0 +1,92 @@
+package view
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Config is what of a database does not change while it is open.
+type Config struct {
+	Path   string        // as given to Open
+	Dir    *files.Folder // nil for a single table file
+	Params sstable.Params
+	Texts  *texts.Hasher // by params
+	Memory int64         // bytes that a query may hold of what it has found
+}
+
+// SetParams sets the parameters, and what is made by them.
+func (c *Config) SetParams(p sstable.Params) { c.Params, c.Texts = p, texts.NewHasher(p) }
+
+// NeedSketches returns NoSketches if the database has none.
+func (c *Config) NeedSketches() error {
+	if c.Params.Sketch == 0 {
+		return fmt.Errorf("%s: %w", c.Path, errs.NoSketches)
+	}
+	return nil
+}
+
+// NeedTexts returns Params if the database keeps no texts to verify on.
+func (c *Config) NeedTexts() error {
+	if !c.Params.StoreText {
+		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, errs.Params)
+	}
+	return nil
+}
+
+// CheckCriterion returns why the database can't answer by a criterion: NoSketches, Params or Invalid.
+func (c *Config) CheckCriterion(by Criterion) error {
+	if !by.Jaccard {
+		return CheckDistance(by.K)
+	}
+	if err := c.NeedSketches(); err != nil {
+		return err
+	}
+	if err := CheckThreshold(by.T); err != nil {
+		return err
+	}
+	if by.Verified {
+		return c.NeedTexts()
+	}
+	return nil
+}
+
+// verifyErrors is how many standard errors below the threshold an estimate may lie for the texts to
+// be compared. At 3.3 one document in two thousand that reaches the threshold in truth is missed at
+// the threshold itself, and next to none above it. Where t N is below 3.3^2, two sketches of N may
+// have no hash in common at all, with a chance of (1-t)^N, and then no margin helps.
+const VerifyErrors = 3.3
+
+// Lowered returns t less the margin for estimates from full sketches: what the estimate of a pair
+// must reach for its texts to be compared.
+func (c *Config) Lowered(t float64) float64 {
+	n := float64(c.Params.Sketch)
+	return max(t-VerifyErrors*math.Sqrt(t*(1-t)/n), min(t, 1/n/2))
+}
+
+// Most returns how many things of so many bytes a query may hold.
+func (c *Config) Most(size int) int {
+	return int(min(max(c.Memory/int64(size), 1), math.MaxInt32))
+}
+
+// OverBudget returns the TooLarge of a query that found more things, "documents" or "pairs", than it
+// may hold.
+func (c *Config) OverBudget(things string) error {
+	hint := "use LIMIT or COUNT, or allow more memory (--memory, Options.Memory)"
+	if things == "pairs" {
+		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairsUnordered), or allow more memory (--memory, Options.Memory)"
+	}
+	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, errs.TooLarge)
+}
+
+// mebibytes writes a number of bytes for people.
+func mebibytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+}

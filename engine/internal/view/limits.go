@@ -1,0 +1,24 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+)
+
+// The limits of a document, which engine.MaxIDBytes and engine.MaxTextBytes document.
+const (
+	maxIDBytes   = 65535
+	MaxTextBytes = 64 << 20
+)
+
+// CheckID returns Invalid for an empty ID, and TooLarge for one of more than maxIDBytes bytes.
+func CheckID(id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("a document needs an id: %w", errs.Invalid)
+	case len(id) > maxIDBytes:
+		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, errs.TooLarge)
+	}
+	return nil
+}

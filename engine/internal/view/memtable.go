@@ -1,0 +1,108 @@
+package view
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A MemDoc is a document in a memtable.
+type MemDoc struct {
+	sstable.Document
+	prev *MemDoc       // the version of the same ID before it in this memtable, or nil
+	Dead atomic.Uint64 // sequence number of the write that replaced or deleted it, 0 while alive
+	Gone atomic.Bool   // that write is durable in a table already: it was a load
+}
+
+// AliveAt reports whether d is visible to a snapshot at seq.
+func (d *MemDoc) AliveAt(seq uint64) bool {
+	dead := d.Dead.Load()
+	return d.Seq <= seq && (dead == 0 || dead > seq)
+}
+
+// A Columns is what readers see of a memtable: slices that the writer only ever appends to behind their ends.
+type Columns struct {
+	Docs  []*MemDoc
+	FPs   []uint64 // fingerprints of the documents that have one, in order of writing
+	FPDoc []uint32 // their positions in docs
+
+	Bitmaps   []minhash.Bitmap // of the sketches of the documents that have one
+	BitmapDoc []uint32         // their positions in docs
+}
+
+// A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it; readers take a view.
+type Memtable struct {
+	Log    *wal.Writer // nil until the first write since the database was opened
+	Logs   []uint64    // numbers of the logs that hold its writes, log's last
+	Cur    Columns     // the writer's own
+	view   atomic.Pointer[Columns]
+	Bytes  int
+	MaxSeq uint64        // of all writes in the log, deletes too
+	MinSeq atomic.Uint64 // likewise; 0 if there are none
+
+	mu   sync.RWMutex
+	byID map[string]*MemDoc // newest version of an ID, alive or dead
+}
+
+// What a write costs in memory beside its bytes.
+const (
+	memDocOverhead    = 256 // a document: the struct, the map entry, the slices
+	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
+)
+
+func NewMemtable() *Memtable {
+	m := &Memtable{byID: map[string]*MemDoc{}}
+	m.view.Store(&Columns{})
+	return m
+}
+
+// Add appends d, whose slices the memtable keeps. The version that it replaces must have been marked dead before.
+func (m *Memtable) Add(d sstable.Document) {
+	md := &MemDoc{Document: d}
+	m.mu.Lock()
+	md.prev = m.byID[string(d.ID)]
+	m.byID[string(d.ID)] = md
+	m.mu.Unlock()
+	if d.HasFingerprint {
+		m.Cur.FPs = append(m.Cur.FPs, d.Fingerprint)
+		m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
+	}
+	if len(d.Sketch) > 0 {
+		m.Cur.Bitmaps = append(m.Cur.Bitmaps, minhash.Sketch(d.Sketch).Bitmap())
+		m.Cur.BitmapDoc = append(m.Cur.BitmapDoc, uint32(len(m.Cur.Docs)))
+		m.Bytes += 4*len(d.Sketch) + len(minhash.Bitmap{})*8
+	}
+	m.Cur.Docs = append(m.Cur.Docs, md)
+	m.Bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
+}
+
+// Wrote notes that the log has the write with this number, in order.
+func (m *Memtable) Wrote(seq uint64) {
+	m.MaxSeq = max(m.MaxSeq, seq)
+	m.MinSeq.CompareAndSwap(0, seq)
+}
+
+// Publish lets new views see what was added.
+func (m *Memtable) Publish() {
+	v := m.Cur
+	m.view.Store(&v)
+}
+
+// Find returns the version of id that is alive at seq, or nil.
+func (m *Memtable) Find(id string, seq uint64) *MemDoc {
+	m.mu.RLock()
+	d := m.byID[id]
+	m.mu.RUnlock()
+	for ; d != nil; d = d.prev {
+		if d.AliveAt(seq) {
+			return d
+		}
+	}
+	return nil
+}
+
+// Empty reports whether nothing was written to the memtable, not even a delete.
+func (m *Memtable) Empty() bool { return m.MaxSeq == 0 }

@@ -1,0 +1,98 @@
+package view
+
+import (
+	"time"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Place is where a document is: in a memtable, or at a number of a part.
+type Place struct {
+	Mem  *MemDoc
+	Part *Part
+	Doc  uint32
+}
+
+// latest is a sequence number that is greater than those of all writes.
+const Latest = ^uint64(0)
+
+// Kill marks the document dead since seq.
+func (p Place) Kill(seq uint64) {
+	if p.Mem != nil {
+		p.Mem.Dead.Store(seq)
+		return
+	}
+	p.Part.Dead.Kill(p.Doc, seq)
+}
+
+// Document reads the document into d; its slices alias the table.
+func (p Place) Document(d *sstable.Document) error {
+	if p.Mem != nil {
+		*d = p.Mem.Document
+		return nil
+	}
+	return p.Part.Document(p.Doc, d)
+}
+
+// Entry returns what the indexes know of the document.
+func (p Place) Entry() (Entry, error) {
+	if d := p.Mem; d != nil {
+		return Entry{string(d.ID), d.Fingerprint, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
+	}
+	id, err := p.Part.ID(p.Doc)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{ID: string(id)}
+	if e.Fingerprint, e.HasFingerprint, err = p.Part.Fingerprint(p.Doc); err != nil {
+		return Entry{}, err
+	}
+	t, err := p.Part.Time(p.Doc)
+	if err != nil {
+		return Entry{}, err
+	}
+	e.Time = time.UnixMicro(t)
+	e.Seq, err = p.Part.SeqOf(p.Doc)
+	return e, err
+}
+
+// Seq returns the sequence number of the document's write.
+func (p Place) Seq() (uint64, error) {
+	if p.Mem != nil {
+		return p.Mem.Seq, nil
+	}
+	return p.Part.SeqOf(p.Doc)
+}
+
+// Time returns when the document was stored, in microseconds.
+func (p Place) Time() (int64, error) {
+	if p.Mem != nil {
+		return p.Mem.Time, nil
+	}
+	return p.Part.Time(p.Doc)
+}
+
+// ID returns the document's ID; it aliases the table.
+func (p Place) ID() ([]byte, error) {
+	if p.Mem != nil {
+		return p.Mem.ID, nil
+	}
+	return p.Part.ID(p.Doc)
+}
+
+// Sketch appends the document's sketch to dst.
+func (p Place) Sketch(dst []uint32) ([]uint32, error) {
+	if p.Mem != nil {
+		return append(dst, p.Mem.Sketch...), nil
+	}
+	return p.Part.Sketch(p.Doc, dst)
+}
+
+// Text returns the document's text: the memtable's own, or one in scratch, which grows as needed.
+func (p Place) Text(scratch *[]byte) (text []byte, err error) {
+	if p.Mem != nil {
+		return p.Mem.Text, nil
+	}
+	*scratch, err = p.Part.AppendText((*scratch)[:0], p.Doc)
+	return *scratch, err
+}

@@ -1,0 +1,46 @@
+package view
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The types below have the fields of those of the same name in package engine, which documents
+// them, so that a value of one converts to the other.
+
+// Doc is engine.Doc.
+type Doc struct {
+	ID          string
+	Text        string
+	Fields      json.RawMessage
+	Fingerprint *uint64
+	Time        time.Time
+}
+
+// Entry is engine.Entry.
+type Entry struct {
+	ID             string
+	Fingerprint    uint64
+	HasFingerprint bool
+	Time           time.Time
+	Seq            uint64
+}
+
+// Match is engine.Match.
+type Match struct {
+	ID       string
+	Distance int
+	Score    float64
+	Error    float64
+	Exact    bool
+}
+
+// IDPair is engine.IDPair.
+type IDPair struct{ A, B string }
+
+// Progress is engine.Progress.
+type Progress struct {
+	Stage       string
+	Done, Total int64
+	Unit        string
+}

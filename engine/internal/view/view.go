@@ -1,0 +1,181 @@
+package view
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/internal/base"
+)
+
+// maxImmutable is how many full memtables may wait for their flush before writers wait too.
+const MaxImmutable = 2
+
+// A View is what a snapshot sees: the version and the memtables that were current when it was taken,
+// as of a sequence number. It holds a reference to the version until it is closed. All methods may be
+// called from many goroutines.
+type View struct {
+	*Config
+	Seq     uint64 // of the last write that it sees
+	Version *Version
+	Mems    []MemView // oldest first
+	Allowed *AllowedPairs
+	Since   int64 // documents older than this, in microseconds, have expired
+
+	closed atomic.Bool
+	buf    [MaxImmutable + 1]MemView // of mems
+}
+
+// A MemView is a memtable and its columns as they were when the view was taken.
+type MemView struct {
+	*Memtable
+	*Columns
+}
+
+// Take makes v, which is new or closed, a view of the given state. It takes a reference to ver.
+func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, active *Memtable, allowed *AllowedPairs) {
+	v.closed.Store(false)
+	ver.Refs.Add(1)
+	v.Config, v.Seq, v.Version, v.Allowed = c, seq, ver, allowed
+	v.Mems = v.buf[:0]
+	for _, m := range immutable {
+		v.Mems = append(v.Mems, MemView{m, m.view.Load()})
+	}
+	v.Mems = append(v.Mems, MemView{active, active.view.Load()})
+}
+
+// Close releases the view. Closing it again does nothing.
+func (v *View) Close() error {
+	if v.closed.Swap(true) {
+		return nil
+	}
+	return v.Version.Unref()
+}
+
+// Forget drops what a closed view refers to, so that memory that keeps it keeps nothing else.
+func (v *View) Forget() {
+	v.Version, v.Mems, v.buf = nil, nil, [MaxImmutable + 1]MemView{}
+}
+
+// MemAlive reports whether d is visible.
+func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
+
+// Alive reports whether document doc of p is visible.
+func (v *View) Alive(p *Part, doc uint32) (bool, error) { return p.AliveAt(doc, v.Seq, v.Since) }
+
+// Locate returns where the visible document with this ID is; NotFound if there is none.
+func (v *View) Locate(id string) (Place, error) {
+	for _, m := range slices.Backward(v.Mems) {
+		if d := m.Find(id, v.Seq); d != nil {
+			if d.Time < v.Since {
+				return Place{}, errs.NoDocument(id)
+			}
+			return Place{Mem: d}, nil
+		}
+	}
+	p, ok, err := v.Version.Locate(id, v.Seq)
+	if err == nil && ok {
+		ok, err = v.Alive(p.Part, p.Doc)
+	}
+	if err == nil && !ok {
+		err = errs.NoDocument(id)
+	}
+	return p, err
+}
+
+// Each calls fn for every visible document, memtables last, until it returns an error.
+func (v *View) Each(ctx context.Context, fn func(Place) error) error {
+	for i := range v.Version.Parts {
+		if err := v.EachOf(ctx, &v.Version.Parts[i], fn); err != nil {
+			return err
+		}
+	}
+	if err := v.EachMem(fn); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// EachOf is each for a table.
+func (v *View) EachOf(ctx context.Context, p *Part, fn func(Place) error) error {
+	for doc := range p.NumDocs() {
+		if doc%4096 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		ok, err := v.Alive(p, doc)
+		if err == nil && ok {
+			err = fn(Place{Part: p, Doc: doc})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachMem is each for the memtables.
+func (v *View) EachMem(fn func(Place) error) error {
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				if err := fn(Place{Mem: d}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A page
+// that can't be read (of a table that something else has cut short, or by a disk error) is a fault;
+// here it becomes an error.
+func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
+	if v.closed.Load() {
+		return errs.Closed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer v.recoverFault(debug.SetPanicOnFault(true), &err)
+	return fn()
+}
+
+// recoverFault is deferred by safely. Panics that are no faults go on.
+func (v *View) recoverFault(before bool, err *error) {
+	debug.SetPanicOnFault(before)
+	r := recover()
+	if r == nil {
+		return
+	}
+	fault, ok := r.(interface {
+		error
+		Addr() uintptr
+	})
+	if !ok {
+		panic(r)
+	}
+	*err = v.blame(fault)
+}
+
+// blame returns the error for a fault: it names the table that is shorter than the catalog says, if
+// one is.
+func (v *View) blame(fault error) error {
+	for _, p := range v.Version.Parts {
+		if p.Dir == nil { // a single table, which lies in no folder of ours
+			continue
+		}
+		info, err := p.Dir.Stat(p.Name)
+		if err != nil {
+			return &base.CorruptionError{File: p.Name, Section: "file", Offset: -1, Err: err}
+		}
+		if info.Size < p.Meta.Size {
+			return base.Corruptf(p.Name, "file", info.Size, "cut short: %d bytes of %d: %w", info.Size, p.Meta.Size, fault)
+		}
+	}
+	return base.Corruptf(v.Path, "file", -1, "a mapped page can't be read: %w", fault)
+}
