@@ -5,54 +5,61 @@ import (
 	"iter"
 )
 
-// The reading methods of DB are those of a Snapshot taken when they are called, or when their iteration begins.
+// The methods below answer from a Snapshot taken when they are called, or when their iteration begins. They
+// return ErrClosed once the DB is closed; other errors are those of the Snapshot's methods.
 
-// Get is Snapshot.Get now.
+// Get returns the document with this ID whole, as it is now. ErrNotFound if there is none.
 func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
 	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
 }
 
-// Lookup is Snapshot.Lookup now.
+// Lookup returns what the indexes know now of the document with this ID, without reading its text.
+// ErrNotFound if there is none.
 func (db *DB) Lookup(ctx context.Context, id string) (Entry, error) {
 	return withSnapshot(db, func(s *Snapshot) (Entry, error) { return s.Lookup(ctx, id) })
 }
 
-// Jaccard is Snapshot.Jaccard now.
+// Jaccard yields every document whose estimated Jaccard similarity to doc is t or more, 0 < t <= 1: the most
+// similar first, then by ID. What is looked for is doc.Text, or, if that is empty, the stored document
+// doc.ID. Errors are as those of Snapshot.Jaccard.
 func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Jaccard(ctx, doc, t) })
 }
 
-// JaccardVerified is Snapshot.JaccardVerified now.
+// JaccardVerified yields what Jaccard does with the scores computed from the texts: every score is exact,
+// and t or more. The database must keep texts (ErrParams).
 func (db *DB) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.JaccardVerified(ctx, doc, t) })
 }
 
-// Nearest is Snapshot.Nearest now.
+// Nearest yields the n documents nearest to fp (all, if there are fewer): nearest first, then by ID.
 func (db *DB) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, n) })
 }
 
-// Entries is Snapshot.Entries now.
+// Entries yields every document whose ID starts with prefix, without its text, in order of ID.
 func (db *DB) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Entry, error] { return s.Entries(ctx, prefix) })
 }
 
-// Pairs is Snapshot.Pairs now.
+// Pairs yields every pair of documents that match by the criterion, the best match first, then by A, then
+// by B. Snapshot.Pairs says what memory that takes; more pairs than fit are ErrTooLarge.
 func (db *DB) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, progress) })
 }
 
-// PairsUnordered is Snapshot.PairsUnordered now.
+// PairsUnordered yields what Pairs does as pairs are found, in no particular order, without holding them in
+// memory.
 func (db *DB) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.PairsUnordered(ctx, by, progress) })
 }
 
-// CountPairs is Snapshot.CountPairs now.
+// CountPairs returns how many pairs Pairs yields. It reads no IDs.
 func (db *DB) CountPairs(ctx context.Context, by Criterion, progress func(Progress)) (int64, error) {
 	return withSnapshot(db, func(s *Snapshot) (int64, error) { return s.CountPairs(ctx, by, progress) })
 }
 
-// CountClusters is Snapshot.CountClusters now.
+// CountClusters returns how many clusters Clusters yields, and how many members they have in all.
 func (db *DB) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions) (clusters, members int64, err error) {
 	s, err := db.Snapshot()
 	if err != nil {
@@ -62,7 +69,8 @@ func (db *DB) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions
 	return s.CountClusters(ctx, by, o)
 }
 
-// Clusters is Snapshot.Clusters now.
+// Clusters yields the members of all clusters of two or more documents that match by the criterion: the
+// largest cluster first, in each the keeper first, then by ID. A nil o is the zero ClusterOptions.
 func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o) })
 }

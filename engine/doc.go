@@ -1,31 +1,39 @@
-// Package engine is the simdb database: documents under keys, found again by near-duplicates of them.
+// Package engine is an embedded database for near-duplicates: it stores documents under IDs and finds them
+// again by documents that are like them.
 //
-// # Parts
+//	db, err := engine.Open("corpus.simdb", nil) // created if there is none
+//	if err != nil {
+//		return err
+//	}
+//	defer db.Close()
 //
-// A database is a directory. What is in it is listed by CATALOG (bbolt); documents are in immutable tables (.sst, package
-// sstable) and, until a table is written, in a memtable that a write-ahead log (.wal) makes durable.
+//	err = db.Put(ctx, engine.Doc{ID: "a", Text: "some text"})
+//	m, stored, err := db.PutNovel(ctx, engine.Doc{ID: "b", Text: "some text"}, engine.Near(3))
+//	// stored is false: m names "a", which is within 3 bits
 //
-//	writes ──> log ──> memtable ──flush──> table ─┐
-//	                                      tables ─┴─compaction──> table
-//	reads  ──> snapshot = memtables + version (a set of tables, each with its tombstones)
+//	for m, err := range db.Near(ctx, fingerprint, 3) { ... }               // by Hamming distance
+//	for m, err := range db.Jaccard(ctx, engine.Doc{Text: text}, 0.8) { ... } // by common shingles
 //
-// # Invariants
+// # Reading
 //
-//   - Every write has a sequence number, larger than all before it. The documents of a load or of an ingested table are
-//     written, and get their numbers, when the table is published. A snapshot is a sequence number and what was readable
-//     at it; it sees exactly the writes up to its number.
-//   - At any sequence number an ID is alive in at most one place: a write that replaces or deletes it marks the old
-//     place dead, with its own number. Places are a table and document number, or a memtable and position.
-//   - A table's durable tombstones are in the catalog. Tombstones younger than FlushedSeq are in the log alone, and are
-//     found again by replaying it.
-//   - Replaying a log is idempotent: a record that is older than the document stored under its ID does nothing. So no
-//     compaction drops an expired document that is younger than a record of the log: that record may be what it replaced.
-//   - A file is unlinked only after the catalog stopped listing it and no snapshot can reach it.
+// A DB's reading methods answer from the database as it is when they are called. A Snapshot is the database
+// at one moment: take one to ask several questions of the same state, and close it. Results are iterators; an
+// error is the last thing that one yields. Contexts end searches and iterations.
 //
-// # Locks, in the order they are taken
+// # Writing
 //
-//	compactMu   one compaction at a time
-//	publishMu   one change of the set of tables at a time (flush, compaction, load): catalog transaction and install
-//	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones
-//	mu          the pointers that a snapshot copies; held for nanoseconds
+// Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by default it
+// survives kill -9 and power loss. A Loader writes many documents faster, without the log. One process at a
+// time has a database open for writing, any number for reading while none writes. After a write fails for
+// reasons of the disk, no more are taken until the database is opened again (ErrFailed); reading goes on.
+//
+// # Joins
+//
+// Pairs and Clusters match all documents with each other, by Near(k) or Jaccard(t), on sketches or, with
+// Verified, on the texts.
+//
+// # Errors
+//
+// Errors wrap one of the Err variables, to be tested with errors.Is. Damage to a file is a *CorruptionError,
+// which names the file, its section and the offset.
 package engine

@@ -3,17 +3,17 @@ package mutants
 // durableMutants are mistakes in what is given up, taken in or told after a failure.
 var durableMutants = []mutant{
 	{
-		"write/taken after the catalog has failed", "engine", "DB.writable",
+		"write/taken after the catalog has failed", "engine", "Store.Writable",
 		never(`err != nil`),
 		"engine", "^TestFailedCatalogPoisons$",
 	},
 	{
-		"compaction/merged tables never removed", "engine", "DB.publishCompaction",
+		"compaction/merged tables never removed", "engine", "Store.publishCompaction",
 		swap(`p.obsolete.Store(true)`, `p.obsolete.Store(false)`),
 		"engine", "^TestMergedTablesAreRemoved$",
 	},
 	{
-		"ingest/taken without being verified", "engine", "DB.openForeign",
+		"ingest/taken without being verified", "engine", "Store.openForeign",
 		skip("Verify"),
 		"engine", "^TestDamagedIngest$",
 	},
@@ -53,37 +53,37 @@ var durableMutants = []mutant{
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"flush/deletions published before their log is", "engine", "DB.publishFlush",
+		"flush/deletions published before their log is", "engine", "Store.publishFlush",
 		swap(`if dead, _ := p.dead.upTo(m.maxSeq)`, `if dead, _ := p.dead.upTo(latest)`),
 		"engine", crashes,
 	},
 	{
-		"flush/what a load replaced meanwhile comes back", "engine", "DB.publishFlush",
+		"flush/what a load replaced meanwhile comes back", "engine", "Store.publishFlush",
 		never(`d.gone.Load()`),
 		"engine", crashes,
 	},
 	{
-		"flush/a log too many is given up", "engine", "DB.publishFlush",
-		swap(`m.logs[len(m.logs)-1] + 1`, `m.logs[len(m.logs)-1] + 2`),
+		"flush/a log too many is given up", "engine", "Store.publishFlush",
+		swap(`m.Logs[len(m.Logs)-1] + 1`, `m.Logs[len(m.Logs)-1] + 2`),
 		"engine", crashes,
 	},
 	{
-		"replay/first write after a flush skipped", "engine", "replay.apply",
+		"replay/first write after a flush skipped", "engine", "replay.write",
 		swap(`seq <= r.flushed`, `seq <= r.flushed+1`),
 		"engine", crashes,
 	},
 	{
-		"replay/numbers of writes given out again", "engine", "replay.apply",
+		"replay/numbers of writes given out again", "engine", "replay.write",
 		swap(`db.seq = max(db.seq, seq)`, `_ = max(db.seq, seq)`),
 		"engine", crashes,
 	},
 	{
-		"open/numbers of logs given out again", "engine", "DB.tidy",
-		swap(`n, ok := fileNumber(name, ".wal"); ok { db.nextFile = max(db.nextFile, n+1)`, `n, ok := fileNumber(name, ".wal"); ok { _ = n`),
+		"open/numbers of logs given out again", "engine", "Store.tidy",
+		swap(`n, ok := files.Number(name, ".wal"); ok { db.nextFile = max(db.nextFile, n+1)`, `n, ok := files.Number(name, ".wal"); ok { _ = n`),
 		"engine", crashes,
 	},
 	{
-		"allow/taken back in memory only", "engine", "DB.editAllowed",
+		"allow/taken back in memory only", "engine", "Store.editAllowed",
 		drop(`, Unallow: catalogPairs(unallow)`),
 		"engine", "^TestAllow$",
 	},
@@ -93,8 +93,8 @@ var durableMutants = []mutant{
 		"engine/internal/catalog", "^TestClosedMark$",
 	},
 	{
-		"flush/only the first log removed", "engine", "DB.flush",
-		swap(`range m.logs {`, `range m.logs[:1] {`),
+		"flush/only the first log removed", "engine", "Store.flush",
+		swap(`range m.Logs {`, `range m.Logs[:1] {`),
 		"engine", "^TestFlushRemovesAllLogs$",
 	},
 	{
@@ -103,13 +103,13 @@ var durableMutants = []mutant{
 		"engine", "^TestFailedCommitKeepsTable$",
 	},
 	{
-		"load/table removed that the catalog may list", "engine", "DB.drop",
+		"load/table removed that the catalog may list", "engine", "Store.Drop",
 		always(`db.failed.Load() == nil`),
 		"engine", "^TestFailedCommitKeepsTable$",
 	},
 	{
-		"write/acknowledged before the operating system has it", "engine", "DB.settle",
-		swap(`c.log.Flush`, `func(int64) error { return nil }`),
+		"write/acknowledged before the operating system has it", "engine", "Store.waitSafe",
+		swap(`p.log.Flush`, `func(int64) error { return nil }`),
 		"engine", "^TestUnsyncedWritesSurviveKill$",
 	},
 }

@@ -26,7 +26,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"output/a database without catalog not known", "engine", "isDatabase",
-		never(`what == damaged`),
+		never(`what == foundDamaged`),
 		"engine", "^TestIdentify$",
 	},
 	{

@@ -3,28 +3,28 @@ package mutants
 // writeMutants are mistakes in what a write does beside other writes, and in the numbers that writes get.
 var writeMutants = []mutant{
 	{
-		"delete/version not compared", "engine", "DB.removableLocked",
+		"delete/version not compared", "engine", "Store.removableLocked",
 		swap(`seq != *version`, `seq == 0`),
 		"engine", "^Test(DeleteVersion|PruneSparesNewer)$",
 	},
 	{
-		"delete/version compared for order", "engine", "DB.removableLocked",
+		"delete/version compared for order", "engine", "Store.removableLocked",
 		swap(`seq != *version`, `seq > *version`),
 		"engine", "^TestDeleteVersion$",
 	},
 	{
-		"delete/everybody is told that it deleted", "engine", "DB.effectiveLocked",
+		"delete/everybody is told that it deleted", "engine", "Store.effectiveLocked",
 		swap(`r.del && !there`, `r.del && !there && r.version != nil`),
 		"engine", "^TestDeleteTellsOne$",
 	},
 	{
-		"delete/expired documents count", "engine", "DB.removableLocked",
+		"delete/expired documents count", "engine", "Store.removableLocked",
 		swap(`stored >= expiry`, `stored >= 0`),
 		"engine", "^TestDeleteVersion$",
 	},
 	{
-		"prune/deletes whatever has the ID", "engine", "DB.Prune",
-		swap(`b.DeleteVersion(e.ID, e.Seq)`, `b.Delete(e.ID)`),
+		"prune/deletes whatever has the ID", "engine", "Store.Prune",
+		swap(`DeleteVersion(e.ID, e.Seq)`, `Delete(e.ID)`),
 		"engine", "^TestPruneSparesNewer$",
 	},
 	{
@@ -33,18 +33,18 @@ var writeMutants = []mutant{
 		"query", "^TestDeleteWhereSparesNewer$",
 	},
 	{
-		"load/numbers overlap the next write's", "engine", "publication.install",
-		swap(`db.seq = p.table.meta.MaxSeq`, `db.seq = max(first, p.table.meta.MaxSeq-1)`),
+		"load/numbers overlap the next write's", "engine", "publication.show",
+		swap(`db.seq = p.table.Meta.MaxSeq`, `db.seq = max(first, p.table.Meta.MaxSeq-1)`),
 		"engine", "^TestOrderOfWriting$",
 	},
 	{
 		"load/numbers from before it was published", "engine", "publication.run",
-		skip("numberFrom"),
+		skip("NumberFrom"),
 		"engine", "^Test(WritesBesidePublication|OrderOfWriting)$",
 	},
 	{
 		"ingest/order of writing lost", "engine", "table.shiftSeq",
-		swap(`stored + t.shift`, `min(max(stored+t.shift, t.meta.MinSeq), t.meta.MinSeq)`),
+		swap(`stored + t.shift`, `min(max(stored+t.shift, t.Meta.MinSeq), t.Meta.MinSeq)`),
 		"engine", "^TestIngestEqualsLoad$",
 	},
 	{
@@ -53,22 +53,22 @@ var writeMutants = []mutant{
 		"engine", "^TestIngestNumbers$",
 	},
 	{
-		"ingest/table not verified", "engine", "DB.openForeign",
+		"ingest/table not verified", "engine", "Store.openForeign",
 		skip("Verify"),
 		"engine", "^TestIngestDamaged$",
 	},
 	{
-		"catalog/numbers of a table not compared with its file", "engine", "DB.openTable",
+		"catalog/numbers of a table not compared with its file", "engine", "Store.openTable",
 		never(`t.shiftSeq(info.MaxSeq) != meta.MaxSeq`),
 		"engine", "^TestCatalogNumbers$",
 	},
 	{
 		"compaction/drops what a replay would bring back", "engine", "Snapshot.dropBefore",
-		never(`first < p.meta.MaxSeq`),
+		never(`first < p.Meta.MaxSeq`),
 		"engine", "^TestExpiredAfterTheLog$",
 	},
 	{
-		"compaction/numbers of the file taken for the database's", "engine", "DB.mergeTables",
+		"compaction/numbers of the file taken for the database's", "engine", "Store.mergeTables",
 		drop(`, Seq:    p.shiftSeq`),
 		"engine", "^TestIngestEqualsLoad$",
 	},
@@ -78,27 +78,27 @@ var writeMutants = []mutant{
 		"engine", "^TestIngestEqualsLoad$",
 	},
 	{
-		"novel/turned away before its twin is safe", "engine", "DB.PutNovel",
-		swap(`if err := db.settle(c); err != nil {`, `if found { return m, false, nil }; if err := db.settle(c); err != nil {`),
+		"novel/turned away before its twin is safe", "engine", "Store.PutUnless",
+		swap(`if err := db.waitSafe(last); err != nil {`, `if found { return false, nil }; if err := db.waitSafe(last); err != nil {`),
 		"engine", "^TestTurnedAwayWhenSafe$",
 	},
 	{
-		"delete/told that it is gone before that is safe", "engine", "DB.write",
-		swap(`if err := db.settle(c); err != nil {`, `if len(kept) == 0 { return 0, nil }; if err := db.settle(c); err != nil {`),
+		"delete/told that it is gone before that is safe", "engine", "Store.Write",
+		swap(`if err := db.waitSafe(last); err != nil {`, `if len(kept) == 0 { return 0, nil }; if err := db.waitSafe(last); err != nil {`),
 		"engine", "^TestTurnedAwayWhenSafe$",
 	},
 	{
-		"batch/visible write by write", "engine", "DB.commitLocked",
-		swap(`if err := db.applyLocked(recs[i]); err != nil { return db.fail(err) }`, `if err := db.applyLocked(recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].doc.Seq)`),
+		"batch/visible write by write", "engine", "Store.commitLocked",
+		swap(`if err := db.insertLocked(recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].doc.Seq)`),
 		"engine", "^TestBatchIsVisibleAtOnce$",
 	},
 	{
-		"expiry/a microsecond early in memory", "engine", "Snapshot.memAlive",
+		"expiry/a microsecond early in memory", "engine", "View.MemAlive",
 		swap(`d.Time >= s.since`, `d.Time > s.since`),
 		"engine", "^TestExpiryToTheMicrosecond$",
 	},
 	{
-		"expiry/a microsecond early in tables", "engine", "part.aliveAt",
+		"expiry/a microsecond early in tables", "engine", "Part.AliveAt",
 		swap(`t >= since`, `t > since`),
 		"engine", "^TestExpiryToTheMicrosecond$",
 	},

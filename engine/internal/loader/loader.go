@@ -1,3 +1,5 @@
+// Package loader adds many documents at once: it gathers them in chunks, fingerprints and sorts each, and has
+// the store publish it as a table.
 package loader
 
 import (

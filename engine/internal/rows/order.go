@@ -1,3 +1,4 @@
+// Package rows yields what searches find: in order, the first of it, or until a context ends.
 package rows
 
 import (
