@@ -27,7 +27,7 @@ func selfJoins(layout string, n int) []selfJoin {
 	js := []selfJoin{
 		{"simdb", simdbPairs(layout)},
 		{"sorted tables", sortedPairs},
-		{"buckets asked", askedPairs},
+		{"buckets searched", askedPairs},
 	}
 	if n <= 200_000 {
 		js = append(js, selfJoin{"flat scan", flatPairs})
