@@ -100,6 +100,11 @@ func screen(t *testing.T, out string) string {
 }
 
 func TestBar(t *testing.T) {
+	synctest.Test(t, testBar)
+}
+
+// testBar runs in the false time of a bubble.
+func testBar(t *testing.T) {
 	var out safe
 	out.Write([]byte("$ simdb load\n"))
 	m := New(Auto, &out, true)

@@ -1,0 +1,115 @@
+package input
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// whole is a Source whose only record is the whole file.
+type whole struct {
+	in *Stream
+	r  io.ReaderAt
+	n  int64
+}
+
+func openWhole(in *Stream, _ Options) (Source, error) {
+	r, n, err := in.ReaderAt()
+	return &whole{in, r, n}, err
+}
+
+func (w *whole) Info() Info                   { return Info{Name: w.in.Name(), Format: "whole"} }
+func (w *whole) Progress() (done, size int64) { return w.in.Progress() }
+func (w *whole) Close() error                 { w.in.Release(); return w.in.Close() }
+func (w *whole) Records(context.Context) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		raw := make([]byte, w.n)
+		if _, err := w.r.ReadAt(raw, 0); err != nil {
+			yield(nil, &ReadError{File: w.in.Name(), Unit: "document", Err: err})
+			return
+		}
+		yield(&Record{File: w.in.Name(), Pos: 1, End: 1, Raw: raw}, nil)
+	}
+}
+
+// Content for random access is the file itself or a copy of what a pipe or a decompressor yields, and
+// the copy is gone afterwards.
+func TestReaderAt(t *testing.T) {
+	defer func(f []*Family) { families = f }(families)
+	families = nil
+	Register(Family{Formats: []Description{{Name: "whole", Unit: "document"}}, Open: openWhole})
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	content := strings.Repeat("0123456789", 20_000)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, content)
+	z.Close()
+	check := func(name string, s Source, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for rec, err := range s.Records(t.Context()) {
+			if err != nil || string(rec.Raw) != content {
+				t.Errorf("%s: %d bytes, %v", name, len(rec.Raw), err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(name, err)
+		}
+	}
+	s, err := New("pipe", io.NopCloser(strings.NewReader(content)), -1, Options{})
+	check("pipe", s, err)
+	s, err = New("packed", io.NopCloser(&packed), int64(packed.Len()), Options{})
+	check("packed", s, err)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	name := filepath.Join(dir, "file")
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err = Open(name, Options{})
+	check("file", s, err)
+}
+
+// A name is that of one format, one family takes what no other does, and without it an input is refused.
+func TestRegister(t *testing.T) {
+	defer func(f []*Family) { families = f }(families)
+	families = nil
+	never := func(*Stream, Options) bool { return false }
+	Register(Family{Formats: []Description{{Name: "a", Aliases: []Format{"b"}, Unit: "row"}}, Detect: never, Open: openWhole})
+	_, err := New("x", io.NopCloser(strings.NewReader("x")), 1, Options{})
+	if re, ok := errors.AsType[*ReadError](err); !ok || re.Error() != "x: its format is not known" {
+		t.Errorf("no family: %v", err)
+	}
+	if f, err := ParseFormat("B"); f != "a" || err != nil || f.Unit() != "row" {
+		t.Errorf("alias: %q, %v", f, err)
+	}
+	if _, err := ParseFormat("c"); err == nil || err.Error() != `unknown input format "c": one of a` {
+		t.Errorf("unknown: %v", err)
+	}
+	Register(Family{Formats: []Description{{Name: "c"}}, Open: openWhole})
+	for what, f := range map[string]Family{
+		"a taken name":       {Formats: []Description{{Name: "b"}}, Detect: never},
+		"a second fallback":  {Formats: []Description{{Name: "d"}}},
+		"a name taken twice": {Formats: []Description{{Name: "e", Aliases: []Format{"a"}}}, Detect: never},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", what)
+				}
+			}()
+			Register(f)
+		}()
+	}
+}
