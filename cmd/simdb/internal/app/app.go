@@ -50,8 +50,10 @@ type App struct {
 	cleaners []func()
 }
 
+// ErrInterrupted is the cause of the end of App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
+// New returns the App of this process, with its standard output and standard error.
 func New() *App {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
@@ -144,6 +146,7 @@ func (a *App) endProgress() {
 	}
 }
 
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

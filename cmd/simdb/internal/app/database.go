@@ -96,6 +96,7 @@ func Open(path string, o *engine.Options) (*engine.DB, error) {
 	return db, err
 }
 
+// ErrNoDatabase is the error for a database that must exist.
 var ErrNoDatabase = errors.New("there is no such database")
 
 // Exists reports whether there is something at path.

@@ -155,6 +155,8 @@ func (p *pager) Talk(w io.Writer) io.Writer {
 	})
 }
 
+// WriterFunc is an io.Writer made of a function.
 type WriterFunc func(p []byte) (int, error)
 
+// Write calls f.
 func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
