@@ -5,15 +5,16 @@ import "math/bits"
 // BlockKeys is the greatest number of keys in a block.
 const BlockKeys = 512
 
-// Keys is room for the keys of one block, and for what decoding needs besides. Its zero value is ready.
+// Keys is room for the keys of one block, and scratch of their decoding. Its zero value is ready.
 type Keys struct {
 	keys [BlockKeys]uint64
 	ones [BlockKeys + 128]uint16 // bit numbers of the ones of the unary part; a word's are written 64 at a time
 }
 
-// Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys, valid until the next call. Key i is
-// base + p<<w + low: one number i of the unary part is at bit p+i, and low is packed value i of width w. The unary part has at least hi
-// ones, in words of 64 bits, or the keys past them are noise; packed holds Slack readable bytes past value hi-1.
+// Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys, valid until the next call.
+// Key i is base + p<<w + low, where 1-bit number i of the unary part is at bit p+i, and low is packed
+// value i of width w. The unary part has at least hi 1-bits, in 64-bit words (keys past them are
+// undefined). packed holds Slack readable bytes past value hi-1.
 func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64 {
 	if lo >= hi {
 		return nil

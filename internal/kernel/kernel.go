@@ -1,56 +1,42 @@
-// Package kernel holds the bit kernels: the inner loops that compare a 64-bit query with many keys at once.
+// Package kernel holds the bit kernels: the inner loops that compare a 64-bit query with many keys at
+// once. They work on 64-bit words and assume that a fingerprint is one of them.
 //
-// Two shapes of input occur. A flat array of uint64 (the memtable, or a decoded block), and the packed low bits of an
-// Elias-Fano block: value i of width w occupies bits [i*w, (i+1)*w) of a little-endian bit string, so eight values fill w
-// bytes exactly and a kernel may start at any multiple of eight.
+// There are two shapes of input: a flat array of uint64 (the memtable, or a decoded block), and the
+// packed low bits of an Elias-Fano block. There, value i of width w occupies the bits [i*w, (i+1)*w)
+// of a little-endian bit string, so that eight values fill w bytes exactly and a kernel may start at
+// any multiple of eight.
 //
-// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold all of its bits, whatever
-// its position (see RoundWidth).
+// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold all
+// of its bits, whatever its position (see RoundWidth).
 //
-// Pure Go runs everywhere; AVX2 and AVX-512 (with VBMI and VPOPCNTDQ) are chosen when the program starts, if the processor
-// has them. All return the same positions in the same order. The environment variable SIMDB_KERNEL=go|avx2|avx512 asks for one; a
-// name that is unknown, or that the processor lacks, is passed over.
+// Pure Go runs everywhere; AVX2 and AVX-512 are used as package simd decides. All levels return the
+// same positions in the same order.
 package kernel
 
 import (
-	"os"
 	"unsafe"
+
+	"github.com/simdb/simdb/internal/simd"
 )
 
 // Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
 const Slack = 64
 
-// kind is an implementation.
-type kind uint8
-
+// The levels of implementations.
 const (
-	pureGo kind = iota
-	avx2
-	avx512
+	pureGo = simd.Go
+	avx2   = simd.AVX2
+	avx512 = simd.AVX512
 )
 
-// kindNames are what Name returns.
-var kindNames = [...]string{pureGo: "go", avx2: "avx2", avx512: "avx512"}
+// active is the level in use. Only tests write to it.
+var active = simd.Active()
 
-// active is the implementation in use. Only init and tests write to it.
-var active = choose(bestKind())
+// Name returns the name of the level in use: "go", "avx2" or "avx512".
+func Name() string { return active.String() }
 
-// choose returns the implementation that the environment asks for if it is at most best, else best.
-func choose(best kind) kind {
-	want := os.Getenv("SIMDB_KERNEL")
-	for k, name := range kindNames[:best+1] {
-		if name == want {
-			return kind(k)
-		}
-	}
-	return best
-}
-
-// Name returns the name of the implementation in use: "go", "avx2" or "avx512".
-func Name() string { return kindNames[active] }
-
-// RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w starts (i*w)%8 bits into
-// its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
+// RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w
+// starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
 func RoundWidth(w int) int {
 	switch {
 	case w <= 58:
@@ -75,8 +61,8 @@ func Get(packed []byte, w, i int) uint64 {
 	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
 }
 
-// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w lowest bits of q in at most
-// k bits, ascending. packed must hold Slack readable bytes past the value to-1.
+// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w lowest
+// bits of q in at most k bits, ascending. packed must hold Slack readable bytes past the value to-1.
 func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	if from >= to || k < 0 {
 		return dst
@@ -98,29 +84,29 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	return scanFlatAsm(dst, keys, q, k)
 }
 
-// Prefetch asks for the cache lines of p to be loaded; it never waits for them.
+// Prefetch prefetches the cache lines of p. It never waits for them.
 func Prefetch(p []byte) {
 	if active != pureGo && len(p) > 0 {
 		prefetchAsm(p)
 	}
 }
 
-// PrefetchAt is Prefetch of n bytes from p on, wherever that is; n is at least 1.
+// PrefetchAt prefetches n bytes from p on; n is at least 1. p may point anywhere.
 func PrefetchAt(p unsafe.Pointer, n uintptr) {
 	if active != pureGo {
 		prefetchAtAsm(p, n)
 	}
 }
 
-// Prefetch2 is Prefetch for two places at once.
+// Prefetch2 prefetches the cache lines of p and of q.
 func Prefetch2(p, q []byte) {
 	if active != pureGo && len(p) > 0 && len(q) > 0 {
 		prefetch2Asm(p, q)
 	}
 }
 
-// PrefetchEach is Prefetch of one cache line for each of n items that are stride bytes apart: of the byte at base + v>>shift<<scale, v being
-// the 32-bit number in which the item begins.
+// PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: that of the
+// byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
 func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
 	switch {
 	case n == 0 || active == pureGo:
@@ -134,8 +120,9 @@ func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) 
 	}
 }
 
-// RankZeros returns the numbers of ones before zero number from and before zero number to in a string of ones and zeros, 64 bits a word,
-// of which n are ones. Zeros are counted from 1: no one comes before zero number 0, all n before a zero that does not exist. from <= to.
+// RankZeros returns how many 1-bits precede zero number from, and how many precede zero number to, in
+// the bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: no 1-bit precedes
+// zero number 0, and all n precede a zero that does not exist. from <= to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	if active == avx512 && len(unary) > 0 && to > 0 {
 		return rankZerosAsm(unary, from, to, n)
@@ -143,10 +130,11 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZerosGo(unary, from, to, n)
 }
 
-// ScanBlock finds keys of an Elias-Fano block of n keys, n <= BlockKeys: high unary words, then packed values of width w, with Slack
-// readable bytes after them. [lo, hi) is what RankZeros returns for the unary words; the result replaces what dst holds by the
-// positions, ascending, of the values that differ from the w lowest bits of q in at most k bits, of [lo, hi) and perhaps of a few
-// positions before and after, which the caller has to pass over. from <= to.
+// ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys: high unary words, then packed
+// values of width w, with Slack readable bytes after them. [lo, hi) is what RankZeros returns for the
+// unary words. near reuses dst and has the positions, ascending, of the values that differ from the w
+// lowest bits of q in at most k bits. It may have a few positions outside [lo, hi), which the caller
+// must skip. from <= to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	if active == avx512 && high > 0 && to > 0 && k >= 0 {
 		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)

@@ -5,27 +5,13 @@ package kernel
 import (
 	"slices"
 	"unsafe"
-
-	"golang.org/x/sys/cpu"
 )
 
 //go:generate sh -c "cd asm && go run . -out ../scan_amd64.s -stubs ../scan_amd64.go -pkg kernel"
 
-// bestKind returns the fastest implementation that the processor and the system support.
-func bestKind() kind {
-	x := &cpu.X86
-	switch {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VBMI2 && x.HasAVX512VPOPCNTDQ && x.HasBMI1 && x.HasBMI2:
-		return avx512
-	case x.HasAVX2 && x.HasBMI1:
-		return avx2
-	}
-	return pureGo
-}
-
-// lanes512 says, for each width and each number of the bit in a byte where the first of them begins, how eight packed values spread over the
-// lanes of a register: for each lane the eight bytes that hold its value (indices for VPERMB), then for each lane the bits to shift it by
-// (VPSRLVQ).
+// lanes512 says how eight packed values spread over the lanes of a register, for each width and each
+// bit of a byte where the first value may begin: for each lane the eight bytes that hold its value
+// (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
 var lanes512 = makeLanes512()
 
 func makeLanes512() (all [65][8][128]byte) {
@@ -44,8 +30,9 @@ func makeLanes512() (all [65][8][128]byte) {
 	return all
 }
 
-// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values, loaded from the first byte of the
-// pair. The indices of four pairs (VPSHUFB), the shifts of eight lanes, and the first bytes of the pairs.
+// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values, loaded
+// from the first byte of the pair. It has the indices of four pairs (VPSHUFB), the shifts of eight
+// lanes, and the first bytes of the pairs.
 var lanes2 = makeLanes2()
 
 func makeLanes2() (all [65][160]byte) {
@@ -62,7 +49,7 @@ func makeLanes2() (all [65][160]byte) {
 	return all
 }
 
-// scanPackedAsm scans the whole groups that [from, to) touches and drops what lies outside.
+// scanPackedAsm scans the whole groups that overlap [from, to) and drops the positions outside.
 func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	first, groups := from&^7, (to+7)>>3-from>>3
 	packed = packed[first>>3*w:]
@@ -90,7 +77,7 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 	return dst
 }
 
-// scanBlockAsm leaves in dst positions outside [lo, hi), but of no other groups.
+// scanBlockAsm may leave positions outside [lo, hi) in near, but none of other groups.
 func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	_ = block[8*high+(n-1)>>3*w+63] // the last byte that is read
 	dst = slices.Grow(dst[:0], BlockKeys)
@@ -98,7 +85,7 @@ func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q
 	return dst[:found], lo, hi
 }
 
-// flatChunk bounds how far the positions are grown ahead.
+// flatChunk is the greatest number of positions that scanFlatAsm makes room for at a time.
 const flatChunk = 4096
 
 func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
@@ -119,7 +106,8 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	return scanFlatGo(dst, keys[rest:], rest, q, k)
 }
 
-// manyPairs bounds how many pairs are grown ahead, as long as one row of tiles has no more.
+// manyPairs is the greatest number of pairs that scanManyAsm makes room for at a time, unless one row
+// of tiles has more.
 const manyPairs = 1 << 15
 
 func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
@@ -143,7 +131,7 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
-// scanManyAVX2 needs room for all pairs behind dst.
+// scanManyAVX2 requires room for all pairs behind dst.
 func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
 	whole := len(keys) &^ (tileKeys - 1)
 	for first := 0; first < len(queries); first += tileQueries {

@@ -4,8 +4,6 @@ package kernel
 
 import "unsafe"
 
-func bestKind() kind { return pureGo }
-
 func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	return scanPackedGo(dst, packed, w, from, to, q, k)
 }

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/simd"
 )
 
 var rounds = flag.Int("rounds", 1, "how many times as many random inputs")
@@ -94,9 +96,9 @@ func TestRoundWidth(t *testing.T) {
 
 // eachKind runs f on every implementation that the processor has.
 func eachKind(t *testing.T, f func(t *testing.T)) {
-	defer func(k kind) { active = k }(active)
-	for k := pureGo; k <= bestKind(); k++ {
-		active = k
+	defer func(l simd.Level) { active = l }(active)
+	for _, l := range simd.Available() {
+		active = l
 		t.Run(Name(), f)
 	}
 }

@@ -8,10 +8,11 @@ const (
 	tileKeys    = 8
 )
 
-// ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most k bits. Pairs come by tiles of four
-// queries and eight keys, the queries changing last: first those of queries 0..3 and keys 0..7, by query and then by key, then those of
-// the same queries and keys 8..15, and so on. There are less than 1<<32 of either. It makes room for 32,768 pairs at least before it
-// knows how many there are.
+// ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most k
+// bits. Pairs come by tiles of four queries and eight keys, the queries changing last: first those of
+// queries 0..3 and keys 0..7, by query and then by key, then those of the same queries and keys 8..15,
+// and so on. There must be less than 1<<32 of either. Room for at least 32,768 pairs is made before
+// their number is known.
 func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 	if len(queries) == 0 || len(keys) == 0 || k < 0 {
 		return dst

@@ -7,7 +7,8 @@ import (
 
 func load64(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
-// scanPackedGo goes by groups of eight values, whose places within the group's bytes do not change.
+// scanPackedGo scans groups of eight values, whose offsets in the bytes of the group are the same in
+// every group.
 func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	var at, shift [8]uint8
 	for lane := range at {
@@ -47,7 +48,7 @@ func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
 	if to == 0 {
 		return 0, 0
 	}
-	zeros := uint64(0) // before the word at hand
+	zeros := uint64(0) // before the current word
 	for at := 0; at+8 <= len(unary); at += 8 {
 		w := ^load64(unary[at:])
 		after := zeros + uint64(bits.OnesCount64(w))
@@ -67,7 +68,7 @@ func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q 
 	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
-// Select returns the bit number of one number i, counted from 0, of w, which has more than i ones.
+// Select returns the position of 1-bit number i of w, counted from 0. w has more than i of them.
 func Select(w uint64, i int) int {
 	if active == avx512 {
 		return selectBit(w, i)
@@ -75,8 +76,8 @@ func Select(w uint64, i int) int {
 	return selectGo(w, i)
 }
 
-// selectGo halves the word by the counts of its bytes, summed in parallel (Vigna, Broadword implementation of rank/select queries, WEA
-// 2008).
+// selectGo finds the byte by the counts of 1-bits in the bytes before it, summed in parallel (Vigna,
+// Broadword Implementation of Rank/Select Queries, WEA 2008).
 func selectGo(w uint64, i int) int {
 	const ones = 0x0101010101010101
 	s := w - w>>1&0x5555555555555555

@@ -2,6 +2,7 @@
 package layering
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func TestOnlyTestsImportTestDoubles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubles := []string{module + "internal/vfs/vfstest"}
+	doubles := []string{module + "internal/vfs/vfstest", module + "internal/simd/simdtest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -92,5 +93,28 @@ func TestOnlyTestsImportTestDoubles(t *testing.T) {
 	}
 	if found != len(doubles) {
 		t.Errorf("%d of the packages %v found", found, doubles)
+	}
+}
+
+// TestOnePackageKnowsTheProcessor checks that package simd alone asks what the processor can do, so
+// that all kernels of a process run at one level.
+func TestOnePackageKnowsTheProcessor(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); slices.Contains(fields[1:], "golang.org/x/sys/cpu") {
+			found = append(found, fields[0])
+		}
+	}
+	if want := []string{module + "internal/simd"}; !slices.Equal(found, want) {
+		t.Errorf("golang.org/x/sys/cpu is imported by %v, want %v", found, want)
 	}
 }

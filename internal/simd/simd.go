@@ -1,9 +1,15 @@
-// Package simd says which vector instructions the kernels of this process may use: one decision for all of them.
+// Package simd decides which vector instructions this process uses. It is the only package that looks
+// at the processor: all kernels (packages kernel, pospop, textkernel and intersect) ask it, so that
+// they run at one level.
+//
+// The environment variable SIMDB_KERNEL=go|avx2|avx512 lowers the level. An unknown name, or one that
+// the machine lacks, is ignored.
 package simd
 
 import "os"
 
-// Level is a set of instructions that kernels are written for. Kernels of all levels give the same results.
+// Level is a set of instructions that kernels are written for. Kernels of all levels give the same
+// results.
 type Level int
 
 // The levels, each including the ones before it.
@@ -13,17 +19,18 @@ const (
 	AVX512              // AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG, VPOPCNTDQ and GFNI: Ice Lake, Zen 4 and later
 )
 
-// Env is the environment variable that forces a level: go, avx2 or avx512.
+// Env is the environment variable that forces a level by its name.
 const Env = "SIMDB_KERNEL"
 
 var names = [...]string{Go: "go", AVX2: "avx2", AVX512: "avx512"}
 
-// String returns the name by which [Env] asks for the level.
+// String returns the name of the level, as in [Env]: "go", "avx2" or "avx512".
 func (l Level) String() string { return names[l] }
 
 var active = choose(os.Getenv(Env))
 
-// Active returns the level of this process: the highest that the machine has, or what [Env] says if the machine has that.
+// Active returns the level of this process: the highest that the machine has, or the one that [Env]
+// names if the machine has that.
 func Active() Level { return active }
 
 // Available returns the levels that the machine has, the highest first.
@@ -34,13 +41,10 @@ func Available() []Level {
 
 // choose returns the level called name if the machine has it, else the highest.
 func choose(name string) Level {
-	for l := highest(); l > Go; l-- {
-		if names[l] == name {
+	for _, l := range Available() {
+		if l.String() == name {
 			return l
 		}
-	}
-	if name == names[Go] {
-		return Go
 	}
 	return highest()
 }

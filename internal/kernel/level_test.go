@@ -1,0 +1,12 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/simdb/simdb/internal/simd"
+	"github.com/simdb/simdb/internal/simd/simdtest"
+)
+
+func TestOneLevel(t *testing.T) {
+	simdtest.OneLevel(t, func() simd.Level { return active })
+}
