@@ -11,18 +11,42 @@ import (
 // MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
 const MaxWords = 64
 
-// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of the hashes have it
-// set; a tie sets the odd bits and clears the even ones, so that ties favour neither. The hashes must be distinct, or
-// those that are not vote again. There must be fewer than 2^32.
+// Accumulator counts the votes of a set of feature hashes for a 64-bit fingerprint, piece by piece.
+// The zero Accumulator has no features.
+type Accumulator struct {
+	n      uint64
+	counts [64]uint32
+}
+
+// Reset forgets all features.
+func (a *Accumulator) Reset() { *a = Accumulator{} }
+
+// Add lets hashes vote. They must not have voted before. There must be fewer than 2^32 in all.
+func (a *Accumulator) Add(hashes []uint64) {
+	a.n += uint64(len(hashes))
+	pospop.Count64(&a.counts, hashes)
+}
+
+// Len returns how many hashes have voted.
+func (a *Accumulator) Len() int { return int(a.n) }
+
+// Sum64 returns the fingerprint of the features so far.
+func (a *Accumulator) Sum64() uint64 { return majority(&a.counts, a.n) }
+
+// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of
+// the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties favour
+// neither. The hashes must be distinct, or those that are not vote again. There must be fewer than
+// 2^32.
 func Sum64(hashes []uint64) uint64 {
 	var a Accumulator
 	a.Add(hashes)
 	return a.Sum64()
 }
 
-// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, to dst, least significant word first; dst has
-// 1 to MaxWords words. The votes of a feature for word 0 are its hash, so that dst[0] is Sum64(hashes), and for word
-// j > 0 they are the j-th output of the SplitMix64 generator seeded with it. Everything else is as for Sum64.
+// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, to dst, least significant
+// word first; dst has 1 to MaxWords words. The votes of a feature for word 0 are its hash, so that
+// dst[0] is Sum64(hashes), and for word j > 0 they are the j-th output of the SplitMix64 generator
+// seeded with it. Everything else is as for Sum64.
 func Sum(dst []uint64, hashes []uint64) {
 	checkWords(len(dst))
 	var small [16 * 64]uint32
@@ -36,12 +60,13 @@ func Sum(dst []uint64, hashes []uint64) {
 	}
 }
 
-// majority returns the bits that more than half of n hashes have set, n below 2^32, given how many have each; ties are as
-// Sum64 says.
+// majority returns the bits that more than half of n hashes have set, n below 2^32, given how many
+// have each; ties are as Sum64 says.
 //
-// An even bit is set from n/2+1 votes on and an odd bit from (n+1)/2 on. Two counts are compared at a time, in the halves
-// of an integer: from a count with a 1 put before it, which it has room for if n is below 2^31, the bound can be
-// subtracted without a borrow from the other half, and the 1 remains if the count is not less.
+// An even bit is set from n/2+1 votes on and an odd bit from (n+1)/2 on. Two counts are compared at
+// a time, in the halves of an integer: from a count with a 1 put before it, which it has room for
+// if n is below 2^31, the bound can be subtracted without a borrow from the other half, and the 1
+// remains if the count is not less.
 func majority(counts *[64]uint32, n uint64) uint64 {
 	const tops = 1<<63 | 1<<31
 	if n > math.MaxInt32 {
@@ -60,8 +85,9 @@ func majority(counts *[64]uint32, n uint64) uint64 {
 	return interleave(fp)
 }
 
-// interleave returns the bits of the low half of x in the even positions and those of the high half in the odd ones: a
-// perfect shuffle, in five steps that each swap the middle quarters of halves, of quarters, ... of four bits.
+// interleave returns the bits of the low half of x in the even positions and those of the high half
+// in the odd ones: a perfect shuffle, in five steps that each swap the middle quarters of halves,
+// of quarters, ... of four bits.
 func interleave(x uint64) uint64 {
 	for _, s := range [...]struct {
 		mask  uint64
@@ -81,10 +107,11 @@ func majorityLarge(counts *[64]uint32, n uint64) (fp uint64) {
 	return fp
 }
 
-// SumWeighted64 returns the 64-bit SimHash of features with weights: bit i is set if the weights of the hashes that have
-// it set are more than half of the sum of all weights, with ties as for Sum64. A weight may be negative. Weights are
-// integers, so that the fingerprint does not depend on the order of the features; scale fractions. The same hash may
-// occur more than once: its weights add up. It panics unless there is one weight for each hash.
+// SumWeighted64 returns the 64-bit SimHash of features with weights: bit i is set if the weights of
+// the hashes that have it set are more than half of the sum of all weights, with ties as for Sum64.
+// A weight may be negative. Weights are integers, so that the fingerprint does not depend on the
+// order of the features; scale fractions. The same hash may occur more than once: its weights add
+// up. It panics unless there is one weight for each hash.
 func SumWeighted64(hashes []uint64, weights []int32) uint64 {
 	var dst [1]uint64
 	SumWeighted(dst[:], hashes, weights)
@@ -119,10 +146,12 @@ func checkWords(n int) {
 	}
 }
 
-// Distance returns the Hamming distance of two 64-bit fingerprints: the number of bits in which they differ.
+// Distance returns the Hamming distance of two 64-bit fingerprints: the number of bits in which
+// they differ.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
-// DistanceWide returns the Hamming distance of two fingerprints of the same number of words. It panics if b is shorter.
+// DistanceWide returns the Hamming distance of two fingerprints of the same number of words. It
+// panics if b is shorter.
 func DistanceWide(a, b []uint64) (d int) {
 	b = b[:len(a)]
 	for i, w := range a {
@@ -134,9 +163,10 @@ func DistanceWide(a, b []uint64) (d int) {
 // FractionEqual returns the fraction of the 64 bits that two fingerprints have in common, in [0,1].
 func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 }
 
-// Cosine estimates the cosine similarity of two sets of features from the Hamming distance of their fingerprints of the
-// given number of bits, with its standard error. A bit differs with probability angle / pi, so a distance of 0 does not
-// mean that the error is 0: it is that of the next larger distance then, as it is at the other end.
+// Cosine estimates the cosine similarity of two sets of features from the Hamming distance of their
+// fingerprints of the given number of bits, with its standard error. A bit differs with probability
+// angle / pi, so a distance of 0 does not mean that the error is 0: it is that of the next larger
+// distance then, as it is at the other end.
 //
 // For sets without weights the cosine is |A n B| / sqrt(|A| |B|).
 func Cosine(distance, bits int) (cosine, stderr float64) {

@@ -1,31 +1,21 @@
-// Package intersect compares MinHash sketches: it counts the common elements of two sorted lists, and rejects by their
-// bitmaps those lists that have too few.
+// Package intersect compares MinHash sketches: it counts the common elements of two sorted lists,
+// and rejects by their bitmaps those lists that have too few.
 //
-// Counting compares blocks, all elements of one with all of the other, and moves on past the block that ends first, or
-// past both. A block is 16 elements in AVX-512 (15 rotations, 16 comparisons into a mask) and 8 in AVX2: nothing
-// depends on the outcome of single comparisons, which no processor can predict. Pure Go merges from both ends at once,
-// two independent chains of steps without branches.
+// Counting compares blocks, all elements of one with all of the other, and moves on past the block
+// that ends first, or past both. A block is 16 elements in AVX-512 (15 rotations, 16 comparisons
+// into a mask) and 8 in AVX2: nothing depends on the outcome of single comparisons, which no
+// processor can predict. Pure Go merges from both ends at once, two independent chains of steps
+// without branches.
 //
-// The bitmap of a list has 512 bits, and every element sets one of them, chosen by its value alone. A bit of A's that
-// B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a AND NOT b): a filter that reads 64 bytes
-// a list and never rejects a list that it should not.
+// The bitmap of a list has 512 bits, and every element sets one of them, chosen by its value alone.
+// A bit of A's that B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a
+// AND NOT b): a filter that reads 64 bytes a list and never rejects a list that it should not.
 package intersect
 
-import (
-	"math/bits"
-	"unsafe"
+import "unsafe"
 
-	"github.com/simdb/simdb/internal/simd"
-)
-
-// kernel is one implementation; its methods are in kernel_*.go.
-type kernel simd.Level
-
-// active is the kernel in use.
-var active = kernel(simd.Active())
-
-// Count returns the number of common elements of a and b, which must be strictly ascending, or -1 if they are fewer than
-// need. It gives up as soon as that is certain.
+// Count returns the number of common elements of a and b, which must be strictly ascending, or -1
+// if they are fewer than need. It gives up as soon as that is certain.
 func Count(a, b []uint32, need int) int {
 	if min(len(a), len(b)) < need {
 		return -1
@@ -40,51 +30,8 @@ func Count(a, b []uint32, need int) int {
 	return n
 }
 
-// countGo is Count in pure Go, for lists that are not empty; if there are fewer than need common elements it returns
-// some number less than need. The lists from i to p and from j to q are yet to be compared.
-//
-// What a comparison says is added up, not branched on: it is not to be predicted, and the compiler would branch.
-func countGo(a, b []uint32, need int) (n int) {
-	i, p := 0, len(a)-1
-	j, q := 0, len(b)-1
-	for {
-		left := min(p-i, q-j) + 1
-		if n+left < need {
-			return -1
-		}
-		// A step takes at most two elements of either list.
-		steps := min(left/2, 8)
-		if steps == 0 {
-			return n + merge(a[i:p+1], b[j:q+1])
-		}
-		for range steps {
-			x, y := uint64(a[i]), uint64(b[j])
-			less, more := int((x-y)>>63), int((y-x)>>63)
-			i += 1 - more
-			j += 1 - less
-			n += 1 - less - more
-			x, y = uint64(a[p]), uint64(b[q])
-			less, more = int((x-y)>>63), int((y-x)>>63)
-			p -= 1 - less
-			q -= 1 - more
-			n += 1 - less - more
-		}
-	}
-}
-
-// merge counts common elements one by one.
-func merge(a, b []uint32) (n int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x, y := uint64(a[i]), uint64(b[j])
-		less, more := int((x-y)>>63), int((y-x)>>63)
-		i += 1 - more
-		j += 1 - less
-		n += 1 - less - more
-	}
-	return n
-}
-
-// Filter appends to dst the indices, ascending, of those bitmaps that lack at most max of the bits of q.
+// Filter appends to dst the indices, ascending, of those bitmaps that lack at most max of the bits
+// of q.
 func Filter[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
 	if max < 0 {
 		return dst
@@ -92,19 +39,4 @@ func Filter[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
 	// A B is 512 bits, whatever it is called.
 	all := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
 	return active.filter(dst, (*[8]uint64)(unsafe.Pointer(q)), all, max)
-}
-
-// filterGo is Filter in pure Go, with first as the index of the first bitmap.
-func filterGo(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max, first int) []uint32 {
-	for i := range bitmaps {
-		b := &bitmaps[i]
-		n := bits.OnesCount64(q[0]&^b[0]) + bits.OnesCount64(q[1]&^b[1]) +
-			bits.OnesCount64(q[2]&^b[2]) + bits.OnesCount64(q[3]&^b[3]) +
-			bits.OnesCount64(q[4]&^b[4]) + bits.OnesCount64(q[5]&^b[5]) +
-			bits.OnesCount64(q[6]&^b[6]) + bits.OnesCount64(q[7]&^b[7])
-		if n <= max {
-			dst = append(dst, uint32(first+i))
-		}
-	}
-	return dst
 }

@@ -40,7 +40,8 @@ func plainCount(a, b []uint32, need int) int {
 	return n
 }
 
-// ascending returns about n distinct ascending numbers below limit, some of which may be the largest and smallest.
+// ascending returns about n distinct ascending numbers below limit, some of which may be the
+// largest and smallest.
 func ascending(r *rand.Rand, n int, limit uint32) []uint32 {
 	s := make([]uint32, n)
 	for i := range s {

@@ -16,8 +16,8 @@ func (k kernel) count(a, b []uint32, need int) int {
 	return countGo(a, b, need)
 }
 
-// The AVX-512 filter takes whole groups of bitmaps and returns the indices of those that pass in a buffer, where each
-// group may write as many as it has bitmaps.
+// The AVX-512 filter takes whole groups of bitmaps and returns the indices of those that pass in a
+// buffer, where each group may write as many as it has bitmaps.
 const (
 	filterGroup = 8
 	filterChunk = 512

@@ -15,7 +15,8 @@ func lastWords(mem []byte, n int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[len(mem)-8*n])), n)
 }
 
-// TestKernelsStayInside puts the last byte that a kernel may read before a page that cannot be read.
+// TestKernelsStayInside puts the last byte that a kernel may read before a page that cannot be
+// read.
 func TestKernelsStayInside(t *testing.T) {
 	page := unix.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

@@ -1,68 +1,23 @@
-// Package kernel holds the bit kernels: the inner loops that compare a 64-bit query with many keys at
-// once. They work on 64-bit words and assume that a fingerprint is one of them.
+// Package kernel holds the bit kernels: the inner loops that compare a 64-bit query with many keys
+// at once. They work on 64-bit words and assume that a fingerprint is one of them.
 //
 // There are two shapes of input: a flat array of uint64 (the memtable, or a decoded block), and the
-// packed low bits of an Elias-Fano block. There, value i of width w occupies the bits [i*w, (i+1)*w)
-// of a little-endian bit string, so that eight values fill w bytes exactly and a kernel may start at
-// any multiple of eight.
+// packed low bits of an Elias-Fano block. There, value i of width w occupies the bits [i*w,
+// (i+1)*w) of a little-endian bit string, so that eight values fill w bytes exactly and a kernel
+// may start at any multiple of eight.
 //
-// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold all
-// of its bits, whatever its position (see RoundWidth).
+// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold
+// all of its bits, whatever its position (see RoundWidth).
 //
 // Pure Go runs everywhere; AVX2 and AVX-512 are used as package simd decides. All levels return the
 // same positions in the same order.
 package kernel
 
-import (
-	"unsafe"
+import "unsafe"
 
-	"github.com/simdb/simdb/internal/simd"
-)
-
-// Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
-const Slack = 64
-
-// The levels of implementations.
-const (
-	pureGo = simd.Go
-	avx2   = simd.AVX2
-	avx512 = simd.AVX512
-)
-
-// active is the level in use. Only tests write to it.
-var active = simd.Active()
-
-// Name returns the name of the level in use: "go", "avx2" or "avx512".
-func Name() string { return active.String() }
-
-// RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w
-// starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
-func RoundWidth(w int) int {
-	switch {
-	case w <= 58:
-		return w
-	case w <= 60:
-		return 60
-	}
-	return 64
-}
-
-// Mask returns the w lowest bits set.
-func Mask(w int) uint64 {
-	if w >= 64 {
-		return ^uint64(0)
-	}
-	return 1<<uint(w) - 1
-}
-
-// Get returns packed value i of width w. packed must hold seven bytes past the value's first.
-func Get(packed []byte, w, i int) uint64 {
-	bit := i * w
-	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
-}
-
-// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w lowest
-// bits of q in at most k bits, ascending. packed must hold Slack readable bytes past the value to-1.
+// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w
+// lowest bits of q in at most k bits, ascending. packed must hold Slack readable bytes past the
+// value to-1.
 func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	if from >= to || k < 0 {
 		return dst
@@ -105,8 +60,8 @@ func Prefetch2(p, q []byte) {
 	}
 }
 
-// PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: that of the
-// byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
+// PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: that of
+// the byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
 func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
 	switch {
 	case n == 0 || active == pureGo:
@@ -120,9 +75,9 @@ func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) 
 	}
 }
 
-// RankZeros returns how many 1-bits precede zero number from, and how many precede zero number to, in
-// the bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: no 1-bit precedes
-// zero number 0, and all n precede a zero that does not exist. from <= to.
+// RankZeros returns how many 1-bits precede zero number from, and how many precede zero number to,
+// in the bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: no 1-bit
+// precedes zero number 0, and all n precede a zero that does not exist. from <= to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	if active == avx512 && len(unary) > 0 && to > 0 {
 		return rankZerosAsm(unary, from, to, n)
@@ -131,13 +86,86 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 }
 
 // ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys: high unary words, then packed
-// values of width w, with Slack readable bytes after them. [lo, hi) is what RankZeros returns for the
-// unary words. near reuses dst and has the positions, ascending, of the values that differ from the w
-// lowest bits of q in at most k bits. It may have a few positions outside [lo, hi), which the caller
-// must skip. from <= to.
+// values of width w, with Slack readable bytes after them. [lo, hi) is what RankZeros returns for
+// the unary words. near reuses dst and has the positions, ascending, of the values that differ from
+// the w lowest bits of q in at most k bits. It may have a few positions outside [lo, hi), which the
+// caller must skip. from <= to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	if active == avx512 && high > 0 && to > 0 && k >= 0 {
 		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
 	}
 	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
+}
+
+// Select returns the position of 1-bit number i of w, counted from 0. w has more than i of them.
+func Select(w uint64, i int) int {
+	if active == avx512 {
+		return selectBit(w, i)
+	}
+	return selectGo(w, i)
+}
+
+func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
+	lo, hi = RankZeros(block[:8*high], from, to, n)
+	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
+}
+
+// ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most
+// k bits. Pairs come by tiles of four queries and eight keys, the queries changing last: first
+// those of queries 0..3 and keys 0..7, by query and then by key, then those of the same queries and
+// keys 8..15, and so on. There must be less than 1<<32 of either. Room for at least 32,768 pairs is
+// made before their number is known.
+func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
+	if len(queries) == 0 || len(keys) == 0 || k < 0 {
+		return dst
+	}
+	if active == pureGo {
+		return scanManyGo(dst, queries, keys, k)
+	}
+	return scanManyAsm(dst, queries, keys, k)
+}
+
+// ScanSpans appends to dst, for every span, the positions of the values that are near, ascending,
+// as number of the span<<32 | position. Each span is scanned as by ScanPacked, with less overhead:
+// spans of a few values cost little more than their values.
+func ScanSpans(dst []uint64, spans []Span) []uint64 {
+	if active == avx512 && len(spans) > 0 {
+		return scanSpansAsm(dst, spans)
+	}
+	return scanSpansEach(dst, spans)
+}
+
+func scanSpansEach(dst []uint64, spans []Span) []uint64 {
+	var space [BlockKeys + 8]uint32
+	for i := range spans {
+		s := &spans[i]
+		packed := unsafe.Slice(s.packed, int(s.to-1)>>3*int(s.width)+64)
+		for _, pos := range ScanPacked(space[:0], packed, int(s.width), int(s.from), int(s.to), s.query, int(s.bound)) {
+			dst = append(dst, uint64(i)<<32|uint64(pos))
+		}
+	}
+	return dst
+}
+
+// PrefetchSpans prefetches the cache lines of the values of all spans.
+func PrefetchSpans(spans []Span) {
+	if active != pureGo && len(spans) > 0 {
+		prefetchSpansAsm(spans)
+	}
+}
+
+// Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys, valid until the next
+// call. Key i is base + p<<w + low, where 1-bit number i of the unary part is at bit p+i, and low
+// is packed value i of width w. The unary part has at least hi 1-bits, in 64-bit words (keys past
+// them are undefined). packed holds Slack readable bytes past value hi-1.
+func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64 {
+	if lo >= hi {
+		return nil
+	}
+	if active == avx512 && len(unary) > 0 {
+		k.decodeAsm(unary, packed, w, hi, base)
+	} else {
+		k.decodeGo(unary, packed, w, lo, hi, base)
+	}
+	return k.keys[lo:hi]
 }

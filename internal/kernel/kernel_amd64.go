@@ -9,9 +9,9 @@ import (
 
 //go:generate sh -c "cd asm && go run . -out ../scan_amd64.s -stubs ../scan_amd64.go -pkg kernel"
 
-// lanes512 says how eight packed values spread over the lanes of a register, for each width and each
-// bit of a byte where the first value may begin: for each lane the eight bytes that hold its value
-// (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
+// lanes512 says how eight packed values spread over the lanes of a register, for each width and
+// each bit of a byte where the first value may begin: for each lane the eight bytes that hold its
+// value (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
 var lanes512 = makeLanes512()
 
 func makeLanes512() (all [65][8][128]byte) {
@@ -30,9 +30,9 @@ func makeLanes512() (all [65][8][128]byte) {
 	return all
 }
 
-// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values, loaded
-// from the first byte of the pair. It has the indices of four pairs (VPSHUFB), the shifts of eight
-// lanes, and the first bytes of the pairs.
+// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values,
+// loaded from the first byte of the pair. It has the indices of four pairs (VPSHUFB), the shifts of
+// eight lanes, and the first bytes of the pairs.
 var lanes2 = makeLanes2()
 
 func makeLanes2() (all [65][160]byte) {
@@ -106,8 +106,8 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	return scanFlatGo(dst, keys[rest:], rest, q, k)
 }
 
-// manyPairs is the greatest number of pairs that scanManyAsm makes room for at a time, unless one row
-// of tiles has more.
+// manyPairs is the greatest number of pairs that scanManyAsm makes room for at a time, unless one
+// row of tiles has more.
 const manyPairs = 1 << 15
 
 func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {

@@ -24,7 +24,8 @@ func widths() (all []int) {
 	return all
 }
 
-// pack lays out values of width w, bit by bit, and adds the slack that kernels ask for, filled with noise.
+// pack lays out values of width w, bit by bit, and adds the slack that kernels need, filled with
+// noise.
 func pack(values []uint64, w int) []byte {
 	out := make([]byte, (len(values)*w+7)/8+Slack)
 	for i := range out[len(out)-Slack:] {
@@ -130,7 +131,8 @@ func testScanPacked(t *testing.T) {
 
 func TestScanSpans(t *testing.T) { eachKind(t, testScanSpans) }
 
-// testScanSpans compares the kernel in use with plain loops; the spans are as short as most are, or as long as a block.
+// testScanSpans compares the kernel in use with plain loops; the spans are as short as most are, or
+// as long as a block.
 func testScanSpans(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	ws := widths()

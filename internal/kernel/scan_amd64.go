@@ -4,12 +4,12 @@
 
 package kernel
 
-// prefetchLines asks for n cache lines from p on.
+// prefetchLines prefetches n cache lines from p on.
 //
 //go:noescape
 func prefetchLines(p *byte, n int)
 
-// prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.
+// prefetchTwo prefetches n cache lines from p on and m from q on; n and m are at least one.
 //
 //go:noescape
 func prefetchTwo(p *byte, n int, q *byte, m int)
@@ -48,18 +48,18 @@ func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int
 //go:noescape
 func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
-// decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch
+// decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are ignored; ones is scratch
 // space. Keys past the last one are noise.
 //
 //go:noescape
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 
-// scanPackedAVX2 is scanPackedAVX512 without the words written in excess.
+// scanPackedAVX2 is scanPackedAVX512, but it writes no words past the result.
 //
 //go:noescape
 func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
-// scanFlatAVX2 is scanFlatAVX512 without the words written in excess.
+// scanFlatAVX2 is scanFlatAVX512, but it writes no words past the result.
 //
 //go:noescape
 func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
@@ -75,7 +75,7 @@ func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k 
 //go:noescape
 func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
 
-// prefetchSpans asks for the cache lines of the values of n spans, n >= 1.
+// prefetchSpans prefetches the cache lines of the values of n spans, n >= 1.
 //
 //go:noescape
 func prefetchSpans(spans *byte, n int)

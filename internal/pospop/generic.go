@@ -1,6 +1,7 @@
 package pospop
 
-// vertical is a bank of 64 counters of 16 bits, bit-sliced: bit p of plane l is binary digit l of counter p.
+// vertical is a bank of 64 counters of 16 bits, bit-sliced: bit p of plane l is binary digit l of
+// counter p.
 type vertical [16]uint64
 
 // verticalMax is how many words a vertical can count.
@@ -24,7 +25,8 @@ func (v *vertical) add(x []uint64) {
 	}
 }
 
-// add16 counts sixteen words by a tree of adders, then ripples the one carry of weight 16 into the upper planes.
+// add16 counts sixteen words by a tree of adders, then ripples the one carry of weight 16 into the
+// upper planes.
 func (v *vertical) add16(x *[16]uint64) {
 	one, a := csa(v[0], x[0], x[1])
 	one, b := csa(one, x[2], x[3])
@@ -47,8 +49,8 @@ func (v *vertical) add16(x *[16]uint64) {
 	}
 }
 
-// flush adds the counters to counts. Eight planes at a time are eight rows of 64 bits; seen as bytes, and each 8x8
-// block of bits transposed, they are the 64 counters, one a byte.
+// flush adds the counters to counts. Eight planes at a time are eight rows of 64 bits; seen as
+// bytes, and each 8x8 block of bits transposed, they are the 64 counters, one a byte.
 func (v *vertical) flush(counts *[64]uint32) {
 	for g := 0; g < len(v); g += 8 {
 		rows := (*[8]uint64)(v[g:])
@@ -103,8 +105,8 @@ func countGeneric(counts *[64]uint32, x []uint64) {
 	}
 }
 
-// chunk is how many words are made at once, in a buffer that stays in the first-level cache: a multiple of the 16
-// words that a tree of adders takes.
+// chunk is how many words are made at once, in a buffer that stays in the first-level cache: a
+// multiple of the 16 words that a tree of adders takes.
 const chunk = 512
 
 // countMixedGeneric is countMixed in pure Go.
@@ -132,6 +134,13 @@ func mixWords(buf *[chunk]uint64, x []uint64, add uint64) int {
 	return n
 }
 
+// mix is the finaliser of SplitMix64.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
 // countSelectedGeneric is countSelected in pure Go.
 func countSelectedGeneric(counts *[64]uint32, x []uint64, weights []int32, bit int) {
 	var buf [chunk]uint64
@@ -147,8 +156,8 @@ func countSelectedGeneric(counts *[64]uint32, x []uint64, weights []int32, bit i
 	}
 }
 
-// selectWords puts as many words of x as fit into buf, zero in place of those whose weight lacks the bit, and returns
-// how many that are.
+// selectWords puts as many words of x as fit into buf, zero in place of those whose weight lacks
+// the bit, and returns how many that are.
 func selectWords(buf *[chunk]uint64, x []uint64, weights []int32, bit int) int {
 	n := min(len(buf), len(x))
 	weights = weights[:n]

@@ -32,7 +32,8 @@ func (k kernel) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 	}
 }
 
-// countSelected adds the positional counts of those words of x whose weight, in weights, has the bit 1<<bit.
+// countSelected adds the positional counts of those words of x whose weight, in weights, has the
+// bit 1<<bit.
 func (k kernel) countSelected(counts *[64]uint32, x []uint64, weights []int32, bit int) {
 	switch simd.Level(k) {
 	case simd.AVX512:
@@ -44,7 +45,8 @@ func (k kernel) countSelected(counts *[64]uint32, x []uint64, weights []int32, b
 	}
 }
 
-// The AVX2 kernels count whole blocks, so many at a time that their narrow counters hold, and a last block of padding.
+// The AVX2 kernels count whole blocks, at most maxAVX2 words at a time so that their byte counters
+// do not overflow, and a last block of padding.
 const (
 	blockAVX2 = 64
 	maxAVX2   = 254 * blockAVX2

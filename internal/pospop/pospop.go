@@ -1,37 +1,44 @@
-// Package pospop counts, for each of 64 bit positions, how many words of a slice have that bit set: the positional
-// population count, which is all the work SimHash does once the features of a document are hashed.
+// Package pospop counts, for each of 64 bit positions, how many words of a slice have that bit set:
+// the positional population count, which is all the work SimHash does once the features of a
+// document are hashed.
 //
-// The obvious loop adds 64 bits to 64 counters for every word. The kernels here never look at a single bit:
+// The obvious loop adds 64 bits to 64 counters for every word. The kernels here never look at a
+// single bit:
 //
-//  1. Carry-save adders. A full adder on whole words turns three words of weight w into a sum of weight w and a carry
-//     of weight 2w, for all positions at once. A tree of 15 of them (Harley and Seal) takes 16 words into running
-//     sums of weight 1, 2, 4 and 8 and emits one word of weight 16. It costs about one adder a word: five logical
-//     operations in Go and AVX2, two VPTERNLOGQ in AVX-512.
-//  2. Only that sixteenth of the input is added to counters. Pure Go ripples it into bit-sliced counters (plane l
-//     holds binary digit l of all 64 counters). AVX2 adds single bits to byte counters. AVX-512 transposes a vector
-//     of eight words into 64 bytes of eight bits, one byte a position (VPERMB, VGF2P8AFFINEQB), and adds their
-//     population counts (VPOPCNTB) to 64 byte counters, already in the order of the result.
+//  1. Carry-save adders. A full adder on whole words turns three words of weight w into a sum of
+//     weight w and a carry of weight 2w, for all positions at once. A tree of 15 of them (Harley
+//     and Seal) takes 16 words into running sums of weight 1, 2, 4 and 8 and emits one word of
+//     weight 16. It costs about one adder a word: five logical operations in Go and AVX2, two
+//     VPTERNLOGQ in AVX-512.
+//  2. Only that sixteenth of the input is added to counters. Pure Go ripples it into bit-sliced
+//     counters (plane l holds binary digit l of all 64 counters). AVX2 adds single bits to byte
+//     counters. AVX-512 transposes a vector of eight words into 64 bytes of eight bits, one byte a
+//     position (VPERMB, VGF2P8AFFINEQB), and adds their population counts (VPOPCNTB) to 64 byte
+//     counters, already in the order of the result.
 //  3. What is left in the running sums is added once, at the end.
 //
-// Wide rows are made, not stored: word j of the row of a hash comes from the SplitMix64 sequence ([Word]), 8 or 4
-// hashes at a time in vector registers, and goes straight into the adders.
+// Wide rows are made, not stored: word j of the row of a hash comes from the SplitMix64 sequence
+// ([Word]), 8 or 4 hashes at a time in vector registers, and goes straight into the adders.
 //
-// Weights are taken apart into binary digits: the sum of the weights of the words with bit p set is the sum over l of
-// 2^l times the number of such words whose weight has digit l. Small weights have few digits.
+// Weights are taken apart into binary digits: the sum of the weights of the words with bit p set is
+// the sum over l of 2^l times the number of such words whose weight has digit l. Small weights have
+// few digits.
 //
-// The idea of counting by carry-save adders in vector registers is from Klarqvist, Muła and Lemire, "Efficient
-// computation of positional population counts using SIMD instructions" (2019). All kernels give identical results.
+// The idea of counting by carry-save adders in vector registers is from Klarqvist, Muła and Lemire,
+// "Efficient computation of positional population counts using SIMD instructions" (2019). All
+// kernels give identical results.
 package pospop
 
 import "math/bits"
 
-// golden is the increment of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-// 2014), 2^64 divided by the golden ratio. It is part of the definition of wide fingerprints and must not change.
+// golden is the increment of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+// number generators", 2014), 2^64 divided by the golden ratio. It is part of the definition of wide
+// fingerprints and must not change.
 const golden = 0x9e3779b97f4a7c15
 
-// Word returns word j of the row of hash h: h itself for j = 0, so that a wide fingerprint begins with the narrow one,
-// and output j of the SplitMix64 generator seeded with h from there on. Stored fingerprints depend on it: it must not
-// change.
+// Word returns word j of the row of hash h: h itself for j = 0, so that a wide fingerprint begins
+// with the narrow one, and output j of the SplitMix64 generator seeded with h from there on. Stored
+// fingerprints depend on it: it must not change.
 func Word(h uint64, j int) uint64 {
 	if j == 0 {
 		return h
@@ -39,20 +46,14 @@ func Word(h uint64, j int) uint64 {
 	return mix(h + uint64(j)*golden)
 }
 
-// mix is the finaliser of SplitMix64.
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 // Count64 adds to counts[p] the number of hashes that have bit p set. Counts wrap at 2^32.
 func Count64(counts *[64]uint32, hashes []uint64) {
 	active.count(counts, hashes)
 }
 
-// CountWide adds positional counts of rows of len(counts)/64 words: counts[64*j+p] grows by the number of hashes h for
-// which bit p of Word(h, j) is set. It panics unless len(counts) is a multiple of 64. Counts wrap at 2^32.
+// CountWide adds positional counts of rows of len(counts)/64 words: counts[64*j+p] grows by the
+// number of hashes h for which bit p of Word(h, j) is set. It panics unless len(counts) is a
+// multiple of 64. Counts wrap at 2^32.
 func CountWide(counts []uint32, hashes []uint64) {
 	if len(counts)%64 != 0 {
 		panic("pospop: the number of counters is not a multiple of 64")
@@ -67,10 +68,11 @@ func CountWide(counts []uint32, hashes []uint64) {
 	}
 }
 
-// CountWeighted adds positional sums of weights of rows of len(sums)/64 words: sums[64*j+p] grows by weights[i] for
-// every i for which bit p of Word(hashes[i], j) is set. A weight may be negative. The cost grows with the number of
-// binary digits in which any weight has a one. It panics unless len(sums) is a multiple of 64 and there is a weight for
-// each hash; the hashes must be fewer than 2^32. Sums wrap at 2^64.
+// CountWeighted adds positional sums of weights of rows of len(sums)/64 words: sums[64*j+p] grows
+// by weights[i] for every i for which bit p of Word(hashes[i], j) is set. A weight may be negative.
+// The cost grows with the number of binary digits in which any weight has a one. It panics unless
+// len(sums) is a multiple of 64 and there is a weight for each hash; the hashes must be fewer than
+// 2^32. Sums wrap at 2^64.
 func CountWeighted(sums []int64, hashes []uint64, weights []int32) {
 	if len(sums)%64 != 0 {
 		panic("pospop: the number of sums is not a multiple of 64")
@@ -104,7 +106,8 @@ func sumMixed(sums []int64, hashes []uint64, weights []int32, digits uint32) {
 	}
 }
 
-// sumDigits adds the weights of the words of x that have each bit set, one binary digit of the weights at a time.
+// sumDigits adds the weights of the words of x that have each bit set, one binary digit of the
+// weights at a time.
 func sumDigits(sums *[64]int64, x []uint64, weights []int32, digits uint32) {
 	for ; digits != 0; digits &= digits - 1 {
 		bit := bits.TrailingZeros32(digits)

@@ -23,7 +23,8 @@ func plainCount(counts []uint32, hashes []uint64) {
 	}
 }
 
-// randomWords returns n words of one of several kinds: uniform, sparse, dense, all ones, all zeros, one bit.
+// randomWords returns n words of one of several kinds: uniform, sparse, dense, all ones, all zeros,
+// one bit.
 func randomWords(r *rand.Rand, n int) []uint64 {
 	x := make([]uint64, n)
 	kind := r.IntN(6)
@@ -135,7 +136,8 @@ func TestCountWeighted(t *testing.T) {
 	})
 }
 
-// TestLong crosses every point where a kernel empties its narrow counters, with the inputs that fill them fastest.
+// TestLong crosses every point where a kernel empties its narrow counters, with the inputs that
+// fill them fastest.
 func TestLong(t *testing.T) {
 	withKernels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
@@ -167,7 +169,8 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// TestKernelsAgree compares all kernels on half a million slices, most of them short, of 17 million words altogether.
+// TestKernelsAgree compares all kernels on half a million slices, most of them short, of 17 million
+// words altogether.
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	pool := make([]uint64, 1<<17)
@@ -200,8 +203,8 @@ func TestKernelsAgree(t *testing.T) {
 	}
 }
 
-// TestWord pins the stream: stored wide fingerprints depend on it. The values for h = 0 are the published first
-// outputs of SplitMix64 seeded with 0.
+// TestWord pins the stream: stored wide fingerprints depend on it. The values for h = 0 are the
+// published first outputs of SplitMix64 seeded with 0.
 func TestWord(t *testing.T) {
 	for _, c := range []struct {
 		h    uint64
@@ -275,7 +278,8 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-// BenchmarkCount measures all kernels and the plain loop, which makes a row word once and adds its 64 bits.
+// BenchmarkCount measures all kernels and the plain loop, which makes a row word once and adds its
+// 64 bits.
 func BenchmarkCount(b *testing.B) {
 	saved := active
 	defer func() { active = saved }()

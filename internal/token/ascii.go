@@ -7,9 +7,9 @@ import (
 	"github.com/simdb/simdb/internal/textkernel"
 )
 
-// The ASCII path takes text in segments: 64 bytes become one mask of the bytes that belong to words, the masks become
-// the offsets at which words start and end, and the words between them are hashed. No step branches on the text but
-// for words longer than 16 bytes, which are rare.
+// The ASCII path takes text in segments: 64 bytes become one mask of the bytes that belong to
+// words, the masks become the offsets at which words start and end, and the words between them are
+// hashed. No step branches on the text but for words longer than 16 bytes, which are rare.
 const (
 	blockBytes   = textkernel.Block
 	segment      = 32 * blockBytes      // bytes of text taken at a time
@@ -18,11 +18,8 @@ const (
 	segmentWords = maxSegment/2 + 1     // no segment holds more words
 )
 
-// window is a segment of text with room for a whole last block and for loads past its end.
-type window [maxSegment + segmentPad]byte
-
-// asciiPrefix returns the mask of word bytes of the ASCII bytes that block starts with, and how many they are. Another
-// byte follows them.
+// asciiPrefix returns the mask of word bytes of the ASCII bytes that block starts with, and how
+// many they are. Another byte follows them.
 func asciiPrefix(block *[blockBytes]byte) (mask uint64, n int) {
 	for x := uint64(0); x == 0 && n < blockBytes; {
 		x = binary.LittleEndian.Uint64(block[n:]) & highs
@@ -44,8 +41,8 @@ var chunkMask = func() (m [17][2]uint64) {
 	return m
 }()
 
-// hashEdges stores to dst[i] the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all 0-9, A-Z, a-z. It may
-// read, and ignores, up to 16 bytes past a word.
+// hashEdges stores to dst[i] the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all
+// 0-9, A-Z, a-z. It may read, and ignores, up to 16 bytes past a word.
 func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
 	for len(dst) > 0 {
 		n := textkernel.HashWords(dst, text[:], edges, h.k0, h.k1)
@@ -59,9 +56,9 @@ func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
 	}
 }
 
-// hashMasks does the same from masks of words, where there is no kernel for offsets and hashes: it stores to dst the
-// hashes of the words that end before the offset end. It returns how many they are, and where the word starts that does
-// not, or -1.
+// hashMasks does the same from masks of words, where there is no kernel for offsets and hashes: it
+// stores to dst the hashes of the words that end before the offset end. It returns how many they
+// are, and where the word starts that does not, or -1.
 func (h Hasher) hashMasks(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (n, open int) {
 	k0, k1 := h.k0, h.k1
 	open = -1

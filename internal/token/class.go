@@ -12,14 +12,15 @@ const (
 	classSolo         // a letter or number of a script without spaces: starts a word that only marks continue
 )
 
-// charTable is the character table of tokenizer version 1, made from Unicode 15.0 by gen_unicode.go:
+// charTable is the character table of tokenizer version 1, made from Unicode 15.0 by
+// gen_unicode.go:
 //
 //	  0   256 x 4 bytes   properties: int32, little-endian: lower-case delta << 2 | class
 //	1024  8704 x 1 byte   rune / 128 -> block
 //	9728  n x 128 bytes   blocks: rune % 128 -> property
 //
-// It is frozen: a rune that later versions of Unicode assign stays what it was, so that stored fingerprints stay
-// comparable whichever release of Go computes the next one.
+// It is frozen: a rune that later versions of Unicode assign stays what it was, so that stored
+// fingerprints stay comparable whichever release of Go computes the next one.
 //
 //go:embed unicode15.bin
 var charTable string

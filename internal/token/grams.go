@@ -2,9 +2,10 @@ package token
 
 import "unicode/utf8"
 
-// gramScanner turns text into the hashes of its characters, for character n-grams: the letters, marks and numbers of
-// the text, lower-cased, with one space for each run of anything else between two of them. Each character is hashed as
-// a word of one rune; so an n-gram is a shingle of n of them.
+// gramScanner turns text into the hashes of its characters, for character n-grams: the letters,
+// marks and numbers of the text, lower-cased, with one space for each run of anything else between
+// two of them. Each character is hashed as a word of one rune; so an n-gram is a shingle of n of
+// them.
 type gramScanner struct {
 	h       Hasher
 	ascii   [utf8.RuneSelf]uint64 // the hash of each ASCII character that belongs to words

@@ -20,7 +20,8 @@ type Hasher struct {
 	k0, k1 uint64
 }
 
-// NewHasher returns the hash function of a seed. Fingerprints and sketches compare only under equal seeds.
+// NewHasher returns the hash function of a seed. Fingerprints and sketches compare only under equal
+// seeds.
 func NewHasher(seed uint64) Hasher {
 	seed += golden
 	return Hasher{k0: splitMix(seed), k1: splitMix(seed+golden) | 1}
@@ -41,9 +42,10 @@ func fold(a, b uint64) uint64 {
 
 // Word returns the hash of a word given as lower-cased UTF-8.
 //
-// The bytes are padded with zeros to 16-byte chunks of two little-endian integers a, b, and each chunk is folded in:
-// h = fold(a ^ k0, b ^ h), from h = k1. A word holds no zero byte, so the padding is unambiguous and no length is
-// needed, and a word of up to 16 bytes takes a single multiplication.
+// The bytes are padded with zeros to 16-byte chunks of two little-endian integers a, b, and each
+// chunk is folded in: h = fold(a ^ k0, b ^ h), from h = k1. A word holds no zero byte, so the
+// padding is unambiguous and no length is needed, and a word of up to 16 bytes takes a single
+// multiplication.
 func (h Hasher) Word(lower []byte) uint64 {
 	v := h.k1
 	for len(lower) > 16 {
@@ -61,11 +63,12 @@ func finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
-// Feature returns the hash of a feature that is not a shingle: of any bytes. Their number takes part, since they may
-// end in zeros.
+// Feature returns the hash of a feature that is not a shingle: of any bytes. Their number takes
+// part, since they may end in zeros.
 func (h Hasher) Feature(feature []byte) uint64 { return finish(h.Word(feature) + uint64(len(feature))) }
 
-// poly is the hash of a shingle as the kernels know it: finish(w[0] P^(k-1) + ... + w[k-1]) for the hashes w of k words,
-// modulo 2^64. Words are kept apart by their hashes ("ab c" is not "a bc"), the order counts because P is not 1, and
-// moving on by a word takes two multiplications whatever k is.
+// poly is the hash of a shingle as the kernels know it: finish(w[0] P^(k-1) + ... + w[k-1]) for the
+// hashes w of k words, modulo 2^64. Words are kept apart by their hashes ("ab c" is not "a bc"),
+// the order counts because P is not 1, and moving on by a word takes two multiplications whatever k
+// is.
 var poly = textkernel.Poly{Base: power, Mul: finalMul}

@@ -2,24 +2,6 @@ package token
 
 import "github.com/simdb/simdb/internal/textkernel"
 
-// scanner turns text into word hashes, a segment at a time. It carries what a word that is cut off at the end of a piece
-// of text needs, so text may come in pieces of any size.
-//
-// Two paths take turns. The ASCII path begins between words and takes whole words, as many as a segment has, up to the
-// first byte that is not ASCII. The Unicode path goes on from there rune by rune, with a word of its own that may be
-// open when it is called again, until it is between words and plain ASCII lies ahead.
-//
-// Invariant: no word is open while the ASCII path is in charge.
-type scanner struct {
-	h       Hasher
-	open    openWord
-	uni     bool // the Unicode path is in charge
-	invalid int  // bytes that were not UTF-8
-	masks   [maxSegment / blockBytes]uint64
-	edges   [maxSegment]uint16
-	tail    window // the last bytes of a text, with room for loads past the end
-}
-
 // Words calls word with the hash of each word of text, in order.
 func (h Hasher) Words(text string, word func(hash uint64)) {
 	s := scanner{h: h}
@@ -36,18 +18,9 @@ func (h Hasher) Words(text string, word func(hash uint64)) {
 	}
 }
 
-func (s *scanner) invalidBytes() int { return s.invalid }
-
-// reset makes s ready for the next text.
-func (s *scanner) reset() {
-	s.open.kind = openNone
-	s.uni = false
-	s.invalid = 0
-}
-
-// next reads from the start of text and stores the hashes of the words that end in what it reads to dst. final says that
-// no text follows. It returns how many words it stored and how many bytes it read; zero bytes mean that it needs more
-// text, or, if final, that text is empty.
+// next reads from the start of text and stores the hashes of the words that end in what it reads to
+// dst. final says that no text follows. It returns how many words it stored and how many bytes it
+// read; zero bytes mean that it needs more text, or, if final, that text is empty.
 func (s *scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if !s.uni {
 		words, read = s.nextASCII(dst, text, final)
@@ -74,7 +47,8 @@ func (s *scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) 
 	return words, min(read, n)
 }
 
-// finish ends the word that is open at the end of the text; it returns how many words that stored to dst.
+// finish ends the word that is open at the end of the text; it returns how many words that stored
+// to dst.
 func (s *scanner) finish(dst *[segmentWords]uint64) int {
 	if s.open.kind == openNone {
 		return 0
@@ -83,9 +57,10 @@ func (s *scanner) finish(dst *[segmentWords]uint64) int {
 	return 1
 }
 
-// fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode path in charge, before
-// the first word that holds or is followed by a byte that is not ASCII, and before a word of the length of a segment.
-// Otherwise it stops where the last word that ended did, or where the one that is cut off starts.
+// fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode
+// path in charge, before the first word that holds or is followed by a byte that is not ASCII, and
+// before a word of the length of a segment. Otherwise it stops where the last word that ended did,
+// or where the one that is cut off starts.
 func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
 	full := textkernel.Masks(s.masks[:blocks], text[:])
@@ -105,8 +80,9 @@ func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 	return words, read
 }
 
-// hashWords stores to dst the hashes of the words that masks describe and that end before the offset end, for one that
-// ends there may go on. It returns how many they are, and where the word starts that does not end, or -1.
+// hashWords stores to dst the hashes of the words that masks describe and that end before the
+// offset end, for one that ends there may go on. It returns how many they are, and where the word
+// starts that does not end, or -1.
 func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (words, open int) {
 	if !textkernel.HasHashWords() {
 		return s.h.hashMasks(dst, text, masks, end)

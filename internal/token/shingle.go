@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Sink takes the shingle hashes of a text, in the order of the text and with repetitions, in pieces of any length. It
-// must not keep the slice.
+// Sink takes the shingle hashes of a text, in the order of the text and with repetitions, in pieces
+// of any length. It must not keep the slice.
 type Sink interface {
 	Shingles(hashes []uint64)
 }
@@ -42,8 +42,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// flushWords is how many new words are enough to make shingles of: where the paths of the scanner alternate, it finds only
-// a few at a time. There must also be k of them, since k-1 words are carried on each time.
+// flushWords is how many new words are enough to make shingles of: where the paths of the scanner
+// alternate, it finds only a few at a time. There must also be k of them, since k-1 words are
+// carried on each time.
 const flushWords = 256
 
 // source turns text into the hashes of words, or characters; see scanner, which is the usual one.
@@ -54,8 +55,8 @@ type source interface {
 	invalidBytes() int
 }
 
-// Shingler walks over texts and gives the hashes of their shingles to a sink. It holds buffers of a fixed size, so it
-// allocates nothing after it was made, but it serves one goroutine at a time.
+// Shingler walks over texts and gives the hashes of their shingles to a sink. It holds buffers of a
+// fixed size, so it allocates nothing after it was made, but it serves one goroutine at a time.
 type Shingler struct {
 	source source
 	k      int
@@ -68,7 +69,8 @@ type Shingler struct {
 	window []byte // for Read: text that was read and not yet scanned
 }
 
-// NewShingler returns a Shingler for shingles of k words under the hash function of a seed. k must be positive.
+// NewShingler returns a Shingler for shingles of k words under the hash function of a seed. k must
+// be positive.
 func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, Seed: seed}) }
 
 // New returns a Shingler. c must be valid.
@@ -110,7 +112,8 @@ const (
 	maxIdle     = 100      // how often in a row a reader may give nothing
 )
 
-// Read gives the hashes of the shingles of the text that r holds to sink, in memory that does not depend on its length.
+// Read gives the hashes of the shingles of the text that r holds to sink, in memory that does not
+// depend on its length.
 func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 	if s.window == nil {
 		s.window = make([]byte, windowBytes)
@@ -159,8 +162,8 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	}
 }
 
-// room returns where the next words go. It grows the buffer for long shingles, but not beyond what the text has words
-// for, whatever k is.
+// room returns where the next words go. It grows the buffer for long shingles, but not beyond what
+// the text has words for, whatever k is.
 func (s *Shingler) room() *[segmentWords]uint64 {
 	used := s.carry + s.fresh
 	if len(s.words)-used < segmentWords {

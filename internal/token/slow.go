@@ -5,49 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// openKind is the kind of the word that the Unicode path has begun and not ended.
-type openKind uint8
-
-const (
-	openNone openKind = iota
-	openRun           // a run of letters, marks and numbers
-	openSolo          // a rune of a script without spaces, with its marks
-)
-
-// openKinds[class] is the kind of the word that a rune of the class begins.
-var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo}
-
-// openWord is a word whose end has not been seen. It takes lower-cased bytes piece by piece and hashes as Hasher.Word
-// does, in constant space however long the word is.
-type openWord struct {
-	kind   openKind
-	n      int    // bytes in lo and hi, at most 16 between calls
-	lo, hi uint64 // the chunk that is filled, little-endian, zero from byte n on
-	v      uint64 // the hash of the chunks before
-}
-
-// begin starts a word.
-func (w *openWord) begin(h Hasher, kind openKind) { *w = openWord{kind: kind, v: h.k1} }
-
-// add appends the low size bytes of raw, of which the others are zero; size is at most 4.
-func (w *openWord) add(h Hasher, raw uint64, size int) {
-	at := uint(8 * w.n) // the bit where they go; shifts by 64 and more give 0
-	if at < 64 {
-		w.lo |= raw << at
-		w.hi |= raw >> (64 - at)
-	} else {
-		w.hi |= raw << (at - 64)
-	}
-	if w.n += size; w.n > 16 { // more than a chunk: so this one is not the last
-		w.v = w.end(h)
-		w.lo, w.hi = raw>>(128-at), 0
-		w.n -= 16
-	}
-}
-
-// end returns the hash of the word.
-func (w *openWord) end(h Hasher) uint64 { return fold(w.lo^h.k0, w.hi^w.v) }
-
 // asciiLower[b] is the lower-case form of the ASCII byte b if it belongs to words, else 0.
 var asciiLower = func() (t [utf8.RuneSelf]byte) {
 	for b := range t {
@@ -58,17 +15,19 @@ var asciiLower = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// lookahead is how many ASCII bytes must follow the end of a word before the ASCII path takes over again, so that text
-// with a foreign letter in every other word does not change paths at each of them.
+// lookahead is how many ASCII bytes must follow the end of a word before the ASCII path takes over
+// again, so that text with a foreign letter in every other word does not change paths at each of
+// them.
 const lookahead = 16
 
 // highs are the bits that bytes have set if they are not ASCII.
 const highs = 0x8080808080808080
 
-// slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to dst, until the
-// ASCII path can go on, about limit bytes are read, or, if text is not final, a rune may be cut off at its end. It
-// returns the number of words and of bytes read. At the end of a final text the open word is left to be ended by the
-// caller. dst must have room for limit/2+1 words.
+// slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to
+// dst, until the ASCII path can go on, about limit bytes are read, or, if text is not final, a rune
+// may be cut off at its end. It returns the number of words and of bytes read. At the end of a
+// final text the open word is left to be ended by the caller. dst must have room for limit/2+1
+// words.
 func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
 	i, n := 0, 0
 	limit = min(limit, len(text))
@@ -120,14 +79,8 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 	return n, i
 }
 
-// endWord returns the hash of the open word, which it ends.
-func (s *scanner) endWord() uint64 {
-	s.open.kind = openNone
-	return s.open.end(s.h)
-}
-
-// decode returns the rune that text, which is not empty, starts with, as utf8.DecodeRune does, and its bytes, the first
-// one lowest.
+// decode returns the rune that text, which is not empty, starts with, as utf8.DecodeRune does, and
+// its bytes, the first one lowest.
 func decode(text []byte) (r rune, raw uint32, size int) {
 	if len(text) >= 4 {
 		raw = binary.LittleEndian.Uint32(text)

@@ -80,7 +80,8 @@ func refInvalid(text string) (n int64) {
 	return n
 }
 
-// pieces are what random texts are made of: every kind of byte and rune that a path treats in its own way.
+// pieces are what random texts are made of: every kind of byte and rune that a path treats in its
+// own way.
 var pieces = []string{
 	"a", "Z", "0", "9", "ab", "The", "word", "sixteenlettersxx", "seventeenlettersx", "interNationalization0123456789abcdefghij",
 	" ", " ", " ", " ", "\n", ".", ", ", "-", "_", "@", "[", "`", "{", "/", ":", "\x00", "\x7f", "  \t ",
@@ -220,7 +221,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// idle is a reader that gives nothing, for ever.
+// idle is a reader that never returns a byte.
 type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }

@@ -39,8 +39,8 @@ func readGzipLines(t *testing.T, path string, line func([]byte)) {
 	}
 }
 
-// jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" of every pair that shares at least half of
-// its shingles, by counting common shingles over an inverted index.
+// jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" of every pair that shares
+// at least half of its shingles, by counting common shingles over an inverted index.
 func jaccardPairs(ids []string, sets [][]uint64) []string {
 	postings := map[uint64][]int32{}
 	var pairs []string
@@ -115,8 +115,9 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestSample compares a sample in testdata: SPDX licences (CC0-1.0), Tang poems, and translations of the Universal
-// Declaration of Human Rights into languages that write without spaces, with marks, or with many capitals.
+// TestSample compares a sample in testdata: SPDX licences (CC0-1.0), Tang poems, and translations
+// of the Universal Declaration of Human Rights into languages that write without spaces, with
+// marks, or with many capitals.
 func TestSample(t *testing.T) {
 	testTruth(t, "testdata/sample.jsonl.gz", "testdata/sample.truth.tsv.gz")
 }

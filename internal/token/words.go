@@ -5,6 +5,18 @@ import (
 	"unicode/utf8"
 )
 
+// openKind is the kind of the word that the Unicode path has begun and not ended.
+type openKind uint8
+
+const (
+	openNone openKind = iota
+	openRun           // a run of letters, marks and numbers
+	openSolo          // a rune of a script without spaces, with its marks
+)
+
+// openKinds[class] is the kind of the word that a rune of the class begins.
+var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo}
+
 // ends reports whether a rune of a class, which follows an open word, ends it: the rule by which
 // text is cut into words.
 func (k openKind) ends(class int) bool {

@@ -1,5 +1,5 @@
-// Command asm generates the assembly kernels of package intersect. It is a module of its own, so that the database
-// does not depend on the generator.
+// Command asm generates the assembly kernels of package intersect. It is a module of its own, so
+// that the database does not depend on the generator.
 package main
 
 import (
@@ -38,7 +38,7 @@ func newList(name, count string) *list {
 	}
 }
 
-// full makes a block of n elements, and leaves for the label less if there are not so many.
+// full makes a block of n elements, and jumps to the label less if there are fewer.
 func (l *list) full(n Register, elements int, less string) {
 	CMPQ(l.n, n)
 	JLT(LabelRef(less))
@@ -69,7 +69,8 @@ func advance(a, b *list, zero Register) {
 	}
 }
 
-// giveUp leaves for done if the common elements so far and what is left of either list are fewer than needed.
+// giveUp leaves for done if the common elements so far and what is left of either list are fewer
+// than needed.
 func giveUp(a, b *list, common, need Register) {
 	for _, l := range []*list{a, b} {
 		most := GP64()
@@ -79,9 +80,9 @@ func giveUp(a, b *list, common, need Register) {
 	}
 }
 
-// countAVX512 emits the comparison of blocks of 16: full blocks as long as both lists have one, then shorter ones. A
-// difference of zero is an equal pair, so the least of the differences of an element of a from all of a block of b says
-// whether it has an equal.
+// countAVX512 emits the comparison of blocks of 16: full blocks as long as both lists have one,
+// then shorter ones. A difference of zero is an equal pair, so the least of the differences of an
+// element of a from all of a block of b says whether it has an equal.
 func countAVX512() {
 	TEXT("countAVX512", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) int")
 	Pragma("noescape")
@@ -129,7 +130,8 @@ func countAVX512() {
 	RET()
 }
 
-// differences16 returns for each of the 16 elements at a the least difference, as XOR, from the 16 at b.
+// differences16 returns for each of the 16 elements at a the least difference, as XOR, from the 16
+// at b.
 func differences16(a, b Register) VecVirtual {
 	va := ZMM()
 	VMOVDQU32(Mem{Base: a}, va)
@@ -236,9 +238,9 @@ func countAVX2() {
 	RET()
 }
 
-// filterAVX512 emits the filter of groups of eight bitmaps. The population counts of the eight words of a bitmap are at
-// most 64, so those of eight bitmaps fit the bytes of one vector; its bytes transposed, lane i has the counts of
-// bitmap i, and VPSADBW sums them.
+// filterAVX512 emits the filter of groups of eight bitmaps. The population counts of the eight
+// words of a bitmap are at most 64, so those of eight bitmaps fit the bytes of one vector; its
+// bytes transposed, lane i has the counts of bitmap i, and VPSADBW sums them.
 func filterAVX512() {
 	TEXT("filterAVX512", NOSPLIT,
 		"func(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int")

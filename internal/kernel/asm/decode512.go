@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// decode512 works in two passes. The first turns the unary words into the bit numbers of their ones, by compressing the numbers 0..63
-// under each word; the second makes eight keys at a time of bit numbers and packed values: key i is
-// base + (bit number - i)<<width + low.
+// decode512 works in two passes. The first turns the unary words into the bit numbers of their
+// ones, by compressing the numbers 0..63 under each word; the second makes eight keys at a time of
+// bit numbers and packed values: key i is base + (bit number - i)<<width + low.
 func decode512() {
 	numbers := GLOBL("numbers", RODATA|NOPTR)
 	for i := range 64 {
@@ -20,7 +20,7 @@ func decode512() {
 	}
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
 	Pragma("noescape")
-	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are passed over; ones is scratch",
+	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are ignored; ones is scratch",
 		"space. Keys past the last one are noise.")
 	spreadOnes(numbers)
 	joinKeys(eight)

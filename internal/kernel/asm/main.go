@@ -33,26 +33,27 @@ func main() {
 	Generate()
 }
 
-// prefetch asks for n cache lines from p on.
+// prefetch emits prefetchLines, which prefetches n cache lines from p on.
 func prefetch() {
 	TEXT("prefetchLines", NOSPLIT, "func(p *byte, n int)")
 	Pragma("noescape")
-	Doc("prefetchLines asks for n cache lines from p on.")
+	Doc("prefetchLines prefetches n cache lines from p on.")
 	prefetchLoop("line", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	RET()
 }
 
-// prefetchTwo asks for lines in two places, of each one at least: a call for both costs as much as a call for one.
+// prefetchTwo prefetches lines in two places, at least one of each: a call for both costs as much
+// as a call for one.
 func prefetchTwo() {
 	TEXT("prefetchTwo", NOSPLIT, "func(p *byte, n int, q *byte, m int)")
 	Pragma("noescape")
-	Doc("prefetchTwo asks for n cache lines from p on and for m from q on; n and m are at least one.")
+	Doc("prefetchTwo prefetches n cache lines from p on and m from q on; n and m are at least one.")
 	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))
 	RET()
 }
 
-// prefetchEach asks for one line for each of some items.
+// prefetchEach prefetches one line for each of some items.
 func prefetchEach() {
 	TEXT("prefetchEach", NOSPLIT, "func(base, items *byte, n, stride int, shift, scale uint64)")
 	Pragma("noescape")
@@ -71,7 +72,7 @@ func prefetchEach() {
 	RET()
 }
 
-// prefetchLoop asks for n cache lines, at least one, from p on.
+// prefetchLoop prefetches n cache lines, at least one, from p on.
 func prefetchLoop(name string, p, n Register) {
 	Label(name)
 	PREFETCHT0(Mem{Base: p})

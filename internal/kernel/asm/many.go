@@ -8,14 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Many queries are compared with many keys in tiles: four queries, held in registers, with eight keys. Whether a tile has a pair at all
-// is asked once, of the least of its distances; pairs are rare, so that branch is hardly ever mispredicted.
+// Many queries are compared with many keys in tiles: four queries, held in registers, with eight
+// keys. Whether a tile has a pair at all is asked once, of the least of its distances; pairs are
+// rare, so that branch is hardly ever mispredicted.
 
 // tileQueries is the height of a tile.
 const tileQueries = 4
 
-// pairs emits code that appends the pairs of one query of a tile: query<<32 | position for each bit of lanes (changed), which are the
-// keys at position first and after.
+// pairs emits code that appends the pairs of one query of a tile: query<<32 | position for each bit
+// of lanes (changed), which are the keys at position first and after.
 type pairs struct {
 	dst, count GPVirtual
 	query      GPVirtual // number of the tile's first one
@@ -48,7 +49,8 @@ type many512 struct {
 	rows    GPVirtual // queries that are left, at least one
 }
 
-// loadQueries broadcasts four queries from p on; where fewer are left the last one stands for those that are missing.
+// loadQueries broadcasts four queries from p on; where fewer are left the last one stands for those
+// that are missing.
 func (s *many512) loadQueries(p GPVirtual) {
 	last := GP64()
 	LEAQ(Mem{Base: s.rows, Disp: -1}, last)
@@ -146,7 +148,8 @@ func scanMany512() {
 	RET()
 }
 
-// scanTiles2 is one row of tiles for AVX2, which has too few registers, and no masked loads worth having, for more.
+// scanTiles2 is one row of tiles for AVX2, which has too few registers, and no masked loads worth
+// having, for more.
 func scanTiles2(nibbles Mem) {
 	TEXT("scanTilesAVX2", NOSPLIT, "func(dst *uint64, queries *[4]uint64, rows, query int, keys *uint64, groups int, k uint64) (count int)")
 	Pragma("noescape")

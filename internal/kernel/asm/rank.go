@@ -6,13 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rank emits the search for two zeros of the words from p (changed) to end: from becomes the number of ones before zero number from, to
-// the number before zero number to, 1 <= to, or n where there are fewer zeros. It walks the words by population count and finds the bit
-// in the last one with PDEP, which is fast on every processor that has AVX-512. A search of all words at once in vector registers has
-// no branches to mispredict but takes as long.
+// rank emits the search for two zeros of the words from p (changed) to end: from becomes the number
+// of ones before zero number from, to the number before zero number to, 1 <= to, or n where there
+// are fewer zeros. It walks the words by population count and finds the bit in the last one with
+// PDEP, which is fast on every processor that has AVX-512. A search of all words at once in vector
+// registers has no branches to mispredict but takes as long.
 func rank(p, end, from, to, n Register) {
 	bit, word, zeros, one, sum := GP64(), GP64(), GP64(), GP64(), GP64()
-	XORQ(bit, bit) // number of the first bit of the word at hand
+	XORQ(bit, bit) // number of the first bit of the current word
 	XORQ(sum, sum) // zeros before it
 	MOVQ(U32(1), one)
 

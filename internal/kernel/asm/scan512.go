@@ -24,7 +24,8 @@ type scan512 struct {
 	shuffle, move VecVirtual // of a packed scan, as mask is
 }
 
-// compare leaves in k the lanes of the group at m that are within the limit. Imm 0x28 of the ternary logic is (keys ^ query) & mask.
+// compare leaves in k the lanes of the group at m that are within the limit. Imm 0x28 of the
+// ternary logic is (keys ^ query) & mask.
 func (s *scan512) compare(m Mem, k Register) {
 	keys := ZMM()
 	if s.mask != nil {
@@ -66,7 +67,8 @@ func (s *scan512) setUp(lanes Mem) {
 	s.count = count
 }
 
-// groups emits the loop over groups of eight keys, four at a time and then singly. at is where group i (0..3) of those at hand lies.
+// groups emits the loop over groups of eight keys, four at a time and then singly. at is the
+// address of group i (0..3) of the current ones.
 func (s *scan512) groups(n Register, at func(i int) Mem, step func(groups int)) {
 	ks := []Register{K1, K2, K3, K4}
 	Label("four")
@@ -104,7 +106,8 @@ func (s *scan512) groups(n Register, at func(i int) Mem, step func(groups int)) 
 	Label("done")
 }
 
-// setUpPacked loads what scans of packed values need besides, and returns their width and where group i of those at hand lies from p on.
+// setUpPacked loads what scans of packed values also need, and returns their width and the offset
+// of group i of the current ones from p on.
 func (s *scan512) setUpPacked(p Register) (width Register, at func(i int) Mem) {
 	l := Load(Param("l"), GP64())
 	width = Load(Param("width"), GP64())

@@ -19,7 +19,7 @@ const (
 	spanSize   = 32
 )
 
-// span has what both loops over spans load of the one at hand.
+// span has what both loops over spans load of the current one.
 type span struct {
 	at             Register
 	p, from, to, w GPVirtual
@@ -33,8 +33,8 @@ func (s *span) load() {
 	MOVBQZX(Mem{Base: s.at, Disp: spanWidth}, s.w)
 }
 
-// last leaves in end where the last byte of the span is, while s.p is where its block begins; of values without bits there is none, and it
-// is the first.
+// last leaves in end where the last byte of the span is, while s.p is where its block begins; of
+// values without bits there is none, and it is the first.
 func (s *span) last(end GPVirtual) {
 	none := GP64()
 	XORQ(none, none)
@@ -57,9 +57,11 @@ func (s *span) start(bit GPVirtual) {
 	ANDQ(Imm(7), bit)
 }
 
-// scanSpans512 compares eight values at a time from the first on, wherever that begins, in steps of four such groups. Most spans are one step,
-// so how many groups it has is no branch: after the last group it is loaded again, and what lies past the end is left out by its position.
-// The last step loads no cache line that the span has nothing of: from the span's last line on, that line is loaded.
+// scanSpans512 compares eight values at a time from the first on, wherever that begins, in steps of
+// four such groups. Most spans are one step, so how many groups it has is no branch: after the last
+// group it is loaded again, and what lies past the end is left out by its position. The last step
+// loads no cache line that the span has nothing of: from the span's last line on, that line is
+// loaded.
 func scanSpans512() {
 	TEXT("scanSpansAVX512", NOSPLIT, "func(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)")
 	Pragma("noescape")
@@ -114,13 +116,13 @@ type spans512 struct {
 	span
 	number GPVirtual // of the span, << 32
 	end    GPVirtual // the span's last cache line
-	left   GPVirtual // groups of eight from scan512.first on, the position at hand
+	left   GPVirtual // groups of eight from scan512.first on, the current position
 }
 
 // groupMasks are where the lanes of four groups go that are near.
 var groupMasks = []Register{K1, K2, K3, K4}
 
-// begin loads the span at hand.
+// begin loads the current span.
 func (s *spans512) begin(lanes Register) {
 	s.load()
 	s.query, s.mask, s.limit, s.shuffle, s.move = ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
@@ -217,11 +219,11 @@ func (s *spans512) near(label string) {
 	}
 }
 
-// prefetchSpans asks for three lines of each span without a branch, as most have no more.
+// prefetchSpans prefetches three lines of each span without a branch, as most have no more.
 func prefetchSpans() {
 	TEXT("prefetchSpans", NOSPLIT, "func(spans *byte, n int)")
 	Pragma("noescape")
-	Doc("prefetchSpans asks for the cache lines of the values of n spans, n >= 1.")
+	Doc("prefetchSpans prefetches the cache lines of the values of n spans, n >= 1.")
 	at, n := Load(Param("spans"), GP64()), Load(Param("n"), GP64())
 	s := span{at: at}
 	Label("span")

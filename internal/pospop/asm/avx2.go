@@ -16,8 +16,8 @@ type avx2 struct {
 	acc                Mem        // eight vectors: byte i of vector b counts bit b of byte i, in each of four words
 }
 
-// countAVX2 emits a kernel that counts the 64*blocks words at x and, unless it is nil, the 64 words at tail, through
-// mix if mixed. It needs AVX2 only.
+// countAVX2 emits a kernel that counts the 64*blocks words at x and, unless it is nil, the 64 words
+// at tail, through mix if mixed. It needs AVX2 only.
 func countAVX2(name string, mixed bool) {
 	signature := "func(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64)"
 	doc := name + " adds positional counts of 64*blocks words, at most 254 blocks, and of the words of tail, if any."
@@ -98,7 +98,8 @@ func (k *avx2) loadAt(i int) VecVirtual {
 	return v
 }
 
-// mul multiplies four words by a constant: with v = hi*2^32+lo and c likewise, lo*lo + (hi*c.lo + lo*c.hi) << 32.
+// mul multiplies four words by a constant: with v = hi*2^32+lo and c likewise, lo*lo + (hi*c.lo +
+// lo*c.hi) << 32.
 func (k *avx2) mul(v VecVirtual, name string, c uint64) {
 	low, high := repeated(name+"low", c&0xffffffff), repeated(name+"high", c>>32)
 	cross, t := YMM(), YMM()
@@ -122,7 +123,8 @@ func (k *avx2) csa(sum, a, b VecVirtual) VecVirtual {
 	return carry
 }
 
-// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes bit by bit to the byte counters.
+// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes bit by bit to the
+// byte counters.
 func (k *avx2) block() {
 	next := 0
 	two := func() VecVirtual {
@@ -153,9 +155,9 @@ func (k *avx2) bits(v VecVirtual, b int) VecVirtual {
 	return t
 }
 
-// finish adds everything to the counts: 16 times the byte counters and what the running sums hold. The sums over the
-// four words fit 16 bits (4*(16*255+15)); row b of the eight vectors of 16-bit counters belongs to the positions
-// 8*i+b, so they are transposed before they are added.
+// finish adds everything to the counts: 16 times the byte counters and what the running sums hold.
+// The sums over the four words fit 16 bits (4*(16*255+15)); row b of the eight vectors of 16-bit
+// counters belongs to the positions 8*i+b, so they are transposed before they are added.
 func (k *avx2) finish() {
 	var rows [8]VecVirtual
 	zero := YMM()

@@ -12,7 +12,8 @@ const (
 	ternCarry = 0xe8 // majority of a, b, c
 )
 
-// blocksAVX512 is how many blocks of 128 words the byte counters hold: each adds at most 8 to a byte.
+// blocksAVX512 is how many blocks of 128 words the byte counters hold: each adds at most 8 to a
+// byte.
 const blocksAVX512 = 31
 
 // avx512 is the state of one kernel: eight words to a vector.
@@ -53,8 +54,8 @@ func (f form) begin(name string) {
 	Doc(doc)
 }
 
-// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI, BITALG and GFNI,
-// and BMI2.
+// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI,
+// BITALG and GFNI, and BMI2.
 func countAVX512(name string, f form) {
 	f.begin(name)
 	k := newAVX512(f)
@@ -186,7 +187,8 @@ func (k *avx512) csa(sum, a, b VecVirtual) VecVirtual {
 	return carry
 }
 
-// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes to the byte counters.
+// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes to the byte
+// counters.
 func (k *avx512) block() {
 	next := 0
 	two := func() VecVirtual {
@@ -202,9 +204,9 @@ func (k *avx512) block() {
 	k.positions(sixteen)
 }
 
-// positions adds to every byte counter in how many of the eight words of v that position is set. The bytes of v are
-// transposed, so that lane i has byte i of all words; multiplying the identity by the lane as an 8x8 bit matrix puts
-// bit b of all of them into byte b.
+// positions adds to every byte counter in how many of the eight words of v that position is set.
+// The bytes of v are transposed, so that lane i has byte i of all words; multiplying the identity
+// by the lane as an 8x8 bit matrix puts bit b of all of them into byte b.
 func (k *avx512) positions(v VecVirtual) {
 	t := ZMM()
 	VPERMB(v, k.index, t)

@@ -1,5 +1,5 @@
-// Command asm generates the assembly kernels of package pospop. It is a module of its own, so that the database does
-// not depend on the generator.
+// Command asm generates the assembly kernels of package pospop. It is a module of its own, so that
+// the database does not depend on the generator.
 package main
 
 import "github.com/mmcloughlin/avo/build"

@@ -13,8 +13,8 @@ import (
 const child = "SIMDB_TEST_LEVEL"
 
 // OneLevel checks that a package's kernels run at the level that package simd decides on, for every
-// value of simd.Env. active returns the level of the package. The test starts itself again, since the
-// level is decided when a process starts.
+// value of simd.Env. active returns the level of the package. The test starts itself again, since
+// the level is decided when a process starts.
 func OneLevel(t *testing.T, active func() simd.Level) {
 	t.Helper()
 	if want, ok := os.LookupEnv(child); ok {

@@ -1,0 +1,124 @@
+package kernel
+
+import "math/bits"
+
+// scanPackedGo scans groups of eight values, whose offsets in the bytes of the group are the same
+// in every group.
+func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
+	var at, shift [8]uint8
+	for lane := range at {
+		at[lane], shift[lane] = uint8(lane*w>>3), uint8(lane*w&7)
+	}
+	mask := Mask(w)
+	q &= mask
+	for first := from &^ 7; first < to; first += 8 {
+		group := packed[first>>3*w:][:64:64]
+		for lane := range at {
+			low := load64(group[at[lane]:]) >> (shift[lane] & 7) & mask
+			if bits.OnesCount64(low^q) <= k {
+				if i := first + lane; i >= from && i < to {
+					dst = append(dst, uint32(i))
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// scanFlatGo counts positions from first.
+func scanFlatGo(dst []uint32, keys []uint64, first int, q uint64, k int) []uint32 {
+	for i, key := range keys {
+		if bits.OnesCount64(key^q) <= k {
+			dst = append(dst, uint32(first+i))
+		}
+	}
+	return dst
+}
+
+func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
+	lo, hi = n, n
+	if from == 0 {
+		lo = 0
+	}
+	if to == 0 {
+		return 0, 0
+	}
+	zeros := uint64(0) // before the current word
+	for at := 0; at+8 <= len(unary); at += 8 {
+		w := ^load64(unary[at:])
+		after := zeros + uint64(bits.OnesCount64(w))
+		if from > zeros && from <= after {
+			lo = 8*at + selectGo(w, int(from-zeros-1)) - int(from-1)
+		}
+		if to > zeros && to <= after {
+			return lo, 8*at + selectGo(w, int(to-zeros-1)) - int(to-1)
+		}
+		zeros = after
+	}
+	return lo, hi
+}
+
+// selectGo finds the byte by the counts of 1-bits in the bytes before it, summed in parallel
+// (Vigna, Broadword Implementation of Rank/Select Queries, WEA 2008).
+func selectGo(w uint64, i int) int {
+	const ones = 0x0101010101010101
+	s := w - w>>1&0x5555555555555555
+	s = s&0x3333333333333333 + s>>2&0x3333333333333333
+	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte j: ones in bytes 0..j
+	// The bytes whose sum is <= i come before the one looked for. Bit 7 of byte j stays set if its
+	// sum is.
+	reached := (uint64(i)*ones | ones<<7) - s
+	at := bits.OnesCount64(reached&(ones<<7)) << 3
+	i -= int(s << 8 >> uint(at) & 0xff)
+	b := w >> uint(at) & 0xff
+	for ; i > 0; i-- {
+		b &= b - 1
+	}
+	return at + bits.TrailingZeros64(b)
+}
+
+func scanManyGo(dst, queries, keys []uint64, k int) []uint64 {
+	for q := 0; q < len(queries); q += tileQueries {
+		row := queries[q:min(q+tileQueries, len(queries))]
+		for j := 0; j < len(keys); j += tileKeys {
+			dst = scanTileGo(dst, row, q, keys[j:min(j+tileKeys, len(keys))], j, k)
+		}
+	}
+	return dst
+}
+
+// scanTileGo compares one tile: queries from number q on, keys from number j on.
+func scanTileGo(dst, queries []uint64, q int, keys []uint64, j, k int) []uint64 {
+	for _, query := range queries {
+		for i, key := range keys {
+			if bits.OnesCount64(query^key) <= k {
+				dst = append(dst, uint64(q)<<32|uint64(j+i))
+			}
+		}
+		q++
+	}
+	return dst
+}
+
+func (k *Keys) decodeGo(unary, packed []byte, w, lo, hi int, base uint64) {
+	mask := Mask(w)
+	i, bit := 0, lo*w
+	for at := 0; at+8 <= len(unary) && i < hi; at += 8 {
+		word := load64(unary[at:])
+		if ones := bits.OnesCount64(word); i+ones <= lo {
+			i += ones
+			continue
+		}
+		for ; i < lo; i++ {
+			word &= word - 1
+		}
+		prefix := at<<3 - i // of the key at bit 0 of the word, less that key's bit number
+		for ; word != 0 && i < hi; i++ {
+			low := load64(packed[bit>>3:]) >> (bit & 7) & mask
+			k.keys[i] = base + uint64(prefix+bits.TrailingZeros64(word))<<uint(w) + low
+			prefix--
+			bit += w
+			word &= word - 1
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"github.com/simdb/simdb/internal/simd"
+)
+
+// Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
+const Slack = 64
+
+// BlockKeys is the greatest number of keys in a block.
+const BlockKeys = 512
+
+// Many queries and many keys are compared in tiles of tileQueries queries and tileKeys keys.
+const (
+	tileQueries = 4
+	tileKeys    = 8
+)
+
+// The levels of implementations.
+const (
+	pureGo = simd.Go
+	avx2   = simd.AVX2
+	avx512 = simd.AVX512
+)
+
+// active is the level in use. Only tests write to it.
+var active = simd.Active()
+
+// Name returns the name of the level in use: "go", "avx2" or "avx512".
+func Name() string { return active.String() }
+
+// RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w
+// starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
+func RoundWidth(w int) int {
+	switch {
+	case w <= 58:
+		return w
+	case w <= 60:
+		return 60
+	}
+	return 64
+}
+
+// Mask returns the w lowest bits set.
+func Mask(w int) uint64 {
+	if w >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<uint(w) - 1
+}
+
+// Get returns packed value i of width w. packed must hold seven bytes past the value's first.
+func Get(packed []byte, w, i int) uint64 {
+	bit := i * w
+	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
+}
+
+func load64(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
+
+// Keys is room for the keys of one block, and scratch of their decoding. Its zero value is ready.
+type Keys struct {
+	keys [BlockKeys]uint64
+	ones [BlockKeys + 128]uint16 // bit numbers of the ones of the unary part; a word's are written 64 at a time
+}
+
+// A Span is a range of the packed values of a block, with the query and the bound they are compared
+// with; see ScanSpans. The assembly depends on the layout of its fields.
+type Span struct {
+	packed       *byte // value 0 of the block
+	query        uint64
+	from, to     uint16
+	width, bound uint8
+	Tag          uint64 // the caller's
+}
+
+// Set makes s the span of the values [from, to), 0 <= from < to <= BlockKeys, of width w. Those are
+// near that differ from the w lowest bits of q in at most k bits, 0 <= k <= 64. packed must hold
+// Slack readable bytes past the value to-1 for as long as the span is in use.
+//
+// The fields are set in place: copying the struct right after stalls on store forwarding.
+func (s *Span) Set(packed []byte, w, from, to int, q uint64, k int, tag uint64) {
+	s.packed, s.query, s.Tag = &packed[:(to-1)>>3*w+64][0], q, tag // the last byte that is read is inside
+	s.from, s.to, s.width, s.bound = uint16(from), uint16(to), uint8(w), uint8(k)
+}
+
+// Len returns the number of values.
+func (s *Span) Len() int { return int(s.to - s.from) }
