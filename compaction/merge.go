@@ -34,17 +34,17 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 	return m.Renumber(), nil
 }
 
-// A Merger merges tables into one or several: the documents of all inputs in fingerprint order, by a
-// heap of one iterator per input, so that every byte is read and written once. Of documents that a
-// table orders alike those of an earlier input come first.
+// A Merger merges tables into one or several: the documents of all inputs in fingerprint order, by
+// a heap of one iterator per input, so that every byte is read and written once. Of documents that
+// a table orders alike those of an earlier input come first.
 //
 //	m, err := NewMerger(ctx, inputs, nil)
 //	for err == nil && m.More() {
 //		err = writeTable(func(w *sstable.Writer) error { return m.Fill(w, most) })
 //	}
 //
-// At least one of the inputs must stay open until the writers are closed. Memory: 4 bytes a document
-// for the new numbers, a block of documents per input, and what the writers need.
+// At least one of the inputs must stay open until the writers are closed. Memory: 4 bytes a
+// document for the new numbers, a block of documents per input, and what the writers need.
 type Merger struct {
 	ctx      context.Context
 	progress func(done, total int64)
@@ -56,8 +56,8 @@ type Merger struct {
 	total    int64
 }
 
-// NewMerger starts a merge. Progress, if not nil, gets the number of documents read and their total.
-// An error of an input, or of ctx, ends the merge in NewMerger or Fill.
+// NewMerger starts a merge. Progress, if not nil, gets the number of documents read and their
+// total. An error of an input, or of ctx, ends the merge in NewMerger or Fill.
 func NewMerger(ctx context.Context, inputs []Input, progress func(done, total int64)) (*Merger, error) {
 	m := &Merger{ctx: ctx, progress: progress, inputs: inputs, renumber: make([][]uint32, len(inputs))}
 	for _, in := range inputs {
@@ -107,8 +107,8 @@ func (m *Merger) Fill(w *sstable.Writer, most uint32) error {
 }
 
 // Renumber returns the new number of each input's documents, Dropped for those not kept. Numbers go
-// on from one output to the next: with outputs of 10 documents, number 12 is document 2 of the second.
-// The result is complete when More returns false.
+// on from one output to the next: with outputs of 10 documents, number 12 is document 2 of the
+// second. The result is complete when More returns false.
 func (m *Merger) Renumber() [][]uint32 { return m.renumber }
 
 // advance moves c to its input's next document to keep, and reports whether there is one.
@@ -156,7 +156,8 @@ type cursor struct {
 	none        bool   // it has no fingerprint, and comes after those that have
 }
 
-// cursors is a heap: the document that comes first in the merged table on top (see sstable.Document.Compare).
+// cursors is a heap: the document that comes first in the merged table on top (see
+// sstable.Document.Compare).
 type cursors []*cursor
 
 func (h cursors) Len() int { return len(h) }

@@ -69,7 +69,8 @@ func open(t *testing.T, name string, fill func(*sstable.Writer) error) *sstable.
 	return reader
 }
 
-// TestMerge merges random tables, some of whose documents are dropped, and looks every document up under its new number.
+// TestMerge merges random tables, some of whose documents are dropped, and looks every document up
+// under its new number.
 func TestMerge(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 1))
@@ -205,7 +206,8 @@ func TestMergeIntoSeveral(t *testing.T) {
 	}
 }
 
-// TestMergeOrderOfEqualKeys merges tables whose documents have one fingerprint, or none: those of the first input come first.
+// TestMergeOrderOfEqualKeys merges tables whose documents have one fingerprint, or none: those of
+// the first input come first.
 func TestMergeOrderOfEqualKeys(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		var inputs []Input

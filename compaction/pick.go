@@ -1,12 +1,19 @@
-// Package compaction decides which tables to merge, and merges them. It knows tables and tombstones; files, versions and the
-// catalog are the engine's.
+// Package compaction decides which tables to merge, and merges them.
+//
+//	numbers := compaction.Pick(tables, compaction.Options{})  // nil: nothing to do
+//	renumber, err := compaction.Merge(ctx, w, inputs, nil)    // into the writer of a table
+//
+// [Pick] is the policy and [Merge], or a [Merger] for several outputs, the mechanism. The package
+// knows tables and tombstones; files, versions and the catalog belong to the engine.
 //
 // # Policy
 //
-// Tables are merged size-tiered: a tier is the set of tables whose sizes lie within a factor of Fanout, and a tier of Fanout
-// tables or more is merged into one table, which then belongs to a higher tier. With n tables' worth of data a document is
-// rewritten about log_Fanout(n) times, and a query meets at most Fanout-1 tables a tier. Besides, a table of which more than
-// DeadShare is dead is rewritten alone, and a table whose newest document has expired is dropped without being read.
+// Tables are merged size-tiered: a tier is the set of tables whose sizes lie within a factor of
+// Fanout, and a tier of Fanout tables or more is merged into one table, which then belongs to a
+// higher tier. With n tables' worth of data a document is rewritten about log_Fanout(n) times, and
+// a query meets at most Fanout-1 tables a tier. Also, a table of which more than DeadShare is
+// dead is rewritten alone, and a table whose newest document has expired is dropped without being
+// read.
 package compaction
 
 import (
@@ -14,7 +21,7 @@ import (
 	"slices"
 )
 
-// Table is what the choice goes by.
+// Table describes a table to Pick.
 type Table struct {
 	Number  uint64 // the table's name
 	Size    int64  // bytes
@@ -44,7 +51,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Pick returns the numbers of the tables to merge into one next, in ascending order, or nil if all is well.
+// Pick returns the numbers of the tables to merge into one next, in ascending order, or nil if none
+// needs it.
 func Pick(tables []Table, o Options) []uint64 {
 	o = o.withDefaults()
 	var done []uint64

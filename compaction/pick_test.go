@@ -84,7 +84,8 @@ func TestPickEnds(t *testing.T) {
 	t.Logf("%d tables left, every byte written %.1f times more", len(tables), float64(written)/float64(added))
 }
 
-// TestPickAtExpiry looks at tables whose newest document is of the instant at which documents expire, or a microsecond older.
+// TestPickAtExpiry looks at tables whose newest document is of the instant at which documents
+// expire, or a microsecond older.
 func TestPickAtExpiry(t *testing.T) {
 	for maxTime, gone := range map[int64]bool{999: true, 1000: false, 1001: false} {
 		picked := Pick([]Table{{Number: 1, Size: 1, Docs: 1, MaxTime: maxTime}}, Options{Expired: 1000})

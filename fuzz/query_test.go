@@ -55,8 +55,8 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// FuzzSplitter cuts any text into statements: nothing but semicolons and blanks may be lost, and a text that parses as
-// one statement is cut as one.
+// FuzzSplitter cuts any text into statements: nothing but semicolons and blanks may be lost, and a
+// text that parses as one statement is cut as one.
 func FuzzSplitter(f *testing.F) {
 	for _, s := range statementSeeds {
 		f.Add(s + ";" + s)

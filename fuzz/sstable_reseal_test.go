@@ -36,8 +36,8 @@ func within(b []byte, offset, length uint64) []byte {
 // seal writes the checksum of b to at.
 func seal(at, b []byte) { le.PutUint32(at, crc32.Checksum(b, castagnoli)) }
 
-// resealTable returns a copy of a table that may be damaged, with every checksum that can be found made right. A
-// fuzzer would not get past them otherwise.
+// resealTable returns a copy of a table that may be damaged, with every checksum that can be found
+// made right. A fuzzer would not get past them otherwise.
 func resealTable(data []byte) []byte {
 	data = bytes.Clone(data)
 	if len(data) < tableTail {

@@ -12,8 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// FuzzSSTable opens arbitrary bytes as a table, with one word of them replaced, and reads all that can be read. Where
-// the end looks like that of a table the checksums are made right first, so that what lies behind them is reached.
+// FuzzSSTable opens arbitrary bytes as a table, with one word of them replaced, and reads all that
+// can be read. Where the end looks like that of a table the checksums are made right first, so that
+// what lies behind them is reached.
 func FuzzSSTable(f *testing.F) {
 	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v1.sst"))
 	if err != nil {

@@ -90,8 +90,8 @@ type hashes []uint64
 
 func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
 
-// FuzzText compares words, shingles, fingerprint and sketch of arbitrary text, as a whole and in small pieces, with
-// their definitions.
+// FuzzText compares words, shingles, fingerprint and sketch of arbitrary text, as a whole and in
+// small pieces, with their definitions.
 func FuzzText(f *testing.F) {
 	if unicode.Version != "15.0.0" {
 		f.Skip("the reference needs the tables of Unicode 15.0")
@@ -194,7 +194,8 @@ func FuzzSketch(f *testing.F) {
 	})
 }
 
-// FuzzSketchPairs compares the score, the early end and the bitmaps of two arbitrary sketches with their definitions.
+// FuzzSketchPairs compares the score, the early end and the bitmaps of two arbitrary sketches with
+// their definitions.
 func FuzzSketchPairs(f *testing.F) {
 	f.Add([]byte("to be or not to be"), []byte("to be, that is the question"), uint8(4), uint8(200))
 	f.Add(bytes.Repeat([]byte("0123456789abcdef"), 20), bytes.Repeat([]byte("0123456789abcdef"), 19), uint8(128), uint8(128))
@@ -229,7 +230,8 @@ func sketchOf(data []byte, n int) minhash.Sketch {
 	return refSketch(set, n)
 }
 
-// refJaccard is the share of common hashes among all up to the last hash that both sketches are complete to.
+// refJaccard is the share of common hashes among all up to the last hash that both sketches are
+// complete to.
 func refJaccard(a, b minhash.Sketch, n int) (score float64, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// realSketches returns the sketches of the documents of gzipped JSON lines in the folder SIMDB_DATA names.
+// realSketches returns the sketches of the documents of gzipped JSON lines in the folder SIMDB_DATA
+// names.
 func realSketches(b testing.TB, names ...string) (sketches []Sketch) {
 	dir := os.Getenv("SIMDB_DATA")
 	if dir == "" {
@@ -82,8 +83,8 @@ func TestAllPairs(t *testing.T) {
 	}
 }
 
-// BenchmarkComparisons compares every twentieth of 2,000 documents with all of them at t = 0.5: few at a time, so that an
-// iteration is short.
+// BenchmarkComparisons compares every twentieth of 2,000 documents with all of them at t = 0.5: few
+// at a time, so that an iteration is short.
 func BenchmarkComparisons(b *testing.B) {
 	run := func(name string, sketches []Sketch) {
 		bitmaps := bitmapsOf(sketches)

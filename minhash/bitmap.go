@@ -7,8 +7,9 @@ import (
 	"github.com/simdb/simdb/internal/intersect"
 )
 
-// Bitmap holds bit h mod 512 for every hash h of a sketch. What is set in the bitmap of A and not in that of B stands for
-// at least as many hashes of A that B lacks, so most pairs of sketches can be told apart, without loss, by 64 bytes each.
+// Bitmap holds bit h mod 512 for every hash h of a sketch. A bit that is set in the bitmap of A and
+// not in that of B stands for at least one hash of A that B lacks, so the bitmaps, 64 bytes each,
+// reject most pairs of sketches without loss.
 type Bitmap [8]uint64
 
 // Bitmap returns the bitmap of s.
@@ -19,38 +20,43 @@ func (s Sketch) Bitmap() (b Bitmap) {
 	return b
 }
 
-// Missing returns a lower bound for the number of hashes of the sketch of b that the sketch of c lacks: how many bits b
-// has and c has not.
+// Missing returns a lower bound for the number of hashes of the sketch of b that the sketch of c
+// lacks: how many bits b has and c has not.
 func (b *Bitmap) Missing(c *Bitmap) int {
 	return bits.OnesCount64(b[0]&^c[0]) + bits.OnesCount64(b[1]&^c[1]) + bits.OnesCount64(b[2]&^c[2]) +
 		bits.OnesCount64(b[3]&^c[3]) + bits.OnesCount64(b[4]&^c[4]) + bits.OnesCount64(b[5]&^c[5]) +
 		bits.OnesCount64(b[6]&^c[6]) + bits.OnesCount64(b[7]&^c[7])
 }
 
-// Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at most maxMissing.
+// Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at
+// most maxMissing.
 func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32 {
 	return intersect.Filter(dst, b, bitmaps, maxMissing)
 }
 
-// MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the score of the two by
-// [Jaccard] is t or more; t is in (0, 1]. If a.Bitmap().Missing(b.Bitmap()) exceeds MaxMissing(len(a), t), then
-// Jaccard(a, b, n).Score is below t, whatever n is.
+// MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the
+// score of the two by [Jaccard] is t or more; t is in (0, 1]. If a.Bitmap().Missing(b.Bitmap())
+// exceeds MaxMissing(len(a), t), then Jaccard(a, b, n).Score is below t, whatever n is.
 //
-// For, where C is the number of common hashes and U that of the union up to tau, C >= t U. Either tau does not cut A
-// short, and U >= |A|, or it is the last hash of B, which is full, and U >= N >= |A|. So C >= t |A|.
+// For, where C is the number of common hashes and U that of the union up to tau, C >= t U. Either
+// tau does not cut A short, and U >= |A|, or it is the last hash of B, which is full, and U >= N >=
+// |A|. So C >= t |A|.
 func MaxMissing(size int, t float64) int { return size - atLeast(t*float64(size)) }
 
-// atLeast returns the least integer that is not below x, where x may be too large by a rounding error.
+// atLeast returns the least integer that is not below x, where x may be too large by a rounding
+// error.
 func atLeast(x float64) int { return int(math.Ceil(x * (1 - 1e-12))) }
 
-// JaccardAtLeast is [Jaccard] for those who only want scores of t or more, t in (0, 1]: ok says whether it is. It stops
-// comparing as soon as the sketches turn out to have too little in common; score is meaningless then.
+// JaccardAtLeast is [Jaccard] for those who only want scores of t or more, t in (0, 1]: ok says
+// whether it is. It stops comparing as soon as the sketches turn out to have too little in common;
+// score is meaningless then.
 func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, false
 	}
-	// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau has at least the n of
-	// the sketch that ends there, or if neither is full it is known but for the number of common hashes.
+	// Common hashes are at most tau, so they can be counted without knowing it. The union up to tau
+	// has at least the n of the sketch that ends there, or if neither is full it is known but for
+	// the number of common hashes.
 	need := atLeast(t * float64(n))
 	if len(a) < n && len(b) < n {
 		need = atLeast(t / (1 + t) * float64(len(a)+len(b)))

@@ -8,13 +8,15 @@ import (
 	"github.com/simdb/simdb/internal/textkernel"
 )
 
-// Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it takes the upper halves:
-// it makes a [Sketch]. A Bottom serves one goroutine at a time and is for reuse: Reset begins the next sketch.
+// Bottom selects the N smallest distinct 32-bit hashes of a stream of 64-bit hashes, of which it
+// takes the upper halves: it makes a [Sketch]. A Bottom serves one goroutine at a time and is for
+// reuse: Reset begins the next sketch.
 //
-// Most hashes of a long stream are far too large to be among the smallest, so all that is done for them is a comparison
-// with a limit that lets about 3N through. What passes goes to a buffer; should that fill up, it is cut down to its N
-// smallest, and the largest of those is the new limit. In the end a lower limit picks little more than N of the buffer,
-// which one counting pass puts into buckets by their leading bits, and an insertion sort does the rest.
+// Most hashes of a long stream are far too large to be among the smallest, so all that is done for
+// them is a comparison with a limit that lets about 3N through. What passes goes to a buffer;
+// should that fill up, it is cut down to its N smallest, and the largest of those is the new limit.
+// In the end a lower limit picks little more than N of the buffer, which one counting pass puts
+// into buckets by their leading bits, and an insertion sort does the rest.
 type Bottom struct {
 	n       int
 	limit   uint64   // hashes from here on are dropped; 1<<32 lets all pass
@@ -40,8 +42,9 @@ func NewBottom(n int) *Bottom {
 	return b
 }
 
-// Reset begins the next sketch. expected is about how many hashes will come, or 0 where that is not known; with it, long
-// streams are faster, but if many hashes are equal or fewer come, Sketch may ask for them again.
+// Reset begins the next sketch. expected is about how many hashes will come, or 0 where that is not
+// known; with it, long streams are faster, but if many hashes are equal or fewer come, Sketch may
+// need them a second time.
 func (b *Bottom) Reset(expected int64) {
 	b.kept = 0
 	b.limit = 1 << 32
@@ -75,8 +78,9 @@ func (b *Bottom) shrink() {
 	}
 }
 
-// Sketch returns the sketch of the hashes since Reset; it is valid until the next Reset. ok is false if the limit that
-// Reset guessed was too low: then the same hashes must be given again after Reset(0).
+// Sketch returns the sketch of the hashes since Reset; it is valid until the next Reset. ok is
+// false if the limit that Reset guessed was too low: then the same hashes must be given again after
+// Reset(0).
 func (b *Bottom) Sketch() (s Sketch, ok bool) {
 	s = b.smallest()
 	return s, len(s) == b.n || !b.guessed
@@ -85,7 +89,8 @@ func (b *Bottom) Sketch() (s Sketch, ok bool) {
 // smallest returns the up to n smallest distinct elements of the buffer, ascending, in b.sorted.
 func (b *Bottom) smallest() []uint32 {
 	in := b.buf[:b.kept]
-	// The elements below limit are spread evenly, so n and a little more of them will be below this share of it.
+	// The elements below limit are spread evenly, so n and a little more of them will be below this
+	// share of it.
 	if most := b.n + 4*int(math.Sqrt(float64(b.n))) + 8; most < len(in) {
 		near := b.limit * uint64(most) / uint64(len(in))
 		low := b.scratch[:lowest(b.scratch, in, near)]
@@ -96,8 +101,8 @@ func (b *Bottom) smallest() []uint32 {
 	return b.sort(in, b.limit)
 }
 
-// lowest stores to dst, in order, those elements of in that are below limit, without a branch on them, and returns how
-// many they are. dst must be as long as in.
+// lowest stores to dst, in order, those elements of in that are below limit, without a branch on
+// them, and returns how many they are. dst must be as long as in.
 func lowest(dst, in []uint32, limit uint64) (n int) {
 	dst = dst[:len(in)]
 	for _, v := range in {
@@ -107,7 +112,8 @@ func lowest(dst, in []uint32, limit uint64) (n int) {
 	return n
 }
 
-// sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All are below limit.
+// sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All are below
+// limit.
 func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 	shift := max(0, bits.Len64(limit-1)-bits.Len(buckets-1)) & 31
 	hist := &b.hist

@@ -8,7 +8,8 @@ import (
 	"math/bits"
 )
 
-// An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits a hash of the least possible size:
+// An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits a hash of the least
+// possible size:
 //
 //	uvarint   n                       nothing follows if it is 0
 //	byte      l                       floor(log2((last+1)/n)), 0..32: the low bits of a hash
@@ -17,7 +18,8 @@ import (
 //	                                  before, then a 1: n + last>>l bits
 //	bits      padding                 zeros to a whole byte
 //
-// low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has one encoding and no other.
+// low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has one
+// encoding and no other.
 
 // MaxEncoded is the largest number of hashes that an encoded sketch may have.
 const MaxEncoded = 1 << 20
@@ -44,8 +46,9 @@ func (w *bitWriter) write(v uint64, n int) {
 	}
 }
 
-// AppendEncoded appends the encoding of s, which must be ascending without repetitions and have at most MaxEncoded
-// hashes, to dst. With N = 128 the sketch of a text of 1,000 words takes about 390 bytes.
+// AppendEncoded appends the encoding of s, which must be ascending without repetitions and have at
+// most MaxEncoded hashes, to dst. With N = 128 the sketch of a text of 1,000 words takes about 390
+// bytes.
 func (s Sketch) AppendEncoded(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s)))
 	if len(s) == 0 {
@@ -73,8 +76,8 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 	return w.dst
 }
 
-// Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest of src. It accepts
-// what AppendEncoded writes and nothing else.
+// Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest
+// of src. It accepts what AppendEncoded writes and nothing else.
 func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	n, size := binary.Uvarint(src)
 	if size <= 0 || n > MaxEncoded || size > 1 && src[size-1] == 0 { // the last: longer than need be
@@ -110,8 +113,8 @@ func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	return dst, src[(end+7)/8:], nil
 }
 
-// decodeHashes appends n hashes of l low bits to dst, fewer if src ends early or the high bits of one exceed 32 bits.
-// end is the number of bits they take.
+// decodeHashes appends n hashes of l low bits to dst, fewer if src ends early or the high bits of
+// one exceed 32 bits. end is the number of bits they take.
 func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
 	start := n * l // the high bits start here; the i-th one, at bit p, says that the high bits are p - start - i
 	at := start &^ 7

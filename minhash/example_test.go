@@ -6,6 +6,42 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
+func ExampleHasher_Text() {
+	h, err := minhash.New(minhash.Options{Size: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := h.Text("to be or not to be that is the question")
+	fmt.Println(len(s), "of 8 shingles")
+	// Output: 4 of 8 shingles
+}
+
+func ExampleJaccardAtLeast() {
+	h, err := minhash.New(minhash.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a := h.Text("to be or not to be that is the question").Clone()
+	b := h.Text("to be or not to be is the question").Clone()
+	_, high := minhash.JaccardAtLeast(a, b, 128, 0.9)
+	score, low := minhash.JaccardAtLeast(a, b, 128, 0.4)
+	fmt.Println(high, low, score.Score)
+	// Output: false true 0.5
+}
+
+func ExampleMerge() {
+	h, err := minhash.New(minhash.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, b := h.Text("to be or not to be").Clone(), h.Text("that is the question").Clone()
+	fmt.Println(len(a), len(b), len(minhash.Merge(nil, a, b, 128)))
+	// Output: 4 2 6
+}
+
 func ExampleJaccard() {
 	h, err := minhash.New(minhash.Options{})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Options say what the shingles of a text are and how many hashes a sketch has. Sketches compare only if they were made
-// with equal Options.
+// Options say what the shingles of a text are and how many hashes a sketch has. Sketches compare
+// only if they were made with equal Options.
 type Options struct {
 	// Size is N, the number of hashes of a full sketch. Zero means 128.
 	Size int
@@ -16,13 +16,15 @@ type Options struct {
 	Shingle int
 	// Seed is the seed of the hash function.
 	Seed uint64
-	// CharGrams takes n-grams of characters in place of shingles of words: better for very short texts.
+	// CharGrams takes n-grams of characters in place of shingles of words: better for very short
+	// texts.
 	CharGrams bool
 	// StopWords, if not nil, keeps only shingles that hold one of these words.
 	StopWords []string
 }
 
-// Hasher makes sketches of texts. It is for reuse and allocates nothing after New, but serves one goroutine at a time.
+// Hasher makes sketches of texts. It is for reuse and allocates nothing after New, but serves one
+// goroutine at a time.
 type Hasher struct {
 	walk   *token.Shingler
 	bottom *Bottom
@@ -59,8 +61,8 @@ func (h *Hasher) Text(text string) Sketch {
 	return s
 }
 
-// Read returns the sketch of the text that r holds, valid until the next call, in memory that does not depend on the
-// length of the text.
+// Read returns the sketch of the text that r holds, valid until the next call, in memory that does
+// not depend on the length of the text.
 func (h *Hasher) Read(r io.Reader) (Sketch, error) {
 	h.bottom.Reset(0)
 	if _, err := h.walk.Read(r, h.bottom); err != nil {

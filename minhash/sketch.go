@@ -7,14 +7,16 @@ import (
 	"github.com/simdb/simdb/internal/intersect"
 )
 
-// Sketch is the bottom-N sketch of a set: the N smallest distinct 32-bit hashes of its elements, ascending, or all of
-// them if there are fewer. N is a parameter of the whole corpus and not part of the sketch.
+// Sketch is the bottom-N sketch of a set: the N smallest distinct 32-bit hashes of its elements,
+// ascending, or all of them if there are fewer. N is a parameter of the whole corpus and not part
+// of the sketch.
 type Sketch []uint32
 
 // Clone returns a copy of s.
 func (s Sketch) Clone() Sketch { return slices.Clone(s) }
 
-// Score is an estimate of the Jaccard similarity of two sets, |A n B| / |A u B|, from their sketches.
+// Score is an estimate of the Jaccard similarity of two sets, |A n B| / |A u B|, from their
+// sketches.
 type Score struct {
 	Score float64 // in [0,1]; 0 if either set is empty
 	Error float64 // standard error of Score, 0 if Exact
@@ -31,7 +33,8 @@ type overlap struct {
 // union returns the number of distinct elements up to tau.
 func (o overlap) union() int { return o.a + o.b - o.common }
 
-// tauOverlap finds the overlap of two sketches of size n, neither empty, but for the number of common hashes.
+// tauOverlap finds the overlap of two sketches of size n, neither empty, but for the number of
+// common hashes.
 func tauOverlap(a, b Sketch, n int) overlap {
 	tau := uint32(math.MaxUint32)
 	if len(a) >= n {
@@ -64,9 +67,10 @@ func upTo(s Sketch, tau uint32) int {
 
 // Jaccard estimates the Jaccard similarity of two sets from their sketches of size n.
 //
-// Let tau be the smaller of the last hashes of those sketches that are full. Up to tau both sketches are complete, so
-// their hashes up to tau are a random sample of the union of the sets, and the share of common ones among them is an
-// estimate of the similarity without bias, whatever the sizes of the sets.
+// Let tau be the smaller of the last hashes of those sketches that are full. Up to tau both
+// sketches are complete, so their hashes up to tau are a random sample of the union of the sets,
+// and the share of common ones among them is an estimate of the similarity without bias, whatever
+// the sizes of the sets.
 func Jaccard(a, b Sketch, n int) Score {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}
@@ -75,7 +79,8 @@ func Jaccard(a, b Sketch, n int) Score {
 	return ratio(o.common, o.union(), o.exact)
 }
 
-// ratio is the share of common elements in a sample of the given size, with the standard error of a binomial share.
+// ratio is the share of common elements in a sample of the given size, with the standard error of a
+// binomial share.
 func ratio(common, size int, exact bool) Score {
 	p := float64(common) / float64(size)
 	s := Score{Score: p, Exact: exact}
@@ -85,8 +90,9 @@ func ratio(common, size int, exact bool) Score {
 	return s
 }
 
-// Containment estimates from sketches of size n which share of A is also in B, |A n B| / |A|, and which share of B is
-// also in A: of a quotation and its source the first is near 1 and the second small.
+// Containment estimates from sketches of size n which share of A is also in B, |A n B| / |A|, and
+// which share of B is also in A: of a quotation and its source the first is near 1 and the second
+// small.
 func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, Score{Exact: true}
@@ -101,10 +107,11 @@ func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 	return aInB, bInA
 }
 
-// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate of the similarity of the
-// sets where at least one sketch is full: each sketch ends at its own last hash, and what one holds beyond the end of
-// the other counts as a difference. For sets of the sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on
-// average. It is here because it is in common use; [Jaccard] has no such bias.
+// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate of
+// the similarity of the sets where at least one sketch is full: each sketch ends at its own last
+// hash, and what one holds beyond the end of the other counts as a difference. For sets of the
+// sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on average. It is here because it is
+// in common use; [Jaccard] has no such bias.
 func SketchJaccard(a, b Sketch) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
@@ -113,8 +120,8 @@ func SketchJaccard(a, b Sketch) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// Merge appends to dst the sketch of size n of the union of the sets of which a and b are sketches of size n. dst must
-// not overlap them.
+// Merge appends to dst the sketch of size n of the union of the sets of which a and b are sketches
+// of size n. dst must not overlap them.
 func Merge(dst, a, b Sketch, n int) Sketch {
 	for ; n > 0 && len(a)+len(b) > 0; n-- {
 		switch {

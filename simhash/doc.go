@@ -1,25 +1,29 @@
-// Package simhash computes SimHash fingerprints: short strings of bits whose Hamming distance follows the angle between
-// the sets of features that they were made from.
-//
-// Every feature of a document is hashed, every hash votes on every bit of the fingerprint, and the majority wins. The
-// probability that two documents differ in a bit is the angle between their feature vectors divided by pi, so the
-// fingerprints of near-duplicates differ in few bits.
+// Package simhash computes SimHash fingerprints: short strings of bits whose Hamming distance
+// follows the angle between the sets of features that they were made from.
 //
 //	fp, ok := simhash.Text("It was the best of times, it was the worst of times", 3)
 //	if ok && simhash.Distance(fp, other) <= 3 { ... }
 //
-// A [Hasher] makes fingerprints of texts with other parameters and without allocations. [Sum64] and [Sum] take hashes
-// of features that the caller has, [SumWeighted64] and [SumWeighted] their weights too.
+// Every feature of a document is hashed, every hash votes on every bit of the fingerprint, and the
+// majority wins. The probability that two documents differ in a bit is the angle between their
+// feature vectors divided by pi, so the fingerprints of near-duplicates differ in few bits.
 //
-// Features are a set here: a shingle that a text repeats votes once. With a vote for each occurrence, pages that share
-// nothing but one line repeated a hundred times get equal fingerprints.
+// A [Hasher] makes fingerprints of texts with other parameters and without allocations. [Sum64] and
+// [Sum] take hashes of features that the caller has, [SumWeighted64] and [SumWeighted] their
+// weights too.
+//
+// Features are a set here: a shingle that a text repeats votes once. With a vote for each
+// occurrence, pages that share nothing but one line repeated a hundred times get equal
+// fingerprints.
 //
 // # Literature
 //
-//   - Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002: the fingerprint.
-//   - Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007: 64 bits and distance 3 for the web.
-//   - Ertl's FastSimHash (hash4j): counting votes in bytes of wide words; wide fingerprints from a generator seeded with
-//     the hash of the feature.
-//   - Klarqvist, Mula, Lemire, "Efficient Computation of Positional Population Counts Using SIMD Instructions", 2019:
-//     counting votes by carry-save adders, as is done here.
+//   - Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002: the
+//     fingerprint.
+//   - Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007: 64 bits and
+//     distance 3 for the web.
+//   - Ertl's FastSimHash (hash4j): counting votes in bytes of wide words; wide fingerprints from a
+//     generator seeded with the hash of the feature.
+//   - Klarqvist, Mula, Lemire, "Efficient Computation of Positional Population Counts Using SIMD
+//     Instructions", 2019: counting votes by carry-save adders, as is done here.
 package simhash

@@ -17,6 +17,32 @@ func ExampleText() {
 	// Output: 5 34
 }
 
+// Hashes of features that the caller makes: those that most features have in common win.
+func ExampleSum64() {
+	features := []uint64{0b0111, 0b0110, 0b1100}
+	fmt.Printf("%04b\n", simhash.Sum64(features)&0b1111)
+	// Output: 0110
+}
+
+func ExampleDistance() {
+	fmt.Println(simhash.Distance(0b1100, 0b1010))
+	// Output: 2
+}
+
+// A Hasher is for many texts: it allocates nothing once it has seen a text of each size.
+func ExampleHasher() {
+	h, err := simhash.New(simhash.Options{Shingle: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, _ := h.Text("the quick brown fox jumps over the lazy dog")
+	b, _ := h.Text("The QUICK brown fox, jumps over the lazy dog!")
+	_, ok := h.Text("...")
+	fmt.Println(simhash.Distance(a, b), ok)
+	// Output: 0 false
+}
+
 func ExampleOptions_features() {
 	h, err := simhash.New(simhash.Options{
 		Features: func(text string, add func(feature []byte, weight int32)) {

@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Options say what the features of a text are. Fingerprints compare only if they were made with equal Options.
+// Options say what the features of a text are. Fingerprints compare only if they were made with
+// equal Options.
 type Options struct {
 	// Shingle is the number of words of a shingle, or of characters of an n-gram. Zero means 3.
 	Shingle int
@@ -18,19 +19,22 @@ type Options struct {
 	Seed uint64
 	// Bits is the length of the fingerprint, a multiple of 64 up to 4096. Zero means 64.
 	Bits int
-	// CharGrams takes n-grams of characters for features in place of shingles of words: better for very short texts.
+	// CharGrams takes n-grams of characters for features in place of shingles of words: better for
+	// very short texts.
 	CharGrams bool
-	// StopWords, if not nil, lets only shingles vote that hold one of these words. Running text has many stop words,
-	// and the lists, menus and advertisements around it few, so that these do not count.
+	// StopWords, if not nil, lets only shingles vote that hold one of these words. Running text has
+	// many stop words, and the lists, menus and advertisements around it few, so that these do not
+	// count.
 	StopWords []string
-	// Features, if not nil, finds the features of a text in place of the tokenizer: it calls add for each, with its
-	// weight. A feature that is added twice has the sum of the weights. All options but Seed and Bits are ignored.
+	// Features, if not nil, finds the features of a text in place of the tokenizer: it calls add
+	// for each, with its weight. A feature that is added twice has the sum of the weights. All
+	// options but Seed and Bits are ignored.
 	Features func(text string, add func(feature []byte, weight int32))
 }
 
-// Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is false, and the fingerprint
-// meaningless, if text has no words, or if k is larger than New takes. A k below 1 counts as 1; 3 is usual. Any number
-// of goroutines may call it.
+// Text returns the 64-bit SimHash of the set of k-word shingles of text, with seed 0. ok is false,
+// and the fingerprint meaningless, if text has no words, or if k is larger than New takes. A k
+// below 1 counts as 1; 3 is usual. Any number of goroutines may call it.
 func Text(text string, k int) (fp uint64, ok bool) {
 	k = max(k, 1)
 	if k < len(hashers) {
@@ -49,11 +53,12 @@ func Text(text string, k int) (fp uint64, ok bool) {
 	return h.Text(text)
 }
 
-// hashers are the idle ones of [Text] by length of a shingle: making one costs more than hashing a short text.
+// hashers are the idle ones of [Text] by length of a shingle: making one costs more than hashing a
+// short text.
 var hashers [9]sync.Pool
 
-// Hasher makes fingerprints of texts. It is for reuse and allocates nothing once it has seen a text of each size, but
-// serves one goroutine at a time.
+// Hasher makes fingerprints of texts. It is for reuse and allocates nothing once it has seen a text
+// of each size, but serves one goroutine at a time.
 type Hasher struct {
 	words    int // of a fingerprint
 	walk     *token.Shingler
@@ -96,16 +101,16 @@ func New(o Options) (*Hasher, error) {
 	return h, nil
 }
 
-// Text returns the first 64 bits of the fingerprint of text, which are all unless Options.Bits says more. ok is false,
-// and the fingerprint meaningless, if text has no features.
+// Text returns the first 64 bits of the fingerprint of text, which are all unless Options.Bits says
+// more. ok is false, and the fingerprint meaningless, if text has no features.
 func (h *Hasher) Text(text string) (fp uint64, ok bool) {
 	var dst [MaxWords]uint64
 	ok = h.Wide(dst[:h.words], text)
 	return dst[0], ok
 }
 
-// Wide stores the fingerprint of text to dst, which must have Options.Bits/64 words. ok is false, and the fingerprint
-// meaningless, if text has no features.
+// Wide stores the fingerprint of text to dst, which must have Options.Bits/64 words. ok is false,
+// and the fingerprint meaningless, if text has no features.
 func (h *Hasher) Wide(dst []uint64, text string) (ok bool) {
 	if h.features != nil {
 		h.hashes, h.weights = h.hashes[:0], h.weights[:0]
@@ -118,8 +123,8 @@ func (h *Hasher) Wide(dst []uint64, text string) (ok bool) {
 	return h.sum(dst)
 }
 
-// Read stores the fingerprint of the text that r holds to dst, as Wide does. It keeps the distinct shingles in memory,
-// not the text, unless there is an Options.Features.
+// Read stores the fingerprint of the text that r holds to dst, as Wide does. It keeps the distinct
+// shingles in memory, not the text, unless there is an Options.Features.
 func (h *Hasher) Read(dst []uint64, r io.Reader) (ok bool, err error) {
 	if h.features != nil {
 		text, err := io.ReadAll(r)

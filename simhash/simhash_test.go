@@ -151,7 +151,8 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestDistanceFollowsAngle simulates pairs of random sets and compares distances with Charikar's theorem.
+// TestDistanceFollowsAngle simulates pairs of random sets and compares distances with Charikar's
+// theorem.
 func TestDistanceFollowsAngle(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const size, trials, bits = 200, 400, 1024
@@ -171,7 +172,8 @@ func TestDistanceFollowsAngle(t *testing.T) {
 		p := math.Acos(cosine) / math.Pi
 		mean, dev := meanDev(distances)
 		sigma := math.Sqrt(bits * p * (1 - p))
-		// Sets of 200 votes are not yet the limit of many: allow for 1 % besides the error of the mean.
+		// Sets of 200 votes are not yet the limit of many: allow for 1 % beyond the error of the
+		// mean.
 		if math.Abs(mean-bits*p) > 4*sigma/math.Sqrt(trials)+0.01*bits*p || dev > 1.15*sigma {
 			t.Errorf("cosine %.2f: distance %.1f +- %.1f, theory %.1f +- %.1f", cosine, mean, dev, bits*p, sigma)
 		}

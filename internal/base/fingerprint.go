@@ -34,6 +34,6 @@ func AppendFingerprint(dst []byte, fp Fingerprint) []byte {
 	return binary.LittleEndian.AppendUint64(dst, fp)
 }
 
-// DecodeFingerprint returns the fingerprint in the first FingerprintBytes bytes of b, as appended by
-// AppendFingerprint. It panics if b is shorter.
+// DecodeFingerprint returns the fingerprint in the first FingerprintBytes bytes of b, as appended
+// by AppendFingerprint. It panics if b is shorter.
 func DecodeFingerprint(b []byte) Fingerprint { return binary.LittleEndian.Uint64(b) }

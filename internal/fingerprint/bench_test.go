@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// english returns about size bytes of text with the word lengths of English, from a seeded vocabulary whose words have
-// the frequencies of Zipf's law.
+// english returns about size bytes of text with the word lengths of English, from a seeded
+// vocabulary whose words have the frequencies of Zipf's law.
 func english(r *rand.Rand, size int) string {
 	const vocabulary = 40000
 	words := make([]string, vocabulary)
@@ -42,7 +42,8 @@ type discard struct{ n int }
 
 func (d *discard) Shingles(hashes []uint64) { d.n += len(hashes) }
 
-// chinese returns about size bytes of Han characters, with a mark of punctuation after every ten or so.
+// chinese returns about size bytes of Han characters, with a mark of punctuation after every ten or
+// so.
 func chinese(r *rand.Rand, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -64,7 +65,8 @@ func cyrillic(r *rand.Rand, size int) string {
 	}, english(r, size*5/9))
 }
 
-// mixed returns about size bytes of words of which every eighth has an accented letter, as in French or German.
+// mixed returns about size bytes of words of which every eighth has an accented letter, as in
+// French or German.
 func mixed(r *rand.Rand, size int) string {
 	words := strings.Split(english(r, size), " ")
 	for i, w := range words {
@@ -104,7 +106,8 @@ func corpora(b *testing.B) (cs []corpus) {
 	return append(cs, realCorpora(b)...)
 }
 
-// realCorpora returns pieces of licences and of package documentation, if SIMDB_DATA names the folder that has them.
+// realCorpora returns pieces of licences and of package documentation, if SIMDB_DATA names the
+// folder that has them.
 func realCorpora(b *testing.B) (cs []corpus) {
 	if os.Getenv("SIMDB_DATA") == "" {
 		return nil

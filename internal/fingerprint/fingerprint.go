@@ -1,9 +1,9 @@
-// Package fingerprint computes everything that simdb indexes of a text, its SimHash and its MinHash sketch, in one walk
-// over it: each word is hashed once and each shingle hash serves both.
+// Package fingerprint computes everything that simdb indexes of a text, its SimHash and its MinHash
+// sketch, in one walk over it: each word is hashed once and each shingle hash serves both.
 //
 //	text -> token.Shingler -> shingle hashes, 2 KB of text at a time
-//	                            |-> minhash.Bottom                          the N smallest
-//	                            '-> distinct.Set -> simhash.Accumulator     the votes of the first occurrences
+//	                            |-> minhash.Bottom                         the N smallest
+//	                            '-> distinct.Set -> simhash.Accumulator    votes, each hash once
 package fingerprint
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// Params are what fingerprints and sketches depend on besides the text, and the version of the tokenizer. Only those of
-// equal parameters can be compared.
+// Params are what fingerprints and sketches depend on, together with the text and the version of
+// the tokenizer. Only those of equal parameters can be compared.
 type Params struct {
 	Shingle int    // words of a shingle, at least 1
 	Sketch  int    // hashes of a sketch; 0 makes none
@@ -44,8 +44,8 @@ type Result struct {
 	Sketch      minhash.Sketch   // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
 
-// State computes fingerprints and sketches. It is made for reuse, allocates nothing once it has seen a text of each
-// size, and serves one goroutine at a time.
+// State computes fingerprints and sketches. It is made for reuse, allocates nothing once it has
+// seen a text of each size, and serves one goroutine at a time.
 type State struct {
 	walk   *token.Shingler
 	set    distinct.Set
@@ -96,8 +96,8 @@ func (s *State) Bytes(text []byte) Result {
 	return r
 }
 
-// Read computes the fingerprint and the sketch of the text that r holds. It keeps the distinct shingles in memory, not
-// the text.
+// Read computes the fingerprint and the sketch of the text that r holds. It keeps the distinct
+// shingles in memory, not the text.
 func (s *State) Read(r io.Reader) (Result, error) {
 	s.reset(0)
 	st, err := s.walk.Read(r, s)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestGolden pins the fingerprints of whole documents in many scripts: those of the sample of internal/token.
+// TestGolden pins the fingerprints of whole documents in many scripts: those of the sample of
+// internal/token.
 func TestGolden(t *testing.T) {
 	const sample, golden = "../token/testdata/sample.jsonl.gz", "testdata/sample.golden"
 	f, err := os.Open(sample)

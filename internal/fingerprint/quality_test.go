@@ -42,8 +42,9 @@ func scanGzip(t testing.TB, name string, line func([]byte)) {
 	}
 }
 
-// TestRealQuality compares estimates with the exact similarity of all pairs of real documents with J >= 0.5, under
-// several seeds: pairs of one corpus share shingles, and with them the errors of one seed.
+// TestRealQuality compares estimates with the exact similarity of all pairs of real documents with
+// J >= 0.5, under several seeds: pairs of one corpus share shingles, and with them the errors of
+// one seed.
 func TestRealQuality(t *testing.T) {
 	for _, corpus := range []string{"spdx", "licenseclassifier", "npmdocs", "poetry_tang20k", "udhr", "bible"} {
 		t.Run(corpus, func(t *testing.T) { testRealQuality(t, corpus) })
@@ -135,8 +136,9 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// TestEveryScript checks that texts in every script of the Universal Declaration of Human Rights have words, about as
-// many for their length as their script lets expect, and different fingerprints.
+// TestEveryScript checks that texts in every script of the Universal Declaration of Human Rights
+// have words, about as many for their length as their script lets expect, and different
+// fingerprints.
 func TestEveryScript(t *testing.T) {
 	s := New(Params{Shingle: 3, Sketch: 128})
 	seen := map[uint64]string{}

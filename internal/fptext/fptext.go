@@ -145,7 +145,8 @@ func Ambiguous[S ~string | ~[]byte](s S) bool {
 	return !small
 }
 
-// hex returns the value of hexadecimal digits, of the last 16 of them; ok is false if another byte is among them.
+// hex returns the value of hexadecimal digits, of the last 16 of them; ok is false if another byte
+// is among them.
 func hex[S ~string | ~[]byte](s S) (v base.Fingerprint, ok bool) {
 	all := uint8(0)
 	for i := range len(s) {

@@ -11,8 +11,8 @@ import (
 
 const module = "github.com/simdb/simdb/"
 
-// TestLayers checks what packages may not depend on: each layer none of those above it, and what a program embeds no terminal,
-// no flags and no parser.
+// TestLayers checks what packages may not depend on: each layer none of those above it, and what a
+// program embeds no terminal, no flags and no parser.
 func TestLayers(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")

@@ -26,8 +26,8 @@ func (p place) mutated() string {
 	return string(p.d.src[:p.start]) + p.text + string(p.d.src[p.end:])
 }
 
-// skip is the edit after which a call never runs, and its error is nil: the one call of a function or
-// method of this name ("Sync"), or of this selector of whatever value ("log.Flush").
+// skip is the edit after which a call never runs, and its error is nil: the one call of a function
+// or method of this name ("Sync"), or of this selector of whatever value ("log.Flush").
 type skip string
 
 func (s skip) places(t *tree, decls []*decl) (found []place) {
@@ -76,8 +76,8 @@ func (s skip) names(fun ast.Expr) bool {
 	return true
 }
 
-// never and always are the edits after which a condition is false or true. It is given as Go source,
-// and is a whole condition or an operand of && and ||.
+// never and always are the edits after which a condition is false or true. It is given as Go
+// source, and is a whole condition or an operand of && and ||.
 type (
 	never  string
 	always string
@@ -125,7 +125,8 @@ func binds(k token.Token) bool {
 	return false
 }
 
-// replace is the edit that puts one piece of Go source for another. Layout and comments do not count.
+// replace is the edit that puts one piece of Go source for another. Layout and comments do not
+// count.
 type replace struct{ old, new string }
 
 // swap returns the edit that replaces old by new.
@@ -134,7 +135,8 @@ func swap(old, new string) replace { return replace{old, new} }
 // drop returns the edit that removes old: whole statements, or an operand with its operator.
 func drop(old string) replace { return replace{old, ""} }
 
-// places looks for the source as it is written, and if it is nowhere, with other names of variables.
+// places looks for the source as it is written, and if it is nowhere, with other names of
+// variables.
 func (r replace) places(t *tree, decls []*decl) (found []place) {
 	pattern := tokens([]byte(r.old), 0)
 	for _, rename := range []bool{false, true} {

@@ -53,7 +53,8 @@ func (m mutant) place(t *testing.T) (place, []string) {
 	return found[0], packages
 }
 
-// noticed runs the named tests on the mutant and checks that one of them fails. A mutant that does not compile proves nothing.
+// noticed runs the named tests on the mutant and checks that one of them fails. A mutant that does
+// not compile proves nothing.
 func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
@@ -82,8 +83,8 @@ func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	}
 }
 
-// share returns which mutants SIMDB_MUTANTS asks for: number, number + of, and so on. "1" asks for all, "2/5" for every fifth
-// from number 2 on; none without it.
+// share returns which mutants SIMDB_MUTANTS selects: number, number + of, and so on. "1" selects
+// all, "2/5" for every fifth from number 2 on; none without it.
 func share(t *testing.T) (number, of int) {
 	switch v := os.Getenv("SIMDB_MUTANTS"); v {
 	case "":
@@ -98,7 +99,8 @@ func share(t *testing.T) (number, of int) {
 	}
 }
 
-// TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test notices.
+// TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test
+// notices.
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))

@@ -2,7 +2,8 @@ package mutants
 
 const hurts = "^Test(OutputsHurtNothing|OutputsWork)$"
 
-// outputMutants are mistakes in what keeps outputs from the user's files, and in what is left behind.
+// outputMutants are mistakes in what keeps outputs from the user's files, and in what is left
+// behind.
 var outputMutants = []mutant{
 	{
 		"output/inputs not compared", "internal/outfile", "Guard.used",

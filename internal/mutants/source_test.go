@@ -32,9 +32,9 @@ type decl struct {
 	toks []tok  // of the declaration, without comments
 }
 
-// likeness says how well the declaration fits a name like "name" or "Type.name", as an index of what
-// find prefers: 0 for another name, 1 for that of a method of another type, 2 for one that differs in
-// being exported, 3 for the name itself.
+// likeness says how well the declaration fits a name like "name" or "Type.name", as an index of
+// what find prefers: 0 for another name, 1 for that of a method of another type, 2 for one that
+// differs in being exported, 3 for the name itself.
 func (d *decl) likeness(name string) int {
 	recv, method, found := strings.Cut(name, ".")
 	if !found {
@@ -166,8 +166,8 @@ func receiver(f *ast.FuncDecl) string {
 }
 
 // find returns the declarations of a name in a directory or below it. If there is none, because it
-// was renamed, those that fit best, up to all that are there: what is looked for may be unique among
-// them.
+// was renamed, those that fit best, up to all that are there: what is looked for may be unique
+// among them.
 func (t *tree) find(dir, name string) []*decl {
 	var fit [4][]*decl
 	for _, d := range t.decls {

@@ -1,6 +1,7 @@
 package mutants
 
-// writeMutants are mistakes in what a write does beside other writes, and in the numbers that writes get.
+// writeMutants are mistakes in what a write does beside other writes, and in the numbers that
+// writes get.
 var writeMutants = []mutant{
 	{
 		"delete/version not compared", "engine", "Store.removableLocked",

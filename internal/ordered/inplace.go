@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// InPlace sorts distinct items, unless ctx is done before. It is quicksort down to what is sorted without a look at it.
+// InPlace sorts distinct items, unless ctx is done before. It is quicksort down to what is sorted
+// without a look at it.
 func InPlace[T any](ctx context.Context, items []T, compare func(a, b T) int) error {
 	seed := uint64(len(items))
 	for len(items) > runLength {

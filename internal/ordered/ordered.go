@@ -49,7 +49,7 @@ func sink[T any](heap []T, i int, compare func(a, b T) int) {
 // runLength is how many items are sorted between two looks at the context: some milliseconds.
 const runLength = 1 << 14
 
-// Runs are items that have been sorted in runs, which Next merges. Memory besides the items is 24
+// Runs are items that have been sorted in runs, which Next merges. Memory beyond the items is 24
 // bytes a run.
 type Runs[T any] struct {
 	heads   [][]T // what is left of each run, as a heap: the greatest in the order of reversed at its root

@@ -15,9 +15,10 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Guard opens all outputs of a run, and sees to it that none of them replaces something else than an earlier output:
-// neither a file that the run reads, nor anything of a database, nor another output of the run. Files are compared by
-// identity, so links and other spellings of a name hide nothing. Its methods may be called from many goroutines.
+// Guard opens all outputs of a run, and sees to it that none of them replaces something else than
+// an earlier output: neither a file that the run reads, nor anything of a database, nor another
+// output of the run. Files are compared by identity, so links and other spellings of a name hide
+// nothing. Its methods may be called from many goroutines.
 type Guard struct {
 	mu      sync.Mutex
 	uses    []use
@@ -38,7 +39,8 @@ type claim struct {
 	info       fs.FileInfo // of what is there, nil if nothing is
 }
 
-// Uses tells the guard of an input or a database of the run. What it is called is for messages, such as "an input file".
+// Uses tells the guard of an input or a database of the run. What it is called is for messages,
+// such as "an input file".
 func (g *Guard) Uses(path, what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,8 +75,8 @@ func (g *Guard) UsesFile(f *os.File, what string) {
 	}
 }
 
-// Claim checks that the output of a flag may be written at path, and keeps other outputs from it. The path "-" is standard
-// output. It touches nothing. To claim the same again does no harm.
+// Claim checks that the output of a flag may be written at path, and keeps other outputs from it.
+// The path "-" is standard output. It touches nothing. To claim the same again does no harm.
 func (g *Guard) Claim(flag, path string, kind Kind) error {
 	if IsStdout(path) {
 		return g.claim(flag, "-", stdoutInfo())
@@ -171,8 +173,8 @@ func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// look checks what is at path. It returns its description, nil if nothing is there, and whether it is written directly,
-// as pipes and devices are.
+// look checks what is at path. It returns its description, nil if nothing is there, and whether it
+// is written directly, as pipes and devices are.
 func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err error) {
 	name := called(flag, path)
 	_, base := filepath.Split(path)
@@ -234,7 +236,8 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	return info, false, nil
 }
 
-// folder is where a file is. The name is left as it is: what ".." means after a symbolic link only the system knows.
+// folder is where a file is. The name is left as it is: what ".." means after a symbolic link only
+// the system knows.
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
@@ -295,8 +298,8 @@ func isDescriptor(path string) bool {
 	return ok
 }
 
-// samePlace says whether two paths that may lead to nothing name the same file in the same folder, also where the file
-// system takes upper and lower case for the same.
+// samePlace says whether two paths that may lead to nothing name the same file in the same folder,
+// also where the file system takes upper and lower case for the same.
 func samePlace(a, b string) bool {
 	x, y := filepath.Base(a), filepath.Base(b)
 	if !strings.EqualFold(x, y) {
@@ -337,8 +340,8 @@ func cause(err error) error {
 	return err
 }
 
-// Create begins to write the output of a flag at path, which is claimed unless it was. Opening a pipe waits for its reader,
-// no longer than ctx.
+// Create begins to write the output of a flag at path, which is claimed unless it was. Opening a
+// pipe waits for its reader, no longer than ctx.
 func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writer, error) {
 	if err := g.Claim(flag, path, kind); err != nil {
 		return nil, err

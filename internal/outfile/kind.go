@@ -19,13 +19,14 @@ type Kind struct {
 // The kinds of outputs.
 var (
 	Rows      = Kind{what: "rows", endings: []string{".csv", ".jsonl", ".json", ".tsv", ".ndjson", ".tab", ".ids", ".count", ".table"}}
-	AnyRows   = Kind{what: "rows", endings: append(Rows.endings, ".txt"), lax: true} // in a format that was asked for
+	AnyRows   = Kind{what: "rows", endings: append(Rows.endings, ".txt"), lax: true} // in a requested format
 	JSONLines = Kind{what: "JSON lines", endings: []string{".jsonl", ".json", ".ndjson"}}
 	Lines     = Kind{what: "lines of the input", endings: append(AnyRows.endings, ".text", ".fps", ".fp"), lax: true}
 	Table     = Kind{what: "a table", endings: []string{".sst"}, plain: true, fresh: true}
 )
 
-// LinesOf is the kind of a copy of lines in a format, such as "CSV", of files whose names have these endings.
+// LinesOf is the kind of a copy of lines in a format, such as "CSV", of files whose names have
+// these endings.
 func LinesOf(format string, endings ...string) Kind {
 	return Kind{what: "lines of " + format, endings: endings, lax: true}
 }

@@ -1,5 +1,6 @@
-// Package outfile writes output files that are there whole or not at all: they are written beside their place under
-// another name and renamed when they are complete. Names that end in .gz and .zst are compressed. A Guard opens them.
+// Package outfile writes output files that are there whole or not at all: they are written beside
+// their place under another name and renamed when they are complete. Names that end in .gz and .zst
+// are compressed. A Guard opens them.
 package outfile
 
 import (
@@ -72,8 +73,8 @@ func (w *Writer) Flush() error {
 // Commit completes the file, makes it durable and gives it its name.
 func (w *Writer) Commit() error { return Commit(w) }
 
-// Commit completes files and then gives all of them their names; if one can't be completed, none gets its name. A nil
-// Writer counts as complete.
+// Commit completes files and then gives all of them their names; if one can't be completed, none
+// gets its name. A nil Writer counts as complete.
 func Commit(ws ...*Writer) error {
 	var err error
 	for _, w := range ws {
@@ -96,8 +97,8 @@ func Commit(ws ...*Writer) error {
 	return err
 }
 
-// finish writes what is left, makes it durable and closes the file. It checks once more that nothing else would be lost by
-// giving the file its name.
+// finish writes what is left, makes it durable and closes the file. It checks once more that
+// nothing else would be lost by giving the file its name.
 func (w *Writer) finish() error {
 	err := w.err
 	if w.zip != nil && err == nil {
@@ -120,7 +121,8 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// settle gives the file the permissions of the one it replaces, or the usual ones, makes it durable and closes it.
+// settle gives the file the permissions of the one it replaces, or the usual ones, makes it durable
+// and closes it.
 func (w *Writer) settle() error {
 	mode := os.FileMode(0o666) &^ umask()
 	if st, err := os.Stat(w.path); err == nil {
@@ -146,8 +148,8 @@ func (w *Writer) publish() error {
 	return vfs.Disk.SyncDir(folder(w.path))
 }
 
-// Abort drops the file; after Commit it does nothing. It may be called while another goroutine writes, to clean up
-// before the process ends.
+// Abort drops the file; after Commit it does nothing. It may be called while another goroutine
+// writes, to clean up before the process ends.
 func (w *Writer) Abort() {
 	if w.file == nil || w.direct {
 		return
@@ -156,7 +158,8 @@ func (w *Writer) Abort() {
 	os.Remove(w.file.Name())
 }
 
-// Continue copies into the output what its file holds already, so that what is written comes after it. There may be none.
+// Continue copies into the output what its file holds already, so that what is written comes after
+// it. There may be none.
 func (w *Writer) Continue() error {
 	if w.file == nil || w.direct {
 		return nil

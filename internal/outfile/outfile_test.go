@@ -106,7 +106,8 @@ func TestCommitAllOrNone(t *testing.T) {
 	}
 }
 
-// What comes to the place of an output while it is written is looked at again before it is replaced.
+// What comes to the place of an output while it is written is looked at again before it is
+// replaced.
 func TestCommitLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

@@ -1,8 +1,8 @@
 // Package radix sorts arrays of 64-bit keys, alone or with a number each.
 //
-// It is LSD radix sort (Knuth, TAOCP vol. 3, 5.2.5): one stable counting pass for each digit, lowest first, between
-// two arrays. Digits have at most 11 bits, so that the counters of a pass stay in the first level cache; a digit that
-// all keys share costs no pass.
+// It is LSD radix sort (Knuth, TAOCP vol. 3, 5.2.5): one stable counting pass for each digit,
+// lowest first, between two arrays. Digits have at most 11 bits, so that the counters of a pass
+// stay in the first level cache; a digit that all keys share costs no pass.
 package radix
 
 import (
@@ -18,18 +18,19 @@ const (
 	digitCount = 1 << maxDigit
 )
 
-// checkEvery is how many keys are counted or moved between two looks at a context: less than a millisecond's worth.
+// checkEvery is how many keys are counted or moved between two looks at a context: less than a
+// millisecond's worth.
 const checkEvery = 1 << 17
 
-// Sort sorts keys stably by their lowest width bits, 1 to 64, using tmp of the same length. It returns the sorted array,
-// which is keys or tmp, and the other one.
+// Sort sorts keys stably by their lowest width bits, 1 to 64, using tmp of the same length. It
+// returns the sorted array, which is keys or tmp, and the other one.
 func Sort(keys, tmp []uint64, width int) (sorted, spare []uint64) {
 	sorted, spare, _ = SortContext(context.Background(), keys, tmp, width)
 	return sorted, spare
 }
 
-// SortContext is Sort that stops when ctx ends. It then returns ctx's error, and both arrays hold keys in no order, some of
-// them twice.
+// SortContext is Sort that stops when ctx ends. It then returns ctx's error, and both arrays hold
+// keys in no order, some of them twice.
 func SortContext(ctx context.Context, keys, tmp []uint64, width int) (sorted, spare []uint64, err error) {
 	if len(keys) < smallSort {
 		slices.SortStableFunc(keys, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })
@@ -78,7 +79,8 @@ type Pairs struct {
 	Vals []uint32
 }
 
-// SortPairs sorts p stably by whole keys, using tmp of the same lengths. It returns the sorted pairs, which are p or tmp.
+// SortPairs sorts p stably by whole keys, using tmp of the same lengths. It returns the sorted
+// pairs, which are p or tmp.
 func SortPairs(p, tmp Pairs) Pairs {
 	const width = 64
 	var counts [maxPasses][digitCount]uint32

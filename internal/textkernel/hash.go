@@ -6,16 +6,18 @@ import (
 	"github.com/simdb/simdb/internal/simd"
 )
 
-// WordGroup is how many words HashWords takes at a time, and WordMax the length of the longest that it hashes.
+// WordGroup is how many words HashWords takes at a time, and WordMax the length of the longest that
+// it hashes.
 const (
 	WordGroup = 8
 	WordMax   = 16
 )
 
-// HashWords stores to dst[i] the hash of the word text[edges[2*i]:edges[2*i+1]] of ASCII letters and digits: with the
-// bytes lower-cased and padded with zeros to two little-endian integers a and b, the XOR of the halves of the 128-bit
-// product (a^k0)(b^k1). It takes groups of WordGroup words and stops before the first group that is not full or holds a
-// word longer than WordMax; it returns how many words it hashed, which is 0 where there is no kernel for it.
+// HashWords stores to dst[i] the hash of the word text[edges[2*i]:edges[2*i+1]] of ASCII letters
+// and digits: with the bytes lower-cased and padded with zeros to two little-endian integers a and
+// b, the XOR of the halves of the 128-bit product (a^k0)(b^k1). It takes groups of WordGroup words
+// and stops before the first group that is not full or holds a word longer than WordMax; it returns
+// how many words it hashed, which is 0 where there is no kernel for it.
 //
 // edges must be ascending, and text must go on for WordMax bytes after the last of them.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
@@ -31,8 +33,8 @@ func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 // HasHashWords reports whether there is a kernel for HashWords.
 func HasHashWords() bool { return active == kernel(simd.AVX512) }
 
-// Poly says how hashes of words become the hash of a shingle: the polynomial w[0] Base^(k-1) + ... + w[k-1] modulo 2^64,
-// of which s -> (s ^ s>>32) * Mul -> s ^ s>>29 is the hash.
+// Poly says how hashes of words become the hash of a shingle: the polynomial w[0] Base^(k-1) + ...
+// + w[k-1] modulo 2^64, of which s -> (s ^ s>>32) * Mul -> s ^ s>>29 is the hash.
 type Poly struct {
 	Base, Mul uint64
 }
@@ -43,11 +45,13 @@ func (p Poly) finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
-// maxHorner is the length of the longest shingle that is cheaper made anew, eight at a time, than from the one before.
+// maxHorner is the length of the longest shingle that costs less to compute from its words, eight
+// at a time, than from the shingle before.
 const maxHorner = 16
 
-// Shingles stores to dst the hash of each k consecutive words and returns how many they are: len(words)-k+1, or 0 if
-// that is negative. It panics if dst has no room for them or k is not positive.
+// Shingles stores to dst the hash of each k consecutive words and returns how many they are:
+// len(words)-k+1, or 0 if that is negative. It panics if dst has no room for them or k is not
+// positive.
 func (p Poly) Shingles(dst, words []uint64, k int) int {
 	if k <= 0 {
 		panic("textkernel: a shingle needs a word")
@@ -99,8 +103,9 @@ func (p Poly) roll(dst, words []uint64, k int) {
 	}
 }
 
-// Below stores to dst, in order, the upper halves of those hashes whose upper half is below limit, and returns how many
-// they are. It may write anywhere in the first len(hashes) elements of dst, and panics if dst is shorter.
+// Below stores to dst, in order, the upper halves of those hashes whose upper half is below limit,
+// and returns how many they are. It may write anywhere in the first len(hashes) elements of dst,
+// and panics if dst is shorter.
 func Below(dst []uint32, hashes []uint64, limit uint64) int {
 	dst = dst[:len(hashes)]
 	n, done := active.below(dst, hashes, limit)

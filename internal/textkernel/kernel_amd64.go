@@ -41,7 +41,8 @@ func (k kernel) shingles(dst, words []uint64, size int, p Poly) int {
 	return len(dst) &^ 7
 }
 
-// below does as many of the hashes as are quickly done, and returns how many passed and how many those were.
+// below does as many of the hashes as are quickly done, and returns how many passed and how many
+// those were.
 func (k kernel) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
 	if simd.Level(k) != simd.AVX512 || len(hashes) < 8 {
 		return 0, 0

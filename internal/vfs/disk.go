@@ -84,7 +84,8 @@ func (d disk) path(name string) string {
 // errTooLarge is met only where int has 32 bits.
 var errTooLarge = errors.New("file too large for the address space")
 
-// diskFile adds what os.File lacks. Its offset is the file's end, except after Open, which never writes.
+// diskFile adds what os.File lacks. Its offset is the file's end, except after Open, which never
+// writes.
 type diskFile struct{ f *os.File }
 
 func (d disk) Create(name string) (File, error) {
@@ -113,7 +114,8 @@ func (d disk) Remove(name string) error { return d.whole(d.calls.Remove(name)) }
 
 func (d disk) Rename(oldName, newName string) error { return d.whole(d.calls.Rename(oldName, newName)) }
 
-// RenameNew uses a call of its own where the system has one, else a hard link, which is as good but for an instant with both names.
+// RenameNew uses a call of its own where the system has one, else a hard link, which is as good but
+// for an instant with both names.
 func (d disk) RenameNew(oldName, newName string) error {
 	if d.root == "" { // else names are not paths
 		if err := renameNew(oldName, newName); !errors.Is(err, errors.ErrUnsupported) {
@@ -176,7 +178,8 @@ func (d disk) HostFile(name string, flag int) (*os.File, error) {
 
 func (disk) Commit(_ string, commit func() error) error { return commit() }
 
-// Lock writes the pid only once it holds the lock, so a loser may read that of the holder before last for an instant.
+// Lock writes the pid only once it holds the lock, so a loser may read that of the holder before
+// last for an instant.
 func (d disk) Lock(name string) (io.Closer, error) {
 	f, err := d.openFile(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -226,7 +229,7 @@ func (l *diskLock) Close() error {
 	}
 	var err error
 	if l.exclusive {
-		err = l.f.Truncate(0) // whoever fails to get the lock from readers shall not blame this process
+		err = l.f.Truncate(0) // else a LockedError of readers would name this process
 	}
 	if e := unlockFile(l.f); err == nil {
 		err = e

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the exclusive or a shared lock of f; held says that another open file has one that excludes it. flock belongs to
-// the open file, not to the process, so that it excludes openers in this process too, and ends with it.
+// lockFile takes the exclusive or a shared lock of f; held says that another open file has one that
+// excludes it. flock belongs to the open file, not to the process, so that it excludes openers in
+// this process too, and ends with it.
 func lockFile(f *os.File, exclusive bool) (held bool, err error) {
 	how := unix.LOCK_SH
 	if exclusive {
@@ -40,7 +41,8 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 
 const syncsDirs = true
 
-// syncDir takes "not supported" for done: file systems that cannot sync a directory have nothing to sync.
+// syncDir takes "not supported" for done: file systems that cannot sync a directory have nothing to
+// sync.
 func syncDir(d *os.File) error {
 	err := d.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// locked counts the shared locks of files by their absolute names; -1 is an exclusive lock. These systems have no lock that ends
-// with its process, so a lock excludes openers in this process only.
+// locked counts the shared locks of files by their absolute names; -1 is an exclusive lock. These
+// systems have no lock that ends with its process, so a lock excludes openers in this process only.
 var locked = struct {
 	sync.Mutex
 	files map[string]int

@@ -156,7 +156,8 @@ func TestLockOfOtherProcess(t *testing.T) {
 	l.Close()
 }
 
-// TestRootStays renames an open directory and puts another in its place: what was opened stays what it was.
+// TestRootStays renames an open directory and puts another in its place: what was opened stays what
+// it was.
 func TestRootStays(t *testing.T) {
 	parent := t.TempDir()
 	dir, moved := filepath.Join(parent, "dir"), filepath.Join(parent, "moved")
@@ -199,7 +200,8 @@ func TestRootStays(t *testing.T) {
 	}
 }
 
-// TestNothingIsReplaced checks that Create and RenameNew touch nothing that is there, links included.
+// TestNothingIsReplaced checks that Create and RenameNew touch nothing that is there, links
+// included.
 func TestNothingIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

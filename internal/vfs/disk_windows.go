@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockRange lies past any content: a Windows lock is mandatory, and the process id in the file must stay readable.
+// lockRange lies past any content: a Windows lock is mandatory, and the process id in the file must
+// stay readable.
 const lockRange = 1 << 30
 
 func lockFile(f *os.File, exclusive bool) (held bool, err error) {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNew moves a file unless there is something of the new name, in one step. Not every file system can do that.
+// renameNew moves a file unless there is something of the new name, in one step. Not every file
+// system can do that.
 func renameNew(oldPath, newPath string) error {
 	err := retryEINTR(func() error {
 		return unix.Renameat2(unix.AT_FDCWD, oldPath, unix.AT_FDCWD, newPath, unix.RENAME_NOREPLACE)

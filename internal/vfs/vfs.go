@@ -1,19 +1,21 @@
 // Package vfs is the file system as simdb sees it: the few operations that a storage engine needs.
-// Disk is the operating system's; package vfstest has one in memory that can lose power, and one that
-// fails on demand.
+// Disk is the operating system's; package vfstest has one in memory that can lose power, and one
+// that fails on demand.
 //
 // # What is durable
 //
 // The rules are those of POSIX at its strictest, and the engine relies on no more:
 //
-//   - Bytes written to a file survive a power cut once File.Sync has returned without an error. Before that any subset of the
-//     unsynced 512-byte sectors may survive, in any order; a sector that did not survive holds what it held when it was last
-//     synced, or zeros.
-//   - A file's name survives once SyncDir of its directory has returned after Create, Rename or Remove. Syncing the file does not
-//     sync its name. Unsynced changes of a directory survive or not independently of one another; one rename inside a directory
-//     is atomic.
-//   - After a failed Sync nothing is known about what had been unsynced; the file must not be written further.
-//   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the new one, after it the new one.
+//   - Bytes written to a file survive a power cut once File.Sync has returned without an error.
+//     Before that any subset of the unsynced 512-byte sectors may survive, in any order; a sector
+//     that did not survive holds what it held when it was last synced, or zeros.
+//   - A file's name survives once SyncDir of its directory has returned after Create, Rename or
+//     Remove. Syncing the file does not sync its name. Unsynced changes of a directory survive or
+//     not independently of one another; one rename inside a directory is atomic.
+//   - After a failed Sync nothing is known about what had been unsynced; the file must not be
+//     written further.
+//   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the
+//     new one, after it the new one.
 //
 // Names are host paths on Disk. Every error wraps the operating system's, so that
 // errors.Is(err, fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) find their cause.
@@ -28,8 +30,9 @@ import (
 
 // FS is a file system. Its methods may be called from many goroutines at once.
 type FS interface {
-	// Create makes an empty file and opens it for reading and writing. If there is something of that name, a link that leads
-	// nowhere included, it fails with fs.ErrExist: nothing is ever emptied, or written through.
+	// Create makes an empty file and opens it for reading and writing. If there is something of
+	// that name, a link that leads nowhere included, it fails with fs.ErrExist: nothing is ever
+	// emptied, or written through.
 	Create(name string) (File, error)
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
@@ -39,8 +42,9 @@ type FS interface {
 	Remove(name string) error
 	// Rename moves a file, replacing a file of the new name atomically.
 	Rename(oldName, newName string) error
-	// RenameNew moves a file and fails with fs.ErrExist if there is something of the new name. On a file system that has neither such a
-	// call nor hard links it looks before it moves, which leaves an instant for others.
+	// RenameNew moves a file and fails with fs.ErrExist if there is something of the new name. On a
+	// file system that has neither such a call nor hard links it looks before it moves, which
+	// leaves an instant for others.
 	RenameNew(oldName, newName string) error
 	// MkdirAll makes a directory and its missing parents. It syncs none of them.
 	MkdirAll(dir string) error
@@ -52,21 +56,25 @@ type FS interface {
 	Stat(name string) (Info, error)
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
-	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the process's id into it if there is
-	// room. If the lock is held, by another process or by this one, it fails at once with a *LockedError. Closing the result
-	// releases the lock and leaves the file, empty. The lock of a process that dies is released.
+	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the
+	// process's id into it if there is room. If the lock is held, by another process or by this
+	// one, it fails at once with a *LockedError. Closing the result releases the lock and leaves
+	// the file, empty. The lock of a process that dies is released.
 	Lock(name string) (io.Closer, error)
-	// RLock takes a shared lock of an existing file: any number may be held while nobody has the exclusive one. Otherwise it is as
-	// Lock, but writes nothing, so that a folder that may only be read is enough.
+	// RLock takes a shared lock of an existing file: any number may be held while nobody has the
+	// exclusive one. Otherwise it is as Lock, but writes nothing, so that a folder that may only be
+	// read is enough.
 	RLock(name string) (io.Closer, error)
-	// OpenRoot opens a directory as a file system of its own, whose names start in it and cannot lead out of it. It stays the same
-	// directory when it is renamed or another one takes its name.
+	// OpenRoot opens a directory as a file system of its own, whose names start in it and cannot
+	// lead out of it. It stays the same directory when it is renamed or another one takes its name.
 	OpenRoot(dir string) (Root, error)
-	// HostFile opens an existing file with the flags of os.OpenFile, for a library that wants a file of the operating system. What is
-	// written there is seen by the FS, and durable, only after Commit.
+	// HostFile opens an existing file with the flags of os.OpenFile, for a library that wants a
+	// file of the operating system. What is written there is seen by the FS, and durable, only
+	// after Commit.
 	HostFile(name string, flag int) (*os.File, error)
-	// Commit runs commit, which changes the host file of name atomically and durably: a bbolt transaction. It is one operation:
-	// an error from it means that the change may or may not have happened.
+	// Commit runs commit, which changes the host file of name atomically and durably: a bbolt
+	// transaction. It is one operation: an error from it means that the change may or may not have
+	// happened.
 	Commit(name string, commit func() error) error
 }
 
@@ -77,19 +85,21 @@ type Root interface {
 	io.Closer
 }
 
-// File is an open file. Write appends to what was written before through it, or, if the file was opened by Append, to its end.
+// File is an open file. Write appends to the end of the file.
 type File interface {
 	io.Writer
 	io.ReaderAt
 	io.Closer
 	// Sync makes the file's bytes and size durable.
 	Sync() error
-	// Truncate sets the size; a file that grows by it is filled with zeros. The next Write goes to the end.
+	// Truncate sets the size; a file that grows by it is filled with zeros. The next Write goes to
+	// the end.
 	Truncate(size int64) error
 	// Size returns the size in bytes.
 	Size() (int64, error)
-	// Mmap maps the file as it is now for reading. data is nil if the file is empty; unmap may be called more than once, and data must
-	// not be touched after it. Reading data of a file that was truncated meanwhile faults (debug.SetPanicOnFault).
+	// Mmap maps the file as it is now for reading. data is nil if the file is empty; unmap may be
+	// called more than once, and data must not be touched after it. Reading data of a file that was
+	// truncated meanwhile faults (debug.SetPanicOnFault).
 	Mmap() (data []byte, unmap func() error, err error)
 }
 

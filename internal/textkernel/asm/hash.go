@@ -163,8 +163,8 @@ func shinglesAVX512() {
 	RET()
 }
 
-// belowAVX512 emits a kernel that selects from eight hashes at a time and stores eight elements, of which the next
-// group's overwrite those that did not pass.
+// belowAVX512 emits a kernel that selects from eight hashes at a time and stores eight elements, of
+// which the next group's overwrite those that did not pass.
 func belowAVX512() {
 	TEXT("belowAVX512", NOSPLIT, "func(dst *uint32, hashes *uint64, groups int, limit uint64) int")
 	Pragma("noescape")

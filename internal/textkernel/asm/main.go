@@ -1,5 +1,5 @@
-// Command asm generates the assembly kernels of package textkernel. It is a module of its own, so that the database does
-// not depend on the generator.
+// Command asm generates the assembly kernels of package textkernel. It is a module of its own, so
+// that the database does not depend on the generator.
 package main
 
 import (
@@ -131,8 +131,8 @@ func masksAVX2() {
 	RET()
 }
 
-// edgesAVX512 emits a kernel that compresses the numbers 0..63 by the edges of a mask and stores all 64, of which the
-// next mask's overwrite those that are not edges.
+// edgesAVX512 emits a kernel that compresses the numbers 0..63 by the edges of a mask and stores
+// all 64, of which the next mask's overwrite those that are not edges.
 func edgesAVX512() {
 	TEXT("edgesAVX512", NOSPLIT, "func(dst *uint16, masks *uint64, n int) int")
 	Pragma("noescape")

@@ -13,8 +13,8 @@ import (
 // OpKind is a kind of operation that Faulty can make fail.
 type OpKind int
 
-// The operations, named after the methods. OpCommitted is the answer of a Commit whose change has been made: an error injected there
-// is that of a failed fsync after the last write.
+// The operations, named after the methods. OpCommitted is the answer of a Commit whose change has
+// been made: an error injected there is that of a failed fsync after the last write.
 const (
 	OpCreate OpKind = iota + 1
 	OpOpen
@@ -97,9 +97,9 @@ type faults struct {
 	inject func(op Op) error
 }
 
-// NewFaulty returns a file system over inner. inject is called before every operation, one at a time; an error from it is the
-// operation's, which then does nothing (but see ShortWrite and OpCommitted). A nil inject lets all pass.
-// inject must not use the Faulty.
+// NewFaulty returns a file system over inner. inject is called before every operation, one at a
+// time; an error from it is the operation's, which then does nothing (but see ShortWrite and
+// OpCommitted). A nil inject lets all pass. inject must not use the Faulty.
 //
 // A failed Close still closes the file. What a library does with a host file or a map is not seen.
 func NewFaulty(inner vfs.FS, inject func(op Op) error) *Faulty {
@@ -130,8 +130,8 @@ func FailOnce(n int, err error) func(Op) error {
 	}
 }
 
-// FailFrom returns an inject function for NewFaulty: from number n on every operation that changes something fails with err, as on a disk
-// that is full or has gone read-only.
+// FailFrom returns an inject function for NewFaulty: from number n on every operation that changes
+// something fails with err, as on a disk that is full or has gone read-only.
 func FailFrom(n int, err error) func(Op) error {
 	return func(op Op) error {
 		if op.N >= n && op.Kind.Changes() {

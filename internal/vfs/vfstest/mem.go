@@ -21,11 +21,14 @@ var ErrCrashed = errors.New("the machine has lost power")
 
 // Mem is a file system in memory that knows what a power cut would leave of it.
 //
-// Every file has its present bytes and those of its last Sync, every directory its present names and those of its last SyncDir;
-// CrashClone builds from them a file system that a power cut may leave. Every operation that changes something is numbered from 1,
-// and CrashAt stops the machine before the one of a given number, so that a workload can be crashed at each of its operations in turn.
+// Every file has its present bytes and those of its last Sync, every directory its present names
+// and those of its last SyncDir; CrashClone builds from them a file system that a power cut may
+// leave. Every operation that changes something is numbered from 1, and CrashAt stops the machine
+// before the one of a given number, so that a workload can be crashed at each of its operations in
+// turn.
 //
-// A file can be removed or renamed while it is open, as on POSIX. The root directory "." needs no creation.
+// A file can be removed or renamed while it is open, as on POSIX. The root directory "." needs no
+// creation.
 //
 // Host files (HostFile) lie in a folder on disk under names of their own; Commit reads them back.
 type Mem struct {
@@ -39,8 +42,9 @@ type Mem struct {
 	hosts   []string         // host files made
 }
 
-// memNode is a file or a directory. The invariant of a file: neither data nor synced is ever overwritten in place; data grows by
-// append and is copied by Truncate, so that both may share one array with each other, with maps and with clones.
+// memNode is a file or a directory. The invariant of a file: neither data nor synced is ever
+// overwritten in place; data grows by append and is copied by Truncate, so that both may share one
+// array with each other, with maps and with clones.
 type memNode struct {
 	data   []byte // a file's bytes
 	synced []byte // its bytes at the last Sync
@@ -62,8 +66,8 @@ type nameChange struct {
 	node *memNode // what add names
 }
 
-// NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A folder in memory (tmpfs) makes
-// Commit fast; nothing there needs to be durable.
+// NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A
+// folder in memory (tmpfs) makes Commit fast; nothing there needs to be durable.
 func NewMem(hostDir string) *Mem {
 	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]int{}}
 }
@@ -91,8 +95,8 @@ func (m *Mem) Ops() int {
 	return m.ops
 }
 
-// CrashAt makes the operation of that number, counted from 1, and everything after it fail with ErrCrashed and do nothing. Zero
-// takes it back.
+// CrashAt makes the operation of that number, counted from 1, and everything after it fail with
+// ErrCrashed and do nothing. Zero takes it back.
 func (m *Mem) CrashAt(op int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -468,7 +472,8 @@ func (m *Mem) HostFile(name string, flag int) (*os.File, error) {
 	return os.OpenFile(host, flag&^os.O_CREATE, 0)
 }
 
-// HostPath returns the path of the file that HostFile opens. It follows the file when that is renamed.
+// HostPath returns the path of the file that HostFile opens. It follows the file when that is
+// renamed.
 func (m *Mem) HostPath(name string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -498,8 +503,8 @@ func (m *Mem) HostPath(name string) (string, error) {
 	return n.host, nil
 }
 
-// Commit implements vfs.FS. commit runs without Mem's lock and may use Mem, except that a crash during it is not modelled: it is one
-// operation.
+// Commit implements vfs.FS. commit runs without Mem's lock and may use Mem, except that a crash
+// during it is not modelled: it is one operation.
 func (m *Mem) Commit(name string, commit func() error) error {
 	m.mu.Lock()
 	err := m.mutate("commit", name)

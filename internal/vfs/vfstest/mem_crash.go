@@ -8,9 +8,9 @@ import (
 // sectorSize is the unit that a disk writes whole or not at all.
 const sectorSize = 512
 
-// CrashClone returns the file system as a machine would find it that lost power now and is up again: what was synced, and of the rest
-// the given share, 0 for nothing, 1 for all, chosen by seed among 512-byte sectors, file sizes and changes of names. m is not changed,
-// and may have crashed.
+// CrashClone returns the file system as a machine would find it that lost power now and is up
+// again: what was synced, and of the rest the given share, 0 for nothing, 1 for all, chosen by seed
+// among 512-byte sectors, file sizes and changes of names. m is not changed, and may have crashed.
 func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -20,9 +20,10 @@ func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 	return c
 }
 
-// KillClone returns the file system as the next process finds it after this one was killed, on a machine that has not lost power: it
-// shows all that was written, but what was not synced is still not durable. Of a Commit that was the last operation the killed
-// process had made the change, but not synced it. m is not changed, and may have crashed.
+// KillClone returns the file system as the next process finds it after this one was killed, on a
+// machine that has not lost power: it shows all that was written, but what was not synced is still
+// not durable. Of a Commit that was the last operation the killed process had made the change, but
+// not synced it. m is not changed, and may have crashed.
 func (m *Mem) KillClone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +61,8 @@ func (m *Mem) KillClone() *Mem {
 	return c
 }
 
-// survivor decides what of a file system outlives a power cut. It visits names in sorted order, so that a seed gives one result.
+// survivor decides what of a file system outlives a power cut. It visits names in sorted order, so
+// that a seed gives one result.
 type survivor struct {
 	keep   float64
 	rng    *rand.Rand
@@ -70,7 +72,8 @@ type survivor struct {
 // keeps decides about one unsynced thing.
 func (s *survivor) keeps() bool { return s.rng.Float64() < s.keep }
 
-// node returns what is left of a file or a directory with all below it. All of that is durable: it is what the disk holds.
+// node returns what is left of a file or a directory with all below it. All of that is durable: it
+// is what the disk holds.
 func (s *survivor) node(n *memNode) *memNode {
 	if c := s.clones[n]; c != nil {
 		return c
@@ -82,7 +85,8 @@ func (s *survivor) node(n *memNode) *memNode {
 		c.synced = c.data
 		return c
 	}
-	// A directory changes name by name; any subset of the changes since the last SyncDir may have reached the disk.
+	// A directory changes name by name; any subset of the changes since the last SyncDir may have
+	// reached the disk.
 	names := cloneNames(n.durable)
 	for _, change := range n.pending {
 		if !s.keeps() {
@@ -103,7 +107,8 @@ func (s *survivor) node(n *memNode) *memNode {
 	return c
 }
 
-// content returns the bytes of a file after the crash: a size of its own, then, sector by sector, the new bytes or the synced ones.
+// content returns the bytes of a file after the crash: a size of its own, then, sector by sector,
+// the new bytes or the synced ones.
 func (s *survivor) content(n *memNode) []byte {
 	if n.whole {
 		if s.keeps() {
@@ -125,7 +130,8 @@ func (s *survivor) content(n *memNode) []byte {
 	return data
 }
 
-// size decides between the synced size, the new one, and one between: the size and the bytes of a file reach the disk apart.
+// size decides between the synced size, the new one, and one between: the size and the bytes of a
+// file reach the disk apart.
 func (s *survivor) size(synced, written int) int {
 	switch {
 	case synced == written || s.keep <= 0:

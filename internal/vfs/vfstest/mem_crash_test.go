@@ -113,7 +113,8 @@ func TestUnsyncedContent(t *testing.T) {
 	sole(t, "written after, keep 1", outcomes(t, fs, "a", 1), "o!")
 }
 
-// TestTornSectors: of a long unsynced write every sector is kept or zero on its own, in every combination.
+// TestTornSectors: of a long unsynced write every sector is kept or zero on its own, in every
+// combination.
 func TestTornSectors(t *testing.T) {
 	fs := NewMem("")
 	write(t, fs, "a", "")
@@ -177,7 +178,8 @@ func TestCrashAt(t *testing.T) {
 	}
 }
 
-// TestCloneIsIndependent: what happens to a clone or to its original does not show in the other, and a clone holds nothing unsynced.
+// TestCloneIsIndependent: what happens to a clone or to its original does not show in the other,
+// and a clone holds nothing unsynced.
 func TestCloneIsIndependent(t *testing.T) {
 	fs := NewMem("")
 	write(t, fs, "a", strings.Repeat("a", 100))

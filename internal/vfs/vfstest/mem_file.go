@@ -17,7 +17,8 @@ type memFile struct {
 	closed bool // guarded by m.mu
 }
 
-// check fails if the handle is closed, may not write, or the machine has stopped. The caller holds m.mu.
+// check fails if the handle is closed, may not write, or the machine has stopped. The caller holds
+// m.mu.
 func (f *memFile) check(op string, write bool) error {
 	switch {
 	case f.closed:
@@ -84,7 +85,8 @@ func (f *memFile) Truncate(size int64) error {
 	}
 	old := f.n.data
 	if size <= int64(len(old)) {
-		// Clipped, so that the next Write copies: the bytes cut off may still be those of the last Sync.
+		// Clipped, so that the next Write copies: the bytes cut off may still be those of the last
+		// Sync.
 		f.n.data = slices.Clip(old[:size])
 		return nil
 	}
