@@ -2,7 +2,12 @@ package dedup
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -27,6 +32,31 @@ type auditRow struct {
 
 // auditStart is how every line of an audit begins.
 const auditStart = `{"id":`
+
+// claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
+// audit is replaced, as the user has not named it.
+func (c *Command) claimAudit(a *app.App) error {
+	path := c.auditPath()
+	if path == "" {
+		return nil
+	}
+	if err := a.Outputs.Claim("--audit", path, outfile.JSONLines); err != nil || c.Audit != "" {
+		return err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(auditStart))
+	n, _ := f.ReadAt(head, 0)
+	if n > 0 && string(head[:n]) != auditStart {
+		err = fmt.Errorf("%s is there and is no audit: --audit FILE names another place for the audit, --no-audit writes none", path)
+	}
+	return errors.Join(err, f.Close())
+}
 
 // auditDistance is how far a document is from its keeper: of --near.
 type auditDistance struct {

@@ -18,8 +18,6 @@ package dedup
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,31 +65,6 @@ func (c *Command) auditPath() string {
 	}
 	name := outfile.PlainName(c.Output)
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
-}
-
-// claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
-// audit is replaced, as the user has not named it.
-func (c *Command) claimAudit(a *app.App) error {
-	path := c.auditPath()
-	if path == "" {
-		return nil
-	}
-	if err := a.Outputs.Claim("--audit", path, outfile.JSONLines); err != nil || c.Audit != "" {
-		return err
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	head := make([]byte, len(auditStart))
-	n, _ := f.ReadAt(head, 0)
-	if n > 0 && string(head[:n]) != auditStart {
-		err = fmt.Errorf("%s is there and is no audit: --audit FILE names another place for the audit, --no-audit writes none", path)
-	}
-	return errors.Join(err, f.Close())
 }
 
 // job is a run of the command.
