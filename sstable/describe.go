@@ -60,7 +60,7 @@ func (r *Reader) detail(s *Section) string {
 		}
 		return r.blocksDetail()
 	case KindPostings:
-		return stats(r.sketches.segments[s.Index].postings.Stats())
+		return stats(r.sketches.PostingsStats(int(s.Index)))
 	case KindRun:
 		return stats(r.runs[s.Index].Stats())
 	case KindIDs:
@@ -81,7 +81,7 @@ func (r *Reader) blocksDetail() string {
 	stored, raw := r.docs.Sizes()
 	s := fmt.Sprintf("%s: names %d bytes (%.1f a document), texts %d bytes", KindBlocks, names, per(names, r.info.Docs), stored)
 	if r.sketches != nil {
-		sketches := r.sketches.sketches.Size()
+		sketches := r.sketches.List().Size()
 		s = fmt.Sprintf("%s: names %d bytes (%.1f a document), sketches %d bytes (%.1f), texts %d bytes",
 			KindBlocks, names, per(names, r.info.Docs), sketches, per(sketches, r.info.Docs), stored)
 	}

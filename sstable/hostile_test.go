@@ -85,7 +85,7 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 
 // exerciseSketches calls what reads sketches. What is searched for does not depend on the table.
 func exerciseSketches(r *Reader, add func(op string, err error, result string)) {
-	var s JaccardScratch
+	var s JaccardSearcher
 	rng := rand.New(rand.NewPCG(61, 62))
 	for i := range 3 {
 		q := testSketch(rng, []Document{{Sketch: []uint32{12345, 1 << 31}}})
@@ -94,10 +94,10 @@ func exerciseSketches(r *Reader, add func(op string, err error, result string)) 
 		}
 		q = q[:min(len(q), int(r.Params().Sketch))] // which damage may have changed
 		for _, t := range []float64{0.02, 0.65} {
-			hits, err := r.Jaccard(q, t, &s, nil)
+			hits, err := s.Jaccard(r, q, t, nil)
 			slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
 			add("Jaccard", err, fmt.Sprint(q, t, hits))
-			r.JaccardPlan(q, t, &s)
+			s.JaccardPlan(r, q, t)
 		}
 	}
 	n := 0
@@ -320,13 +320,20 @@ func reseal(r *Reader, data []byte) {
 // resealSketches makes the checksums of what belongs to sketches right.
 func resealSketches(r *Reader, data []byte, part func(off, length int64) []byte) {
 	le := binary.LittleEndian
-	for b := range r.sketches.sketches.NumBlocks() {
+	for b := range r.sketches.List().NumBlocks() {
 		e := data[r.section(KindSketches, 0).Offset+int64(b*blobs.ListEntry):]
 		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
 	}
-	for _, seg := range r.sketches.segments {
-		stored := data[seg.bitmaps.off:][:len(seg.bitmaps.data)]
-		copy(data[seg.bitmaps.off+int64(len(stored)):], appendBitmapSums(nil, stored))
+	for _, s := range r.info.Sections {
+		if s.Kind != KindBitmaps || s.Length == 0 {
+			continue
+		}
+		stored, sums := data[s.Offset:][:64*s.Count], data[s.Offset:][64*s.Count:]
+		for i := 0; len(stored) > 0; i++ {
+			n := min(len(stored), 64*64)
+			le.PutUint32(sums[4*i:], crc.Sum(stored[:n]))
+			stored = stored[n:]
+		}
 	}
 	hot := r.section(KindHot, 0)
 	list := data[hot.Offset:][:hot.Length-4]

@@ -102,7 +102,7 @@ func (it *Iter) load() (err error) {
 		return err
 	}
 	if d.Sketch = d.Sketch[:0]; r.sketches != nil {
-		if d.Sketch, err = r.sketches.get(it.doc, d.Sketch); err != nil {
+		if d.Sketch, err = r.sketches.Sketch(it.doc, d.Sketch); err != nil {
 			return err
 		}
 	}

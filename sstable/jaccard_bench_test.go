@@ -89,29 +89,29 @@ func BenchmarkJaccard(b *testing.B) {
 	queries := benchSketches(b, "SIMDB_BENCH_QUERIES")
 	for _, t := range []float64{0.7, 0.8, 0.9, 0.5} {
 		b.Run(fmt.Sprint(t), func(b *testing.B) {
-			var s JaccardScratch
+			var s JaccardSearcher
 			var dst []JaccardHit
 			for _, q := range queries[:min(len(queries), 1000)] { // verify checksums
-				r.Jaccard(q.Sketch, t, &s, nil)
+				s.Jaccard(r, q.Sketch, t, nil)
 			}
-			s.Stats = JaccardStats{}
+			s.TakeStats()
 			hits, i := 0, 0
 			start := cpu()
 			for b.Loop() {
 				var err error
-				if dst, err = r.Jaccard(queries[i%len(queries)].Sketch, t, &s, dst[:0]); err != nil {
+				if dst, err = s.Jaccard(r, queries[i%len(queries)].Sketch, t, dst[:0]); err != nil {
 					b.Fatal(err)
 				}
 				hits += len(dst)
 				i++
 			}
-			n := float64(i)
+			n, work := float64(i), s.TakeStats()
 			b.ReportMetric(float64(cpu()-start)/n, "cpu-ns/op")
-			b.ReportMetric(float64(s.Stats.Postings)/n, "postings/op")
-			b.ReportMetric(float64(s.Stats.Candidates)/n, "candidates/op")
-			b.ReportMetric(float64(s.Stats.Scored)/n, "scored/op")
+			b.ReportMetric(float64(work.Postings)/n, "postings/op")
+			b.ReportMetric(float64(work.Candidates)/n, "candidates/op")
+			b.ReportMetric(float64(work.Scored)/n, "scored/op")
 			b.ReportMetric(float64(hits)/n, "hits/op")
-			b.ReportMetric(float64(s.Stats.Scans)/n, "scans/op")
+			b.ReportMetric(float64(work.Scans)/n, "scans/op")
 		})
 	}
 }
@@ -151,7 +151,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 		for b.Loop() {
 		}
 		var blocks, postings, bitmaps, hot int64
-		x := r.sketches.sketches
+		x := r.sketches.List()
 		for i := range x.NumBlocks() {
 			_, length := x.Extent(i)
 			blocks += int64(length) + blobs.ListEntry

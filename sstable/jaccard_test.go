@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keytest"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // thresholds are the t that searches are tested at: on both sides of the floor of testParams.
@@ -23,19 +25,19 @@ func bruteJaccard(docs []Document, q minhash.Sketch, n int, t float64) (hits []J
 			continue
 		}
 		if s := minhash.Jaccard(q, docs[i].Sketch, n); s.Score >= t {
-			hits = append(hits, JaccardHit{uint32(i), s.Score, s.Error, s.Exact})
+			hits = append(hits, JaccardHit{Doc: uint32(i), Score: s.Score, Err: s.Error, Exact: s.Exact})
 		}
 	}
 	return hits
 }
 
 // checkJaccard compares searches with brute force.
-func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s *JaccardScratch) {
+func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s *JaccardSearcher) {
 	t.Helper()
 	for _, at := range thresholds {
 		want := bruteJaccard(docs, q, int(r.Params().Sketch), at)
-		for _, s.eager = range []bool{false, true} {
-			hits, err := r.Jaccard(q, at, s, nil)
+		for _, s.s.ForcePostings = range []bool{false, true} {
+			hits, err := s.Jaccard(r, q, at, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,11 +51,11 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 }
 
 // checkFirst accepts nothing, so that all that match are handed over, and then one of them after some.
-func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardScratch, want []JaccardHit) {
+func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
 	t.Helper()
 	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
 		var got []JaccardHit
-		found, err := r.JaccardFirst(q, at, s, func(h JaccardHit) (bool, error) {
+		found, err := s.JaccardFirst(r, q, at, func(h JaccardHit) (bool, error) {
 			got = append(got, h)
 			return len(got) == most, nil
 		})
@@ -67,26 +69,6 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 			}
 		}
 	}
-}
-
-// edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches of like texts differ.
-func edited(rng *rand.Rand, s []uint32, part float64, n int) minhash.Sketch {
-	out := slices.Clone(s)
-	out = slices.DeleteFunc(out, func(uint32) bool { return rng.Float64() > part })
-	last := uint32(1)
-	if len(s) > 0 {
-		last = s[len(s)-1] | 1
-	}
-	for range rng.IntN(int(float64(n)*(1-part))*2 + 1) {
-		if h := rng.Uint32N(last); rng.IntN(2) == 0 {
-			out = append(out, h) // a text of about the same size
-		} else {
-			out = append(out, rng.Uint32()) // one that is not full
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	return out[:min(len(out), n)]
 }
 
 func TestJaccard(t *testing.T) {
@@ -108,11 +90,11 @@ func TestJaccard(t *testing.T) {
 				}
 				data, _ := buildTable(t, p, o, docs)
 				r := openTable(t, data)
-				var s JaccardScratch
+				var s JaccardSearcher
 				for range 8 {
 					var q minhash.Sketch
 					if n > 0 {
-						q = edited(rng, docs[rng.IntN(n)].Sketch, 0.5+rng.Float64()/2, int(size))
+						q = keytest.Edited(rng, docs[rng.IntN(n)].Sketch, 0.5+rng.Float64()/2, int(size))
 					} else {
 						q = minhash.Sketch{1}
 					}
@@ -156,11 +138,11 @@ func TestJaccardReal(t *testing.T) {
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		var s JaccardScratch
+		var s JaccardSearcher
 		for j := i; j < len(all); j += 3 {
 			checkJaccard(t, r, docs, all[j], &s)
 		}
-		t.Logf("%d hot: %+v", len(hot), s.Stats)
+		t.Logf("%d hot: %+v", len(hot), s.TakeStats())
 	}
 }
 
@@ -170,7 +152,8 @@ func TestJaccardMethods(t *testing.T) {
 	docs := testDocs(rng, 12000)
 	data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: 5000}, docs)
 	r := openTable(t, data)
-	var s JaccardScratch
+	var s JaccardSearcher
+	var sum JaccardStats
 	searches := 0
 	for range 40 {
 		q := minhash.Sketch(docs[rng.IntN(len(docs))].Sketch)
@@ -178,24 +161,25 @@ func TestJaccardMethods(t *testing.T) {
 			continue
 		}
 		searches++
-		before := s.Stats
-		p, err := r.JaccardPlan(q, 0.8, &s)
-		if err != nil || p.Method != "postings" || p.Prefix != prefixLength(len(q), 0.8) || s.Stats != before {
+		s.TakeStats()
+		p, err := s.JaccardPlan(r, q, 0.8)
+		if err != nil || p.Method != "postings" || p.Prefix != minhash.MaxMissing(len(q), 0.8)+1 || s.TakeStats() != (JaccardStats{}) {
 			t.Fatalf("plan %+v, %v", p, err)
 		}
-		if _, err := r.Jaccard(q, 0.8, &s, nil); err != nil {
+		if _, err := s.Jaccard(r, q, 0.8, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Stats; got.Postings != before.Postings+p.Postings || got.Candidates != before.Candidates+p.Candidates ||
-			got.Scans != before.Scans+p.Scans {
-			t.Fatalf("plan %v, but the search did %+v after %+v", p, got, before)
+		got := s.TakeStats()
+		if got.Postings != p.Postings || got.Candidates != p.Candidates || got.Scans != p.Scans {
+			t.Fatalf("plan %v, but the search did %+v", p, got)
 		}
-		if p, err := r.JaccardPlan(q, 0.6, &s); err != nil || p.Method != "scan" || p.Candidates != len(docs) {
+		sum.Candidates, sum.Rejected, sum.Scored = sum.Candidates+got.Candidates, sum.Rejected+got.Rejected, sum.Scored+got.Scored
+		if p, err := s.JaccardPlan(r, q, 0.6); err != nil || p.Method != "scan" || p.Candidates != len(docs) {
 			t.Fatalf("plan %+v below the floor, %v", p, err)
 		}
 	}
-	if st := s.Stats; searches == 0 || st.Candidates > searches*len(docs)/20 || st.Scored > st.Candidates || st.Candidates != st.Rejected+st.Scored {
-		t.Errorf("%d searches: %+v", searches, s.Stats)
+	if st := sum; searches == 0 || st.Candidates > searches*len(docs)/20 || st.Scored > st.Candidates || st.Candidates != st.Rejected+st.Scored {
+		t.Errorf("%d searches: %+v", searches, sum)
 	}
 }
 
@@ -203,18 +187,18 @@ func TestJaccardRefuses(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(55, 56)), 10)
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, data)
-	var s JaccardScratch
+	var s JaccardSearcher
 	for _, at := range []float64{0, -1, 1.01} {
-		if _, err := r.Jaccard(minhash.Sketch{1}, at, &s, nil); err == nil {
+		if _, err := s.Jaccard(r, minhash.Sketch{1}, at, nil); err == nil {
 			t.Errorf("t = %v: no error", at)
 		}
 	}
 	for _, q := range []minhash.Sketch{{2, 1}, {3, 3}, make(minhash.Sketch, 129)} {
-		if _, err := r.Jaccard(q, 0.5, &s, nil); err == nil {
+		if _, err := s.Jaccard(r, q, 0.5, nil); err == nil {
 			t.Errorf("sketch %v: no error", q)
 		}
 	}
-	if hits, err := r.Jaccard(nil, 0.5, &s, nil); err != nil || hits != nil {
+	if hits, err := s.Jaccard(r, nil, 0.5, nil); err != nil || hits != nil {
 		t.Errorf("empty sketch: %v, %v", hits, err)
 	}
 	p := testParams
@@ -224,13 +208,13 @@ func TestJaccardRefuses(t *testing.T) {
 		t.Errorf("%d bytes without sketches, %d with", len(without), len(data))
 	}
 	r = openTable(t, without)
-	if _, err := r.Jaccard(minhash.Sketch{1}, 0.5, &s, nil); !errors.Is(err, ErrNoSketches) {
+	if _, err := s.Jaccard(r, minhash.Sketch{1}, 0.5, nil); !errors.Is(err, ErrNoSketches) {
 		t.Errorf("without sketches: %v", err)
 	}
 	if s, err := r.Sketch(0, nil); s != nil || err != nil {
 		t.Errorf("without sketches: Sketch gives %v, %v", s, err)
 	}
-	if _, err := NewWriter(nil, testParams, WriterOptions{Hot: []HotHash{{2, 1}, {1, 1}}}); err == nil {
+	if _, err := NewWriter(nil, testParams, WriterOptions{Hot: []HotHash{{Hash: 2, Documents: 1}, {Hash: 1, Documents: 1}}}); err == nil {
 		t.Error("NewWriter takes hot hashes that do not ascend")
 	}
 	for _, sketch := range [][]uint32{{2, 1}, {1, 1}, make([]uint32, 129)} {
@@ -244,54 +228,6 @@ func TestJaccardRefuses(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
-// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold: whatever the order,
-// those with a score of t have a hash of their prefixes in common.
-func TestPrefix(t *testing.T) {
-	rng := rand.New(rand.NewPCG(57, 58))
-	pairs, reached := 20_000, 0
-	if os.Getenv("SIMDB_THOROUGH") != "" {
-		pairs = 3_000_000
-	}
-	for range pairs {
-		n := 1 + rng.IntN(40)
-		if rng.IntN(4) == 0 {
-			n = 128
-		}
-		var a minhash.Sketch
-		for range 1 + rng.IntN(2*n) {
-			a = append(a, rng.Uint32()>>rng.UintN(3))
-		}
-		slices.Sort(a)
-		a = slices.Compact(a)
-		a = a[:min(len(a), n)]
-		b := edited(rng, a, 0.4+0.6*rng.Float64(), n)
-		if len(b) == 0 {
-			continue
-		}
-		// An adversary's order: what they have in common last, and then by value.
-		var hot []HotHash
-		for _, h := range a {
-			if _, both := slices.BinarySearch(b, h); both {
-				hot = append(hot, HotHash{h, 1 + rng.Uint32N(8)})
-			}
-		}
-		order := newHotOrder(hot)
-		score := minhash.Jaccard(a, b, n).Score
-		for _, at := range []float64{score, score * 0.999, 0.3, 0.5, 0.65, 0.8, 0.9} {
-			if at <= 0 || score < at {
-				continue
-			}
-			reached++
-			pa, _ := order.prefix(nil, a, prefixLength(len(a), at), nil)
-			pb, _ := order.prefix(nil, b, prefixLength(len(b), at), nil)
-			if !slices.ContainsFunc(pa, func(h uint32) bool { return slices.Contains(pb, h) }) {
-				t.Fatalf("n = %d: %v and %v have score %v, but at %v the prefixes %v and %v", n, a, b, score, at, pa, pb)
-			}
-		}
-	}
-	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
-}
 
 func TestHotHashes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(59, 60))
@@ -309,11 +245,11 @@ func TestHotHashes(t *testing.T) {
 		}
 		delete(counts, h.Hash)
 	}
-	if err := checkHot(hot); err != nil || len(hot) < 2 {
-		t.Errorf("%d hot hashes, %v", len(hot), err)
+	if ascend := slices.IsSortedFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) }); !ascend || len(hot) < 2 {
+		t.Errorf("%d hot hashes, in order: %v", len(hot), ascend)
 	}
 	for h, n := range counts {
-		if n >= hotLeast {
+		if n >= sketchidx.HotLeast {
 			t.Errorf("hash %d is in %d documents and not found", h, n)
 		}
 	}
@@ -324,9 +260,9 @@ func TestHotHashes(t *testing.T) {
 	if err != nil || !slices.Equal(merged, hot) {
 		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(hot))
 	}
-	sampled := HotHashes(2*hotAll+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
+	sampled := HotHashes(2*sketchidx.HotAll+1, func(i int) []uint32 { return []uint32{7, uint32(i), uint32(i % 1000)} })
 	if at, ok := slices.BinarySearchFunc(sampled, 7, func(h HotHash, x uint32) int { return cmp.Compare(h.Hash, x) }); !ok ||
-		sampled[at].Documents < 2*hotAll {
+		sampled[at].Documents < 2*sketchidx.HotAll {
 		t.Error("a hash of all documents is not found in a sample: " + fmt.Sprint(sampled[:min(len(sampled), 5)]))
 	}
 }

@@ -22,16 +22,17 @@ func TestSegmentsWithoutSketches(t *testing.T) {
 		}
 		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: n / segments}, docs)
 		r := openTable(t, data)
-		for i, seg := range r.sketches.segments {
-			if stored := len(seg.bitmaps.data) > 0; stored != (mask>>i&1 == 1) || seg.bitmaps.len() != n/segments {
-				t.Errorf("mask %b, segment %d: bitmaps of %d documents, stored: %v", mask, i, seg.bitmaps.len(), stored)
+		for i := range r.numSegments() {
+			seg := r.section(KindBitmaps, uint16(i))
+			if stored := seg.Length > 0; stored != (mask>>i&1 == 1) || seg.Count != n/segments {
+				t.Errorf("mask %b, segment %d: bitmaps of %d documents, stored: %v", mask, i, seg.Count, stored)
 			}
 		}
 		checkReader(t, r, testParams, docs)
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Errorf("mask %b: %v", mask, err)
 		}
-		var s JaccardScratch
+		var s JaccardSearcher
 		for _, d := range testDocs(rand.New(rand.NewPCG(71, 72)), n)[:5] {
 			checkJaccard(t, r, docs, d.Sketch, &s)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // File is what a table is read from: vfs.File is one.
@@ -43,7 +44,7 @@ type Reader struct {
 	idDocs      *keyrun.Column
 	runs        []*keyrun.Run
 	index       *hamming.Index
-	sketches    *sketchIndex // nil if Params.Sketch is 0
+	sketches    *sketchidx.Index // nil if Params.Sketch is 0
 }
 
 // Open opens the table in f, which errors call name. The Reader owns f from here on, and closes it also if Open fails.
@@ -190,7 +191,7 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 	if err := r.checkDoc(doc); err != nil || r.sketches == nil {
 		return dst, err
 	}
-	return r.sketches.get(doc, dst)
+	return r.sketches.Sketch(doc, dst)
 }
 
 // Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow as needed. The blocks that
@@ -203,7 +204,7 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	text, fields, err := r.docs.Get(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
 	if d.Sketch = d.Sketch[:0]; err == nil && r.sketches != nil {
-		d.Sketch, err = r.sketches.get(doc, d.Sketch)
+		d.Sketch, err = r.sketches.Sketch(doc, d.Sketch)
 	}
 	return err
 }

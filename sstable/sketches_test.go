@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // sketchTable returns a table of three segments.
@@ -30,9 +30,8 @@ func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 func TestVerifyComparesSketches(t *testing.T) {
 	data, _ := sketchTable(t, 900)
 	r := openTable(t, bytes.Clone(data))
-	x := r.sketches
-	if err := r.Verify(t.Context(), nil); err != nil || len(x.segments) != 3 {
-		t.Fatalf("%d segments, %v", len(x.segments), err)
+	if err := r.Verify(t.Context(), nil); err != nil || r.numSegments() != 3 {
+		t.Fatalf("%d segments, %v", r.numSegments(), err)
 	}
 	hot := r.section(KindHot, 0)
 	cases := map[string]struct {
@@ -40,8 +39,8 @@ func TestVerifyComparesSketches(t *testing.T) {
 		at      int64
 		mask    byte
 	}{
-		"a bit of a bitmap":       {"bitmaps 1", x.segments[1].bitmaps.off + 777, 4},
-		"a posting":               {"postings 2", r.section(KindPostings, 2).Offset + firstValue(&x.segments[2].postings.Dir), 1},
+		"a bit of a bitmap":       {"bitmaps 1", r.section(KindBitmaps, 1).Offset + 777, 4},
+		"a posting":               {"postings 2", firstValue(r, KindPostings, 2), 1},
 		"how hot hashes are":      {"postings 0", hot.Offset + 4, 0x80},
 		"which hash is the least": {"postings", hot.Offset, 1},
 		"no document is hot":      {"hot", hot.Offset + 4, data[hot.Offset+4]},
@@ -62,10 +61,10 @@ func TestVerifyComparesSketches(t *testing.T) {
 	}
 }
 
-// firstValue returns the offset of the first packed value of a key run or a column in its section.
-func firstValue(d *keyrun.Dir) int64 {
-	in := d.Info(0)
-	return int64(in.Off + 8*in.High)
+// firstValue returns the offset of the first packed value of a key run or a column.
+func firstValue(r *Reader, kind Kind, index uint16) int64 {
+	s := r.section(kind, index)
+	return s.Offset + keytest.FirstValue(r.bytes(s))
 }
 
 // TestSketchSections has tables whose directory disagrees about sketches.
@@ -114,10 +113,7 @@ func TestSketchSections(t *testing.T) {
 func TestUnalignedBitmaps(t *testing.T) {
 	data, docs := sketchTable(t, 400)
 	r := openTable(t, append(make([]byte, 1, len(data)+1), data...)[1:])
-	if r.sketches.segments[0].bitmaps.direct != nil {
-		t.Error("bitmaps at an odd address are read in place")
-	}
-	var s JaccardScratch
+	var s JaccardSearcher
 	for _, d := range docs[:20] {
 		checkJaccard(t, r, docs, d.Sketch, &s)
 	}
@@ -141,7 +137,7 @@ func TestSegmentByPostings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.sketches.most = 3 * MaxSketch
+	w.sketches.MaxPostings = 3 * MaxSketch
 	for i := range docs {
 		if err := w.Add(&docs[i]); err != nil {
 			t.Fatal(err)
@@ -151,14 +147,14 @@ func TestSegmentByPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := openTable(t, buf.Bytes())
-	if len(r.sketches.segments) != 2 || r.sketches.segments[0].bitmaps.len() != 3 {
-		t.Errorf("%d segments, the first of %d documents", len(r.sketches.segments), r.sketches.segments[0].bitmaps.len())
+	if first := r.section(KindBitmaps, 0).Count; r.numSegments() != 2 || first != 3 {
+		t.Errorf("%d segments, the first of %d documents", r.numSegments(), first)
 	}
 	checkReader(t, r, p, docs)
 	if err := r.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	var s JaccardScratch
+	var s JaccardSearcher
 	checkJaccard(t, r, docs, docs[2].Sketch, &s)
 }
 
@@ -193,10 +189,10 @@ func TestConcurrentJaccard(t *testing.T) {
 	for g := range uint64(4) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(67, g))
-			s := JaccardScratch{eager: true}
+			s := JaccardSearcher{s: sketchidx.Searcher{ForcePostings: true}}
 			for range 200 {
 				q := minhash.Sketch(docs[rng.IntN(len(docs))].Sketch)
-				hits, err := r.Jaccard(q, 0.7, &s, nil)
+				hits, err := s.Jaccard(r, q, 0.7, nil)
 				if want := len(bruteJaccard(docs, q, 128, 0.7)); err != nil || len(hits) != want {
 					t.Errorf("%d hits, want %d, %v", len(hits), want, err)
 				}
@@ -221,15 +217,15 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	if err := os.Truncate(path, 4096); err != nil {
 		t.Fatal(err)
 	}
-	s := JaccardScratch{eager: true}
+	s := JaccardSearcher{s: sketchidx.Searcher{ForcePostings: true}}
 	last := len(docs) - 1
 	for len(docs[last].Sketch) == 0 {
 		last--
 	}
-	_, postings := r.Jaccard(docs[last].Sketch, 0.8, &s, nil)
-	_, scan := r.Jaccard(docs[last].Sketch, 0.3, &s, nil)
+	_, postings := s.Jaccard(r, docs[last].Sketch, 0.8, nil)
+	_, scan := s.Jaccard(r, docs[last].Sketch, 0.3, nil)
 	_, sketch := r.Sketch(uint32(last), nil)
-	_, plan := r.JaccardPlan(docs[last].Sketch, 0.8, &s)
+	_, plan := s.JaccardPlan(r, docs[last].Sketch, 0.8)
 	_, hot := MergedHot(r)
 	for op, err := range map[string]error{
 		"Jaccard": postings, "scan": scan, "Sketch": sketch, "JaccardPlan": plan, "MergedHot": hot,
@@ -247,7 +243,7 @@ func TestDamagedSketch(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), HasFingerprint: true, Sketch: []uint32{1, 2, 3}}}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	r := openTable(t, bytes.Clone(data))
-	off, length := r.sketches.sketches.Extent(0)
+	off, length := r.sketches.List().Extent(0)
 	at := r.blocks().Offset + int64(off)
 	for name, change := range map[string]func(block []byte){
 		"low bits": func(b []byte) { b[3] = 40 },
@@ -263,49 +259,5 @@ func TestDamagedSketch(t *testing.T) {
 		if s, err := spoiled.Sketch(0, nil); !errors.As(err, &corrupt) || corrupt.Section != "sketches" || len(s) > 0 {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
-	}
-}
-
-// TestTally compares counting in several portions with a map.
-func TestTally(t *testing.T) {
-	rng := rand.New(rand.NewPCG(69, 70))
-	var all tally
-	want := map[uint32]uint32{}
-	for i := range 50_000 {
-		h := rng.Uint32N(1+rng.Uint32N(20_000)) * 7
-		all.add(h)
-		want[h]++
-		if rng.IntN(5000) == 0 || i == 49_999 {
-			all.merge()
-		}
-	}
-	if err := checkHot(all.counts); err != nil || len(all.counts) != len(want) {
-		t.Errorf("%d hashes, want %d, %v", len(all.counts), len(want), err)
-	}
-	for _, h := range all.counts {
-		if h.Documents != want[h.Hash] {
-			t.Errorf("%v, want %d", h, want[h.Hash])
-		}
-	}
-}
-
-// TestRepeatedPostings has a hash with more postings than there are documents.
-func TestRepeatedPostings(t *testing.T) {
-	keys := make([]uint64, 3000)
-	for i := range keys {
-		keys[i] = 5 << 4
-	}
-	section := keyrun.Append(make([]byte, 0, 1<<16), keys)
-	run, err := keyrun.Open(section, "test.sst", "postings 0", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPostings(run, 16)
-	var room kernel.Keys
-	if docs, err := p.documents(p.find(5), &room, nil); !errors.Is(err, base.ErrCorruption) || len(docs) > 0 {
-		t.Errorf("%d documents, %v", len(docs), err)
-	}
-	if docs, err := p.documents(p.find(4), &room, nil); err != nil || len(docs) > 0 {
-		t.Errorf("%d documents of a hash without, %v", len(docs), err)
 	}
 }

@@ -75,7 +75,7 @@ func hotOf(docs []Document) (hot []HotHash) {
 	}
 	for h, n := range counts {
 		if n > 4 {
-			hot = append(hot, HotHash{h, n})
+			hot = append(hot, HotHash{Hash: h, Documents: n})
 		}
 	}
 	slices.SortFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) })

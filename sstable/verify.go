@@ -3,13 +3,13 @@ package sstable
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sethash"
 )
 
 // Verify reads the whole table and returns the first damage it finds:
@@ -148,7 +148,7 @@ func (v *verifier) sketchBlocks() int {
 	if v.sketches == nil {
 		return 0
 	}
-	return v.sketches.sketches.NumBlocks()
+	return v.sketches.List().NumBlocks()
 }
 
 // walk is a walk over blocks.
@@ -175,7 +175,7 @@ func (w *walk) next() error {
 		}
 	}
 	if w.sketches < w.sketchBlocks() {
-		x := w.verifier.sketches.sketches
+		x := w.verifier.sketches.List()
 		if off, length := x.Extent(w.sketches); off == w.at {
 			w.sketches++
 			return w.pass(length, x.Check(w.sketches-1))
@@ -216,6 +216,14 @@ func (v *verifier) corrupt(kind Kind, at int64, format string, args ...any) erro
 	return base.Corruptf(v.file, s.Name(), s.Offset+at, format, args...)
 }
 
+// checkSketches verifies that bitmaps and postings are those of the sketches.
+func (v *verifier) checkSketches() error {
+	if v.sketches == nil {
+		return nil
+	}
+	return v.sketches.Verify(v.advance)
+}
+
 // checkColumns verifies that the least and greatest values of the columns by document are those of the info.
 func (v *verifier) checkColumns() error {
 	lo, hi, err := v.extremes(v.times)
@@ -254,7 +262,7 @@ func (v *verifier) extremes(c *keyrun.Column) (lo, hi uint64, err error) {
 // checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of keyed hashes of their
 // members, whose keys are drawn here so that no file can be made to deceive it.
 func (v *verifier) checkRuns() error {
-	h := setHash{rand.Uint64(), rand.Uint64()}
+	h := sethash.New()
 	var want uint64
 	for table := range v.runs {
 		sum, n, repeated, err := v.checkRun(table, h)
@@ -279,7 +287,7 @@ func (v *verifier) checkRuns() error {
 
 // checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and whether any is there
 // more than once.
-func (v *verifier) checkRun(table int, h setHash) (sum uint64, n uint32, repeated bool, err error) {
+func (v *verifier) checkRun(table int, h sethash.Hash) (sum uint64, n uint32, repeated bool, err error) {
 	run, prev := v.runs[table], uint64(0)
 	it := run.Iter(0)
 	for i := 0; it.Next(); i++ {
@@ -291,7 +299,7 @@ func (v *verifier) checkRun(table int, h setHash) (sum uint64, n uint32, repeate
 		if i > 0 && key == prev {
 			repeated = true
 		} else {
-			sum += h.of(v.params.Layout.Unpermute(table, key))
+			sum += h.Of(v.params.Layout.Unpermute(table, key))
 			n++
 		}
 		prev = key
@@ -304,25 +312,10 @@ func (v *verifier) checkRun(table int, h setHash) (sum uint64, n uint32, repeate
 	return sum, n, repeated, it.Err()
 }
 
-// setHash is the key of a hash whose sum over a set identifies the set.
-type setHash [2]uint64
-
-// of returns the hash of one member: SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014), keyed twice.
-func (h setHash) of(x uint64) uint64 {
-	x ^= h[0]
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	x = (x ^ x>>31 ^ h[1]) * 0xbf58476d1ce4e5b9
-	return x ^ x>>32
-}
-
-// ofPair returns the hash of a pair.
-func (h setHash) ofPair(x uint64, doc uint32) uint64 { return h.of(x + h.of(uint64(doc))) }
-
 // checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice. Both ways to go
 // through all pairs of hash and document, by document and by hash, are sequential and must give the same set.
 func (v *verifier) checkIDs() error {
-	h := setHash{rand.Uint64(), rand.Uint64()}
+	h := sethash.New()
 	want, err := v.sumNames(h)
 	if err != nil {
 		return err
@@ -335,7 +328,7 @@ func (v *verifier) checkIDs() error {
 		if err != nil {
 			return err
 		}
-		got += h.ofPair(it.Key(), doc)
+		got += h.OfPair(it.Key(), doc)
 		if it.Key() != prev {
 			if err := v.checkUnique(same); err != nil {
 				return err
@@ -359,13 +352,13 @@ func (v *verifier) checkIDs() error {
 }
 
 // sumNames returns the hash of the set of all documents with the hashes of their IDs.
-func (v *verifier) sumNames(h setHash) (sum uint64, err error) {
+func (v *verifier) sumNames(h sethash.Hash) (sum uint64, err error) {
 	for doc := range v.info.Docs {
 		id, err := v.names.Get(doc)
 		if err != nil {
 			return 0, err
 		}
-		sum += h.ofPair(HashID(id), doc)
+		sum += h.OfPair(HashID(id), doc)
 		if b, first := v.names.First(doc); first {
 			_, length := v.names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // Level is how hard a writer compresses.
@@ -40,7 +41,7 @@ type WriterOptions struct {
 	// Note is kept with the table for whoever owns it, and returned by Reader.Note. Nil or empty writes none.
 	Note []byte
 
-	segmentDocs int // documents of a segment; 0 means defaultSegmentDocs
+	segmentDocs int // documents of a segment; 0 means 2^19
 }
 
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
@@ -61,7 +62,9 @@ type Writer struct {
 
 	names    *blobs.ListWriter
 	docs     *blobs.RecordsWriter
-	sketches *segmentWriter // nil if Params.Sketch is 0
+	sketches *sketchidx.Writer // nil if Params.Sketch is 0
+	segment  uint16            // that is being written
+	blocks   int               // in sections of blocks that have ended
 
 	fingerprints []uint64 // in document order
 	ids          []uint64 // xxh3-64 of IDs, in document order
@@ -120,7 +123,7 @@ func (t *Writer) Add(d *Document) error {
 	}
 	err := d.check()
 	if err == nil && t.sketches != nil {
-		err = checkSketch(d.Sketch, t.params.Sketch)
+		err = sketchidx.CheckSketch(d.Sketch, t.params.Sketch)
 	}
 	if err != nil {
 		return fmt.Errorf("sstable: %w", err)
@@ -214,7 +217,7 @@ func (t *Writer) endBlocks() {
 	t.names.EndBlock()
 	t.flushNames()
 	if t.sketches != nil {
-		t.sketches.list.EndBlock()
+		t.sketches.Blocks().EndBlock()
 		t.flushSketches()
 	}
 	t.endBlocksSection()

@@ -210,8 +210,8 @@ func TestVerifyCompares(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(29, 30)), 900))
 	r := openTable(t, bytes.Clone(data))
 	for section, at := range map[string]int64{
-		"run 2": r.section(KindRun, 2).Offset + firstValue(&r.runs[2].Dir),
-		"ids":   r.section(KindIDDocs, 0).Offset + firstValue(&r.idDocs.Dir),
+		"run 2": firstValue(r, KindRun, 2),
+		"ids":   firstValue(r, KindIDDocs, 0),
 	} {
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 1 // the lowest bit of the first value

@@ -135,8 +135,8 @@ func (x *existence) jaccard() error {
 	}
 	for i := range x.v.Version.Parts {
 		p := &x.v.Version.Parts[i]
-		sc.table.Stats = sstable.JaccardStats{}
-		found, err := p.JaccardFirst(sketch, t, &sc.table, func(h sstable.JaccardHit) (bool, error) {
+		sc.table.TakeStats()
+		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, func(h sstable.JaccardHit) (bool, error) {
 			id, ok, err := x.named(p, h.Doc)
 			if !ok || err != nil {
 				return false, err
@@ -144,8 +144,9 @@ func (x *existence) jaccard() error {
 			return x.matches(id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc})
 		})
 		x.work.Tables++
-		x.work.Probes += int64(sc.table.Stats.Postings)
-		x.work.Candidates += int64(sc.table.Stats.Candidates)
+		work := sc.table.TakeStats()
+		x.work.Probes += int64(work.Postings)
+		x.work.Candidates += int64(work.Candidates)
 		if found || err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (of Sample) readText(v *view.View) ([]byte, error) {
 // value is ready; it serves one goroutine.
 type Jaccard struct {
 	v     *view.View
-	table sstable.JaccardScratch
+	table sstable.JaccardSearcher
 	raw   []sstable.JaccardHit
 	mem   []uint32
 	Hits  []JaccardHit // what was found, in no order
@@ -171,13 +171,14 @@ func (q *Jaccard) all(ctx context.Context, sketch minhash.Sketch, t float64, exc
 
 // part searches a table.
 func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch, t float64, except string) (err error) {
-	q.table.Stats = sstable.JaccardStats{}
-	if q.raw, err = p.Jaccard(sketch, t, &q.table, q.raw[:0]); err != nil {
+	q.table.TakeStats()
+	if q.raw, err = q.table.Jaccard(p.Reader, sketch, t, q.raw[:0]); err != nil {
 		return err
 	}
 	q.work.Tables++
-	q.work.Probes += int64(q.table.Stats.Postings)
-	q.work.Candidates += int64(q.table.Stats.Candidates)
+	found := q.table.TakeStats()
+	q.work.Probes += int64(found.Postings)
+	q.work.Candidates += int64(found.Candidates)
 	if len(q.Hits)+len(q.raw) > q.v.Most(jaccardHitBytes) {
 		return q.v.OverBudget("documents")
 	}

@@ -57,10 +57,10 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 		if err != nil {
 			return err
 		}
-		var scratch sstable.JaccardScratch
+		var scratch sstable.JaccardSearcher
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			plan, err := p.JaccardPlan(sketch, t, &scratch)
+			plan, err := scratch.JaccardPlan(p.Reader, sketch, t)
 			if err != nil {
 				return err
 			}

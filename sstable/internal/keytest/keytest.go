@@ -4,6 +4,7 @@ package keytest
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
@@ -101,4 +102,34 @@ func Reseal(section, good []byte) {
 	le.PutUint32(t[48:], crc.Sum(section[dir:end]))
 	le.PutUint32(t[52:], crc.Sum(section[filled:dir]))
 	le.PutUint32(t[60:], crc.Sum(t[:60]))
+}
+
+// Edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches of like texts differ.
+func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
+	out := slices.Clone(s)
+	out = slices.DeleteFunc(out, func(uint32) bool { return rng.Float64() > part })
+	last := uint32(1)
+	if len(s) > 0 {
+		last = s[len(s)-1] | 1
+	}
+	for range rng.IntN(int(float64(n)*(1-part))*2 + 1) {
+		if h := rng.Uint32N(last); rng.IntN(2) == 0 {
+			out = append(out, h) // a text of about the same size
+		} else {
+			out = append(out, rng.Uint32()) // one that is not full
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), n)]
+}
+
+// FirstValue returns where in the section of a key run or a column its first packed value is.
+func FirstValue(section []byte) int64 {
+	const trailer, entry = 64, 20 // bytes; see package keyrun
+	le := binary.LittleEndian
+	end := len(section) - trailer
+	dir := int(le.Uint64(section[end+16:]))
+	info := le.Uint64(section[dir+8*(end-dir)/entry:])
+	return int64(info>>16<<3 + 8*(info>>8&0xff))
 }

@@ -1,30 +1,34 @@
-package sstable
+package sketchidx
 
 import (
-	"math/rand/v2"
-
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sethash"
 )
 
-// checkSketches verifies that the bitmaps and the postings of each segment are those of its sketches.
-func (v *verifier) checkSketches() error {
-	if v.sketches == nil {
-		return nil
-	}
-	order, err := v.sketches.order()
+// A verifier is a run of Verify.
+type verifier struct {
+	*Index
+	hash    sethash.Hash
+	advance func(bytes int64) error
+}
+
+// Verify verifies that the bitmaps and the postings of each segment are those of its sketches. It calls advance with the
+// number of bytes read, and stops at an error of it.
+func (x *Index) Verify(advance func(bytes int64) error) error {
+	order, err := x.order()
 	if err != nil {
 		return err
 	}
-	h := setHash{rand.Uint64(), rand.Uint64()}
-	for i := range v.sketches.segments {
-		seg := &v.sketches.segments[i]
-		sum, n, err := v.sumSegment(seg, order, h)
+	v := &verifier{x, sethash.New(), advance}
+	for i := range v.segments {
+		seg := &v.segments[i]
+		sum, n, err := v.sumSegment(seg, order)
 		if err != nil {
 			return err
 		}
-		if err := v.checkPostings(seg, sum, n, h); err != nil {
+		if err := v.checkPostings(seg, sum, n); err != nil {
 			return err
 		}
 	}
@@ -33,7 +37,7 @@ func (v *verifier) checkSketches() error {
 
 // sumSegment compares the bitmaps of a segment with its sketches and returns the hash of the set of the postings that
 // there should be, and their number.
-func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (sum uint64, n int, err error) {
+func (v *verifier) sumSegment(seg *segment, order *hotOrder) (sum uint64, n int, err error) {
 	var sketch minhash.Sketch
 	var prefix []uint32
 	var room []uint64
@@ -48,7 +52,7 @@ func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (s
 				return 0, 0, err
 			}
 		}
-		if sketch, err = v.sketches.get(seg.first+i, sketch[:0]); err != nil {
+		if sketch, err = v.Sketch(seg.first+i, sketch[:0]); err != nil {
 			return 0, 0, err
 		}
 		if sketch.Bitmap() != block[i%bitmapsBlock] {
@@ -57,7 +61,7 @@ func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (s
 		}
 		prefix, room = order.prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), room)
 		for _, hash := range prefix {
-			sum += h.ofPair(uint64(hash), i)
+			sum += v.hash.OfPair(uint64(hash), i)
 		}
 		n += len(prefix)
 	}
@@ -65,7 +69,7 @@ func (v *verifier) sumSegment(seg *sketchSegment, order *hotOrder, h setHash) (s
 }
 
 // checkPostings compares the postings of a segment with the hash of the set that they should be, and their number.
-func (v *verifier) checkPostings(seg *sketchSegment, want uint64, n int, h setHash) error {
+func (v *verifier) checkPostings(seg *segment, want uint64, n int) error {
 	p := seg.postings
 	var sum, prev uint64
 	it := p.Iter(0)
@@ -74,7 +78,7 @@ func (v *verifier) checkPostings(seg *sketchSegment, want uint64, n int, h setHa
 		if i > 0 && key <= prev {
 			return p.Corrupt(0, "posting %x after %x", key, prev)
 		}
-		sum += h.ofPair(key>>p.shift, uint32(key&(1<<p.shift-1)))
+		sum += v.hash.OfPair(key>>p.shift, uint32(key&(1<<p.shift-1)))
 		prev = key
 		if i%keyrun.BlockLen == 0 {
 			if err := v.advance(int64(p.BlockSize(i / keyrun.BlockLen))); err != nil {

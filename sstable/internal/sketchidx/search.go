@@ -1,7 +1,6 @@
-package sstable
+package sketchidx
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/simdb/simdb/internal/intersect"
@@ -9,19 +8,16 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// ErrNoSketches is in the error of a search by sketch in a table that keeps none.
-var ErrNoSketches = errors.New("the table keeps no sketches")
-
-// JaccardHit is a document whose sketch has at least the score asked for.
-type JaccardHit struct {
+// Hit is a document whose sketch has at least the score asked for.
+type Hit struct {
 	Doc   uint32  // its number in the table
 	Score float64 // estimate of the Jaccard similarity: minhash.Score.Score
 	Err   float64 // standard error of Score; 0 if Exact
 	Exact bool    // Score is the similarity itself, because neither sketch is full
 }
 
-// JaccardStats counts the work of searches by sketch.
-type JaccardStats struct {
+// Stats counts the work of searches by sketch.
+type Stats struct {
 	Postings   int // entries of postings read
 	Candidates int // documents whose bitmap was looked at
 	Rejected   int // of those, by their bitmap
@@ -29,12 +25,13 @@ type JaccardStats struct {
 	Scans      int // segments of which all bitmaps were read
 }
 
-// JaccardScratch is the working memory of searches by sketch, one at a time. Its zero value is ready; reuse makes
-// searches free of allocation.
-type JaccardScratch struct {
-	Stats JaccardStats // of all searches since it was last set to zero
+// Searcher searches indexes, one at a time. It holds the working memory of a search, so that the next one allocates nothing.
+// Its zero value is ready. It must not be used concurrently.
+type Searcher struct {
+	// ForcePostings uses postings whatever they cost, for tests of small tables.
+	ForcePostings bool
 
-	eager  bool     // use postings whatever they cost, for tests of small tables
+	stats  Stats    // of all searches since TakeStats
 	prefix []uint32 // of the query
 	room   []uint64
 	probes []probe
@@ -46,8 +43,8 @@ type JaccardScratch struct {
 	sketch minhash.Sketch
 }
 
-// jaccardQuery is a search by sketch.
-type jaccardQuery struct {
+// query is a search by sketch.
+type query struct {
 	sketch     minhash.Sketch
 	bitmap     minhash.Bitmap
 	t          float64
@@ -56,8 +53,8 @@ type jaccardQuery struct {
 	maxExcess  int // how many bits it may have beyond
 }
 
-// Jaccard appends to dst every document whose score with the sketch q by minhash.Jaccard is t or more, 0 < t <= 1, each
-// once, in no particular order. q ascends and has at most Params.Sketch hashes.
+// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is t or more, 0 < t <= 1, each
+// once, in no particular order. q ascends and has at most Params.Size hashes.
 //
 //	order    the first p(q) hashes of q in the table's order                   (see postings, hotOrder)
 //	gather   the documents of their postings, each once                        (see docSet)
@@ -66,26 +63,25 @@ type jaccardQuery struct {
 //
 // The postings of a segment are not used for t below Params.MinJaccard, for which they are not complete, nor where
 // reading all bitmaps of the segment is cheaper: if it is small, or its postings turn out to be many. Cache misses of
-// each step overlap, because the step before it has asked for what it needs.
-func (r *Reader) Jaccard(q minhash.Sketch, t float64, s *JaccardScratch, dst []JaccardHit) (hits []JaccardHit, err error) {
-	defer r.unguard(guard(), &err)
-	j, err := r.jaccardQuery(q, t, s)
+// each step overlap, because the step before it prefetches what it needs.
+func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hits []Hit, err error) {
+	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
 		return dst, err
 	}
-	for i := range r.sketches.segments {
-		seg := &r.sketches.segments[i]
+	for i := range x.segments {
+		seg := &x.segments[i]
 		if seg.bitmaps.zero {
 			continue
 		}
-		gathered, err := r.gather(seg, s)
+		gathered, err := x.gather(seg, s)
 		if err == nil && gathered {
 			err = seg.reject(j, s)
 		} else if err == nil {
 			err = seg.scan(j, s)
 		}
 		if err == nil {
-			dst, err = r.score(seg, j, s, dst)
+			dst, err = x.score(seg, j, s, dst)
 		}
 		if err != nil {
 			return dst, err
@@ -94,27 +90,24 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, s *JaccardScratch, dst []J
 	return dst, nil
 }
 
-// jaccardQuery checks a query and finds its prefix; the prefix is empty if postings can't serve it.
-func (r *Reader) jaccardQuery(q minhash.Sketch, t float64, s *JaccardScratch) (*jaccardQuery, error) {
-	if r.sketches == nil {
-		return nil, fmt.Errorf("%s: %w", r.file, ErrNoSketches)
-	}
+// query checks a query and finds its prefix; the prefix is empty if postings can't serve it.
+func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) {
 	if !(t > 0 && t <= 1) {
 		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", t)
 	}
-	if err := checkSketch(q, r.params.Sketch); err != nil {
+	if err := CheckSketch(q, x.params.Size); err != nil {
 		return nil, fmt.Errorf("sstable: %w", err)
 	}
-	n := int(r.params.Sketch)
-	j := &jaccardQuery{
+	n := int(x.params.Size)
+	j := &query{
 		sketch: q, bitmap: q.Bitmap(), t: t, n: n,
 		maxMissing: minhash.MaxMissing(len(q), t), maxExcess: minhash.MaxMissing(n, t),
 	}
 	s.prefix = s.prefix[:0]
-	if t < r.params.MinJaccard {
+	if t < x.params.MinJaccard {
 		return j, nil
 	}
-	order, err := r.sketches.order()
+	order, err := x.order()
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +123,9 @@ const (
 )
 
 // gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is needed or cheaper.
-func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
+func (x *Index) gather(seg *segment, s *Searcher) (bool, error) {
 	docs := seg.bitmaps.len()
-	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.eager {
+	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
 		return false, nil
 	}
 	s.probes = s.probes[:0]
@@ -147,11 +140,11 @@ func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
 		if s.found, err = seg.postings.documents(p, &s.keys, s.found); err != nil {
 			return false, err
 		}
-		if scanDocsPerPosting*len(s.found) > docs && !s.eager {
+		if scanDocsPerPosting*len(s.found) > docs && !s.ForcePostings {
 			return false, nil
 		}
 	}
-	s.Stats.Postings += len(s.found)
+	s.stats.Postings += len(s.found)
 	s.set.reset(len(s.found))
 	for _, doc := range s.found {
 		if s.set.add(doc) {
@@ -162,9 +155,9 @@ func (r *Reader) gather(seg *sketchSegment, s *JaccardScratch) (bool, error) {
 }
 
 // reject leaves the candidates that their bitmap does not reject in s.passed.
-func (seg *sketchSegment) reject(j *jaccardQuery, s *JaccardScratch) error {
+func (seg *segment) reject(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
-	s.Stats.Candidates += len(s.set.docs)
+	s.stats.Candidates += len(s.set.docs)
 	for _, doc := range s.set.docs {
 		missing, excess, err := seg.bitmaps.missing(int(doc), &j.bitmap)
 		if err != nil {
@@ -174,15 +167,15 @@ func (seg *sketchSegment) reject(j *jaccardQuery, s *JaccardScratch) error {
 			s.passed = append(s.passed, doc)
 		}
 	}
-	s.Stats.Rejected += len(s.set.docs) - len(s.passed)
+	s.stats.Rejected += len(s.set.docs) - len(s.passed)
 	return nil
 }
 
 // scan leaves all documents whose bitmap does not reject them in s.passed.
-func (seg *sketchSegment) scan(j *jaccardQuery, s *JaccardScratch) error {
+func (seg *segment) scan(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
-	s.Stats.Scans++
-	s.Stats.Candidates += seg.bitmaps.len()
+	s.stats.Scans++
+	s.stats.Candidates += seg.bitmaps.len()
 	for b := range seg.bitmaps.numBlocks() {
 		maps, err := seg.bitmaps.block(b, &s.bits)
 		if err != nil {
@@ -198,7 +191,7 @@ func (seg *sketchSegment) scan(j *jaccardQuery, s *JaccardScratch) error {
 		}
 		s.passed = kept
 	}
-	s.Stats.Rejected += seg.bitmaps.len() - len(s.passed)
+	s.stats.Rejected += seg.bitmaps.len() - len(s.passed)
 	return nil
 }
 
@@ -206,23 +199,29 @@ func (seg *sketchSegment) scan(j *jaccardQuery, s *JaccardScratch) error {
 const scoreAhead = 8
 
 // score compares the sketches of the documents in s.passed with the query.
-func (r *Reader) score(seg *sketchSegment, j *jaccardQuery, s *JaccardScratch, dst []JaccardHit) ([]JaccardHit, error) {
-	x := r.sketches
-	s.Stats.Scored += len(s.passed)
+func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, error) {
+	s.stats.Scored += len(s.passed)
 	for i, doc := range s.passed {
 		if i+2*scoreAhead < len(s.passed) {
-			x.sketches.PrefetchEntry(seg.first + s.passed[i+2*scoreAhead])
+			x.list.PrefetchEntry(seg.first + s.passed[i+2*scoreAhead])
 		}
 		if i+scoreAhead < len(s.passed) {
-			x.sketches.Prefetch(seg.first + s.passed[i+scoreAhead])
+			x.list.Prefetch(seg.first + s.passed[i+scoreAhead])
 		}
 		var err error
-		if s.sketch, err = x.get(seg.first+doc, s.sketch[:0]); err != nil {
+		if s.sketch, err = x.Sketch(seg.first+doc, s.sketch[:0]); err != nil {
 			return dst, err
 		}
 		if score, ok := minhash.JaccardAtLeast(j.sketch, s.sketch, j.n, j.t); ok {
-			dst = append(dst, JaccardHit{Doc: seg.first + doc, Score: score.Score, Err: score.Error, Exact: score.Exact})
+			dst = append(dst, Hit{Doc: seg.first + doc, Score: score.Score, Err: score.Error, Exact: score.Exact})
 		}
 	}
 	return dst, nil
+}
+
+// TakeStats returns the work of the searches since it was called last.
+func (s *Searcher) TakeStats() Stats {
+	work := s.stats
+	s.stats = Stats{}
+	return work
 }

@@ -1,4 +1,4 @@
-package sstable
+package sketchidx
 
 import (
 	"math/bits"

@@ -1,12 +1,9 @@
 package sstable
 
 import (
-	"bytes"
-	"sync"
-
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // numSegments returns the number of sections of bitmaps, which is that of segments.
@@ -19,6 +16,11 @@ func (r *Reader) numSegments() (n int) {
 	return n
 }
 
+// sketches returns the parameters that sketches depend on.
+func (p Params) sketches() sketchidx.Params {
+	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
+}
+
 // openSketches opens the sections that a table with sketches has.
 func (r *Reader) openSketches(segments int) error {
 	if r.params.Sketch == 0 {
@@ -28,12 +30,16 @@ func (r *Reader) openSketches(segments int) error {
 	if err != nil {
 		return err
 	}
-	x := &sketchIndex{size: int(r.params.Sketch)}
-	x.sketches, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(dir), r.blocks())
+	list, err := blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(dir), r.blocks())
 	if err != nil {
 		return err
 	}
-	if err := r.openHot(x); err != nil {
+	hot, err := r.required(KindHot, 0)
+	if err != nil {
+		return err
+	}
+	x, err := sketchidx.Open(r.file, r.params.sketches(), list, r.part(hot), hot.Count)
+	if err != nil {
 		return err
 	}
 	first := uint64(0)
@@ -51,28 +57,8 @@ func (r *Reader) openSketches(segments int) error {
 	return nil
 }
 
-// openHot checks the size of the list of hot hashes, which is read when it is first needed.
-func (r *Reader) openHot(x *sketchIndex) error {
-	s, err := r.required(KindHot, 0)
-	if err != nil {
-		return err
-	}
-	data, off := r.bytes(s), s.Offset
-	if len(data)%hotEntry != 4 || uint64(len(data)/hotEntry) != s.Count {
-		return base.Corruptf(r.file, s.Name(), off, "%d bytes for %d hashes", len(data), s.Count)
-	}
-	x.order = sync.OnceValues(func() (*hotOrder, error) {
-		hot, err := parseHot(data, r.file, off)
-		if err != nil {
-			return nil, err
-		}
-		return newHotOrder(hot), nil
-	})
-	return nil
-}
-
 // openSegment opens the sections of segment i, whose documents start with first, and returns their number.
-func (r *Reader) openSegment(x *sketchIndex, i uint16, first uint32) (n uint32, err error) {
+func (r *Reader) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint32, err error) {
 	s, err := r.required(KindBitmaps, i)
 	if err != nil {
 		return 0, err
@@ -80,24 +66,16 @@ func (r *Reader) openSegment(x *sketchIndex, i uint16, first uint32) (n uint32, 
 	if s.Count > uint64(r.info.Docs-first) {
 		return 0, base.Corruptf(r.file, s.Name(), s.Offset, "%d documents from %d of %d", s.Count, first, r.info.Docs)
 	}
-	n = uint32(s.Count)
-	seg := sketchSegment{first: first}
-	if seg.bitmaps, err = openBitmaps(r.bytes(s), n, r.file, s.Name(), s.Offset); err != nil {
-		return 0, err
-	}
-	if s, err = r.required(KindPostings, i); err != nil {
-		return 0, err
-	}
-	if seg.bitmaps.zero && s.Count > 0 {
-		return 0, base.Corruptf(r.file, s.Name(), s.Offset, "%d postings of documents without bitmaps", s.Count)
-	}
-	run, err := r.run(KindPostings, i, s.Count)
+	postings, err := r.required(KindPostings, i)
 	if err != nil {
 		return 0, err
 	}
-	seg.postings = newPostings(run, n)
-	x.segments = append(x.segments, seg)
-	return n, nil
+	run, err := r.run(KindPostings, i, postings.Count)
+	if err != nil {
+		return 0, err
+	}
+	n = uint32(s.Count)
+	return n, x.AddSegment(n, s.Name(), r.part(s), run)
 }
 
 // blocks returns the area of blocks: what is between the start of the first section of blocks and the end of the last.
@@ -136,24 +114,5 @@ func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err err
 	if r.sketches == nil {
 		return nil
 	}
-	var s minhash.Sketch
-	var last []byte // what s is the decoding of
-	for doc := range r.info.Docs {
-		encoded, err := r.sketches.sketches.Get(doc)
-		if err != nil {
-			return err
-		}
-		if len(encoded) > 0 && !bytes.Equal(encoded, last) {
-			if s, err = r.sketches.decode(doc, encoded, s[:0]); err != nil {
-				return err
-			}
-			last = encoded
-		}
-		if len(encoded) > 0 {
-			if err := fn(doc, s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.sketches.EachSketch(r.info.Docs, fn)
 }

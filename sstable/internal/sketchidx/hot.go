@@ -1,4 +1,4 @@
-package sstable
+package sketchidx
 
 import (
 	"encoding/binary"
@@ -22,13 +22,14 @@ import (
 //	+----------------------+ ... +------------------+--------+
 
 const (
-	hotEntry = 8
-	// Every document is counted of up to hotAll; of more, a sample of as many, of an eighth, or of hotMost.
-	hotAll    = 1 << 15
+	hotSection = "hot" // for errors
+	hotEntry   = 8
+	// Every document is counted of up to HotAll; of more, a sample of as many, of an eighth, or of hotMost.
+	HotAll    = 1 << 15
 	hotStride = 8
 	hotMost   = 1 << 18
-	// A hash is hot if hotLeast documents have it, by this estimate, and hotCounted of those that are counted do.
-	hotLeast   = 32
+	// A hash is hot if HotLeast documents have it, by this estimate, and hotCounted of those that are counted do.
+	HotLeast   = 32
 	hotCounted = 8
 )
 
@@ -38,37 +39,13 @@ type HotHash struct {
 	Documents uint32 // how many documents have it, about; at least 1
 }
 
-// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches: what
-// WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all of them up to 32,768; the
-// result of a call is used before the next one. Memory: 256 bytes a document of the sample, at most 48 MiB, and 8 bytes
-// for each hash that is hot, or nearly.
-func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
-	hot, _ := hotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
-	return hot
-}
-
-// MergedHot is HotHashes for the table that the inputs will be merged to.
-func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
-	var ends []int // numbers of documents in the inputs up to each
-	n := 0
-	for _, r := range inputs {
-		n += int(r.info.Docs)
-		ends = append(ends, n)
-	}
-	var s []uint32
-	return hotHashes(n, func(i int) ([]uint32, error) {
-		at, _ := slices.BinarySearch(ends, i+1)
-		r := inputs[at]
-		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])
-		return s, err
-	})
-}
-
-// hotHashes counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter
-// is high enough.
-func hotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
-	stride := max(min((n+hotAll-1)/hotAll, hotStride), (n+hotMost-1)/hotMost, 1)
-	threshold := max(hotLeast/stride, hotCounted)
+// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches. It calls sketch twice for
+// each document of a sample, which is all of them up to 32,768, and uses the result of a call before the next one. It
+// counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter is high enough.
+// Memory: 256 bytes a document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
+func HotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
+	stride := max(min((n+HotAll-1)/HotAll, hotStride), (n+hotMost-1)/hotMost, 1)
+	threshold := max(HotLeast/stride, hotCounted)
 	counters := make([]uint8, 1<<min(max(bits.Len(uint(n/stride))+7, 12), 25))
 	mask := uint32(len(counters) - 1)
 	for i := 0; i < n; i += stride {
@@ -165,7 +142,7 @@ func appendHot(dst []byte, hot []HotHash) []byte {
 func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
 	end := len(data) - 4
 	if crc.Sum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
-		return nil, base.Corruptf(file, KindHot.String(), off, "wrong checksum")
+		return nil, base.Corruptf(file, hotSection, off, "wrong checksum")
 	}
 	hot := make([]HotHash, end/hotEntry)
 	for i := range hot {
@@ -173,7 +150,7 @@ func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
 		hot[i] = HotHash{Hash: binary.LittleEndian.Uint32(e), Documents: binary.LittleEndian.Uint32(e[4:])}
 	}
 	if err := checkHot(hot); err != nil {
-		return nil, base.Corruptf(file, KindHot.String(), off, "%w", err)
+		return nil, base.Corruptf(file, hotSection, off, "%w", err)
 	}
 	return hot, nil
 }

@@ -1,28 +1,28 @@
-package sstable
+package sketchidx
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/minhash"
 )
 
 // firstScored is how many candidates are scored together where one match is enough.
 const firstScored = 16
 
-// JaccardFirst hands documents whose score with the sketch q is t or more to accept, until that returns true, and says whether it
-// has. It serves the question whether there is a match at all. Candidates are taken a block of postings at a time, those of rare
+// First calls accept with documents of x whose score with the sketch q is t or more, until it returns true, and reports whether it
+// has. It answers whether there is a match at all. Candidates are taken a block of postings at a time, those of rare
 // hashes first; of a block those whose bitmap differs least from that of q come first, so that a match is mostly among the first
 // that are scored. A document is handed over once. Which ones are depends on q, t and the table alone.
-func (r *Reader) JaccardFirst(q []uint32, t float64, s *JaccardScratch, accept func(JaccardHit) (bool, error)) (found bool, err error) {
-	defer r.unguard(guard(), &err)
-	j, err := r.jaccardQuery(q, t, s)
+func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, accept func(Hit) (bool, error)) (found bool, err error) {
+	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
 		return false, err
 	}
-	f := &firstSearch{Reader: r, jaccardQuery: j, s: s, accept: accept}
-	for i := range r.sketches.segments {
-		f.seg = &r.sketches.segments[i]
+	f := &firstSearch{Index: x, query: j, s: s, accept: accept}
+	for i := range x.segments {
+		f.seg = &x.segments[i]
 		if f.seg.bitmaps.zero {
 			continue
 		}
@@ -33,14 +33,14 @@ func (r *Reader) JaccardFirst(q []uint32, t float64, s *JaccardScratch, accept f
 	return false, nil
 }
 
-// firstSearch is a run of JaccardFirst.
+// firstSearch is a run of First.
 type firstSearch struct {
-	*Reader
-	*jaccardQuery
-	s      *JaccardScratch
-	accept func(JaccardHit) (bool, error)
-	seg    *sketchSegment
-	hits   []JaccardHit
+	*Index
+	*query
+	s      *Searcher
+	accept func(Hit) (bool, error)
+	seg    *segment
+	hits   []Hit
 	near   []uint64 // candidates: bits that differ<<32 | document
 }
 
@@ -48,7 +48,7 @@ type firstSearch struct {
 func (f *firstSearch) segment() (bool, error) {
 	s, docs := f.s, f.seg.bitmaps.len()
 	s.set.reset(firstScored)
-	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.eager {
+	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
 		return f.scan()
 	}
 	s.probes = s.probes[:0]
@@ -66,11 +66,11 @@ func (f *firstSearch) segment() (bool, error) {
 				return false, err
 			}
 			read += len(s.found)
-			s.Stats.Postings += len(s.found)
+			s.stats.Postings += len(s.found)
 			if found, err := f.candidates(s.found); found || err != nil {
 				return found, err
 			}
-			if scanDocsPerPosting*read > docs && !s.eager {
+			if scanDocsPerPosting*read > docs && !s.ForcePostings {
 				return f.scan()
 			}
 		}
@@ -81,7 +81,7 @@ func (f *firstSearch) segment() (bool, error) {
 // scan goes through the bitmaps of the segment.
 func (f *firstSearch) scan() (bool, error) {
 	s := f.s
-	s.Stats.Scans++
+	s.stats.Scans++
 	for b := range f.seg.bitmaps.numBlocks() {
 		maps, err := f.seg.bitmaps.block(b, &s.bits)
 		if err != nil {
@@ -110,7 +110,7 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 		if !s.set.add(doc) {
 			continue
 		}
-		s.Stats.Candidates++
+		s.stats.Candidates++
 		missing, excess, err := f.seg.bitmaps.missing(int(doc), &f.bitmap)
 		if err != nil {
 			return false, err
@@ -118,7 +118,7 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 		if missing <= f.maxMissing && excess <= f.maxExcess {
 			f.near = append(f.near, uint64(missing+excess)<<32|uint64(doc))
 		} else {
-			s.Stats.Rejected++
+			s.stats.Rejected++
 		}
 	}
 	slices.Sort(f.near)
@@ -130,10 +130,10 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 			s.passed = append(s.passed, uint32(c))
 		}
 		var err error
-		if f.hits, err = f.score(f.seg, f.jaccardQuery, s, f.hits[:0]); err != nil {
+		if f.hits, err = f.score(f.seg, f.query, s, f.hits[:0]); err != nil {
 			return false, err
 		}
-		slices.SortFunc(f.hits, func(a, b JaccardHit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+		slices.SortFunc(f.hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
 		for _, h := range f.hits {
 			if found, err := f.accept(h); found || err != nil {
 				return found, err

@@ -1,4 +1,4 @@
-package sstable
+package sketchidx
 
 import (
 	"fmt"
@@ -6,15 +6,15 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// JaccardPlan says how a search by sketch goes about a table.
-type JaccardPlan struct {
+// Plan says how a search by sketch goes about a table.
+type Plan struct {
 	Method     string // "postings" or "scan"; "postings" if at least one segment is not scanned
 	Prefix     int    // hashes of the query that postings are read for; 0 for a scan
 	Postings   int    // postings to read
 	Candidates int    // documents whose bitmap is to be looked at
 	Scans      int    // segments of which all bitmaps are to be read
 
-	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as Plan.Cost. It takes
+	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as the costs of package hamming. It takes
 	// every candidate for one that its bitmap does not reject, so it is an upper estimate.
 	Cost float64
 }
@@ -27,27 +27,26 @@ const (
 )
 
 // String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
-func (p JaccardPlan) String() string {
+func (p Plan) String() string {
 	if p.Method == "scan" {
 		return fmt.Sprintf("scan, %d candidates", p.Candidates)
 	}
 	return fmt.Sprintf("postings of %d hashes, %d postings, %d candidates", p.Prefix, p.Postings, p.Candidates)
 }
 
-// JaccardPlan returns how Jaccard(q, t) would search. It reads the postings, but no bitmaps and no sketches.
-func (r *Reader) JaccardPlan(q minhash.Sketch, t float64, s *JaccardScratch) (p JaccardPlan, err error) {
-	defer r.unguard(guard(), &err)
+// Plan returns how Search(x, q, t) would search. It reads the postings, but no bitmaps and no sketches.
+func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err error) {
 	p.Method = "scan"
-	if _, err := r.jaccardQuery(q, t, s); err != nil || len(q) == 0 {
+	if _, err := x.query(q, t, s); err != nil || len(q) == 0 {
 		return p, err
 	}
-	before := s.Stats.Postings
-	for i := range r.sketches.segments {
-		seg := &r.sketches.segments[i]
+	before := s.stats.Postings
+	for i := range x.segments {
+		seg := &x.segments[i]
 		if seg.bitmaps.zero {
 			continue
 		}
-		gathered, err := r.gather(seg, s)
+		gathered, err := x.gather(seg, s)
 		if err != nil {
 			return p, err
 		}
@@ -60,8 +59,8 @@ func (r *Reader) JaccardPlan(q minhash.Sketch, t float64, s *JaccardScratch) (p 
 			p.Cost += bitmapNs * float64(seg.bitmaps.len())
 		}
 	}
-	p.Postings = s.Stats.Postings - before
+	p.Postings = s.stats.Postings - before
 	p.Cost += postingNs*float64(p.Postings) + sketchNs*float64(p.Candidates)
-	s.Stats.Postings = before
+	s.stats.Postings = before
 	return p, nil
 }

@@ -1,0 +1,124 @@
+package sketchidx
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// Params are the parameters of a table that its sketches depend on.
+type Params struct {
+	Size       uint32  // N: the most hashes that a sketch has
+	MinJaccard float64 // least threshold that postings answer
+}
+
+// Index is what a table has of sketches. It is safe for concurrent use.
+type Index struct {
+	file     string
+	params   Params
+	list     *blobs.List // encoded sketches
+	segments []segment
+	order    func() (*hotOrder, error) // of the hashes of sketches, made when it is first needed
+}
+
+// segment is a part of the documents of a table.
+type segment struct {
+	first    uint32 // document
+	bitmaps  *bitmaps
+	postings *postings
+}
+
+// Open opens the index of a table without its segments, which AddSegment adds. hot is the section of n hot hashes, which is
+// read when it is first needed.
+func Open(file string, p Params, list *blobs.List, hot blobs.Bytes, n uint64) (*Index, error) {
+	if len(hot.Data)%hotEntry != 4 || uint64(len(hot.Data)/hotEntry) != n {
+		return nil, base.Corruptf(file, hotSection, hot.Offset, "%d bytes for %d hashes", len(hot.Data), n)
+	}
+	x := &Index{file: file, params: p, list: list}
+	x.order = sync.OnceValues(func() (*hotOrder, error) {
+		hashes, err := parseHot(hot.Data, file, hot.Offset)
+		if err != nil {
+			return nil, err
+		}
+		return newHotOrder(hashes), nil
+	})
+	return x, nil
+}
+
+// AddSegment adds a segment of n documents, which follow those of the segment before it. section is the name of the section
+// of its bitmaps.
+func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
+	s := segment{}
+	if i := len(x.segments); i > 0 {
+		s.first = x.segments[i-1].first + uint32(x.segments[i-1].bitmaps.len())
+	}
+	var err error
+	if s.bitmaps, err = openBitmaps(bitmaps.Data, n, x.file, section, bitmaps.Offset); err != nil {
+		return err
+	}
+	if s.bitmaps.zero && run.Len() > 0 {
+		return run.Corrupt(0, "%d postings of documents without bitmaps", run.Len())
+	}
+	s.postings = newPostings(run, n)
+	x.segments = append(x.segments, s)
+	return nil
+}
+
+// List returns the list of encoded sketches.
+func (x *Index) List() *blobs.List { return x.list }
+
+// PostingsStats returns the sizes of the postings of a segment.
+func (x *Index) PostingsStats(segment int) keyrun.Stats { return x.segments[segment].postings.Stats() }
+
+// Sketch appends the sketch of a document, which must exist, to dst; nothing if it has none.
+func (x *Index) Sketch(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
+	encoded, err := x.list.Get(doc)
+	if err != nil || len(encoded) == 0 {
+		return dst, err
+	}
+	return x.decode(doc, encoded, dst)
+}
+
+// decode appends a document's sketch that is encoded as given.
+func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.Sketch, error) {
+	before := len(dst)
+	dst, rest, err := minhash.Decode(dst, encoded)
+	if n := len(dst) - before; err == nil && (len(rest) > 0 || n > int(x.params.Size) || n == 0) {
+		err = fmt.Errorf("%d hashes, at most %d, and %d bytes after them", n, x.params.Size, len(rest))
+	}
+	if err != nil {
+		return dst[:before], x.list.Corrupt(doc, "document %d: %w", doc, err)
+	}
+	return dst, nil
+}
+
+// EachSketch calls fn for each of the first n documents that has a sketch, in order, and stops at the first error, which it
+// returns. The sketch is valid until fn returns.
+func (x *Index) EachSketch(n uint32, fn func(doc uint32, sketch []uint32) error) (err error) {
+	var s minhash.Sketch
+	var last []byte // what s is the decoding of
+	for doc := range n {
+		encoded, err := x.list.Get(doc)
+		if err != nil {
+			return err
+		}
+		if len(encoded) == 0 {
+			continue
+		}
+		if !bytes.Equal(encoded, last) {
+			if s, err = x.decode(doc, encoded, s[:0]); err != nil {
+				return err
+			}
+			last = encoded
+		}
+		if err := fn(doc, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package sketchidx
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
+)
+
+// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold: whatever the order,
+// those with a score of t have a hash of their prefixes in common.
+func TestPrefix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(57, 58))
+	pairs, reached := 20_000, 0
+	if os.Getenv("SIMDB_THOROUGH") != "" {
+		pairs = 3_000_000
+	}
+	for range pairs {
+		n := 1 + rng.IntN(40)
+		if rng.IntN(4) == 0 {
+			n = 128
+		}
+		var a minhash.Sketch
+		for range 1 + rng.IntN(2*n) {
+			a = append(a, rng.Uint32()>>rng.UintN(3))
+		}
+		slices.Sort(a)
+		a = slices.Compact(a)
+		a = a[:min(len(a), n)]
+		b := keytest.Edited(rng, a, 0.4+0.6*rng.Float64(), n)
+		if len(b) == 0 {
+			continue
+		}
+		// An adversary's order: what they have in common last, and then by value.
+		var hot []HotHash
+		for _, h := range a {
+			if _, both := slices.BinarySearch(b, h); both {
+				hot = append(hot, HotHash{h, 1 + rng.Uint32N(8)})
+			}
+		}
+		order := newHotOrder(hot)
+		score := minhash.Jaccard(a, b, n).Score
+		for _, at := range []float64{score, score * 0.999, 0.3, 0.5, 0.65, 0.8, 0.9} {
+			if at <= 0 || score < at {
+				continue
+			}
+			reached++
+			pa, _ := order.prefix(nil, a, prefixLength(len(a), at), nil)
+			pb, _ := order.prefix(nil, b, prefixLength(len(b), at), nil)
+			if !slices.ContainsFunc(pa, func(h uint32) bool { return slices.Contains(pb, h) }) {
+				t.Fatalf("n = %d: %v and %v have score %v, but at %v the prefixes %v and %v", n, a, b, score, at, pa, pb)
+			}
+		}
+	}
+	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
+}
+
+// TestTally compares counting in several portions with a map.
+func TestTally(t *testing.T) {
+	rng := rand.New(rand.NewPCG(69, 70))
+	var all tally
+	want := map[uint32]uint32{}
+	for i := range 50_000 {
+		h := rng.Uint32N(1+rng.Uint32N(20_000)) * 7
+		all.add(h)
+		want[h]++
+		if rng.IntN(5000) == 0 || i == 49_999 {
+			all.merge()
+		}
+	}
+	if err := checkHot(all.counts); err != nil || len(all.counts) != len(want) {
+		t.Errorf("%d hashes, want %d, %v", len(all.counts), len(want), err)
+	}
+	for _, h := range all.counts {
+		if h.Documents != want[h.Hash] {
+			t.Errorf("%v, want %d", h, want[h.Hash])
+		}
+	}
+}
+
+// TestRepeatedPostings has a hash with more postings than there are documents.
+func TestRepeatedPostings(t *testing.T) {
+	keys := make([]uint64, 3000)
+	for i := range keys {
+		keys[i] = 5 << 4
+	}
+	section := keyrun.Append(make([]byte, 0, 1<<16), keys)
+	run, err := keyrun.Open(section, "test.sst", "postings 0", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPostings(run, 16)
+	var room kernel.Keys
+	if docs, err := p.documents(p.find(5), &room, nil); !errors.Is(err, base.ErrCorruption) || len(docs) > 0 {
+		t.Errorf("%d documents, %v", len(docs), err)
+	}
+	if docs, err := p.documents(p.find(4), &room, nil); err != nil || len(docs) > 0 {
+		t.Errorf("%d documents of a hash without, %v", len(docs), err)
+	}
+}
+
+// TestUnalignedBitmaps reads bitmaps at an odd address, which can't be read in place, and compares them with those that can.
+func TestUnalignedBitmaps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(73, 74))
+	const n = 100
+	var stored []byte
+	var want [n]minhash.Bitmap
+	for i := range want {
+		want[i] = minhash.Sketch{rng.Uint32(), rng.Uint32(), rng.Uint32()}.Bitmap()
+		stored = appendBitmap(stored, &want[i])
+	}
+	stored = appendBitmapSums(stored, stored)
+	b, err := openBitmaps(append(make([]byte, 1, len(stored)+1), stored...)[1:], n, "test.sst", "bitmaps 0", 0)
+	if err != nil || b.direct != nil {
+		t.Fatalf("%v; bitmaps at an odd address are read in place: %v", err, b.direct != nil)
+	}
+	var room [bitmapsBlock]minhash.Bitmap
+	for i := range b.numBlocks() {
+		got, err := b.block(i, &room)
+		if from := i * bitmapsBlock; err != nil || !slices.Equal(got, want[from:min(from+bitmapsBlock, n)]) {
+			t.Errorf("block %d is wrong, or %v", i, err)
+		}
+	}
+}

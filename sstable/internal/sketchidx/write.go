@@ -1,0 +1,124 @@
+package sketchidx
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+)
+
+// A Writer collects what a table keeps of the sketches of its documents. The documents are cut into segments, of which the
+// writer has one at a time:
+//
+//	for each document
+//		if w.Full(sketch): write the blocks that are left, then WriteBitmaps and WritePostings
+//		w.Add(sketch)
+//	at the end of the table: the same for the last segment, then Directory and AppendHot
+//
+// Memory: 68 bytes a document of the segment and 4 a posting, and 1 byte a document for good.
+type Writer struct {
+	params   Params
+	list     *blobs.ListWriter
+	order    *hotOrder
+	hot      []HotHash
+	docs     int // that end a segment
+	bitmaps  []byte
+	any      bool // a document of the segment has a sketch
+	postings postingsWriter
+	room     []uint64 // for hotOrder.prefix
+
+	last minhash.Sketch // the last one that was not empty, and its code: equal documents follow each other
+	code []byte
+
+	// MaxPostings is how many postings a segment may have: it ends before it would have more.
+	MaxPostings int
+}
+
+// NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hot is in every order of the
+// table's sketches; expected is how many documents come, about.
+func NewWriter(p Params, hot []HotHash, segmentDocs, expected int) (*Writer, error) {
+	if err := checkHot(hot); err != nil {
+		return nil, err
+	}
+	w := &Writer{
+		params: p, list: blobs.NewListWriter(blobs.Sketches), order: newHotOrder(hot), hot: hot,
+		docs: cmp.Or(segmentDocs, defaultSegmentDocs), MaxPostings: maxPostings,
+	}
+	w.bitmaps = make([]byte, 0, bitmapSize*min(max(expected, 0), w.docs))
+	return w, nil
+}
+
+// CheckSketch reports whether s can be the sketch of a document with at most n hashes.
+func CheckSketch(s []uint32, n uint32) error {
+	if len(s) > int(n) {
+		return fmt.Errorf("a sketch of %d hashes, more than %d", len(s), n)
+	}
+	for i := 1; i < len(s); i++ {
+		if s[i] <= s[i-1] {
+			return errors.New("a sketch whose hashes do not ascend")
+		}
+	}
+	return nil
+}
+
+// Full reports whether the segment has to end before a sketch is added.
+func (w *Writer) Full(s minhash.Sketch) bool {
+	p := &w.postings
+	return len(p.ends) == w.docs || len(p.ends) > 0 && len(p.hashes)+prefixLength(len(s), w.params.MinJaccard) > w.MaxPostings
+}
+
+// Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should be flushed.
+func (w *Writer) Add(s minhash.Sketch) (flush bool) {
+	p, n := &w.postings, prefixLength(len(s), w.params.MinJaccard)
+	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
+		p.hashes = append(p.hashes, p.hashes[have-n:]...)
+	} else {
+		p.hashes, w.room = w.order.prefix(p.hashes, s, n, w.room)
+	}
+	p.ends = append(p.ends, uint32(len(p.hashes)))
+	b := s.Bitmap()
+	w.bitmaps = appendBitmap(w.bitmaps, &b)
+	if len(s) == 0 {
+		return w.list.Add(nil)
+	}
+	w.any = true
+	if !w.isLast(s) {
+		w.last, w.code = append(w.last[:0], s...), s.AppendEncoded(w.code[:0])
+	}
+	return w.list.Add(w.code)
+}
+
+// isLast reports whether s is equal to the last sketch that was added, of those that were not empty.
+func (w *Writer) isLast(s minhash.Sketch) bool { return slices.Equal(s, w.last) }
+
+// Blocks returns the writer of the blocks of encoded sketches, which knows nothing of segments.
+func (w *Writer) Blocks() *blobs.ListWriter { return w.list }
+
+// WriteBitmaps writes the bitmaps of the segment and returns the number of its documents.
+func (w *Writer) WriteBitmaps(out io.Writer) (docs int, err error) {
+	if w.any {
+		if _, err := out.Write(w.bitmaps); err != nil {
+			return 0, err
+		}
+		if _, err := out.Write(appendBitmapSums(nil, w.bitmaps)); err != nil {
+			return 0, err
+		}
+	}
+	return len(w.postings.ends), nil
+}
+
+// WritePostings writes the postings of the segment, returns their number, and begins the next segment.
+func (w *Writer) WritePostings(out io.Writer) (n int, err error) {
+	n, err = w.postings.writeTo(out)
+	w.any, w.bitmaps, w.postings.hashes, w.postings.ends = false, w.bitmaps[:0], w.postings.hashes[:0], w.postings.ends[:0]
+	return n, err
+}
+
+// AppendHot appends the section of the hot hashes, and returns their number.
+func (w *Writer) AppendHot(dst []byte) (section []byte, n int) {
+	return appendHot(dst, w.hot), len(w.hot)
+}
