@@ -13,7 +13,7 @@ import (
 // and what one of its things costs. Sizes are bytes, costs bits.
 func (r *Reader) Describe(w io.Writer) error {
 	i := &r.info
-	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, FormatVersion, i.Size, i.Checksum)
+	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, i.Version, i.Size, i.Checksum)
 	fmt.Fprintf(w, "parameters    %v\n", r.params)
 	fmt.Fprintf(w, "documents     %d\n", i.Docs)
 	fmt.Fprintf(w, "fingerprints  %d, %d distinct\n", i.Fingerprints, i.Distinct)

@@ -70,7 +70,7 @@ func (v *verifier) finish() error {
 
 // checkBytes verifies the checksums of sections, and that nothing is between them.
 func (v *verifier) checkBytes() error {
-	header := appendHeader(nil)
+	header := appendHeader(nil, v.info.Version)
 	if !bytes.Equal(v.data[:headerSize], header) {
 		return base.Corruptf(v.file, "header", 0, "reserved bytes are not zero")
 	}

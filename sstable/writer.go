@@ -3,6 +3,7 @@ package sstable
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,8 @@ type WriterOptions struct {
 	// Note is kept with the table for whoever owns it, and returned by Reader.Note. Nil or empty writes none.
 	Note []byte
 
-	segmentDocs int // documents of a segment; 0 means 2^19
+	segmentDocs int    // documents of a segment; 0 means 2^19
+	version     uint32 // of the format; 0 means FormatVersion
 }
 
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
@@ -103,8 +105,9 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
 	t.times.ColumnWriter = keyrun.NewColumnWriter(&t.times)
 	t.seqs.ColumnWriter = keyrun.NewColumnWriter(&t.seqs)
+	t.info.Version = cmp.Or(o.version, FormatVersion)
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
-	t.out.write(appendHeader(nil))
+	t.out.write(appendHeader(nil, t.info.Version))
 	t.out.begin(KindBlocks, 0)
 	if err := t.initSketches(o); err != nil {
 		return nil, err
