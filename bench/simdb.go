@@ -140,7 +140,7 @@ func (d *database) buildTable(dir string, fps []uint64, k int) (index, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.Open(f, names[0])
+	r, err := sstable.OpenFile(f, names[0])
 	if err != nil {
 		return nil, err
 	}

@@ -12,22 +12,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// File is what a table is read from: vfs.File is one.
-type File interface {
-	// Mmap returns the whole file, read-only, and what releases it.
-	Mmap() (data []byte, unmap func() error, err error)
-	// Close closes the file. The mapping outlives it.
-	Close() error
-}
-
-// IndexAdviser is a File that can use to know which part of its mapping is searched all over.
-type IndexAdviser interface {
-	// AdviseIndex says that data[from:], data being what Mmap has returned, is.
-	AdviseIndex(data []byte, from int64)
-}
-
 // Reader reads a table. Its methods may be called by any number of goroutines, except that Close must come after all
-// of them. Errors about the file's contents are *base.CorruptionError: checksums are verified when a block is first
+// of them. Errors about the file's contents are *CorruptionError: checksums are verified when a block is first
 // touched.
 type Reader struct {
 	file   string
@@ -45,28 +31,6 @@ type Reader struct {
 	runs        []*keyrun.Run
 	index       *hamming.Index
 	sketches    *sketchidx.Index // nil if Params.Sketch is 0
-}
-
-// Open opens the table in f, which errors call name. The Reader owns f from here on, and closes it also if Open fails.
-func Open(f File, name string) (*Reader, error) {
-	data, unmap, err := f.Mmap()
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("map %s: %w", name, err)
-	}
-	r, err := OpenBytes(data, name)
-	if err != nil {
-		if unmap != nil {
-			unmap()
-		}
-		f.Close()
-		return nil, err
-	}
-	r.unmap, r.closer = unmap, f.Close
-	if a, ok := f.(IndexAdviser); ok {
-		a.AdviseIndex(data, r.indexOffset())
-	}
-	return r, nil
 }
 
 // indexOffset returns where the part of the file begins that searches read: all of it where there are no texts.

@@ -246,7 +246,7 @@ func TestOpenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(f, path); !errors.Is(err, ErrNotTable) || !errors.Is(err, base.ErrCorruption) {
+	if _, err := OpenFile(f, path); !errors.Is(err, ErrNotTable) || !errors.Is(err, base.ErrCorruption) {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -258,7 +258,7 @@ func openPath(t testing.TB, path string) *Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(f, path)
+	r, err := OpenFile(f, path)
 	if err != nil {
 		t.Fatal(err)
 	}

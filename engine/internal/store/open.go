@@ -440,7 +440,7 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.Open(f, name)
+	r, err := sstable.OpenFile(f, name)
 	if err != nil {
 		return nil, err
 	}
@@ -525,7 +525,7 @@ func (db *Store) isTable(name string) bool {
 	if err != nil {
 		return false
 	}
-	r, err := sstable.Open(f, name)
+	r, err := sstable.OpenFile(f, name)
 	if err != nil {
 		return false
 	}
@@ -541,7 +541,7 @@ func openSingle(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	name := filepath.Base(path)
-	r, err := sstable.Open(f, name)
+	r, err := sstable.OpenFile(f, name)
 	if err != nil {
 		return nil, err
 	}

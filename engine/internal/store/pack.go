@@ -195,7 +195,7 @@ func (db *Store) openForeign(ctx context.Context, number uint64) (*view.Table, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.Open(f, files.TableName(number))
+	r, err := sstable.OpenFile(f, files.TableName(number))
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (c *layoutCmd) Run(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := sstable.Open(f, c.File)
+	r, err := sstable.OpenFile(f, c.File)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func isTable(name string) error {
 	if n, _ := f.ReadAt(head, 0); !sstable.IsTable(head[:n]) {
 		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
 	}
-	r, err := sstable.Open(f, name)
+	r, err := sstable.OpenFile(f, name)
 	if err != nil {
 		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // check DB would find nothing
 	}
