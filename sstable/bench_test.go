@@ -15,7 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 )
 
-// benchDocs returns n documents in table order with random fingerprints and texts of about words words.
+// benchDocs returns n documents in table order with random fingerprints and texts of about words
+// words.
 func benchDocs(n, words int) []Document {
 	rng := rand.New(rand.NewPCG(31, 32))
 	vocabulary := make([]string, 5000)
@@ -39,7 +40,8 @@ func benchDocs(n, words int) []Document {
 	return docs
 }
 
-// cpu returns the processor time that the process has used, which a busy machine disturbs less than elapsed time.
+// cpu returns the processor time that the process has used, which a busy machine disturbs less than
+// elapsed time.
 func cpu() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

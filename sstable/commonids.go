@@ -7,16 +7,17 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// IDHashBlocks calls fn with the hashes (see HashID) of all IDs, ascending, a block of at most 512 at a time, valid until fn
-// returns. It stops at the first error, which it returns.
+// IDHashBlocks calls fn with the hashes (see HashID) of all IDs, ascending, a block of at most 512
+// at a time, valid until fn returns. It stops at the first error, which it returns.
 func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	defer r.unguard(guard(), &err)
 	return r.ids.EachBlock(func(_ int, hashes []uint64) error { return fn(hashes) })
 }
 
-// EachCommonID calls fn for every two documents of a and b that have the same ID, in no particular order, and stops at the
-// first error, which it returns. It merges the runs of hashes of the two: that costs some nanoseconds for each ID of the
-// smaller table and less for each of the larger one, of which blocks that can't hold a common hash are not read.
+// EachCommonID calls fn for every two documents of a and b that have the same ID, in no particular
+// order, and stops at the first error, which it returns. It merges the runs of hashes of the two:
+// that costs some nanoseconds for each ID of the smaller table and less for each of the larger one,
+// of which blocks that can't hold a common hash are not read.
 func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
 	defer unguardAny([]*Reader{a, b}, guard(), &err)
 	x, y := a.ids.Cursor(), b.ids.Cursor()

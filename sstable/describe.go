@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Describe writes the layout of the table for people: parameters, extremes, and each section with its place, its size
-// and what one of its things costs. Sizes are bytes, costs bits.
+// Describe writes the layout of the table for people: parameters, extremes, and each section with
+// its place, its size and what one of its things costs. Sizes are bytes, costs bits.
 func (r *Reader) Describe(w io.Writer) error {
 	i := &r.info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, i.Version, i.Size, i.Checksum)

@@ -1,44 +1,74 @@
-// Package sstable reads and writes tables: immutable files that hold a set of documents with all their indexes. A
-// table knows nothing of databases; one file is complete, and can be searched where it lies.
+// Package sstable reads and writes tables: immutable files that hold a set of documents with all
+// their indexes. One file is complete and needs no database: it can be searched where it is.
 //
-// # Outline
+// # Use
 //
-// Documents are numbered in the order of their fingerprints, those without one last. So the sorted run of fingerprints
-// needs no column of document numbers, and every set of documents is a set of small integers.
+// NewWriter, Add for each document in the order of fingerprints, and Close write a table. Open, or
+// OpenReaderAt or OpenBytes for one that is not in a file of its own, reads it:
 //
-//	file      header | section | section | ... | directory | trailer           (see appendFooter)
+//	r, err := sstable.Open("docs.sst")
+//	defer r.Close()
+//	doc, found, err := r.Lookup([]byte("doc-17"))         // a document by its ID
+//	hits, err := r.Near(fingerprint, 3, nil)              // by fingerprint, at most 3 bits away
+//	hits, err := r.Jaccard(sketch, 0.8, nil)              // by sketch, with a score of at least 0.8
+//	err = r.Verify(ctx, nil)                              // everything in the file
 //
-//	blocks    names, records and sketches, interleaved as they were written    (see names, docs, sketches)
+// Who searches much keeps a NearSearcher or a JaccardSearcher for each goroutine, which make many
+// searches without allocating, and search many tables and many queries together.
+//
+// # Errors
+//
+// Every error about the contents of a file is a *CorruptionError, which names the place. A table of
+// a version that this program does not know is refused with ErrUnsupported.
+//
+// # The file
+//
+// Documents are numbered in the order of their fingerprints, those without one last. So the sorted
+// run of fingerprints needs no column of document numbers, and every set of documents is a set of
+// small integers.
+//
+//	file      header | section | section | ... | directory | trailer     (format.go, versions.go)
+//
+//	blocks    names, records and sketches, interleaved as they were written  (internal/blobs)
 //	names     where the blocks of names are: IDs by document number
 //	docs      where the blocks of records are: texts and fields by document number
-//	times     column: microseconds by document number                          (see column)
+//	times     column: microseconds by document number                        (internal/keyrun)
 //	seqs      column: order of writing by document number
-//	run 0     key run: the fingerprints, by document number                    (see blockDir)
-//	run i     key run: the distinct fingerprints in permutation i, i = 1..t-1  (see Layout)
+//	run 0     key run: the fingerprints, by document number
+//	run i     key run: the distinct fingerprints in permutation i, i = 1..t-1  (Layout)
 //	ids       key run: xxh3-64 of the IDs
 //	id-docs   column: document numbers by position in ids
 //
 // and, if documents have MinHash sketches,
 //
-//	bitmaps   64 bytes a document, for a kernel to scan                        (see bitmaps)
-//	postings  key run: hashes of the sketches, with their documents            (see postings)
+//	bitmaps   64 bytes a document, for a kernel to scan                      (internal/sketchidx)
+//	postings  key run: hashes of the sketches, with their documents
 //	sketches  where the blocks of sketches are
-//	hot       hashes that many sketches have                                   (see hotOrder)
+//	hot       hashes that many sketches have
 //
-// Writing takes one pass over the documents, in order, and never seeks: names and records leave memory in blocks as
-// they fill, everything else is kept as 8 to 24 bytes a document and written by Writer.Close. Permuted runs are made
-// by radix sort, one block of the layout at a time (see nextOrder).
+// Writing takes one pass over the documents, in order, and never seeks. Names and records leave
+// memory in blocks as they fill; everything else is kept as 8 to 24 bytes a document and written by
+// Writer.Close. Permuted runs are made by radix sort, one block of the layout at a time
+// (hamming.NextOrder).
 //
-// Reading maps the file. Opening looks at the directories of runs and columns only; a block is verified against its
-// CRC32C when it is first touched, which a bit in memory remembers. Nothing in a file is believed before it is
-// checked against the file's size, so that a damaged or hostile file costs an error (*base.CorruptionError) and
-// neither a panic nor memory.
+// Reading maps the file. Opening looks at the directories of runs and columns only; a block is
+// verified against its CRC32C when it is first touched, which a bit in memory remembers. Nothing in
+// a file is believed before it is checked against the file's size, so that a damaged or hostile file
+// costs an error and neither a panic nor memory.
+//
+// # Where to change what
+//
+//	a section       Kind and its name (format.go), versions.go, Writer, openSections, Verify, and the
+//	                page docs/format/sstable.md
+//	a version       an entry of versions (versions.go); TestVersion2 shows what it takes
+//	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
+//	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //
 // # Terms
 //
 //	document   ID, fingerprint, time, text, fields; Document
-//	table      one file; also, permuted table i: the fingerprints in order of permutation i
-//	key run    a sorted array of 64-bit keys, compressed as Elias-Fano code in blocks of 512
+//	table      one file; also, permuted table i: the fingerprints in the order of permutation i
+//	key run    a sorted array of 64-bit keys, compressed as an Elias-Fano code in blocks of 512
 //	column     an array of integers, bit-packed in blocks of 512
 //	block      the unit of checksums
 //	layout     how many permuted tables there are, and which bits lead each

@@ -20,17 +20,19 @@ var ErrTooLarge = errors.New("too large for a table")
 
 // Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
 type Document struct {
-	ID             []byte   // 1 to MaxIDBytes bytes, unique in the table
-	HasFingerprint bool     // false for a text without words: stored, and matches nothing
-	Fingerprint    uint64   // meaningful if HasFingerprint
-	Time           int64    // when it was stored, microseconds since the Unix epoch
-	Seq            uint64   // order of the write, as the engine counts
-	Text, Fields   []byte   // kept if Params.StoreText
-	Sketch         []uint32 // its MinHash sketch (package minhash), ascending; nil if it has none; kept if Params.Sketch > 0
+	ID             []byte // 1 to MaxIDBytes bytes, unique in the table
+	HasFingerprint bool   // false for a text without words: stored, and matches nothing
+	Fingerprint    uint64 // meaningful if HasFingerprint
+	Time           int64  // when it was stored, microseconds since the Unix epoch
+	Seq            uint64 // order of the write, as the engine counts
+	Text, Fields   []byte // kept if Params.StoreText
+	// its MinHash sketch (package minhash), ascending; nil if it has none; kept if Params.Sketch >
+	// 0
+	Sketch []uint32
 }
 
-// Compare orders documents as a table numbers them: by fingerprint, those without one last. Zero means that either
-// order is right.
+// Compare orders documents as a table numbers them: by fingerprint, those without one last. Zero
+// means that either order is right.
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:

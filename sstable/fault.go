@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// A load from a mapped file faults where the file has been cut short since, or can't be read from its disk. Methods
-// of a Reader turn that into their error instead of the end of the process:
+// A load from a mapped file faults where the file has been cut short since, or can't be read from
+// its disk. Methods of a Reader turn that into their error instead of the end of the process:
 //
 //	defer r.unguard(guard(), &err)
 
@@ -41,7 +41,8 @@ func unguardAny(tables []*Reader, old bool, err *error) {
 	panic(p)
 }
 
-// faultError returns the error for a recovered fault inside the mapping, and panics again with anything else.
+// faultError returns the error for a recovered fault inside the mapping, and panics again with
+// anything else.
 func (r *Reader) faultError(p any) error {
 	fault, ok := p.(interface {
 		error

@@ -37,8 +37,8 @@ type IndexAdviser interface {
 	AdviseIndex(data []byte, from int64)
 }
 
-// Open maps the table in the file of that name into memory. Errors are those of the file system, *CorruptionError, and for
-// a table of a newer format one with ErrUnsupported.
+// Open maps the table in the file of that name into memory. Errors are those of the file system,
+// *CorruptionError, and for a table of a newer format one with ErrUnsupported.
 func Open(path string) (*Reader, error) {
 	f, err := vfs.Disk.Open(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func Open(path string) (*Reader, error) {
 	return OpenFile(f, path)
 }
 
-// OpenReaderAt reads a table of so many bytes from r into memory. Errors about it call it name. r is not used any more when
-// OpenReaderAt has returned.
+// OpenReaderAt reads a table of size bytes from r into memory. Errors about it call it name. r
+// is not used any more when OpenReaderAt has returned.
 func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
 	if size < 0 || int64(int(size)) != size {
 		return nil, fmt.Errorf("%s: a table of %d bytes does not fit into memory", name, size)
@@ -60,8 +60,8 @@ func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
 	return OpenBytes(data, name)
 }
 
-// OpenFile opens the table in f, which errors call name. The Reader owns f from here on, and closes it also if OpenFile
-// fails.
+// OpenFile opens the table in f, which errors call name. The Reader owns f from here on, and closes
+// it also if OpenFile fails.
 func OpenFile(f File, name string) (*Reader, error) {
 	data, unmap, err := f.Mmap()
 	if err != nil {

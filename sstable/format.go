@@ -9,11 +9,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// Magic is the first and the last 8 bytes of a table. The high bit, the line ends and the end-of-file mark show a
-// file that went through a text-mode transfer.
+// Magic is the first and the last 8 bytes of a table. The high bit, the line ends and the
+// end-of-file mark show a file that went through a text-mode transfer.
 const Magic = "\x89SDB\r\n\x1a\n"
 
-// FormatVersion is the version of the format that is written. Those that are read are in versions.go.
+// FormatVersion is the version of the format that is written. Those that are read are in
+// versions.go.
 const FormatVersion = 1
 
 // Errors that a caller may want to tell from damage.
@@ -25,11 +26,12 @@ var (
 )
 
 const (
-	alignment    = 64      // sections start at multiples of this
-	headerSize   = 64      // bytes of the header
-	tailSize     = 32      // bytes of the trailer
-	maxSections  = 1 << 14 // sections a table: three a segment, and a few
-	optionalFlag = 1       // flag of a section that a reader which does not know its kind may ignore
+	alignment   = 64      // sections start at multiples of this
+	headerSize  = 64      // bytes of the header
+	tailSize    = 32      // bytes of the trailer
+	maxSections = 1 << 14 // sections a table: three a segment, and a few
+	// flag of a section that a reader which does not know its kind may ignore
+	optionalFlag = 1
 )
 
 // Kind is what a section holds. Its value is part of the format and must not change.
@@ -65,8 +67,10 @@ func (k Kind) String() string {
 
 // Section is a part of the file.
 type Section struct {
-	Kind     Kind
-	Index    uint16 // number of the permuted table for KindRun; for KindBlocks, KindBitmaps, KindPostings of the segment; else 0
+	Kind Kind
+	// number of the permuted table for KindRun; for KindBlocks, KindBitmaps, KindPostings of the
+	// segment; else 0
+	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section
 	Offset   int64  // of its first byte in the file, a multiple of 64
 	Length   int64  // in bytes
@@ -84,15 +88,17 @@ func (s Section) Name() string {
 
 // Info is what a table says of itself.
 type Info struct {
-	Version          uint32 // of the format
-	Docs             uint32 // documents
-	Fingerprints     uint32 // documents with a fingerprint: numbers 0..Fingerprints-1
-	Distinct         uint32 // different fingerprints
-	MinTime, MaxTime int64  // of all documents, microseconds since the Unix epoch; 0 if there are none
+	Version      uint32 // of the format
+	Docs         uint32 // documents
+	Fingerprints uint32 // documents with a fingerprint: numbers 0..Fingerprints-1
+	Distinct     uint32 // different fingerprints
+	// of all documents, microseconds since the Unix epoch; 0 if there are none
+	MinTime, MaxTime int64
 	MinSeq, MaxSeq   uint64 // of all documents; 0 if there are none
 	Size             int64  // bytes of the file
-	Checksum         uint32 // CRC32C of the table's directory, which holds checksums of all sections: a digest of the table
-	Sections         []Section
+	// CRC32C of the table's directory, which holds checksums of all sections: a digest of the table
+	Checksum uint32
+	Sections []Section
 }
 
 // IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
@@ -112,15 +118,17 @@ func appendHeader(b []byte, version uint32) []byte {
 	return append(b, make([]byte, headerSize-12)...)
 }
 
-// appendFooter appends the directory and the trailer to a table whose directory starts at offset, a multiple of alignment.
-// info.Version says how the directory is laid out (see versions.go); the trailer is that of every version:
+// appendFooter appends the directory and the trailer to a table whose directory starts at offset, a
+// multiple of alignment. info.Version says how the directory is laid out (see versions.go); the
+// trailer is that of every version:
 //
 //	trailer     +------------------+------------------+------------------------+---------+------------------------+-------+
 //	            | directory offset | directory length | CRC32C of the directory| version | CRC32C of these so far | magic |
 //	            |        8         |        4         |           4            |    4    |           4            |   8   |
 //	            +------------------+------------------+------------------------+---------+------------------------+-------+
 //
-// Directory and trailer are at least 96 bytes, so that 64 bytes can be loaded at the last byte of any section.
+// Directory and trailer are at least 96 bytes, so that 64 bytes can be loaded at the last byte of
+// any section.
 func appendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 	start := len(b)
 	b = versions[info.Version].appendDirectory(b, p, info)
@@ -139,8 +147,8 @@ func appendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 // align returns n rounded up to a multiple of alignment.
 func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// parseFooter checks header, trailer and directory of a table and returns what they say. The sections are inside the file,
-// in order and apart; their contents are not looked at.
+// parseFooter checks header, trailer and directory of a table and returns what they say. The
+// sections are inside the file, in order and apart; their contents are not looked at.
 func parseFooter(data []byte, file string) (Params, Info, error) {
 	dir, offset, number, err := findDirectory(data, file)
 	if err != nil {
@@ -169,8 +177,8 @@ func parseFooter(data []byte, file string) (Params, Info, error) {
 	return p, info, nil
 }
 
-// findDirectory checks header and trailer and returns the directory, its offset and the version of the format, which is one
-// of versions.
+// findDirectory checks header and trailer and returns the directory, its offset and the version of
+// the format, which is one of versions.
 func findDirectory(data []byte, file string) (dir []byte, offset int64, version uint32, err error) {
 	size := int64(len(data))
 	starts := IsTable(data)

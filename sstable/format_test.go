@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// withSections returns a table with another list of sections, which edit makes of the real one. extra is what it may
-// add: the offset of a section of 10 bytes.
+// withSections returns a table with another list of sections, which edit makes of the real one.
+// extra is what it may add: the offset of a section of 10 bytes.
 func withSections(t *testing.T, data []byte, edit func(s []Section, extra int64) []Section) []byte {
 	t.Helper()
 	p, info, err := parseFooter(data, "test.sst")

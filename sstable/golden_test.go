@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// update rewrites golden files and the example in the format's page: go test ./sstable -run Golden -update. A diff in
-// v1.sst is a change of the format.
+// update rewrites golden files and the example in the format's page: go test ./sstable -run Golden
+// -update. A diff in v1.sst is a change of the format.
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// goldenDocs returns the documents of testdata/v1.sst: with and without text, fields and fingerprint, equal and near
-// fingerprints, more than one block of names and of records.
+// goldenDocs returns the documents of testdata/v1.sst: with and without text, fields and
+// fingerprint, equal and near fingerprints, more than one block of names and of records.
 func goldenDocs() []Document {
 	docs := make([]Document, 150)
 	for i := range docs {

@@ -157,8 +157,9 @@ func typed(err error) bool {
 	return errors.As(err, &c) && c.File == "test.sst" && c.Section != "" || errors.Is(err, ErrUnsupported)
 }
 
-// try opens data, which was damaged as said, and exercises it. Where honest is set the damage must be noticed by
-// Verify, and every answer must be right or an error; Describe shows what directories say, right or wrong.
+// try opens data, which was damaged as said, and exercises it. Where honest is set the damage must
+// be noticed by Verify, and every answer must be right or an error; Describe shows what directories
+// say, right or wrong.
 func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args ...any) {
 	t.Helper()
 	fail := func(f string, a ...any) {
@@ -232,8 +233,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestForged damages words and makes every checksum right again, as somebody would who means to do harm: no answer is
-// wrong enough to be a panic, and what is allocated is bounded by the file.
+// TestForged damages words and makes every checksum right again, as somebody would who means to do
+// harm: no answer is wrong enough to be a panic, and what is allocated is bounded by the file.
 func TestForged(t *testing.T) {
 	for _, n := range []int{12, 600} {
 		v := newVictim(t, n, WriterOptions{BlockSize: 300})
@@ -257,7 +258,8 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestOverlappingBlocks has a block of records, and one of names, in the place of the block before it.
+// TestOverlappingBlocks has a block of records, and one of names, in the place of the block before
+// it.
 func TestOverlappingBlocks(t *testing.T) {
 	v := newVictim(t, 600, WriterOptions{BlockSize: 300})
 	r := openTable(t, slices.Clone(v.data))

@@ -6,8 +6,9 @@ const (
 	namesAhead = 8
 )
 
-// AppendIDs appends the IDs of docs to dst, one after the other, and to ends where in dst each of them ends. Of many documents, ascending
-// ones are read fastest: cache misses overlap, and neighbours share them.
+// AppendIDs appends the IDs of docs to dst, one after the other, and to ends where in dst each of
+// them ends. Of many documents, ascending ones are read fastest: cache misses overlap, and
+// neighbours share them.
 func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, idEnds []int, err error) {
 	defer r.unguard(guard(), &err)
 	for _, doc := range docs {

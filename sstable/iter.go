@@ -5,7 +5,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Iter goes through the documents of a table in order: what merging tables reads. Each block is decoded once.
+// Iter goes through the documents of a table in order: what merging tables reads. Each block is
+// decoded once.
 //
 //	it := r.Iter()
 //	for it.Next() {
@@ -34,7 +35,7 @@ type columnIter struct {
 	values [keyrun.BlockLen]uint64
 }
 
-// at returns value i; values must be asked for one after the other from 0 on.
+// at returns value i; i must go up by one from 0.
 func (it *columnIter) at(i uint32) (uint64, error) {
 	if i%keyrun.BlockLen == 0 {
 		if _, err := it.c.Block(int(i/keyrun.BlockLen), it.values[:]); err != nil {
@@ -70,8 +71,8 @@ func (it *Iter) Next() bool {
 // Doc returns the number of the current document.
 func (it *Iter) Doc() uint32 { return it.doc }
 
-// Document returns the current document, valid until the next call of Next. The bytes of its slices must not be
-// changed.
+// Document returns the current document, valid until the next call of Next. The bytes of its slices
+// must not be changed.
 func (it *Iter) Document() *Document { return &it.d }
 
 // Err returns the error that ended the iteration, nil if all documents have been seen.

@@ -19,7 +19,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// The benchmarks of searches by sketch take texts from files of JSON lines, with a member "text" each:
+// The benchmarks of searches by sketch take texts from files of JSON lines, with a member "text"
+// each:
 //
 //	SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl go test -run - -bench Jaccard ./sstable
 
@@ -28,7 +29,8 @@ var benchParams = Params{
 	Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.7, Layout: DefaultLayout,
 }
 
-// benchSketches returns fingerprints and sketches of the texts in the file that the environment variable names.
+// benchSketches returns fingerprints and sketches of the texts in the file that the environment
+// variable names.
 func benchSketches(tb testing.TB, variable string) []Document {
 	name := os.Getenv(variable)
 	if name == "" {
@@ -116,7 +118,8 @@ func BenchmarkJaccard(b *testing.B) {
 	}
 }
 
-// BenchmarkJaccardWriter writes the table, with and without sketches; what sketches cost is the difference.
+// BenchmarkJaccardWriter writes the table, with and without sketches; what sketches cost is the
+// difference.
 func BenchmarkJaccardWriter(b *testing.B) {
 	r := openBenchTable(b)
 	docs := benchTable.docs

@@ -50,7 +50,8 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 	}
 }
 
-// checkFirst accepts nothing, so that all that match are handed over, and then one of them after some.
+// checkFirst accepts nothing, so that all that match are handed over, and then one of them after
+// some.
 func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
 	t.Helper()
 	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
@@ -105,9 +106,10 @@ func TestJaccard(t *testing.T) {
 	}
 }
 
-// realSketches returns the sketches of testdata/sketches.bin, of 128 hashes each, of shingles of 3 words: 150 licences of
-// the SPDX list (npm spdx-license-list 6.12.0, CC0-1.0), and 150 pages of the documentation of npm in its versions, which
-// have much in common. They are as minhash encodes them, one after the other.
+// realSketches returns the sketches of testdata/sketches.bin, of 128 hashes each, of shingles of 3
+// words: 150 licences of the SPDX list (npm spdx-license-list 6.12.0, CC0-1.0), and 150 pages of
+// the documentation of npm in its versions, which have much in common. They are as minhash encodes
+// them, one after the other.
 func realSketches(t testing.TB) (all []minhash.Sketch) {
 	data, err := os.ReadFile(filepath.Join("testdata", "sketches.bin"))
 	if err != nil {
@@ -146,7 +148,8 @@ func TestJaccardReal(t *testing.T) {
 	}
 }
 
-// TestJaccardMethods makes sure that postings are used where they should be, and that they save work.
+// TestJaccardMethods makes sure that postings are used where they should be, and that they save
+// work.
 func TestJaccardMethods(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	docs := testDocs(rng, 12000)

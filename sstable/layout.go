@@ -2,21 +2,23 @@ package sstable
 
 import "github.com/simdb/simdb/sstable/internal/hamming"
 
-// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table (Manku, Jain, Das Sarma:
-// Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The bits are cut into Blocks consecutive blocks, most
-// significant first, of sizes that differ by at most one (the larger ones first); every choice of Lead of them leads one
-// table.
+// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
+// (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The
+// bits are cut into Blocks consecutive blocks, most significant first, of sizes that differ by at
+// most one (the larger ones first); every choice of Lead of them leads one table.
 //
 //	4:1   4 tables, led by 16 bits each (the default)      2:1   2 tables, 32 bits
-//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits      8:2  28 tables, 16 bits
+//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
+//	8:2  28 tables, 16 bits
 //
-// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are cut into as many parts
-// again.
+// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are
+// cut into as many parts again.
 //
 //	4x4  16 tables, led by 16 + 12 bits
 //
-// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead 1 rotate the
-// fingerprint; the others move the leading bits to the front and keep the order of the rest.
+// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead
+// 1 rotate the fingerprint; the others move the leading bits to the front and keep the order of the
+// rest.
 type Layout struct {
 	Blocks int // m, 1..16
 	Lead   int // c, blocks that lead a table, 1..Blocks; 0: nested
@@ -31,8 +33,8 @@ func ParseLayout(s string) (Layout, error) {
 	return Layout(l), err
 }
 
-// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of Manku et al., and a
-// nested one.
+// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of
+// Manku et al., and a nested one.
 func Layouts() []Layout {
 	var all []Layout
 	for _, l := range hamming.Layouts() {
@@ -47,7 +49,8 @@ func (l Layout) String() string { return hamming.Layout(l).String() }
 // Validate reports whether the layout is one that tables can be built with.
 func (l Layout) Validate() error { return hamming.Layout(l).Validate() }
 
-// Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block and a part.
+// Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block
+// and a part.
 func (l Layout) Tables() int { return hamming.Layout(l).Tables() }
 
 // Permute moves the bits of a fingerprint to where table has them. Layout and table must be valid.
@@ -58,7 +61,8 @@ func (l Layout) Unpermute(table int, key uint64) uint64 {
 	return hamming.Layout(l).Unpermute(table, key)
 }
 
-// LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be valid.
+// LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be
+// valid.
 func (l Layout) LeadMask(table int) uint64 { return hamming.Layout(l).LeadMask(table) }
 
 // Estimate says what a layout costs: space, and the work and time of a search.
@@ -77,8 +81,9 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	return estimateOf(hamming.EstimateUniform(hamming.Layout(l), n, k))
 }
 
-// MeasureNear returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of
-// the ranges that each query meets. It builds the tables in memory; fingerprints are sorted when it returns.
+// MeasureNear returns what the queries within k of the given fingerprints cost with layout l,
+// planned for the real sizes of the ranges that each query meets. It builds the tables in memory;
+// fingerprints are sorted when it returns.
 func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
 	return estimateOf(hamming.Measure(hamming.Layout(l), fingerprints, queries, k))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestSegmentsWithoutSketches has tables where all, some and no segments are of documents without sketches: those store no
-// bitmaps, and everything else is as ever.
+// TestSegmentsWithoutSketches has tables where all, some and no segments are of documents without
+// sketches: those store no bitmaps, and everything else is as ever.
 func TestSegmentsWithoutSketches(t *testing.T) {
 	const n, segments = 300, 3
 	for mask := range 1 << segments { // bit i: segment i has sketches

@@ -22,7 +22,8 @@ func (r *Reader) bytes(s *Section) []byte { return r.data[s.Offset:][:s.Length:s
 // part returns the contents of a section and where they are.
 func (r *Reader) part(s *Section) blobs.Bytes { return blobs.Bytes{Data: r.bytes(s), Offset: s.Offset} }
 
-// openSections opens every section that the format requires and refuses those that there should not be.
+// openSections opens every section that the format requires and refuses those that there should not
+// be.
 func (r *Reader) openSections() error {
 	tables, segments := r.params.Layout.Tables(), r.numSegments()
 	seen := make(map[[2]uint16]bool)

@@ -57,7 +57,8 @@ func (r *Reader) openSketches(segments int) error {
 	return nil
 }
 
-// openSegment opens the sections of segment i, whose documents start with first, and returns their number.
+// openSegment opens the sections of segment i, whose documents start with first, and returns their
+// number.
 func (r *Reader) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint32, err error) {
 	s, err := r.required(KindBitmaps, i)
 	if err != nil {
@@ -78,8 +79,8 @@ func (r *Reader) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint
 	return n, x.AddSegment(n, s.Name(), r.part(s), run)
 }
 
-// blocks returns the area of blocks: what is between the start of the first section of blocks and the end of the last.
-// There is at least one.
+// blocks returns the area of blocks: what is between the start of the first section of blocks and
+// the end of the last. There is at least one.
 func (r *Reader) blocks() blobs.Bytes {
 	first := r.section(KindBlocks, 0)
 	end := first.Offset + first.Length
@@ -91,8 +92,8 @@ func (r *Reader) blocks() blobs.Bytes {
 	return blobs.Bytes{Data: r.data[first.Offset:end:end], Offset: first.Offset}
 }
 
-// maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of that many segments; -1
-// if there should be none.
+// maxIndex returns the greatest Section.Index that sections of a kind may have in this table, of
+// that many segments; -1 if there should be none.
 func (r *Reader) maxIndex(k Kind, segments int) int {
 	switch k {
 	case KindRun:
@@ -107,8 +108,8 @@ func (r *Reader) maxIndex(k Kind, segments int) int {
 	return 0
 }
 
-// EachSketch calls fn for every document that has a sketch, in order, and stops at the first error, which it returns.
-// The sketch is valid until fn returns.
+// EachSketch calls fn for every document that has a sketch, in order, and stops at the first error,
+// which it returns. The sketch is valid until fn returns.
 func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err error) {
 	defer r.unguard(guard(), &err)
 	if r.sketches == nil {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Params are what fingerprints and sketches of a table were made with. They are fixed when a database is created
-// and recorded in every table, because fingerprints made with different parameters must never be compared.
+// Params are what fingerprints and sketches of a table were made with. They are fixed when a
+// database is created and recorded in every table, because fingerprints made with different
+// parameters must never be compared.
 type Params struct {
 	Tokenizer  uint32  // version of the rules that split text into words
 	Shingle    uint32  // K: words a shingle
@@ -42,7 +43,8 @@ func (p Params) Validate() error {
 // Equal reports whether tables with p and q can be searched and merged together.
 func (p Params) Equal(q Params) bool { return p == q }
 
-// Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; "" if none does.
+// Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; ""
+// if none does.
 func (p Params) Diff(q Params) string {
 	var diffs []string
 	differ := func(name string, a, b any) {
@@ -95,7 +97,8 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, 0, 0, 0, 0, 0), nil
 }
 
-// UnmarshalBinary sets p to the parameters that b records and validates them. b must have ParamsSize bytes.
+// UnmarshalBinary sets p to the parameters that b records and validates them. b must have
+// ParamsSize bytes.
 func (p *Params) UnmarshalBinary(b []byte) error {
 	if len(b) != ParamsSize {
 		return fmt.Errorf("parameters of %d bytes, not %d", len(b), ParamsSize)

@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// Reader reads a table. Its methods may be called by any number of goroutines, except that Close must come after all
-// of them. Errors about the file's contents are *CorruptionError: checksums are verified when a block is first
-// touched.
+// Reader reads a table. Its methods may be called by any number of goroutines, except that Close
+// must come after all of them. Errors about the file's contents are *CorruptionError: checksums are
+// verified when a block is first touched.
 type Reader struct {
 	file   string
 	data   []byte
@@ -33,7 +33,8 @@ type Reader struct {
 	sketches    *sketchidx.Index // nil if Params.Sketch is 0
 }
 
-// indexOffset returns where the part of the file begins that searches read: all of it where there are no texts.
+// indexOffset returns where the part of the file begins that searches read: all of it where there
+// are no texts.
 func (r *Reader) indexOffset() int64 {
 	if !r.params.StoreText {
 		return 0
@@ -77,7 +78,8 @@ func (r *Reader) Params() Params { return r.params }
 // Info returns what the table says of itself. Its Sections must not be changed.
 func (r *Reader) Info() Info { return r.info }
 
-// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is nothing.
+// Note returns a copy of what the table's owner keeps with it (WriterOptions.Note), nil if there is
+// nothing.
 func (r *Reader) Note() (note []byte, err error) {
 	defer r.unguard(guard(), &err)
 	s := r.section(KindNote, 0)
@@ -94,11 +96,12 @@ func (r *Reader) Note() (note []byte, err error) {
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
 func (r *Reader) NumDocs() uint32 { return r.info.Docs }
 
-// NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in order of fingerprints.
+// NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in
+// order of fingerprints.
 func (r *Reader) NumFingerprints() uint32 { return r.info.Fingerprints }
 
-// ID returns the ID of a document. It aliases the file and is valid until the reader is closed; AppendID copies it,
-// and so turns a fault in the file into an error.
+// ID returns the ID of a document. It aliases the file and is valid until the reader is closed;
+// AppendID copies it, and so turns a fault in the file into an error.
 func (r *Reader) ID(doc uint32) (id []byte, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.checkDoc(doc); err != nil {
@@ -158,8 +161,8 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 	return r.sketches.Sketch(doc, dst)
 }
 
-// Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow as needed. The blocks that
-// texts were decompressed from last are kept for the next call.
+// Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
+// as needed. The blocks that texts were decompressed from last are kept for the next call.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.entry(doc, d); err != nil {

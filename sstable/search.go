@@ -25,7 +25,8 @@ type Plan struct {
 	Cost       float64 // nanoseconds on one core, estimated
 }
 
-// String returns one line: "probe radii 0 0 0 0, 4 probes, about 610 candidates", or "scan, 1100000 candidates".
+// String returns one line: "probe radii 0 0 0 0, 4 probes, about 610 candidates", or "scan, 1100000
+// candidates".
 func (p Plan) String() string { return hamming.Plan(p).String() }
 
 // NearStats counts the work of searches by fingerprint.
@@ -35,23 +36,24 @@ type NearStats struct {
 	Scans      int // searches that read all fingerprints
 }
 
-// NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the next one allocates
-// nothing: keep it for many searches. Its zero value is ready. It must not be used concurrently.
+// NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the
+// next one allocates nothing: keep it for many searches. Its zero value is ready. It must not be
+// used concurrently.
 type NearSearcher struct {
 	s       hamming.Searcher
 	indexes []*hamming.Index
 }
 
-// Near appends to dst every document of a table whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once
-// and in no particular order.
+// Near appends to dst every document of a table whose fingerprint differs from q in at most k bits,
+// 0 <= k <= 64, each once and in no particular order.
 func (s *NearSearcher) Near(r *Reader, q uint64, k int, dst []Hit) (hits []Hit, err error) {
 	defer r.unguard(guard(), &err)
 	return s.s.Near(r.index, q, k, dst)
 }
 
-// NearGroup is Near in several tables, and faster than one after the other. It calls fn once for each, in order, with the
-// table's position in tables, its hits, which are valid during the call, and the work done there. It stops at the first
-// error, which it returns.
+// NearGroup is Near in several tables, and faster than one after the other. It calls fn once for
+// each, in order, with the table's position in tables, its hits, which are valid during the call,
+// and the work done there. It stops at the first error, which it returns.
 func (s *NearSearcher) NearGroup(tables []*Reader, q uint64, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
 	defer unguardAny(tables, guard(), &err)
 	return s.s.Group(s.indexesOf(tables), q, k, func(table int, hits []Hit, work hamming.Stats) error {
@@ -59,18 +61,19 @@ func (s *NearSearcher) NearGroup(tables []*Reader, q uint64, k int, fn func(tabl
 	})
 }
 
-// NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k bits, until it returns
-// true, and reports whether it has. It answers whether there is a match at all: it reads little more than the block in
-// which a hit is accepted, however many documents match. Tables are searched in order; accept may get a document twice.
+// NearFirst calls accept with documents of the tables whose fingerprint differs from q in at most k
+// bits, until it returns true, and reports whether it has. It answers whether there is a match at
+// all: it reads little more than the block in which a hit is accepted, however many documents
+// match. Tables are searched in order; accept may get a document twice.
 func (s *NearSearcher) NearFirst(tables []*Reader, q uint64, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	defer unguardAny(tables, guard(), &err)
 	return s.s.First(s.indexesOf(tables), q, k, accept)
 }
 
-// NearBatch is Near for many queries at once: it calls emit for every document of a table within k bits of each query, with
-// the query's position, each once and in no particular order, but always in the same. It stops at an error of emit and
-// when ctx ends. There are less than 1<<32 queries; the searcher keeps 45 bytes a query, and 32 for each of about as many
-// hits.
+// NearBatch is Near for many queries at once: it calls emit for every document of a table within k
+// bits of each query, with the query's position, each once and in no particular order, but always
+// in the same. It stops at an error of emit and when ctx ends. There are less than 1<<32 queries;
+// the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
 func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []uint64, k int, emit func(query int, h Hit) error) (err error) {
 	defer r.unguard(guard(), &err)
 	return s.s.Batch(ctx, r.index, queries, k, emit)
@@ -82,7 +85,8 @@ func (s *NearSearcher) Plan(r *Reader, q uint64, k int) (p Plan, err error) {
 	return Plan(s.s.Plan(r.index, q, k)), nil
 }
 
-// TakeStats returns the work of the searches since it was called last, but for those of NearGroup and NearFirst.
+// TakeStats returns the work of the searches since it was called last, but for those of NearGroup
+// and NearFirst.
 func (s *NearSearcher) TakeStats() NearStats { return NearStats(s.s.TakeStats()) }
 
 // indexesOf returns the indexes of tables, valid until it is called again.
@@ -97,8 +101,8 @@ func (s *NearSearcher) indexesOf(tables []*Reader) []*hamming.Index {
 // nearSearchers are the searchers of Reader.Near.
 var nearSearchers = sync.Pool{New: func() any { return new(NearSearcher) }}
 
-// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <= 64, each once and in no
-// particular order. Who searches much keeps a NearSearcher.
+// Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <=
+// 64, each once and in no particular order. Who searches much keeps a NearSearcher.
 func (r *Reader) Near(q uint64, k int, dst []Hit) ([]Hit, error) {
 	s := nearSearchers.Get().(*NearSearcher)
 	defer nearSearchers.Put(s)

@@ -13,7 +13,7 @@ import (
 // ErrNoSketches is in the error of a search by sketch in a table that keeps none.
 var ErrNoSketches = errors.New("the table keeps no sketches")
 
-// JaccardHit is a document whose sketch has at least the score asked for:
+// JaccardHit is a document whose sketch has a score of at least the threshold:
 //
 //	type JaccardHit struct {
 //		Doc   uint32  // its number in the table
@@ -40,21 +40,24 @@ type JaccardPlan struct {
 	Candidates int    // documents whose bitmap is to be looked at
 	Scans      int    // segments of which all bitmaps are to be read
 
-	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as Plan.Cost. It takes
-	// every candidate for one that its bitmap does not reject, so it is an upper estimate.
+	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
+	// Plan.Cost. It takes every candidate for one that its bitmap does not reject, so it is an
+	// upper estimate.
 	Cost float64
 }
 
 // String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
 func (p JaccardPlan) String() string { return sketchidx.Plan(p).String() }
 
-// JaccardSearcher searches tables by sketch. It holds the working memory of a search, so that the next one allocates
-// nothing: keep it for many searches. Its zero value is ready. It must not be used concurrently.
+// JaccardSearcher searches tables by sketch. It holds the working memory of a search, so that the
+// next one allocates nothing: keep it for many searches. Its zero value is ready. It must not be
+// used concurrently.
 type JaccardSearcher struct{ s sketchidx.Searcher }
 
-// Jaccard appends to dst every document of a table whose score with the sketch q by minhash.Jaccard is t or more,
-// 0 < t <= 1, each once and in no particular order. q ascends and has at most Params.Sketch hashes. The answer is complete
-// for every t; it is found fastest for t of Params.MinJaccard or more.
+// Jaccard appends to dst every document of a table whose score with the sketch q by minhash.Jaccard
+// is t or more, 0 < t <= 1, each once and in no particular order. q ascends and has at most
+// Params.Sketch hashes. The answer is complete for every t; it is found fastest for t of
+// Params.MinJaccard or more.
 func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []JaccardHit) (hits []JaccardHit, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -63,11 +66,12 @@ func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []
 	return s.s.Search(r.sketches, q, t, dst)
 }
 
-// JaccardFirst calls accept with documents of a table whose score with the sketch q is t or more, until it returns true, and
-// reports whether it has. It answers whether there is a match at all. Candidates are taken a block of postings at a time,
-// those of rare hashes first; of a block those whose bitmap differs least from that of q come first, so that a match is
-// mostly among the first that are scored. accept gets a document once. Which documents it gets depends on q, t and the table
-// alone.
+// JaccardFirst calls accept with documents of a table whose score with the sketch q is t or more,
+// until it returns true, and reports whether it has. It answers whether there is a match at all.
+// Candidates are taken a block of postings at a time, those of rare hashes first; of a block those
+// whose bitmap differs least from that of q come first, so that a match is mostly among the first
+// that are scored. accept gets a document once. Which documents it gets depends on q, t and the
+// table alone.
 func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, accept func(JaccardHit) (bool, error)) (found bool, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -76,7 +80,8 @@ func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, a
 	return s.s.First(r.sketches, q, t, accept)
 }
 
-// JaccardPlan returns how Jaccard would search. It reads the postings, but no bitmaps and no sketches.
+// JaccardPlan returns how Jaccard would search. It reads the postings, but no bitmaps and no
+// sketches.
 func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p JaccardPlan, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.needSketches(); err != nil {
@@ -100,8 +105,8 @@ func (r *Reader) needSketches() error {
 // jaccardSearchers are the searchers of Reader.Jaccard.
 var jaccardSearchers = sync.Pool{New: func() any { return new(JaccardSearcher) }}
 
-// Jaccard appends to dst every document whose score with the sketch q is t or more, as JaccardSearcher.Jaccard does. Who
-// searches much keeps a JaccardSearcher.
+// Jaccard appends to dst every document whose score with the sketch q is t or more, as
+// JaccardSearcher.Jaccard does. Who searches much keeps a JaccardSearcher.
 func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]JaccardHit, error) {
 	s := jaccardSearchers.Get().(*JaccardSearcher)
 	defer jaccardSearchers.Put(s)
@@ -116,10 +121,10 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]Jacca
 //	}
 type HotHash = sketchidx.HotHash
 
-// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches: what
-// WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all of them up to 32,768; the
-// result of a call is used before the next one. Memory: 256 bytes a document of the sample, at most 48 MiB, and 8 bytes
-// for each hash that is hot, or nearly.
+// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches:
+// what WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all
+// of them up to 32,768; the result of a call is used before the next one. Memory: 256 bytes a
+// document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
 func HotHashes(n int, sketch func(i int) []uint32) []HotHash {
 	hot, _ := sketchidx.HotHashes(n, func(i int) ([]uint32, error) { return sketch(i), nil })
 	return hot

@@ -26,7 +26,8 @@ func sketchTable(t *testing.T, n int) ([]byte, []Document) {
 	return data, docs
 }
 
-// TestVerifyComparesSketches changes what is made from sketches, and makes all checksums right again.
+// TestVerifyComparesSketches changes what is made from sketches, and makes all checksums right
+// again.
 func TestVerifyComparesSketches(t *testing.T) {
 	data, _ := sketchTable(t, 900)
 	r := openTable(t, bytes.Clone(data))
@@ -181,7 +182,8 @@ func TestEachSketch(t *testing.T) {
 	}
 }
 
-// TestConcurrentJaccard is for the race detector: blocks, and the order of hashes, are first needed by many goroutines.
+// TestConcurrentJaccard is for the race detector: blocks, and the order of hashes, are first needed
+// by many goroutines.
 func TestConcurrentJaccard(t *testing.T) {
 	data, docs := sketchTable(t, 2000)
 	r := openTable(t, data)
@@ -238,7 +240,8 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	}
 }
 
-// TestDamagedSketch has a sketch of more hashes than there may be, and one that is not one, in intact blocks.
+// TestDamagedSketch has a sketch of more hashes than there may be, and one that is not one, in
+// intact blocks.
 func TestDamagedSketch(t *testing.T) {
 	docs := []Document{{ID: []byte("a"), HasFingerprint: true, Sketch: []uint32{1, 2, 3}}}
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)

@@ -20,7 +20,8 @@ var testParams = Params{
 	Tokenizer: 1, Shingle: 3, Hash: 1, Seed: 42, Sketch: 128, MinJaccard: 0.65, Layout: DefaultLayout, StoreText: true,
 }
 
-// testDocs returns n documents in table order. Some have no fingerprint, some share one, texts are of all sizes.
+// testDocs returns n documents in table order. Some have no fingerprint, some share one, texts are
+// of all sizes.
 func testDocs(rng *rand.Rand, n int) []Document {
 	docs := make([]Document, n)
 	for i := range docs {
@@ -48,7 +49,8 @@ func testDocs(rng *rand.Rand, n int) []Document {
 	return sortedDocs(docs)
 }
 
-// testSketch returns a sketch, often one like that of an earlier document, and often with a hash that many have.
+// testSketch returns a sketch, often one like that of an earlier document, and often with a hash
+// that many have.
 func testSketch(rng *rand.Rand, earlier []Document) []uint32 {
 	var s []uint32
 	if len(earlier) > 0 && rng.IntN(2) == 0 {
@@ -266,7 +268,8 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 	}
 }
 
-// TestConcurrentReaders is for the race detector: blocks are first touched by many goroutines at once.
+// TestConcurrentReaders is for the race detector: blocks are first touched by many goroutines at
+// once.
 func TestConcurrentReaders(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(37, 38)), 3000)
 	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 1000, Docs: len(docs)}, docs)

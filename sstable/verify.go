@@ -21,8 +21,9 @@ import (
 //	ids      each document once, under the hash of its ID; no ID twice
 //	sketches bitmaps and postings are those of the sketches
 //
-// It checks what a writer may have got wrong as well as what storage may have lost. progress, if not nil, is called
-// every few megabytes; done and total are bytes, each of the file counting twice.
+// It checks what a writer may have got wrong as well as what storage may have lost. progress, if
+// not nil, is called every few megabytes; done and total are bytes, each of the file counting
+// twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.unguard(guard(), &err)
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
@@ -115,7 +116,8 @@ func (v *verifier) checkZero(from, to int64) error {
 	return nil
 }
 
-// checkRecords verifies the blocks of names, documents and sketches, in the order in which they lie.
+// checkRecords verifies the blocks of names, documents and sketches, in the order in which they
+// lie.
 func (v *verifier) checkRecords() error {
 	w := walk{verifier: v, spans: v.blockSpans()}
 	for w.names < v.names.NumBlocks() || w.docs < v.docs.NumBlocks() || w.sketches < v.sketchBlocks() {
@@ -161,8 +163,8 @@ type walk struct {
 	blk                   blobs.Block
 }
 
-// next verifies the block that starts where the one before it ends. Blocks of records are taken last, as those without
-// bytes may be anywhere.
+// next verifies the block that starts where the one before it ends. Blocks of records are taken
+// last, as those without bytes may be anywhere.
 func (w *walk) next() error {
 	if w.at == w.spans[0].end && len(w.spans) > 1 {
 		w.spans = w.spans[1:]
@@ -198,7 +200,7 @@ func (w *walk) next() error {
 	return w.pass(length, nil)
 }
 
-// pass steps over a block of so many bytes, in which err was found.
+// pass steps over a block of length bytes, in which err was found.
 func (w *walk) pass(length uint64, err error) error {
 	if err != nil {
 		return err
@@ -224,7 +226,8 @@ func (v *verifier) checkSketches() error {
 	return v.sketches.Verify(v.advance)
 }
 
-// checkColumns verifies that the least and greatest values of the columns by document are those of the info.
+// checkColumns verifies that the least and greatest values of the columns by document are those of
+// the info.
 func (v *verifier) checkColumns() error {
 	lo, hi, err := v.extremes(v.times)
 	if err != nil {
@@ -259,8 +262,9 @@ func (v *verifier) extremes(c *keyrun.Column) (lo, hi uint64, err error) {
 	return lo, hi, nil
 }
 
-// checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of keyed hashes of their
-// members, whose keys are drawn here so that no file can be made to deceive it.
+// checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of
+// keyed hashes of their members, whose keys are drawn here so that no file can be made to deceive
+// it.
 func (v *verifier) checkRuns() error {
 	h := sethash.New()
 	var want uint64
@@ -285,8 +289,8 @@ func (v *verifier) checkRuns() error {
 	return nil
 }
 
-// checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and whether any is there
-// more than once.
+// checkRun reads a key run; it returns the hash of the set of its fingerprints, their number, and
+// whether any is there more than once.
 func (v *verifier) checkRun(table int, h sethash.Hash) (sum uint64, n uint32, repeated bool, err error) {
 	run, prev := v.runs[table], uint64(0)
 	it := run.Iter(0)
@@ -312,8 +316,9 @@ func (v *verifier) checkRun(table int, h sethash.Hash) (sum uint64, n uint32, re
 	return sum, n, repeated, it.Err()
 }
 
-// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice. Both ways to go
-// through all pairs of hash and document, by document and by hash, are sequential and must give the same set.
+// checkIDs verifies that the run of IDs has every document once, under its hash, and no ID twice.
+// Both ways to go through all pairs of hash and document, by document and by hash, are sequential
+// and must give the same set.
 func (v *verifier) checkIDs() error {
 	h := sethash.New()
 	want, err := v.sumNames(h)
@@ -369,7 +374,8 @@ func (v *verifier) sumNames(h sethash.Hash) (sum uint64, err error) {
 	return sum, nil
 }
 
-// checkUnique verifies that no two of some documents, whose IDs have the same hash, have the same ID.
+// checkUnique verifies that no two of some documents, whose IDs have the same hash, have the same
+// ID.
 func (v *verifier) checkUnique(docs []uint32) error {
 	if len(docs) < 2 {
 		return nil

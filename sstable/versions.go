@@ -9,17 +9,19 @@ import (
 	"strings"
 )
 
-// A version is how a version of the format encodes its directory. Header and trailer are the same in all, so that any
-// program can tell which version a table has. A new version gets an entry in versions and an appendDirectory of its own;
-// what its sections hold is up to the functions that open them, which look at Info.Version.
+// A version is how a version of the format encodes its directory. Header and trailer are the same
+// in all, so that any program can tell which version a table has. A new version gets an entry in
+// versions and an appendDirectory of its own; what its sections hold is up to the functions that
+// open them, which look at Info.Version.
 type version struct {
 	least   int  // bytes of a directory, at least
 	unknown Kind // first kind of section that the version does not know
 
 	// appendDirectory appends the directory.
 	appendDirectory func(b []byte, p Params, info *Info) []byte
-	// parseDirectory is its inverse, for a directory of at least so many bytes, whose checksum is right. It checks the
-	// parameters, the numbers of info, and each entry by itself. at is the offset in dir of what err is about.
+	// parseDirectory is its inverse, for a directory of at least that many bytes, whose checksum is
+	// right. It checks the parameters, the numbers of info, and each entry by itself. at is the
+	// offset in dir of what err is about.
 	parseDirectory func(dir []byte) (p Params, info Info, at int, err error)
 	// entryAt returns the offset in a directory of the entry of section i.
 	entryAt func(i int) int
@@ -112,7 +114,8 @@ func parseDirectory1(dir []byte) (p Params, info Info, at int, err error) {
 	return p, info, 0, nil
 }
 
-// check reports whether the numbers of i can be those of a table; at is where in the info of version 1 the wrong ones are.
+// check reports whether the numbers of i can be those of a table; at is where in the info of
+// version 1 the wrong ones are.
 func (i *Info) check() (at int, err error) {
 	switch {
 	case i.Fingerprints > i.Docs || i.Distinct > i.Fingerprints || i.Docs > MaxDocs || i.Fingerprints > 0 && i.Distinct == 0:

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// withVersion2 adds a version 2 of the format for the time of a test: its directory is that of version 1 with 16 more bytes
-// in front, and it has a kind of section that version 1 does not know.
+// withVersion2 adds a version 2 of the format for the time of a test: its directory is that of
+// version 1 with 16 more bytes in front, and it has a kind of section that version 1 does not know.
 func withVersion2(t *testing.T) {
 	const front = 16
 	mark := []byte("version 2 begins")
@@ -34,8 +34,8 @@ func withVersion2(t *testing.T) {
 	t.Cleanup(func() { delete(versions, 2) })
 }
 
-// TestVersion2 writes a table in version 2. It is read, searched, verified and described beside one of version 1, and refused
-// by a program that does not know it.
+// TestVersion2 writes a table in version 2. It is read, searched, verified and described beside one
+// of version 1, and refused by a program that does not know it.
 func TestVersion2(t *testing.T) {
 	withVersion2(t)
 	docs := testDocs(rand.New(rand.NewPCG(81, 82)), 700)

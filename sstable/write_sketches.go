@@ -8,14 +8,16 @@ import (
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and postings have sections of
-// their own, numbered by Section.Index. The writer ends a segment by ending the section of blocks, which goes on, with the
-// next number, after the two:
+// A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and
+// postings have sections of their own, numbered by Section.Index. The writer ends a segment by
+// ending the section of blocks, which goes on, with the next number, after the two:
 //
-//	blocks 0 | bitmaps 0 | postings 0 | blocks 1 | bitmaps 1 | postings 1 | ... | names | docs | sketches | hot | ...
+//	blocks 0 | bitmaps 0 | postings 0 | blocks 1 | bitmaps 1 | postings 1 | ...
+//	... | names | docs | sketches | hot | ...
 //
-// How many documents a segment has is the Section.Count of its bitmaps. Blocks of names, records and sketches know nothing
-// of segments; their offsets count from the start of section blocks 0, over everything between.
+// How many documents a segment has is the Section.Count of its bitmaps. Blocks of names, records
+// and sketches know nothing of segments; their offsets count from the start of section blocks 0,
+// over everything between.
 
 // initSketches prepares the writer for sketches, if the table keeps them.
 func (t *Writer) initSketches(o WriterOptions) (err error) {
@@ -44,7 +46,8 @@ func (t *Writer) addSketch(sketch minhash.Sketch) {
 // flushSketches writes the full blocks of sketches.
 func (t *Writer) flushSketches() { t.out.write(t.sketches.Blocks().Flush(t.blockOffset())) }
 
-// endBlocksSection ends the open section of blocks, and after it the segment, if there are sketches.
+// endBlocksSection ends the open section of blocks, and after it the segment, if there are
+// sketches.
 func (t *Writer) endBlocksSection() {
 	blocks := t.docs.NumBlocks() + t.names.NumBlocks()
 	s := t.sketches

@@ -35,11 +35,12 @@ type WriterOptions struct {
 	Level     Level // of compression
 	Docs      int   // how many documents are expected; saves memory and time, any number will do
 
-	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found. Any list gives right
-	// answers, a good one makes them fast. Ignored if Params.Sketch is 0.
+	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found.
+	// Any list gives right answers, a good one makes them fast. Ignored if Params.Sketch is 0.
 	Hot []HotHash
 
-	// Note is kept with the table for whoever owns it, and returned by Reader.Note. Nil or empty writes none.
+	// Note is kept with the table for its owner, and returned by Reader.Note. Nil or empty
+	// writes none.
 	Note []byte
 
 	segmentDocs int    // documents of a segment; 0 means 2^19
@@ -49,10 +50,11 @@ type WriterOptions struct {
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
 var ErrOrder = errors.New("documents out of order")
 
-// Writer writes a table in one pass. It keeps at most about 24 bytes a document in memory: fingerprint, hash of the ID,
-// and first what times and sequence numbers compress to, then room to sort; beside that, one block of each kind.
-// Sketches take 1 byte a document more, and while their segment, of 2^19 documents at most, is not complete, 68 bytes a
-// document and 4 a posting. It must not be used concurrently.
+// Writer writes a table in one pass. It keeps at most about 24 bytes a document in memory:
+// fingerprint, hash of the ID, and first what times and sequence numbers compress to, then room to
+// sort; beside that, one block of each kind. Sketches take 1 byte a document more, and while their
+// segment, of 2^19 documents at most, is not complete, 68 bytes a document and 4 a posting. It must
+// not be used concurrently.
 type Writer struct {
 	out    fileWriter
 	params Params
@@ -115,8 +117,9 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	return t, nil
 }
 
-// Add appends a document. They come in the order of Document.Compare, with IDs unique in the table (which Verify
-// checks, not Add). Text and Fields are ignored unless Params.StoreText. d and its slices may be reused.
+// Add appends a document. They come in the order of Document.Compare, with IDs unique in the table
+// (which Verify checks, not Add). Text and Fields are ignored unless Params.StoreText. d and its
+// slices may be reused.
 func (t *Writer) Add(d *Document) error {
 	if t.err != nil {
 		return t.err
@@ -188,11 +191,12 @@ func (t *Writer) fail(err error) error {
 func (t *Writer) flushDocs()  { t.out.write(t.docs.Flush(t.blockOffset())) }
 func (t *Writer) flushNames() { t.out.write(t.names.Flush(t.blockOffset())) }
 
-// blockOffset returns where the next block goes, counted from the start of the first section of blocks.
+// blockOffset returns where the next block goes, counted from the start of the first section of
+// blocks.
 func (t *Writer) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
 
-// Close writes the indexes, directory and trailer, and returns what the table says of itself. It neither syncs nor
-// closes the underlying writer. A writer is of no use after it.
+// Close writes the indexes, directory and trailer, and returns what the table says of itself. It
+// neither syncs nor closes the underlying writer. A writer is of no use after it.
 func (t *Writer) Close() (Info, error) {
 	if t.closed {
 		return t.info, t.err
@@ -246,8 +250,9 @@ func (t *Writer) writeColumn(kind Kind, c *buffered) {
 	*c = buffered{}
 }
 
-// writeRuns writes the key runs of the permuted tables: all fingerprints first, then the distinct ones in the other
-// orders, from the last table to the first (see nextOrder). It returns arrays for reuse.
+// writeRuns writes the key runs of the permuted tables: all fingerprints first, then the distinct
+// ones in the other orders, from the last table to the first (see nextOrder). It returns arrays for
+// reuse.
 func (t *Writer) writeRuns() (spare []uint64) {
 	t.writeRun(0, t.fingerprints)
 	keys := distinct(t.fingerprints)
@@ -398,5 +403,6 @@ func (f *fileWriter) end(count uint64) {
 	s.Length, s.Count, s.Checksum = f.offset(), count, f.sum
 }
 
-// HashID returns the hash of an ID that KindIDs is sorted by: xxh3-64, seed 0. It is part of the format.
+// HashID returns the hash of an ID that KindIDs is sorted by: xxh3-64, seed 0. It is part of the
+// format.
 func HashID(id []byte) uint64 { return xxh3.Hash(id) }

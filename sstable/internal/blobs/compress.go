@@ -14,12 +14,13 @@ const (
 
 	maxRawBlock = MaxBlockSize + MaxRecord + 64<<10 // a full block, one more record, and lengths
 
-	// maxZstdRatio is the most that a byte of a zstd frame can stand for: a block of 128 KiB takes 4 bytes or more.
-	// It bounds what is allocated for a block by the size of the file.
+	// maxZstdRatio is the most that a byte of a zstd frame can stand for: a block of 128 KiB takes
+	// 4 bytes or more. It bounds what is allocated for a block by the size of the file.
 	maxZstdRatio = 32 << 10
 )
 
-// decoder returns the one decoder of the process; DecodeAll may be called by any number of goroutines.
+// decoder returns the one decoder of the process; DecodeAll may be called by any number of
+// goroutines.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(0), // as many as GOMAXPROCS, each on its caller's goroutine
@@ -43,8 +44,8 @@ const (
 // ValidLevel reports whether there is such a level.
 func ValidLevel(level int) bool { return level >= 0 && level < len(encoders) }
 
-// encoders are the encoders of the process by level, made on first use. EncodeAll may be called by any number of
-// goroutines; its output depends on nothing but level and input.
+// encoders are the encoders of the process by level, made on first use. EncodeAll may be called by
+// any number of goroutines; its output depends on nothing but level and input.
 var encoders = [...]func() *zstd.Encoder{
 	LevelDefault: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedDefault) }),
 	LevelFastest: sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
@@ -71,8 +72,8 @@ func compress(e *zstd.Encoder, dst, raw []byte) []byte {
 	return dst
 }
 
-// decompress decodes what compress made of size bytes into dst, which is replaced if it is too short. stored must
-// not be trusted, size must have been checked by checkRawSize.
+// decompress decodes what compress made of size bytes into dst, which is replaced if it is too
+// short. stored must not be trusted, size must have been checked by checkRawSize.
 func decompress(dst, stored []byte, size int) ([]byte, error) {
 	if cap(dst) < size {
 		dst = make([]byte, 0, size)

@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// A Kind says how the lists of one kind are cut into blocks, and what their strings may be. It is part of the format.
+// A Kind says how the lists of one kind are cut into blocks, and what their strings may be. It is
+// part of the format.
 type Kind struct {
 	Section string // the section of the directory, for errors
 	Name    string // what a string is, for errors
@@ -31,8 +32,8 @@ var (
 //	| end of each string  2 or 4 | strings, one after the other     |
 //	+----------------------------+----------------------------------+
 //
-// Ends count from the first string; they take 4 bytes each if the strings of the block have more than 65,535 bytes
-// together, which its length tells. The directory has an entry a block:
+// Ends count from the first string; they take 4 bytes each if the strings of the block have more
+// than 65,535 bytes together, which its length tells. The directory has an entry a block:
 //
 //	+------------------------+--------+---------------------+
 //	| offset in the area   8 | length | CRC32C of the block |
@@ -41,7 +42,8 @@ var (
 const (
 	// ListEntry is the size in bytes of a directory entry of a list.
 	ListEntry = 16
-	listChunk = 256 << 10 // bytes of blocks that are written side by side, so that they share few pages with texts
+	// bytes of blocks that are written side by side, so that they share few pages with texts
+	listChunk = 256 << 10
 )
 
 // isWide reports whether ends of strings with n bytes together take 4 bytes.
@@ -91,8 +93,8 @@ func (w *ListWriter) EndBlock() {
 	w.ends, w.strings = w.ends[:0], w.strings[:0]
 }
 
-// Flush returns the chunk, which is about to be written at offset of the area, and starts another. The returned slice is
-// valid until the next Add.
+// Flush returns the chunk, which is about to be written at offset of the area, and starts another.
+// The returned slice is valid until the next Add.
 func (w *ListWriter) Flush(offset int64) []byte {
 	for ; w.moved < len(w.dir); w.moved += ListEntry {
 		at := w.dir[w.moved:]
@@ -120,8 +122,8 @@ type List struct {
 	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
 }
 
-// OpenList opens a list of n strings. It checks that the directory has the right size; its entries are checked with their
-// blocks.
+// OpenList opens a list of n strings. It checks that the directory has the right size; its entries
+// are checked with their blocks.
 func OpenList(k *Kind, file string, n uint32, dir, area Bytes) (*List, error) {
 	blocks := (int64(n) + 1<<k.Shift - 1) >> k.Shift
 	if int64(len(dir.Data)) != blocks*ListEntry {
@@ -201,8 +203,8 @@ func (l *List) PrefetchEntry(i uint32) {
 	}
 }
 
-// Prefetch prefetches the end and the bytes of string i, which must exist, where they would be if all strings of its block
-// had one length. It may be called on nil.
+// Prefetch prefetches the end and the bytes of string i, which must exist, where they would be if
+// all strings of its block had one length. It may be called on nil.
 func (l *List) Prefetch(i uint32) {
 	if l == nil {
 		return
@@ -223,8 +225,9 @@ func (l *List) Prefetch(i uint32) {
 	kernel.Prefetch(block[ends+(len(block)-ends)*at/count:][:size])
 }
 
-// Check verifies block b, unless it has been verified before, and remembers if it is good: it lies in the area behind the
-// block before it, its checksum is right, and its ends ascend to its last byte.
+// Check verifies block b, unless it has been verified before, and remembers if it is good: it lies
+// in the area behind the block before it, its checksum is right, and its ends ascend to its last
+// byte.
 func (l *List) Check(b int) error {
 	off, length := l.Extent(b)
 	count := l.count(b)

@@ -12,16 +12,17 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// Texts and fields are records, kept in blocks of consecutive documents: as many as make the block size of the writer, 512
-// at the most. A block is stored as one zstd frame, or as it is where the frame would not be shorter. Before that it is its
-// records, one after the other:
+// Texts and fields are records, kept in blocks of consecutive documents: as many as make the block
+// size of the writer, 512 at the most. A block is stored as one zstd frame, or as it is where the
+// frame would not be shorter. Before that it is its records, one after the other:
 //
 //	+-----------------+-------------------+------+--------+
 //	| length of text  | length of fields  | text | fields |
 //	|   1..4 uvarint  |   1..4 uvarint    |      |        |
 //	+-----------------+-------------------+------+--------+
 //
-// A block whose documents have neither text nor fields is stored as no bytes at all. The directory has an entry a block:
+// A block whose documents have neither text nor fields is stored as no bytes at all. The directory
+// has an entry a block:
 //
 //	+------------------------+--------+--------+----------------+-----------+-----------+
 //	| offset in the area     | stored | raw    | first document | documents | CRC32C of |
@@ -54,8 +55,8 @@ type RecordsWriter struct {
 	dir    []byte
 }
 
-// NewRecordsWriter returns a writer that compresses at a level, which is one of those that ValidLevel accepts, blocks of about
-// size bytes.
+// NewRecordsWriter returns a writer that compresses at a level, which is one of those that
+// ValidLevel accepts, blocks of about size bytes.
 func NewRecordsWriter(level, size int) *RecordsWriter {
 	return &RecordsWriter{enc: encoders[level](), size: size}
 }
@@ -80,7 +81,8 @@ func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
 	return len(w.raw) >= w.size || w.count == maxBlockDocs
 }
 
-// Flush ends the block and returns the bytes to be written at offset of the area, valid until the next Flush.
+// Flush ends the block and returns the bytes to be written at offset of the area, valid until the
+// next Flush.
 func (w *RecordsWriter) Flush(offset int64) []byte {
 	if w.count == 0 {
 		return nil
@@ -140,7 +142,8 @@ func (b *Block) Count() uint32 { return b.count }
 // Extent returns where the block is in the area.
 func (b *Block) Extent() (off, length uint64) { return b.offset, uint64(b.stored) }
 
-// OpenRecords opens the records of n documents. It checks that the directory has whole entries. They are checked with their blocks.
+// OpenRecords opens the records of n documents. It checks that the directory has whole entries.
+// They are checked with their blocks.
 func OpenRecords(file string, n uint32, dir, area Bytes) (*Records, error) {
 	if len(dir.Data)%RecordsEntry != 0 || (len(dir.Data) == 0) != (n == 0) {
 		return nil, base.Corruptf(file, section, dir.Offset, "a directory of %d bytes for %d documents", len(dir.Data), n)
@@ -156,7 +159,8 @@ func (d *Records) firstOf(b int) uint32 {
 	return binary.LittleEndian.Uint32(d.dir.Data[b*RecordsEntry+16:])
 }
 
-// blockOf returns the block that should hold a document. The directory may be damaged, so only the block can tell.
+// blockOf returns the block that should hold a document. The directory may be damaged, so only the
+// block can tell.
 func (d *Records) blockOf(doc uint32) int {
 	// Invariant: block lo starts at or before doc if the directory is right, block hi after it.
 	lo, hi := 0, d.NumBlocks()
@@ -236,16 +240,16 @@ func (d *Records) block(doc uint32) (*Block, error) {
 	return blk, nil
 }
 
-// misplaced is the error for a document that is not in block b, where it should be, or a block that is not after the
-// one before it.
+// misplaced is the error for a document that is not in block b, where it should be, or a block that
+// is not after the one before it.
 func (d *Records) misplaced(b int, doc uint32, blk *Block) error {
 	return base.Corruptf(d.file, section, d.dir.Offset+int64(b*RecordsEntry),
 		"document %d is not in block %d, which has %d documents from %d, %d bytes from %d",
 		doc, b, blk.count, blk.first, blk.stored, blk.offset)
 }
 
-// Get returns text and fields of a document, which must exist. They are parts of a decoded block and must not be
-// changed.
+// Get returns text and fields of a document, which must exist. They are parts of a decoded block
+// and must not be changed.
 func (d *Records) Get(doc uint32) (text, fields []byte, err error) {
 	blk, err := d.block(doc)
 	if err != nil || blk.raw == 0 {
@@ -284,7 +288,8 @@ func nextRecord(b []byte) (text, fields, rest []byte, err error) {
 	return b[:textLen:textLen], b[textLen:end:end], b[end:], nil
 }
 
-// Sizes returns the bytes of all blocks as they are stored and before compression, as the directory says, unchecked.
+// Sizes returns the bytes of all blocks as they are stored and before compression, as the directory
+// says, unchecked.
 func (d *Records) Sizes() (stored, raw int64) {
 	for b := range d.NumBlocks() {
 		e := d.entry(b)
@@ -341,7 +346,8 @@ func (it *RecordIter) Next() (text, fields []byte, err error) {
 		if err := d.Decode(b, blk); err != nil {
 			return nil, nil, err
 		}
-		if blk.first != doc || blk.offset < end { // overlapping blocks could make the work for a small file unlimited
+		// overlapping blocks could make the work for a small file unlimited
+		if blk.first != doc || blk.offset < end {
 			return nil, nil, d.misplaced(b, doc, blk)
 		}
 		it.rest = blk.data

@@ -6,37 +6,40 @@ import (
 	"slices"
 )
 
-// A batch of many searches is joined with a table after the other: the table's blocks are decoded in order, and the keys of each lead
-// compared with all queries that have this lead, or one within the table's radius of it (near_batch_join.go). All use the radii that are
-// best for mean ranges. A query that meets a hot range, which would cost it more than a search of its own, is set aside when the first such
-// range is seen; later it is searched alone, with radii of its own, and of what that finds the part that the tables before had found
-// already is left out.
+// A batch is joined with one table after the other: the blocks of the table are decoded in order,
+// and the keys of each lead are compared with all queries that have this lead, or one within the
+// table's radius of it (join.go). All queries use the radii that are best for mean ranges. A query
+// that meets a hot range, which would cost it more than a search of its own, is set aside when the
+// first such range is seen. Later it is searched for alone, with radii of its own, and hits already
+// reported by earlier tables are dropped.
 //
-// Hits of tables after the first are fingerprints, whose documents run 0 has. They are collected and looked up there in order
-// (near_batch_resolve.go).
+// Hits of tables after the first are fingerprints, whose documents run 0 has. They are collected
+// and looked up there in order (join_resolve.go).
 //
-// The queries of a small batch are all searched alone, a few at a time step by step, in the order of run 0.
+// The queries of a small batch are all searched for alone, a few at a time step by step, in the
+// order of run 0.
 
 // batch is the working memory of a batch.
 type batch struct {
 	order, spare []batchItem // queries as a table permutes them
 	aside        []uint8     // of each query, 1 + the table where it was set aside, or 0
-	alone        []float32   // of each query, the price of searching for it alone, or 0 if nobody has asked for it
-	found        []batchItem // fingerprints without their documents
+	// of each query, the cost of searching for it alone, 0 while that is not known
+	alone []float32
+	found []batchItem // fingerprints without their documents
 
 	hits []Hit // of a query that is searched alone
 
 	joinScratch
 }
 
-// batchItem is a query, or a fingerprint that a query has found.
+// A batchItem is a query, or a fingerprint that a query has found.
 type batchItem struct {
 	key      uint64
 	query    uint32 // position in the batch
 	distance uint8
 }
 
-// batchCall is one call of Batch.
+// A batchCall is one call of Batch.
 type batchCall struct {
 	ctx     context.Context
 	queries []uint64
@@ -46,9 +49,10 @@ type batchCall struct {
 	emit    func(query int, h Hit) error
 }
 
-// Batch calls emit for every document within k bits of each query, with the query's position, each once but in no particular
-// order, though always in the same. An error of emit ends it, as the context's end does. len(queries) < 1<<32; it keeps 45 bytes a query
-// in s, and 32 a hit that is waiting, of which there are not many more than queries.
+// Batch calls emit for every document within k bits of each query, with the query's position, each
+// once and in no particular order, but always in the same. It stops at an error of emit and when
+// ctx ends. There are less than 1<<32 queries; s keeps 45 bytes a query and 32 a hit that is
+// waiting, of which there are not many more than queries.
 func (s *Searcher) Batch(ctx context.Context, x *Index, queries []uint64, k int, emit func(query int, h Hit) error) error {
 	if k < 0 || len(queries) == 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return x.damage
@@ -59,7 +63,7 @@ func (s *Searcher) Batch(ctx context.Context, x *Index, queries []uint64, k int,
 	w.found = w.found[:0]
 	w.aside = append(w.aside[:0], make([]uint8, len(queries))...)
 	w.alone = append(w.alone[:0], make([]float32, len(queries))...)
-	if joins, ns := x.planJoins(c); ns < apart*float64(len(queries))*c.a.ns {
+	if joins, ns := x.planJoins(c); ns < aloneFactor*float64(len(queries))*c.a.ns {
 		for _, j := range joins {
 			x.orderQueries(c, j.table, j.bits, false)
 			if err := x.joinTable(c, j); err != nil {
@@ -71,7 +75,7 @@ func (s *Searcher) Batch(ctx context.Context, x *Index, queries []uint64, k int,
 			w.aside[i] = 1
 		}
 	}
-	return x.searchAside(c)
+	return x.searchAlone(c)
 }
 
 // planJoins returns the joins that answer a batch, and what they are expected to take.
@@ -83,9 +87,9 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 		if c.a.radius[t] < 0 {
 			continue
 		}
-		j := &join{permuted: &x.tables[t], table: t, radius: int(c.a.radius[t]), limit: apart * cost.probe}
+		j := &join{permuted: &x.tables[t], table: t, radius: int(c.a.radius[t]), limit: aloneFactor * cost.probe}
 		for d := range j.radius + 1 {
-			j.limit += apart * overrun * x.meanShell(t, d)
+			j.limit += aloneFactor * overrunRatio * x.meanShell(t, d)
 		}
 		cheapest := 0.0
 		j.bits, cheapest = x.joinBits(t, j.radius, len(c.queries))
@@ -94,15 +98,17 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	return joins, ns
 }
 
-// apart is what a query takes that is searched alone, as a multiple of what it is planned to take: what it needs has left the caches.
-const apart = 1.9
+// aloneFactor is the cost of a query that is searched for alone, as a multiple of its planned cost:
+// what it needs has left the caches.
+const aloneFactor = 1.9
 
-// batchWindow is how many queries that are searched alone go step by step: directories first, then ranges, so that their cache misses
-// overlap. What is prefetched for them has to stay in the first caches.
+// batchWindow is how many queries that are searched for alone are planned together, so that their
+// cache misses overlap. What is prefetched for them has to stay in the first caches.
 const batchWindow = 4
 
-// searchAside searches for each query that has been set aside alone.
-func (x *Index) searchAside(c *batchCall) error {
+// searchAlone searches for each query that has been set aside, a few at a time, in the order of run
+// 0.
+func (x *Index) searchAlone(c *batchCall) error {
 	s, w := c.s, &c.s.batch
 	x.orderQueries(c, 0, resolveBits, true)
 	for rest := w.order; len(rest) > 0; {
@@ -130,7 +136,8 @@ func (x *Index) searchAside(c *batchCall) error {
 	return nil
 }
 
-// finishAlone emits what a query that is planned finds and the tables before the one where it was set aside have not found.
+// finishAlone emits what the search for a query alone finds, but for what the tables before the one
+// where it was set aside have reported.
 func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) {
 	w, q := &c.s.batch, c.queries[query]
 	if w.hits, err = x.execute(c.s, p, w.hits[:0]); err != nil {
@@ -148,7 +155,8 @@ func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) 
 	return nil
 }
 
-// foundBefore reports whether a table before t finds a fingerprint that has these differences to a query.
+// foundBefore reports whether a table before t reports a fingerprint that has these differences to
+// a query.
 func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
 	for earlier := range t {
 		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(c.a.radius[earlier]) {
@@ -158,8 +166,8 @@ func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
 	return false
 }
 
-// orderQueries leaves the queries that have been set aside, or have not, in order, sorted by the leading bits of their keys in table t. It
-// is sortItems, but for the first pass, which makes the items.
+// orderQueries leaves the queries that have been set aside, or have not, in w.order, sorted by the
+// leading bits of their keys in table t. It is sortItems with a first pass that makes the items.
 func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
 	w, table := &c.s.batch, &x.tables[t]
 	r := newItemRadix(leading)
@@ -181,7 +189,8 @@ func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
 	r.scatterHigh(w.order, w.spare)
 }
 
-// sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and returns.
+// sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and
+// returns.
 func sortItems(items, spare []batchItem, leading int) []batchItem {
 	r := newItemRadix(leading)
 	for i := range items {
@@ -222,7 +231,8 @@ func (r *itemRadix) count(key uint64) {
 	r.high[r.highDigit(key)]++
 }
 
-// starts turns the counts of digits into the positions of the first item with each, and returns how many items there are.
+// starts turns the counts of digits into the positions of the first item with each, and returns how
+// many items there are.
 func (r *itemRadix) starts() (n int) {
 	low, high := uint32(0), uint32(0)
 	for i := range r.low {

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// skewedData is benchData with blocks of 16 bits that are small more often than not: the hottest lead of each table has one in sixteen
-// of all fingerprints.
+// skewedData is benchData with blocks of 16 bits that are small more often than not: the hottest
+// lead of each table has one in sixteen of all fingerprints.
 func skewedData(n, queries int) (fps, qs []uint64) {
 	s := splitMix(43)
 	code := func() (fp uint64) {
@@ -35,7 +35,8 @@ func skewedData(n, queries int) (fps, qs []uint64) {
 	return fps, qs
 }
 
-// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and singly.
+// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and
+// singly.
 func BenchmarkNearBatch(b *testing.B) {
 	fps, queries := benchData(*benchN, 1_000_000)
 	x, _ := mapRuns(b, DefaultLayout, fps)

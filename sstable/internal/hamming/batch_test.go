@@ -49,7 +49,8 @@ func TestNearBatchEqualsNear(t *testing.T) {
 	}
 }
 
-// TestBatchTables goes through the tables one by one, with any radii that add up and in any way of searching, sensible or not.
+// TestBatchTables goes through the tables one by one, with any radii that add up and in any way of
+// searching, sensible or not.
 func TestBatchTables(t *testing.T) {
 	for _, l := range []Layout{{4, 1}, {2, 1}, {3, 1}, {8, 1}, {16, 1}, {5, 2}, {8, 2}, {4, 0}} {
 		for _, shape := range keytest.Shapes {
@@ -97,7 +98,8 @@ func randomRadii(r *rand.Rand, x *Index, k int) *allocation {
 	return &a
 }
 
-// batchAnyhow is NearBatch with groups, and limits beyond which queries are set aside, drawn at random.
+// batchAnyhow is NearBatch with groups, and limits beyond which queries are set aside, drawn at
+// random.
 func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 	w := &c.s.batch
 	w.aside, w.alone = make([]uint8, len(c.queries)), make([]float32, len(c.queries))
@@ -121,7 +123,7 @@ func batchAnyhow(x *Index, c *batchCall, r *rand.Rand) error {
 			return err
 		}
 	}
-	return x.searchAside(c)
+	return x.searchAlone(c)
 }
 
 func TestSortItems(t *testing.T) {
@@ -154,7 +156,8 @@ func TestCountLess(t *testing.T) {
 	}
 }
 
-// TestJoinSetsHotQueriesAside makes a lead so hot that queries of it had better be searched alone, with radii that leave it out.
+// TestJoinSetsHotQueriesAside makes a lead so hot that queries of it had better be searched alone,
+// with radii that leave it out.
 func TestJoinSetsHotQueriesAside(t *testing.T) {
 	r := keytest.Rand("hot join", 0)
 	hot := r.Uint64() &^ (1<<48 - 1)
@@ -195,7 +198,8 @@ func TestJoinSetsHotQueriesAside(t *testing.T) {
 	}
 }
 
-// TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what is there.
+// TestNearBatchNoticesDamage flips bits of each run and asks, in both ways of searching, for what
+// is there.
 func TestNearBatchNoticesDamage(t *testing.T) {
 	r := keytest.Rand("batch damage", 0)
 	fps := keytest.Shapes[1].Make(r, 700)

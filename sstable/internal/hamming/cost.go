@@ -9,43 +9,51 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// What searches cost. Probing pays where the ranges that a query meets are small and little of what they hold is near; a scan passes over
-// blocks by their leading bits, so what it costs depends on the query as well, and on keys that are alike it may be very cheap.
-// Both are estimated from directories alone:
+// Probing pays where the ranges that a query meets are small and little of what they hold is near.
+// A scan skips blocks by their leading bits, so what it costs depends on the query as well, and on
+// keys that are alike it may be very cheap. Both are estimated from directories alone:
 //
 //	a range in one block	a look-up, and the mean number of keys
-//	a longer one, a scan	what is left of its blocks when those too far are passed over
+//	a longer one, a scan	what is left of its blocks when those too far are skipped
 //
-// What is left is estimated from a few parts of equal size, in two ways: by the bits that all keys of a part have in common, the others taken
-// for random, which is right for uniform keys and for dense ones; and by one block of each part, which is right where keys have few different
-// leads. Of a range the dearer one counts, of a scan their mean, so that in doubt the scan is taken: it has no surprises.
+// What is left is estimated from a few parts of equal size, in two ways: by the bits that all keys
+// of a part have in common, the others taken for random, which is right for uniform keys and for
+// dense ones; and by one block of each part, which is right where keys have few different leads. We
+// take the larger estimate for a range and the mean for a scan, which biases ties towards the scan
+// (its cost is predictable).
 //
-// How many keys are near is not known before the ranges are scanned. A search that finds more than is worth its while ends in a scan.
+// How many keys are near is not known before the ranges are scanned. A search that finds more than
+// its cost estimate allows for ends in a scan (worthwhile).
 
-// costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts measures them. Only their ratios
-// matter, and an error of a factor of two changes a plan where the plans are close anyway.
+// A costModel is what the steps of a search take, in nanoseconds on one core; BenchmarkSearchCosts
+// measures them. Only their ratios matter, and an error of a factor of two changes a plan only
+// where the plans are close anyway.
 type costModel struct {
-	probe   float64 // look up a range, load where it lies, enter it
-	lookUp  float64 // of which looking it up
-	key     float64 // compare one more key of a range
-	scan    float64 // compare the low bits of one key in a scan of the whole table, while that fits into a cache
+	probe  float64 // look up a range, load where it lies, enter it
+	lookUp float64 // of which looking it up
+	key    float64 // compare one more key of a range
+	// compare the low bits of one key in a scan of the whole table, while that fits into a cache
+	scan    float64
 	decode  float64 // decode one key of a whole block and compare it
 	confirm float64 // decode one key alone, as its low bits are near
 	hit     float64 // add one document
 	resolve float64 // find the documents of a hit of a table after the first
-	walk    float64 // pass over a block of a scan, as its leading bits are too far away
+	walk    float64 // skip a block of a scan whose leading bits are too far away
 }
 
 const (
-	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and takes scanUncached times as long.
+	// scanCached is how many keys fit into a last-level cache; a scan of more waits for memory and
+	// takes scanUncached times as long.
 	scanCached   = 3 << 20
 	scanUncached = 2.5
-	// resolveCached is how many keys fit into a second-level cache, where to find the documents of a hit takes half as long.
+	// resolveCached is how many keys fit into a second-level cache, where to find the documents of
+	// a hit takes half as long.
 	resolveCached = 1 << 16
-	// longBlocks is how many blocks a range may have, besides four times the mean number of keys, before it is scanned as the whole is:
-	// only hot ranges have more.
+	// longBlocks: a range of more blocks, beyond four times the mean number of keys, is scanned as
+	// the whole table is. Only hot ranges have more.
 	longBlocks = 3
-	// scanParts is how many parts of the table a scan's cost is estimated from, rangeParts how many of a range.
+	// scanParts is how many parts of the table a scan's cost is estimated from, rangeParts how many
+	// of a range.
 	scanParts, rangeParts = 32, 8
 )
 
@@ -70,8 +78,8 @@ var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 	return p
 }()
 
-// leastWidths is, for a distance, the width of low bits from which on comparing them alone is cheaper than decoding all keys, as few are near
-// by chance.
+// leastWidths is, for each distance, the width of low bits from which on comparing them alone is
+// cheaper than decoding all keys, because few are near by chance.
 var leastWidths = func() (least [maxDistance + 1]uint8) {
 	for k := range least {
 		for width := maxDistance; width >= 0; width-- {
@@ -84,7 +92,8 @@ var leastWidths = func() (least [maxDistance + 1]uint8) {
 	return least
 }()
 
-// scanKeyCost is the cost of comparing a key of a whole block of the given width, whose low bits may differ in at most so many.
+// scanKeyCost is the cost of comparing a key of a whole block of the given width, whose low bits
+// may differ in at most bound.
 func scanKeyCost(width, bound int) float64 {
 	if width >= int(leastWidths[bound]) {
 		return cost.scan
@@ -118,7 +127,7 @@ func (x *Index) scanCostOf(p *searchPlan) float64 {
 	return p.scanNs
 }
 
-// cheapScan reports whether a scan may cost the query of a plan less than the plan, by a look at a few blocks.
+// cheapScan reports whether a scan may cost less than the plan. It looks at a few blocks.
 func (x *Index) cheapScan(p *searchPlan) bool {
 	const some = 8
 	run, met := x.tables[0].run, 0
@@ -131,7 +140,8 @@ func (x *Index) cheapScan(p *searchPlan) bool {
 	return float64(met)/some*float64(run.Len())*cost.scan < 2*p.ns
 }
 
-// blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two estimates.
+// blocksCost is what scanning the blocks [from, to) of table t for keys within k of q costs, by two
+// estimates.
 func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample float64) {
 	run := x.tables[t].run
 	parts = min(parts, to-from)
@@ -144,7 +154,7 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 			continue
 		}
 		n := float64(end - b)
-		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks apart
+		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks aloneFactor
 		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))
 		random += ns
 		if end-b == 1 {
@@ -159,7 +169,8 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 	return random, sample
 }
 
-// blockCost is what scanning one block of table t costs, of whose keys lead bits are in common, and at most so many of the others may differ.
+// blockCost is what scanning one block of table t costs, whose keys have lead bits in common, if at
+// most bound of the others may differ.
 func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	key, hit := scanKeyCost(width, bound), cost.hit
 	if t > 0 {
@@ -181,9 +192,10 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 // errScan ends a search of which more is left to do than a scan takes.
 var errScan = errors.New("a scan is cheaper")
 
-// worthwhile returns errScan if a scan is cheaper than what is left of a search, now that it is known what has been near. The first ranges
-// are those of the query's own leads, where most of what is near is found; what is left may hold a few times as much. It is known that what
-// is at hand takes some nanoseconds.
+// worthwhile returns errScan if a scan is cheaper than the rest of a search, now that it is known
+// how much has been near. The first ranges are those of the query's own leads, where most of what
+// is near is found; we assume that the rest holds at most 4 times as much. hand are the nanoseconds
+// that what is found already will take.
 func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 	hits := float64(len(s.pending)-s.settled)*x.resolveNs + hand
 	if hits+s.extra < x.leastScan {

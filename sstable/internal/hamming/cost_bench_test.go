@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// BenchmarkSearchCosts measures the constants of searchCosts for the kernel in use. The least processor time of several rounds is reported, as
-// what disturbs a measurement only adds to it.
+// BenchmarkSearchCosts measures the constants of searchCosts for the kernel in use. The least
+// processor time of several rounds is reported, as what disturbs a measurement only adds to it.
 func BenchmarkSearchCosts(b *testing.B) {
 	fps, queries := benchData(*benchN, 200)
 	two, _ := mapRuns(b, Layout{2, 1}, fps)
@@ -142,8 +142,8 @@ func (c *costBench) resolve() float64 {
 		c.s.pending = append(c.s.pending, pendingHit{hit: Hit{Fingerprint: fp}})
 	}
 	return timed(hits, func() {
-		c.four.place(c.s.pending)
-		if err := c.four.settle(hits, &c.s); err != nil {
+		c.four.locate(c.s.pending)
+		if err := c.four.resolvePending(hits, &c.s); err != nil {
 			c.b.Fatal(err)
 		}
 	})

@@ -21,7 +21,8 @@ type Estimate struct {
 	Cost       float64 // nanoseconds on one core, by the constants that searches are planned with
 }
 
-// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of Manku et al., and a nested one.
+// Layouts are the layouts that are worth comparing: few tables with radii, the classic choices of
+// Manku et al., and a nested one.
 func Layouts() []Layout {
 	return []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {4, 0}}
 }
@@ -50,7 +51,7 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	}
 	for t := range x.tables {
 		for d := range int(a.radius[t]) + 1 {
-			probes := choose(x.tables[t].leadBits, d)
+			probes := ways(x.tables[t].leadBits, d)
 			e.Probes += probes
 			e.Candidates += probes * x.tables[t].mean
 		}
@@ -58,7 +59,8 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	return e, nil
 }
 
-// uniformBytes is what one of n uniform keys takes in a run. A stretch of the run as dense as the whole is encoded to find out.
+// uniformBytes is what one of n uniform keys takes in a run. A stretch of the run as dense as the
+// whole is encoded to find out.
 func uniformBytes(n int64) float64 {
 	m := min(n, sampleKeys)
 	share := float64(m) / float64(n)
@@ -71,8 +73,9 @@ func uniformBytes(n int64) float64 {
 	return float64(len(keyrun.Append(nil, keys))) / float64(m)
 }
 
-// Measure returns what the queries within k of the given fingerprints cost with layout l, planned for the real sizes of the
-// ranges that each query meets. It builds the tables in memory; fingerprints are sorted when it returns.
+// Measure returns what the queries within k of the given fingerprints cost with layout l, planned
+// for the real sizes of the ranges that each query meets. It builds the tables in memory;
+// fingerprints are sorted when it returns.
 func Measure(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What is estimated for uniform fingerprints is what tables of such fingerprints cost when they are built, and what their planner says.
+// What is estimated for uniform fingerprints is what tables of such fingerprints cost when they are
+// built, and what their planner says.
 func TestEstimateAgainstMeasure(t *testing.T) {
 	fps, queries := benchData(100_000, 300)
 	for _, l := range Layouts() {
@@ -40,7 +41,8 @@ func TestEstimateAgainstMeasure(t *testing.T) {
 	}
 }
 
-// The default layout is what its design promises at ten million: four probes and some 610 candidates within 3.
+// The default layout is what its design promises at ten million: four probes and some 610
+// candidates within 3.
 func TestEstimateOfTheDefault(t *testing.T) {
 	e, err := EstimateUniform(DefaultLayout, 10_000_000, 3)
 	if err != nil {

@@ -9,28 +9,33 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// The join of a batch with a table goes by groups: the queries, and the keys, whose leading bits are equal. It decodes each block once,
-// into the first cache, and compares the keys of each group with the queries of all groups within the table's radius of it.
+// The join of a batch with a table compares groups: the queries, and the keys, whose leading bits
+// are equal. It decodes each block once, into the first cache, and compares the keys of each group
+// with the queries of all groups within the table's radius of it.
 //
 //	queries, sorted   |  group 0  |  group 1  |  group 2   | ...       start[g] is where group g begins
 //	                        \      |     \ |                           a radius of 1: the groups of all leads
 //	decoded block            ... keys of lead 0 | keys of lead 1 ...   that differ in one bit from the keys'
 //
-// Groups go by as many bits as make the join cheapest, which may be fewer than lead the table: keys and queries that agree in them but for
-// the radius include all that agree in the lead but for the radius, and what is beyond is told apart once a pair is found. So one way of
-// searching does for leads of 8 bits and of 32, for many queries and for very many; with no bits at all it is a scan.
+// The number of bits that make a group is the one that makes the join cheapest. It may be smaller
+// than the lead of the table: keys and queries whose first bits are within the radius include all
+// whose leads are, and the pairs that are not are dropped once they are found. So one way of
+// searching does for leads of 8 bits and of 32, for many queries and for very many; with no bits at
+// all it is a scan.
 
 const (
 	// maxJoinBits bounds the array of groups.
 	maxJoinBits = 18
-	// joinAhead is how many blocks the prefetch is ahead: the hardware does not follow beyond a page.
+	// joinAhead is how many blocks the prefetch is ahead: the hardware does not follow beyond a
+	// page.
 	joinAhead = 3
-	// joinRows is how many queries are compared with the keys of a group before the pairs are looked at.
+	// joinRows is how many queries are compared with the keys of a group before the pairs are
+	// looked at.
 	joinRows = 64
 )
 
-// joinModel is what the steps of a join take, in nanoseconds on one core; see BenchmarkScanMany and BenchmarkDecode, to which the wait for
-// memory comes.
+// A joinModel is what the steps of a join take, in nanoseconds on one core, with the wait for
+// memory; see BenchmarkScanMany and BenchmarkDecode.
 type joinModel struct {
 	decode float64 // a key
 	look   float64 // finding out that a group has no queries
@@ -48,14 +53,14 @@ var joinOf = joinCosts[kernel.Name()]
 
 // joinScratch is the working memory of a join.
 type joinScratch struct {
-	keys  []uint64 // of the queries in order
-	start []uint32 // of each group, the position of its first query; one more than groups
-	flips []uint64 // the differences of leads within the radius
-	crowd []uint32 // of each group, about how many blocks its keys fill
-	pairs []uint64
+	keys      []uint64 // of the queries in order
+	start     []uint32 // of each group, the position of its first query; one more than groups
+	masks     []uint64 // the differences of leads within the radius
+	occupancy []uint32 // of each group, about how many blocks its keys fill
+	pairs     []uint64
 }
 
-// join is the join of a batch with one table.
+// A join is the join of a batch with one table.
 type join struct {
 	*permuted
 	table  int
@@ -64,23 +69,24 @@ type join struct {
 	limit  float64 // what a query may cost, unless a search of its own costs more
 	all    bool    // every pair counts, whatever the table's lead
 
-	block int // number of the first key of the block at hand
+	block int // number of the first key of the current block
 }
 
 // group returns the group of a key.
 func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
 
-// joinCost is what joining table t by groups of so many bits is expected to take, if keys and queries are spread evenly.
+// joinCost is what joining table t by groups of that many bits is expected to take, if keys and
+// queries are spread evenly.
 func (x *Index) joinCost(t, radius, bits, queries int) float64 {
 	n, groups := float64(x.tables[t].run.Len()), math.Ldexp(1, bits)
-	flips := 0.0
+	masks := 0.0
 	for d := range radius + 1 {
-		flips += choose(bits, min(d, bits))
+		masks += ways(bits, min(d, bits))
 	}
 	rows := float64(queries) / groups
 	filled := 1 - math.Exp(-rows) // share of the groups that have queries (Poisson)
 	rows += 1.5 * filled          // as tiles have four
-	visits := min(groups, n) * flips
+	visits := min(groups, n) * masks
 	return n*joinOf.decode + groups + visits*(joinOf.look+filled*joinOf.group+rows*max(n/groups, 1)*joinOf.pair)
 }
 
@@ -95,11 +101,11 @@ func (x *Index) joinBits(t, radius, queries int) (bits int, ns float64) {
 	return bits, ns
 }
 
-// joinTable joins the queries in order with a table.
+// joinTable joins the queries in w.order with a table.
 func (x *Index) joinTable(c *batchCall, j *join) error {
 	w := &c.s.batch
-	w.fillFlips(j.bits, j.radius)
-	w.fillCrowd(j)
+	w.fillMasks(j.bits, j.radius)
+	w.countOccupancy(j)
 	x.groupQueries(c, j)
 	for b := range j.run.NumBlocks() {
 		if err := c.ctx.Err(); err != nil {
@@ -128,7 +134,7 @@ func (x *Index) joinTable(c *batchCall, j *join) error {
 
 // wants reports whether there may be queries for the keys of block b.
 func (w *batch) wants(j *join, b int) bool {
-	if len(w.flips) > 1 {
+	if len(w.masks) > 1 {
 		return true
 	}
 	last := j.run.Greatest()
@@ -138,47 +144,50 @@ func (w *batch) wants(j *join, b int) bool {
 	return w.start[j.group(j.run.Base(b))] < w.start[j.group(last)+1]
 }
 
-// fillFlips lists the numbers of so many bits of which at most radius are set.
-func (w *batch) fillFlips(width, radius int) {
-	w.flips = append(w.flips[:0], 0)
+// fillMasks lists the numbers of width bits of which at most radius are set: the differences
+// between leads.
+func (w *batch) fillMasks(width, radius int) {
+	w.masks = append(w.masks[:0], 0)
 	for d := 1; d <= min(radius, width); d++ {
-		flip := uint64(1)<<uint(d) - 1
-		for n := choose(width, d); n > 0; n-- {
-			w.flips = append(w.flips, flip)
-			low := flip & -flip // Gosper's hack, as in addShell
-			up := flip + low
-			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))
+		mask := uint64(1)<<uint(d) - 1
+		for n := ways(width, d); n > 0; n-- {
+			w.masks = append(w.masks, mask)
+			low := mask & -mask // Gosper's hack, as in addShell
+			up := mask + low
+			mask = up | (mask^up)>>2>>uint(bits.TrailingZeros64(low))
 		}
 	}
 }
 
-// fillCrowd counts the blocks that start in each group; none of them if no query can be too dear.
-func (w *batch) fillCrowd(j *join) {
-	w.crowd = append(w.crowd[:0], make([]uint32, 1<<j.bits)...)
+// countOccupancy counts the blocks that start in each group; none of them if no query can be too
+// expensive.
+func (w *batch) countOccupancy(j *join) {
+	w.occupancy = append(w.occupancy[:0], make([]uint32, 1<<j.bits)...)
 	most := uint32(0)
 	for b := range j.run.NumBlocks() {
-		crowd := &w.crowd[j.group(j.run.Base(b))]
-		*crowd++
-		most = max(most, *crowd)
+		blocks := &w.occupancy[j.group(j.run.Base(b))]
+		*blocks++
+		most = max(most, *blocks)
 	}
-	if j.all || float64(most)*float64(len(w.flips))*keyrun.BlockLen*joinOf.pair <= j.limit {
-		w.crowd = w.crowd[:0]
+	if j.all || float64(most)*float64(len(w.masks))*keyrun.BlockLen*joinOf.pair <= j.limit {
+		w.occupancy = w.occupancy[:0]
 	}
 }
 
 // price is about what a query of a group costs.
 func (w *batch) price(group uint64) float64 {
-	if len(w.crowd) == 0 {
+	if len(w.occupancy) == 0 {
 		return 0
 	}
 	blocks := uint32(0)
-	for _, flip := range w.flips {
-		blocks += w.crowd[group^flip]
+	for _, mask := range w.masks {
+		blocks += w.occupancy[group^mask]
 	}
 	return float64(blocks) * keyrun.BlockLen * joinOf.pair
 }
 
-// groupQueries fills keys and start from the queries in order, of which it sets those aside that cost more than they should.
+// groupQueries fills keys and start from the queries in w.order. It sets those aside that a search
+// of their own answers cheaper.
 func (x *Index) groupQueries(c *batchCall, j *join) {
 	w := &c.s.batch
 	w.keys = slices.Grow(w.keys[:0], len(w.order))
@@ -212,7 +221,7 @@ func (x *Index) groupQueries(c *batchCall, j *join) {
 func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 	price := &c.s.batch.alone[query]
 	if *price == 0 {
-		*price = float32(apart * c.s.planOne(x, c.queries[query], c.k).ns)
+		*price = float32(aloneFactor * c.s.planOne(x, c.queries[query], c.k).ns)
 	}
 	return float64(*price)
 }
@@ -226,8 +235,8 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 		if j.group(keys[hi-1]) != group {
 			hi = lo + countLess(keys[lo:], (group+1)<<uint(64-j.bits))
 		}
-		for _, flip := range w.flips {
-			from, to := w.start[group^flip], w.start[group^flip+1]
+		for _, mask := range w.masks {
+			from, to := w.start[group^mask], w.start[group^mask+1]
 			for ; from < to; from += joinRows {
 				end := min(to, from+joinRows)
 				c.s.stats.Candidates += int(end-from) * (hi - lo)
@@ -240,13 +249,14 @@ func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 				}
 			}
 		}
-		c.s.stats.Probes += len(w.flips)
+		c.s.stats.Probes += len(w.masks)
 		lo = hi
 	}
 	return nil
 }
 
-// joined takes a pair of a query and the key at a position of the block at hand, unless another table finds it.
+// joined takes a pair of a query and the key at a position of the current block, unless another
+// table reports it.
 func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) error {
 	diff := key ^ q.key
 	distance := uint8(bits.OnesCount64(diff))

@@ -3,15 +3,18 @@ package hamming
 import "github.com/simdb/simdb/sstable/internal/keyrun"
 
 const (
-	// waitingHits is how many fingerprints are collected at least before their documents are looked up.
+	// waitingHits is how many fingerprints are collected at least before their documents are looked
+	// up.
 	waitingHits = 1 << 16
-	// resolveBits is how finely they are sorted: a finer order would bring no block closer that these bits do not.
+	// resolveBits is how finely they are sorted: a finer order would bring no block closer that
+	// these bits do not.
 	resolveBits = 22
 	// resolveAhead is how many fingerprints' blocks are prefetched together.
 	resolveAhead = 16
 )
 
-// resolveSome is resolveFound once enough is waiting: as many as there are queries, so that several share a block.
+// resolveSome is resolveFound once enough is waiting: as many as there are queries, so that several
+// share a block.
 func (x *Index) resolveSome(c *batchCall, t int) error {
 	if len(c.s.batch.found) < max(waitingHits, len(c.queries)) {
 		return nil
@@ -19,7 +22,8 @@ func (x *Index) resolveSome(c *batchCall, t int) error {
 	return x.resolveFound(c, t)
 }
 
-// resolveFound emits the documents of the fingerprints that table t has found, which it looks up in the order of run 0.
+// resolveFound emits the documents of the fingerprints that table t has found. It looks them up in
+// the order of run 0.
 func (x *Index) resolveFound(c *batchCall, t int) error {
 	w := &c.s.batch
 	w.spare = sortItems(w.found, w.spare, resolveBits)
@@ -48,8 +52,9 @@ func (x *Index) resolveFound(c *batchCall, t int) error {
 // resolver finds fingerprints in run 0.
 type resolver struct {
 	*keyrun.Run
-	blocks  [resolveAhead][2]int // of each fingerprint, the blocks from the first that may have it up to the last, exclusively
-	current int                  // the block that keys are of, or -1
+	// of each fingerprint, the blocks from the first that may have it up to the last, exclusively
+	blocks  [resolveAhead][2]int
+	current int // the block that keys are of, or -1
 	keys    []uint64
 }
 
@@ -85,7 +90,8 @@ func (r *resolver) emit(c *batchCall, f batchItem, blocks [2]int) (found bool, e
 	return found, nil
 }
 
-// countLess returns how many of the ascending keys are less than key. The steps do not depend on what it finds, so none is mispredicted.
+// countLess returns how many of the ascending keys are less than key. Its steps do not depend on
+// what it finds, so no branch is mispredicted.
 func countLess(keys []uint64, key uint64) int {
 	at := 0
 	for n := len(keys); n > 0; {

@@ -14,19 +14,23 @@ const (
 	MaxTables       = 64
 )
 
-// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table (Manku, Jain, Das Sarma:
-// Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The bits are cut into Blocks consecutive blocks, most
-// significant first, of sizes that differ by at most one (the larger ones first); every choice of Lead of them leads one table.
+// Layout says how the 64 bits of a fingerprint are split and which of them lead each permuted table
+// (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007, section 3). The
+// bits are cut into Blocks consecutive blocks, most significant first, of sizes that differ by at
+// most one (the larger ones first); every choice of Lead of them leads one table.
 //
 //	4:1   4 tables, led by 16 bits each (the default)      2:1   2 tables, 32 bits
-//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits      8:2  28 tables, 16 bits
+//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
+//	8:2  28 tables, 16 bits
 //
-// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are cut into as many parts again.
+// A Lead of 0 nests: every block in turn leads, followed by one part of the other bits, which are
+// cut into as many parts again.
 //
 //	4x4  16 tables, led by 16 + 12 bits
 //
-// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead 1 rotate the fingerprint; the
-// others move the leading bits to the front and keep the order of the rest.
+// Table 0 is led by the first of everything, and its permutation is the identity. Layouts with Lead
+// 1 rotate the fingerprint; the others move the leading bits to the front and keep the order of the
+// rest.
 type Layout struct {
 	Blocks int // m, 1..16
 	Lead   int // c, blocks that lead a table, 1..Blocks; 0: nested
@@ -76,7 +80,8 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block and a part.
+// Tables returns the number of permuted tables: the ways of choosing Lead of Blocks, or of a block
+// and a part.
 func (l Layout) Tables() int {
 	if l.Lead == 0 {
 		return l.Blocks * l.Blocks
@@ -84,11 +89,13 @@ func (l Layout) Tables() int {
 	return binomial(l.Blocks, l.Lead)
 }
 
-// radius returns the least r such that k differing bits, however they fall, leave at most r of them in the lead of some table.
+// radius returns the least r such that k differing bits, however they fall, leave at most r of them
+// in the lead of some table.
 func (l Layout) radius(k int) int {
 	m, c := l.Blocks, l.Lead
 	if c > 0 {
-		// The c blocks with fewest have most if the bits fall as evenly as can be: k/m in each, and one more in k%m of them.
+		// The c blocks with fewest have most if the bits fall as evenly as can be: k/m in each, and
+		// one more in k%m of them.
 		return c*(k/m) + max(0, c-(m-k%m))
 	}
 	// The block with fewest has e <= k/m bits, and then the part with fewest has at most (k-e)/m.
@@ -105,7 +112,8 @@ func (l Layout) Permute(table int, fp uint64) uint64 { return l.perms()[table].a
 // Unpermute is the inverse of Permute.
 func (l Layout) Unpermute(table int, key uint64) uint64 { return l.perms()[table].invert(key) }
 
-// LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be valid.
+// LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be
+// valid.
 func (l Layout) LeadMask(table int) uint64 { return l.perms()[table].leadMask }
 
 // perm is the permutation of one table: the bits of mask move left by rot, for each of a few moves.
@@ -137,7 +145,7 @@ func (p *perm) invert(key uint64) uint64 {
 	return fp
 }
 
-// permCache holds the permutations of each layout once they have been asked for.
+// permCache holds the permutations of each layout once they are needed.
 var permCache [maxLayoutBlocks + 1][maxLayoutBlocks + 1]atomic.Pointer[[]perm]
 
 func (l Layout) perms() []perm {
@@ -153,7 +161,8 @@ func (l Layout) perms() []perm {
 // segment is size consecutive bits, the first of them start bits from the most significant one.
 type segment struct{ start, size int }
 
-// makePerms enumerates the choices of leading blocks in lexicographic order, so that the first blocks come first.
+// makePerms enumerates the choices of leading blocks in lexicographic order, so that the first
+// blocks come first.
 func (l Layout) makePerms() []perm {
 	ps := make([]perm, 0, l.Tables())
 	whole := []segment{{0, 64}}
@@ -192,8 +201,8 @@ func (l Layout) makePerms() []perm {
 	}
 }
 
-// cutSegments cuts the bits of segments, taken as one string, into m blocks, the larger ones first, and returns the bits of the chosen
-// ones (ascending) and of the others.
+// cutSegments cuts the bits of segments, taken as one string, into m blocks, the larger ones first,
+// and returns the bits of the chosen ones (ascending) and of the others.
 func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment) {
 	total := 0
 	for _, s := range segments {

@@ -44,7 +44,8 @@ func readFingerprints(tb testing.TB, path string) (fps []uint64) {
 	return fps
 }
 
-// realSets returns the files of fingerprints that the environment variable SIMDB_FINGERPRINTS names, with commas between, by their names.
+// realSets returns the files of fingerprints that the environment variable SIMDB_FINGERPRINTS
+// names, with commas between, by their names.
 func realSets() map[string]string {
 	sets := map[string]string{}
 	for path := range strings.SplitSeq(os.Getenv("SIMDB_FINGERPRINTS"), ",") {
@@ -72,7 +73,8 @@ func TestNearReal(t *testing.T) {
 	}
 }
 
-// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in realSets and skewedSets.
+// BenchmarkNearSkewed reports what searches cost, and what a scan of the whole table would, in
+// realSets and skewedSets.
 func BenchmarkNearSkewed(b *testing.B) {
 	sets := realSets()
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
@@ -179,8 +181,9 @@ func (c *comparison) latencies() {
 	}
 }
 
-// excess reports how much longer a query takes than a scan for it, by the least of several repeats of each in a row: how many take a
-// tenth and a microsecond more, and the most of all. Where searches within k are scans whatever the query, there is nothing to compare.
+// excess reports how much longer a query takes than a scan for it, by the least of several repeats
+// of each in a row: how many take a tenth and a microsecond more, and the most of all. Where
+// searches within k are scans whatever the query, there is nothing to compare.
 func (c *comparison) excess() {
 	slower, worst := 0, time.Duration(0)
 	queries := c.queries

@@ -9,13 +9,15 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Scanning blocks. The keys of a block have leading bits in common, those that its first key shares with the next block's first key. So the
-// directory tells how far a query is from them, and a block, or many of them in a row, is passed over where that is too far. Of the others
-// the low bits are compared as they lie in the block, and the few keys whose low bits are near enough are decoded, in one walk. Where many
-// would be near enough by chance, as the distance is a large part of the low bits' number, all keys of the block are decoded and compared.
+// The keys of a block have leading bits in common, those that its first key shares with the first
+// key of the next block. So the directory tells how far a query is from them, and a block, or many
+// of them in a row, is skipped if that is too far. In the other blocks a kernel compares the low
+// bits as they are stored, and the few keys whose low bits are near enough are decoded, in one walk
+// over the unary part. Where many would be near enough by chance, because the distance is a large
+// part of the number of low bits, all keys of the block are decoded and compared.
 
-// scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query. The first lead bits of every key in
-// question are off bits away from those of q.
+// A scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query.
+// The first lead bits of every key in question are off bits away from those of q.
 type scanFor struct {
 	*permuted
 	plan  *searchPlan // nil for a scan
@@ -27,12 +29,13 @@ type scanFor struct {
 
 	first, last uint64 // only keys between these are wanted, all others belong to other ranges
 
-	extra        float64 // Searcher.extra when it was last looked at
-	start, named int     // hits from start on are of this search, and up to named they have had their names asked for
+	extra float64 // Searcher.extra when it was last looked at
+	// hits from start on are of this search; up to named their IDs are prefetched
+	start, named int
 }
 
-// aim makes f that for the keys of p.
-func (f *scanFor) aim(x *Index, p *keyrun.Probe) *scanFor {
+// pointAt points f at probe p.
+func (f *scanFor) pointAt(x *Index, p *keyrun.Probe) *scanFor {
 	if t := int(p.Table); t != f.table {
 		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
 	}
@@ -40,7 +43,8 @@ func (f *scanFor) aim(x *Index, p *keyrun.Probe) *scanFor {
 	return f
 }
 
-// bound is how far the low bits of a key may be: the lead's difference is known, unless low bits reach into it.
+// bound is how far the low bits of a key may be: the difference of the lead is known, unless low
+// bits reach into it.
 func (f *scanFor) bound(width int) int {
 	if width <= 64-f.lead {
 		return f.k - f.off
@@ -88,8 +92,9 @@ func (s *Searcher) addEqual(first, n int, fp uint64, distance int) {
 	}
 }
 
-// scanRange compares the keys of one range. In a range that has many more than the mean, blocks that are too far away are passed over as in a
-// scan, and errScan is returned if what has been found makes a scan cheaper.
+// scanRange compares the keys of one range. In a range that has many more than the mean it skips
+// blocks that are too far away, as a scan does, and returns errScan if what has been found makes a
+// scan cheaper.
 func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	run := f.run
 	var r keyrun.Range
@@ -138,8 +143,8 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	return nil
 }
 
-// confirm accepts those keys of [lo, hi) whose low bits are near, at s.pos, that are near as a whole. Zero number from of the unary part
-// comes right before key lo, or both are 0.
+// confirm accepts those keys of [lo, hi) that are within the distance as a whole, of those at s.pos
+// whose low bits are. Zero number from of the unary part comes right before key lo, or both are 0.
 func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Searcher) {
 	ns := float64(len(s.pos)) * cost.confirm
 	if all := keyrun.BlockLen*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
@@ -151,7 +156,7 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 	// Positions ascend, so one walk over the unary part finds the prefixes of all.
 	unary, packed := f.run.Unary(in), f.run.Packed(in)
 	base := f.run.Base(b) >> uint(in.Width)
-	bit, before := lo+int(from), lo // ones before the word at hand
+	bit, before := lo+int(from), lo // ones before the current word
 	at, skip := bit>>6<<3, ^uint64(0)<<(bit&63)
 	for _, pos := range s.pos {
 		i := int(pos)
@@ -172,7 +177,7 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 	}
 }
 
-// scanKeys decodes the keys [lo, hi) of the checked block b and accepts those that are near.
+// scanKeys decodes the keys [lo, hi) of the verified block b and accepts those within the distance.
 func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searcher) {
 	if lo >= hi {
 		return

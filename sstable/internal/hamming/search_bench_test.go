@@ -23,7 +23,8 @@ var benchN = flag.Int("fps", 1_000_000, "uniform fingerprints of the search benc
 
 var benchLayouts = flag.String("layouts", "4:1,2:1", "layouts of BenchmarkNear")
 
-// splitMix is SplitMix64, so that the fingerprints are those that other programs make from the same seed.
+// splitMix is SplitMix64, so that the fingerprints are those that other programs make from the same
+// seed.
 type splitMix uint64
 
 func (s *splitMix) next() uint64 {
@@ -45,8 +46,8 @@ func (s *splitMix) flip(x uint64, k int) uint64 {
 	return x
 }
 
-// benchData returns n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped, sorted; and queries, half of them stored
-// fingerprints with 1 to 3 bits flipped.
+// benchData returns n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped,
+// sorted; and queries, half of them stored fingerprints with 1 to 3 bits flipped.
 func benchData(n, queries int) (fps, qs []uint64) {
 	s := splitMix(42)
 	for range n {
@@ -117,8 +118,9 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	return x, size
 }
 
-// BenchmarkNear reports, for some layouts and distances, the median and the 99th percentile of one search from a warm mapped file, and the
-// mean of the quietest 50 searches in a row, which is what a machine that does nothing else takes. Run it pinned to one core.
+// BenchmarkNear reports, for some layouts and distances, the median and the 99th percentile of one
+// search from a warm mapped file, and the mean of the quietest 50 searches in a row, which is what
+// a machine that does nothing else takes. Run it pinned to one core.
 func BenchmarkNear(b *testing.B) {
 	fps, queries := benchData(*benchN, 10_000)
 	for name := range strings.SplitSeq(*benchLayouts, ",") {

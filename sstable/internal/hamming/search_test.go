@@ -165,8 +165,9 @@ func TestNearAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestPlanIsTheSearch compares what Plan says with what the search does, the first time and when the lead index is there: it probes as many
-// ranges, or scans. A search that is planned as probes may end in a scan.
+// TestPlanIsTheSearch compares what Plan says with what the search does, the first time and when
+// the lead index is there: it probes as many ranges, or scans. A search that is planned as probes
+// may end in a scan.
 func TestPlanIsTheSearch(t *testing.T) {
 	probed, scanned := 0, 0
 	for _, set := range skewedSets {
@@ -288,7 +289,8 @@ func TestNearMissingTable(t *testing.T) {
 	s.Plan(x, 1, 3)
 }
 
-// TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it is for the race detector.
+// TestNearConcurrently has goroutines touch the blocks of one index for the first time together; it
+// is for the race detector.
 func TestNearConcurrently(t *testing.T) {
 	fps := keytest.Shapes[1].Make(keytest.Rand("concurrent", 0), 40_000)
 	slices.Sort(fps)

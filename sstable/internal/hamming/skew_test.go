@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// skewedSets are fingerprints as unlike uniform ones as can be: what most leads of most tables say nothing about, repeats, and long runs.
-// Uniform ones are among them for comparison.
+// skewedSets are fingerprints as unlike uniform ones as can be: what most leads of most tables say
+// nothing about, repeats, and long runs. Uniform ones are among them for comparison.
 var skewedSets = []struct {
 	name string
 	make func(r *rand.Rand, n int) []uint64
@@ -64,7 +64,8 @@ var skewedSets = []struct {
 	}},
 }
 
-// fromLeads returns fingerprints of four leads of 16 bits, each of which is one of count: the one with the number that next returns.
+// fromLeads returns fingerprints of four leads of 16 bits, each of which is one of count: the one
+// with the number that next returns.
 func fromLeads(r *rand.Rand, n, count int, next func() int) []uint64 {
 	var leads [4][]uint64
 	for t := range leads {
@@ -88,8 +89,8 @@ func zipf(r *rand.Rand, s float64) zipfian { return zipfian{rand.NewZipf(r, s, 1
 
 func (z zipfian) next() int { return int(z.Uint64()) }
 
-// skewedQueries returns queries at which a search within k may go wrong: most are stored fingerprints with up to k bits flipped, anywhere or
-// in a row; a fifth are random.
+// skewedQueries returns queries at which a search within k may go wrong: most are stored
+// fingerprints with up to k bits flipped, anywhere or in a row; a fifth are random.
 func skewedQueries(r *rand.Rand, fps []uint64, k, count int) []uint64 {
 	return keytest.Fill(count, func(i int) uint64 {
 		q := fps[r.IntN(len(fps))]
@@ -140,7 +141,8 @@ func TestNearSkewed(t *testing.T) {
 	}
 }
 
-// TestNearSkewedWork counts what searches look at, priced by the cost model, and what scans for the same queries look at.
+// TestNearSkewedWork counts what searches look at, priced by the cost model, and what scans for the
+// same queries look at.
 func TestNearSkewedWork(t *testing.T) {
 	const queries = 50
 	price := func(s Stats) float64 { return float64(s.Probes)*cost.probe + float64(s.Candidates)*cost.key }
@@ -165,7 +167,7 @@ func TestNearSkewedWork(t *testing.T) {
 						t.Fatal(err)
 					}
 					scan := x.leastScan + price(s.stats)
-					if near > 2*scan+askAbove {
+					if near > 2*scan+scanEstimateAbove {
 						t.Errorf("Near(%016x, %d) costs %.0f, a scan %.0f; %v", q, k, near, scan, s.Plan(x, q, k))
 					}
 					allNear, allScan = allNear+near, allScan+scan
@@ -178,7 +180,8 @@ func TestNearSkewedWork(t *testing.T) {
 	}
 }
 
-// TestNearSkewedPlans checks that no plan that costs more than it costs to ask is dearer than a scan.
+// TestNearSkewedPlans checks that no plan that costs more than it costs to ask is dearer than a
+// scan.
 func TestNearSkewedPlans(t *testing.T) {
 	for _, set := range skewedSets {
 		fps := makeSkewed(set.name, 50_000)
@@ -187,7 +190,7 @@ func TestNearSkewedPlans(t *testing.T) {
 		for k := range maxDistance + 1 {
 			for _, q := range skewedQueries(keytest.Rand(set.name, k), fps, k, 50) {
 				p := s.Plan(x, q, k)
-				if scan := x.scanCostOf(&searchPlan{q: q, k: k}); p.Cost > scan+overrun*askAbove+cost.probe {
+				if scan := x.scanCostOf(&searchPlan{q: q, k: k}); p.Cost > scan+overrunRatio*scanEstimateAbove+cost.probe {
 					t.Errorf("%s, k %d: cost %.0f, a scan %.0f: %v", set.name, k, p.Cost, scan, p)
 				}
 			}

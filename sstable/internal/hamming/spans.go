@@ -7,20 +7,23 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Probes whose places are known exactly, by the lead index, are done many at a time: the spans of packed values that they have in their
-// blocks are listed, asked for, and scanned by one call of the kernel.
+// Probes whose positions the lead index knows exactly are done many at a time: the spans of packed
+// values that they have in their blocks are listed, prefetched, and scanned by one call of the
+// kernel.
 
 const (
-	// prefetchNear is how many keys that are near have the rest of them asked for at once.
+	// prefetchNear is how many keys that are within the distance are prefetched whole at once.
 	prefetchNear = 16
-	// spanKeys is how many keys with one lead make it not worth knowing exactly where they lie, and fewSpanKeys if there are but a few
-	// probes: to have asked for the unary parts as well is faster then, as a hit needs them.
+	// spanKeys is how many keys with one lead make it not worth knowing exactly where they lie, and
+	// fewSpanKeys if there are but a few probes: prefetching the unary parts as well is faster
+	// then, as a hit needs them.
 	spanKeys, fewSpanKeys = 512, 64
 	// stepKeys is how many keys are scanned before what is near is looked at, at least.
 	stepKeys = 256
 )
 
-// A spanList has the spans of some probes of a plan. The tag of a span is the number of its probe << 32 | its block.
+// A spanList has the spans of some probes of a plan. The tag of a span is the number of its probe
+// << 32 | its block.
 type spanList struct {
 	spans []kernel.Span
 	spanCounts
@@ -34,9 +37,10 @@ type spanCounts struct {
 
 func (l *spanList) reset() { l.spans, l.spanCounts = l.spans[:0], spanCounts{} }
 
-// ask adds the spans of probes [first, end) of the plan to l, and asks for what all of these probes need. (What others need than spans is asked
-// for by findFlat if the plan is flat.)
-func (x *Index) ask(s *Searcher, plan *searchPlan, first, end int, l *spanList) {
+// prefetchProbes adds the spans of probes [first, end) of the plan to l, and prefetches what all of
+// these probes need. (What probes that are not exact need is prefetched by findFlat if the plan has
+// no radius above 0.)
+func (x *Index) prefetchProbes(s *Searcher, plan *searchPlan, first, end int, l *spanList) {
 	start := len(l.spans)
 	probes := s.probes[plan.first:]
 	for i := first; i < end; {
@@ -62,11 +66,13 @@ func (x *Index) ask(s *Searcher, plan *searchPlan, first, end int, l *spanList) 
 	kernel.PrefetchSpans(l.spans[start:])
 }
 
-// addSpans adds the spans of probes of one shell, the first of which is number first of the plan. It stops before one with a block that has
-// to be checked first, or decoded whole, and returns how many are done.
+// addSpans adds the spans of probes of one shell, the first of which is number first of the plan.
+// It stops before one with a block that has to be verified first, or decoded whole, and returns how
+// many are done.
 func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, l *spanList) int {
 	run, key := t.run, plan.keys[probes[0].Table]
-	// Of values that do not reach into the lead the rest of the distance is known; and how wide they have to be.
+	// Of values that do not reach into the lead the rest of the distance is known; and how wide
+	// they have to be.
 	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits
 	spans := l.spans
@@ -97,7 +103,8 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 	return len(probes)
 }
 
-// scanSpans accepts the keys of the spans that are near. It goes on with what it finds after every few hundred keys.
+// scanSpans accepts the keys of the spans that are near. Every few hundred keys it follows up what
+// it has found.
 func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 	for len(rest) > 0 {
 		n := 1
@@ -125,15 +132,15 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 	return nil
 }
 
-// confirmSpans accepts those of the values s.near that are near as whole keys.
+// confirmSpans accepts those of the values s.near that are within the distance as whole keys.
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
-		in := f.aim(x, p).run.Info(b)
+		in := f.pointAt(x, p).run.Info(b)
 		bit := f.run.UnaryBit(p, b, in, int(uint32(near)))
 		f.run.PrefetchUnary(in, bit)
 		if f.table == 0 {
-			x.names.PrefetchEntry(uint32(b<<keyrun.BlockShift) + uint32(near))
+			x.ids.PrefetchEntry(uint32(b<<keyrun.BlockShift) + uint32(near))
 		}
 	}
 	for i := 0; i < len(s.near); {
@@ -143,7 +150,7 @@ func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
 		for ; i < len(s.near) && s.near[i]>>32 == number; i++ {
 			s.pos = append(s.pos, uint32(s.near[i]))
 		}
-		in := f.aim(x, p).run.Info(b)
+		in := f.pointAt(x, p).run.Info(b)
 		lo, zero := f.run.UnaryStart(p, b, in)
 		hi := min(int(p.To)-b<<keyrun.BlockShift, keyrun.BlockLen)
 		x.confirm(f, b, in, lo, hi, zero, s)

@@ -12,7 +12,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestSpanOfUncheckedBlock has a lead whose first and last keys lie in good blocks that have been checked, and others in one that is damaged.
+// TestSpanOfUncheckedBlock has a lead whose first and last keys lie in good blocks that have been
+// checked, and others in one that is damaged.
 func TestSpanOfUncheckedBlock(t *testing.T) {
 	defer func(before costModel) { cost = before }(cost)
 	cost = searchCosts["avx512"] // whatever the kernel, the search begins with the lead in table 0

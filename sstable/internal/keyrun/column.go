@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least value (frame of reference) and the
-// differences from it in as many bits as the greatest needs. The frame is that of a key run (see Dir), without unary part.
-// A column is safe for concurrent use.
+// column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least
+// value (frame of reference) and the differences from it in as many bits as the greatest needs. The
+// frame is that of a key run (see Dir), without unary part. A column is safe for concurrent use.
 type Column struct {
 	Dir
 }
@@ -65,7 +65,8 @@ func (c *Column) checkSlow(b int) error {
 	return nil
 }
 
-// Block writes the values of block b (positions 512*b and on) to dst, which has room for 512, and returns how many they are.
+// Block writes the values of block b (positions 512*b and on) to dst, which has room for 512, and
+// returns how many they are.
 func (c *Column) Block(b int, dst []uint64) (int, error) {
 	if err := c.check(b); err != nil {
 		return 0, err
@@ -88,7 +89,8 @@ func (c *Column) Verify() error {
 	return nil
 }
 
-// ColumnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until Finish.
+// ColumnWriter encodes a column as the values come. It keeps 20 bytes for every 512 values until
+// Finish.
 type ColumnWriter struct {
 	w      io.Writer
 	frame  frameWriter
@@ -101,7 +103,8 @@ type ColumnWriter struct {
 	err    error
 }
 
-// NewColumnWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
+// NewColumnWriter returns a writer of one section. Sections start on a 64-byte boundary of the
+// file.
 func NewColumnWriter(w io.Writer) *ColumnWriter {
 	return &ColumnWriter{w: w, frame: frameWriter{tag: tagColumn}}
 }

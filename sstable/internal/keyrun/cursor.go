@@ -2,7 +2,8 @@ package keyrun
 
 import "github.com/simdb/simdb/internal/kernel"
 
-// EachBlock calls fn with the keys of every block, the first of which is at position pos, until it returns an error.
+// EachBlock calls fn with the keys of every block, the first of which is at position pos, until it
+// returns an error.
 func (r *Run) EachBlock(fn func(pos int, keys []uint64) error) error {
 	var space kernel.Keys
 	for b := range r.blocks {
@@ -34,7 +35,8 @@ func (c *Cursor) Key() uint64 { return c.keys[c.at] }
 // Pos returns its position.
 func (c *Cursor) Pos() int { return c.block<<BlockShift + c.at }
 
-// Seek moves to the first key that is not less than key and reports whether there is one. Keys asked for must ascend.
+// Seek moves to the first key that is not less than key and reports whether there is one. Keys must ascend
+// from call to call.
 func (c *Cursor) Seek(key uint64) (ok bool, err error) {
 	for len(c.keys) == 0 || c.keys[len(c.keys)-1] < key {
 		next := 0

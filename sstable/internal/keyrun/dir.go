@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// Key runs and columns share one frame: blocks of 512 values, a directory with one entry a block, and a trailer.
+// Key runs and columns share one frame: blocks of 512 values, a directory with one entry a block,
+// and a trailer.
 //
 //	section (starts on a 64-byte boundary)
 //	+---------+---------+ ... +---------+-----+-----------+-----------+----------+-------------+
@@ -35,9 +36,10 @@ import (
 //	| tag | zero | count | dirOff | last  | lowBytes | highBytes | dir crc | pad crc | zero   | crc   |
 //	+-----+------+-------+--------+-------+----------+-----------+---------+---------+--------+-------+
 //
-// base is the first key of a block of keys, the least value of a block of a column; last is the greatest value of the section.
-// crc is the CRC32C of a block. Directory and trailer are checked when the section is opened, so afterwards every block lies
-// where it should and has the size it should; a block is checked when it is first touched.
+// base is the first key of a block of keys, the least value of a block of a column; last is the
+// greatest value of the section. crc is the CRC32C of a block. Directory and trailer are checked
+// when the section is opened, so afterwards every block lies where it should and has the size it
+// should; a block is checked when it is first touched.
 
 const (
 	BlockShift = 9
@@ -47,8 +49,8 @@ const (
 	dirEntry         = 20 // bytes of directory a block
 	dirAlign         = 64
 
-	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: a width is chosen such that prefixes
-	// advance by less than two a key.
+	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: a width is
+	// chosen such that prefixes advance by less than two a key.
 	maxHighWords = 64
 )
 
@@ -73,10 +75,12 @@ type Dir struct {
 	lowBytes, highBytes int64
 }
 
-// blockEntry is what the directory says of a block, in memory: side by side, so that a search finds it in one or two cache lines.
+// blockEntry is what the directory says of a block, in memory: side by side, so that a search finds
+// it in one or two cache lines.
 type blockEntry struct {
 	base uint64
-	info atomic.Uint64 // the info word, with checkedBit set once the block's content has been checked
+	// the info word, with checkedBit set once the block's content has been checked
+	info atomic.Uint64
 }
 
 // checkedBit is a bit of an info word that no width has.
@@ -147,7 +151,8 @@ func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*Di
 	count, dirOff := le.Uint64(t[8:]), le.Uint64(t[16:])
 	d.last = le.Uint64(t[24:])
 	d.lowBytes, d.highBytes = int64(le.Uint64(t[32:])), int64(le.Uint64(t[40:]))
-	// The directory lies between dirOff and the trailer, so the file's size bounds the number of blocks, and that the count.
+	// The directory lies between dirOff and the trailer, so the file's size bounds the number of
+	// blocks, and that the count.
 	if dirOff > uint64(at) || dirOff%dirAlign != 0 || (uint64(at)-dirOff)%dirEntry != 0 {
 		return nil, d.Corrupt(at, "directory offset %d does not fit", dirOff)
 	}
@@ -238,7 +243,8 @@ func (d *Dir) PrefetchBlock(b int) {
 // PrefetchUnary prefetches the bit of a unary part with the given number.
 func (d *Dir) PrefetchUnary(in Info, bit int) { kernel.Prefetch(d.data[in.Off+bit>>3:][:1]) }
 
-// Packed returns the packed values of a block, with everything that follows in the section: at least kernel.Slack bytes.
+// Packed returns the packed values of a block, with everything that follows in the section: at
+// least kernel.Slack bytes.
 func (d *Dir) Packed(in Info) []byte { return d.data[in.Off+8*in.High:] }
 
 // RunStats says what a key run or a column costs.
@@ -323,7 +329,8 @@ func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
 	return le.AppendUint32(dst, crc.Sum(dst[start:]))
 }
 
-// appendPacked appends values of the given width, each reduced to its lowest bits, padded to whole words.
+// appendPacked appends values of the given width, each reduced to its lowest bits, padded to whole
+// words.
 func appendPacked(dst []byte, values []uint64, width int) []byte {
 	if width == 0 {
 		return dst
@@ -337,7 +344,8 @@ func appendPacked(dst []byte, values []uint64, width int) []byte {
 		if used += width; used >= 64 {
 			dst = binary.LittleEndian.AppendUint64(dst, acc)
 			used -= 64
-			acc = v >> (width - used) // the bits that did not fit; none if used is 0, as v < 1<<width
+			// the bits that did not fit; none if used is 0, as v < 1<<width
+			acc = v >> (width - used)
 		}
 	}
 	if used > 0 {
@@ -346,7 +354,8 @@ func appendPacked(dst []byte, values []uint64, width int) []byte {
 	return dst
 }
 
-// Shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many of these differ from q.
+// Shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many
+// of these differ from q.
 func (d *Dir) Shared(b, end int, q uint64) (lead, off int) {
 	first, limit := d.Base(b), d.last
 	if end < d.blocks {
@@ -356,7 +365,8 @@ func (d *Dir) Shared(b, end int, q uint64) (lead, off int) {
 	return lead, bits.OnesCount64((first ^ q) &^ (^uint64(0) >> uint(lead)))
 }
 
-// FarBlocks returns the number of blocks from b on, 256 or 16 or none, whose shared leading bits differ from q in more than k.
+// FarBlocks returns the number of blocks from b on, 256 or 16 or none, whose shared leading bits
+// differ from q in more than k.
 func (d *Dir) FarBlocks(b int, q uint64, k int) int {
 	for n := 256; n > 1 && b%16 == 0; n /= 16 {
 		if b%n == 0 && b+n <= d.blocks {

@@ -7,23 +7,27 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// The directory of a run is searched by interpolation. One line through all keys would miss by the square root of their number: three
-// blocks at ten million keys, more on skewed ones. So the run keeps where each of up to 256 equal parts of the key space starts, which is
-// not stored but made on opening, and interpolates within a part. The guess is then off by less than a block, as a rule, and a look at
-// the few blocks around it counts those that come before the key, without a branch to mispredict. Only where the window was off does a
-// galloping search follow: O(log blocks) on any keys.
+// The directory of a run is searched by interpolation. One line through all keys would miss by the
+// square root of their number: three blocks at ten million keys, more on skewed ones. So the run
+// keeps where each of up to 65,536 equal parts of the key space starts, which is not stored but made
+// on opening, and interpolates within a part. The guess is then off by less than a block, as a
+// rule, and a look at the few blocks around it counts those that come before the key, without a
+// branch to mispredict. Only where the window was off does a galloping search follow: O(log blocks)
+// on any keys.
 
 const (
 	maxGuideBits = 16
-	// guideWindow is how many first keys are looked at, the first of them guideBefore before the guess.
+	// guideWindow is how many first keys are looked at, the first of them guideBefore before the
+	// guess.
 	guideWindow = 6
 	guideBefore = 2
-	// guidePart is about how many blocks a part of the guide has, until there are as many parts as there may be.
+	// guidePart is about how many blocks a part of the guide has, until there are as many parts as
+	// there may be.
 	guidePart = 64
 )
 
-// A guide cuts the key space into 1<<bits equal parts. parts[i] is the number of blocks whose first key is below i<<(64-bits), so the
-// last is the number of blocks.
+// A guide cuts the key space into 1<<bits equal parts. parts[i] is the number of blocks whose first
+// key is below i<<(64-bits), so the last is the number of blocks.
 type guide struct {
 	bits  int
 	parts []uint32
@@ -59,7 +63,8 @@ func (r *Run) PrefetchWindow(key uint64) (window int) {
 	return window
 }
 
-// Blocks returns the numbers of blocks whose first key is less than first, and not greater than last; first <= last.
+// Blocks returns the numbers of blocks whose first key is less than first, and not greater than
+// last; first <= last.
 func (r *Run) Blocks(first, last uint64) (block, end int) {
 	return r.blocksFrom(r.window(first), first, last)
 }
@@ -92,7 +97,8 @@ func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
 	if block > 0 && end < guideWindow { // as block <= end, both are inside
 		return start + block, start + end
 	}
-	// At a border of the window the count says only on which side of it the place is, unless the directory ends there too.
+	// At a border of the window the count says only on which side of it the place is, unless the
+	// directory ends there too.
 	if block == 0 && start > 0 || block == guideWindow && start+guideWindow < r.blocks {
 		block = r.gallop(start, first)
 	} else {
@@ -109,9 +115,11 @@ func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
 	return block, end
 }
 
-// gallop returns the number of blocks whose first key is less than key. It starts at block b and doubles its steps.
+// gallop returns the number of blocks whose first key is less than key. It starts at block b and
+// doubles its steps.
 func (r *Run) gallop(b int, key uint64) int {
-	// Invariant: block lo-1, if there is one, starts below key; block hi, if there is one, does not.
+	// Invariant: block lo-1, if there is one, starts below key; block hi, if there is one, does
+	// not.
 	lo, hi := 0, r.blocks
 	if r.Base(b) < key {
 		lo = b + 1

@@ -9,8 +9,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestLeadIndex compares the positions that the lead index has with a search in the keys: before any block is checked, when some are, and when
-// all are. Then it has to know all leads but those that lie too far from where their part of the guide begins.
+// TestLeadIndex compares the positions that the lead index has with a search in the keys: before
+// any block is checked, when some are, and when all are. Then it has to know all leads but those
+// that lie too far from where their part of the guide begins.
 func TestLeadIndex(t *testing.T) {
 	for _, shape := range keytest.Shapes {
 		for _, n := range []int{1, 17, 512, 5000, 200_000} {
@@ -67,7 +68,8 @@ type leadCheck struct {
 	probes []Probe
 }
 
-// check compares the probes that are spanned with the keys, and returns how many these are, and how many an entry can't hold.
+// check compares the probes that are spanned with the keys, and returns how many these are, and how
+// many an entry can't hold.
 func (c *leadCheck) check() (known, far int) {
 	c.t.Helper()
 	l := &c.run.leads

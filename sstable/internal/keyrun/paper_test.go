@@ -12,9 +12,10 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// The codec that key runs are compared with: Manku, Jain, Das Sarma (WWW 2007), section 3. A block of 1 KiB starts with its first key
-// verbatim. Each further key is XORed with the one before; the position of the most significant one is Huffman-coded, and the bits
-// below it follow verbatim. The code's lengths are counted over the whole run and kept once, 65 bytes.
+// The codec that key runs are compared with: Manku, Jain, Das Sarma (WWW 2007), section 3. A block
+// of 1 KiB starts with its first key verbatim. Each further key is XORed with the one before; the
+// position of the most significant one is Huffman-coded, and the bits below it follow verbatim. The
+// code's lengths are counted over the whole run and kept once, 65 bytes.
 
 const paperBlock = 1024
 
@@ -24,7 +25,8 @@ type paperRun struct {
 	counts  []uint16  // keys in each block
 }
 
-// symbol returns the position of the most significant one, counted from the top, 64 if there is none.
+// symbol returns the position of the most significant one, counted from the top, 64 if there is
+// none.
 func paperSymbol(delta uint64) int { return bits.LeadingZeros64(delta) }
 
 func encodePaper(keys []uint64) *paperRun {
@@ -190,7 +192,8 @@ func uniformKeys(n int) []uint64 {
 	return keys
 }
 
-// BenchmarkKeyRunSize prints the bits a key takes beside the information bound and the paper's codec.
+// BenchmarkKeyRunSize prints the bits a key takes beside the information bound and the paper's
+// codec.
 func BenchmarkKeyRunSize(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -208,7 +211,8 @@ func BenchmarkKeyRunSize(b *testing.B) {
 	}
 }
 
-// TestKeyRunSize pins what a million uniform keys may take; at ten million, BenchmarkKeyRunSize, the same overhead applies.
+// TestKeyRunSize pins what a million uniform keys may take; at ten million, BenchmarkKeyRunSize,
+// the same overhead applies.
 func TestKeyRunSize(t *testing.T) {
 	const n = 1_000_000
 	r := mustOpenRun(t, Append(nil, uniformKeys(n)))

@@ -1,13 +1,15 @@
 package keyrun
 
-// A Probe is a search for the keys of a run that share their leading bits: those in [first, first|rest], where rest
-// are the bits after the lead. It is filled in place by lookUp, find or findFrom.
+// A Probe is a search for the keys of a run that share their leading bits: those in [First,
+// First|rest], where rest are the bits after the lead. LocateAll, Locate and LocateFrom fill it in.
 //
-//	exact      the lead index has an entry: the keys are at positions [from, to) of the run
-//	otherwise  from is the number of blocks whose first key is less than first, to that of blocks whose first key is not
-//	           greater than first|rest: the keys are somewhere in the blocks [max(from, 1)-1, to)
+//	Exact      the lead index has an entry: the keys are at positions [From, To) of the run
+//	otherwise  From is the number of blocks whose first key is less than First, To that of blocks
+//	           whose first key is not greater than First|rest: the keys are somewhere in the blocks
+//	           [max(From, 1)-1, To)
 //
-// table and dist are the caller's: which run is probed, and how far the lead is from the lead of the query.
+// Table and Dist are the caller's: which run is probed, and how far the lead is from the lead of
+// the query.
 type Probe struct {
 	First       uint64 // the least key with the lead
 	From, To    uint32
@@ -15,9 +17,9 @@ type Probe struct {
 	Exact       bool
 }
 
-// LocateAll fills in probes by the lead index, and by the directory where the index has no entry. It returns the number of
-// keys of the exact ones. A range of more than most keys is always looked up in the directory, because its cost has to be
-// estimated from its blocks.
+// LocateAll fills in probes by the lead index, and by the directory where the index has no entry.
+// It returns the number of keys of the exact ones. A range of more than most keys is always looked
+// up in the directory, because its cost has to be estimated from its blocks.
 func (r *Run) LocateAll(probes []Probe, rest uint64, most uint32) (keys int) {
 	l := &r.leads
 	if len(l.words) == 0 {
@@ -56,14 +58,14 @@ func (r *Run) LocateFrom(p *Probe, rest uint64, window int) {
 	p.From, p.To, p.Exact = uint32(block), uint32(end), false
 }
 
-// SetRange makes g the range of p, which is not exact. It fills g in place: copying the struct would stall on store
-// forwarding.
+// SetRange makes g the range of p, which is not exact. It fills g in place: copying the struct
+// would stall on store forwarding.
 func (r *Run) SetRange(g *Range, p *Probe, rest uint64) {
 	g.Run, g.First, g.Last, g.Block, g.End = r, p.First, p.First|rest, p.From, p.To
 }
 
-// UnaryStart returns a position lo of block b that is at or before the first key of the exact probe p there: zero number
-// zero of the block's unary part comes right before key lo, or both are 0.
+// UnaryStart returns a position lo of block b that is at or before the first key of the exact probe
+// p there: zero number zero of the block's unary part comes right before key lo, or both are 0.
 func (r *Run) UnaryStart(p *Probe, b int, in Info) (lo int, zero uint64) {
 	shift := r.leads.shift
 	first := p.First >> uint(shift) << uint(shift)
@@ -73,7 +75,8 @@ func (r *Run) UnaryStart(p *Probe, b int, in Info) (lo int, zero uint64) {
 	return int(p.From) - b<<BlockShift, shr(first, in.Width) - shr(r.Base(b), in.Width)
 }
 
-// UnaryBit returns about where in the unary part of block b the bit of its key i is, a key of the exact probe p.
+// UnaryBit returns about where in the unary part of block b the bit of its key i is, a key of the
+// exact probe p.
 func (r *Run) UnaryBit(p *Probe, b int, in Info, i int) int {
 	if lo, zero := r.UnaryStart(p, b, in); lo > 0 {
 		i += int(min(zero, 1<<20))

@@ -4,11 +4,12 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// prefetchMargin is how many keys the guess of a position may be off before a cache line is missed: about two standard
-// deviations of the number of uniform keys in half a block.
+// prefetchMargin is how many keys the guess of a position may be off before a cache line is missed:
+// about two standard deviations of the number of uniform keys in half a block.
 const prefetchMargin = 16
 
-// keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full block, times 1<<16.
+// keysPerStep is, for a number of unary words, how many keys a step of the prefix passes in a full
+// block, times 1<<16.
 var keysPerStep = func() (all [256]int64) { // not int: on 32-bit platforms products overflow it
 	for high := range all {
 		all[high] = BlockLen << 16 / int64(max(64*high-BlockLen, 1))
@@ -16,8 +17,8 @@ var keysPerStep = func() (all [256]int64) { // not int: on 32-bit platforms prod
 	return all
 }()
 
-// Range is the keys of a run in [first, last]. block and end are the numbers of blocks whose first key is less than first, and not greater
-// than last.
+// Range is the keys of Run in [First, Last]. Block and End are the numbers of blocks whose first key
+// is less than First, and not greater than Last: see Run.Blocks.
 type Range struct {
 	First, Last uint64
 	Run         *Run
@@ -27,8 +28,9 @@ type Range struct {
 // Start returns the block that the range starts in.
 func (r *Range) Start() int { return max(int(r.Block), 1) - 1 }
 
-// Prefetch asks for the unary part of the block that the range starts in, as far as the range's end, and for the packed bits of so many
-// keys, from about where they start; these may reach into the next block, which lies behind.
+// Prefetch prefetches the unary part of the block that the range starts in, up to the range's end,
+// and the packed bits of a number of keys, from about where they start. These may reach into the
+// next block, which follows.
 func (r *Range) Prefetch(keys int) {
 	run, b := r.Run, r.Start()
 	in := run.Info(b)
@@ -44,8 +46,9 @@ func (r *Range) Prefetch(keys int) {
 	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.dirOff)])
 }
 
-// PrefetchNext asks for what a range has of block b, which is not its first, before the one before is scanned. The hardware, which follows
-// a stream by itself, is a microsecond late at fifty million keys, where every range has two or three blocks.
+// PrefetchNext prefetches what the range has of block b, which is not its first. It is called before
+// the block before b is scanned: the hardware prefetcher is a microsecond late at fifty million keys,
+// where every range has two or three blocks.
 func (r *Range) PrefetchNext(b int) {
 	run, in, keys := r.Run, r.Run.Info(b), BlockLen
 	if r.endsIn(b) {
@@ -55,12 +58,13 @@ func (r *Range) PrefetchNext(b int) {
 	kernel.Prefetch(run.data[in.Off:min(in.Off+8*in.High+keys*in.Width>>3, run.dirOff)])
 }
 
-// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its own.
+// startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its
+// own.
 func (r *Range) startsIn(b int) bool { return b < int(r.Block) }
 func (r *Range) endsIn(b int) bool   { return b == int(r.End)-1 && r.Last < r.Run.last }
 
-// Borders returns the prefixes [from, to) that the range has in block b, counted from the block's first. Where prefixes are shorter than
-// the lead, its neighbours may share them.
+// Borders returns the prefixes [from, to) that the range has in block b, counted from the block's
+// first. Where prefixes are shorter than the lead, its neighbours may share them.
 func (r *Range) Borders(b int, in Info) (from, to uint64) {
 	base := shr(r.Run.Base(b), in.Width)
 	to = ^uint64(0)

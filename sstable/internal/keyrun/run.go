@@ -4,21 +4,27 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Run is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints, ids, postings).
+// Run is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints,
+// ids, postings).
 //
-// Manku et al. (WWW 2007, section 3) compress such a run by its neighbours: the leading bits of sorted keys are almost a
-// counter, so only what changes is kept. Elias-Fano coding (Elias, J. ACM 1974; Vigna, WSDM 2013) keeps that idea but can be
-// entered anywhere. The keys of a block of 512 are split at a width w of the block's own:
+// Manku et al. (WWW 2007, section 3) compress such a run by its neighbours: the leading bits of
+// sorted keys are almost a counter, so only what changes is kept. Elias-Fano coding (Elias, J. ACM
+// 1974; Vigna, WSDM 2013) keeps that idea but can be entered anywhere. The keys of a block of 512
+// are split at a width w of the block's own:
 //
-//	key = prefix<<w | low        low: w bits, packed verbatim        prefix - prefix of the block's first key: unary
+//	key = prefix<<w | low     low: w bits, packed verbatim
+//	                          prefix - prefix of the block's first key: unary
 //
-// The unary part has, for every prefix value in ascending order, a one for each key that has it and then a zero; so key i of
-// prefix value h is the one at bit i+h, and the keys of a prefix value below h are the ones before the h-th zero:
+// The unary part has, for every prefix value in ascending order, a one for each key that has it and
+// then a zero; so key i of prefix value h is the one at bit i+h, and the keys of a prefix value
+// below h are the ones before the h-th zero:
 //
-//	first key's prefix 5, prefixes 5 5 6 9:    1 1 0 1 0 0 0 1        (least significant bit first, zeros to the word's end)
+//	first key's prefix 5, prefixes 5 5 6 9:    1 1 0 1 0 0 0 1
+//	(least significant bit first, zeros to the word's end)
 //
-// With w = floor(log2(span/n)) this takes w + about 2 bits a key, and the least of the three widths around it is taken. The low
-// bits of a key lie verbatim in the block, so a Hamming kernel scans them without decoding: see internal/kernel.
+// With w = floor(log2(span/n)) this takes w + about 2 bits a key, and the least of the three widths
+// around it is taken. The low bits of a key lie verbatim in the block, so a Hamming kernel scans
+// them without decoding: see internal/kernel.
 //
 // Keys may repeat. Position i of the run is in block i/512. A Run is safe for concurrent use.
 type Run struct {
@@ -27,8 +33,9 @@ type Run struct {
 	leads leadIndex
 }
 
-// Open opens the section data, which lies at offset off of the named file and is never written to. It may be hostile: what
-// the directory says is checked here, a block when it is first touched, and every error is a *base.CorruptionError.
+// Open opens the section data, which lies at offset off of the named file and is never written to.
+// It may be hostile: what the directory says is checked here, a block when it is first touched, and
+// every error is a *base.CorruptionError.
 func Open(data []byte, file, section string, off int64) (*Run, error) {
 	d, err := openBlockDir(data, tagKeyRun, file, section, off)
 	if err != nil {
@@ -50,11 +57,13 @@ func Open(data []byte, file, section string, off int64) (*Run, error) {
 	return r, nil
 }
 
-// Sized returns a run that has a number of keys and no content: enough to plan searches, nothing else.
+// Sized returns a run that has a number of keys and no content: enough to plan searches, nothing
+// else.
 func Sized(n int) *Run { return &Run{Dir: Dir{n: n}} }
 
-// Check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from its first key to at most
-// the next block's. Once it has returned nil, the block's content may be relied on.
+// Check makes sure that block b is good: its checksum, and that it decodes to keys that ascend from
+// its first key to at most the next block's. Once it has returned nil, the block's content may be
+// relied on.
 func (r *Run) Check(b int) error {
 	if r.isSeen(b) {
 		return nil
@@ -109,7 +118,8 @@ func (r *Run) Key(i int) (uint64, error) {
 	return r.keyAt(b, r.Info(b), i&(BlockLen-1)), nil
 }
 
-// Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there is none.
+// Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there
+// is none.
 func (r *Run) Find(key uint64) (lo, hi int, err error) {
 	return r.Range(key, key)
 }
@@ -132,7 +142,8 @@ func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 	return lo, hi, nil
 }
 
-// lowerBound returns the position of the first key >= key, given the number b of blocks whose first key is less.
+// lowerBound returns the position of the first key >= key, given the number b of blocks whose first
+// key is less.
 func (r *Run) lowerBound(b int, key uint64) (int, error) {
 	if b == 0 {
 		return 0, nil
@@ -144,7 +155,8 @@ func (r *Run) lowerBound(b int, key uint64) (int, error) {
 	return b<<BlockShift + r.lowerInBlock(b, r.Info(b), key), nil
 }
 
-// lowerInBlock returns the number of keys of a checked block b that are less than key, which is greater than its first.
+// lowerInBlock returns the number of keys of a checked block b that are less than key, which is
+// greater than its first.
 func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 	h := shr(key, in.Width) - shr(r.Base(b), in.Width)
 	n := r.Count(b)
@@ -177,14 +189,16 @@ func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 // keyAt returns key i of a checked block b.
 func (r *Run) keyAt(b int, in Info, i int) uint64 { return r.keyFrom(b, in, i, 0, 0) }
 
-// keyFrom is keyAt for callers that know that zero number from comes right before one number lo <= i (RankZeros), or that both are 0.
+// keyFrom is keyAt for callers that know that zero number from comes right before one number lo <=
+// i (RankZeros), or that both are 0.
 func (r *Run) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
 	unary := r.Unary(in)
 	prefix := shr(r.Base(b), in.Width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
 	return prefix<<uint(in.Width) | kernel.Get(r.Packed(in), in.Width, i)
 }
 
-// PrefixIn returns the prefix of a key, not less than the first key of block b, counted from that of the first key.
+// PrefixIn returns the prefix of a key, not less than the first key of block b, counted from that
+// of the first key.
 func (r *Run) PrefixIn(b int, in Info, key uint64) uint64 {
 	return shr(key, in.Width) - shr(r.Base(b), in.Width)
 }
@@ -202,7 +216,8 @@ func (r *Run) Verify() error {
 	return nil
 }
 
-// Decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not been checked they may be wrong.
+// Decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not
+// been checked they may be wrong.
 func (r *Run) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
 	base := shr(r.Base(b), in.Width) << uint(in.Width)
 	return space.Decode(r.Unary(in), r.Packed(in), in.Width, lo, hi, base)

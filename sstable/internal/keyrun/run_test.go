@@ -172,7 +172,8 @@ func TestColumnRoundTrip(t *testing.T) {
 	})
 }
 
-// useRun calls everything a run offers and returns the first error; what it returns without error must be true.
+// useRun calls everything a run offers and returns the first error; what it returns without error
+// must be true.
 func useRun(r *Run, keys []uint64) error {
 	for i := range r.Len() {
 		got, err := r.Key(i)
@@ -202,7 +203,8 @@ func useRun(r *Run, keys []uint64) error {
 	return r.Verify()
 }
 
-// damage calls try with every byte of data flipped in three ways, and with data cut at every length.
+// damage calls try with every byte of data flipped in three ways, and with data cut at every
+// length.
 func damage(data []byte, try func(what string, damaged []byte)) {
 	for i := range data {
 		for _, x := range []byte{1, 0x80, 0xff} {
@@ -236,8 +238,9 @@ func TestKeyRunNoticesDamage(t *testing.T) {
 	}
 }
 
-// TestKeyRunForgedKeys puts other keys into blocks, behind good checksums. The unary bits are left as they are, so that the count and
-// the greatest prefix are right, and only the comparison of the keys can tell.
+// TestKeyRunForgedKeys puts other keys into blocks, behind good checksums. The unary bits are left
+// as they are, so that the count and the greatest prefix are right, and only the comparison of the
+// keys can tell.
 func TestKeyRunForgedKeys(t *testing.T) {
 	keys := keytest.Shapes[0].Make(keytest.Rand("forged", 0), 1200)
 	slices.Sort(keys)

@@ -7,7 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Rank and select on the unary part of a block: a few 64-bit words, so both walk them with popcount.
+// Rank and select on the unary part of a block: a few 64-bit words, so both walk them with
+// popcount.
 
 // onesCount returns the number of ones.
 func onesCount(unary []byte) int {
@@ -18,7 +19,8 @@ func onesCount(unary []byte) int {
 	return n
 }
 
-// selectOne returns the bit number of one number i, counted from 0, or the number of bits if there are not as many.
+// selectOne returns the bit number of one number i, counted from 0, or the number of bits if there
+// are not as many.
 func selectOne(unary []byte, i int) int { return selectOneFrom(unary, 0, i) }
 
 // selectOneFrom counts from bit number from on.

@@ -43,7 +43,8 @@ func (k *Writer) Add(key uint64) error {
 	return k.err
 }
 
-// last returns the key added last, if any; a flushed block's keys stay in place until they are overwritten.
+// last returns the key added last, if any; a flushed block's keys stay in place until they are
+// overwritten.
 func (k *Writer) last() uint64 { return k.keys[(k.fill-1)&(BlockLen-1)] }
 
 // Finish writes what remains and returns the number of keys and of bytes.
@@ -95,7 +96,8 @@ func Append(dst []byte, keys []uint64) []byte {
 	return k.out
 }
 
-// keyWidth returns the width at which a block of keys is smallest, of the supported ones around log2(span/n).
+// keyWidth returns the width at which a block of keys is smallest, of the supported ones around
+// log2(span/n).
 func keyWidth(keys []uint64) int {
 	span := keys[len(keys)-1] - keys[0]
 	if span == 0 {
@@ -113,7 +115,8 @@ func keyWidth(keys []uint64) int {
 	return best
 }
 
-// unaryWords returns the number of 64-bit words that the prefixes take: a one a key, and a zero for each step of the prefix.
+// unaryWords returns the number of 64-bit words that the prefixes take: a one a key, and a zero for
+// each step of the prefix.
 func unaryWords(keys []uint64, width int) int {
 	steps := shr(keys[len(keys)-1], width) - shr(keys[0], width)
 	return (len(keys) + int(steps) + 63) >> 6

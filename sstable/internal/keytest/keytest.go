@@ -82,7 +82,8 @@ func Rand(name string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-// Reseal corrects the checksums of section, a changed copy of the section good of a key run or a column.
+// Reseal corrects the checksums of section, a changed copy of the section good of a key run or a
+// column.
 func Reseal(section, good []byte) {
 	const trailer, entry = 64, 20 // bytes; see package keyrun
 	le := binary.LittleEndian
@@ -104,7 +105,8 @@ func Reseal(section, good []byte) {
 	le.PutUint32(t[60:], crc.Sum(t[:60]))
 }
 
-// Edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches of like texts differ.
+// Edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches
+// of like texts differ.
 func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 	out := slices.Clone(s)
 	out = slices.DeleteFunc(out, func(uint32) bool { return rng.Float64() > part })

@@ -1,16 +1,18 @@
-// Package sethash compares sets of numbers by the sum of a keyed hash of their members. The key is drawn at random, so that
-// no file can be made to pass for another set.
+// Package sethash compares sets of numbers by the sum of a keyed hash of their members. The key is
+// drawn at random, so that no file can be made to pass for another set.
 package sethash
 
 import "math/rand/v2"
 
-// Hash is a keyed hash whose sum over a set identifies the set. The order of its members does not matter.
+// Hash is a keyed hash whose sum over a set identifies the set. The order of its members does not
+// matter.
 type Hash [2]uint64
 
 // New returns a hash with a random key.
 func New() Hash { return Hash{rand.Uint64(), rand.Uint64()} }
 
-// Of returns the hash of one member: SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014), keyed twice.
+// Of returns the hash of one member: SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014),
+// keyed twice.
 func (h Hash) Of(x uint64) uint64 {
 	x ^= h[0]
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -11,15 +11,16 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, so that a kernel can scan them where they
-// lie, and the checksums of blocks of 64 of them, the last may have fewer:
+// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, so that a kernel can
+// scan them where they lie, and the checksums of blocks of 64 of them, the last may have fewer:
 //
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //	| bitmap   64 |     | bitmap   64 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //
-// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. Where no document of the segment has a sketch, as where there are
-// fingerprints and no texts, all bitmaps are zero, and the section is empty.
+// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. Where no document of the segment has a
+// sketch, as where there are fingerprints and no texts, all bitmaps are zero, and the section is
+// empty.
 const (
 	bitmapSize   = 64
 	bitmapsShift = 6
@@ -86,7 +87,8 @@ func (b *bitmaps) len() int { return b.n }
 // numBlocks returns the number of blocks that are stored.
 func (b *bitmaps) numBlocks() int { return len(b.sums) / 4 }
 
-// block returns the bitmaps of block i after checking them. They are in room where they can't be read in place.
+// block returns the bitmaps of block i after checking them. They are in room where they can't be
+// read in place.
 func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
 	from := i << bitmapsShift
 	n := min(bitmapsBlock, b.len()-from)
@@ -126,7 +128,8 @@ func (b *bitmaps) missing(i int, q *minhash.Bitmap) (ofQuery, ofBitmap int, err 
 	return ofQuery, ofBitmap, nil
 }
 
-// at returns bitmap i, which may be one of a block that has not been checked, as a slice to be prefetched.
+// at returns bitmap i, which may be one of a block that has not been checked, as a slice to be
+// prefetched.
 func (b *bitmaps) at(i int) []byte { return b.data[i*bitmapSize:][:bitmapSize] }
 
 // check verifies block i and remembers if it is good.

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// docSet is a set of document numbers that remembers their order of arrival: a hash table with linear probing, at most
-// half full. Its zero value is ready.
+// docSet is a set of document numbers that remembers their order of arrival: a hash table with
+// linear probing, at most half full. Its zero value is ready.
 type docSet struct {
 	docs  []uint32 // members
 	slots []uint32 // document number + 1; 0 if free

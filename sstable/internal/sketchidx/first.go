@@ -11,10 +11,11 @@ import (
 // firstScored is how many candidates are scored together where one match is enough.
 const firstScored = 16
 
-// First calls accept with documents of x whose score with the sketch q is t or more, until it returns true, and reports whether it
-// has. It answers whether there is a match at all. Candidates are taken a block of postings at a time, those of rare
-// hashes first; of a block those whose bitmap differs least from that of q come first, so that a match is mostly among the first
-// that are scored. A document is handed over once. Which ones are depends on q, t and the table alone.
+// First calls accept with documents of x whose score with the sketch q is t or more, until it
+// returns true, and reports whether it has. It answers whether there is a match at all. Candidates
+// are taken a block of postings at a time, those of rare hashes first; of a block those whose
+// bitmap differs least from that of q come first, so that a match is mostly among the first that
+// are scored. A document is handed over once. Which ones are depends on q, t and the table alone.
 func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, accept func(Hit) (bool, error)) (found bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
@@ -44,7 +45,8 @@ type firstSearch struct {
 	near   []uint64 // candidates: bits that differ<<32 | document
 }
 
-// segment searches a segment: by postings, unless a scan of its bitmaps is cheaper, or turns out to be.
+// segment searches a segment: by postings, unless a scan of its bitmaps is cheaper, or turns out to
+// be.
 func (f *firstSearch) segment() (bool, error) {
 	s, docs := f.s, f.seg.bitmaps.len()
 	s.set.reset(firstScored)

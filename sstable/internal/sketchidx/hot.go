@@ -11,11 +11,12 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// A few shingles are in very many texts: licences, page furniture. Postings of such hot hashes are long and tell
-// little. So every table keeps a list of its hot hashes, and orders the hashes of a sketch cold ones first, then by how
-// hot they are: bits.Len32 of the number of documents, 0 for those that are not in the list; equally hot ones by value.
-// Any list gives right answers, because the prefix argument (see postings) asks only that all sketches of a table, and
-// those it is searched for, are in one order. KindHot is
+// A few shingles are in very many texts: licences, page furniture. Postings of such hot hashes are
+// long and tell little. So every table keeps a list of its hot hashes, and orders the hashes of a
+// sketch cold ones first, then by how hot they are: bits.Len32 of the number of documents, 0 for
+// those that are not in the list; equally hot ones by value. Any list gives right answers, because
+// the prefix argument (see postings) asks only that all sketches of a table, and those it is
+// searched for, are in one order. KindHot is
 //
 //	+----------------------+ ... +------------------+--------+
 //	| hash  4 | documents 4 |     | entry of hash H  | CRC32C |    hashes ascend, each in one document or more
@@ -24,11 +25,13 @@ import (
 const (
 	hotSection = "hot" // for errors
 	hotEntry   = 8
-	// Every document is counted of up to HotAll; of more, a sample of as many, of an eighth, or of hotMost.
+	// Every document is counted of up to HotAll; of more, a sample of as many, of an eighth, or of
+	// hotMost.
 	HotAll    = 1 << 15
 	hotStride = 8
 	hotMost   = 1 << 18
-	// A hash is hot if HotLeast documents have it, by this estimate, and hotCounted of those that are counted do.
+	// A hash is hot if HotLeast documents have it, by this estimate, and hotCounted of those that
+	// are counted do.
 	HotLeast   = 32
 	hotCounted = 8
 )
@@ -39,10 +42,11 @@ type HotHash struct {
 	Documents uint32 // how many documents have it, about; at least 1
 }
 
-// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches. It calls sketch twice for
-// each document of a sample, which is all of them up to 32,768, and uses the result of a call before the next one. It
-// counts twice: first all hashes, in counters that several hashes may share, then those alone whose counter is high enough.
-// Memory: 256 bytes a document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
+// HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches.
+// It calls sketch twice for each document of a sample, which is all of them up to 32,768, and uses
+// the result of a call before the next one. It counts twice: first all hashes, in counters that
+// several hashes may share, then those alone whose counter is high enough. Memory: 256 bytes a
+// document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
 func HotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
 	stride := max(min((n+HotAll-1)/HotAll, hotStride), (n+hotMost-1)/hotMost, 1)
 	threshold := max(HotLeast/stride, hotCounted)
@@ -155,8 +159,8 @@ func parseHot(data []byte, file string, off int64) ([]HotHash, error) {
 	return hot, nil
 }
 
-// hotOrder is the order of hashes in the sketches of a table: a hash table of the hot ones, at most half full, and a
-// bitmap that tells nearly all others without a look at the table.
+// hotOrder is the order of hashes in the sketches of a table: a hash table of the hot ones, at most
+// half full, and a bitmap that tells nearly all others without a look at the table.
 type hotOrder struct {
 	slots  []uint64 // class<<32 | hash; 0 if free, as no hot hash has class 0
 	filter []uint8  // 8 bits a slot; those of hot hashes are set
@@ -182,8 +186,8 @@ func newHotOrder(hot []HotHash) *hotOrder {
 	return o
 }
 
-// key returns what hashes are ordered by: class<<32 | hash. Where a hash may be is found by multiply-shift hashing
-// (Dietzfelbinger et al., J. Algorithms 1997).
+// key returns what hashes are ordered by: class<<32 | hash. Where a hash may be is found by
+// multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
 func (o *hotOrder) key(hash uint32) uint64 {
 	bit := uint64(hash) * o.seed >> ((o.shift - 3) & 63)
 	if o.filter[bit>>3]>>(bit&7)&1 == 0 {
@@ -199,8 +203,8 @@ func (o *hotOrder) key(hash uint32) uint64 {
 	}
 }
 
-// prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no more; hot is room for
-// keys, which is returned to be used again.
+// prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no
+// more; hot is room for keys, which is returned to be used again.
 func (o *hotOrder) prefix(dst []uint32, sketch []uint32, n int, hot []uint64) (prefix []uint32, room []uint64) {
 	hot = hot[:0]
 	end := len(dst) + min(n, len(sketch))

@@ -33,8 +33,8 @@ type segment struct {
 	postings *postings
 }
 
-// Open opens the index of a table without its segments, which AddSegment adds. hot is the section of n hot hashes, which is
-// read when it is first needed.
+// Open opens the index of a table without its segments, which AddSegment adds. hot is the section
+// of n hot hashes, which is read when it is first needed.
 func Open(file string, p Params, list *blobs.List, hot blobs.Bytes, n uint64) (*Index, error) {
 	if len(hot.Data)%hotEntry != 4 || uint64(len(hot.Data)/hotEntry) != n {
 		return nil, base.Corruptf(file, hotSection, hot.Offset, "%d bytes for %d hashes", len(hot.Data), n)
@@ -50,8 +50,8 @@ func Open(file string, p Params, list *blobs.List, hot blobs.Bytes, n uint64) (*
 	return x, nil
 }
 
-// AddSegment adds a segment of n documents, which follow those of the segment before it. section is the name of the section
-// of its bitmaps.
+// AddSegment adds a segment of n documents, which follow those of the segment before it. section is
+// the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
 	s := segment{}
 	if i := len(x.segments); i > 0 {
@@ -97,8 +97,8 @@ func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.
 	return dst, nil
 }
 
-// EachSketch calls fn for each of the first n documents that has a sketch, in order, and stops at the first error, which it
-// returns. The sketch is valid until fn returns.
+// EachSketch calls fn for each of the first n documents that has a sketch, in order, and stops at
+// the first error, which it returns. The sketch is valid until fn returns.
 func (x *Index) EachSketch(n uint32, fn func(doc uint32, sketch []uint32) error) (err error) {
 	var s minhash.Sketch
 	var last []byte // what s is the decoding of

@@ -14,8 +14,9 @@ type Plan struct {
 	Candidates int    // documents whose bitmap is to be looked at
 	Scans      int    // segments of which all bitmaps are to be read
 
-	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as the costs of package hamming. It takes
-	// every candidate for one that its bitmap does not reject, so it is an upper estimate.
+	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
+	// the costs of package hamming. It takes every candidate for one that its bitmap does not
+	// reject, so it is an upper estimate.
 	Cost float64
 }
 
@@ -34,7 +35,8 @@ func (p Plan) String() string {
 	return fmt.Sprintf("postings of %d hashes, %d postings, %d candidates", p.Prefix, p.Postings, p.Candidates)
 }
 
-// Plan returns how Search(x, q, t) would search. It reads the postings, but no bitmaps and no sketches.
+// Plan returns how Search(x, q, t) would search. It reads the postings, but no bitmaps and no
+// sketches.
 func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err error) {
 	p.Method = "scan"
 	if _, err := x.query(q, t, s); err != nil || len(q) == 0 {

@@ -10,18 +10,21 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Postings say which sketches have a hash. If two sketches with scores of t or more are cut to prefixes
+// Postings say which sketches have a hash. If two sketches with scores of t or more are cut to
+// prefixes
 //
 //	p(a) = a - ceil(t a) + 1        of a sketch of a hashes, in any order that all sketches share
 //
-// the prefixes have a hash in common (prefix filtering: Chaudhuri, Ganti, Kaushik, ICDE 2006; Bayardo, Ma, Srikant, WWW
-// 2007). For such sketches share at least ceil(t a) hashes (minhash.MaxMissing), and as many as ceil(t b): outside of
-// a prefix there are fewer, so one common hash at least is in the prefix of A; the first common hash, in the order, is
-// in the prefixes of both. The bound is tight for full sketches.
+// the prefixes have a hash in common (prefix filtering: Chaudhuri, Ganti, Kaushik, ICDE 2006;
+// Bayardo, Ma, Srikant, WWW 2007). For such sketches share at least ceil(t a) hashes
+// (minhash.MaxMissing), and as many as ceil(t b): outside of a prefix there are fewer, so one
+// common hash at least is in the prefix of A; the first common hash, in the order, is in the
+// prefixes of both. The bound is tight for full sketches.
 //
-// A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hotOrder), which serves every t from
-// there on. To bound what a writer keeps in memory, documents are cut into segments of consecutive numbers, 2^19 of
-// them by default. A segment's postings are a key run in KindPostings, of
+// A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hotOrder), which
+// serves every t from there on. To bound what a writer keeps in memory, documents are cut into
+// segments of consecutive numbers, 2^19 of them by default. A segment's postings are a key run in
+// KindPostings, of
 //
 //	 63      32+w          w                 0        w = bits.Len(documents of the segment - 1)
 //	+-------+------------+-------------------+
@@ -29,8 +32,8 @@ import (
 //	+-------+------------+-------------------+
 const defaultSegmentDocs = 1 << 19
 
-// prefixLength returns the length of the prefix of a sketch of size hashes that any other sketch whose score with it is
-// t or more has a hash of, in its own prefix.
+// prefixLength returns the length of the prefix of a sketch of size hashes that any other sketch
+// whose score with it is t or more has a hash of, in its own prefix.
 func prefixLength(size int, t float64) int {
 	if size == 0 {
 		return 0
@@ -52,8 +55,8 @@ const (
 	postingsBuckets = 12      // bits that tell those apart
 )
 
-// writeTo writes the key run and returns the number of postings. To need little memory it sorts ranges of hashes one
-// after the other, each collected by going through all postings.
+// writeTo writes the key run and returns the number of postings. To need little memory it sorts
+// ranges of hashes one after the other, each collected by going through all postings.
 func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
 	run := keyrun.NewWriter(w)
 	shift := documentBits(len(p.ends))
@@ -83,14 +86,16 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
 		}
 		keys, tmp = radix.Sort(keys, tmp[:len(keys)], max(bits.Len32(more), 1))
 		for _, k := range keys {
-			run.Add(uint64(first+uint32(k))<<shift | k>>32) // in order; its error comes back from Finish
+			// in order; its error comes back from Finish
+			run.Add(uint64(first+uint32(k))<<shift | k>>32)
 		}
 	}
 	n, _, err = run.Finish()
 	return n, err
 }
 
-// collect appends the postings of hashes in [first, first+more] in the order of documents: document<<32 | hash-first.
+// collect appends the postings of hashes in [first, first+more] in the order of documents:
+// document<<32 | hash-first.
 func (p *postingsWriter) collect(keys []uint64, first, more uint32) []uint64 {
 	at := uint32(0)
 	for doc, end := range p.ends {
@@ -112,8 +117,9 @@ type postings struct {
 	*keyrun.Run
 	docs  uint32 // of the segment
 	shift int    // bits of a document number
-	// Hashes of sketches are small, and the more so the longer the text, so that their leading bits tell little. spots
-	// says for each of equal parts of the span of the keys how many blocks start before it.
+	// Hashes of sketches are small, and the more so the longer the text, so that their leading bits
+	// tell little. spots says for each of equal parts of the span of the keys how many blocks start
+	// before it.
 	spots     []uint32
 	spotShift int
 }
@@ -138,8 +144,9 @@ func newPostings(run *keyrun.Run, n uint32) *postings {
 
 // probe is a hash that postings are looked up for.
 type probe struct {
-	first      uint64 // the least key of the hash
-	block, end uint32 // blocks whose first key is less than first, and not greater than the hash's last
+	first uint64 // the least key of the hash
+	// blocks whose first key is less than first, and not greater than the hash's last
+	block, end uint32
 }
 
 // find returns the probe of a hash. It reads the directory only.
@@ -166,7 +173,7 @@ func (p *postings) find(hash uint32) probe {
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
 }
 
-// prefetch asks for the unary words of the block that a probe starts in.
+// prefetch prefetches the unary words of the block that a probe starts in.
 func (p *postings) prefetch(pr probe) {
 	if pr.block > 0 && pr.end > 0 {
 		in := p.Info(int(pr.block) - 1)

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// Hit is a document whose sketch has at least the score asked for.
+// Hit is a document whose sketch has a score of at least the threshold.
 type Hit struct {
 	Doc   uint32  // its number in the table
 	Score float64 // estimate of the Jaccard similarity: minhash.Score.Score
@@ -25,8 +25,8 @@ type Stats struct {
 	Scans      int // segments of which all bitmaps were read
 }
 
-// Searcher searches indexes, one at a time. It holds the working memory of a search, so that the next one allocates nothing.
-// Its zero value is ready. It must not be used concurrently.
+// Searcher searches indexes, one at a time. It holds the working memory of a search, so that the
+// next one allocates nothing. Its zero value is ready. It must not be used concurrently.
 type Searcher struct {
 	// ForcePostings uses postings whatever they cost, for tests of small tables.
 	ForcePostings bool
@@ -53,17 +53,19 @@ type query struct {
 	maxExcess  int // how many bits it may have beyond
 }
 
-// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is t or more, 0 < t <= 1, each
-// once, in no particular order. q ascends and has at most Params.Size hashes.
+// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is t
+// or more, 0 < t <= 1, each once, in no particular order. q ascends and has at most Params.Size
+// hashes.
 //
 //	order    the first p(q) hashes of q in the table's order                   (see postings, hotOrder)
 //	gather   the documents of their postings, each once                        (see docSet)
 //	reject   those whose bitmap has too little in common with that of q        (see minhash.MaxMissing)
 //	score    decode the sketches of the rest and compare
 //
-// The postings of a segment are not used for t below Params.MinJaccard, for which they are not complete, nor where
-// reading all bitmaps of the segment is cheaper: if it is small, or its postings turn out to be many. Cache misses of
-// each step overlap, because the step before it prefetches what it needs.
+// The postings of a segment are not used for t below Params.MinJaccard, for which they are not
+// complete, nor where reading all bitmaps of the segment is cheaper: if it is small, or its
+// postings turn out to be many. Cache misses of each step overlap, because the step before it
+// prefetches what it needs.
 func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hits []Hit, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
@@ -122,7 +124,8 @@ const (
 	scanDocsPerPosting = 2
 )
 
-// gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is needed or cheaper.
+// gather finds the candidates of a segment, in s.set. It returns false if a scan of the segment is
+// needed or cheaper.
 func (x *Index) gather(seg *segment, s *Searcher) (bool, error) {
 	docs := seg.bitmaps.len()
 	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keytest"
 )
 
-// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold: whatever the order,
-// those with a score of t have a hash of their prefixes in common.
+// TestPrefix checks the claim that candidates rest on, for pairs of sketches around the threshold:
+// whatever the order, those with a score of t have a hash of their prefixes in common.
 func TestPrefix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 58))
 	pairs, reached := 20_000, 0
@@ -106,7 +106,8 @@ func TestRepeatedPostings(t *testing.T) {
 	}
 }
 
-// TestUnalignedBitmaps reads bitmaps at an odd address, which can't be read in place, and compares them with those that can.
+// TestUnalignedBitmaps reads bitmaps at an odd address, which can't be read in place, and compares
+// them with those that can.
 func TestUnalignedBitmaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	const n = 100

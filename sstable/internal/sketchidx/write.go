@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// A Writer collects what a table keeps of the sketches of its documents. The documents are cut into segments, of which the
-// writer has one at a time:
+// A Writer collects what a table keeps of the sketches of its documents. The documents are cut into
+// segments, of which the writer has one at a time:
 //
 //	for each document
 //		if w.Full(sketch): write the blocks that are left, then WriteBitmaps and WritePostings
@@ -31,15 +31,16 @@ type Writer struct {
 	postings postingsWriter
 	room     []uint64 // for hotOrder.prefix
 
-	last minhash.Sketch // the last one that was not empty, and its code: equal documents follow each other
+	// the last one that was not empty, and its code: equal documents follow each other
+	last minhash.Sketch
 	code []byte
 
 	// MaxPostings is how many postings a segment may have: it ends before it would have more.
 	MaxPostings int
 }
 
-// NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hot is in every order of the
-// table's sketches; expected is how many documents come, about.
+// NewWriter returns a writer for segments of at most segmentDocs documents (0: 2^19). hot is in
+// every order of the table's sketches; expected is how many documents come, about.
 func NewWriter(p Params, hot []HotHash, segmentDocs, expected int) (*Writer, error) {
 	if err := checkHot(hot); err != nil {
 		return nil, err
@@ -71,7 +72,8 @@ func (w *Writer) Full(s minhash.Sketch) bool {
 	return len(p.ends) == w.docs || len(p.ends) > 0 && len(p.hashes)+prefixLength(len(s), w.params.MinJaccard) > w.MaxPostings
 }
 
-// Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should be flushed.
+// Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should
+// be flushed.
 func (w *Writer) Add(s minhash.Sketch) (flush bool) {
 	p, n := &w.postings, prefixLength(len(s), w.params.MinJaccard)
 	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
@@ -92,7 +94,8 @@ func (w *Writer) Add(s minhash.Sketch) (flush bool) {
 	return w.list.Add(w.code)
 }
 
-// isLast reports whether s is equal to the last sketch that was added, of those that were not empty.
+// isLast reports whether s is equal to the last sketch that was added, of those that were not
+// empty.
 func (w *Writer) isLast(s minhash.Sketch) bool { return slices.Equal(s, w.last) }
 
 // Blocks returns the writer of the blocks of encoded sketches, which knows nothing of segments.
@@ -111,7 +114,8 @@ func (w *Writer) WriteBitmaps(out io.Writer) (docs int, err error) {
 	return len(w.postings.ends), nil
 }
 
-// WritePostings writes the postings of the segment, returns their number, and begins the next segment.
+// WritePostings writes the postings of the segment, returns their number, and begins the next
+// segment.
 func (w *Writer) WritePostings(out io.Writer) (n int, err error) {
 	n, err = w.postings.writeTo(out)
 	w.any, w.bitmaps, w.postings.hashes, w.postings.ends = false, w.bitmaps[:0], w.postings.hashes[:0], w.postings.ends[:0]

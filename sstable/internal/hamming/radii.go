@@ -1,0 +1,198 @@
+package hamming
+
+import (
+	"math"
+	"slices"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// A planner chooses the radii of one search.
+//
+// The cost of radius r in table t is the sum over the shells 0..r, a shell being the probes at one
+// distance from the query's lead. Until the ranges of a shell are looked up we take it to be that
+// of mean ranges. The choice starts from the best radii for mean ranges, which depend on k alone
+// and are kept. It looks up their ranges, which a search must do anyway. If they cost about what
+// was expected (uniform keys, or a cold part of skewed ones), they stand. Otherwise the query has
+// met hot ranges: the radii are chosen again with the costs that are known now, and the ranges that
+// they need are looked up, until there are radii whose shells are all known and that are far
+// cheaper than a scan. Each round looks up at least one more shell, and the look-ups may cost no
+// more than a share of the search (lookUpShare).
+type planner struct {
+	probes []keyrun.Probe
+	// what the probes at one distance in one table cost, from real sizes
+	shells [MaxTables][maxRadius + 1]float64
+	known  [MaxTables]int8 // shells of a table that are looked up
+
+	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with
+	// sum(radius+1) = j, and pick the radius+1 of table i-1 in it.
+	best [maxLayoutBlocks + 1][maxDistance + 2]float64
+	pick [maxLayoutBlocks + 1][maxDistance + 2]int8
+}
+
+// knownCost returns the real cost of an allocation whose shells are all looked up.
+func (p *planner) knownCost(a *allocation, tables int) float64 {
+	sum := 0.0
+	for t := range tables {
+		for d := range int(a.radius[t]) + 1 {
+			sum += p.shells[t][d]
+		}
+	}
+	return sum
+}
+
+// planShells looks up what the standard allocation needs, and chooses other radii, or a scan, if
+// that is cheaper.
+func (x *Index) planShells(s *Searcher, p *searchPlan) {
+	clear(s.known[:len(x.tables)])
+	limit := p.limit()
+	if p.ns > scanEstimateAbove && x.cheapScan(p) {
+		limit = min(limit, x.scanCostOf(p))
+	}
+	if limit > p.ns { // which is little more than the probes alone cost
+		real := x.lookUp(p.allocation, p, limit, s)
+		if real <= limit && (real <= scanEstimateAbove || real <= longRangeRatio*p.ns || real <= x.scanCostOf(p)) {
+			return
+		}
+		x.planAgain(s, p)
+	} else {
+		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
+	}
+	p.allocation = &p.own
+	kept := slices.DeleteFunc(s.probes[p.first:], func(r keyrun.Probe) bool { return p.scan || int8(r.Dist) > p.radius[r.Table] })
+	s.probes = s.probes[:p.first+len(kept)]
+}
+
+// planAgain looks for radii that are far cheaper than a scan, some of the ranges being known. It
+// takes what is cheap without an estimate of the scan.
+func (x *Index) planAgain(s *Searcher, p *searchPlan) {
+	p.own = allocation{scan: true}
+	best := min(scanEstimateAbove, hotPlanMargin*x.scanCost(p.k))
+	if p.scanNs > 0 {
+		best = hotPlanMargin * p.scanNs
+	}
+	for {
+		again := x.allocate(p.k, best, s)
+		missing := 0.0
+		for t := range x.tables {
+			for d := int(s.known[t]); d <= int(again.radius[t]); d++ {
+				missing += ways(x.tables[t].leadBits, d)
+			}
+		}
+		switch {
+		case again.ns < best && missing*cost.lookUp <= lookUpShare*best:
+			if again.ns = x.lookUp(&again, p, best, s); again.ns < best {
+				p.own, best = again, again.ns
+			}
+			if missing > 0 {
+				continue
+			}
+		case p.own.scan && p.scanNs == 0 && hotPlanMargin*x.scanCostOf(p) > best:
+			best = hotPlanMargin * p.scanNs
+			continue
+		}
+		if p.own.scan {
+			p.own.ns = x.scanCostOf(p)
+		}
+		return
+	}
+}
+
+// standardPlan returns the best allocation for ranges of mean size.
+func (x *Index) standardPlan(k int, s *Searcher) *allocation {
+	if a := x.standard[k].Load(); a != nil {
+		return a
+	}
+	clear(s.known[:len(x.tables)])
+	a := x.allocate(k, math.Inf(1), s)
+	if every := x.everyTable(k); every.ns < a.ns {
+		a = every
+	}
+	// A scan has what is near at once; a search by probes mostly finds one fingerprint, in two
+	// tables, and looks for its documents.
+	found := 2*cost.confirm + x.resolveNs
+	if scan := x.scanCost(k); a.ns+found >= scanMargin*scan {
+		a = allocation{scan: true, ns: scan}
+	}
+	a.acceptNs = min(scanEstimateAbove, acceptShare*x.scanCost(k))
+	a.flat = !a.scan && slices.Max(a.radius[:len(x.tables)]) <= 0
+	x.standard[k].Store(&a)
+	return &a
+}
+
+// everyTable probes all tables with one radius: 0 for k <= m-c, which is how layouts with c > 1 are
+// meant to be used.
+func (x *Index) everyTable(k int) allocation {
+	r := x.layout.radius(k)
+	var a allocation
+	for t := range x.tables {
+		a.radius[t] = int8(min(r, maxRadius))
+		for d := range r + 1 {
+			a.ns += x.meanShell(t, d)
+		}
+	}
+	return a
+}
+
+// meanShell is the cost of the probes at distance d in table t if their ranges are of mean size;
+// infinite if there are too many.
+func (x *Index) meanShell(t, d int) float64 {
+	lead := x.tables[t].leadBits
+	if d > lead {
+		return 0
+	}
+	probes := ways(lead, d)
+	if d > maxRadius || probes > maxShell {
+		return math.Inf(1)
+	}
+	return probes * x.tables[t].probe
+}
+
+// allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic
+// programming over the tables. Radii of one table that cost the limit or more are left out; if
+// nothing is left, the cost is infinite.
+func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
+	need := k + 1
+	for j := 1; j <= need; j++ {
+		s.best[0][j] = math.Inf(1)
+	}
+	for i, t := range x.disjoint {
+		copy(s.best[i+1][:need+1], s.best[i][:need+1])
+		clear(s.pick[i+1][:need+1])
+		sum := 0.0
+		for r := range min(maxRadius, k) + 1 {
+			if r < int(s.known[t]) {
+				sum += s.shells[t][r]
+			} else {
+				sum += x.meanShell(t, r)
+			}
+			if sum >= limit {
+				break
+			}
+			for j := r + 1; j <= need; j++ {
+				if c := s.best[i][j-r-1] + sum; c < s.best[i+1][j] {
+					s.best[i+1][j], s.pick[i+1][j] = c, int8(r+1)
+				}
+			}
+		}
+	}
+	a := allocation{ns: s.best[len(x.disjoint)][need]}
+	for t := range x.tables {
+		a.radius[t] = -1
+	}
+	for i := len(x.disjoint); i > 0; i-- {
+		p := s.pick[i][need]
+		a.radius[x.disjoint[i-1]] = p - 1
+		need -= int(p)
+	}
+	return a
+}
+
+// ways returns the number of ways to choose k of n.
+func ways(n, k int) float64 {
+	c := 1.0
+	for i := range k {
+		c = c * float64(n-i) / float64(i+1)
+	}
+	return math.Round(c)
+}
