@@ -2,8 +2,6 @@ package hamming
 
 import (
 	"context"
-	"math/bits"
-	"slices"
 )
 
 // A batch is joined with one table after the other: the blocks of the table are decoded in order,
@@ -18,36 +16,6 @@ import (
 //
 // The queries of a small batch are all searched for alone, a few at a time step by step, in the
 // order of run 0.
-
-// batch is the working memory of a batch.
-type batch struct {
-	order, spare []batchItem // queries as a table permutes them
-	aside        []uint8     // of each query, 1 + the table where it was set aside, or 0
-	// of each query, the cost of searching for it alone, 0 while that is not known
-	alone []float32
-	found []batchItem // fingerprints without their documents
-
-	hits []Hit // of a query that is searched alone
-
-	joinScratch
-}
-
-// A batchItem is a query, or a fingerprint that a query has found.
-type batchItem struct {
-	key      uint64
-	query    uint32 // position in the batch
-	distance uint8
-}
-
-// A batchCall is one call of Batch.
-type batchCall struct {
-	ctx     context.Context
-	queries []uint64
-	k       int
-	a       *allocation
-	s       *Searcher
-	emit    func(query int, h Hit) error
-}
 
 // Batch calls emit for every document within k bits of each query, with the query's position, each
 // once and in no particular order, but always in the same. It stops at an error of emit and when
@@ -155,17 +123,6 @@ func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) 
 	return nil
 }
 
-// foundBefore reports whether a table before t reports a fingerprint that has these differences to
-// a query.
-func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
-	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(c.a.radius[earlier]) {
-			return true
-		}
-	}
-	return false
-}
-
 // orderQueries leaves the queries that have been set aside, or have not, in w.order, sorted by the
 // leading bits of their keys in table t. It is sortItems with a first pass that makes the items.
 func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
@@ -187,66 +144,4 @@ func (x *Index) orderQueries(c *batchCall, t, leading int, aside bool) {
 		}
 	}
 	r.scatterHigh(w.order, w.spare)
-}
-
-// sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and
-// returns.
-func sortItems(items, spare []batchItem, leading int) []batchItem {
-	r := newItemRadix(leading)
-	for i := range items {
-		r.count(items[i].key)
-	}
-	r.starts()
-	spare = resized(spare, len(items))
-	for _, item := range items {
-		slot := &r.low[r.lowDigit(item.key)]
-		spare[*slot] = item
-		*slot++
-	}
-	r.scatterHigh(items, spare)
-	return spare
-}
-
-// resized returns n items, of s if it has room.
-func resized(s []batchItem, n int) []batchItem { return slices.Grow(s[:0], n)[:n] }
-
-// itemRadix is a radix sort of items by the leading bits of their keys, at most 22, in two passes.
-type itemRadix struct {
-	digit     int // bits of a pass
-	low, high [1 << itemDigit]uint32
-}
-
-const itemDigit = 11
-
-func newItemRadix(leading int) *itemRadix { return &itemRadix{digit: (leading + 1) / 2} }
-
-func (r *itemRadix) lowDigit(key uint64) uint64 {
-	return key >> uint(64-2*r.digit) & (1<<uint(r.digit) - 1) % (1 << itemDigit)
-}
-
-func (r *itemRadix) highDigit(key uint64) uint64 { return key >> uint(64-r.digit) % (1 << itemDigit) }
-
-func (r *itemRadix) count(key uint64) {
-	r.low[r.lowDigit(key)]++
-	r.high[r.highDigit(key)]++
-}
-
-// starts turns the counts of digits into the positions of the first item with each, and returns how
-// many items there are.
-func (r *itemRadix) starts() (n int) {
-	low, high := uint32(0), uint32(0)
-	for i := range r.low {
-		r.low[i], low = low, low+r.low[i]
-		r.high[i], high = high, high+r.high[i]
-	}
-	return int(low)
-}
-
-// scatterHigh is the second pass.
-func (r *itemRadix) scatterHigh(dst, src []batchItem) {
-	for _, item := range src {
-		slot := &r.high[r.highDigit(item.key)]
-		dst[*slot] = item
-		*slot++
-	}
 }

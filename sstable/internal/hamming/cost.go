@@ -1,7 +1,6 @@
 package hamming
 
 import (
-	"errors"
 	"math"
 	"math/bits"
 
@@ -189,9 +188,6 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 	return cost.probe + max(random, sample)
 }
 
-// errScan ends a search of which more is left to do than a scan takes.
-var errScan = errors.New("a scan is cheaper")
-
 // worthwhile returns errScan if a scan is cheaper than the rest of a search, now that it is known
 // how much has been near. The first ranges are those of the query's own leads, where most of what
 // is near is found; we assume that the rest holds at most 4 times as much. hand are the nanoseconds
@@ -207,4 +203,15 @@ func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 		return errScan
 	}
 	return nil
+}
+
+// rangeCost is what a probe of a looked-up range costs.
+func (t *permuted) rangeCost(r *keyrun.Probe) float64 {
+	if r.Exact {
+		return cost.probe + float64(r.To-r.From)*cost.key
+	}
+	if r.To <= r.From+1 {
+		return t.probe
+	}
+	return cost.probe + float64((r.To-r.From)*keyrun.BlockLen)*cost.key
 }

@@ -1,9 +1,5 @@
 package hamming
 
-import (
-	"math/bits"
-)
-
 // execute is the last step: it carries out a plan and appends the hits to dst.
 func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
@@ -67,58 +63,4 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	err := x.resolvePending(len(s.pending), s)
 	x.prefetchIDs(&f, len(s.dst), s)
 	return err
-}
-
-// found reports whether there is anything for follow to do.
-func (f *scanFor) found(s *Searcher) bool {
-	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
-}
-
-// follow goes on after some probes, before which there were that many pending hits and hits. What a
-// hit needs next, its place in run 0 and its ID, is prefetched when it is found and used a step
-// later, so that most of these cache misses pass behind the scan.
-func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
-	if s.extra > f.extra {
-		f.extra = s.extra
-		if err := x.worthwhile(f.plan, s, 0); err != nil {
-			return err
-		}
-	}
-	if len(s.pending) > pending {
-		x.locate(s.pending[pending:])
-	}
-	x.prefetchIDs(f, hits, s)
-	return x.resolvePending(pending, s)
-}
-
-// prefetchIDs prefetches the IDs of the hits up to number end.
-func (x *Index) prefetchIDs(f *scanFor, end int, s *Searcher) {
-	for ; f.named < min(end, f.start+prefetchIDs); f.named++ {
-		x.ids.Prefetch(s.dst[f.named].Doc)
-	}
-}
-
-// accept adds a key of the current range, which is within the distance, to the hits, or to the
-// pending hits if its documents have to be found first. It drops a key that is outside of the
-// range, and one that an earlier table reports: the first table that finds a fingerprint reports
-// it, so that no set of what has been reported is needed.
-func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
-	if key < f.first || key > f.last {
-		return
-	}
-	t, diff := f.table, key^f.q
-	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
-	if t == 0 {
-		s.dst = append(s.dst, hit)
-		x.ids.PrefetchEntry(hit.Doc)
-		return
-	}
-	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
-	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(f.plan.radius[earlier]) {
-			return
-		}
-	}
-	hit.Fingerprint = f.invert(key)
-	s.pending = append(s.pending, pendingHit{hit: hit, table: uint8(t)})
 }

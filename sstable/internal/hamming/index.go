@@ -2,49 +2,10 @@ package hamming
 
 import (
 	"math"
-	"sync/atomic"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
-
-const maxDistance = 64
-
-// Hit is a document within the distance of a search.
-type Hit struct {
-	Doc         uint32 // its number in the table
-	Distance    uint8  // bits that differ from the query, 0..64
-	Fingerprint uint64
-}
-
-// An Index finds the fingerprints of one table that differ from a query in at most k bits. It is
-// safe for concurrent use.
-type Index struct {
-	layout   Layout
-	tables   []permuted
-	disjoint []int       // tables whose leads do not overlap
-	ids      *blobs.List // of the documents, to be prefetched for hits; or nil
-	damage   error       // what makes searches impossible
-
-	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
-	leastScan float64 // nanoseconds to estimate a scan, and for one that skips all blocks
-	ahead     int     // probes that are prefetched while those before are scanned
-
-	standard [maxDistance + 1]atomic.Pointer[allocation] // of each k, see standardPlan
-}
-
-// permuted is one permuted table, with what a probe of it needs to know.
-type permuted struct {
-	perm
-	run   *keyrun.Run
-	rest  uint64             // the bits of a key after the lead
-	mean  float64            // keys with one lead, on average
-	ahead int                // keys to prefetch for a range
-	probe float64            // nanoseconds for a probe with the mean number of keys
-	long  int                // a range of more blocks is scanned as the whole table is
-	most  uint32             // a range of more keys is looked up in the directory
-	shell [maxRadius + 1]int // number of leads at each distance from one
-}
 
 // New returns the index over the l.Tables() runs of a table. Run 0 has the fingerprints in order,
 // as often as they occur; run i has each distinct fingerprint once, permuted. ids are the IDs of

@@ -51,30 +51,6 @@ var joinCosts = map[string]joinModel{
 
 var joinOf = joinCosts[kernel.Name()]
 
-// joinScratch is the working memory of a join.
-type joinScratch struct {
-	keys      []uint64 // of the queries in order
-	start     []uint32 // of each group, the position of its first query; one more than groups
-	masks     []uint64 // the differences of leads within the radius
-	occupancy []uint32 // of each group, about how many blocks its keys fill
-	pairs     []uint64
-}
-
-// A join is the join of a batch with one table.
-type join struct {
-	*permuted
-	table  int
-	radius int
-	bits   int     // that make a group
-	limit  float64 // what a query may cost, unless a search of its own costs more
-	all    bool    // every pair counts, whatever the table's lead
-
-	block int // number of the first key of the current block
-}
-
-// group returns the group of a key.
-func (j *join) group(key uint64) uint64 { return key >> uint(64-j.bits) }
-
 // joinCost is what joining table t by groups of that many bits is expected to take, if keys and
 // queries are spread evenly.
 func (x *Index) joinCost(t, radius, bits, queries int) float64 {
@@ -271,4 +247,15 @@ func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) e
 		w.found = append(w.found, batchItem{j.invert(key), q.query, distance})
 	}
 	return nil
+}
+
+// foundBefore reports whether a table before t reports a fingerprint that has these differences to
+// a query.
+func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
+	for earlier := range t {
+		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(c.a.radius[earlier]) {
+			return true
+		}
+	}
+	return false
 }

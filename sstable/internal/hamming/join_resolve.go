@@ -1,6 +1,8 @@
 package hamming
 
-import "github.com/simdb/simdb/sstable/internal/keyrun"
+import (
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
 
 const (
 	// waitingHits is how many fingerprints are collected at least before their documents are looked

@@ -2,6 +2,7 @@ package hamming
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -258,4 +259,13 @@ func binomial(n, k int) int {
 		c = c * (n - i) / (i + 1)
 	}
 	return c
+}
+
+// ways returns the number of ways to choose k of n.
+func ways(n, k int) float64 {
+	c := 1.0
+	for i := range k {
+		c = c * float64(n-i) / float64(i+1)
+	}
+	return math.Round(c)
 }

@@ -6,68 +6,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-const (
-	// maxRadius bounds the radius of one table: beyond it a scan of table 0 is cheaper on anything
-	// that fits into memory.
-	maxRadius = 8
-	// maxShell bounds the probes at one distance in one table, and thereby the memory of a
-	// Searcher.
-	maxShell = 1 << 18
-	// hotBlocks: a range is hot if more blocks start in it, and it has more than twice the mean
-	// number of keys.
-	hotBlocks = 4
-	// overrunRatio: the radii are chosen again if the looked-up ranges cost more than this times
-	// their estimate.
-	overrunRatio = 1.5
-	// longRangeRatio: measured cost / estimate above which we assume long ranges.
-	longRangeRatio = 1.1
-	// scanEstimateAbove: a search that costs more nanoseconds has its scan estimated even if no
-	// range is hot.
-	scanEstimateAbove = 1000
-	// acceptShare: ranges that cost less than this part of a scan of uniform keys are taken as they
-	// are, without a search for better radii.
-	acceptShare = 0.5
-	// scanMargin: a plan for mean ranges must cost less than this part of a scan.
-	scanMargin = 0.7
-	// hotPlanMargin: once a query hits hot ranges, a plan must cost less than this part of a scan,
-	// because its cost estimate has no upper bound.
-	hotPlanMargin = 0.3
-	// lookUpShare: looking up the ranges of other radii may cost this part of what those radii may
-	// cost.
-	lookUpShare = 0.4
-)
-
-// An allocation is a way of searching: a radius for each table, or a scan.
-type allocation struct {
-	scan   bool
-	flat   bool            // no radius is above 0
-	radius [MaxTables]int8 // -1: the table is not probed
-	ns     float64         // estimated cost
-
-	// cost of its ranges up to which no other radii are tried, which would cost as much
-	acceptNs float64
-}
-
-// limit is the cost above which looked-up ranges count as much larger than expected.
-func (a *allocation) limit() float64 { return overrunRatio*a.ns + cost.probe }
-
-// A searchPlan is how one index is searched for one query.
-type searchPlan struct {
-	*allocation            // nil if nothing is searched
-	own         allocation // where radii that were chosen for this query are kept
-	first, end  int        // its probes: planner.probes[first:end]
-	q           uint64     // what is searched for
-	k           int
-	keys        [MaxTables]uint64 // q permuted, for each table
-
-	started         int        // probes that are prefetched when execution begins
-	spans, spansEnd int        // theirs: Searcher.begun[spans:spansEnd]
-	begun           spanCounts // of these spans
-	flatNs          float64    // cost of its ranges, if it is flat
-	exact           int        // how many of its ranges are exact, if it is flat
-	scanNs          float64    // cost of a scan for this query, 0 while that is not known
-}
-
 // prepare is the first step of a search: it takes the radii that are best for mean ranges and
 // prefetches the parts of the directories that resolveLeads, or choose, look at first.
 func (x *Index) prepare(q uint64, k int, s *Searcher, p *searchPlan) {
@@ -172,3 +110,6 @@ func (x *Index) begin(s *Searcher, p *searchPlan, probes int) {
 	}
 	p.begun.rest, p.begun.keys, p.spansEnd = s.begun.rest, s.begun.keys, len(s.begun.spans)
 }
+
+// limit is the cost above which looked-up ranges count as much larger than expected.
+func (a *allocation) limit() float64 { return overrunRatio*a.ns + cost.probe }

@@ -7,29 +7,6 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A planner chooses the radii of one search.
-//
-// The cost of radius r in table t is the sum over the shells 0..r, a shell being the probes at one
-// distance from the query's lead. Until the ranges of a shell are looked up we take it to be that
-// of mean ranges. The choice starts from the best radii for mean ranges, which depend on k alone
-// and are kept. It looks up their ranges, which a search must do anyway. If they cost about what
-// was expected (uniform keys, or a cold part of skewed ones), they stand. Otherwise the query has
-// met hot ranges: the radii are chosen again with the costs that are known now, and the ranges that
-// they need are looked up, until there are radii whose shells are all known and that are far
-// cheaper than a scan. Each round looks up at least one more shell, and the look-ups may cost no
-// more than a share of the search (lookUpShare).
-type planner struct {
-	probes []keyrun.Probe
-	// what the probes at one distance in one table cost, from real sizes
-	shells [MaxTables][maxRadius + 1]float64
-	known  [MaxTables]int8 // shells of a table that are looked up
-
-	// Of the dynamic program: best[i][j] is the least cost of the first i disjoint tables with
-	// sum(radius+1) = j, and pick the radius+1 of table i-1 in it.
-	best [maxLayoutBlocks + 1][maxDistance + 2]float64
-	pick [maxLayoutBlocks + 1][maxDistance + 2]int8
-}
-
 // knownCost returns the real cost of an allocation whose shells are all looked up.
 func (p *planner) knownCost(a *allocation, tables int) float64 {
 	sum := 0.0
@@ -186,13 +163,4 @@ func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
 		need -= int(p)
 	}
 	return a
-}
-
-// ways returns the number of ways to choose k of n.
-func ways(n, k int) float64 {
-	c := 1.0
-	for i := range k {
-		c = c * float64(n-i) / float64(i+1)
-	}
-	return math.Round(c)
 }

@@ -1,17 +1,39 @@
 package hamming
 
 import (
+	"slices"
+
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// A pendingHit is a fingerprint that a table after the first has found, with the blocks of run 0
-// that may have it.
-type pendingHit struct {
-	hit   Hit // without document
-	start int // the first block of run 0 that may have it
-	end   int // and the one after the last
-	table uint8
+// found reports whether there is anything for follow to do.
+func (f *scanFor) found(s *Searcher) bool {
+	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
+}
+
+// follow goes on after some probes, before which there were that many pending hits and hits. What a
+// hit needs next, its place in run 0 and its ID, is prefetched when it is found and used a step
+// later, so that most of these cache misses pass behind the scan.
+func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
+	if s.extra > f.extra {
+		f.extra = s.extra
+		if err := x.worthwhile(f.plan, s, 0); err != nil {
+			return err
+		}
+	}
+	if len(s.pending) > pending {
+		x.locate(s.pending[pending:])
+	}
+	x.prefetchIDs(f, hits, s)
+	return x.resolvePending(pending, s)
+}
+
+// prefetchIDs prefetches the IDs of the hits up to number end.
+func (x *Index) prefetchIDs(f *scanFor, end int, s *Searcher) {
+	for ; f.named < min(end, f.start+prefetchIDs); f.named++ {
+		x.ids.Prefetch(s.dst[f.named].Doc)
+	}
 }
 
 // locate looks up where run 0 has the fingerprints of pending hits, and prefetches it.
@@ -71,4 +93,32 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 		return x.tables[p.table].run.Corrupt(0, "fingerprint %016x is not in table 0", hit.Fingerprint)
 	}
 	return nil
+}
+
+// offer passes the hits that it has not passed yet to accept, if this is a search for the first
+// one. It returns errAccepted to end the search.
+func (s *Searcher) offer() error {
+	if s.accept == nil {
+		return nil
+	}
+	for s.offered < len(s.dst) {
+		h := s.dst[s.offered]
+		s.offered++
+		ok, err := s.accept(s.table, h)
+		if err == nil && ok {
+			err = errAccepted
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEqual adds n documents, the first and those that follow it, with one fingerprint.
+func (s *Searcher) addEqual(first, n int, fp uint64, distance int) {
+	s.dst = slices.Grow(s.dst, n)
+	for i := range n {
+		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint8(distance), Fingerprint: fp})
+	}
 }

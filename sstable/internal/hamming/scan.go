@@ -3,7 +3,6 @@ package hamming
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -15,42 +14,6 @@ import (
 // bits as they are stored, and the few keys whose low bits are near enough are decoded, in one walk
 // over the unary part. Where many would be near enough by chance, because the distance is a large
 // part of the number of low bits, all keys of the block are decoded and compared.
-
-// A scanFor says what blocks are scanned for: keys of a table within k of q, the permuted query.
-// The first lead bits of every key in question are off bits away from those of q.
-type scanFor struct {
-	*permuted
-	plan  *searchPlan // nil for a scan
-	table int
-	q     uint64
-	k     int
-	lead  int
-	off   int
-
-	first, last uint64 // only keys between these are wanted, all others belong to other ranges
-
-	extra float64 // Searcher.extra when it was last looked at
-	// hits from start on are of this search; up to named their IDs are prefetched
-	start, named int
-}
-
-// pointAt points f at probe p.
-func (f *scanFor) pointAt(x *Index, p *keyrun.Probe) *scanFor {
-	if t := int(p.Table); t != f.table {
-		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
-	}
-	f.lead, f.off, f.first, f.last = f.leadBits, int(p.Dist), p.First, p.First|f.rest
-	return f
-}
-
-// bound is how far the low bits of a key may be: the difference of the lead is known, unless low
-// bits reach into it.
-func (f *scanFor) bound(width int) int {
-	if width <= 64-f.lead {
-		return f.k - f.off
-	}
-	return f.k
-}
 
 // scanAll compares all keys of table 0.
 func (x *Index) scanAll(q uint64, k int, s *Searcher) error {
@@ -82,14 +45,6 @@ func (x *Index) scanAll(q uint64, k int, s *Searcher) error {
 		}
 	}
 	return nil
-}
-
-// addEqual adds n documents, the first and those that follow it, with one fingerprint.
-func (s *Searcher) addEqual(first, n int, fp uint64, distance int) {
-	s.dst = slices.Grow(s.dst, n)
-	for i := range n {
-		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint8(distance), Fingerprint: fp})
-	}
 }
 
 // scanRange compares the keys of one range. In a range that has many more than the mean it skips
@@ -196,4 +151,29 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 		dst = append(dst, Hit{Doc: uint32(first) + i, Distance: uint8(bits.OnesCount64(keys[i] ^ f.q)), Fingerprint: keys[i]})
 	}
 	s.dst = dst
+}
+
+// accept adds a key of the current range, which is within the distance, to the hits, or to the
+// pending hits if its documents have to be found first. It drops a key that is outside of the
+// range, and one that an earlier table reports: the first table that finds a fingerprint reports
+// it, so that no set of what has been reported is needed.
+func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
+	if key < f.first || key > f.last {
+		return
+	}
+	t, diff := f.table, key^f.q
+	hit := Hit{Doc: uint32(pos), Distance: uint8(bits.OnesCount64(diff)), Fingerprint: key}
+	if t == 0 {
+		s.dst = append(s.dst, hit)
+		x.ids.PrefetchEntry(hit.Doc)
+		return
+	}
+	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
+	for earlier := range t {
+		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(f.plan.radius[earlier]) {
+			return
+		}
+	}
+	hit.Fingerprint = f.invert(key)
+	s.pending = append(s.pending, pendingHit{hit: hit, table: uint8(t)})
 }

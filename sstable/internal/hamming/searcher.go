@@ -1,43 +1,5 @@
 package hamming
 
-import (
-	"github.com/simdb/simdb/internal/kernel"
-)
-
-// Stats counts the work of searches.
-type Stats struct {
-	Probes     int // ranges of table runs looked up
-	Candidates int // keys compared with the query
-	Scans      int // searches that read all of table 0
-}
-
-// A Searcher searches indexes, one search at a time. It holds the working memory of a search, so
-// that the next one allocates nothing. Its zero value is ready. It must not be used concurrently.
-type Searcher struct {
-	stats Stats // of all searches since TakeStats
-
-	planner
-	plans    [groupTables]searchPlan // of the searches that are planned together
-	group    []Hit                   // of a table of a group
-	batch    batch
-	begun    spanList    // of the probes that the plans begin with
-	turns    [2]spanList // of the current probes, and of the next ones
-	near     []uint64    // values of the current spans within the distance, from kernel.ScanSpans
-	permuted *searchPlan // the plan whose query was permuted last
-	layout   Layout      // that it was permuted in
-	pending  []pendingHit
-	settled  int     // how many of these have been resolved
-	scanned  int     // probes, with the current one
-	extra    float64 // nanoseconds spent on keys whose low bits alone are within the distance
-	pos      []uint32
-	decoded  kernel.Keys
-	dst      []Hit
-
-	accept  func(table int, h Hit) (bool, error) // of First, or nil
-	table   int                                  // its first argument
-	offered int                                  // hits that have been passed to it
-}
-
 // TakeStats returns the work of the searches since it was called last. Group passes the work of its
 // searches to its callback instead.
 func (s *Searcher) TakeStats() Stats {
@@ -67,4 +29,52 @@ func (s *Searcher) planOne(x *Index, q uint64, k int) *searchPlan {
 func (s *Searcher) start() {
 	s.probes = s.probes[:0]
 	s.begun.reset()
+}
+
+// Group is Near in several tables. It calls fn once for each, in order, with the table's position,
+// its hits (valid during the call) and the work that the search took, and stops at the first error,
+// which it returns. It takes each step for all tables of a group before the next step, so that
+// their cache misses overlap as those of one table do.
+func (s *Searcher) Group(tables []*Index, q uint64, k int, fn func(table int, hits []Hit, work Stats) error) (err error) {
+	for first := 0; first < len(tables); first += groupTables {
+		some := tables[first:min(first+groupTables, len(tables))]
+		s.start()
+		for i, x := range some {
+			x.prepare(q, k, s, &s.plans[i])
+		}
+		for i, x := range some {
+			x.resolveLeads(s, &s.plans[i])
+		}
+		for i, x := range some {
+			x.choose(s, &s.plans[i])
+		}
+		for i, x := range some {
+			s.stats, s.table = Stats{}, first+i
+			if s.group, err = x.execute(s, &s.plans[i], s.group[:0]); err != nil {
+				return err
+			}
+			if err := fn(first+i, s.group, s.stats); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// First calls accept with documents whose fingerprint differs from q in at most k bits, until it
+// returns true, and reports whether it has. It answers whether there is a match at all: a search
+// ends with the block in which a hit is accepted, however many documents match. Tables are searched
+// in order; accept may get a document twice.
+func (s *Searcher) First(tables []*Index, q uint64, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+	s.accept = accept
+	defer func() { s.accept = nil }()
+	err = s.Group(tables, q, k, func(_ int, hits []Hit, _ Stats) error {
+		s.dst = hits
+		defer func() { s.dst = nil }()
+		return s.offer() // those that nothing has looked at since they were found
+	})
+	if err == errAccepted {
+		return true, nil
+	}
+	return false, err
 }

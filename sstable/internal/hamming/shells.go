@@ -99,14 +99,3 @@ func (t *permuted) prefetch(p *keyrun.Probe) {
 	t.run.SetRange(&r, p, t.rest)
 	r.Prefetch(t.ahead)
 }
-
-// rangeCost is what a probe of a looked-up range costs.
-func (t *permuted) rangeCost(r *keyrun.Probe) float64 {
-	if r.Exact {
-		return cost.probe + float64(r.To-r.From)*cost.key
-	}
-	if r.To <= r.From+1 {
-		return t.probe
-	}
-	return cost.probe + float64((r.To-r.From)*keyrun.BlockLen)*cost.key
-}

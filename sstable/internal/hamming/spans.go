@@ -11,32 +11,6 @@ import (
 // values that they have in their blocks are listed, prefetched, and scanned by one call of the
 // kernel.
 
-const (
-	// prefetchNear is how many keys that are within the distance are prefetched whole at once.
-	prefetchNear = 16
-	// spanKeys is how many keys with one lead make it not worth knowing exactly where they lie, and
-	// fewSpanKeys if there are but a few probes: prefetching the unary parts as well is faster
-	// then, as a hit needs them.
-	spanKeys, fewSpanKeys = 512, 64
-	// stepKeys is how many keys are scanned before what is near is looked at, at least.
-	stepKeys = 256
-)
-
-// A spanList has the spans of some probes of a plan. The tag of a span is the number of its probe
-// << 32 | its block.
-type spanList struct {
-	spans []kernel.Span
-	spanCounts
-}
-
-// spanCounts are the counts of a spanList.
-type spanCounts struct {
-	rest int // probes that are not in it
-	keys int // of the spans
-}
-
-func (l *spanList) reset() { l.spans, l.spanCounts = l.spans[:0], spanCounts{} }
-
 // prefetchProbes adds the spans of probes [first, end) of the plan to l, and prefetches what all of
 // these probes need. (What probes that are not exact need is prefetched by findFlat if the plan has
 // no radius above 0.)

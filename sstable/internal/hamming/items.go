@@ -1,0 +1,67 @@
+package hamming
+
+import (
+	"slices"
+)
+
+// sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and
+// returns.
+func sortItems(items, spare []batchItem, leading int) []batchItem {
+	r := newItemRadix(leading)
+	for i := range items {
+		r.count(items[i].key)
+	}
+	r.starts()
+	spare = resized(spare, len(items))
+	for _, item := range items {
+		slot := &r.low[r.lowDigit(item.key)]
+		spare[*slot] = item
+		*slot++
+	}
+	r.scatterHigh(items, spare)
+	return spare
+}
+
+// resized returns n items, of s if it has room.
+func resized(s []batchItem, n int) []batchItem { return slices.Grow(s[:0], n)[:n] }
+
+// itemRadix is a radix sort of items by the leading bits of their keys, at most 22, in two passes.
+type itemRadix struct {
+	digit     int // bits of a pass
+	low, high [1 << itemDigit]uint32
+}
+
+const itemDigit = 11
+
+func newItemRadix(leading int) *itemRadix { return &itemRadix{digit: (leading + 1) / 2} }
+
+func (r *itemRadix) lowDigit(key uint64) uint64 {
+	return key >> uint(64-2*r.digit) & (1<<uint(r.digit) - 1) % (1 << itemDigit)
+}
+
+func (r *itemRadix) highDigit(key uint64) uint64 { return key >> uint(64-r.digit) % (1 << itemDigit) }
+
+func (r *itemRadix) count(key uint64) {
+	r.low[r.lowDigit(key)]++
+	r.high[r.highDigit(key)]++
+}
+
+// starts turns the counts of digits into the positions of the first item with each, and returns how
+// many items there are.
+func (r *itemRadix) starts() (n int) {
+	low, high := uint32(0), uint32(0)
+	for i := range r.low {
+		r.low[i], low = low, low+r.low[i]
+		r.high[i], high = high, high+r.high[i]
+	}
+	return int(low)
+}
+
+// scatterHigh is the second pass.
+func (r *itemRadix) scatterHigh(dst, src []batchItem) {
+	for _, item := range src {
+		slot := &r.high[r.highDigit(item.key)]
+		dst[*slot] = item
+		*slot++
+	}
+}
