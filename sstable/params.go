@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
 // Params are what fingerprints and sketches of a table were made with. They are fixed when a
@@ -120,4 +122,9 @@ func (p *Params) UnmarshalBinary(b []byte) error {
 		StoreText:  b[34]&storeTextFlag != 0,
 	}
 	return p.Validate()
+}
+
+// sketches returns the parameters that sketches depend on.
+func (p Params) sketches() sketchidx.Params {
+	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
 }

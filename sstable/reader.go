@@ -5,33 +5,9 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/hamming"
-	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
-
-// Reader reads a table. Its methods may be called by any number of goroutines, except that Close
-// must come after all of them. Errors about the file's contents are *CorruptionError: checksums are
-// verified when a block is first touched.
-type Reader struct {
-	file   string
-	data   []byte
-	unmap  func() error
-	closer func() error
-	params Params
-	info   Info
-
-	names       *blobs.List
-	docs        *blobs.Records
-	times, seqs *keyrun.Column
-	ids         *keyrun.Run
-	idDocs      *keyrun.Column
-	runs        []*keyrun.Run
-	index       *hamming.Index
-	sketches    *sketchidx.Index // nil if Params.Sketch is 0
-}
 
 // indexOffset returns where the part of the file begins that searches read: all of it where there
 // are no texts.

@@ -113,14 +113,6 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]Jacca
 	return s.Jaccard(r, q, t, dst)
 }
 
-// HotHash is a hash that many sketches of a table have:
-//
-//	type HotHash struct {
-//		Hash      uint32
-//		Documents uint32 // how many documents have it, about; at least 1
-//	}
-type HotHash = sketchidx.HotHash
-
 // HotHashes returns the hot hashes, ascending, of a table of n documents with the given sketches:
 // what WriterOptions.Hot takes. It calls sketch twice for each document of a sample, which is all
 // of them up to 32,768; the result of a call is used before the next one. Memory: 256 bytes a
@@ -145,4 +137,14 @@ func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
 		s, err = r.Sketch(uint32(i-(ends[at]-int(r.info.Docs))), s[:0])
 		return s, err
 	})
+}
+
+// EachSketch calls fn for every document that has a sketch, in order, and stops at the first error,
+// which it returns. The sketch is valid until fn returns.
+func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err error) {
+	defer r.unguard(guard(), &err)
+	if r.sketches == nil {
+		return nil
+	}
+	return r.sketches.EachSketch(r.info.Docs, fn)
 }

@@ -19,17 +19,6 @@ import (
 // and sketches know nothing of segments; their offsets count from the start of section blocks 0,
 // over everything between.
 
-// initSketches prepares the writer for sketches, if the table keeps them.
-func (t *Writer) initSketches(o WriterOptions) (err error) {
-	if t.params.Sketch == 0 {
-		return nil
-	}
-	if t.sketches, err = sketchidx.NewWriter(t.params.sketches(), o.Hot, o.segmentDocs, o.Docs); err != nil {
-		return fmt.Errorf("sstable: %w", err)
-	}
-	return nil
-}
-
 // addSketch adds what is indexed of the next document's sketch.
 func (t *Writer) addSketch(sketch minhash.Sketch) {
 	if t.sketches.Full(sketch) {
@@ -89,4 +78,15 @@ func (t *Writer) writeSketches() {
 	t.out.write(hot)
 	t.out.end(uint64(n))
 	t.sketches = nil
+}
+
+// initSketches prepares the writer for sketches, if the table keeps them.
+func (t *Writer) initSketches(o WriterOptions) (err error) {
+	if t.params.Sketch == 0 {
+		return nil
+	}
+	if t.sketches, err = sketchidx.NewWriter(t.params.sketches(), o.Hot, o.segmentDocs, o.Docs); err != nil {
+		return fmt.Errorf("sstable: %w", err)
+	}
+	return nil
 }

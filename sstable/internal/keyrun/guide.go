@@ -26,13 +26,6 @@ const (
 	guidePart = 64
 )
 
-// A guide cuts the key space into 1<<bits equal parts. parts[i] is the number of blocks whose first
-// key is below i<<(64-bits), so the last is the number of blocks.
-type guide struct {
-	bits  int
-	parts []uint32
-}
-
 // fillGuide makes the guide; first keys ascend.
 func (r *Run) fillGuide() {
 	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits)}

@@ -8,25 +8,6 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A leadIndex has the position of the first key of each lead, so that a probe neither searches the
-// directory nor counts through the unary part of a block, and prefetches only the values that it
-// compares. It is not stored. An entry is filled in when the block that it leads to is verified,
-// because the keys are decoded then anyway; until then, and where an entry does not fit, the
-// directory serves.
-//
-// Entry u is the position of the first key that is not less than u<<shift. It is counted from the
-// first block in which a key of the same part of the guide may lie, plus one, in 16 bits; 0 means
-// unknown. That is 2 bytes for a lead. Where most leads have no key, the index uses fewer bits than
-// the lead has: a few extra keys are compared and then filtered out.
-type leadIndex struct {
-	shift int // of a key, to the number of its entry: 1..63
-	part  int // of the number of an entry, to the number of its part of the guide
-
-	// words[i] are entries 2i and 2i+1. There is one more entry than leads; none if there is no index.
-	words []atomic.Uint32
-	bases []uint32 // of each part of the guide, the position that its entries are counted from, less one
-}
-
 // touchedBlocks: directory and lead index of a run with more blocks are prefetched before they are
 // read; those of smaller runs stay in a near cache.
 const touchedBlocks = 1 << 6

@@ -1,22 +1,5 @@
 package keyrun
 
-// A Probe is a search for the keys of a run that share their leading bits: those in [First,
-// First|rest], where rest are the bits after the lead. LocateAll, Locate and LocateFrom fill it in.
-//
-//	Exact      the lead index has an entry: the keys are at positions [From, To) of the run
-//	otherwise  From is the number of blocks whose first key is less than First, To that of blocks
-//	           whose first key is not greater than First|rest: the keys are somewhere in the blocks
-//	           [max(From, 1)-1, To)
-//
-// Table and Dist are the caller's: which run is probed, and how far the lead is from the lead of
-// the query.
-type Probe struct {
-	First       uint64 // the least key with the lead
-	From, To    uint32
-	Table, Dist uint8
-	Exact       bool
-}
-
 // LocateAll fills in probes by the lead index, and by the directory where the index has no entry.
 // It returns the number of keys of the exact ones. A range of more than most keys is always looked
 // up in the directory, because its cost has to be estimated from its blocks.

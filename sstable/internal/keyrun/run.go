@@ -4,35 +4,6 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Run is a sorted run of 64-bit keys, the one index structure of a table (permuted fingerprints,
-// ids, postings).
-//
-// Manku et al. (WWW 2007, section 3) compress such a run by its neighbours: the leading bits of
-// sorted keys are almost a counter, so only what changes is kept. Elias-Fano coding (Elias, J. ACM
-// 1974; Vigna, WSDM 2013) keeps that idea but can be entered anywhere. The keys of a block of 512
-// are split at a width w of the block's own:
-//
-//	key = prefix<<w | low     low: w bits, packed verbatim
-//	                          prefix - prefix of the block's first key: unary
-//
-// The unary part has, for every prefix value in ascending order, a one for each key that has it and
-// then a zero; so key i of prefix value h is the one at bit i+h, and the keys of a prefix value
-// below h are the ones before the h-th zero:
-//
-//	first key's prefix 5, prefixes 5 5 6 9:    1 1 0 1 0 0 0 1
-//	(least significant bit first, zeros to the word's end)
-//
-// With w = floor(log2(span/n)) this takes w + about 2 bits a key, and the least of the three widths
-// around it is taken. The low bits of a key lie verbatim in the block, so a Hamming kernel scans
-// them without decoding: see internal/kernel.
-//
-// Keys may repeat. Position i of the run is in block i/512. A Run is safe for concurrent use.
-type Run struct {
-	Dir
-	guide guide
-	leads leadIndex
-}
-
 // Open opens the section data, which lies at offset off of the named file and is never written to.
 // It may be hostile: what the directory says is checked here, a block when it is first touched, and
 // every error is a *base.CorruptionError.
@@ -202,9 +173,6 @@ func (r *Run) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
 func (r *Run) PrefixIn(b int, in Info, key uint64) uint64 {
 	return shr(key, in.Width) - shr(r.Base(b), in.Width)
 }
-
-// shr shifts by up to 64 bits.
-func shr(v uint64, n int) uint64 { return v >> uint(n) }
 
 // Verify checks every block that has not been checked yet.
 func (r *Run) Verify() error {
