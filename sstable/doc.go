@@ -58,7 +58,7 @@
 //
 // # Where to change what
 //
-//	a section       Kind and its name (format.go), versions.go, Writer, openSections, Verify, and the
+//	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and the
 //	                page docs/format/sstable.md
 //	a version       an entry of versions (versions.go); TestVersion2 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
