@@ -22,6 +22,7 @@ var changers = []string{
 var mayChange = []string{
 	"cmd/simdb/internal/app/app.go:TempDir", "cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/dedup/files.go:spool",
 	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
+	"cmd/simdb/internal/input/parquet/copier.go:GetBuffer", "cmd/simdb/internal/input/parquet/copier.go:PutBuffer",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 

@@ -8,6 +8,7 @@ import (
 	// The formats of inputs. Each package registers itself with package input, which says how to
 	// add one.
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"
 )
 
 // formatNames lists the formats of inputs for help: "jsonl, csv or txt".

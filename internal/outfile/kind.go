@@ -13,6 +13,7 @@ type Kind struct {
 	endings []string // of names that say so
 	lax     bool     // any other ending is right too, unless it names a format
 	plain   bool     // it can't be compressed
+	whole   bool     // it is not compressed, but needs no ending that says so
 	fresh   bool     // it replaces nothing
 }
 
@@ -29,6 +30,18 @@ var (
 // these endings.
 func LinesOf(format string, endings ...string) Kind {
 	return Kind{what: "lines of " + format, endings: endings, lax: true}
+}
+
+// WholeOf is the kind of a copy of records in a format, such as "Parquet", whose files have these
+// endings and are not compressed as a whole.
+func WholeOf(format string, endings ...string) Kind {
+	return Kind{what: format, endings: endings, lax: true, whole: true}
+}
+
+// And returns the kind whose names may also have these endings.
+func (k Kind) And(endings ...string) Kind {
+	k.endings = append(slices.Clone(k.endings), endings...)
+	return k
 }
 
 // shownEndings is how many endings a message lists: the rest are other names of the same formats.
@@ -70,6 +83,8 @@ func (k Kind) checkEnding(name string) error {
 	ext := strings.ToLower(filepath.Ext(PlainName(name)))
 	format, known := formats[ext]
 	switch {
+	case packed && k.whole:
+		return fmt.Errorf("%s compresses itself: use %s", k.what, k.use())
 	case packed && k.plain:
 		return fmt.Errorf("%s is not compressed: use %s", k.what, k.use())
 	case slices.Contains(k.endings, ext), ext == "" && !k.plain, k.lax && !known:
@@ -88,7 +103,7 @@ func (k Kind) checkEnding(name string) error {
 // use lists the right endings.
 func (k Kind) use() string {
 	list := strings.Join(k.endings[:min(len(k.endings), shownEndings)], ", ")
-	if k.plain {
+	if k.plain || k.whole {
 		return list
 	}
 	return list + ", with .gz or .zst"

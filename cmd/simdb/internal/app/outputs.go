@@ -100,7 +100,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 		}
 		return outfile.Rows, true
 	case "lines":
-		return outfile.Lines, true
+		return copies(), true
 	case "jsonl":
 		return outfile.JSONLines, true
 	case "table":

@@ -88,7 +88,19 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 // CopiesOf is the kind of an output that copies records of this format.
 func CopiesOf(f input.Format) outfile.Kind {
 	d := f.Describe()
+	if d.Whole {
+		return outfile.WholeOf(d.Label, d.Endings...)
+	}
 	return outfile.LinesOf(d.Label, d.Endings...)
+}
+
+// copies is the kind of an output of records of an input whose format is not known yet.
+func copies() outfile.Kind {
+	var endings []string
+	for _, name := range input.Formats() {
+		endings = append(endings, input.Format(name).Describe().Endings...)
+	}
+	return outfile.Lines.And(endings...)
 }
 
 // Statement runs one statement of the query language and writes its rows.

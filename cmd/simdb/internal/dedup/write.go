@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
 )
@@ -14,7 +15,7 @@ func (d *job) openOutputs() (err error) {
 	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
 		return err
 	}
-	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), outfile.Lines); err != nil {
+	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.format)); err != nil {
 		return err
 	}
 	if path := d.c.auditPath(); path != "" {
@@ -42,7 +43,12 @@ func (d *job) write() error {
 // has read.
 func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 	members := d.members // that are not reached yet
-	kept := d.format.NewCopier(out, input.CopyOptions{})
+	like, err := d.open(d.files[0], d.names[0])
+	if err != nil {
+		return 0, err
+	}
+	defer like.Close()
+	kept := d.format.NewCopier(out, input.CopyOptions{Like: like})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n
 		n++

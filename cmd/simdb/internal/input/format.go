@@ -37,6 +37,7 @@ type Description struct {
 	Label   string   // in messages: "JSON lines"
 	Unit    string   // of a Position: "line"
 	Endings []string // of files that hold records of this format: ".jsonl"
+	Whole   bool     // a file of it is not compressed as a whole
 }
 
 // families are the registered families.

@@ -129,6 +129,10 @@ type CopyOptions struct {
 	// Follow completes every record at once, for a reader that follows the output: a last line
 	// without a newline gets one. Without it, the output ends as the input does.
 	Follow bool
+
+	// Like is a source of the shape of those that are copied, or nil. A format may need it for an
+	// output without records. It may be closed.
+	Like Source
 }
 
 // Options say how a file is written. The zero value finds out. A format refuses an option that it

@@ -161,7 +161,7 @@ var foreign = []struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
 	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
 	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
-	{"PAR1", "it is Parquet: convert it to JSON lines"},
+	{"PAR1", "it is Parquet: leave out --format"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"\xff\xfe", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
 	{"\xfe\xff", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},

@@ -102,7 +102,7 @@ func (t *matching) run(a *app.App, in input.Source) error {
 	if err != nil {
 		return err
 	}
-	t.out = format.NewCopier(to, input.CopyOptions{Follow: true})
+	t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in})
 	if err = t.records(a, in); err == nil {
 		err = t.out.Close()
 	}

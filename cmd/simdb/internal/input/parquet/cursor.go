@@ -1,0 +1,144 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// errShort is the damage of a column that ends before its row group does.
+var errShort = errors.New("damaged: it has fewer values than its row group has rows")
+
+// cursorValues is how many values a cursor decodes at a time.
+const cursorValues = 128
+
+// A cursor yields the values of one column of a row group in order. Values are valid until the
+// cursor is two pages further, or is closed.
+type cursor struct {
+	name  string
+	chunk *pq.FileColumnChunk
+	pages pq.Pages
+	page  pq.Page // from which values are read, nil for none
+	from  pq.ValueReader
+	buf   []pq.Value // decoded and not yet taken
+	all   [cursorValues]pq.Value
+	ended bool
+
+	// keep has pages left to the garbage collector, since values of several pages are used at once.
+	keep bool
+}
+
+// openCursor checks the pages of a column of a row group and opens it.
+func openCursor(f *pq.File, meta *format.ColumnMetaData, group int, col *pq.Column) (*cursor, error) {
+	c := &cursor{name: pathOf(col)}
+	if err := checkPages(f, f.Size(), col, meta); err != nil {
+		return nil, c.fail(err)
+	}
+	c.chunk = f.RowGroups()[group].ColumnChunks()[col.Index()].(*pq.FileColumnChunk)
+	c.pages = c.chunk.PagesFrom(f)
+	return c, nil
+}
+
+// fail names the column of an error.
+func (c *cursor) fail(err error) error { return fmt.Errorf("column %q: %w", c.name, err) }
+
+// peek returns the next value, nil at the end of the row group.
+func (c *cursor) peek() (*pq.Value, error) {
+	for len(c.buf) == 0 {
+		if c.ended {
+			return nil, nil
+		}
+		if err := c.fill(); err != nil {
+			return nil, c.fail(err)
+		}
+	}
+	return &c.buf[0], nil
+}
+
+// fill decodes more values, of the next page if there are none left in this one.
+func (c *cursor) fill() error {
+	if c.page == nil {
+		page, err := c.pages.ReadPage()
+		if err == io.EOF {
+			c.ended = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.page, c.from = page, page.Values()
+	}
+	n, err := c.from.ReadValues(c.all[:])
+	c.buf = c.all[:n]
+	switch {
+	case n > 0:
+		return nil
+	case err == io.EOF:
+		c.drop()
+		return nil
+	case err == nil:
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+// drop gives the page back.
+func (c *cursor) drop() {
+	if c.page != nil && !c.keep {
+		pq.Release(c.page)
+	}
+	c.page, c.from = nil, nil
+}
+
+// next takes the next value.
+func (c *cursor) next() (pq.Value, error) {
+	v, err := c.peek()
+	if err != nil {
+		return pq.Value{}, err
+	}
+	if v == nil {
+		return pq.Value{}, c.fail(errShort)
+	}
+	c.buf = c.buf[1:]
+	return *v, nil
+}
+
+// skipRows takes the values of whole rows.
+func (c *cursor) skipRows(rows int64) error {
+	for ; rows > 0; rows-- {
+		if _, err := c.next(); err != nil {
+			return err
+		}
+		if err := c.restOfRow(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restOfRow takes the values of a row that come after its first one. It appends them to to, if
+// that is not nil.
+func (c *cursor) restOfRow(to *[]pq.Value) error {
+	for {
+		v, err := c.peek()
+		if err != nil {
+			return err
+		}
+		if v == nil || v.RepetitionLevel() == 0 {
+			return nil
+		}
+		if to != nil {
+			*to = append(*to, *v)
+		}
+		c.buf = c.buf[1:]
+	}
+}
+
+// close ends the reading.
+func (c *cursor) close() {
+	c.drop()
+	c.pages.Close()
+}

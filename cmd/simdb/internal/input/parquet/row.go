@@ -1,0 +1,299 @@
+package parquet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// maxFields is how many bytes of fields are made of a row at most; no document may have as many.
+const maxFields = 2 * input.MaxRecord
+
+// rowReader makes records of the rows of a row group.
+type rowReader struct {
+	*layout
+	cursors []*cursor // by number of the leaf column; nil for those that are not read
+	used    []*cursor // those that are not nil
+	size    int       // bytes of the last row in memory
+	wide    bool      // the fields of the row are too large, and not complete
+}
+
+// layout says what the columns of a file are.
+type layout struct {
+	name     string // of the file
+	roles    roles
+	formatID formatter // of an ID that is no text
+	fields   *node     // the columns that become Doc.Fields, nil for none
+	makeID   bool
+	notation fptext.Notation
+}
+
+// read returns the next row, at a position, as a record or as what is wrong with it. An error says
+// that the file is damaged.
+func (r *rowReader) read(pos input.Position) (*input.Record, *input.Issue, error) {
+	rec := &input.Record{File: r.name, Pos: pos, End: pos, Raw: strconv.AppendInt(nil, int64(pos), 10)}
+	reason, err := r.document(rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range r.used {
+		switch v, err := c.peek(); {
+		case err != nil:
+			return nil, nil, err
+		case v != nil && v.RepetitionLevel() != 0:
+			return nil, nil, c.fail(fmt.Errorf("damaged: it has more values than the row"))
+		}
+	}
+	d := &rec.Doc
+	if r.size = len(d.Text) + len(d.Fields) + len(d.ID); r.wide {
+		r.size = maxFields
+	}
+	if r.size > input.MaxRecord && reason == "" {
+		reason = fmt.Sprintf("too large: %d bytes, a document has at most %d", r.size, input.MaxRecord)
+	}
+	if reason != "" {
+		return nil, &input.Issue{File: r.name, Pos: pos, Unit: unit, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil
+	}
+	return rec, nil, nil
+}
+
+// document fills the document of a record. It returns what is wrong with it, or "". All values of
+// the row are taken, unless there is an error.
+func (r *rowReader) document(rec *input.Record) (reason string, err error) {
+	d := &rec.Doc
+	r.wide = false
+	if r.fields != nil {
+		b, err := r.members(nil, r.fields)
+		if err != nil {
+			return "", err
+		}
+		if len(b) > len("{}") {
+			d.Fields = b
+		}
+	}
+	if d.ID, reason, err = r.id(rec); err != nil {
+		return "", err
+	}
+	if r.roles.text != nil {
+		v, err := r.cursors[r.roles.text.Index()].next()
+		if err != nil {
+			return "", err
+		}
+		if !v.IsNull() {
+			p := v.ByteArray()
+			rec.BadUTF8 = !utf8.Valid(p)
+			d.Text = string(p)
+			if rec.BadUTF8 {
+				d.Text = toValid(d.Text)
+			}
+		}
+	}
+	if r.roles.fp != nil {
+		v, err := r.cursors[r.roles.fp.Index()].next()
+		if err != nil {
+			return "", err
+		}
+		if !v.IsNull() && reason == "" {
+			d.Fingerprint, reason = fingerprintOf(v, r.roles.fp, r.notation)
+		}
+	}
+	return reason, nil
+}
+
+// id returns the ID of a row, or what is wrong with it.
+func (r *rowReader) id(rec *input.Record) (id, reason string, err error) {
+	var v pq.Value
+	if r.roles.id != nil {
+		if v, err = r.cursors[r.roles.id.Index()].next(); err != nil {
+			return "", "", err
+		}
+	}
+	switch {
+	case v.IsNull():
+	case r.formatID != nil:
+		id = string(r.formatID(nil, v))
+	default:
+		id = toValid(string(v.ByteArray()))
+	}
+	switch {
+	case id == "" && r.makeID:
+		return r.name + ":" + strconv.FormatInt(int64(rec.Pos), 10), "", nil
+	case v.IsNull():
+		return "", fmt.Sprintf("no %q; --id-field names another", pathOf(r.roles.id)), nil
+	case id == "":
+		return "", "the id is empty", nil
+	case len(id) > engine.MaxIDBytes:
+		return "", fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes), nil
+	}
+	return id, "", nil
+}
+
+// fingerprintOf reads a fingerprint: a whole number, of which a negative one has the 64 bits of the
+// unsigned one, or a string in that notation. An empty string is none.
+func fingerprintOf(v pq.Value, col *pq.Column, notation fptext.Notation) (*uint64, string) {
+	var fp uint64
+	switch col.Type().Kind() {
+	case pq.Int32:
+		if fp = uint64(v.Uint32()); v.Int32() < 0 && !isUnsigned(col) {
+			return nil, "the fingerprint is negative, and too short to have 64 bits"
+		}
+	case pq.Int64:
+		fp = v.Uint64()
+	default:
+		text := strings.TrimSpace(string(v.ByteArray()))
+		if text == "" {
+			return nil, ""
+		}
+		var err error
+		if fp, _, err = fptext.Parse(text, notation); err != nil {
+			return nil, err.Error()
+		}
+	}
+	return &fp, ""
+}
+
+// members appends the columns of a group as a JSON object. Null columns are left out.
+func (r *rowReader) members(b []byte, n *node) ([]byte, error) {
+	b = append(b, '{')
+	empty := true
+	for _, c := range n.children {
+		if c.skip {
+			continue
+		}
+		mark := len(b)
+		if !empty {
+			b = append(b, ',')
+		}
+		b = append(b, c.key...)
+		start := len(b)
+		var err error
+		if b, err = r.value(b, c); err != nil {
+			return nil, err
+		}
+		if len(b) == start { // null
+			b = b[:mark]
+		} else {
+			empty = false
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// value appends a column of the row, nothing if it is null.
+func (r *rowReader) value(b []byte, n *node) ([]byte, error) {
+	switch {
+	case n.repeated:
+		return r.elements(b, n, n)
+	case n.kind == leafNode:
+		v, err := r.cursors[n.leaves[0]].next()
+		if err != nil || v.IsNull() {
+			return b, err
+		}
+		return n.format(b, v), nil
+	}
+	if n.optional {
+		present, err := r.present(n)
+		if err != nil || !present {
+			return b, err
+		}
+	}
+	switch n.kind {
+	case listNode, mapNode:
+		return r.elements(b, n.children[0], n)
+	}
+	return r.members(b, n)
+}
+
+// present reports whether a column is present in the row. If it is not, its values are taken.
+func (r *rowReader) present(n *node) (bool, error) {
+	for i, leaf := range n.leaves {
+		c := r.cursors[leaf]
+		v, err := c.peek()
+		if err != nil {
+			return false, err
+		}
+		if i == 0 && v != nil && v.DefinitionLevel() >= n.def {
+			return true, nil
+		}
+		if _, err := c.next(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// elements appends what a repeated column has in the row; outer is the list or map around it.
+func (r *rowReader) elements(b []byte, n, outer *node) ([]byte, error) {
+	open, end := byte('['), byte(']')
+	if outer.kind == mapNode {
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	if present, err := r.present(n); err != nil || !present {
+		return append(b, end), err
+	}
+	for first := true; ; first = false {
+		if !first {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = r.element(b, n, outer); err != nil {
+			return nil, err
+		}
+		v, err := r.cursors[n.leaves[0]].peek()
+		if err != nil {
+			return nil, err
+		}
+		if v == nil || v.RepetitionLevel() < n.rep {
+			return append(b, end), nil
+		}
+		if len(b) > maxFields {
+			b, r.wide = b[:0], true
+		}
+	}
+}
+
+// element appends one element of a repeated column, or one entry of a map.
+func (r *rowReader) element(b []byte, n, outer *node) ([]byte, error) {
+	one := *n
+	one.repeated, one.optional = false, false
+	what := &one
+	start := len(b)
+	var err error
+	switch {
+	case outer.kind == mapNode:
+		if b, err = r.value(b, n.children[0]); err != nil {
+			return nil, err
+		}
+		if len(b) == start || b[start] != '"' { // a key that is null or JSON
+			b = appendString(b[:start], string(b[start:]))
+		}
+		b = append(b, ':')
+		start, what = len(b), n.children[1]
+	case n.kind == listNode: // the group around an element
+		what = n.children[0]
+	}
+	if b, err = r.value(b, what); err == nil && len(b) == start {
+		b = append(b, "null"...)
+	}
+	return b, err
+}
+
+// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
+func toValid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
+}

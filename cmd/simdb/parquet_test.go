@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+)
+
+// The same documents as Parquet and as JSON lines give equal databases, keep the same ones, and are
+// new to the same databases.
+func TestParquetIsAsJSONLines(t *testing.T) {
+	type row struct {
+		ID   string   `parquet:"id" json:"id"`
+		Text string   `parquet:"text" json:"text"`
+		N    int64    `parquet:"n" json:"n"`
+		Tags []string `parquet:"tags,list" json:"tags"`
+	}
+	dir := t.TempDir()
+	var rows []row
+	for i := range 400 {
+		words := strings.Fields(strings.Repeat(fmt.Sprintf("one%d two three%d four ", i%50, i%7), 1+i%9))
+		rows = append(rows, row{fmt.Sprint("doc", i), strings.Join(words[:len(words)-i%3], " "), int64(i % 13), []string{"a", fmt.Sprint(i)}})
+	}
+	write := func(name string, rows []row) {
+		t.Helper()
+		var table, lines bytes.Buffer
+		w := pq.NewGenericWriter[row](&table, pq.Compression(&pq.Zstd), pq.MaxRowsPerRowGroup(64))
+		if _, err := w.Write(rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e := json.NewEncoder(&lines)
+		e.SetEscapeHTML(false)
+		for _, r := range rows {
+			e.Encode(r)
+		}
+		for ending, b := range map[string][]byte{".parquet": table.Bytes(), ".jsonl": lines.Bytes()} {
+			if err := os.WriteFile(filepath.Join(dir, name+ending), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("all", rows)
+	write("some", rows[:200])
+	write("new", rows[100:300])
+	idsOf := func(name string) (ids []string) {
+		t.Helper()
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".parquet") {
+			rows, err := pq.Read[row](bytes.NewReader(b), int64(len(b)))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			for _, r := range rows {
+				ids = append(ids, r.ID)
+			}
+			return ids
+		}
+		for line := range strings.Lines(string(b)) {
+			var r row
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	run := func(args string, stdin []byte) (data string) {
+		t.Helper()
+		code, data, talk := simdbIn(t, dir, string(stdin), strings.Fields(args)...)
+		if code != 0 {
+			t.Fatalf("%s: exit status %d, %s", args, code, talk)
+		}
+		return data
+	}
+	var outs [2][]string
+	var fields [2]string
+	for i, ending := range []string{".parquet", ".jsonl"} {
+		run("load all"+ending+".simdb all"+ending, nil)
+		for _, r := range rows {
+			_, d, _ := simdbIn(t, dir, "", "all"+ending+".simdb", "GET '"+r.ID+"'")
+			if r.N > 2 {
+				break
+			}
+			fields[i] += d[:strings.LastIndexByte(strings.TrimSpace(d), '\t')] + "\n" // the time differs
+		}
+		run("load some"+ending+".simdb some"+ending, nil)
+		for _, how := range []string{"--near 3", "--jaccard 0.8 --keep max:n", "--near 6 --keep last"} {
+			run("dedup all"+ending+" "+how+" --no-audit -o kept"+ending, nil)
+			outs[i] = append(outs[i], fmt.Sprint(idsOf("kept"+ending)))
+		}
+		run("match some"+ending+".simdb new"+ending+" --near 3 -o fresh"+ending, nil)
+		outs[i] = append(outs[i], fmt.Sprint(idsOf("fresh"+ending)))
+		whole, err := os.ReadFile(filepath.Join(dir, "new"+ending))
+		if err != nil {
+			t.Fatal(err)
+		}
+		piped := run("dedup - --near 3", whole)
+		os.WriteFile(filepath.Join(dir, "piped"+ending), []byte(piped), 0o666)
+		outs[i] = append(outs[i], fmt.Sprint(idsOf("piped"+ending)))
+	}
+	for i := range outs[0] {
+		if outs[0][i] != outs[1][i] {
+			t.Errorf("output %d: Parquet %s, JSON lines %s", i, outs[0][i], outs[1][i])
+		}
+	}
+	if fields[0] != fields[1] || fields[0] == "" {
+		t.Errorf("Parquet %q\nJSON lines %q", fields[0], fields[1])
+	}
+}
+
+// Commands refuse what would not be Parquet of one kind.
+func TestParquetIsRefused(t *testing.T) {
+	type other struct {
+		ID   string `parquet:"id"`
+		Text []byte `parquet:"body"`
+	}
+	type row struct {
+		ID   string `parquet:"id"`
+		Text string `parquet:"text"`
+	}
+	dir := t.TempDir()
+	var a, b bytes.Buffer
+	if err := pq.Write(&a, []row{{"a", "some words"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := pq.Write(&b, []other{{"a", []byte("some words")}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"a.parquet": a.String(), "b.parquet": b.String(), "lines.jsonl": `{"id":"a","text":"x"}`, "cut.parquet": a.String()[:a.Len()-9],
+		"empty.parquet": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, talk string }{
+		{"dedup a.parquet --near 3 -o kept.csv", "cannot write CSV, what is written is Parquet: use .parquet"},
+		{"dedup a.parquet --near 3 -o kept.parquet.gz", "Parquet compresses itself: use .parquet"},
+		{"dedup lines.jsonl --near 3 -o kept.parquet", "cannot write Parquet, what is written is lines of JSON lines"},
+		{"dedup a.parquet lines.jsonl --near 3", "a.parquet is Parquet and lines.jsonl is JSON lines"},
+		{"dedup a.parquet b.parquet --near 3 --text-field 2", "b.parquet has other columns than the files before it"},
+		{"load x.simdb cut.parquet", "cut.parquet: it has no Parquet footer: was it cut off?"},
+		{"load x.simdb empty.parquet", "empty.parquet: it is no Parquet file"},
+		{"load x.simdb b.parquet", `b.parquet: there is no column "text" (there are "id", "body"`},
+		{"load x.simdb a.parquet --format jsonl", "a.parquet: it is Parquet: leave out --format"},
+	} {
+		if code, _, talk := simdbIn(t, dir, "", strings.Fields(c.args)...); code != 2 || !strings.Contains(talk, c.talk) {
+			t.Errorf("%s: exit status %d, %q", c.args, code, talk)
+		}
+	}
+}
