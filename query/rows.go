@@ -7,15 +7,16 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Row is one row of a result, a value for each column. Values have the types string (ids, texts), int (distances,
-// clusters), int64 (counts), uint64 (fingerprints), float64 (scores), bool, time.Time, json.RawMessage (fields), or
-// are nil.
+// Row is one row of a result, a value for each column. Values have the types string (ids, texts), int
+// (distances, clusters), int64 (counts, sequence numbers), uint64 (fingerprints, and nothing else),
+// float64 (scores), bool, time.Time, json.RawMessage (fields), or are nil.
 type Row []any
 
 // Rows is the result of a statement: rows, or a message such as "stored".
 //
-// The rows are computed while they are read, from the database as it was when the statement began; so a Rows holds on
-// to that state until it has been read to its end or closed. Read it either with All or with Next.
+// The rows are computed while they are read, from the state of the database when the statement began.
+// A Rows keeps that state until it has been read to its end or closed. Read it either with All or with
+// Next, from one goroutine.
 type Rows struct {
 	columns []string
 	message string
@@ -40,22 +41,24 @@ type Rows struct {
 // Columns returns the names of the columns; none if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }
 
-// Message is what a statement has to say that has no rows: "stored", "deleted 3 documents"; "" if there are rows.
+// Message returns the message of a statement without rows, such as "stored" or "deleted 3 documents";
+// "" if there are rows.
 func (r *Rows) Message() string { return r.message }
 
-// Search says whether the statement looks for documents that match, so that finding none is an answer of "no".
+// Search reports whether the statement searches for matches, so that no rows mean "no".
 func (r *Rows) Search() bool { return r.search }
 
-// Wrote says whether the statement may have changed the database, so that running it again is not the same.
+// Wrote reports whether the statement may have changed the database.
 func (r *Rows) Wrote() bool { return r.wrote }
 
-// Damage says whether the rows are problems that CHECK found.
+// Damage reports whether the rows are problems that CHECK found.
 func (r *Rows) Damage() bool { return r.damage }
 
-// Stats is the work that the statement has done so far.
+// Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
-// Elapsed is how long the statement took, or has been taking; it includes the time that the reader took for the rows.
+// Elapsed returns how long the statement took, or has taken so far. It includes the time between
+// reads of rows.
 func (r *Rows) Elapsed() time.Duration {
 	if r.ended {
 		return r.elapsed
@@ -63,7 +66,7 @@ func (r *Rows) Elapsed() time.Duration {
 	return time.Since(r.started)
 }
 
-// Count is how many rows have been read.
+// Count returns how many rows have been read.
 func (r *Rows) Count() int64 { return r.count }
 
 // All yields the rows, then closes r. An error is the last thing it yields.
@@ -84,7 +87,8 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Next moves to the next row; false at the end of the rows, or at an error, which Err tells.
+// Next moves to the next row. It returns false at the end of the rows, or at an error, which Err
+// returns.
 func (r *Rows) Next() bool {
 	if r.ended || r.seq == nil {
 		return false
@@ -104,10 +108,10 @@ func (r *Rows) Next() bool {
 // Row returns the row that Next moved to.
 func (r *Rows) Row() Row { return r.row }
 
-// Err returns the error that ended Next, nil if there was none.
+// Err returns the error that ended Next, or nil.
 func (r *Rows) Err() error { return r.err }
 
-// Close releases what r holds. A second Close does nothing; it always returns nil.
+// Close releases the state that r keeps. It always returns nil. A second Close does nothing.
 func (r *Rows) Close() error {
 	if r.ended {
 		return nil
@@ -123,7 +127,7 @@ func (r *Rows) Close() error {
 	return nil
 }
 
-// fixed yields rows that are known.
+// fixed yields the given rows.
 func fixed(rows ...Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for _, r := range rows {

@@ -16,17 +16,18 @@ import (
 
 const (
 	maxCompletions = 50
-	completionTime = 300 * time.Millisecond // a person waits no longer for ids
+	completionTime = 300 * time.Millisecond // to look for ids
 )
 
-// complete is what Tab does: line is typed so far, pos runes of it before the cursor. It completes dot-commands and
-// their arguments at the start of a line, ids within quotes, and keywords elsewhere.
+// complete is called for Tab: line has been typed, and pos runes of it are before the cursor. It
+// completes dot-commands and their arguments at the start of a line, ids within quotes, and keywords
+// elsewhere.
 func (s *session) complete(line string, pos int) (head string, completions []string, tail string) {
 	runes := []rune(line)
 	before, tail := string(runes[:pos]), string(runes[pos:])
 	switch {
 	case isDot(before) || before == ".":
-		head, completions = completeDot(before)
+		head, completions = s.completeDot(before)
 	case openQuote(before) >= 0:
 		at := openQuote(before) + 1
 		head, completions = before[:at], s.completeID(strings.ReplaceAll(before[at:], "''", "'"))
@@ -37,7 +38,8 @@ func (s *session) complete(line string, pos int) (head string, completions []str
 	return head, completions, tail
 }
 
-// openQuote returns where the string starts that before ends in, -1 if it ends in none.
+// openQuote returns the offset of the quote that starts the string in which before ends, -1 if it
+// does not end in a string.
 func openQuote(before string) int {
 	open := -1
 	for i := 0; i < len(before); i++ {
@@ -54,7 +56,7 @@ func openQuote(before string) int {
 	return open
 }
 
-// completeKeyword returns the keywords that start with word, in the case that it is written in.
+// completeKeyword returns the keywords that start with word, in the case of word.
 func completeKeyword(word string) []string {
 	if word == "" {
 		return nil
@@ -71,7 +73,8 @@ func completeKeyword(word string) []string {
 	return found
 }
 
-// completeID returns ids that start with prefix, each closed by a quote. Ids that can't be typed are left out.
+// completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids that
+// can't be typed.
 func (s *session) completeID(prefix string) []string {
 	ctx, cancel := context.WithTimeout(s.ctx, completionTime)
 	defer cancel()
@@ -93,13 +96,13 @@ func (s *session) completeID(prefix string) []string {
 }
 
 // completeDot completes a dot-command, or its argument.
-func completeDot(before string) (head string, completions []string) {
+func (s *session) completeDot(before string) (head string, completions []string) {
 	at := strings.LastIndexAny(before, " \t") + 1
 	word := before[at:]
 	var words []string
 	switch name, _, hasArgument := strings.Cut(strings.TrimLeft(before, " \t"), " "); {
 	case !hasArgument:
-		for _, c := range dotCommands {
+		for _, c := range s.commands {
 			words = append(words, "."+c.name)
 		}
 	case name == ".mode":
@@ -114,7 +117,7 @@ func completeDot(before string) (head string, completions []string) {
 	return before[:at], slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) })
 }
 
-// completeFile returns the files that start with word, folders with a slash behind.
+// completeFile returns the files that start with word, directories with a slash at the end.
 func completeFile(word string) []string {
 	dir, start := filepath.Split(word)
 	in := dir

@@ -14,7 +14,7 @@ const (
 	promptNext  = "   ...> "
 )
 
-// converse talks with a person until Ctrl-D or .quit.
+// converse prompts and runs what is typed until Ctrl-D or .quit.
 func (s *session) converse() int {
 	s.greet()
 	editor := s.cfg.editor
@@ -29,7 +29,7 @@ func (s *session) converse() int {
 	}
 	s.lines = history.lines
 	var sp query.Splitter
-	var typed []string // of the statement that is not complete
+	var typed []string // lines of the incomplete statement
 	for !s.quit {
 		prompt := promptFirst
 		if sp.Pending() {
@@ -61,7 +61,8 @@ func (s *session) converse() int {
 	return ExitOK
 }
 
-// complete says whether lines that were typed one after the other need no other behind them.
+// complete reports whether the lines typed so far are complete: a dot-command, a bare word, or whole
+// statements.
 func complete(typed []string) bool {
 	if _, word := bareWord(typed[0]); len(typed) == 1 && (word || isDot(typed[0])) {
 		return true
@@ -73,8 +74,8 @@ func complete(typed []string) bool {
 	return !sp.Pending()
 }
 
-// entries returns what the history keeps of lines that are complete: a statement over several lines as one. Lines that can't be
-// joined are kept one by one.
+// entries returns the entries of the history for complete lines. A statement over several lines is
+// one entry, unless the lines can't be joined.
 func entries(typed []string) []string {
 	if len(typed) > 1 {
 		if line, ok := query.OneLine(strings.Join(typed, "\n")); ok {
@@ -84,8 +85,8 @@ func entries(typed []string) []string {
 	return slices.DeleteFunc(typed, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// answerLine runs what a line completes. After an error the rest of the line is dropped: it was meant for a state that
-// the failed statement would have made.
+// answerLine runs the statements that a line completes. After an error it drops the rest of the line,
+// which may depend on the statement that failed.
 func (s *session) answerLine(sp *query.Splitter, line string) {
 	if !sp.Pending() {
 		if isDot(line) {
@@ -109,7 +110,7 @@ func (s *session) answerLine(sp *query.Splitter, line string) {
 	}
 }
 
-// bareWord answers the words that people type who do not know the dot-commands yet.
+// bareWord answers words such as help and quit, which new users type for dot-commands.
 func bareWord(line string) (answer string, ok bool) {
 	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(line), ";")) {
 	case "help", "?", "\\?", "\\h":

@@ -11,17 +11,9 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// dotCommand is a command to the REPL itself.
-type dotCommand struct {
-	name, arguments, help string
-	run                   func(s *session, arg string) error
-}
-
-// dotCommands are all of them, in the order of .help.
-var dotCommands []dotCommand
-
-func init() { // not a literal, as .help refers to the list
-	dotCommands = []dotCommand{
+// dotCommands returns the dot-commands, in the order of .help.
+func dotCommands() []dotCommand {
+	return []dotCommand{
 		{"help", "[WORD]", "this list, or what a word of the language does", (*session).dotHelp},
 		{"mode", "[FORMAT]", "how rows are written: " + strings.Join(output.Formats(), ", "), (*session).dotMode},
 		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
@@ -45,7 +37,7 @@ func (s *session) dot(line string) error {
 		name = "quit"
 	}
 	var names []string
-	for _, c := range dotCommands {
+	for _, c := range s.commands {
 		if c.name != name {
 			names = append(names, c.name)
 			continue
@@ -102,8 +94,9 @@ func (s *session) dotMode(arg string) error {
 	return nil
 }
 
-// dotOutput sends rows to a file, in the format that its ending says, unless .mode said one. The file is there, whole, when
-// .output names another or the session ends; it replaces what was there before, as a shell's > does.
+// dotOutput sends rows to a file, in the format of its extension unless .mode has set one. The file
+// appears, complete, when .output names another or the session ends. It replaces a file of that name,
+// as > does in a shell.
 func (s *session) dotOutput(arg string) error {
 	if err := s.closeOutput(); err != nil {
 		return err
@@ -130,7 +123,7 @@ func (s *session) dotOutput(arg string) error {
 	return nil
 }
 
-// maxReadDepth bounds files that .read files that .read files.
+// maxReadDepth is how deep .read may nest.
 const maxReadDepth = 16
 
 func (s *session) dotRead(arg string) error {
@@ -148,7 +141,7 @@ func (s *session) dotRead(arg string) error {
 	return s.runScript(f, f.Name())
 }
 
-// unquote takes quotes off a file name.
+// unquote removes the quotes around a file name.
 func unquote(arg string) string {
 	if n := len(arg); n >= 2 && (arg[0] == '\'' || arg[0] == '"') && arg[n-1] == arg[0] {
 		return arg[1 : n-1]

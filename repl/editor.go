@@ -7,21 +7,21 @@ import (
 	"github.com/peterh/liner"
 )
 
-// lineEditor is what the prompt needs: liner, or in tests a fake.
+// lineEditor edits lines at the prompt. It is liner, or a fake in tests.
 type lineEditor interface {
 	// Prompt shows a prompt and returns the line typed: io.EOF for Ctrl-D, errAborted for Ctrl-C.
 	Prompt(prompt string) (string, error)
-	// AppendHistory adds a line to those that the arrow keys bring back.
+	// AppendHistory adds a line to those that the arrow keys recall.
 	AppendHistory(line string)
-	// Close gives the terminal back.
+	// Close restores the terminal.
 	Close() error
 }
 
 // errAborted is Prompt's error for Ctrl-C.
 var errAborted = errors.New("interrupted")
 
-// linerEditor is a lineEditor on the terminal. It must not be used where standard input is none: liner would then echo
-// its prompts into the output.
+// linerEditor is a lineEditor on the terminal. Standard input must be a terminal: otherwise liner
+// writes its prompts to the output.
 type linerEditor struct {
 	*liner.State
 }

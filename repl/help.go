@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// helpTopics are the words that .help knows.
+// helpTopics returns the words that .help knows.
 func helpTopics() []string {
 	var words []string
 	for _, t := range query.Topics() {
@@ -33,7 +33,7 @@ func (s *session) dotHelp(arg string) error {
 		lines = append(lines, [2]string{})
 	}
 	var names []string
-	for _, c := range dotCommands {
+	for _, c := range s.commands {
 		names = append(names, c.name)
 		if word == "" || strings.EqualFold(c.name, word) {
 			lines = append(lines, [2]string{strings.TrimSpace("." + c.name + " " + c.arguments), c.help})
@@ -49,10 +49,11 @@ func (s *session) dotHelp(arg string) error {
 	return s.writeHelp(lines)
 }
 
-const narrowHelp = 28 // columns of syntax where the terminal is too narrow for syntax and explanation as they are
+// narrowHelp is the width of the column of syntax on a narrow terminal.
+const narrowHelp = 28
 
-// writeHelp writes pairs of syntax and explanation in two columns. On a narrow terminal explanations are wrapped, and begin below
-// a syntax that is longer than its column.
+// writeHelp writes pairs of syntax and explanation in two columns. On a narrow terminal it wraps
+// explanations, and starts them below a syntax that is longer than its column.
 func (s *session) writeHelp(lines [][2]string) error {
 	left, right := 0, 0
 	for _, l := range lines {

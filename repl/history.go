@@ -15,16 +15,16 @@ const (
 	historyLineSize = 4000 // bytes; longer lines are not kept
 )
 
-// history is the file of the lines typed, oldest first. It is private to the user (0600), as statements hold what
-// documents hold. Every line is appended when it is typed, so that nothing is lost and sessions side by side mix; a
-// file that has grown to twice historyLines is cut when it is opened. Without a file nothing is kept, silently: that
-// is no reason not to work.
+// history is the file of the lines typed, oldest first. Its mode is 0600, as statements may quote
+// documents. Each line is appended when it is typed, so a kill loses nothing and concurrent sessions
+// share the file. A file of more than twice historyLines is cut when it is opened. If the file can't
+// be used, nothing is kept and no error is reported.
 type history struct {
 	lines []string
 	file  *os.File
 }
 
-// historyPath is "simdb/history" in the XDG state folder, "" if there is no home.
+// historyPath returns "simdb/history" in the XDG state directory, "" if there is no home directory.
 func historyPath() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
@@ -37,7 +37,7 @@ func historyPath() string {
 	return filepath.Join(dir, "simdb", "history")
 }
 
-// openHistory reads the history at path, or at historyPath.
+// openHistory opens the history at path, "" for historyPath.
 func openHistory(path string) *history {
 	h := &history{}
 	if path == "" {
@@ -81,7 +81,7 @@ func openHistory(path string) *history {
 
 // tidy replaces the file by the lines that are kept.
 func (h *history) tidy(path string) {
-	path, err := filepath.EvalSymlinks(path) // a link stays one
+	path, err := filepath.EvalSymlinks(path) // keep a link
 	if err != nil {
 		return
 	}

@@ -17,7 +17,7 @@ const (
 	readBuffer   = 64 << 10
 )
 
-// runText runs a text that is there as a whole: an argument of a command.
+// runText runs a command of Exec.
 func (s *session) runText(text string) error {
 	if isDot(text) {
 		return s.dot(text)
@@ -37,13 +37,14 @@ func (s *session) runText(text string) error {
 	}
 }
 
-// isDot says whether a line that starts no statement is a dot-command: a point and a letter.
+// isDot reports whether a line between statements is a dot-command: it starts with a point that no
+// digit follows.
 func isDot(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	return len(line) > 1 && line[0] == '.' && (line[1] < '0' || line[1] > '9')
 }
 
-// runScript runs statements and dot-commands as they are read; source names the text in errors.
+// runScript runs statements and dot-commands as they are read. source names the text in errors.
 func (s *session) runScript(in io.Reader, source string) error {
 	r := bufio.NewReaderSize(in, readBuffer)
 	sc := script{session: s, source: source}
@@ -74,14 +75,14 @@ func (s *session) runScript(in io.Reader, source string) error {
 	return nil
 }
 
-// script is a text while it is read and run.
+// script is a text that is being read and run.
 type script struct {
 	*session
 	source   string
 	splitter query.Splitter
-	line     int  // that is read
-	size     int  // bytes read of the statement that is not complete
-	pending  bool // there is such a statement, so that a point starts no dot-command
+	line     int  // of the text just read
+	size     int  // bytes of the incomplete statement
+	pending  bool // there is an incomplete statement, so a line is not a dot-command
 }
 
 // dotLine runs a dot-command.
@@ -89,7 +90,7 @@ func (sc *script) dotLine(line string) error {
 	if len(line) >= maxDotLine {
 		return &scriptError{fmt.Errorf("a dot-command of more than %d bytes", maxDotLine), sc.source, sc.line}
 	}
-	sc.splitter.Write("\n") // which counts lines too
+	sc.splitter.Write("\n") // so that it counts the line
 	err := sc.dot(line)
 	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // placed by a script of .read
 		return err
@@ -97,7 +98,7 @@ func (sc *script) dotLine(line string) error {
 	return &scriptError{err, sc.source, sc.line}
 }
 
-// text takes text of statements and runs those that it completes.
+// text adds text and runs the statements that it completes.
 func (sc *script) text(text string) error {
 	sc.splitter.Write(text)
 	sc.size += len(text)
@@ -110,14 +111,14 @@ func (sc *script) text(text string) error {
 	if sc.size > maxStatement {
 		return &scriptError{fmt.Errorf("a statement of more than %d bytes", maxStatement), sc.source, sc.line}
 	}
-	// A long statement is surely one: Pending is not asked of all of it again and again.
+	// Pending reads all of the statement, so don't call it for each line of a long one.
 	sc.pending = sc.size >= readBuffer || sc.splitter.Pending()
 	return nil
 }
 
-// readChunk returns text up to the end of the line, or less of a line of which no more has arrived: then a statement
-// that is complete does not wait for the rest of its line. Only a dot-command, which may come where one is allowed, is
-// a line. The text is valid until the next read.
+// readChunk returns text up to the end of the line, or what has arrived of the line so far, so that a
+// complete statement does not wait for the rest of its line. Where a dot-command is allowed, a line
+// that may be one is read whole. The text is valid until the next read.
 func readChunk(r *bufio.Reader, dotAllowed bool) ([]byte, error) {
 	first, err := r.Peek(1)
 	if err != nil {
@@ -138,7 +139,7 @@ func readChunk(r *bufio.Reader, dotAllowed bool) ([]byte, error) {
 	return chunk, err
 }
 
-// runPiece runs one statement of a text, and adds the line to its error.
+// runPiece runs one statement of a text, and adds the line to an error.
 func (s *session) runPiece(p query.Piece, source string) error {
 	err := s.runStatement(p.Text)
 	if err == nil {

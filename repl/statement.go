@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// scriptError is an error of a statement that stands in a longer text: it adds the line.
+// scriptError adds a line to the error of a statement in a longer text.
 type scriptError struct {
 	err    error
 	source string // the file, "" for standard input
@@ -33,8 +33,8 @@ func (e *scriptError) Error() string {
 // Unwrap returns the error of the statement.
 func (e *scriptError) Unwrap() error { return e.err }
 
-// showError writes an error for a person: its class and sentence, and where it has a place in a statement, the line
-// with a caret.
+// showError writes the class and the sentence of an error and, if it has a place in a statement, the
+// line with a caret.
 func (s *session) showError(err error) {
 	if errors.Is(err, context.Canceled) {
 		s.say(query.ClassCancelled)
@@ -56,7 +56,7 @@ func (s *session) showError(err error) {
 	}
 }
 
-// runStatement runs one statement and prints what it returns. A person's Ctrl-C cancels it.
+// runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.
 func (s *session) runStatement(text string) error {
 	ctx := s.ctx
 	if s.cfg.Interactive {
@@ -109,7 +109,7 @@ func (c *Config) progress() (report func(engine.Progress), stop func()) {
 	return c.Progress()
 }
 
-// page returns where the rows of the next statement go.
+// page returns the writer of the next statement's rows.
 func (s *session) page() io.WriteCloser {
 	if s.cfg.Page != nil && s.cfg.Interactive && s.outFile == nil {
 		return s.cfg.Page()
@@ -117,7 +117,7 @@ func (s *session) page() io.WriteCloser {
 	return keptOpen{s.out}
 }
 
-// keptOpen is a writer that Close leaves open.
+// keptOpen is a writer whose Close does nothing.
 type keptOpen struct{ io.Writer }
 
 func (keptOpen) Close() error { return nil }
@@ -133,7 +133,7 @@ func (b beforeWrite) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// print writes the rows or the message of a statement, and returns how many rows there were.
+// print writes the rows or the message of a statement, and returns the number of rows.
 func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int64, error) {
 	if m := rows.Message(); m != "" {
 		if o.Format.Structured() {
@@ -151,6 +151,11 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 			if err != nil {
 				return err
 			}
+			for i, v := range row {
+				if fp, ok := v.(uint64); ok { // a query.Row has no other uint64
+					row[i] = output.Fingerprint(fp)
+				}
+			}
 			if err := w.Row(row...); err != nil {
 				return err
 			}
@@ -165,8 +170,8 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 	return w.Rows(), nil
 }
 
-// printRows lets write write rows, and ends the result: also after an error, so that what was found before it is seen. A table
-// of nothing would be no help there.
+// printRows calls write and then closes w. It closes w after an error too, so that the rows before the
+// error are shown, but it does not draw a table without rows then.
 func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) error {
 	err := write(w)
 	if err != nil && w.Rows() == 0 && s.options.Format == output.Table {
@@ -178,7 +183,7 @@ func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) 
 	return err
 }
 
-// footer tells a person how many rows there were and what they took: `3 rows (0.8 ms, 214 candidates)`.
+// footer writes how many rows there were and what they cost: `3 rows (0.8 ms, 214 candidates)`.
 func (s *session) footer(rows *query.Rows, n int64, o output.Options) {
 	if !s.cfg.Output.Terminal && !s.timer && !s.stats {
 		return
@@ -222,7 +227,7 @@ func milliseconds(d time.Duration) string {
 	}
 }
 
-// plural writes a count with its noun, thousands apart: "1 row", "12,345 rows".
+// plural writes a count with its noun and separators of thousands: "1 row", "12,345 rows".
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// tsv writes a line a row. A tab, a line end or a backslash within a cell is written \t, \n, \r, \\: so a row is
-// always one line, and cut -f finds its cells.
+// tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n, \r or
+// \\, so a row is always one line, and cut -f finds its cells.
 type tsv struct {
 	header    bool
 	terminal  bool // control characters are shown escaped
@@ -79,7 +79,7 @@ type csvFormat struct {
 }
 
 func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
-	f.w = csv.NewWriter(w) // which uses w itself as its buffer, so that Writer.Flush reaches everything
+	f.w = csv.NewWriter(w) // it uses w as its buffer, so Writer.Flush flushes everything
 	f.w.Write(columns)
 	f.cells = make([]string, len(columns))
 }
@@ -97,7 +97,7 @@ func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 
 func (f *csvFormat) end(*bufio.Writer, int64) {}
 
-// jsonFormat writes an object a line, or one array of them.
+// jsonFormat writes one object per line, or one array of objects.
 type jsonFormat struct {
 	array bool
 	keys  [][]byte // `{"id":`, `,"distance":`, ...
@@ -141,8 +141,8 @@ func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
 	}
 }
 
-// ids writes the id of each row: the column "id"; of pairs, the columns "a" and "b" with a tab between; of anything
-// else, the first column.
+// ids writes the id of each row: the column "id", of pairs the columns "a" and "b" with a tab between,
+// and of other rows the first column.
 type ids struct {
 	tsv
 	at []int
@@ -164,8 +164,8 @@ func (f *ids) row(w *bufio.Writer, values []any) {
 	}
 }
 
-// count writes how many rows there are, once they are over; of clusters how many these are, and not their members. The result
-// of COUNT, one row of one column "count", has counted already: its value is written.
+// count writes the number of rows at their end, or of clusters the number of clusters, not of their
+// members. For the result of COUNT, one row of one column "count", it writes the value.
 type count struct {
 	isCount, isClusters bool
 	value               any   // the last one of the first column

@@ -5,21 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 const (
-	tableChunk  = 5000     // rows held back before a table is drawn
-	minCell     = 4        // no column is cut below this many terminal columns
-	minFlexible = 10       // columns of text are not cut below this for the sake of columns of numbers
-	manyColumns = 4        // a row of fewer is never turned
-	maxCellRead = 16 << 10 // bytes of a cell looked at when it will be cut to a terminal's width
+	tableChunk  = 5000     // rows held before a table is drawn
+	minCell     = 4        // columns of the terminal that a cell keeps, however narrow the table is
+	minFlexible = 10       // columns that a cell of text keeps while other ways to fit remain
+	manyColumns = 4        // a row of fewer columns is never turned
+	maxCellRead = 16 << 10 // bytes of a cell that are read if it will be cut to a terminal's width
 )
 
 // tableFormat draws boxed tables.
@@ -27,10 +24,10 @@ type tableFormat struct {
 	o       Options
 	columns []string
 	right   []bool // the column holds numbers only
-	rigid   []bool // it holds numbers, fingerprints or times only: cut, they would say something else
+	rigid   []bool // the column holds numbers, fingerprints or times only, which must not be cut
 	cells   [][]string
 	drawn   int
-	dense   bool  // no blanks beside the cells
+	dense   bool  // without blanks beside the cells
 	hidden  int64 // rows beyond MaxRows
 }
 
@@ -55,8 +52,8 @@ func (f *tableFormat) row(w *bufio.Writer, values []any) {
 	cells := make([]string, len(values))
 	for i, v := range values {
 		switch v.(type) {
-		case int, int64, float64, nil:
-		case uint64, time.Time, bool:
+		case int, int64, uint64, float64, nil:
+		case Fingerprint, time.Time, bool:
 			f.right[i] = false
 		default:
 			f.right[i], f.rigid[i] = false, false
@@ -81,7 +78,7 @@ func (f *tableFormat) end(w *bufio.Writer, _ int64) {
 	}
 }
 
-// cell is the text of v, with nothing in it that would move the cursor or change the terminal.
+// cell returns the text of v without characters that control the terminal.
 func (f *tableFormat) cell(v any) string {
 	if x, ok := v.(float64); ok {
 		return strconv.FormatFloat(x, 'f', 4, 64)
@@ -96,33 +93,7 @@ func (f *tableFormat) cell(v any) string {
 	return Printable(s)
 }
 
-// Printable returns s with control characters and bytes that are not UTF-8 shown as escapes: \n, \t, \x1b. Text that
-// goes to a terminal must pass through it, or stored data could drive the terminal.
-func Printable(s string) string {
-	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if unprintable(r) || r == utf8.RuneError && n == 1 {
-			q := strconv.QuoteToASCII(s[i : i+n])
-			b.WriteString(q[1 : len(q)-1])
-		} else {
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	return b.String()
-}
-
-// unprintable says whether r acts on a terminal instead of showing there: controls, line separators, and the
-// direction overrides that make text read as another.
-func unprintable(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-}
-
-// draw draws the rows held back as one table.
+// draw draws the rows that are held as one table.
 func (f *tableFormat) draw(w *bufio.Writer) {
 	f.fit()
 	t := table.NewWriter()
@@ -156,9 +127,10 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit makes the table at most Width wide, by what hurts least: columns of text are cut, the widest first, but not below minFlexible;
-// the blanks beside the cells go; columns of text are cut down to minCell; names of other columns are cut to what is below them.
-// Numbers, fingerprints and times are never cut, even if the table is too wide then.
+// fit makes the table at most Width wide, by the first of these that suffices: cut columns of text,
+// the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text down to
+// minCell; cut the names of other columns to the width of their cells. Numbers, fingerprints and times
+// are never cut, even if the table stays too wide.
 func (f *tableFormat) fit() {
 	f.dense = false
 	if f.o.Width <= 0 || len(f.columns) == 0 {
@@ -191,7 +163,7 @@ func (f *tableFormat) fit() {
 	}
 }
 
-// widest is the width of a column's widest cell.
+// widest returns the width of a column's widest cell.
 func (f *tableFormat) widest(column int) int {
 	w := 0
 	for _, cells := range f.cells {
@@ -200,8 +172,8 @@ func (f *tableFormat) widest(column int) int {
 	return w
 }
 
-// fitText cuts columns of text so that all columns together are at most room wide. It does nothing, and returns false, if they would
-// have to be cut below least.
+// fitText cuts columns of text so that all columns together are at most room wide. If it would have to
+// cut them below least, it does nothing and returns false.
 func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	var flexible []int
 	need := 0
@@ -225,7 +197,8 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	return true
 }
 
-// turn makes the columns of a table of one row its rows, if there are many and they don't fit beside each other: a document.
+// turn makes the columns of a table of one row its rows, if there are at least manyColumns and they
+// don't fit beside each other. So GET shows a document.
 func (f *tableFormat) turn() {
 	need := 1
 	for i, cell := range f.cells[0] {
@@ -265,21 +238,6 @@ func columnLimit(widths []int, total int) int {
 		rest -= w
 	}
 	return max(total, minCell)
-}
-
-// Cut returns s cut to width terminal columns, ending in "…" if anything was cut.
-func Cut(s string, width int) string {
-	if len(s) <= width || text.StringWidth(s) <= width {
-		return s
-	}
-	used := 0
-	for i, r := range s {
-		used += text.RuneWidth(r)
-		if used > width-1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 func tableRow(cells []string) table.Row {

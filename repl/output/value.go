@@ -8,10 +8,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
 const hexDigits = "0123456789abcdef"
+
+// Fingerprint is a fingerprint as a value of a row. A plain uint64 is a number.
+type Fingerprint base.Fingerprint
 
 // appendText appends v as the text formats write it, before any escaping.
 func appendText(b []byte, v any) []byte {
@@ -27,7 +31,9 @@ func appendText(b []byte, v any) []byte {
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case uint64:
-		return fptext.Append(b, v)
+		return strconv.AppendUint(b, v, 10)
+	case Fingerprint:
+		return fptext.Append(b, base.Fingerprint(v))
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
 	case time.Time:
@@ -49,7 +55,7 @@ func appendJSON(b []byte, v any) []byte {
 		return append(b, "null"...)
 	case string:
 		return appendQuoted(b, v)
-	case bool, int, int64, float64:
+	case bool, int, int64, uint64, float64:
 		return appendText(b, v)
 	case json.RawMessage:
 		if len(v) == 0 {
@@ -72,8 +78,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(b, time.RFC3339Nano)
 }
 
-// appendCompact appends the JSON text raw without space between its tokens, so on one line; what is not JSON is
-// appended as a JSON string, so that a line of output always is.
+// appendCompact appends the JSON text raw without white space between its tokens, so on one line. A
+// text that is not JSON is appended as a JSON string, so that a line of output is always JSON.
 func appendCompact(b []byte, raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return b
@@ -85,8 +91,8 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// appendQuoted appends s as a JSON string. Unlike encoding/json it leaves <, > and & alone: this is for terminals and
-// pipes, not for HTML.
+// appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &, as the
+// output is not for HTML.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {

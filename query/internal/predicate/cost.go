@@ -1,6 +1,9 @@
 package predicate
 
-import "github.com/simdb/simdb/engine"
+import (
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+)
 
 // The costs of drivers, in nanoseconds, by which a query chooses among them. The constants are
 // rough: they decide between drivers whose costs differ by orders of magnitude.
@@ -17,7 +20,7 @@ const (
 )
 
 // nearCost estimates the cost of NEAR from the engine's plan for it.
-func (x *Scope) nearCost(fp uint64, k int) float64 {
+func (x *Scope) nearCost(fp base.Fingerprint, k int) float64 {
 	p, err := x.Snap.PlanNear(x.Ctx, fp, k)
 	if err != nil {
 		return 0 // the query itself will return the error

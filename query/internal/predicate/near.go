@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -17,7 +17,7 @@ type near struct {
 }
 
 func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
-	k, err := x.Values.Integer(e.Args[1].Value, "k", 0, 64)
+	k, err := x.Values.Integer(e.Args[1].Value, "k", 0, base.FingerprintBits)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func bindNearCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (eng
 	if verify != nil {
 		return engine.Criterion{}, syntax.Errorf(verify.Pos.Offset, VerifyHint, "VERIFY needs JACCARD")
 	}
-	k, err := x.Values.Integer(e.Value, "k", 0, 64)
+	k, err := x.Values.Integer(e.Value, "k", 0, base.FingerprintBits)
 	return engine.Near(k), err
 }
 
@@ -41,7 +41,7 @@ func (p *near) Test(x *Scope, c *Candidate) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	d := bits.OnesCount64(e.Fingerprint ^ p.target.fingerprint)
+	d := base.Distance(e.Fingerprint, p.target.fingerprint)
 	return Verdict{Holds: e.HasFingerprint && d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
 }
 

@@ -2,10 +2,10 @@ package predicate
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
@@ -14,7 +14,7 @@ import (
 
 // target is what a predicate compares documents with.
 type target struct {
-	fingerprint    uint64
+	fingerprint    base.Fingerprint
 	hasFingerprint bool   // false: a text without words, which matches nothing
 	self           string // the id, if it was given as an id: a document is not its own match
 	doc            engine.Doc
@@ -35,11 +35,11 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 	switch v := v.(type) {
 	case uint64:
 		if !a.Text {
-			return target{fingerprint: v, hasFingerprint: true, label: fmt.Sprintf("0x%016x", v)}, nil
+			return target{fingerprint: v, hasFingerprint: true, label: "0x" + string(fptext.Append(nil, v))}, nil
 		}
 	case value.Number:
 		if fp, err := x.fingerprintNumber(a, v); err != nil || !a.Text {
-			return target{fingerprint: fp, hasFingerprint: true, label: fmt.Sprintf("0x%016x", fp)}, err
+			return target{fingerprint: fp, hasFingerprint: true, label: "0x" + string(fptext.Append(nil, fp))}, err
 		}
 	case value.Text:
 		fp, ok := x.DB.Fingerprint(string(v))
@@ -59,7 +59,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 
 // fingerprintNumber returns the fingerprint that a number is. A literal follows the rule of package
 // fptext, and the value of a parameter is decimal.
-func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (uint64, error) {
+func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fingerprint, error) {
 	notation := fptext.Auto
 	if a.Value.Type != syntax.Number {
 		notation = fptext.Decimal

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
 )
 
@@ -61,7 +62,7 @@ func (c *Hash) Run(a *app.App) error {
 			if r.InvalidUTF8 > 0 {
 				a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
 			}
-			values := []any{name, r.Fingerprint, r.Words, r.Shingles}
+			values := []any{name, output.Fingerprint(r.Fingerprint), r.Words, r.Shingles}
 			switch {
 			case r.Empty:
 				none = true

@@ -1,0 +1,88 @@
+package output
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Format is how rows are written.
+type Format int
+
+// The formats, as --format and .mode name them.
+const (
+	Table Format = iota // boxed, for reading
+	TSV                 // one line per row, tabs between cells; a header only on a terminal
+	CSV                 // RFC 4180 with a header; lines end in LF
+	JSONL               // one object per line, its keys the columns
+	JSON                // one array of such objects
+	IDs                 // the id column alone; of pairs, both ids with a tab between
+	Count               // the number of rows, of clusters the number of clusters, of COUNT its value
+)
+
+var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count"}
+
+// Formats returns the names of all formats, in the order in which help lists them.
+func Formats() []string { return append([]string(nil), formatNames[:]...) }
+
+// ParseFormat returns the format of a name, in any case.
+func ParseFormat(name string) (Format, error) {
+	for i, n := range formatNames {
+		if strings.EqualFold(n, name) {
+			return Format(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown format %q: it is one of %s", name, strings.Join(formatNames[:], ", "))
+}
+
+// FormatOf returns the format of the extension of a file name, or false if it is not one of a format.
+func FormatOf(name string) (Format, bool) {
+	ending := strings.TrimPrefix(filepath.Ext(name), ".")
+	switch strings.ToLower(ending) {
+	case "ndjson":
+		return JSONL, true
+	case "tab":
+		return TSV, true
+	}
+	f, err := ParseFormat(ending)
+	return f, err == nil
+}
+
+// String returns the name of f.
+func (f Format) String() string {
+	if f < 0 || int(f) >= len(formatNames) {
+		return fmt.Sprintf("Format(%d)", int(f))
+	}
+	return formatNames[f]
+}
+
+// Structured reports whether every line of f must be JSON.
+func (f Format) Structured() bool { return f == JSONL || f == JSON }
+
+// Options configures a Writer. The zero value writes a table without colour and of any width.
+type Options struct {
+	Format   Format
+	Terminal bool // the output is a terminal: TSV gets a header, control characters are escaped
+	Color    bool // tables are coloured
+	Width    int  // columns of the terminal, to which tables are cut; 0 cuts nothing
+	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
+}
+
+// Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that is
+// set, in colour unless NO_COLOR is set or TERM is "dumb"; elsewhere it is TSV. f may be nil.
+func Detect(f *os.File) Options {
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
+		return Options{Format: TSV}
+	}
+	o := Options{Format: Table, Terminal: true, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+		o.Width = w
+	} else if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+		o.Width = w
+	}
+	return o
+}

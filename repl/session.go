@@ -1,0 +1,103 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// Exit statuses, as those of grep.
+const (
+	ExitOK        = 0   // done, or found
+	ExitNo        = 1   // the last statement searched and found nothing, or a CHECK found damage
+	ExitError     = 2   // a mistake in the input, or the operation failed
+	ExitInterrupt = 130 // Ctrl-C
+)
+
+// Config configures Run and Exec. Only DB is required.
+type Config struct {
+	DB  *engine.DB
+	In  io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
+	Out io.Writer // rows and messages; nil is os.Stdout
+	Err io.Writer // errors, the greeting and footers; nil is os.Stderr
+
+	// Interactive makes Run prompt and edit lines. In must be the terminal.
+	Interactive bool
+	// Output says how rows are written; output.Detect has good defaults.
+	Output output.Options
+	// FormatSet says that the user chose Output.Format: then .output uses it, whatever the extension
+	// of the file.
+	FormatSet bool
+	// Version is shown in the greeting.
+	Version string
+	// Outputs opens the files of .output. nil is a guard that protects the database alone.
+	Outputs *outfile.Guard
+	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state directory.
+	HistoryFile string
+
+	// Progress, if not nil, is called when a statement starts. It returns report, which receives the
+	// progress of the statement, and stop, which must remove the display before it returns. stop is
+	// called before anything is written, and may be called again.
+	Progress func() (report func(engine.Progress), stop func())
+	// Page, if not nil, returns the writer of a statement's rows at a prompt, such as a pager. Its
+	// Write returns io.ErrClosedPipe when the user has left the pager.
+	Page func() io.WriteCloser
+
+	editor lineEditor // set by tests
+}
+
+// dotCommand is a command to the REPL itself, not to the database.
+type dotCommand struct {
+	name, arguments, help string
+	run                   func(s *session, arg string) error
+}
+
+// session is a running REPL: the state that dot-commands change.
+type session struct {
+	cfg     Config
+	ctx     context.Context
+	out     io.Writer // where rows go: cfg.Out, or the file of .output
+	outFile *outfile.Writer
+	options output.Options
+
+	commands []dotCommand
+
+	moded   bool // .mode or Config.FormatSet has set the format
+	timer   bool // say how long statements took
+	explain bool // show the plan before the rows
+	stats   bool // show the work after the rows
+
+	last   string   // the last statement that did not write, for .last
+	depth  int      // of nested .read
+	quit   bool     // .quit has run
+	no     bool     // the last statement searched and found nothing
+	damage bool     // a CHECK found damage
+	lines  []string // typed, for .history
+}
+
+// closeOutput completes the file of .output, and gives it its name.
+func (s *session) closeOutput() error {
+	if s.outFile == nil {
+		return nil
+	}
+	err := s.outFile.Commit()
+	s.outFile, s.out = nil, s.cfg.Out
+	format := s.options.Format
+	if s.options = s.cfg.Output; s.moded { // else the format was that of the file
+		s.options.Format = format
+	}
+	s.cfg.Outputs.Release(outputCommand)
+	return err
+}
+
+// outputCommand names the files of .output in errors of Config.Outputs.
+const outputCommand = ".output"
+
+// say writes a line to Err.
+func (s *session) say(format string, args ...any) {
+	fmt.Fprintln(s.cfg.Err, fmt.Sprintf(format, args...))
+}
