@@ -77,9 +77,9 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 	for i, k := range sel.order {
 		switch {
 		case k.by == "distance" && !sel.distance:
-			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Distance, predicate.Distance), "there is no distance to order by")
+			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Distance, predicate.Distance, "and"), "there is no distance to order by")
 		case k.by == "score" && !sel.score:
-			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Score, predicate.ExactScore), "there is no score to order by")
+			return syntax.Errorf(c.orderAt[i], "it comes from "+predicate.Measuring(predicate.Score, predicate.ExactScore, "and"), "there is no score to order by")
 		case k.by == "time":
 			sel.times = true
 		}

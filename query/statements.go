@@ -20,6 +20,12 @@ type statementDef struct {
 type docsRow struct{ Syntax, Meaning, Last string }
 
 // statementDefs is the table of statements. A query comes first.
+//
+// To add a statement that is one word, or a word and two ids, add a row with its shape, and a method
+// of run that carries it out; then add to docs/query.md the row that TestDocumentation prints. A
+// statement of another form also needs a type and a field of Statement in
+// internal/syntax/grammar.go. TestStatementTable, TestWritesColumn and TestKeywords fail for each
+// column of the row that is missing or wrong.
 var statementDefs = []statementDef{
 	{
 		docs: []docsRow{{"", "", "see above"}},

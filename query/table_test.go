@@ -1,11 +1,13 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -41,8 +43,15 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// Each predicate of the table is the one that its word names: it says so, tells its documents by
-// itself, and has what error messages, .help and EXPLAIN need.
+// foundByExamples is what the example of each predicate finds among the documents of
+// TestPredicateTable.
+var foundByExamples = map[string]string{
+	"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
+	"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",
+}
+
+// Each predicate of the table is the one that its word names, and has what error messages, .help,
+// EXPLAIN and docs/query.md need.
 func TestPredicateTable(t *testing.T) {
 	db := openTest(t, nil)
 	for i, text := range []string{"one two three four", "one two three four", "four three two one", "something else altogether"} {
@@ -50,50 +59,58 @@ func TestPredicateTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	answers := map[string]string{
-		"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
-		"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",
-	}
 	for _, d := range predicate.Definitions {
-		if d.Word == "" || d.Syntax == "" || d.Help == "" || len(d.Docs) == 0 {
-			t.Errorf("%s: the row is not complete", d.Word)
-		}
-		if d.Bind == nil {
-			continue
-		}
-		if !strings.HasPrefix(d.Example, d.Word+"('a', ") || !strings.Contains(d.Syntax, d.Word) {
-			t.Errorf("%s: example %q, help %q", d.Word, d.Example, d.Syntax)
-		}
-		if want := d.Word + "(" + strings.Join(d.Arguments, ", ") + ")"; d.Docs[0].Syntax != want {
-			t.Errorf("docs name it %q, its arguments make it %q", d.Docs[0].Syntax, want)
-		}
-		text := d.Example
-		if d.Docs[0].Last == "no" {
-			text = "ID LIKE '%' AND " + text
-		}
-		rows, err := Run(t.Context(), db, text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if got := fmt.Sprint(append([]Row{}, read(t, rows)...)); got != answers[d.Word] {
-			t.Errorf("%s: %s, want %s", text, got, answers[d.Word])
-		}
-		p := bound(t, db, d.Example)
-		if !strings.HasPrefix(p.String(), d.Word+"(") {
-			t.Errorf("%s is bound as %s", d.Example, p)
-		}
-		if finds, ok := p.(predicate.Driver); ok != (d.Docs[0].Last == "yes") {
-			t.Errorf("%s finds documents: %v, its documentation says %s", d.Word, ok, d.Docs[0].Last)
-		} else if ok && p.TestCost() < predicate.TestText && !strings.HasPrefix(finds.Explain(testRun(t, db, d.Example).Scope)[0], "find "+d.Word) {
-			t.Errorf("%s is explained as %q", d.Example, finds.Explain(testRun(t, db, d.Example).Scope))
-		}
-		if _, err := Run(t.Context(), db, d.Word+"('a')"); err == nil || !strings.Contains(err.Error(), "as in "+d.Example) {
-			t.Errorf("%s with one argument: %v", d.Word, err)
-		}
-		_, err = Run(t.Context(), db, "PAIRS "+d.Word+" 1")
-		if refused := err != nil; refused != (d.Criterion == nil) {
-			t.Errorf("PAIRS %s 1: %v", d.Word, err)
-		}
+		t.Run(d.Word, func(t *testing.T) {
+			if d.Help == "" || !strings.Contains(d.Syntax, d.Word) {
+				t.Errorf("its Syntax and Help for .help are %q and %q", d.Syntax, d.Help)
+			}
+			if len(d.Docs) == 0 {
+				t.Fatal("it has no Docs for docs/query.md")
+			}
+			if d.Bind != nil {
+				checkCall(t, db, d)
+			}
+		})
+	}
+}
+
+// checkCall checks a predicate that is written as a call.
+func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
+	if !strings.HasPrefix(d.Example, d.Word+"('a', ") {
+		t.Fatalf("its Example for error messages is %q", d.Example)
+	}
+	if want := d.Word + "(" + strings.Join(d.Arguments, ", ") + ")"; d.Docs[0].Syntax != want {
+		t.Errorf("its Docs name it %q, its Arguments make it %q", d.Docs[0].Syntax, want)
+	}
+	text := d.Example
+	if d.Docs[0].Last == "no" {
+		text = "ID LIKE '%' AND " + text
+	}
+	rows, err := Run(t.Context(), db, text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if got := fmt.Sprint(append([]Row{}, read(t, rows)...)); got != foundByExamples[d.Word] {
+		t.Errorf("%s finds %s, but foundByExamples has %q", text, got, foundByExamples[d.Word])
+	}
+	p := bound(t, db, d.Example)
+	if !strings.HasPrefix(p.String(), d.Word+"(") {
+		t.Errorf("%s is bound as %s", d.Example, p)
+	}
+	if p.Measure() != d.Measure {
+		t.Errorf("its Measure is %d in the table, and %d when bound", d.Measure, p.Measure())
+	}
+	if finds, ok := p.(predicate.Driver); ok != (d.Docs[0].Last == "yes") {
+		t.Errorf("it finds documents: %v, its Docs say %q", ok, d.Docs[0].Last)
+	} else if ok && !slices.ContainsFunc(finds.Explain(testRun(t, db, d.Example).Scope), func(l string) bool { return strings.HasPrefix(l, "find "+d.Word) }) {
+		t.Errorf("EXPLAIN does not name it: %q", finds.Explain(testRun(t, db, d.Example).Scope))
+	}
+	if _, err := Run(t.Context(), db, d.Word+"('a')"); err == nil || !strings.Contains(err.Error(), "as in "+d.Example) {
+		t.Errorf("with one argument: %v", err)
+	}
+	_, err = Run(t.Context(), db, "PAIRS "+d.Word+" 1")
+	if refused := err != nil; refused != (d.Criterion == nil) {
+		t.Errorf("PAIRS %s 1: %v", d.Word, err)
 	}
 }
 
@@ -141,8 +158,7 @@ func TestStatementTable(t *testing.T) {
 		if d.topic.Help == "" || len(d.docs) == 0 || d.run == nil {
 			t.Errorf("%s: the row is not complete", d.word)
 		}
-		for _, example := range strings.Split(d.topic.Syntax, "  ") {
-			example = strings.NewReplacer(" [UNLESS JACCARD 0.8]", "", "[", "", "]", "", "star|", "").Replace(example)
+		for _, example := range examples(d) {
 			p, err := parseCached(example)
 			if err != nil {
 				t.Errorf("%s", Detail(placed(example, err)))
@@ -152,8 +168,12 @@ func TestStatementTable(t *testing.T) {
 				t.Errorf("%s is a %s", example, p.def.word)
 			}
 		}
-		if err := Check(d.word); d.expects != "" && (err == nil || !strings.Contains(err.Error(), d.expects)) {
+		err := Check(d.word)
+		if d.expects != "" && (err == nil || !strings.Contains(err.Error(), d.expects)) {
 			t.Errorf("%s alone: %v, want %s", d.word, err, d.expects)
+		}
+		if d.expects == "" && err != nil {
+			t.Errorf("%s alone: %v, but the row does not say what it expects", d.word, err)
 		}
 	}
 	for text, want := range map[string]bool{
@@ -161,6 +181,44 @@ func TestStatementTable(t *testing.T) {
 	} {
 		if Writes(text) != want {
 			t.Errorf("%s writes: %v", text, !want)
+		}
+	}
+}
+
+// examples returns the statements that .help shows for a row of the table.
+func examples(d statementDef) []string {
+	plain := strings.NewReplacer(" [UNLESS JACCARD 0.8]", "", "[", "", "]", "", "star|", "").Replace(d.topic.Syntax)
+	return strings.Split(plain, "  ")
+}
+
+// A statement is refused on a read-only database exactly if its row says that it writes.
+func TestWritesColumn(t *testing.T) {
+	path := t.TempDir() + "/test.simdb"
+	db, err := engine.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b", "x"} {
+		if _, err := Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = engine.Open(path, &engine.Options{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, d := range statementDefs[1:] {
+		for _, example := range examples(d) {
+			rows, err := Run(t.Context(), db, example)
+			if refused := errors.Is(err, engine.ErrReadOnly); refused != d.writes {
+				t.Errorf("%s: %v, but its row says that it writes: %v", example, err, d.writes)
+			}
+			if err == nil {
+				rows.Close()
+			}
 		}
 	}
 }
@@ -204,6 +262,15 @@ func TestDocumentation(t *testing.T) {
 	for _, table := range []string{predicates, statements} {
 		if !strings.Contains(string(doc), "\n"+table+"\n") {
 			t.Errorf("docs/query.md should have this table:\n%s", table)
+		}
+	}
+	for list, columns := range map[string]string{
+		predicate.Measuring(predicate.Distance, predicate.Distance, "or"):      "`distance` if ",
+		predicate.Measuring(predicate.Score, predicate.ExactScore, "or"):       "`score`, `error`, `exact` if ",
+		predicate.Measuring(predicate.ExactScore, predicate.ExactScore, "and"): "JACCARD goes before ",
+	} {
+		if sentence := columns + list; !strings.Contains(strings.Join(strings.Fields(string(doc)), " "), sentence) {
+			t.Errorf("docs/query.md should say %q", sentence)
 		}
 	}
 	checked := 0

@@ -18,6 +18,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -370,12 +371,32 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestHelp checks that .help lists every construct of the language and every dot-command, one per
+// line, in two columns.
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	if code := Exec(t.Context(), Config{DB: openTest(t), Out: &out}, ".help"); code != ExitOK {
+		t.Fatal(code)
+	}
+	var want []string
+	for _, topic := range query.Topics() {
+		want = append(want, fmt.Sprintf("%-51s  %s", topic.Syntax, topic.Help))
+	}
+	want = append(want, "")
+	for _, c := range dotCommands() {
+		want = append(want, fmt.Sprintf("%-51s  %s", strings.TrimSpace("."+c.name+" "+c.arguments), c.help))
+	}
+	if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestHelpWidth writes .help for terminals of several widths: no line is longer, and no word is lost.
 func TestHelpWidth(t *testing.T) {
 	var words []string
 	for _, width := range []int{0, 60, 80, 120, 200} {
 		var out strings.Builder
-		s := &session{out: &out, options: output.Options{Width: width}}
+		s := &session{out: &out, options: output.Options{Width: width}, commands: dotCommands()}
 		if err := s.dotHelp(""); err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,13 @@
 //     a driver, texts.go of a predicate that only tests.
 //  2. In [Definitions] a row. The lexer, the grammar, error messages, Tab completion and .help read
 //     the row, so nothing else has to know the word.
-//  3. In docs/query.md the row of the table that the test prints, and the word in the sentence that
-//     says which predicates give a row its score or distance.
-//  4. In TestPredicateTable of package query the documents that its example finds.
+//  3. In docs/query.md the row of the table that TestDocumentation prints, and the word in the
+//     sentences that it prints, which list the predicates with a distance or a score.
+//  4. In query/table_test.go, foundByExamples: what its example finds.
+//  5. go test ./query -run TestGolden -rewrite, as an error message lists the predicates with a score.
 //
-// The tests of package query fail for each step that is left out.
+// TestPredicateTable, TestDocumentation and TestGolden of package query fail for each step that is left
+// out, and say which. A predicate with another syntax also needs a rule in internal/syntax/grammar.go,
+// and its binding a call in query/bind.go; TestKeywords compares the words of the grammar with the
+// table.
 package predicate

@@ -109,8 +109,9 @@ func lookUp(word string) *Definition {
 	panic("a predicate that is not in the table: " + word)
 }
 
-// Measuring returns the words of the predicates whose measure is in lo..hi, as "A, B and C".
-func Measuring(lo, hi Measure) string {
+// Measuring returns the words of the predicates whose measure is in lo..hi, as "A, B and C"; and is
+// the last conjunction.
+func Measuring(lo, hi Measure, and string) string {
 	var words []string
 	for _, d := range Definitions {
 		if d.Bind != nil && lo <= d.Measure && d.Measure <= hi {
@@ -118,7 +119,7 @@ func Measuring(lo, hi Measure) string {
 		}
 	}
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return strings.Join(words[:last], ", ") + " " + and + " " + words[last]
 }
 
 // BindCall resolves a predicate written as a call.
