@@ -8,12 +8,11 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// selection is a selectStmt whose names, values and documents have been resolved: what to look for, without yet a plan
-// of how.
+// selection is a bound query: its names, values and documents have been resolved.
 type selection struct {
 	expr       node
 	predicates []*leaf
-	order      []orderKey // what ORDER BY asks for, or the default; id is always the last key
+	order      []orderKey // of ORDER BY, or the default; it always includes id
 	window
 	distance bool // rows have a distance
 	score    bool // rows have score, error and exact
@@ -26,18 +25,18 @@ type orderKey struct {
 	desc bool
 }
 
-// node is an expression: *leaf, and or or. NOT stands only on leaves: bindOr and its like move it there by De Morgan's
-// laws, so that a driver is found even below a double negation.
+// node is an expression: *leaf, andNode or orNode. Only leaves are negated: bindOr and bindAnd
+// move each NOT there by De Morgan's laws, so that a driver is found below a double negation too.
 type node interface{ String() string }
 
 type (
 	andNode []node
 	orNode  []node
 
-	// leaf is a predicate at one place of the expression.
+	// leaf is a predicate at one place of an expression.
 	leaf struct {
 		predicate.Predicate
-		number  int // of its verdict in a candidate
+		number  int // index of its verdict in a candidate
 		negated bool
 	}
 )
@@ -73,7 +72,7 @@ func joinNodes(nodes []node, with string) string {
 	return strings.Join(parts, with)
 }
 
-// bindSelect resolves a selectStmt.
+// bindSelect binds a query.
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	sel := &selection{window: window{limit: -1}}
 	var err error
@@ -121,7 +120,8 @@ func (x *run) bindAnd(sel *selection, e *syntax.And, negated bool) (node, error)
 	})
 }
 
-// combine binds terms and makes an orNode or an andNode of them, flattening terms of the same kind.
+// combine binds terms and returns an orNode or an andNode of them. It flattens terms of the same
+// kind.
 func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error) {
 	var nodes []node
 	for _, t := range terms {
@@ -175,8 +175,8 @@ func (x *run) bindPrimary(sel *selection, e *syntax.Primary, negated bool) (node
 	return sel.add(p, negated), nil
 }
 
-// checkDrivable refuses an expression that no driver can start: NOT alone, a measure of texts alone, or either as one
-// side of OR.
+// checkDrivable returns an error for an expression without a driver: NOT alone, a predicate that
+// only tests alone, or either as one side of OR.
 func checkDrivable(x *run, s *syntax.Select, n node) error {
 	if drivable(n) {
 		return nil
@@ -192,7 +192,7 @@ func checkDrivable(x *run, s *syntax.Select, n node) error {
 	return syntax.Errorf(at.Pos.Offset, hint, "NOT alone would list nearly everything")
 }
 
-// drivable says whether some driver's documents include all that satisfy n.
+// drivable reports whether drivers can list all documents that satisfy n.
 func drivable(n node) bool {
 	switch n := n.(type) {
 	case andNode:

@@ -56,25 +56,37 @@ func TestStatementsStop(t *testing.T) {
 		whole := time.Since(started)
 		for part := range time.Duration(2) {
 			after := whole * (2*part + 1) / 4
-			ctx, cancel := context.WithCancel(t.Context())
-			var cancelled time.Duration
-			timer := time.AfterFunc(after, func() { cancelled = cpuTime(t); cancel() })
-			err := run(ctx, text)
-			late := cpuTime(t)
-			if timer.Stop() {
-				cancel()
-				continue // it had come to its end
+			// Garbage collection and other load only add to the time, so one try of three suffices.
+			const tries, most = 3, slower * 100 * time.Millisecond
+			late := most + 1
+			for try := 0; try < tries && late > most; try++ {
+				late = lateness(t, after, func(ctx context.Context) error { return run(ctx, text) })
 			}
-			<-ctx.Done()
-			if late -= cancelled; late > slower*100*time.Millisecond {
+			if late > most {
 				t.Errorf("%s, which takes %v, goes on for %v of CPU time after it was cancelled after %v", text, whole, late, after)
-			}
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatalf("%s: %v", text, err)
 			}
 		}
 		t.Logf("%s: %v", text, whole)
 	}
+}
+
+// lateness cancels a run after a time and returns how much CPU time it takes from then on, 0 if it
+// has ended before.
+func lateness(t *testing.T, after time.Duration, run func(context.Context) error) time.Duration {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var cancelled time.Duration
+	timer := time.AfterFunc(after, func() { cancelled = cpuTime(t); cancel() })
+	err := run(ctx)
+	ended := cpuTime(t)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if timer.Stop() {
+		return 0
+	}
+	<-ctx.Done()
+	return ended - cancelled
 }
 
 // cpuTime is the processor time that the process has used: of two processors, at most twice the

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// clauses are what stands behind an expression.
+// clauses are the clauses after an expression.
 type clauses struct {
 	since   predicate.Predicate
 	order   []orderKey
@@ -72,7 +72,7 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	return nil
 }
 
-// checkOrder completes the order, and refuses keys that the rows do not have.
+// checkOrder completes the order. It returns an error for a key that the rows do not have.
 func (x *run) checkOrder(sel *selection, c *clauses) error {
 	for i, k := range sel.order {
 		switch {
@@ -104,7 +104,7 @@ type window struct {
 	offset int
 }
 
-// first returns how many rows, from the first on, hold the window; -1 if that may be all.
+// first returns how many of the first rows include the window; -1 if that may be all.
 func (w window) first() int {
 	if w.limit < 0 || w.offset > math.MaxInt-w.limit {
 		return -1
@@ -124,7 +124,7 @@ func (w window) count(n int64) int64 {
 	return n
 }
 
-// cutTo yields those of rows that are in the window.
+// cutTo yields the rows that are in the window.
 func cutTo[T any](w window, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		skip, rest := w.offset, w.limit

@@ -16,21 +16,21 @@ import (
 	"github.com/simdb/simdb/query/internal/text"
 )
 
-// Classes of errors, the first words of what a user reads. docs/query.md lists them with their causes.
+// Classes of errors: how the text of an error starts. docs/query.md lists their causes.
 const (
-	ClassParse      = "Parse error"      // the text is not a statement, or names what does not exist
-	ClassParameter  = "Parameter error"  // a value that does not fit: k over 64, a placeholder without value, ErrParams
-	ClassNotFound   = "Not found error"  // a document that is not there
+	ClassParse      = "Parse error"      // the text is not a statement, or has an unknown word
+	ClassParameter  = "Parameter error"  // a value is out of range, of another type or missing
+	ClassNotFound   = "Not found error"  // a document does not exist
 	ClassReadOnly   = "Read-only error"  // a write to a database opened read-only
-	ClassLocked     = "Locked error"     // the database is open elsewhere
-	ClassCorruption = "Corruption error" // a damaged file
-	ClassCancelled  = "Cancelled"        // Ctrl-C, or the caller's context
-	ClassIO         = "I/O error"        // the operating system refused
+	ClassLocked     = "Locked error"     // another process has the database open
+	ClassCorruption = "Corruption error" // a file is damaged
+	ClassCancelled  = "Cancelled"        // the context ended, at a prompt by Ctrl-C
+	ClassIO         = "I/O error"        // the operating system returned an error
 	ClassOther      = "Error"            // anything else
 )
 
-// ParseError is an error that has a place in a statement: its text is wrong, or what it refers to is (a document that
-// is not there); then Err is the engine's error, which errors.Is finds.
+// ParseError is an error with a place in a statement. Its class says whether the text is wrong, a
+// value, or a document that it names. Err is the engine's error, if there is one, for errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants
 	Msg   string // the sentence
@@ -45,7 +45,8 @@ type ParseError struct {
 	before string // the part of it before the column
 }
 
-// Error is class, sentence and hint, on one line: `Parse error: unknown predicate "NEER", did you mean NEAR?`.
+// Error returns class, sentence and hint on one line, such as
+// `Parse error: unknown predicate "NEER", did you mean NEAR?`.
 func (e *ParseError) Error() string {
 	s := e.Class + ": " + e.Msg
 	if e.Hint != "" {
@@ -60,16 +61,17 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // contextWidth is how many terminal columns of a long line are shown on either side of the caret.
 const contextWidth = 60
 
-// widths measures text as terminals show it; ambiguous runes are taken as narrow wherever we run.
+// widths measures text as terminals show it. Ambiguous runes are narrow, whatever the locale.
 var widths = func() *runewidth.Condition {
 	c := runewidth.NewCondition()
 	c.EastAsianWidth = false
 	return c
 }()
 
-// Source is the line that the error is in, indented by two, and below it a caret under the column; "" if there is no
-// such line. The caret stands where a terminal shows the column: below wide runes it is two columns wide, and tabs
-// are repeated before it. Of a long line only the part around the caret is shown.
+// Source returns the line of the statement, indented by two, and below it a caret under the
+// column of the error; "" if there is no line. The caret is where a terminal shows the column: a
+// wide rune takes two columns, and tabs are repeated before the caret. A long line is cut around
+// the caret.
 func (e *ParseError) Source() string {
 	if e.source == "" {
 		return ""
@@ -101,8 +103,8 @@ func (e *ParseError) Source() string {
 	return "  " + before + text.Visible(after) + "\n  " + caret.String() + "^"
 }
 
-// Detail is what to show a user for err: class, sentence and hint, and for an error with a place in a statement the
-// line with a caret below its column. It has no line end.
+// Detail returns what to show a user for err: class, sentence and hint and, for an error with a
+// place in a statement, the line with a caret below its column. It has no line end.
 func Detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {
@@ -114,7 +116,7 @@ func Detail(err error) string {
 	return e.Error()
 }
 
-// Class returns the class of any error: of a ParseError its own, of another one that fits its cause.
+// Class returns the class of any error: that of a ParseError, or the one that fits the cause.
 func Class(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Class
@@ -160,8 +162,8 @@ func placed(text string, err error) error {
 	return p
 }
 
-// place sets where in text the error is. An offset at or past the end of a text that ends in blank lines is moved back
-// to the end of the last line that has something on it.
+// place sets the place of the error in text. An offset in white space at the end of the text is
+// moved back to the end of the last line that is not blank.
 func (e *ParseError) place(text string, offset int) {
 	if trimmed := strings.TrimRightFunc(text, unicode.IsSpace); offset > len(trimmed) {
 		offset = len(trimmed)

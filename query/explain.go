@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/query/internal/text"
 )
 
-// explain runs EXPLAIN and EXPLAIN ANALYZE: the plan, a line a row; ANALYZE carries it out and adds what it took.
+// explain runs EXPLAIN and EXPLAIN ANALYZE. The rows are the lines of the plan; ANALYZE executes
+// it and adds what it took.
 func (x *run) explain(s *syntax.Statement) error {
 	var sel *syntax.Select
 	note := ""
@@ -48,7 +49,7 @@ func (x *run) explain(s *syntax.Statement) error {
 	return nil
 }
 
-// analyze carries out a plan and says what it took.
+// analyze executes a plan and describes what it took.
 func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 	started := time.Now()
 	rows := int64(0)
@@ -71,7 +72,7 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		text.Plural(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
 }
 
-// describe writes a plan, from what is done last to what is done first.
+// describe returns the steps of a plan, the last step first.
 func (x *run) describe(sel *selection, p plan, note string) []string {
 	var lines []string
 	if note != "" {

@@ -60,9 +60,9 @@ var language = func() *syntax.Language {
 // Keywords returns every word of the language, in capitals, sorted: what Tab completes.
 func Keywords() []string { return language.Keywords() }
 
-// OneLine returns statements as they could have been typed on one line: without comments, and with
-// one space for every run of blanks. It returns false for a text that is not made of tokens, or that
-// has a string over several lines.
+// OneLine returns statements as they could have been typed on one line: without comments, and
+// with one space for every run of blanks. It returns false for a text that is not made of tokens,
+// or that has a string over several lines.
 func OneLine(text string) (string, bool) { return language.OneLine(text) }
 
 // Closest returns the word of words that is closest to word, or false if none is close: at most a
@@ -70,8 +70,8 @@ func OneLine(text string) (string, bool) { return language.OneLine(text) }
 // count.
 func Closest(word string, words []string) (string, bool) { return syntax.Closest(word, words) }
 
-// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns false
-// if s is not a duration, or is longer than 292 years.
+// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
+// false if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
 
 // ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// measureColumns are the columns that tell how well two documents match by a criterion.
+// measureColumns returns the columns for how well two documents match by a criterion.
 func measureColumns(c engine.Criterion) []string {
 	if _, ok := c.Distance(); ok {
 		return []string{"distance"}
@@ -55,7 +55,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	return nil
 }
 
-// countPairs returns what counts the rows of PAIRS.
+// countPairs returns a function that counts the rows of PAIRS.
 func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 	c, w, err := x.bindPairs(s)
 	return func() (int64, error) {
@@ -109,7 +109,8 @@ func (x *run) clusters(s *syntax.Clusters) error {
 	return nil
 }
 
-// countClusters returns what counts the clusters of CLUSTERS: those that have a row within LIMIT and OFFSET, if there are.
+// countClusters returns a function that counts the clusters of CLUSTERS, of those that have a row
+// within LIMIT and OFFSET.
 func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	c, o, w, err := x.bindClusters(s)
 	return func() (n int64, err error) {
@@ -140,7 +141,8 @@ func verifyClause(list []*syntax.Clause) *syntax.Token {
 	return nil
 }
 
-// bindWindow returns the LIMIT and OFFSET of a statement. VERIFY is the criterion's; other clauses are refused.
+// bindWindow returns the LIMIT and OFFSET of a statement. It leaves VERIFY to the criterion, and
+// returns an error for other clauses.
 func (x *run) bindWindow(statement string, list []*syntax.Clause) (window, error) {
 	for _, e := range list {
 		if e.Limit != nil || e.Offset != nil || e.Verify != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// plan is how a selection is carried out: which drivers are asked (more than one: their union), and whether what they
-// yield already comes in the order asked for, so that rows can be passed on as they are found and LIMIT can stop early.
+// plan is how a selection is executed: the union of its drivers lists the candidates. It streams if
+// the driver yields in the order of the selection: then rows need no sort, and LIMIT stops early.
 type plan struct {
 	drivers []*leaf
 	streams bool
@@ -23,7 +23,8 @@ func (p plan) options(sel *selection) predicate.ListOptions {
 	return o
 }
 
-// planFor chooses the drivers of a selection, and sorts the terms of each AND so that cheap tests come first.
+// planFor chooses the drivers of a selection, and sorts the terms of each AND and OR by the cost of
+// their tests.
 func (x *run) planFor(sel *selection) plan {
 	sortTests(sel.expr)
 	drivers, _ := x.choose(sel.expr, true)
@@ -55,9 +56,9 @@ func (x *run) planFor(sel *selection) plan {
 	return p
 }
 
-// choose returns the cheapest set of drivers whose union includes all documents that satisfy n, and what it costs; nil
-// if there is none. Where the caller has no choice it passes free, and is told nothing about costs: to know its own, NEAR
-// must plan the query.
+// choose returns the cheapest set of drivers whose union includes all documents that satisfy n, and
+// its cost; nil if there is none. A caller without an alternative passes free, and gets no cost: to
+// estimate it, NEAR would have to plan its search.
 func (x *run) choose(n node, free bool) ([]*leaf, float64) {
 	switch n := n.(type) {
 	case *leaf:
@@ -98,7 +99,7 @@ func (x *run) choose(n node, free bool) ([]*leaf, float64) {
 	return best, least
 }
 
-// sortTests orders the terms of each AND and OR by what testing them on one document costs.
+// sortTests sorts the terms of each AND and OR by the cost of their tests.
 func sortTests(n node) {
 	var terms []node
 	switch n := n.(type) {
@@ -113,7 +114,7 @@ func sortTests(n node) {
 	slices.SortStableFunc(terms, func(a, b node) int { return int(testCost(a) - testCost(b)) })
 }
 
-// testCost ranks what testing n on one document costs: that of the last term, as terms are sorted.
+// testCost returns the cost of testing n: that of the last term, as terms are sorted.
 func testCost(n node) predicate.TestCost {
 	switch n := n.(type) {
 	case andNode:

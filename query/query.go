@@ -22,10 +22,10 @@ type Named struct {
 	Value any
 }
 
-// Run runs one statement on db. Arguments are the values of its parameters: of each ? in turn, and of
-// $name a Named. A string is an id (or a pattern, or a date), Text a text, uint64 a fingerprint;
-// integers, floats, time.Time, time.Duration, engine.Doc and JSON (json.RawMessage or
-// map[string]any, for PUT) mean what they are.
+// Run runs one statement on db. Arguments are the values of its parameters: of each ? in turn,
+// and of $name a Named. A string is an id (or a pattern, or a date), Text a text, uint64 a
+// fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON (json.RawMessage
+// or map[string]any, for PUT) mean what they are.
 //
 // A statement that writes has written when Run returns. One that reads is read through the Rows,
 // which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
@@ -96,8 +96,8 @@ func Writes(text string) bool {
 
 type progressKey struct{}
 
-// WithProgress returns a context under which statements report their progress. report is called from
-// any goroutine, but not concurrently, while Run works and while the Rows are read.
+// WithProgress returns a context under which statements report their progress. report is called
+// from any goroutine, but not concurrently, while Run works and while the Rows are read.
 func WithProgress(ctx context.Context, report func(engine.Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
 }

@@ -79,7 +79,7 @@ func (x *run) stats() error {
 	return nil
 }
 
-// statsRows are the rows of STATS.
+// statsRows returns the rows of STATS.
 func statsRows(s engine.Stats) []Row {
 	rows := []Row{
 		{"path", s.Path},
@@ -108,7 +108,7 @@ func statsRows(s engine.Stats) []Row {
 	return rows
 }
 
-// check runs CHECK: one row for each problem, or the message that there is none.
+// check runs CHECK: a row per problem, or a message if there is none.
 func (x *run) check() error {
 	r, err := x.DB.Check(x.Ctx, x.Report)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Row is one row of a result, a value for each column. Values have the types string (ids, texts), int
-// (distances, clusters), int64 (counts, sequence numbers), uint64 (fingerprints, and nothing else),
-// float64 (scores), bool, time.Time, json.RawMessage (fields), or are nil.
+// Row is one row of a result, a value for each column. Values have the types string (ids, texts),
+// int (distances, clusters), int64 (counts, sequence numbers), uint64 (fingerprints, and nothing
+// else), float64 (scores), bool, time.Time, json.RawMessage (fields), or are nil.
 type Row []any
 
 // Rows is the result of a statement: rows, or a message such as "stored".
 //
-// The rows are computed while they are read, from the state of the database when the statement began.
-// A Rows keeps that state until it has been read to its end or closed. Read it either with All or with
-// Next, from one goroutine.
+// The rows are computed while they are read, from the state of the database when the statement
+// began. A Rows keeps that state until it has been read to its end or closed. Read it either with
+// All or with Next, from one goroutine.
 type Rows struct {
 	columns []string
 	message string
@@ -41,8 +41,8 @@ type Rows struct {
 // Columns returns the names of the columns; none if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }
 
-// Message returns the message of a statement without rows, such as "stored" or "deleted 3 documents";
-// "" if there are rows.
+// Message returns the message of a statement without rows, such as "stored" or "deleted 3
+// documents"; "" if there are rows.
 func (r *Rows) Message() string { return r.message }
 
 // Search reports whether the statement searches for matches, so that no rows mean "no".

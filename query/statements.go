@@ -5,14 +5,14 @@ import "github.com/simdb/simdb/query/internal/syntax"
 // A statementDef is a row of the table of statements.
 type statementDef struct {
 	word string // that it starts with; "" for a query, which starts with a predicate
-	// shape is the kind of the word's token: syntax.Bare for a word that stands alone, syntax.TwoIDs for
-	// one that two ids follow, syntax.Keyword where the grammar has a rule for the statement.
+	// shape is the kind of the word's token: syntax.Bare for a word that is a whole statement,
+	// syntax.TwoIDs for a word followed by two ids, syntax.Keyword where the grammar has a rule.
 	shape   syntax.Kind
 	expects string // what follows the word, for error messages
 	writes  bool   // it may change the database
-	topic   Topic  // for .help; Words are those besides word
+	topic   Topic  // for .help; Words has the keywords other than word
 	docs    []docsRow
-	// run does what the statement says, or sets up the rows that do it as they are read.
+	// run executes the statement, or sets up rows that execute it while they are read.
 	run func(x *run, s *syntax.Statement) error
 }
 
@@ -21,9 +21,9 @@ type docsRow struct{ Syntax, Meaning, Last string }
 
 // statementDefs is the table of statements. A query comes first.
 //
-// To add a statement that is one word, or a word and two ids, add a row with its shape, and a method
-// of run that carries it out; then add to docs/query.md the row that TestDocumentation prints. A
-// statement of another form also needs a type and a field of Statement in
+// To add a statement that is one word, or a word and two ids, add a row with its shape, and a
+// method of run that carries it out; then add to docs/query.md the row that TestDocumentation
+// prints. A statement of another form also needs a type and a field of Statement in
 // internal/syntax/grammar.go. TestStatementTable, TestWritesColumn and TestKeywords fail for each
 // column of the row that is missing or wrong.
 var statementDefs = []statementDef{

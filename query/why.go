@@ -41,9 +41,9 @@ func (x *run) why(s *syntax.Two) error {
 	return nil
 }
 
-// whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest), and which permuted tables
-// meet: in those the leading bits are equal, or nearly; a table that is searched with a radius finds what differs in at most
-// so many of its leading bits.
+// whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest),
+// and the permuted tables in whose prefix the fewest bits differ. A search of such a table with
+// that number as radius finds one from the other.
 func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 	if !c.Fingerprints {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
@@ -70,7 +70,7 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 	}
 }
 
-// whyShingles compares sets of shingles, by the sketches and in truth.
+// whyShingles compares sets of shingles, by the sketches and by the texts.
 func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	var rows []Row
 	if x.DB.Params().Sketch > 0 {
@@ -90,19 +90,19 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	return rows
 }
 
-// whyTexts compares texts by the measures that are exact, and shows where they differ.
+// whyTexts compares texts by cosine and edit distance, and shows the words that differ.
 func (x *run) whyTexts(a, b string) []Row {
 	var rows []Row
 	if c, ok := text.Cosine(a, 0)(x.Ctx, b); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
-	const longest = 20000 // bytes: the edit distance takes the product of both lengths
+	const longest = 20000 // bytes: the edit distance takes time in proportion to the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
 		if l, ok := text.Levenshtein(a, 0)(x.Ctx, b); ok {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}
-	const diffed = 1 << 20 // bytes
+	const diffed = 1 << 20 // bytes of the longest text whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
 		for _, d := range text.Differences(a, b) {
 			rows = append(rows, Row{d.Name, d.Text})

@@ -42,8 +42,9 @@ func (x *run) put(s *syntax.Put) error {
 	return nil
 }
 
-// delete runs DELETE 'a' and DELETE WHERE ...: all that the selection finds goes, or, on an error, nothing. What is
-// written while it searches stays: a document is deleted only if it is the one that the selection was decided on.
+// delete runs DELETE 'a' and DELETE WHERE ... The latter deletes all documents that the selection
+// finds or, on an error, none. It deletes only the versions that it found: a document that is
+// replaced while it searches stays.
 func (x *run) delete(s *syntax.Delete) error {
 	if s.ID != nil {
 		id, err := x.Values.String(*s.ID, syntax.ExpectID)

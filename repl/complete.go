@@ -20,8 +20,8 @@ const (
 )
 
 // complete is called for Tab: line has been typed, and pos runes of it are before the cursor. It
-// completes dot-commands and their arguments at the start of a line, ids within quotes, and keywords
-// elsewhere.
+// completes dot-commands and their arguments at the start of a line, ids within quotes, and
+// keywords elsewhere.
 func (s *session) complete(line string, pos int) (head string, completions []string, tail string) {
 	runes := []rune(line)
 	before, tail := string(runes[:pos]), string(runes[pos:])
@@ -73,8 +73,8 @@ func completeKeyword(word string) []string {
 	return found
 }
 
-// completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids that
-// can't be typed.
+// completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids
+// that can't be typed.
 func (s *session) completeID(prefix string) []string {
 	ctx, cancel := context.WithTimeout(s.ctx, completionTime)
 	defer cancel()

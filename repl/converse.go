@@ -61,8 +61,8 @@ func (s *session) converse() int {
 	return ExitOK
 }
 
-// complete reports whether the lines typed so far are complete: a dot-command, a bare word, or whole
-// statements.
+// complete reports whether the lines typed so far are complete: a dot-command, a bare word, or
+// whole statements.
 func complete(typed []string) bool {
 	if _, word := bareWord(typed[0]); len(typed) == 1 && (word || isDot(typed[0])) {
 		return true
@@ -85,8 +85,8 @@ func entries(typed []string) []string {
 	return slices.DeleteFunc(typed, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// answerLine runs the statements that a line completes. After an error it drops the rest of the line,
-// which may depend on the statement that failed.
+// answerLine runs the statements that a line completes. After an error it drops the rest of the
+// line, which may depend on the statement that failed.
 func (s *session) answerLine(sp *query.Splitter, line string) {
 	if !sp.Pending() {
 		if isDot(line) {

@@ -94,9 +94,9 @@ func (s *session) dotMode(arg string) error {
 	return nil
 }
 
-// dotOutput sends rows to a file, in the format of its extension unless .mode has set one. The file
-// appears, complete, when .output names another or the session ends. It replaces a file of that name,
-// as > does in a shell.
+// dotOutput sends rows to a file, in the format of its extension unless .mode has set one. The
+// file appears, complete, when .output names another or the session ends. It replaces a file of
+// that name, as > does in a shell.
 func (s *session) dotOutput(arg string) error {
 	if err := s.closeOutput(); err != nil {
 		return err

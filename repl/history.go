@@ -16,9 +16,9 @@ const (
 )
 
 // history is the file of the lines typed, oldest first. Its mode is 0600, as statements may quote
-// documents. Each line is appended when it is typed, so a kill loses nothing and concurrent sessions
-// share the file. A file of more than twice historyLines is cut when it is opened. If the file can't
-// be used, nothing is kept and no error is reported.
+// documents. Each line is appended when it is typed, so a kill loses nothing and concurrent
+// sessions share the file. A file of more than twice historyLines is cut when it is opened. If
+// the file can't be used, nothing is kept and no error is reported.
 type history struct {
 	lines []string
 	file  *os.File

@@ -1,15 +1,16 @@
 // Package repl runs statements and dot-commands and prints their results: at a prompt with line
 // editing, from a file or pipe, or from the arguments of a command.
 //
-//	status := repl.Exec(ctx, repl.Config{DB: db, Output: output.Detect(os.Stdout)}, "NEAR('a', 3)", ".mode json", "STATS")
-//	status := repl.Run(ctx, repl.Config{DB: db, In: file}) // a script
+//	cfg := repl.Config{DB: db, Output: output.Detect(os.Stdout)}
+//	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", "STATS")
+//	status = repl.Run(ctx, cfg) // statements from standard input
 //
 // A line that starts with "." between statements is a dot-command; the other lines go through
 // query.Splitter and query.Run, and their rows to an output.Writer.
 //
-// A script's statement has run, and its rows are flushed, before more input is read, so a program may
-// drive a session through two pipes. A script ends at its first error; at a prompt, the session
-// continues.
+// A script's statement has run, and its rows are flushed, before more input is read, so a program
+// may drive a session through two pipes. A script ends at its first error; at a prompt, the
+// session continues.
 package repl
 
 import (
@@ -20,12 +21,12 @@ import (
 )
 
 // Run reads statements and dot-commands until the input ends, and returns the exit status. At a
-// prompt, errors are shown and the session continues; a script ends at its first error with status
-// ExitError. A script does not end with ExitNo because a search found nothing, but it does because a
-// CHECK found damage.
+// prompt, errors are shown and the session continues; a script ends at its first error with
+// status ExitError. A script does not end with ExitNo because a search found nothing, but it does
+// because a CHECK found damage.
 //
-// While a statement runs at a prompt, Run catches Ctrl-C and cancels that statement; the caller must
-// not cancel ctx on Ctrl-C.
+// While a statement runs at a prompt, Run catches Ctrl-C and cancels that statement; the caller
+// must not cancel ctx on Ctrl-C.
 func Run(ctx context.Context, cfg Config) int {
 	s := newSession(ctx, cfg)
 	if s.cfg.Interactive {
@@ -38,9 +39,9 @@ func Run(ctx context.Context, cfg Config) int {
 	return s.ended(err, ExitOK)
 }
 
-// Exec runs commands in order and returns the exit status: ExitNo if the last statement searched and
-// found nothing, or a CHECK found damage. A command is a dot-command or one or more statements. Exec
-// stops at the first error.
+// Exec runs commands in order and returns the exit status: ExitNo if the last statement searched
+// and found nothing, or a CHECK found damage. A command is a dot-command or one or more
+// statements. Exec stops at the first error.
 func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)
 	var err error

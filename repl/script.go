@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxStatement = 512 << 20 // bytes of one statement: room for PUT of the largest text, all of it escaped
+	maxStatement = 512 << 20 // bytes of a statement: PUT of the largest text, all of it escaped
 	maxDotLine   = 64 << 10  // bytes of a line with a dot-command
 	readBuffer   = 64 << 10
 )
@@ -92,7 +92,7 @@ func (sc *script) dotLine(line string) error {
 	}
 	sc.splitter.Write("\n") // so that it counts the line
 	err := sc.dot(line)
-	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // placed by a script of .read
+	if _, placed := errors.AsType[*scriptError](err); err == nil || placed { // by a script of .read
 		return err
 	}
 	return &scriptError{err, sc.source, sc.line}
@@ -116,9 +116,9 @@ func (sc *script) text(text string) error {
 	return nil
 }
 
-// readChunk returns text up to the end of the line, or what has arrived of the line so far, so that a
-// complete statement does not wait for the rest of its line. Where a dot-command is allowed, a line
-// that may be one is read whole. The text is valid until the next read.
+// readChunk returns text up to the end of the line, or what has arrived of the line so far, so
+// that a complete statement does not wait for the rest of its line. Where a dot-command is
+// allowed, a line that may be one is read whole. The text is valid until the next read.
 func readChunk(r *bufio.Reader, dotAllowed bool) ([]byte, error) {
 	first, err := r.Peek(1)
 	if err != nil {

@@ -29,8 +29,8 @@ type Config struct {
 	Interactive bool
 	// Output says how rows are written; output.Detect has good defaults.
 	Output output.Options
-	// FormatSet says that the user chose Output.Format: then .output uses it, whatever the extension
-	// of the file.
+	// FormatSet says that the user chose Output.Format: then .output uses it, whatever the
+	// extension of the file.
 	FormatSet bool
 	// Version is shown in the greeting.
 	Version string
@@ -39,9 +39,9 @@ type Config struct {
 	// HistoryFile keeps the lines typed; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string
 
-	// Progress, if not nil, is called when a statement starts. It returns report, which receives the
-	// progress of the statement, and stop, which must remove the display before it returns. stop is
-	// called before anything is written, and may be called again.
+	// Progress, if not nil, is called when a statement starts. It returns report, which receives
+	// the progress of the statement, and stop, which must remove the display before it returns.
+	// stop is called before anything is written, and may be called again.
 	Progress func() (report func(engine.Progress), stop func())
 	// Page, if not nil, returns the writer of a statement's rows at a prompt, such as a pager. Its
 	// Write returns io.ErrClosedPipe when the user has left the pager.

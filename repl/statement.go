@@ -33,8 +33,8 @@ func (e *scriptError) Error() string {
 // Unwrap returns the error of the statement.
 func (e *scriptError) Unwrap() error { return e.err }
 
-// showError writes the class and the sentence of an error and, if it has a place in a statement, the
-// line with a caret.
+// showError writes the class and the sentence of an error and, if it has a place in a statement,
+// the line with a caret.
 func (s *session) showError(err error) {
 	if errors.Is(err, context.Canceled) {
 		s.say(query.ClassCancelled)
@@ -170,8 +170,8 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 	return w.Rows(), nil
 }
 
-// printRows calls write and then closes w. It closes w after an error too, so that the rows before the
-// error are shown, but it does not draw a table without rows then.
+// printRows calls write and then closes w. It closes w after an error too, so that the rows
+// before the error are shown, but it does not draw a table without rows then.
 func (s *session) printRows(w *output.Writer, write func(*output.Writer) error) error {
 	err := write(w)
 	if err != nil && w.Rows() == 0 && s.options.Format == output.Table {

@@ -39,7 +39,8 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fmt.Errorf("unknown format %q: it is one of %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// FormatOf returns the format of the extension of a file name, or false if it is not one of a format.
+// FormatOf returns the format of the extension of a file name, or false if it is not one of a
+// format.
 func FormatOf(name string) (Format, bool) {
 	ending := strings.TrimPrefix(filepath.Ext(name), ".")
 	switch strings.ToLower(ending) {
@@ -72,8 +73,8 @@ type Options struct {
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
 }
 
-// Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that is
-// set, in colour unless NO_COLOR is set or TERM is "dumb"; elsewhere it is TSV. f may be nil.
+// Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that
+// is set, in colour unless NO_COLOR is set or TERM is "dumb"; elsewhere it is TSV. f may be nil.
 func Detect(f *os.File) Options {
 	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return Options{Format: TSV}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n, \r or
-// \\, so a row is always one line, and cut -f finds its cells.
+// tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n,
+// \r or \\, so a row is always one line, and cut -f finds its cells.
 type tsv struct {
 	header    bool
 	terminal  bool // control characters are shown escaped
@@ -141,8 +141,8 @@ func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
 	}
 }
 
-// ids writes the id of each row: the column "id", of pairs the columns "a" and "b" with a tab between,
-// and of other rows the first column.
+// ids writes the id of each row: the column "id", of pairs the columns "a" and "b" with a tab
+// between, and of other rows the first column.
 type ids struct {
 	tsv
 	at []int

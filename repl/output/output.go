@@ -1,13 +1,13 @@
-// Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON lines, a
-// JSON array, ids alone, or the number of rows.
+// Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON
+// lines, a JSON array, ids alone, or the number of rows.
 //
 //	w := output.New(os.Stdout, []string{"id", "distance"}, output.Options{Format: output.JSONL})
 //	err := w.Row("doc-17", 3) // {"id":"doc-17","distance":3}
 //	err = w.Close()
 //
-// A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds up
-// to tableChunk rows and draws a longer result as several tables. So a result of any length takes
-// constant memory.
+// A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds
+// up to tableChunk rows and draws a longer result as several tables. So a result of any length
+// takes constant memory.
 //
 // Values have the types string, bool, int, int64, uint64, Fingerprint, float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:
@@ -20,10 +20,10 @@
 //	RawMessage   one line         one line, escaped  one line         as it is, on one line
 //	nil          empty            empty              empty            null
 //
-// (1) Control characters are escaped, so that data can't control the terminal; on a terminal, TSV, CSV
-// and ids escape them too. Long text is cut and ends in "…" if there is a width. (2) So that a row is
-// always one line and a tab always ends a cell. (3) Bytes that are not UTF-8 become U+FFFD, as JSON
-// can't represent them; the other formats keep them.
+// (1) Control characters are escaped, so that data can't control the terminal; on a terminal,
+// TSV, CSV and ids escape them too. Long text is cut and ends in "…" if there is a width. (2) So
+// that a row is always one line and a tab always ends a cell. (3) Bytes that are not UTF-8 become
+// U+FFFD, as JSON can't represent them; the other formats keep them.
 package output
 
 import (
@@ -72,8 +72,8 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	return out
 }
 
-// Row writes one row. It returns an error if there is not one value per column, or if this write or an
-// earlier one failed.
+// Row writes one row. It returns an error if there is not one value per column, or if this write
+// or an earlier one failed.
 func (w *Writer) Row(values ...any) error {
 	if len(values) != len(w.columns) {
 		return fmt.Errorf("a row of %d values for %d columns", len(values), len(w.columns))
@@ -95,8 +95,8 @@ func (w *Writer) Rows() int64 { return w.rows }
 // Flush writes all rows so far to the underlying writer, except those that a table holds.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// Close ends the result and flushes it. It does not close the underlying writer. A second Close does
-// nothing.
+// Close ends the result and flushes it. It does not close the underlying writer. A second Close
+// does nothing.
 func (w *Writer) Close() error {
 	if w.closed {
 		return nil

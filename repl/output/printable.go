@@ -9,9 +9,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Printable returns s with control characters and bytes that are not UTF-8 shown as escapes: \n, \t,
-// \x1b. All text that goes to a terminal must pass through it, or stored data could control the
-// terminal.
+// Printable returns s with control characters and bytes that are not UTF-8 shown as escapes: \n,
+// \t, \x1b. All text that goes to a terminal must pass through it, or stored data could control
+// the terminal.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
 		return s

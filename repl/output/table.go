@@ -127,10 +127,10 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit makes the table at most Width wide, by the first of these that suffices: cut columns of text,
-// the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text down to
-// minCell; cut the names of other columns to the width of their cells. Numbers, fingerprints and times
-// are never cut, even if the table stays too wide.
+// fit makes the table at most Width wide, by the first of these that suffices: cut columns of
+// text, the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text
+// down to minCell; cut the names of other columns to the width of their cells. Numbers,
+// fingerprints and times are never cut, even if the table stays too wide.
 func (f *tableFormat) fit() {
 	f.dense = false
 	if f.o.Width <= 0 || len(f.columns) == 0 {
@@ -172,8 +172,8 @@ func (f *tableFormat) widest(column int) int {
 	return w
 }
 
-// fitText cuts columns of text so that all columns together are at most room wide. If it would have to
-// cut them below least, it does nothing and returns false.
+// fitText cuts columns of text so that all columns together are at most room wide. If it would
+// have to cut them below least, it does nothing and returns false.
 func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	var flexible []int
 	need := 0
@@ -226,7 +226,8 @@ func (f *tableFormat) cut(column, width int) {
 	}
 }
 
-// columnLimit returns the largest limit, at least minCell, for which the widths, each cut to it, sum to at most total.
+// columnLimit returns the largest limit for which the widths, each cut to it, sum to at most
+// total. It is at least minCell.
 func columnLimit(widths []int, total int) int {
 	sorted := slices.Sorted(slices.Values(widths))
 	rest := total

@@ -91,8 +91,8 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &, as the
-// output is not for HTML.
+// appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &, as
+// the output is not for HTML.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {

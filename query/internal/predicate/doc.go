@@ -3,8 +3,8 @@
 //
 // [Definitions] is the table of predicates. A [Definition] binds a call of the statement's syntax
 // tree to a [Predicate]: it resolves the arguments against one snapshot of the database, in a
-// [Scope]. A predicate tests documents one by one; one that can also list the documents for which it
-// holds is a [Driver].
+// [Scope]. A predicate tests documents one by one; one that can also list the documents for which
+// it holds is a [Driver].
 //
 // # To add a predicate
 //
@@ -21,8 +21,8 @@
 //  4. In query/table_test.go, foundByExamples: what its example finds.
 //  5. go test ./query -run TestGolden -rewrite, as an error message lists the predicates with a score.
 //
-// TestPredicateTable, TestDocumentation and TestGolden of package query fail for each step that is left
-// out, and say which. A predicate with another syntax also needs a rule in internal/syntax/grammar.go,
-// and its binding a call in query/bind.go; TestKeywords compares the words of the grammar with the
-// table.
+// TestPredicateTable, TestDocumentation and TestGolden of package query fail for each step that
+// is left out, and say which. A predicate with another syntax also needs a rule in
+// internal/syntax/grammar.go, and its binding a call in query/bind.go; TestKeywords compares the
+// words of the grammar with the table.
 package predicate

@@ -134,8 +134,8 @@ func (p *idLike) Order() Order       { return ByID }
 // String writes the predicate as the language does.
 func (p *idLike) String() string { return "ID LIKE " + text.Label(p.Source) }
 
-// entries yields the documents whose id starts with prefix and for which keep returns true, by id if
-// o asks for order.
+// entries yields the documents whose id starts with prefix and for which keep returns true, by id
+// if o.Ordered is set.
 func (x *Scope) entries(o ListOptions, prefix string, keep func(*engine.Entry) bool) iter.Seq2[Found, error] {
 	list := x.Snap.EntriesUnordered
 	if o.Ordered {

@@ -26,7 +26,7 @@ type Driver interface {
 	List(x *Scope, o ListOptions) iter.Seq2[Found, error]
 	// Cost estimates what List costs in nanoseconds. It only has to rank drivers.
 	Cost(x *Scope) float64
-	// Order is the order in which List yields if it is asked for order.
+	// Order is the order in which List yields if ListOptions.Ordered is set.
 	Order() Order
 	// Explain describes how List finds the documents, a line per step.
 	Explain(x *Scope) []string

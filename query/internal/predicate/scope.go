@@ -34,7 +34,7 @@ func (x *Scope) Hold(bytes int) error {
 	return nil
 }
 
-// matchBytes is about how much a match in a map takes besides its id, while the map grows.
+// matchBytes is about how much a match in a map takes in addition to its id, while the map grows.
 const matchBytes = 160
 
 // reportEvery is after how many documents progress is reported.

@@ -23,7 +23,8 @@ type target struct {
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
 
-// fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a text.
+// fingerprintTarget resolves an argument of NEAR or NEAREST: a fingerprint, a document's id, or a
+// text.
 func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 	v, err := x.Values.Get(a.Value)
 	if err != nil {

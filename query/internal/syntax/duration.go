@@ -13,8 +13,8 @@ var units = map[string]time.Duration{
 	"d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
 }
 
-// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns false
-// if s is not a duration, or is longer than 292 years.
+// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
+// false if s is not a duration, or is longer than 292 years.
 func ParseDuration(s string) (time.Duration, bool) {
 	if s == "" {
 		return 0, false

@@ -115,7 +115,8 @@ const (
 	ExpectNumber    = "a number"
 )
 
-// expectedAfter says what follows a token other than the word of a statement, whose Expects says it.
+// expectedAfter says what follows a token other than the word of a statement, whose Expects says
+// it.
 var expectedAfter = map[string]string{
 	"ANALYZE": "a statement",
 	"AND":     ExpectPredicate,

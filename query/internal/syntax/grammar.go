@@ -133,7 +133,8 @@ type Primary struct {
 	Since *Since  `parser:"| @@ )"`
 }
 
-// IDTest compares the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE '\'].
+// IDTest tests the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
+// '\'].
 type IDTest struct {
 	Word   Token      `parser:"@'ID'"`
 	Op     *Token     `parser:"( @( '=' | '!=' | '<>' )"`

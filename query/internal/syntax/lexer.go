@@ -262,7 +262,8 @@ func cutHex(word string) (digits string, ok bool) {
 	return "", false
 }
 
-// isDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one side of the point.
+// isDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one
+// side of the point.
 func isDecimal(word string) bool {
 	word = strings.TrimPrefix(word, "-")
 	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")

@@ -7,15 +7,15 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Levenshtein returns a function that compares other texts with text. It returns the similarity
-// 1 - d/n and true if that is at least threshold: d is the smallest number of runes to insert, delete
-// or replace to turn one text into the other, n the number of runes of the longer. Two empty texts
-// are not similar. It returns false if its context is cancelled; the caller must check. The function
-// must not be called concurrently.
+// Levenshtein returns a function that compares other texts with text. It returns the similarity 1
+// - d/n and true if that is at least threshold: d is the smallest number of runes to insert,
+// delete or replace to turn one text into the other, n the number of runes of the longer. Two
+// empty texts are not similar. It returns false if its context is cancelled; the caller must
+// check. The function must not be called concurrently.
 //
-// The distance is computed row by row, only in the band of width 2*most+1 around the diagonal that a
-// distance of at most most can reach (Ukkonen, Algorithms for approximate string matching, 1985). It
-// stops when a whole row exceeds most: O(most * n) time, O(n) space.
+// The distance is computed row by row, only in the band of width 2*most+1 around the diagonal
+// that a distance of at most most can reach (Ukkonen, Algorithms for approximate string matching,
+// 1985). It stops when a whole row exceeds most: O(most * n) time, O(n) space.
 func Levenshtein(text string, threshold float64) func(context.Context, string) (float64, bool) {
 	a := []rune(text)
 	var rows [2][]int32

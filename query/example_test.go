@@ -1,0 +1,134 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
+)
+
+// opened returns a database with four documents, and a function that removes it.
+func opened() (db *engine.DB, remove func()) {
+	dir, err := os.MkdirTemp("", "simdb-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if db, err = engine.Open(filepath.Join(dir, "example.simdb"), nil); err != nil {
+		log.Fatal(err)
+	}
+	for id, text := range map[string]string{
+		"doc-1":  "the quick brown fox jumps over the lazy dog by the river bank",
+		"doc-2":  "the quick brown fox jumps over the lazy dog by the river",
+		"copy/1": "The quick, brown fox jumps over the lazy dog by the river bank!",
+		"doc-3":  "an entirely different text about something else",
+	} {
+		if err := db.Put(context.Background(), engine.Doc{ID: id, Text: text}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return db, func() {
+		db.Close()
+		os.RemoveAll(dir)
+	}
+}
+
+// Run a query with parameters and read its rows.
+func ExampleRun() {
+	db, remove := opened()
+	defer remove()
+
+	rows, err := query.Run(context.Background(), db, `JACCARD(?, ?) AND NOT ID LIKE 'copy/%' LIMIT 10`, "doc-1", 0.5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rows.Columns())
+	for row, err := range rows.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %.2f %v\n", row[0], row[1], row[3])
+	}
+	// Output:
+	// [id score error exact]
+	// doc-2 0.91 true
+}
+
+// A statement reads the database as it is when Run is called, whatever is written while its rows are
+// read.
+func ExampleRun_snapshot() {
+	ctx := context.Background()
+	db, remove := opened()
+	defer remove()
+
+	rows, err := query.Run(ctx, db, `ID LIKE 'doc-%'`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := db.Delete(ctx, "doc-2"); err != nil {
+		log.Fatal(err)
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row[0])
+	}
+	// Output:
+	// doc-1
+	// doc-2
+	// doc-3
+}
+
+// EXPLAIN shows how a query is executed, last step first.
+func ExampleRun_explain() {
+	db, remove := opened()
+	defer remove()
+
+	rows, err := query.Run(context.Background(), db, `EXPLAIN ID LIKE 'doc-%' AND SINCE '2020-01-01' LIMIT 5`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row[0])
+	}
+	// Output:
+	// limit 5, offset 0
+	// order by id: in the order found
+	// test ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z'
+	// find ID LIKE 'doc-%': all ids, about 4
+}
+
+// An error with a place in the statement shows it.
+func ExampleDetail() {
+	err := query.Check(`NEER('doc-1', 3)`)
+	fmt.Println(query.Detail(err))
+	// Output:
+	// Parse error: unknown predicate "NEER", did you mean NEAR?
+	//   NEER('doc-1', 3)
+	//   ^
+}
+
+// Statements are cut from a text that arrives in chunks.
+func ExampleSplitter() {
+	var s query.Splitter
+	for _, chunk := range []string{"GET 'a;", "b'; STATS;\n", "COUNT"} {
+		s.Write(chunk)
+		for p, ok := s.Next(); ok; p, ok = s.Next() {
+			fmt.Printf("line %d: %s\n", p.Line, p.Text)
+		}
+	}
+	if p, ok := s.Rest(); ok {
+		fmt.Printf("line %d: %s\n", p.Line, p.Text)
+	}
+	// Output:
+	// line 1: GET 'a;b'
+	// line 1:  STATS
+	// line 2: COUNT
+}
