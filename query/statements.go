@@ -49,19 +49,19 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
-		topic: Topic{[]string{"UNLESS"}, `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, "store a document, or only if nothing is like it"},
+		topic: Topic{[]string{"UNLESS"}, `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, "store a document, or only if no other matches it"},
 		docs: []docsRow{
-			{"PUT {...}", "stores a document, replacing that of the same id", "`stored`"},
+			{"PUT {...}", "stores a document, and replaces the one with the same id", "`stored`"},
 			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; `UNLESS JACCARD 0.8 [VERIFY]` too", "`stored`, or the columns of the match"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},
 	{
 		word: "DELETE", shape: syntax.Keyword, expects: "a document id in quotes, or WHERE", writes: true,
-		topic: Topic{[]string{"WHERE"}, "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", "remove documents"},
+		topic: Topic{[]string{"WHERE"}, "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", "delete documents"},
 		docs: []docsRow{
-			{"DELETE 'a'", "removes a document", "`deleted`"},
-			{"DELETE WHERE` *query*", "removes all that it finds, at once", "`deleted 3 documents`"},
+			{"DELETE 'a'", "deletes a document", "`deleted`"},
+			{"DELETE WHERE` *query*", "deletes all that it finds, in one step", "`deleted 3 documents`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.delete(s.Delete) },
 	},
@@ -88,8 +88,8 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "ALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{nil, "ALLOW 'a' 'b'", "note that two documents are not duplicates"},
-		docs:  []docsRow{{"ALLOW 'a' 'b'", "notes that two documents are not duplicates: see below", "`allowed`"}},
+		topic: Topic{nil, "ALLOW 'a' 'b'", "record that two documents are not duplicates"},
+		docs:  []docsRow{{"ALLOW 'a' 'b'", "records that two documents are not duplicates: see below", "`allowed`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.allow(s.Two) },
 	},
 	{
@@ -100,14 +100,14 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "ALLOWED", shape: syntax.Bare,
-		topic: Topic{nil, "ALLOWED", "pairs that ALLOW has noted"},
-		docs:  []docsRow{{"ALLOWED", "lists the pairs that ALLOW has noted", "`a`, `b`"}},
+		topic: Topic{nil, "ALLOWED", "pairs that ALLOW has recorded"},
+		docs:  []docsRow{{"ALLOWED", "lists the pairs that ALLOW has recorded", "`a`, `b`"}},
 		run:   func(x *run, _ *syntax.Statement) error { x.allowed(); return nil },
 	},
 	{
 		word: "PRUNE", shape: syntax.Keyword, expects: "OLDER", writes: true,
-		topic: Topic{[]string{"OLDER"}, "PRUNE OLDER 30d", "remove documents stored before then"},
-		docs:  []docsRow{{"PRUNE OLDER 30d", "removes what was stored before; a date will do as well", "`pruned 3 documents`"}},
+		topic: Topic{[]string{"OLDER"}, "PRUNE OLDER 30d", "delete documents stored before then"},
+		docs:  []docsRow{{"PRUNE OLDER 30d", "deletes documents stored before then; or a date", "`pruned 3 documents`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
 	},
 	{
@@ -136,10 +136,10 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "EXPLAIN", shape: syntax.Keyword, expects: "a statement",
-		topic: Topic{[]string{"ANALYZE"}, "EXPLAIN [ANALYZE] NEAR('a', 3)", "how a query is carried out, and what that takes"},
+		topic: Topic{[]string{"ANALYZE"}, "EXPLAIN [ANALYZE] NEAR('a', 3)", "the plan of a query, and what it takes"},
 		docs: []docsRow{
-			{"EXPLAIN` *query*", "shows how it would be carried out", "`plan`"},
-			{"EXPLAIN ANALYZE` *query*", "carries it out, and adds what it took", "`plan`"},
+			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
+			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and what it took", "`plan`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.explain(s) },
 	},

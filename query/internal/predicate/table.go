@@ -50,7 +50,7 @@ var Definitions = []Definition{
 		Syntax: "NEAREST('a', 10)",
 		Help:   "the 10 documents with the nearest fingerprints",
 		Docs: []DocsRow{{"NEAREST(what, n)",
-			"that is one of the n nearest to *what*; of equally near ones those with smaller ids", "yes"}},
+			"that is one of the n nearest to *what*; ties go to smaller ids", "yes"}},
 		Bind: bindNearest, Arguments: []string{"what", "n"}, Example: "NEAREST('a', 10)", Measure: Distance,
 	},
 	{
@@ -59,7 +59,7 @@ var Definitions = []Definition{
 		Help:   "documents that share 80% of their shingles; VERIFY: by the texts",
 		Words:  []string{"VERIFY"},
 		Docs: []DocsRow{{"JACCARD(what, t)",
-			"that shares at least the share t of the shingles of *what* and itself, by the sketches; with VERIFY by the texts", "yes"}},
+			"whose Jaccard similarity with *what*, of the sets of shingles, is at least t; by the sketches, with VERIFY by the texts", "yes"}},
 		Bind: bindJaccard, Arguments: []string{"what", "t"}, Example: "JACCARD('a', 0.8)", Measure: Score,
 		Criterion: bindJaccardCriterion,
 	},
@@ -68,7 +68,7 @@ var Definitions = []Definition{
 		Syntax: "NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)",
 		Help:   "candidates whose text takes few edits to become that of a",
 		Docs: []DocsRow{{"LEVENSHTEIN(what, t)",
-			"whose text is at least that similar: 1 - edits / runes of the longer text", "no"}},
+			"whose text has a similarity of at least t: 1 - edits / runes of the longer text", "no"}},
 		Bind: bindSimilar(text.Levenshtein), Arguments: []string{"what", "t"}, Example: "LEVENSHTEIN('a', 0.9)", Measure: ExactScore,
 	},
 	{
@@ -76,7 +76,7 @@ var Definitions = []Definition{
 		Syntax: "NEAR('a', 10) AND COSINE('a', 0.9)",
 		Help:   "candidates whose text has similar counts of words",
 		Docs: []DocsRow{{"COSINE(what, t)",
-			"the cosine of whose word counts with those of *what* is at least t", "no"}},
+			"whose word counts have a cosine of at least t with those of *what*", "no"}},
 		Bind: bindSimilar(text.Cosine), Arguments: []string{"what", "t"}, Example: "COSINE('a', 0.9)", Measure: ExactScore,
 	},
 	{
@@ -86,9 +86,9 @@ var Definitions = []Definition{
 		Words:  []string{"LIKE", "ESCAPE", "IN"},
 		Docs: []DocsRow{
 			{"ID = 'a'`, `ID IN ('a', 'b')", "with that id", "yes"},
-			{"ID != 'a'`, `ID NOT IN (...)", "with another", "no"},
-			{"ID LIKE 'x%'", "whose whole id matches: `%` is any text, `_` one character; letters as they are", "yes"},
-			{"ID LIKE '10!%' ESCAPE '!'", "the same, where the escape character makes the next one stand for itself", "yes"},
+			{"ID != 'a'`, `ID NOT IN (...)", "with another id", "no"},
+			{"ID LIKE 'x%'", "whose whole id matches: `%` is any text, `_` one character; case counts", "yes"},
+			{"ID LIKE '10!%' ESCAPE '!'", "the same; a character after the escape character stands for itself", "yes"},
 		},
 	},
 	{
