@@ -23,8 +23,8 @@ type jaccard struct {
 	all    map[string]engine.Match
 }
 
-// manyScored is how many documents are compared one by one. To compare that many costs about as
-// much as a search among some 100,000.
+// manyScored is how many documents are compared one by one. To compare that many costs about as much
+// as a search among some 100,000.
 const manyScored = 64
 
 func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
@@ -135,11 +135,7 @@ func (p *jaccard) Cost(x *Scope) float64 {
 	if p.empty {
 		return 0
 	}
-	parts, err := x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by)
-	if err != nil {
-		return 0 // the query itself will return the error
-	}
-	return jaccardPlanCost(parts)
+	return jaccardCost + planCost(x.Snap.PlanJaccard(x.Ctx, p.target.doc, p.by))
 }
 
 func (p *jaccard) Explain(x *Scope) []string {

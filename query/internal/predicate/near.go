@@ -77,7 +77,7 @@ func (p *near) Cost(x *Scope) float64 {
 	if !p.target.hasFingerprint {
 		return 0
 	}
-	return x.nearCost(p.target.fingerprint, p.k)
+	return x.nearCost(&p.target, p.k)
 }
 
 func (p *near) Explain(x *Scope) []string {

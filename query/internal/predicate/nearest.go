@@ -96,7 +96,7 @@ func (p *nearest) Cost(x *Scope) float64 {
 	if !p.target.hasFingerprint {
 		return 0
 	}
-	return 2 * x.nearCost(p.target.fingerprint, 8)
+	return 2 * x.nearCost(&p.target, 8)
 }
 
 func (p *nearest) Explain(*Scope) []string { return []string{finding(p)} }
