@@ -35,8 +35,8 @@ func Merge(ctx context.Context, w *sstable.Writer, inputs []Input, progress func
 }
 
 // A Merger merges tables into one or several: the documents of all inputs in fingerprint order, by
-// a heap of one iterator per input, so that every byte is read and written once. Of documents that
-// a table orders alike those of an earlier input come first.
+// a heap of one iterator per input, so that every byte is read and written once. Documents with
+// equal keys come in the order of their inputs.
 //
 //	m, err := NewMerger(ctx, inputs, nil)
 //	for err == nil && m.More() {

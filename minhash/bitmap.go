@@ -38,18 +38,18 @@ func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32
 // score of the two by [Jaccard] is t or more; t is in (0, 1]. If a.Bitmap().Missing(b.Bitmap())
 // exceeds MaxMissing(len(a), t), then Jaccard(a, b, n).Score is below t, whatever n is.
 //
-// For, where C is the number of common hashes and U that of the union up to tau, C >= t U. Either
-// tau does not cut A short, and U >= |A|, or it is the last hash of B, which is full, and U >= N >=
-// |A|. So C >= t |A|.
+// Proof: let C be the number of common hashes up to tau and U that of their union, so that C >= t
+// U. If tau does not cut A short, U >= |A|; else tau is the last hash of B, which is full, and U >=
+// N >= |A|. So C >= t |A|.
 func MaxMissing(size int, t float64) int { return size - atLeast(t*float64(size)) }
 
 // atLeast returns the least integer that is not below x, where x may be too large by a rounding
 // error.
 func atLeast(x float64) int { return int(math.Ceil(x * (1 - 1e-12))) }
 
-// JaccardAtLeast is [Jaccard] for those who only want scores of t or more, t in (0, 1]: ok says
-// whether it is. It stops comparing as soon as the sketches turn out to have too little in common;
-// score is meaningless then.
+// JaccardAtLeast returns the score of [Jaccard] if it is at least t, t in (0, 1]. ok says whether
+// it is; if not, score is meaningless. It stops as soon as the sketches have too few common hashes,
+// and so is faster than Jaccard.
 func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, false

@@ -14,8 +14,8 @@ import (
 //	uvarint   n                       nothing follows if it is 0
 //	byte      l                       floor(log2((last+1)/n)), 0..32: the low bits of a hash
 //	l*n bits  low                     the low l bits of each hash, ascending
-//	bits      high                    for each hash, a 0 for every 1<<l by which its high bits exceed those of the hash
-//	                                  before, then a 1: n + last>>l bits
+//	bits      high                    for each hash, a 0 for every 1<<l by which its high bits
+//	                                  exceed those of the hash before, then a 1: n + last>>l bits
 //	bits      padding                 zeros to a whole byte
 //
 // low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has one

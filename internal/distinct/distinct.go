@@ -2,9 +2,9 @@
 // integers, built for a few hundred to millions of them and for being emptied and filled again
 // document after document.
 //
-// It is an open-addressing table with linear probing. Where the number of hashes is known
-// beforehand, a sixteenth to an eighth of the slots gets used, so that nearly every look-up ends at
-// its first slot and the processor predicts so.
+// It is an open-addressing table with linear probing. If the number of hashes is known in advance,
+// a sixteenth to an eighth of the slots is used, so that nearly every look-up ends at its first
+// slot and branches are predicted well.
 package distinct
 
 import (
@@ -15,11 +15,11 @@ import (
 // Limits of the table.
 const (
 	minSlots  = 1 << 8
-	keepSlots = 1 << 20 // larger tables are given back when the set is emptied
+	keepSlots = 1 << 20 // larger tables are freed when the set is emptied
 )
 
-// spread maps hashes to slots: it is odd and differs from process to process, so that nobody can
-// prepare text whose shingles all want one slot. What the set finds does not depend on it.
+// spread maps hashes to slots: it is odd and differs from process to process, so that no text can
+// be prepared whose shingles all collide. The results do not depend on it.
 var spread = rand.Uint64() | 1
 
 // Set is a set of 64-bit hashes. The zero Set is empty and ready.

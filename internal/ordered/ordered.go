@@ -1,5 +1,5 @@
-// Package ordered puts the first of many things in order without sorting them all, and sorts all of
-// them so that it can be cancelled and the first come out early.
+// Package ordered selects the first n items in order without sorting all of them (Best), and sorts
+// all with cancellation (Sort, InPlace) and with the first items early (Runs).
 package ordered
 
 import (

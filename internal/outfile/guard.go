@@ -15,10 +15,10 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Guard opens all outputs of a run, and sees to it that none of them replaces something else than
-// an earlier output: neither a file that the run reads, nor anything of a database, nor another
-// output of the run. Files are compared by identity, so links and other spellings of a name hide
-// nothing. Its methods may be called from many goroutines.
+// Guard opens all outputs of a run. It refuses an output that would replace a file that the run
+// reads, a file of a database, another output of the run, or a file that is no earlier output.
+// Files are compared by identity, so that links and other spellings of a name are recognised. Its
+// methods may be called from many goroutines.
 type Guard struct {
 	mu      sync.Mutex
 	uses    []use
@@ -39,8 +39,8 @@ type claim struct {
 	info       fs.FileInfo // of what is there, nil if nothing is
 }
 
-// Uses tells the guard of an input or a database of the run. What it is called is for messages,
-// such as "an input file".
+// Uses tells the guard of an input or a database of the run; what names it in messages, such as "an
+// input file".
 func (g *Guard) Uses(path, what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

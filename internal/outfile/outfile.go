@@ -1,6 +1,6 @@
-// Package outfile writes output files that are there whole or not at all: they are written beside
-// their place under another name and renamed when they are complete. Names that end in .gz and .zst
-// are compressed. A Guard opens them.
+// Package outfile writes output files atomically: a file is written under a temporary name beside
+// its place and renamed when it is complete. Files whose names end in .gz or .zst are compressed. A
+// Guard opens all files of a run.
 package outfile
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Writer is an output file in the making.
+// Writer is an output file that is being written. It gets its name when it is committed.
 type Writer struct {
 	guard  *Guard
 	flag   string
 	path   string
 	file   *os.File // nil for standard output
-	direct bool     // the path is written itself: standard output, a pipe or a device
+	direct bool     // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
 	zip    io.WriteCloser // between the caller and buf, or nil
 	err    error          // the first error

@@ -43,8 +43,8 @@ const (
 // of 0-9, A-Z, a-z. No byte of x may be 0x80 or more: then no addition carries into the next byte.
 func wordBytes(x uint64) uint64 {
 	y := x | lowCase
-	// A byte above the end of a range is above its start too, so XOR does for AND NOT, which takes
-	// two instructions.
+	// A byte above the end of a range is above its start too, so one XOR replaces AND NOT, which
+	// takes two instructions.
 	digit := (x + (0x80-'0')*ones) ^ (x + (0x80-'9'-1)*ones)
 	letter := (y + (0x80-'a')*ones) ^ (y + (0x80-'z'-1)*ones)
 	return (digit | letter) & highs

@@ -30,9 +30,8 @@ import (
 
 // FS is a file system. Its methods may be called from many goroutines at once.
 type FS interface {
-	// Create makes an empty file and opens it for reading and writing. If there is something of
-	// that name, a link that leads nowhere included, it fails with fs.ErrExist: nothing is ever
-	// emptied, or written through.
+	// Create makes an empty file and opens it for reading and writing. If the name exists, even as
+	// a dangling link, it fails with fs.ErrExist: no file is ever truncated, and no link followed.
 	Create(name string) (File, error)
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
@@ -42,9 +41,8 @@ type FS interface {
 	Remove(name string) error
 	// Rename moves a file, replacing a file of the new name atomically.
 	Rename(oldName, newName string) error
-	// RenameNew moves a file and fails with fs.ErrExist if there is something of the new name. On a
-	// file system that has neither such a call nor hard links it looks before it moves, which
-	// leaves an instant for others.
+	// RenameNew moves a file and fails with fs.ErrExist if the new name exists. On a file system
+	// that has neither such a call nor hard links it checks before it renames, which is not atomic.
 	RenameNew(oldName, newName string) error
 	// MkdirAll makes a directory and its missing parents. It syncs none of them.
 	MkdirAll(dir string) error
