@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -18,13 +19,13 @@ import (
 type joinSet struct {
 	v        *view.View
 	items    int
-	locs     []uint64         // where items are; nil where item i is document i of the only table
-	first    []uint32         // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
-	fps      []uint64         // by fingerprint: of each group, ascending
-	sketches []minhash.Sketch // by sketch: of each group
-	workers  []*textScores    // of verify
-	sets     []uint32         // by sketch: of each item, the first item whose set of shingles is equal (equalSets)
-	next     []uint32         // by sketch: of each item, the next one of its set, or the item itself
+	locs     []uint64           // where items are; nil where item i is document i of the only table
+	first    []uint32           // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
+	fps      []base.Fingerprint // by fingerprint: of each group, ascending
+	sketches []minhash.Sketch   // by sketch: of each group
+	workers  []*textScores      // of verify
+	sets     []uint32           // by sketch: of each item, the first item whose set of shingles is equal (equalSets)
+	next     []uint32           // by sketch: of each item, the next one of its set, or the item itself
 }
 
 func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet, error) {
@@ -158,7 +159,7 @@ func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
 		return none
 	}
 	skip := nextDead()
-	return p.FingerprintBlocks(func(first uint32, fps []uint64) error {
+	return p.FingerprintBlocks(func(first uint32, fps []base.Fingerprint) error {
 		if first&(1<<16-1) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -204,7 +205,7 @@ func (j *joinSet) addMem(all *located, mem int) {
 }
 
 // group makes groups of the items, whose fingerprints are given in order. It works in place.
-func (j *joinSet) group(fps []uint64) {
+func (j *joinSet) group(fps []base.Fingerprint) {
 	groups := min(len(fps), 1)
 	for i := 1; i < len(fps); i++ {
 		if fps[i] != fps[i-1] {

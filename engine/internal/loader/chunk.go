@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable"
@@ -15,7 +16,7 @@ import (
 // small and many: 40 bytes each, their bytes in blocks, and a hash table of their IDs.
 type chunk struct {
 	docs     []chunkDoc
-	fps      []uint64 // fingerprints of docs
+	fps      []base.Fingerprint // fingerprints of docs
 	blocks   [][]byte
 	sketches [][]uint32 // of docs; nil if none has one
 	marks    map[string]int64
@@ -158,8 +159,8 @@ func (c *chunk) part(d *chunkDoc, from, n uint32) []byte {
 
 // A tableOrder is documents of a chunk in the order of a table, equal ones as they arrived.
 type tableOrder struct {
-	pos []uint32 // their positions
-	fps []uint64 // of the first of them; the others have none
+	pos []uint32           // their positions
+	fps []base.Fingerprint // of the first of them; the others have none
 }
 
 // tableOrder returns the documents but for those dropped.

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 	"golang.org/x/sync/errgroup"
@@ -308,7 +309,7 @@ func (l *Loader) fingerprint(c *chunk) error {
 // summed is a text of a chunk and what was computed from it.
 type summed struct {
 	text   []byte
-	fp     uint64
+	fp     base.Fingerprint
 	words  bool
 	sketch minhash.Sketch
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
@@ -205,7 +206,7 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enoug
 }
 
 // AnyNear says for each fingerprint whether a visible document differs from it in at most k bits.
-func AnyNear(ctx context.Context, v *view.View, fps []uint64, k int) (known []bool, err error) {
+func AnyNear(ctx context.Context, v *view.View, fps []base.Fingerprint, k int) (known []bool, err error) {
 	if err := view.CheckDistance(k); err != nil {
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func AnyNear(ctx context.Context, v *view.View, fps []uint64, k int) (known []bo
 const crowdedMatches = 16
 
 // anyNearChunk is anyNear for a chunk of fingerprints.
-func anyNearChunk(ctx context.Context, v *view.View, fps []uint64, k int, known []bool) error {
+func anyNearChunk(ctx context.Context, v *view.View, fps []base.Fingerprint, k int, known []bool) error {
 	b := batchPool.Get().(*nearBatch)
 	defer b.release()
 	left := crowdedMatches * int64(len(fps)+existChunk)
@@ -260,7 +261,7 @@ func anyNearChunk(ctx context.Context, v *view.View, fps []uint64, k int, known 
 }
 
 // anyNearMems is anyNear for the memtables.
-func anyNearMems(ctx context.Context, v *view.View, fps []uint64, k int, known []bool, b *nearBatch) error {
+func anyNearMems(ctx context.Context, v *view.View, fps []base.Fingerprint, k int, known []bool, b *nearBatch) error {
 	for _, m := range v.Mems {
 		for from := 0; from < len(m.FPs); from += memKeys {
 			keys := m.FPs[from:min(from+memKeys, len(m.FPs))]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable"
@@ -67,7 +68,7 @@ func (q *Near) Forget() {
 }
 
 // Nearest finds the n nearest visible documents. It leaves them in q.hits, and perhaps others.
-func (q *Near) Nearest(ctx context.Context, v *view.View, fp uint64, n int) error {
+func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
 	if n < 0 {
 		return fmt.Errorf("%d nearest documents: %w", n, errs.Invalid)
 	}
@@ -90,7 +91,7 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp uint64, n int) erro
 
 // Find finds all visible documents of v within k bits of fp. It leaves them in q.hits, in no order,
 // unless q.want says otherwise.
-func (q *Near) Find(ctx context.Context, v *view.View, fp uint64, k int) error {
+func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k int) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (q *Near) Find(ctx context.Context, v *view.View, fp uint64, k int) error {
 }
 
 // all searches the tables, then the memtables.
-func (q *Near) all(ctx context.Context, fp uint64, k int) error {
+func (q *Near) all(ctx context.Context, fp base.Fingerprint, k int) error {
 	if err := q.tables(ctx, fp, k); err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (q *Near) add(h NearHit) error {
 }
 
 // tables searches the tables, all at once: their cache misses overlap.
-func (q *Near) tables(ctx context.Context, fp uint64, k int) error {
+func (q *Near) tables(ctx context.Context, fp base.Fingerprint, k int) error {
 	parts := q.v.Version.Parts
 	q.readers = q.readers[:0]
 	for i := range parts {
@@ -183,7 +184,7 @@ func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) e
 }
 
 // memtable searches a memtable.
-func (q *Near) memtable(m view.MemView, fp uint64, k int) error {
+func (q *Near) memtable(m view.MemView, fp base.Fingerprint, k int) error {
 	if len(m.FPs) == 0 {
 		return nil
 	}

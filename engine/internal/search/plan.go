@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -27,7 +28,7 @@ const (
 )
 
 // PlanNear returns how a nearQuery would be carried out. It reads directories only.
-func PlanNear(ctx context.Context, v *view.View, fp uint64, k int) (parts []PartPlan, err error) {
+func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (parts []PartPlan, err error) {
 	if err := view.CheckDistance(k); err != nil {
 		return nil, err
 	}

@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // join is one run of the search. The calling goroutine works off the large nodes: it splits them and has their
 // children worked off by workers (units.go), in order, while it hands over what they find.
 type join struct {
 	ctx     context.Context
-	fps     []uint64
+	fps     []base.Fingerprint
 	k       int
 	marked  []bool // nil for all pairs
 	emit    func(i, j uint32, distance int) bool
@@ -27,7 +29,7 @@ type join struct {
 // largeGroup is the least size of a large node.
 func (j *join) largeGroup() int { return max(1<<15, len(j.fps)/256) }
 
-func newJoin(ctx context.Context, fps []uint64, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
+func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
 	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, emit: emit, opts: o}
 	j.root = group{make([]uint64, len(fps)), make([]uint32, len(fps))}
 	j.lead = j.newWorker()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -78,7 +79,7 @@ func encodeBatch(recs []record) []byte {
 		}
 		b = appendBytes(append(b, kind), r.doc.ID)
 		if r.doc.HasFingerprint {
-			b = binary.LittleEndian.AppendUint64(b, r.doc.Fingerprint)
+			b = base.AppendFingerprint(b, r.doc.Fingerprint)
 		}
 		if len(r.doc.Sketch) > 0 {
 			b = minhash.Sketch(r.doc.Sketch).AppendEncoded(b)
@@ -125,7 +126,7 @@ func decodeBatch(p []byte, start func(before uint64) error, fn func(record) erro
 			r.del = true
 		case kind&kindPut != 0 && kind < 2*withSketch:
 			if r.doc.HasFingerprint = kind&withFingerprint != 0; r.doc.HasFingerprint {
-				r.doc.Fingerprint = d.uint64()
+				r.doc.Fingerprint = d.fingerprint()
 			}
 			if kind&withSketch != 0 {
 				r.doc.Sketch = d.sketch()
@@ -175,6 +176,13 @@ func (d *decoder) byte() byte {
 func (d *decoder) uint64() uint64 {
 	if b := d.take(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) fingerprint() base.Fingerprint {
+	if b := d.take(base.FingerprintBytes); b != nil {
+		return base.DecodeFingerprint(b)
 	}
 	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // A Criterion says when two documents match: if their fingerprints differ in at most k bits, or, if
@@ -15,10 +16,10 @@ type Criterion struct {
 	T                 float64
 }
 
-// CheckDistance returns Invalid if k is outside 0..64.
+// CheckDistance returns Invalid if k is outside 0..base.FingerprintBits.
 func CheckDistance(k int) error {
-	if k < 0 || k > 64 {
-		return fmt.Errorf("a distance of %d bits is outside 0..64: %w", k, errs.Invalid)
+	if k < 0 || k > base.FingerprintBits {
+		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, errs.Invalid)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package view
 
-import "math/bits"
+import "github.com/simdb/simdb/internal/base"
 
 // Distance returns the Hamming distance of two fingerprints.
-func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
+func Distance(a, b base.Fingerprint) int { return base.Distance(a, b) }

@@ -3,6 +3,8 @@ package view
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // The types below have the fields of those of the same name in package engine, which documents
@@ -20,7 +22,7 @@ type Doc struct {
 // Entry is engine.Entry.
 type Entry struct {
 	ID             string
-	Fingerprint    uint64
+	Fingerprint    base.Fingerprint
 	HasFingerprint bool
 	Time           time.Time
 	Seq            uint64
