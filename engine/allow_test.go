@@ -131,7 +131,8 @@ func TestAllowSurvivesCrash(t *testing.T) {
 	}
 }
 
-// TestAllowPutNovel stores a document beside the only one that it is like, if that is allowed, by every criterion.
+// TestAllowPutNovel stores a document beside the only one that it is like, if that is allowed, by
+// every criterion.
 func TestAllowPutNovel(t *testing.T) {
 	ctx := t.Context()
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
@@ -164,8 +165,8 @@ func TestAllowPutNovel(t *testing.T) {
 	}
 }
 
-// allowedCorpus returns documents in families of near-duplicates, many of them equal, with fingerprints of their texts, and
-// pairs of their IDs, most of which are alike.
+// allowedCorpus returns documents in families of near-duplicates, many of them equal, with
+// fingerprints of their texts, and pairs of their IDs, most of which are alike.
 func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 	docs := make([]Doc, n)
 	family := make([]int, n)

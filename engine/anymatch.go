@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// AnyMatch reports whether a document of the database as it is now matches doc by the criterion, and
-// names one that does; Snapshot.AnyMatch says which, and has the errors.
+// AnyMatch reports whether a document of the database as it is now matches doc by the criterion,
+// and names one that does; Snapshot.AnyMatch says which, and has the errors.
 func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, found bool, err error) {
 	s, err := db.Snapshot()
 	if err != nil {
@@ -18,14 +18,15 @@ func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, fou
 	return s.AnyMatch(ctx, doc, by)
 }
 
-// AnyMatch reports whether a visible document matches doc by the criterion, and names one that does:
-// what is searched for is doc.Fingerprint, or that of doc.Text, or by Jaccard doc.Text. The document
-// doc.ID is none, nor are those that Allow has noted beside it. Errors are as those of Near and Jaccard.
+// AnyMatch reports whether a visible document matches doc by the criterion, and names one that
+// does: what is searched for is doc.Fingerprint, or that of doc.Text, or by Jaccard doc.Text. The
+// document doc.ID is none, nor are those that Allow has noted beside it. Errors are as those of
+// Near and Jaccard.
 //
-// It takes no longer where very many match, as it ends with the first. That is one of equal fingerprint
-// if there is one; by Jaccard the most similar one of the first few candidates that hold any, those
-// whose sketches look most similar. The document named is the same on any number of threads, though it
-// may be another one after a compaction.
+// It takes no longer where very many match, as it ends with the first. That is one of equal
+// fingerprint if there is one; by Jaccard the most similar one of the first few candidates that
+// hold any, those whose sketches look most similar. The document named is the same on any number of
+// threads, though it may be another one after a compaction.
 func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, found bool, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
@@ -41,9 +42,10 @@ func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match
 	return Match(got), found, err
 }
 
-// AnyNear reports for each fingerprint whether a document differs from it in at most k bits, k in 0..64,
-// in the database as it is now. Many share one walk through each table, as in NearBatch; where very many
-// documents match, fingerprints are looked up one by one, each up to its first match.
+// AnyNear reports for each fingerprint whether a document differs from it in at most k bits, k in
+// 0..64, in the database as it is now. Many share one walk through each table, as in NearBatch;
+// where very many documents match, fingerprints are looked up one by one, each up to its first
+// match.
 func (db *DB) AnyNear(ctx context.Context, fps []uint64, k int) ([]bool, error) {
 	return withSnapshot(db, func(s *Snapshot) ([]bool, error) { return search.AnyNear(ctx, &s.v, fps, k) })
 }

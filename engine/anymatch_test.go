@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed beside it.
+// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed beside
+// it.
 func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Match {
 	t.Helper()
 	var ms []Match
@@ -37,8 +38,9 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 	return all
 }
 
-// TestAnyMatch asks whether there is a match, by all criteria, and compares with all matches: after updates, deletes, flushes,
-// compactions and loads, with crowds of equal and of near-equal documents, of which some are allowed beside each other.
+// TestAnyMatch asks whether there is a match, by all criteria, and compares with all matches: after
+// updates, deletes, flushes, compactions and loads, with crowds of equal and of near-equal
+// documents, of which some are allowed beside each other.
 func TestAnyMatch(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(61, 62))
@@ -112,7 +114,8 @@ func TestAnyMatch(t *testing.T) {
 	}
 }
 
-// TestAnyMatchIsAllowed has no other match than documents that are allowed beside the one in question.
+// TestAnyMatchIsAllowed has no other match than documents that are allowed beside the one in
+// question.
 func TestAnyMatchIsAllowed(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
@@ -134,7 +137,8 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAnyNear compares with Near: where few documents match, and where so many do that each query is a search of its own.
+// TestAnyNear compares with Near: where few documents match, and where so many do that each query
+// is a search of its own.
 func TestAnyNear(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(63, 64))
@@ -213,8 +217,8 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 	return keeperOf
 }
 
-// TestClustersOfCrowds compares star clusters by Jaccard with those by definition: documents that are nearly all like each
-// other, many of equal texts or sets, on any number of processors.
+// TestClustersOfCrowds compares star clusters by Jaccard with those by definition: documents that
+// are nearly all like each other, many of equal texts or sets, on any number of processors.
 func TestClustersOfCrowds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(65, 66))

@@ -20,8 +20,8 @@ func benchSize() int {
 	return 1_000_000
 }
 
-// benchDB is a database of n uniform fingerprints and n/10 copies of them with 1 to 3 bits flipped, in one table, and queries,
-// half of them near copies of stored fingerprints.
+// benchDB is a database of n uniform fingerprints and n/10 copies of them with 1 to 3 bits flipped,
+// in one table, and queries, half of them near copies of stored fingerprints.
 func benchDB(b *testing.B) (*DB, []uint64) {
 	b.Helper()
 	n := benchSize()
@@ -66,7 +66,8 @@ func benchDB(b *testing.B) (*DB, []uint64) {
 	return db, queries
 }
 
-// BenchmarkNear asks for near-duplicates through the public API and reports the median and the 99th percentile.
+// BenchmarkNear asks for near-duplicates through the public API and reports the median and the 99th
+// percentile.
 func BenchmarkNear(b *testing.B) {
 	db, queries := benchDB(b)
 	ctx := context.Background()

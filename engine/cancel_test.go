@@ -13,7 +13,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 )
 
-// TestCancelJoins ends joins at random moments of the time that they take. They return soon: far sooner than they would take.
+// TestCancelJoins ends joins at random moments of the time that they take. They return soon: far
+// sooner than they would take.
 func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	n, rounds := 20000, 4

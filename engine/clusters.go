@@ -10,12 +10,12 @@ import (
 )
 
 // Clusters yields the members of all clusters of two or more visible documents that match by the
-// criterion: the largest cluster first (of equally large ones the one whose keeper's ID is first), in
-// each the keeper first, then by ID. It takes about 60 bytes a document where few match, and at most 200
-// however many do (by ClusterOptions.Before and by Jaccard the entry of each, or its sketch, in addition).
-// Of an allowed pair (DB.Allow) neither document joins the other: both may join a third one, and in mode
-// Components a chain of others may connect them. Documents in such pairs are taken one by one in every
-// mode. Errors are as those of Near and Jaccard.
+// criterion: the largest cluster first (of equally large ones the one whose keeper's ID is first),
+// in each the keeper first, then by ID. It takes about 60 bytes a document where few match, and at
+// most 200 however many do (by ClusterOptions.Before and by Jaccard the entry of each, or its
+// sketch, in addition). Of an allowed pair (DB.Allow) neither document joins the other: both may
+// join a third one, and in mode Components a chain of others may connect them. Documents in such
+// pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
 func (s *Snapshot) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return rows.UntilDone(ctx, func(yield func(Member, error) bool) {
 		err := cluster.EachMember(ctx, &s.v, by.by, o.room(), func(m cluster.Member) bool {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCloseMerges opens a database of many small tables and closes it at once, again and again: that is enough for them to be merged,
-// however little time there is for it in the background.
+// TestCloseMerges opens a database of many small tables and closes it at once, again and again:
+// that is enough for them to be merged, however little time there is for it in the background.
 func TestCloseMerges(t *testing.T) {
 	for range 20 {
 		db, path := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true})
@@ -34,8 +34,8 @@ func TestCloseMerges(t *testing.T) {
 	}
 }
 
-// TestCompactDue leaves ten tables, and expects that what the policy finds to merge is merged, that nothing is lost by it, and that a
-// context ends it with the tables as they were.
+// TestCompactDue leaves ten tables, and expects that what the policy finds to merge is merged, that
+// nothing is lost by it, and that a context ends it with the tables as they were.
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})

@@ -20,8 +20,8 @@ type PairComparison struct {
 	ShinglesB    int
 }
 
-// Compare compares two stored documents in every way the database can. It returns ErrNotFound if one
-// of them is not there, ErrClosed, *CorruptionError, or the error of the context.
+// Compare compares two stored documents in every way the database can. It returns ErrNotFound if
+// one of them is not there, ErrClosed, *CorruptionError, or the error of the context.
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (PairComparison, error) {
 	c, err := search.Compare(ctx, &s.v, a, b)
 	return PairComparison{
@@ -35,15 +35,15 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (PairComparison, er
 // serves one goroutine, as long as its Snapshot is open.
 type Scorer struct{ x *search.Scorer }
 
-// Scorer prepares the query Jaccard(doc, t), or, by a verified criterion, JaccardVerified(doc, t). The
-// error is ErrInvalid if the criterion is not one of Jaccard, and otherwise as that of Jaccard.
+// Scorer prepares the query Jaccard(doc, t), or, by a verified criterion, JaccardVerified(doc, t).
+// The error is ErrInvalid if the criterion is not one of Jaccard, and otherwise as that of Jaccard.
 func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)
 	return &Scorer{x}, err
 }
 
-// Match reports whether the query yields the document with this ID, and as what. ErrNotFound if there
-// is no such document.
+// Match reports whether the query yields the document with this ID, and as what. ErrNotFound if
+// there is no such document.
 func (x *Scorer) Match(ctx context.Context, id string) (m Match, ok bool, err error) {
 	found, ok, err := x.x.Match(ctx, id)
 	return Match(found), ok, err

@@ -115,7 +115,8 @@ func (e expectation) found(db *DB) (*model, error) {
 	return nil, errors.New(b.String())
 }
 
-// spotCheck compares two documents, found by their IDs and by their fingerprints, with what is known of them.
+// spotCheck compares two documents, found by their IDs and by their fingerprints, with what is
+// known of them.
 func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 	n := 0
 	for id, x := range got.docs {
@@ -156,8 +157,9 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	return m, err
 }
 
-// goesOn recovers what a crash left, goes on writing in the open that recovered, and closes the database or crashes again. It does
-// that some times over: each open must find what was acknowledged before, or what a write under way has left, and nothing else.
+// goesOn recovers what a crash left, goes on writing in the open that recovered, and closes the
+// database or crashes again. It does that some times over: each open must find what was
+// acknowledged before, or what a write under way has left, and nothing else.
 func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	var left []*vfstest.Mem
 	defer func() {
@@ -181,7 +183,8 @@ func (e expectation) goesOn(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	return err
 }
 
-// round is one open of goesOn. It sets e.states to what the next open may find, and returns the file system for that.
+// round is one open of goesOn. It sets e.states to what the next open may find, and returns the
+// file system for that.
 func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, err error) {
 	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {
@@ -277,7 +280,8 @@ type cut struct {
 	op int // the power went, or the process was killed, before this operation
 }
 
-// killed stands in the place of a share of unsynced data: the process was killed, and what it wrote is there, but not durable yet.
+// killed stands in the place of a share of unsynced data: the process was killed, and what it wrote
+// is there, but not durable yet.
 const killed = -1
 
 // what says in words what leave does.
@@ -288,7 +292,8 @@ func what(keep float64) string {
 	return fmt.Sprintf("power cut with %v of the unsynced data kept", keep)
 }
 
-// leave returns what a power cut leaves of the file system with that share of the unsynced data, or what a kill leaves.
+// leave returns what a power cut leaves of the file system with that share of the unsynced data, or
+// what a kill leaves.
 func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	if keep == killed {
 		return fs.KillClone()
@@ -296,9 +301,10 @@ func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	return fs.CrashClone(keep, seed)
 }
 
-// cuts runs a script and looks, before every step-th of its file operations that change something and at its end, at what a power
-// cut would leave there, without ending the script: once for each share of the unsynced data that kept names. Each is given to
-// check, on as many goroutines as there are processors. It returns how many operations there were.
+// cuts runs a script and looks, before every step-th of its file operations that change something
+// and at its end, at what a power cut would leave there, without ending the script: once for each
+// share of the unsynced data that kept names. Each is given to check, on as many goroutines as
+// there are processors. It returns how many operations there were.
 func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check func(c cut) error) int {
 	t.Helper()
 	var (
@@ -351,8 +357,9 @@ var shares = []float64{0, 0.5, 1, killed}
 // thorough reports whether the tests that cut the power do all they can.
 func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
 
-// TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and all of the unsynced data left,
-// recovers, goes on writing in the same open, and closes or crashes again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
+// TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and
+// all of the unsynced data left, recovers, goes on writing in the same open, and closes or crashes
+// again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken.
 func TestCrashAtEveryOperation(t *testing.T) {
 	steps, step := 60, 3
 	switch {
@@ -372,8 +379,9 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
-// TestNewFolders cuts the power after the first write to a database in new folders: nothing unsynced is left, and all of them are
-// there. Folders that an earlier attempt made, and died, are as new as any.
+// TestNewFolders cuts the power after the first write to a database in new folders: nothing
+// unsynced is left, and all of them are there. Folders that an earlier attempt made, and died, are
+// as new as any.
 func TestNewFolders(t *testing.T) {
 	ctx := context.Background()
 	for _, made := range []string{"/", "/a", "/a/b/c", "/a/b/c/db"} {
@@ -404,10 +412,10 @@ func TestNewFolders(t *testing.T) {
 	}
 }
 
-// TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from that, and at every one of the
-// recovery from that again. What the first recovery finds undisturbed is what every later one must find, but after a kill: then it is
-// what may be found after that. With SIMDB_CRASHES=1
-// every operation of the scripts is taken.
+// TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from
+// that, and at every one of the recovery from that again. What the first recovery finds undisturbed
+// is what every later one must find, but after a kill: then it is what may be found after that.
+// With SIMDB_CRASHES=1 every operation of the scripts is taken.
 func TestCrashInRecovery(t *testing.T) {
 	step := 67
 	switch {
@@ -426,7 +434,8 @@ func TestCrashInRecovery(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// What a killed process wrote and did not sync, which nobody was told is safe, may go while it is not yet recovered.
+			// What a killed process wrote and did not sync, which nobody was told is safe, may go
+			// while it is not yet recovered.
 			if one(c.op)[0] != killed {
 				c.states = []*model{m}
 			}
@@ -437,8 +446,9 @@ func TestCrashInRecovery(t *testing.T) {
 		states[2].Load(), states[1].Load(), states[0].Load())
 }
 
-// crashRecovery recovers from what a crash left, checks what it finds, and takes what a power cut leaves before each file
-// operation of that, up to and with closing the database. From each of these it recovers likewise, depth levels down.
+// crashRecovery recovers from what a crash left, checks what it finds, and takes what a power cut
+// leaves before each file operation of that, up to and with closing the database. From each of
+// these it recovers likewise, depth levels down.
 func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
 	states[depth].Add(1)
 	if depth == 0 {
@@ -467,8 +477,9 @@ func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, sta
 	return nil
 }
 
-// TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that changes something: the error
-// surfaces, reading goes on, and the database opens again with everything acknowledged, and goes on taking writes.
+// TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that
+// changes something: the error surfaces, reading goes on, and the database opens again with
+// everything acknowledged, and goes on taking writes.
 func TestErrorAtEveryOperation(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {

@@ -78,9 +78,10 @@ func smallDatabase(t *testing.T) string {
 	return path
 }
 
-// TestFlippedBytes flips every byte (with -short every seventeenth) of the tables and logs of a small database: the answers must be
-// right or there must be an error, which names the file. Package catalog does the same with the catalog, and package sstable with
-// tables that have sketches.
+// TestFlippedBytes flips every byte (with -short every seventeenth) of the tables and logs of a
+// small database: the answers must be right or there must be an error, which names the file.
+// Package catalog does the same with the catalog, and package sstable with tables that have
+// sketches.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := smallDatabase(t)
@@ -138,7 +139,8 @@ func rewrite(t *testing.T, file string, data []byte) {
 	}
 }
 
-// TestCutFiles cuts tables of a small database short, and takes them away. Package wal does the same with logs.
+// TestCutFiles cuts tables of a small database short, and takes them away. Package wal does the
+// same with logs.
 func TestCutFiles(t *testing.T) {
 	path := smallDatabase(t)
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
@@ -189,7 +191,8 @@ type damage struct {
 	do   func(data []byte) []byte
 }
 
-// damages are what is done to each file by TestDamagedFiles. Others are the other files of the database.
+// damages are what is done to each file by TestDamagedFiles. Others are the other files of the
+// database.
 func damages(size int, others map[string][]byte) []damage {
 	ds := []damage{
 		{"emptied", func([]byte) []byte { return []byte{} }},
@@ -218,8 +221,8 @@ func damages(size int, others map[string][]byte) []damage {
 	return ds
 }
 
-// TestDamagedFiles damages every file of databases that were closed in each way that there is: the damage is found, and the error
-// names a file that was damaged, or the answers are what they were.
+// TestDamagedFiles damages every file of databases that were closed in each way that there is: the
+// damage is found, and the error names a file that was damaged, or the answers are what they were.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	for what, path := range map[string]string{
@@ -290,7 +293,8 @@ func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 	return files
 }
 
-// logDatabase makes a database that has nothing but logs. With torn, the last of them was cut by Open, after a crash.
+// logDatabase makes a database that has nothing but logs. With torn, the last of them was cut by
+// Open, after a crash.
 func logDatabase(t *testing.T, logs int, torn bool) string {
 	t.Helper()
 	db, path := create4test(t, nil)
@@ -318,7 +322,8 @@ func logDatabase(t *testing.T, logs int, torn bool) string {
 	return path
 }
 
-// rotatedDatabase makes a database that was closed before the only memtable with anything in it could be flushed.
+// rotatedDatabase makes a database that was closed before the only memtable with anything in it
+// could be flushed.
 func rotatedDatabase(t *testing.T) string {
 	t.Helper()
 	db, path := create4test(t, nil)
@@ -364,8 +369,9 @@ func TestOlderLog(t *testing.T) {
 	}
 }
 
-// TestTornLogThenWrites leaves a newest log that holds nothing, as a crash does that comes while it is made, and writes in the open
-// that recovers from it: the logs that come after must not name the one that was removed.
+// TestTornLogThenWrites leaves a newest log that holds nothing, as a crash does that comes while it
+// is made, and writes in the open that recovers from it: the logs that come after must not name the
+// one that was removed.
 func TestTornLogThenWrites(t *testing.T) {
 	for _, torn := range [][]byte{{}, make([]byte, 48), []byte("simdbWAL")} {
 		for before := range 3 { // logs that hold something
@@ -409,8 +415,8 @@ func TestTornLogThenWrites(t *testing.T) {
 	}
 }
 
-// TestMissingLogs takes each of the logs of a database away but the newest, whose end can't be known: the log that goes on where it
-// ended tells. Nothing is changed by that.
+// TestMissingLogs takes each of the logs of a database away but the newest, whose end can't be
+// known: the log that goes on where it ended tells. Nothing is changed by that.
 func TestMissingLogs(t *testing.T) {
 	db, path := create4test(t, nil)
 	for i := range store.MaxReplayedLogs - 1 {

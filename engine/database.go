@@ -10,20 +10,21 @@ import (
 // DB is an open database. All methods may be called from many goroutines.
 type DB struct{ s *store.Store }
 
-// Create makes a new database at path and opens it. It returns ErrExists if there is something at path
-// that is not an empty directory. A nil o is the zero Options.
+// Create makes a new database at path and opens it. It returns ErrExists if there is something at
+// path that is not an empty directory. A nil o is the zero Options.
 func Create(path string, o *Options) (*DB, error) {
 	return opened(store.Create(path, o.room()))
 }
 
-// Open opens the database at path, which it creates if there is nothing and Options does not forbid it.
-// A single table file (.sst) is opened as well, read-only. A nil o is the zero Options.
+// Open opens the database at path, which it creates if there is nothing and Options does not forbid
+// it. A single table file (.sst) is opened as well, read-only. A nil o is the zero Options.
 //
-// Open recovers what a crash has left: the log is replayed, its torn end, which was never acknowledged, is
-// cut off, and files that were being written are removed. Anything else that is damaged is a
+// Open recovers what a crash has left: the log is replayed, its torn end, which was never
+// acknowledged, is cut off, and files that were being written are removed. Anything else that is
+// damaged is a
 // *CorruptionError. A database that another process has open is ErrLocked, at once. ErrNotFound is for no
-// database at path, ErrNotDatabase for something else there, ErrParams for options that differ from those
-// it was created with.
+// database at path, ErrNotDatabase for something else there, ErrParams for options that differ from
+// those it was created with.
 func Open(path string, o *Options) (*DB, error) {
 	return opened(store.Open(path, o.room()))
 }
@@ -35,10 +36,11 @@ func opened(s *store.Store, err error) (*DB, error) {
 	return &DB{s}, nil
 }
 
-// Close ends background work and releases the files. What was acknowledged is in the log and tables; a
-// database need not be closed to be safe. Close waits for running writes; using the database afterwards is
-// ErrClosed. Snapshots that are still open stay readable. Close first merges small tables that are due, so
-// that processes that live shortly compact as well. A second Close returns what the first did.
+// Close ends background work and releases the files. What was acknowledged is in the log and
+// tables; a database need not be closed to be safe. Close waits for running writes; using the
+// database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first merges
+// small tables that are due, so that processes that live shortly compact as well. A second Close
+// returns what the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
 // Path returns the path that the database was opened with.
@@ -47,38 +49,38 @@ func (db *DB) Path() string { return db.s.Path }
 // Memory returns the number of bytes that a query may hold of what it has found: Options.Memory.
 func (db *DB) Memory() int64 { return db.s.Memory }
 
-// Flush writes everything that is in memtables to tables and returns when that is done. The error is
-// ErrClosed, ErrReadOnly, ErrFailed, or that of the context.
+// Flush writes everything that is in memtables to tables and returns when that is done. The error
+// is ErrClosed, ErrReadOnly, ErrFailed, or that of the context.
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
-// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced or
-// expired. It returns when that is done; reading and writing go on meanwhile. Progress, if not nil, is
-// called from another goroutine. Errors are as those of Flush, and *CorruptionError.
+// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
+// or expired. It returns when that is done; reading and writing go on meanwhile. Progress, if not
+// nil, is called from another goroutine. Errors are as those of Flush, and *CorruptionError.
 func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 	return db.s.Compact(ctx, progressTo(progress))
 }
 
-// CompactDue merges tables as compaction in the background does, and returns when nothing is left for it
-// to do. At the end of a load it makes sure that the next search meets few tables, and that Close does not
-// end a merge that is halfway. What Compact does is more: here a large table is merged with others only
-// once they are as many and as large. Progress and errors are as Compact's.
+// CompactDue merges tables as compaction in the background does, and returns when nothing is left
+// for it to do. At the end of a load it makes sure that the next search meets few tables, and that
+// Close does not end a merge that is halfway. What Compact does is more: here a large table is
+// merged with others only once they are as many and as large. Progress and errors are as Compact's.
 func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
 	return db.s.CompactDue(ctx, progressTo(progress))
 }
 
-// Pack writes all visible documents into one table file at path, which Open opens as a read-only database
-// and Ingest adds to others. The file appears whole or not at all; one that is there already, at the start
-// or at the end, is ErrExists. It is written beside path, under a name that starts with a dot and ends with
-// .tmp, which a process that is killed leaves.
+// Pack writes all visible documents into one table file at path, which Open opens as a read-only
+// database and Ingest adds to others. The file appears whole or not at all; one that is there
+// already, at the start or at the end, is ErrExists. It is written beside path, under a name that
+// starts with a dot and ends with .tmp, which a process that is killed leaves.
 func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
 	return db.s.Pack(ctx, path, progressTo(progress))
 }
 
-// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files are
-// copied into it as they are. Their documents count as written now, file after file, those of one file in
-// the order in which they were written before. A document whose ID is stored replaces the stored one. All of
-// the files must have the database's parameters (ErrParams); they are added one after the other, and an
-// error leaves those before it added.
+// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
+// are copied into it as they are. Their documents count as written now, file after file, those of
+// one file in the order in which they were written before. A document whose ID is stored replaces
+// the stored one. All of the files must have the database's parameters (ErrParams); they are added
+// one after the other, and an error leaves those before it added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.Ingest(ctx, paths) }
 
 // Metrics returns what the DB has done since it was opened.
@@ -116,9 +118,9 @@ func orphanStats(orphans []store.Orphan) []OrphanStats {
 	return out
 }
 
-// Check verifies everything that is stored: every checksum of every table, that its sections agree with each
-// other, the catalog, and the logs. It goes on after a problem and reports all it finds; the error is for
-// what kept it from checking.
+// Check verifies everything that is stored: every checksum of every table, that its sections agree
+// with each other, the catalog, and the logs. It goes on after a problem and reports all it finds;
+// the error is for what kept it from checking.
 func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
 	r, err := db.s.Check(ctx, progressTo(progress))
 	return CheckReport{
@@ -132,14 +134,14 @@ func (db *DB) Fingerprint(text string) (fp uint64, words bool) {
 	return fp, words
 }
 
-// Sketch computes the MinHash sketch that Put stores for text: nil if text has no words, or the database no
-// sketches.
+// Sketch computes the MinHash sketch that Put stores for text: nil if text has no words, or the
+// database no sketches.
 func (db *DB) Sketch(text string) minhash.Sketch {
 	_, _, sketch := db.s.Texts.Sums(text)
 	return sketch
 }
 
-// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the folder of
-// one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows by their content.
-// A program calls it before it replaces a file.
+// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
+// folder of one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows
+// by their content. A program calls it before it replaces a file.
 func Identify(path string) (string, error) { return store.Identify(path) }

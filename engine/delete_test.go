@@ -32,8 +32,8 @@ func lookup(t testing.TB, db *DB, id string) Entry {
 	return e
 }
 
-// TestDeleteVersion gives batches of conditional deletes: what they remove, what they count, and that a delete without effect
-// is not logged and a replay removes the same.
+// TestDeleteVersion gives batches of conditional deletes: what they remove, what they count, and
+// that a delete without effect is not logged and a replay removes the same.
 func TestDeleteVersion(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
@@ -124,7 +124,8 @@ func lookupRaw(t testing.TB, db *DB, id string) uint64 {
 	return seq
 }
 
-// TestDeleteTellsOne deletes the same documents from several goroutines: of each, one is told that it was there.
+// TestDeleteTellsOne deletes the same documents from several goroutines: of each, one is told that
+// it was there.
 func TestDeleteTellsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
@@ -158,8 +159,8 @@ func TestDeleteTellsOne(t *testing.T) {
 	equal(t, "left", ids(t, db), nil)
 }
 
-// TestPruneSparesNewer stores documents again while they are pruned by age: what was acknowledged stays, and every old document
-// is either pruned, and counted, or replaced.
+// TestPruneSparesNewer stores documents again while they are pruned by age: what was acknowledged
+// stays, and every old document is either pruned, and counted, or replaced.
 func TestPruneSparesNewer(t *testing.T) {
 	ctx := context.Background()
 	documents := 20000
@@ -206,7 +207,8 @@ func TestPruneSparesNewer(t *testing.T) {
 	}
 }
 
-// A versionRace is documents that are put, one writer each, while others delete the versions that they see.
+// A versionRace is documents that are put, one writer each, while others delete the versions that
+// they see.
 type versionRace struct {
 	db    *DB
 	done  atomic.Bool
@@ -218,8 +220,8 @@ type versionRace struct {
 	missing []Entry       // versions whose writer did not find them
 }
 
-// put stores versions of its own documents, one after the other, and looks whether each is there. Loads, which get their
-// numbers otherwise, take turns with writes.
+// put stores versions of its own documents, one after the other, and looks whether each is there.
+// Loads, which get their numbers otherwise, take turns with writes.
 func (v *versionRace) put(w int, last []Entry) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(uint64(w), 9))
@@ -260,7 +262,8 @@ func (v *versionRace) put(w int, last []Entry) error {
 	return nil
 }
 
-// delete removes versions that it sees. Each time it tries those that it has seen before, too: they are gone, whatever is there.
+// delete removes versions that it sees. Each time it tries those that it has seen before, too: they
+// are gone, whatever is there.
 func (v *versionRace) delete(seed uint64) error {
 	ctx := context.Background()
 	const before = 64
@@ -304,8 +307,9 @@ func (v *versionRace) delete(seed uint64) error {
 	return nil
 }
 
-// TestDeleteVersionRaces checks that of a million conditional deletes each removes the version that was seen or nothing: a
-// version is deleted at most once, and what its writer finds missing, now or at the end, was deleted as itself.
+// TestDeleteVersionRaces checks that of a million conditional deletes each removes the version that
+// was seen or nothing: a version is deleted at most once, and what its writer finds missing, now or
+// at the end, was deleted as itself.
 func TestDeleteVersionRaces(t *testing.T) {
 	deletes, limit := int64(1_000_000), 30*time.Second
 	if testing.Short() {

@@ -14,7 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFailedCatalogPoisons has the catalog fail in a flush: no write is taken any more, though the log would take it.
+// TestFailedCatalogPoisons has the catalog fail in a flush: no write is taken any more, though the
+// log would take it.
 func TestFailedCatalogPoisons(t *testing.T) {
 	ctx := context.Background()
 	faulty := vfstest.NewFaulty(vfstest.NewMem(hostDir(t)), nil)
@@ -44,7 +45,8 @@ func TestFailedCatalogPoisons(t *testing.T) {
 	}
 }
 
-// TestMergedTablesAreRemoved compacts and looks for the files of the tables that were merged, while a snapshot has them and then.
+// TestMergedTablesAreRemoved compacts and looks for the files of the tables that were merged, while
+// a snapshot has them and then.
 func TestMergedTablesAreRemoved(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, &Options{DisableAutoCompaction: true})
@@ -113,8 +115,9 @@ func TestDamagedIngest(t *testing.T) {
 	}
 }
 
-// TestKilledThenCut kills a process before every file operation of a small workload. The next one recovers, writes or not, and closes
-// the database or not; then the power is cut, and nothing stays but what was synced, by one of the two.
+// TestKilledThenCut kills a process before every file operation of a small workload. The next one
+// recovers, writes or not, and closes the database or not; then the power is cut, and nothing stays
+// but what was synced, by one of the two.
 func TestKilledThenCut(t *testing.T) {
 	ctx := context.Background()
 	type state struct {

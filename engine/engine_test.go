@@ -31,8 +31,8 @@ func put(t testing.TB, db *DB, id string, fp uint64) {
 	}
 }
 
-// TestPutNovelKeepsOne submits near-duplicates from many goroutines at once: of each family exactly one is stored, and the
-// others are told which.
+// TestPutNovelKeepsOne submits near-duplicates from many goroutines at once: of each family exactly
+// one is stored, and the others are told which.
 func TestPutNovelKeepsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
@@ -77,8 +77,8 @@ func TestPutNovelKeepsOne(t *testing.T) {
 	}
 }
 
-// TestReadersWritersCompaction runs readers against writers, flushes, compactions and loads; a snapshot must not change under a
-// reader, and nobody may see half a batch.
+// TestReadersWritersCompaction runs readers against writers, flushes, compactions and loads; a
+// snapshot must not change under a reader, and nobody may see half a batch.
 func TestReadersWritersCompaction(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -255,7 +255,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRoundTrip stores everything a document has, and reads it back from memory, from a table and after reopening.
+// TestRoundTrip stores everything a document has, and reads it back from memory, from a table and
+// after reopening.
 func TestRoundTrip(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, nil)
@@ -291,7 +292,8 @@ func TestRoundTrip(t *testing.T) {
 	check("reopened")
 }
 
-// TestManyShortRuns opens the database for one write again and again, as scripts do: neither logs nor tables pile up.
+// TestManyShortRuns opens the database for one write again and again, as scripts do: neither logs
+// nor tables pile up.
 func TestManyShortRuns(t *testing.T) {
 	db, path := create4test(t, nil)
 	if err := db.Close(); err != nil {

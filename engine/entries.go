@@ -8,10 +8,10 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Entries yields every visible document whose ID starts with prefix, in order of ID. It finds them page
-// by page, each page in one walk over all documents: a short first one, so that the first entries cost
-// no sort, then as many as Options.Memory has room for. The error, which is the last thing yielded, is
-// ErrClosed, *CorruptionError, or that of the context.
+// Entries yields every visible document whose ID starts with prefix, in order of ID. It finds them
+// page by page, each page in one walk over all documents: a short first one, so that the first
+// entries cost no sort, then as many as Options.Memory has room for. The error, which is the last
+// thing yielded, is ErrClosed, *CorruptionError, or that of the context.
 func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	return s.entries(ctx, prefix, search.FirstPage, s.v.Most(2*search.EntryBytes))
 }

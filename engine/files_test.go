@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// TestFolderReplaced renames the folder of an open database and puts another database in its place: what is written goes to the one
-// that was opened, and the other stays as it is.
+// TestFolderReplaced renames the folder of an open database and puts another database in its place:
+// what is written goes to the one that was opened, and the other stays as it is.
 func TestFolderReplaced(t *testing.T) {
 	ctx := context.Background()
 	parent := t.TempDir()
@@ -54,7 +54,8 @@ func TestFolderReplaced(t *testing.T) {
 	}
 }
 
-// TestPackReplacesNothing packs to names at which there is something, also if it comes while the file is being written.
+// TestPackReplacesNothing packs to names at which there is something, also if it comes while the
+// file is being written.
 func TestPackReplacesNothing(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -91,8 +92,9 @@ func TestPackReplacesNothing(t *testing.T) {
 	}
 }
 
-// TestLeftovers puts what a kill may leave, and an old catalog, into the folder of a database: the next open for writing removes
-// unfinished files, and a whole table that nobody lists is set aside and named.
+// TestLeftovers puts what a kill may leave, and an old catalog, into the folder of a database: the
+// next open for writing removes unfinished files, and a whole table that nobody lists is set aside
+// and named.
 func TestLeftovers(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, nil)
@@ -134,8 +136,8 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestTableWithoutItsName opens a database, read-only and not, whose writer was killed after it published a table and before it gave
-// the file its name.
+// TestTableWithoutItsName opens a database, read-only and not, whose writer was killed after it
+// published a table and before it gave the file its name.
 func TestTableWithoutItsName(t *testing.T) {
 	path := smallDatabase(t)
 	want, err := answers(path)
@@ -169,8 +171,9 @@ func TestTableWithoutItsName(t *testing.T) {
 	}
 }
 
-// TestNoStrayFiles checks, at every operation of a script, that what a kill leaves is gone after the next open for writing: no orphan
-// comes to be, and no file of another kind than those that belong.
+// TestNoStrayFiles checks, at every operation of a script, that what a kill leaves is gone after
+// the next open for writing: no orphan comes to be, and no file of another kind than those that
+// belong.
 func TestNoStrayFiles(t *testing.T) {
 	kill := func(int) []float64 { return []float64{killed} }
 	step := 2
@@ -196,7 +199,8 @@ func TestNoStrayFiles(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a small file system until it refuses, in every way that a database grows, makes room and goes on.
+// TestFullDisk fills a small file system until it refuses, in every way that a database grows,
+// makes room and goes on.
 func TestFullDisk(t *testing.T) {
 	for name, fill := range map[string]func(ctx context.Context, db *DB, path string, i int) error{
 		"put": func(ctx context.Context, db *DB, _ string, i int) error { return db.Put(ctx, fullDoc(i)) },
@@ -236,7 +240,8 @@ func fullDoc(i int) Doc {
 	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprint: new(uint64(i))}
 }
 
-// fullDisk opens, fills and reopens a database on a full disk, some times over, with a file beside it that is removed in between.
+// fullDisk opens, fills and reopens a database on a full disk, some times over, with a file beside
+// it that is removed in between.
 func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, path string, i int) error) {
 	ctx := context.Background()
 	path, ballast := filepath.Join(dir, "db"), filepath.Join(dir, "ballast")
@@ -301,7 +306,8 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 	t.Logf("%d times full", full)
 }
 
-// onlyItsFiles checks that the folder of a closed database has nothing in it but tables, logs, the catalog and the lock.
+// onlyItsFiles checks that the folder of a closed database has nothing in it but tables, logs, the
+// catalog and the lock.
 func onlyItsFiles(t *testing.T, path string) {
 	t.Helper()
 	for name := range readFolder(t, path) {

@@ -169,7 +169,8 @@ func (h *history) prune(ctx context.Context) {
 	}
 }
 
-// deleteSeen deletes versions that an older snapshot, or one of now, has: of those that have been replaced nothing goes.
+// deleteSeen deletes versions that an older snapshot, or one of now, has: of those that have been
+// replaced nothing goes.
 func (h *history) deleteSeen(ctx context.Context) {
 	seen := frozen{m: h.m.clone()}
 	if len(h.open) > 0 && h.r.IntN(4) > 0 {
@@ -346,7 +347,8 @@ func (h *history) reopen(crash bool) {
 	h.db = db
 }
 
-// crash returns what a power cut leaves. Where writes are not synced, they are flushed before, so that none is lost.
+// crash returns what a power cut leaves. Where writes are not synced, they are flushed before, so
+// that none is lost.
 func (h *history) crash() *vfstest.Mem {
 	if h.opts.Sync == SyncNever {
 		h.must(h.db.Flush(context.Background()))
@@ -371,8 +373,8 @@ func (h *history) must(err error) {
 	}
 }
 
-// TestHistories runs random histories under many options against the model: some on the disk, and some in a memory that loses
-// power now and then. SIMDB_HISTORIES sets how many of these.
+// TestHistories runs random histories under many options against the model: some on the disk, and
+// some in a memory that loses power now and then. SIMDB_HISTORIES sets how many of these.
 func TestHistories(t *testing.T) {
 	disk, memory := 12, 12
 	if n, err := strconv.Atoi(os.Getenv("SIMDB_HISTORIES")); err == nil {

@@ -28,8 +28,8 @@ type corpus struct {
 	deletes map[int][]string // after which shard which IDs go
 }
 
-// licences returns the example texts in shards, in an order of their own: that of writing is not that of IDs. Some are in two
-// shards.
+// licences returns the example texts in shards, in an order of their own: that of writing is not
+// that of IDs. Some are in two shards.
 func licences(t *testing.T) corpus {
 	t.Helper()
 	f, err := os.Open("../examples/licenses.jsonl.gz")
@@ -56,7 +56,8 @@ func licences(t *testing.T) corpus {
 	return shuffled(docs, 4, 1)
 }
 
-// families returns short texts that were made from each other, some of them twice, and some without words.
+// families returns short texts that were made from each other, some of them twice, and some without
+// words.
 func families(n int) corpus {
 	r := rand.New(rand.NewPCG(6, 6))
 	var docs []Doc
@@ -81,7 +82,8 @@ func families(n int) corpus {
 	return shuffled(docs, 5, 2)
 }
 
-// shuffled spreads documents over shards. A tenth of a shard's comes again in the next, and some are deleted between.
+// shuffled spreads documents over shards. A tenth of a shard's comes again in the next, and some
+// are deleted between.
 func shuffled(docs []Doc, shards int, seed uint64) corpus {
 	r := rand.New(rand.NewPCG(seed, 8))
 	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
@@ -149,7 +151,8 @@ func inOrder(t testing.TB, es []Entry) []Entry {
 	return es
 }
 
-// everything writes out what a database says: its documents in the order of writing, and all searches and joins.
+// everything writes out what a database says: its documents in the order of writing, and all
+// searches and joins.
 func everything(t testing.TB, db *DB) []string {
 	t.Helper()
 	ctx := context.Background()
@@ -180,8 +183,9 @@ func everything(t testing.TB, db *DB) []string {
 	return out
 }
 
-// TestIngestEqualsLoad makes a database by loading shards, and others by loading them elsewhere, packing and ingesting: all
-// answers are the same, also after a second pack, merging, reopening, and a power cut.
+// TestIngestEqualsLoad makes a database by loading shards, and others by loading them elsewhere,
+// packing and ingesting: all answers are the same, also after a second pack, merging, reopening,
+// and a power cut.
 func TestIngestEqualsLoad(t *testing.T) {
 	corpora := map[string]corpus{"licences": licences(t), "families": families(600)}
 	for name, c := range corpora {
@@ -263,8 +267,8 @@ func tableOf(t *testing.T, path string, params sstable.Params, seqs ...uint64) {
 	}
 }
 
-// TestIngestNumbers takes in tables with sequence numbers from anywhere: the order in each is kept, all come after what was
-// written before, and a table that would leave no numbers is refused.
+// TestIngestNumbers takes in tables with sequence numbers from anywhere: the order in each is kept,
+// all come after what was written before, and a table that would leave no numbers is refused.
 func TestIngestNumbers(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, &Options{NoSketch: true, DisableAutoCompaction: true})
@@ -328,7 +332,8 @@ func listed(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestIngestDamaged flips a bit in every kilobyte of a table: it is refused whole, and nothing of it stays.
+// TestIngestDamaged flips a bit in every kilobyte of a table: it is refused whole, and nothing of
+// it stays.
 func TestIngestDamaged(t *testing.T) {
 	ctx := context.Background()
 	from, _ := create4test(t, nil)

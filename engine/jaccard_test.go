@@ -20,7 +20,8 @@ type textModel struct {
 	sketches map[string]minhash.Sketch
 }
 
-// randomText returns some sentences out of a small stock, so that texts overlap in every degree, and some are short or empty.
+// randomText returns some sentences out of a small stock, so that texts overlap in every degree,
+// and some are short or empty.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(14) {
@@ -66,8 +67,8 @@ func (m *textModel) verified(db *DB, text string, t float64, except string) map[
 	return found
 }
 
-// TestJaccard compares JACCARD, verified and not, with brute force, for thresholds above and below the floor of the index, after
-// updates, deletes, flushes, compactions, loads and reopening.
+// TestJaccard compares JACCARD, verified and not, with brute force, for thresholds above and below
+// the floor of the index, after updates, deletes, flushes, compactions, loads and reopening.
 func TestJaccard(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(11, 12))

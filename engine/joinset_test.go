@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestKeeperOfIngested prefers, of the documents of a table that was taken over, those that were written first where it was
-// made, also once that table has been merged with others.
+// TestKeeperOfIngested prefers, of the documents of a table that was taken over, those that were
+// written first where it was made, also once that table has been merged with others.
 func TestKeeperOfIngested(t *testing.T) {
 	ctx := t.Context()
 	from, _ := create4test(t, &Options{NoSketch: true})

@@ -25,7 +25,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// The child of TestKill writes until it is killed, and says on standard output what was acknowledged.
+// The child of TestKill writes until it is killed, and says on standard output what was
+// acknowledged.
 const killChild = "SIMDB_TEST_KILL_CHILD"
 
 // A killPoint is an operation of the file system before which the child kills itself.
@@ -41,7 +42,8 @@ func (p killPoint) String() string {
 	return fmt.Sprintf("%v *%s, number %d, of a new log: %v, torn: %v", p.kind, p.suffix, p.nth, p.newLog, p.torn)
 }
 
-// killPoints are what a child is killed at first, one each; then it is killed at random instants and at random ones of these.
+// killPoints are what a child is killed at first, one each; then it is killed at random instants
+// and at random ones of these.
 var killPoints = []killPoint{
 	{kind: vfstest.OpCreate, suffix: ".wal", nth: 1},
 	{kind: vfstest.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
@@ -64,9 +66,9 @@ var killPoints = []killPoint{
 // pointsOfNewLogs is how many of the first killPoints every child reaches that makes a log.
 const pointsOfNewLogs = 8
 
-// TestKill kills a writing process, at random instants and at operations of the file system, and looks for what it had acknowledged.
-// Another process goes on in the open that recovers, and is killed too, or the test itself goes on and closes the database.
-// SIMDB_KILL_CYCLES sets how often.
+// TestKill kills a writing process, at random instants and at operations of the file system, and
+// looks for what it had acknowledged. Another process goes on in the open that recovers, and is
+// killed too, or the test itself goes on and closes the database. SIMDB_KILL_CYCLES sets how often.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killChild); path != "" {
 		writeUntilKilled(path)
@@ -175,8 +177,8 @@ func (k *killer) acknowledge(n int) {
 	k.next = n + 1
 }
 
-// look opens what a killed child left, compares it, mostly goes on writing in the same open, and closes it. Then only files are there
-// that the database uses.
+// look opens what a killed child left, compares it, mostly goes on writing in the same open, and
+// closes it. Then only files are there that the database uses.
 func (k *killer) look(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -230,8 +232,8 @@ func killBatch(n int) []Doc {
 	return docs
 }
 
-// checkKilled checks that every acknowledged document has its last acknowledged value, or that of a write after it that was
-// under way; and that no write is there by half.
+// checkKilled checks that every acknowledged document has its last acknowledged value, or that of a
+// write after it that was under way; and that no write is there by half.
 func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string][]uint64) {
 	t.Helper()
 	ctx := context.Background()
@@ -299,7 +301,8 @@ func writeUntilKilled(path string) {
 // errTorn is the error of a write that was half done when the child died.
 var errTorn = errors.New("torn")
 
-// failKilled ends a child that has met an error, which is one of the program unless the child is to die of it.
+// failKilled ends a child that has met an error, which is one of the program unless the child is to
+// die of it.
 func failKilled(what string, err error) {
 	if errors.Is(err, errTorn) {
 		dieNow()

@@ -13,7 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestUnsyncedWritesSurviveKill kills a process that does not sync: what it acknowledged is with the operating system.
+// TestUnsyncedWritesSurviveKill kills a process that does not sync: what it acknowledged is with
+// the operating system.
 func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
@@ -76,8 +77,9 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	}
 }
 
-// TestFailedCommitKeepsTable has a transaction of the catalog fail after its change was made: the next Open needs the table that the
-// catalog lists, though the process that wrote it was told of a failure.
+// TestFailedCommitKeepsTable has a transaction of the catalog fail after its change was made: the
+// next Open needs the table that the catalog lists, though the process that wrote it was told of a
+// failure.
 func TestFailedCommitKeepsTable(t *testing.T) {
 	ctx := context.Background()
 	verbs := map[string]func(*DB) error{

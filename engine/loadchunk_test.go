@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestLoadKnowsIDs loads without Replace, in many small tables, IDs that are in tables, in the memtable, in the table being written,
-// deleted, and new, while another loader and writers add others: ErrExists says which are stored.
+// TestLoadKnowsIDs loads without Replace, in many small tables, IDs that are in tables, in the
+// memtable, in the table being written, deleted, and new, while another loader and writers add
+// others: ErrExists says which are stored.
 func TestLoadKnowsIDs(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 9))
@@ -79,7 +80,8 @@ func TestLoadKnowsIDs(t *testing.T) {
 	}
 }
 
-// TestLoadCancelled ends a load by its context: nothing of it is left, and the database can be written to.
+// TestLoadCancelled ends a load by its context: nothing of it is left, and the database can be
+// written to.
 func TestLoadCancelled(t *testing.T) {
 	db, path := create4test(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

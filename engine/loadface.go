@@ -7,15 +7,17 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables,
-// without the log. Documents become visible and safe a table at a time, and count as written then; what was
-// published stays when the process dies. While one table is written the documents of the next are gathered.
-// One goroutine at a time may use a Loader; the database can be read and written meanwhile, and other loaders
-// may run. Tables are compacted when eight have been written, and at the end.
+// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to
+// tables, without the log. Documents become visible and safe a table at a time, and count as
+// written then; what was published stays when the process dies. While one table is written the
+// documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
+// read and written meanwhile, and other loaders may run. Tables are compacted when eight have been
+// written, and at the end.
 type Loader struct{ l *loader.Loader }
 
-// NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once it has
-// ended, the Loader's methods return its error. Other errors are ErrReadOnly, ErrClosed and ErrFailed.
+// NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once
+// it has ended, the Loader's methods return its error. Other errors are ErrReadOnly, ErrClosed and
+// ErrFailed.
 func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
 	l, err := loader.New(ctx, db.s, loader.Options(o))
 	if err != nil {
@@ -27,18 +29,19 @@ func (db *DB) NewLoader(ctx context.Context, o LoadOptions) (*Loader, error) {
 // LoadMark returns the position that the last Loader published for source, 0 if there is none.
 func (db *DB) LoadMark(source string) int64 { return db.s.LoadMark(source) }
 
-// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists and the
-// load goes on; so it does after ErrInvalid and ErrTooLarge. Any other error ends the load.
+// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
+// and the load goes on; so it does after ErrInvalid and ErrTooLarge. Any other error ends the load.
 func (l *Loader) Add(d Doc) error { return l.l.Add(view.Doc(d)) }
 
-// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns pos once
-// they are published, so that an interrupted load can go on there.
+// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
+// pos once they are published, so that an interrupted load can go on there.
 func (l *Loader) Mark(source string, pos int64) { l.l.Mark(source, pos) }
 
 // Stats returns what has been published so far.
 func (l *Loader) Stats() LoadStats { return LoadStats(l.l.Stats) }
 
-// Flush publishes what has been added so far, and returns when that is done. An error ends the load.
+// Flush publishes what has been added so far, and returns when that is done. An error ends the
+// load.
 func (l *Loader) Flush() error { return l.l.Flush() }
 
 // Close publishes what has been added and ends the load.

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestLoadSums loads runs of equal texts, among others of their length, without words, empty, or with a fingerprint of their own:
-// every document has what is computed from its text alone.
+// TestLoadSums loads runs of equal texts, among others of their length, without words, empty, or
+// with a fingerprint of their own: every document has what is computed from its text alone.
 func TestLoadSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {

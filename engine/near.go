@@ -27,9 +27,9 @@ func (sc *nearScratch) release() {
 	nearScratches.Put(sc)
 }
 
-// Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in the
-// database as it is when the iteration begins: nearest first, then by ID. Errors are as those of
-// Snapshot.Near.
+// Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in
+// the database as it is when the iteration begins: nearest first, then by ID. Errors are as those
+// of Snapshot.Near.
 func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
@@ -44,16 +44,16 @@ func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error
 	}
 }
 
-// Near yields every visible document whose fingerprint differs from fp in at most k bits, k in 0..64:
-// nearest first, then by ID. More than Options.Memory has room for are ErrTooLarge; NearFirst and
-// NearUnordered take any number. Other errors are ErrInvalid, ErrClosed, *CorruptionError, and that
-// of the context; an error is the last thing that is yielded.
+// Near yields every visible document whose fingerprint differs from fp in at most k bits, k in
+// 0..64: nearest first, then by ID. More than Options.Memory has room for are ErrTooLarge;
+// NearFirst and NearUnordered take any number. Other errors are ErrInvalid, ErrClosed,
+// *CorruptionError, and that of the context; an error is the last thing that is yielded.
 func (s *Snapshot) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
 	return s.nearWanted(ctx, fp, k, search.NearWant{})
 }
 
-// NearFirst yields the first n documents of Near. It holds about twice as many, if n is at most 65536,
-// however many match.
+// NearFirst yields the first n documents of Near. It holds about twice as many, if n is at most
+// 65536, however many match.
 func (s *Snapshot) NearFirst(ctx context.Context, fp uint64, k, n int) iter.Seq2[Match, error] {
 	if n < 1 {
 		return func(func(Match, error) bool) {}
@@ -73,8 +73,8 @@ func (s *Snapshot) nearWanted(ctx context.Context, fp uint64, k int, want search
 	}
 }
 
-// NearUnordered yields what Near does as documents are found, without holding them: in no particular
-// order, though always in the same.
+// NearUnordered yields what Near does as documents are found, without holding them: in no
+// particular order, though always in the same.
 func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
 	return rows.UntilDone(ctx, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
@@ -101,8 +101,8 @@ func (s *Snapshot) CountNear(ctx context.Context, fp uint64, k int) (int64, erro
 	return sc.Found, err
 }
 
-// Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first, then
-// by ID. A negative n is ErrInvalid.
+// Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first,
+// then by ID. A negative n is ErrInvalid.
 func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
 	return rows.First(n, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)

@@ -15,19 +15,22 @@ type BatchMatch struct {
 	Match     // ID and Distance
 }
 
-// NearBatch yields for every fingerprint of fps what Near yields of it, from the database as it is when
-// the iteration begins; Snapshot.NearBatch has the order, the memory it takes and the errors.
+// NearBatch yields for every fingerprint of fps what Near yields of it, from the database as it is
+// when the iteration begins; Snapshot.NearBatch has the order, the memory it takes and the errors.
 func (db *DB) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[BatchMatch, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[BatchMatch, error] { return s.NearBatch(ctx, fps, k) })
 }
 
-// NearBatch yields for every fingerprint of fps what Near yields of it: every visible document that differs from it in at most k bits, k in
-// 0..64. Matches come by query, those of a query nearest first, then by ID. Many fingerprints share one walk through each table, which
-// takes a fraction of the time of as many searches: from some ten thousand on, or fewer if k is large or the tables are small. Fewer are
-// searched for one by one. A query with more matches than Options.Memory has room for ends the batch with ErrTooLarge.
+// NearBatch yields for every fingerprint of fps what Near yields of it: every visible document that
+// differs from it in at most k bits, k in 0..64. Matches come by query, those of a query nearest
+// first, then by ID. Many fingerprints share one walk through each table, which takes a fraction of
+// the time of as many searches: from some ten thousand on, or fewer if k is large or the tables are
+// small. Fewer are searched for one by one. A query with more matches than Options.Memory has room
+// for ends the batch with ErrTooLarge.
 //
-// A million queries are searched at a time, fewer if they find more than four million documents. In memory are, of those, 60 bytes a
-// query, 60 bytes a match and its ID. It uses one processor; several can work on parts of a batch. fps must not change meanwhile.
+// A million queries are searched at a time, fewer if they find more than four million documents. In
+// memory are, of those, 60 bytes a query, 60 bytes a match and its ID. It uses one processor;
+// several can work on parts of a batch. fps must not change meanwhile.
 func (s *Snapshot) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[BatchMatch, error] {
 	return s.nearBatch(ctx, fps, k, search.ChunkQueries, search.BatchMatches(&s.v))
 }

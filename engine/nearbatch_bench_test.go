@@ -22,7 +22,8 @@ func cpuTime(b testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and singly, IDs included.
+// BenchmarkNearBatch reports the processor time a query takes in batches of several sizes, and
+// singly, IDs included.
 func BenchmarkNearBatch(b *testing.B) {
 	db, some := benchDB(b)
 	r := rand.New(rand.NewPCG(8, 8))

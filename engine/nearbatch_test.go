@@ -54,8 +54,8 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
 
-// batchDB returns a database of three tables and a memtable with deleted and replaced documents in all of them, its model, and
-// fingerprints to ask for.
+// batchDB returns a database of three tables and a memtable with deleted and replaced documents in
+// all of them, its model, and fingerprints to ask for.
 func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})
@@ -196,8 +196,8 @@ func TestNearBatchExpired(t *testing.T) {
 	}
 }
 
-// TestNearBatchAmongWriters compares the batches of snapshots with their single searches while documents are written, replaced,
-// deleted, flushed and compacted.
+// TestNearBatchAmongWriters compares the batches of snapshots with their single searches while
+// documents are written, replaced, deleted, flushed and compacted.
 func TestNearBatchAmongWriters(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

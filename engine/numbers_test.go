@@ -25,8 +25,9 @@ func prints(t testing.TB, db *DB) map[string]uint64 {
 	return all
 }
 
-// TestWritesBesidePublication writes while a load, or an ingested table, is written but not yet published. The table counts as
-// written when it is published, whatever the log has; a replay after a power cut gives the same.
+// TestWritesBesidePublication writes while a load, or an ingested table, is written but not yet
+// published. The table counts as written when it is published, whatever the log has; a replay after
+// a power cut gives the same.
 func TestWritesBesidePublication(t *testing.T) {
 	ctx := context.Background()
 	const old, loaded, written = 1, 2, 3
@@ -156,7 +157,8 @@ func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	return n
 }
 
-// TestOrderOfWriting writes in all ways, one after the other: the numbers of the documents follow, and go on after reopening.
+// TestOrderOfWriting writes in all ways, one after the other: the numbers of the documents follow,
+// and go on after reopening.
 func TestOrderOfWriting(t *testing.T) {
 	ctx := context.Background()
 	opts := &Options{NoSketch: true}
@@ -230,8 +232,8 @@ func TestOrderOfWriting(t *testing.T) {
 	}
 }
 
-// TestExpiredAfterTheLog loads a document that has expired already over one that only the log has. A merge must not drop it
-// before the log is flushed: a replay would bring the other one back.
+// TestExpiredAfterTheLog loads a document that has expired already over one that only the log has.
+// A merge must not drop it before the log is flushed: a replay would bring the other one back.
 func TestExpiredAfterTheLog(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))

@@ -12,18 +12,19 @@ import (
 type SyncMode int
 
 const (
-	// SyncAlways fsyncs the log before a write returns: what is acknowledged survives kill -9 and power loss.
-	// Concurrent writers share one fsync.
+	// SyncAlways fsyncs the log before a write returns: what is acknowledged survives kill -9 and
+	// power loss. Concurrent writers share one fsync.
 	SyncAlways SyncMode = iota
-	// SyncNever hands writes to the operating system and returns: acknowledged writes survive kill -9 of the
-	// process, not a crash of the machine. What a crash leaves is a prefix of the writes, never a part of one.
+	// SyncNever hands writes to the operating system and returns: acknowledged writes survive kill
+	// -9 of the process, not a crash of the machine. What a crash leaves is a prefix of the writes,
+	// never a part of one.
 	SyncNever
 )
 
 // Options are the options of Open and Create. The zero value, and nil, are good defaults.
 type Options struct {
-	// The first group is fixed at creation and ignored when the database exists, except that a value that is set
-	// and differs from the database's is ErrParams.
+	// The first group is fixed at creation and ignored when the database exists, except that a
+	// value that is set and differs from the database's is ErrParams.
 
 	Shingle    int           // words a shingle; 0 means 3
 	Layout     Layout        // of the permuted tables; "" means "4:1"
@@ -36,8 +37,9 @@ type Options struct {
 	ReadOnly  bool // write nothing; any number of processes can have a database open so, while none has it open for writing
 	MustExist bool // Open does not create
 
-	// Memory is how many bytes a query may hold of what it has found, to put it in order; 0 means 1 GiB. A query that would
-	// need more ends with ErrTooLarge. It does not bound what searching takes: 60 bytes a document for joins and clusters.
+	// Memory is how many bytes a query may hold of what it has found, to put it in order; 0 means 1
+	// GiB. A query that would need more ends with ErrTooLarge. It does not bound what searching
+	// takes: 60 bytes a document for joins and clusters.
 	Memory int64
 
 	Sync                  SyncMode

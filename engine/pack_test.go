@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestPackIngest packs two databases and takes both into a third, whose answers must be those of a model.
+// TestPackIngest packs two databases and takes both into a third, whose answers must be those of a
+// model.
 func TestPackIngest(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -9,13 +9,13 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Pairs yields every pair of visible documents that match by the criterion, the best match first, then
-// by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the documents
-// in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document (by Jaccard 16 and
-// its sketch; where texts decide, 64 MiB of shingles in addition). More pairs than Options.Memory has room
-// for are ErrTooLarge; PairsFirst and PairsUnordered take any number of them. Progress, if not nil, is
-// called now and then. IDs that are yielded share memory, 16 KiB or so: clone one that is to be kept for
-// long. Other errors are as those of Near and Jaccard.
+// Pairs yields every pair of visible documents that match by the criterion, the best match first,
+// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the
+// documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document
+// (by Jaccard 16 and its sketch; where texts decide, 64 MiB of shingles in addition). More pairs
+// than Options.Memory has room for are ErrTooLarge; PairsFirst and PairsUnordered take any number
+// of them. Progress, if not nil, is called now and then. IDs that are yielded share memory, 16 KiB
+// or so: clone one that is to be kept for long. Other errors are as those of Near and Jaccard.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		found, err := cluster.Pairs(ctx, &s.v, by.by, progressTo(progress))
@@ -27,8 +27,8 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progre
 	})
 }
 
-// PairsFirst yields the first n pairs of Pairs. It holds about twice as many, if n is at most 65536,
-// however many there are.
+// PairsFirst yields the first n pairs of Pairs. It holds about twice as many, if n is at most
+// 65536, however many there are.
 func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress func(Progress)) iter.Seq2[Pair, error] {
 	if n > cluster.MostFirst(&s.v) {
 		return rows.First(n, s.Pairs(ctx, by, progress))
@@ -43,9 +43,9 @@ func (s *Snapshot) PairsFirst(ctx context.Context, by Criterion, n int, progress
 	})
 }
 
-// PairsUnordered yields what Pairs does as pairs are found: in no particular order, though always in the
-// same, and without holding them in memory, however many there are. The snapshot's tables must stay
-// readable while the pairs are taken.
+// PairsUnordered yields what Pairs does as pairs are found: in no particular order, though always
+// in the same, and without holding them in memory, however many there are. The snapshot's tables
+// must stay readable while the pairs are taken.
 func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		goOn := true
@@ -59,8 +59,8 @@ func (s *Snapshot) PairsUnordered(ctx context.Context, by Criterion, progress fu
 	})
 }
 
-// CountPairs returns how many pairs Pairs yields. Documents of equal fingerprint, or by Jaccard of equal
-// sets, are counted as a group, and no ID is read.
+// CountPairs returns how many pairs Pairs yields. Documents of equal fingerprint, or by Jaccard of
+// equal sets, are counted as a group, and no ID is read.
 func (s *Snapshot) CountPairs(ctx context.Context, by Criterion, progress func(Progress)) (int64, error) {
 	return cluster.CountPairs(ctx, &s.v, by.by, progressTo(progress))
 }

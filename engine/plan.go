@@ -16,8 +16,8 @@ func (s *Snapshot) PlanNear(ctx context.Context, fp uint64, k int) (NearPlan, er
 
 // PlanJaccard returns how Jaccard(doc, t), or by a verified criterion JaccardVerified, would be
 // carried out: a part for each table, then one for each memtable. It reads postings, but neither
-// bitmaps nor sketches. The error is ErrInvalid if the criterion is not one of Jaccard, and otherwise
-// as that of Jaccard.
+// bitmaps nor sketches. The error is ErrInvalid if the criterion is not one of Jaccard, and
+// otherwise as that of Jaccard.
 func (s *Snapshot) PlanJaccard(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
 	parts, err := search.PlanJaccard(ctx, &s.v, doc.sample(), by.by)
 	return partPlans(parts), err

@@ -13,9 +13,10 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A script is a workload that makes every kind of file operation: log writes, rotations, flushes, loads, compactions, packing,
-// ingesting, reopening. It keeps what was acknowledged, and what is being tried, so that a test can stop it anywhere, or look at the
-// file system while it runs, and say what may be found there.
+// A script is a workload that makes every kind of file operation: log writes, rotations, flushes,
+// loads, compactions, packing, ingesting, reopening. It keeps what was acknowledged, and what is
+// being tried, so that a test can stop it anywhere, or look at the file system while it runs, and
+// say what may be found there.
 type script struct {
 	seed  uint64
 	steps int
@@ -322,7 +323,8 @@ func (sc *script) doc() Doc {
 	return Doc{ID: sc.id(), Text: scriptText(fp), Fingerprint: &fp}
 }
 
-// scriptText is the text of every document with that fingerprint, so that the parts of a document can be seen to belong together.
+// scriptText is the text of every document with that fingerprint, so that the parts of a document
+// can be seen to belong together.
 func scriptText(fp uint64) string {
 	return strings.Repeat(fmt.Sprintf("%x some text ", fp), int(fp*0x9e3779b97f4a7c15>>60)*2)
 }

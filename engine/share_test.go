@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestReaders opens a database for reading several times over: readers share it, keep writers out, and need no lock file.
+// TestReaders opens a database for reading several times over: readers share it, keep writers out,
+// and need no lock file.
 func TestReaders(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
@@ -46,7 +47,8 @@ func TestReaders(t *testing.T) {
 	must(Open(path, nil))(t).Close()
 }
 
-// TestLoadMarks loads with little memory, so that every few documents are published: with them the mark of the last of them.
+// TestLoadMarks loads with little memory, so that every few documents are published: with them the
+// mark of the last of them.
 func TestLoadMarks(t *testing.T) {
 	ctx := context.Background()
 	db := must(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)

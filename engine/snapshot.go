@@ -11,8 +11,8 @@ import (
 )
 
 // Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
-// taken and none after. It costs next to nothing, blocks nobody, and keeps the files it needs until it
-// is closed. All methods may be called from many goroutines.
+// taken and none after. It costs next to nothing, blocks nobody, and keeps the files it needs until
+// it is closed. All methods may be called from many goroutines.
 type Snapshot struct {
 	db *DB
 	v  view.View
@@ -53,8 +53,8 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 	return d, err
 }
 
-// Lookup returns what the indexes know of the document with this ID, without reading its text; ErrNotFound if there is
-// none.
+// Lookup returns what the indexes know of the document with this ID, without reading its text;
+// ErrNotFound if there is none.
 func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 	err = s.v.Safely(ctx, func() error {
 		p, err := s.v.Locate(id)

@@ -17,8 +17,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A soak runs every verb of the database at once: writers, each with IDs of its own, everything that deletes by what it has
-// seen, maintenance, readers, and power cuts. What may be read under an ID is known at any moment, since it has one writer:
+// A soak runs every verb of the database at once: writers, each with IDs of its own, everything
+// that deletes by what it has seen, maintenance, readers, and power cuts. What may be read under an
+// ID is known at any moment, since it has one writer:
 //
 //   - the state that its last acknowledged write left, or that of a write under way;
 //   - nothing, if a verb that deletes has seen exactly that version, or if it may have expired.
@@ -50,7 +51,8 @@ type soakID struct {
 	acked  int // the newest state that is acknowledged; those behind it are being tried
 }
 
-// A soakState is what is stored under an ID: a version, which its fingerprint tells from all others, or nothing.
+// A soakState is what is stored under an ID: a version, which its fingerprint tells from all
+// others, or nothing.
 type soakState struct {
 	fp     uint64 // 0 for nothing
 	mortal bool   // old enough to be pruned, or to expire any moment
@@ -77,7 +79,8 @@ func (x *soakID) from() int {
 	return x.acked
 }
 
-// check says whether a read that began when from was acknowledged, and has ended, may have found fp.
+// check says whether a read that began when from was acknowledged, and has ended, may have found
+// fp.
 func (s *soak) check(x *soakID, from int, fp uint64, when string) {
 	x.mu.Lock()
 	states := slices.Clone(x.states[from:])
@@ -103,7 +106,8 @@ func (s *soak) bounds() []int {
 	return at
 }
 
-// checkAll compares all that a snapshot has with what it may have, and looks some of it up by ID and by fingerprint.
+// checkAll compares all that a snapshot has with what it may have, and looks some of it up by ID
+// and by fingerprint.
 func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	ctx := context.Background()
 	found := map[string]Entry{}
@@ -240,7 +244,8 @@ func (s *soak) batch(r *rand.Rand, ids []*soakID) error {
 	return err
 }
 
-// novel stores a version if it is new: half of the time it is like that of another ID, which may go at any moment.
+// novel stores a version if it is new: half of the time it is like that of another ID, which may go
+// at any moment.
 func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	s.tries[5].Add(1)
 	ctx := context.Background()
@@ -280,7 +285,8 @@ func (s *soak) load(docs []Doc, replace bool) error {
 	return err
 }
 
-// loadNew loads a version that is refused if the ID is stored: whether it is nobody knows, as others delete.
+// loadNew loads a version that is refused if the ID is stored: whether it is nobody knows, as
+// others delete.
 func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 	s.tries[6].Add(1)
 	before := x.states[x.from()]
@@ -422,8 +428,8 @@ func (s *soak) look(path string, o *Options, bounds []int, when string) error {
 	return err
 }
 
-// powerCut looks at what a power cut in the middle of everything leaves, and goes on writing there, in the open that recovered
-// and, after another power cut, in the next.
+// powerCut looks at what a power cut in the middle of everything leaves, and goes on writing there,
+// in the open that recovered and, after another power cut, in the next.
 func (s *soak) powerCut(r *rand.Rand) error {
 	bounds := s.bounds()
 	left := s.mem.CrashClone(r.Float64(), r.Uint64())
@@ -475,7 +481,8 @@ func (s *soak) read(seed uint64) error {
 	return nil
 }
 
-// round lets everything run for some time. Then it closes the database, or cuts its power, and goes on with what is left.
+// round lets everything run for some time. Then it closes the database, or cuts its power, and goes
+// on with what is left.
 func (s *soak) round(r *rand.Rand, d time.Duration) {
 	s.stop.Store(false)
 	timer := time.AfterFunc(d, func() { s.stop.Store(true) })
@@ -544,7 +551,8 @@ func (s *soak) settle() {
 	}
 }
 
-// TestSoak runs every verb beside all others for some seconds. SIMDB_SOAK says how long instead: 30m.
+// TestSoak runs every verb beside all others for some seconds. SIMDB_SOAK says how long instead:
+// 30m.
 func TestSoak(t *testing.T) {
 	length := 4 * time.Second
 	if testing.Short() {

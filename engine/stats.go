@@ -16,8 +16,8 @@ type QueryStats struct {
 	Tables     int64 // tables and memtables asked
 }
 
-// WithStats returns a context whose queries add what they do to s. Each adds its work once, when it has
-// ended; queries of one context may run concurrently, and s must not be read while one does.
+// WithStats returns a context whose queries add what they do to s. Each adds its work once, when it
+// has ended; queries of one context may run concurrently, and s must not be read while one does.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	var mu sync.Mutex
 	return search.WithCounts(ctx, func(c search.Counts) {
@@ -91,9 +91,10 @@ type TableStats struct {
 	BytesPerFingerprint float64
 }
 
-// OrphanStats describes a whole table that lay in the database's folder but that its catalog does not list: Open sets such a file aside,
-// under a name that ends with .orphan. It comes from elsewhere, or the catalog is an old copy. Its documents can be added by Ingest; if
-// they are not needed the file can be removed.
+// OrphanStats describes a whole table that lay in the database's folder but that its catalog does
+// not list: Open sets such a file aside, under a name that ends with .orphan. It comes from
+// elsewhere, or the catalog is an old copy. Its documents can be added by Ingest; if they are not
+// needed the file can be removed.
 type OrphanStats struct {
 	Name  string
 	Bytes int64

@@ -23,8 +23,8 @@ func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	return db, m
 }
 
-// TestVerifiedJoins compares pairs and clusters decided on the texts with brute force: nothing below the threshold, nothing
-// well above it missed, scores exact.
+// TestVerifiedJoins compares pairs and clusters decided on the texts with brute force: nothing
+// below the threshold, nothing well above it missed, scores exact.
 func TestVerifiedJoins(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(21, 22)))
 	ctx := t.Context()

@@ -27,7 +27,8 @@ type call struct {
 	offset int64  // of a pwrite, else -1
 }
 
-// traceCalls runs a command and reports what it does to files, in order, to seen. Its threads are stopped at each of their system calls.
+// traceCalls runs a command and reports what it does to files, in order, to seen. Its threads are
+// stopped at each of their system calls.
 func traceCalls(t *testing.T, cmd *exec.Cmd, seen func(call)) {
 	t.Helper()
 	runtime.LockOSThread() // which is the tracer
@@ -149,7 +150,8 @@ func (tr *tracer) file(fd uint64) string {
 	return path
 }
 
-// name returns the path that a call gives by an open directory and a string in the process's memory.
+// name returns the path that a call gives by an open directory and a string in the process's
+// memory.
 func (tr *tracer) name(tid int, dir, at uint64) string {
 	var buf [1024]byte
 	n, _ := unix.PtracePeekData(tid, uintptr(at), buf[:])
@@ -160,7 +162,8 @@ func (tr *tracer) name(tid int, dir, at uint64) string {
 	return filepath.Join(tr.file(dir), name)
 }
 
-// A syncChecker follows the calls of a process that uses one database, and says what was relied on before it was durable.
+// A syncChecker follows the calls of a process that uses one database, and says what was relied on
+// before it was durable.
 type syncChecker struct {
 	db        string          // the folder
 	dirty     map[string]bool // files with bytes that were not synced
@@ -231,7 +234,8 @@ func (s *syncChecker) see(c call) {
 	}
 }
 
-// commit checks a write to the catalog: what it will list is durable, and so are its pages before one of its two roots.
+// commit checks a write to the catalog: what it will list is durable, and so are its pages before
+// one of its two roots.
 func (s *syncChecker) commit(c call) {
 	if (c.offset == 0 || c.offset == 4096) && s.dirty[c.path] {
 		s.complain("the catalog's root at %d was written before the pages", c.offset)
@@ -266,8 +270,9 @@ const (
 	ackName    = "acknowledged"
 )
 
-// TestSyncOrder traces a process that uses a database in every way, on a real file system: what it acknowledges was synced after it was
-// last written, names included; the catalog publishes what is durable; and no file is removed before the catalog has given it up.
+// TestSyncOrder traces a process that uses a database in every way, on a real file system: what it
+// acknowledges was synced after it was last written, names included; the catalog publishes what is
+// durable; and no file is removed before the catalog has given it up.
 func TestSyncOrder(t *testing.T) {
 	if dir := os.Getenv(traceChild); dir != "" {
 		traced(t, dir)

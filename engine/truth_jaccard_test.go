@@ -60,9 +60,10 @@ func pairOf(a, b string) idPair {
 	return idPair{a, b}
 }
 
-// TestJaccardTruth asks for JACCARD ... VERIFY of every licence text and compares with the exact similarities of all pairs: no row below
-// the threshold, scores equal, and hardly a pair missed. SIMDB_TRUTH names a folder of other corpora, NAME.jsonl.gz with
-// NAME.truth.tsv.gz, to be checked too.
+// TestJaccardTruth asks for JACCARD ... VERIFY of every licence text and compares with the exact
+// similarities of all pairs: no row below the threshold, scores equal, and hardly a pair missed.
+// SIMDB_TRUTH names a folder of other corpora, NAME.jsonl.gz with NAME.truth.tsv.gz, to be checked
+// too.
 func TestJaccardTruth(t *testing.T) {
 	corpora := map[string]string{"../examples/licenses.jsonl.gz": "testdata/licenses.truth.tsv.gz"}
 	if dir := os.Getenv("SIMDB_TRUTH"); dir != "" {

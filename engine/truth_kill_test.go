@@ -19,8 +19,9 @@ import (
 // The child of TestTruthKill finds here the database that it writes to until it is killed.
 const truthChild = "SIMDB_TEST_TRUTH_CHILD"
 
-// TestTruthKill kills a process that changes the real codes, flushing and compacting all the while, and compares NEAR and PAIRS
-// of what is left with brute force. Exactly the acknowledged batches are there, and perhaps the one that was under way.
+// TestTruthKill kills a process that changes the real codes, flushing and compacting all the while,
+// and compares NEAR and PAIRS of what is left with brute force. Exactly the acknowledged batches
+// are there, and perhaps the one that was under way.
 func TestTruthKill(t *testing.T) {
 	h := hashKinds[0]
 	codes := h.codes(t)
@@ -69,7 +70,8 @@ func TestTruthKill(t *testing.T) {
 	t.Logf("%d kills, %d batches", cycles, done+1)
 }
 
-// killTruthChild lets a child write for a while and returns the last batch that it acknowledged, -1 for none.
+// killTruthChild lets a child write for a while and returns the last batch that it acknowledged, -1
+// for none.
 func killTruthChild(t *testing.T, path string, after time.Duration) (acked int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestTruthKill$")

@@ -20,11 +20,13 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash codes of testdata/emoji.tsv.gz.
-// SIMDB_FULL=1 asks for every code on every layout after every step; otherwise a sample of the codes is taken.
+// The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash
+// codes of testdata/emoji.tsv.gz. SIMDB_FULL=1 asks for every code on every layout after every
+// step; otherwise a sample of the codes is taken.
 
-// A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from elsewhere: the digest is
-// that of the lines "row1 TAB row2 TAB distance LF", sorted by the rows, which are those where a code comes first.
+// A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from
+// elsewhere: the digest is that of the lines "row1 TAB row2 TAB distance LF", sorted by the rows,
+// which are those where a code comes first.
 type hashKind struct {
 	name   string
 	column int
@@ -84,7 +86,8 @@ func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row),
 // A rowHit is a row at a distance.
 type rowHit struct{ row, distance int }
 
-// near returns all rows within k bits of code by brute force, nearest first, then in their order, which is that of their IDs.
+// near returns all rows within k bits of code by brute force, nearest first, then in their order,
+// which is that of their IDs.
 func (tr *truth) near(code uint64, k int) []rowHit {
 	var hits []rowHit
 	for row, c := range tr.code {
@@ -99,7 +102,8 @@ func (tr *truth) near(code uint64, k int) []rowHit {
 // A rowPair is two rows, a < b, at a distance.
 type rowPair struct{ a, b, distance int }
 
-// pairs returns all pairs of rows within k bits by brute force, nearest first, then in the order of the rows.
+// pairs returns all pairs of rows within k bits by brute force, nearest first, then in the order of
+// the rows.
 func (tr *truth) pairs(k int) []rowPair {
 	var pairs []rowPair
 	for a, ca := range tr.code {
@@ -137,7 +141,8 @@ func (tr *truth) load(t *testing.T, db *engine.DB) {
 	}
 }
 
-// checkNear asks db for what is near every step-th code of queries, at every distance up to truthMaxDistance.
+// checkNear asks db for what is near every step-th code of queries, at every distance up to
+// truthMaxDistance.
 func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step int) {
 	t.Helper()
 	switch {
@@ -198,8 +203,8 @@ func distinct(codes []uint64) []uint64 {
 	return slices.Compact(codes)
 }
 
-// TestTruthPairs compares the pairs of each kind of code with brute force, and those of distinct codes with the digest of the
-// truth, which was not computed by this project.
+// TestTruthPairs compares the pairs of each kind of code with brute force, and those of distinct
+// codes with the digest of the truth, which was not computed by this project.
 func TestTruthPairs(t *testing.T) {
 	for _, h := range hashKinds {
 		t.Run(h.name, func(t *testing.T) {
@@ -219,7 +224,8 @@ func TestTruthPairs(t *testing.T) {
 	}
 }
 
-// digestOfDistinct counts the pairs of rows that are the first of their codes, and digests them as hashKind says.
+// digestOfDistinct counts the pairs of rows that are the first of their codes, and digests them as
+// hashKind says.
 func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
 	first := map[uint64]int{}
 	for row, c := range codes {
@@ -241,8 +247,9 @@ func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
 	return len(lines), fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// TestTruthLife compares NEAR and PAIRS with brute force along the life of a database: loaded, with every third row deleted and
-// every fifth updated in memory, flushed, compacted, reopened, and read from the log.
+// TestTruthLife compares NEAR and PAIRS with brute force along the life of a database: loaded, with
+// every third row deleted and every fifth updated in memory, flushed, compacted, reopened, and read
+// from the log.
 func TestTruthLife(t *testing.T) {
 	steps := map[string]int{"4:1": 23, "2:1": 47, "6:3": 47}
 	for _, layout := range []string{"4:1", "2:1", "6:3"} {
@@ -308,8 +315,9 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	}
 }
 
-// TestTruthMany compares NEAR with brute force where tables are large enough to be probed beyond a distance of 3: of 16 copies
-// of the codes, each with bits of its own flipped, so that every copy is as skewed as the codes are.
+// TestTruthMany compares NEAR with brute force where tables are large enough to be probed beyond a
+// distance of 3: of 16 copies of the codes, each with bits of its own flipped, so that every copy
+// is as skewed as the codes are.
 func TestTruthMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads 179,216 documents a layout")
@@ -338,8 +346,8 @@ func TestTruthMany(t *testing.T) {
 	}
 }
 
-// edit deletes every third row from offset on and gives every fifth that is left the code of another row, a bit of it flipped
-// now and then, in batches.
+// edit deletes every third row from offset on and gives every fifth that is left the code of
+// another row, a bit of it flipped now and then, in batches.
 func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
 	t.Helper()
 	var b engine.Batch
@@ -362,8 +370,8 @@ func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
 	}
 }
 
-// truthBatch is write number n of the child of TestTruthKill, and what it does to tr, if that is not nil: rows are deleted,
-// changed and stored again; the document "written" names the batch.
+// truthBatch is write number n of the child of TestTruthKill, and what it does to tr, if that is
+// not nil: rows are deleted, changed and stored again; the document "written" names the batch.
 func truthBatch(codes []uint64, n int, tr *truth) *engine.Batch {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	b := new(engine.Batch)

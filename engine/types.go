@@ -18,14 +18,16 @@ const (
 type Doc struct {
 	// ID is the key: 1 to MaxIDBytes bytes, any bytes. Put replaces the document that has it.
 	ID string
-	// Text is what the fingerprint is computed from; it is kept unless the database was created with NoText.
+	// Text is what the fingerprint is computed from; it is kept unless the database was created
+	// with NoText.
 	Text string
 	// Fields is a JSON object kept with the document as it is, or nil.
 	Fields json.RawMessage
-	// Fingerprint is the 64-bit fingerprint to store. Where it is nil, Put computes the SimHash of Text; a text
-	// without words has none, and its document is stored and matches nothing.
+	// Fingerprint is the 64-bit fingerprint to store. Where it is nil, Put computes the SimHash of
+	// Text; a text without words has none, and its document is stored and matches nothing.
 	Fingerprint *uint64
-	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and SINCE go by it.
+	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
+	// SINCE go by it.
 	Time time.Time
 }
 
@@ -71,9 +73,9 @@ func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
 func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}} }
 
 // Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in
-// truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more than
-// 3.3 standard errors. The database must keep texts. Near(k) is exact as it is, and is returned as it
-// is.
+// truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more
+// than 3.3 standard errors. The database must keep texts. Near(k) is exact as it is, and is
+// returned as it is.
 func (c Criterion) Verified() Criterion {
 	c.by.Verified = c.by.Jaccard
 	return c
@@ -88,7 +90,8 @@ func (c Criterion) Distance() (k int, ok bool) { return c.by.K, !c.by.Jaccard }
 // Threshold returns t of Jaccard(t), and false for another criterion.
 func (c Criterion) Threshold() (t float64, ok bool) { return c.by.T, c.by.Jaccard }
 
-// String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8 VERIFY".
+// String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
+// VERIFY".
 func (c Criterion) String() string {
 	if c.by.Verified {
 		return fmt.Sprintf("JACCARD %g VERIFY", c.by.T)
@@ -110,20 +113,22 @@ type Progress struct {
 type ClusterMode int
 
 const (
-	// Star clusters: every member matches its keeper. Fingerprints are taken in order of preference (of its most
-	// preferred document); each joins the nearest keeper so far that it matches, of equally near ones the preferred
-	// one, or becomes a keeper itself. Documents of equal fingerprint stay together. By Jaccard documents are taken one
-	// by one, and the nearest is the one with the highest score.
+	// Star clusters: every member matches its keeper. Fingerprints are taken in order of preference
+	// (of its most preferred document); each joins the nearest keeper so far that it matches, of
+	// equally near ones the preferred one, or becomes a keeper itself. Documents of equal
+	// fingerprint stay together. By Jaccard documents are taken one by one, and the nearest is the
+	// one with the highest score.
 	Star ClusterMode = iota
-	// Components are the connected components of the matching pairs: members may be far from the keeper.
+	// Components are the connected components of the matching pairs: members may be far from the
+	// keeper.
 	Components
 )
 
 // ClusterOptions are the options of Clusters.
 type ClusterOptions struct {
 	Mode ClusterMode
-	// Before says whether a is kept in preference to b; it must be a strict weak order. Nil prefers the document
-	// written first. Ties fall to the one written first.
+	// Before says whether a is kept in preference to b; it must be a strict weak order. Nil prefers
+	// the document written first. Ties fall to the one written first.
 	Before   func(a, b Entry) bool
 	Progress func(Progress)
 }

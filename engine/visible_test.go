@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestTurnedAwayWhenSafe holds up the fsync of a write. Whoever is told, because of that write, that a document is not new or not
-// there, must be told no earlier than it is safe.
+// TestTurnedAwayWhenSafe holds up the fsync of a write. Whoever is told, because of that write,
+// that a document is not new or not there, must be told no earlier than it is safe.
 func TestTurnedAwayWhenSafe(t *testing.T) {
 	ctx := context.Background()
 	novel := func(id string) func(db *DB) error {
@@ -94,7 +94,8 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 	}
 }
 
-// TestBatchIsVisibleAtOnce replaces many documents in one batch, so that it takes a while, and looks at the first and the last.
+// TestBatchIsVisibleAtOnce replaces many documents in one batch, so that it takes a while, and
+// looks at the first and the last.
 func TestBatchIsVisibleAtOnce(t *testing.T) {
 	ctx := context.Background()
 	const documents, rounds = 30000, 4
@@ -143,8 +144,9 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 	}
 }
 
-// TestExpiryToTheMicrosecond looks at documents that are as old as the time to live, and a microsecond older, in memory and in a
-// table: the first is there to every verb, the second to none.
+// TestExpiryToTheMicrosecond looks at documents that are as old as the time to live, and a
+// microsecond older, in memory and in a table: the first is there to every verb, the second to
+// none.
 func TestExpiryToTheMicrosecond(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // a table that is due again and again
 	defer cancel()

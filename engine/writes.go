@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Batch is a list of writes that Apply carries out as one: all of them or none. The zero value is empty
-// and ready. One goroutine at a time may use a Batch.
+// A Batch is a list of writes that Apply carries out as one: all of them or none. The zero value is
+// empty and ready. One goroutine at a time may use a Batch.
 type Batch struct {
 	ops     []store.Operation
 	deleted int
@@ -24,8 +24,8 @@ func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(view.Doc(d))) }
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, store.Delete(id)) }
 
 // DeleteVersion adds a delete of the document as it was seen: seq is its Entry.Seq. If it has been
-// replaced since, or deleted and stored again, the delete does nothing. So what was decided by reading a
-// snapshot harms no later write.
+// replaced since, or deleted and stored again, the delete does nothing. So what was decided by
+// reading a snapshot harms no later write.
 func (b *Batch) DeleteVersion(id string, seq uint64) {
 	b.ops = append(b.ops, store.DeleteVersion(id, seq))
 }
@@ -43,16 +43,16 @@ func (b *Batch) Reset() {
 }
 
 // Put stores d, replacing the document that has its ID. When it returns nil the write is as safe as
-// Options.Sync says. Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and
-// that of the context.
+// Options.Sync says. Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed,
+// ErrFailed, and that of the context.
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(view.Doc(d))})
 	return err
 }
 
-// Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes to the
-// same ID the last one counts. Afterwards Batch.Deleted says how many documents its deletes removed.
-// Errors are as those of Put.
+// Apply carries out the batch as one write: after a crash all of it is there or nothing. Of writes
+// to the same ID the last one counts. Afterwards Batch.Deleted says how many documents its deletes
+// removed. Errors are as those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops)
 	return err
@@ -61,12 +61,13 @@ func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 // novelMatches is how many matches are found, at most, for PutNovel to name the best of them.
 const novelMatches = 32
 
-// PutNovel stores d unless a visible document other than its own ID, and other than those that Allow has
-// noted beside it, matches it by the criterion; then it returns a match and false. That is the best one,
-// of equally good ones the one whose ID is first; where more than a few dozen match, it is the best of the
-// first of them that are found. The check and the write are one step: of two near-duplicates submitted at
-// once exactly one is stored, and the other returns it as its match, once that one is safe. A document
-// without fingerprint matches nothing and is stored. Errors are as those of Put and AnyMatch.
+// PutNovel stores d unless a visible document other than its own ID, and other than those that
+// Allow has noted beside it, matches it by the criterion; then it returns a match and false. That
+// is the best one, of equally good ones the one whose ID is first; where more than a few dozen
+// match, it is the best of the first of them that are found. The check and the write are one step:
+// of two near-duplicates submitted at once exactly one is stored, and the other returns it as its
+// match, once that one is safe. A document without fingerprint matches nothing and is stored.
+// Errors are as those of Put and AnyMatch.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
@@ -82,10 +83,10 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 	return Match(best), stored, nil
 }
 
-// Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for one
-// document exactly one returns nil. Other errors are as those of Put.
+// Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for
+// one document exactly one returns nil. Other errors are as those of Put.
 func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
 
-// Prune deletes every document stored before t and returns how many it deleted. A document that is stored
-// again while Prune runs stays. After an error what was deleted by then stays deleted.
+// Prune deletes every document stored before t and returns how many it deleted. A document that is
+// stored again while Prune runs stays. After an error what was deleted by then stays deleted.
 func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) { return db.s.Prune(ctx, t) }

@@ -18,18 +18,19 @@ import (
 )
 
 const (
-	// lockTimeout is how long to wait for another process to close the file. A writer of the same database is kept out by the
-	// database's lock long before.
+	// lockTimeout is how long to wait for another process to close the file. A writer of the same
+	// database is kept out by the database's lock long before.
 	lockTimeout = time.Second
-	// mapSize is what bbolt maps at first: 64 MiB, or 4 MiB where addresses have 32 bits and are few. A larger file would have to
-	// be mapped anew, which waits for all readers.
+	// mapSize is what bbolt maps at first: 64 MiB, or 4 MiB where addresses have 32 bits and are
+	// few. A larger file would have to be mapped anew, which waits for all readers.
 	mapSize = 4 << (20 + 4*(^uint(0)>>63))
 	// growSize is by how much the file grows. bbolt's 16 MiB are meant for large files.
 	growSize = 64 << 10
 )
 
-// boltOptions are the same for every use. The freelist is not stored: it is found by a walk over the tree at opening, and that
-// saves writing it in every transaction. The page size is fixed, so that the file is the same on every machine of one byte order.
+// boltOptions are the same for every use. The freelist is not stored: it is found by a walk over
+// the tree at opening, and that saves writing it in every transaction. The page size is fixed, so
+// that the file is the same on every machine of one byte order.
 func boltOptions(readOnly bool) *bbolt.Options {
 	opts := &bbolt.Options{
 		Timeout:        lockTimeout,
@@ -113,8 +114,8 @@ type panicked struct{ reason any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("bbolt panicked: %v", p.reason) }
 
-// guard runs f, and turns its panics into corruption errors, faults in mapped memory included: a file that was intact when it was opened
-// can be cut short by others later.
+// guard runs f, and turns its panics into corruption errors, faults in mapped memory included: a
+// file that was intact when it was opened can be cut short by others later.
 func guard(name string, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -125,8 +126,8 @@ func guard(name string, f func() error) (err error) {
 	return f()
 }
 
-// errnoOf restores the cause of an error that bbolt has wrapped as text: it grows the file with fmt.Errorf("... %s", err), and
-// errors.Is would not find ENOSPC.
+// errnoOf restores the cause of an error that bbolt has wrapped as text: it grows the file with
+// fmt.Errorf("... %s", err), and errors.Is would not find ENOSPC.
 func errnoOf(err error) error {
 	var errno syscall.Errno
 	if err == nil || errors.As(err, &errno) {

@@ -1,10 +1,12 @@
-// Package catalog is the file CATALOG of a database: which tables are live, which of their documents are deleted, and where the log
-// starts. It is the one place that says what the database is; a change of it, a transaction of bbolt, is the moment at which a flush,
-// a compaction or a bulk load becomes visible.
+// Package catalog is the file CATALOG of a database: which tables are live, which of their
+// documents are deleted, and where the log starts. It is the one place that says what the database
+// is; a change of it, a transaction of bbolt, is the moment at which a flush, a compaction or a
+// bulk load becomes visible.
 //
-// The state is small and is read as a whole when the catalog is opened; after that the file is only written. bbolt gives atomic and durable
-// transactions, but checksums none of its pages except the two that hold the root, and panics, in a goroutine of its own, on a damaged
-// tree. So this package adds:
+// The state is small and is read as a whole when the catalog is opened; after that the file is only
+// written. bbolt gives atomic and durable transactions, but checksums none of its pages except the
+// two that hold the root, and panics, in a goroutine of its own, on a damaged tree. So this package
+// adds:
 //
 //   - a walk over the tree, page by page, before bbolt opens the file, which checks all that bbolt takes for granted, and from which
 //     the state is read (pages.go);
@@ -12,11 +14,11 @@
 //   - a digest over the set of all records, so that a lost or a stale one is noticed;
 //   - both root pages must be intact and stem from successive transactions: bbolt would fall back silently to the older one.
 //
-// Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two states the file has, and the catalog takes
-// no further changes until it is opened again.
+// Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two
+// states the file has, and the catalog takes no further changes until it is opened again.
 //
-// Deleted documents are kept as Roaring bitmaps, one for every 65,536 documents of a table. So values stay below about 8 KiB, and a
-// deletion rewrites one of them.
+// Deleted documents are kept as Roaring bitmaps, one for every 65,536 documents of a table. So
+// values stay below about 8 KiB, and a deletion rewrites one of them.
 package catalog
 
 import (
@@ -36,7 +38,8 @@ import (
 // Version is the version of the format that this package writes and reads. Version 1 is the first.
 const Version = 1
 
-// TempSuffix is appended to the name of a catalog while it is being created. A file of such a name is left by a crash and may be removed.
+// TempSuffix is appended to the name of a catalog while it is being created. A file of such a name
+// is left by a crash and may be removed.
 const TempSuffix = ".tmp"
 
 var (
@@ -46,7 +49,8 @@ var (
 	ErrReadOnly = errors.New("catalog is read-only")
 	// ErrClosed is returned by Apply after Close.
 	ErrClosed = errors.New("catalog is closed")
-	// ErrInvalid is returned for a state or an edit that contradicts itself or the catalog. It changes nothing.
+	// ErrInvalid is returned for a state or an edit that contradicts itself or the catalog. It
+	// changes nothing.
 	ErrInvalid = errors.New("invalid catalog edit")
 )
 
@@ -78,8 +82,8 @@ type State struct {
 	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
 }
 
-// LogEnd says where a log ended when it was closed. From then on the log must be there, whole and of that size, until it is no longer
-// needed (FirstWAL).
+// LogEnd says where a log ended when it was closed. From then on the log must be there, whole and
+// of that size, until it is no longer needed (FirstWAL).
 type LogEnd struct {
 	Number uint64
 	Size   int64
@@ -93,7 +97,8 @@ type Edit struct {
 	AddTables  []Table  // their numbers must be new
 	DropTables []uint64 // with their tombstones
 
-	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. nil and an empty bitmap mean none.
+	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. nil
+	// and an empty bitmap mean none.
 	SetTombstones map[uint64]*roaring.Bitmap
 
 	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
@@ -126,8 +131,9 @@ type Catalog struct {
 	err    error // the failure after which nothing is written
 }
 
-// Create makes a new catalog of that name, and returns once it is durable with its name. It fails with fs.ErrExist if there is one. What a
-// crash may leave is a file of the name with TempSuffix, which the next Create removes.
+// Create makes a new catalog of that name, and returns once it is durable with its name. It fails
+// with fs.ErrExist if there is one. What a crash may leave is a file of the name with TempSuffix,
+// which the next Create removes.
 func Create(fs vfs.FS, name string, s State) error {
 	if err := create(fs, name, s); err != nil {
 		return fmt.Errorf("create catalog %s: %w", name, err)
@@ -165,7 +171,8 @@ func create(fs vfs.FS, name string, s State) error {
 	return fs.SyncDir(filepath.Dir(name))
 }
 
-// Open opens a catalog and returns it with what it says. A catalog that another process has open is a *vfs.LockedError.
+// Open opens a catalog and returns it with what it says. A catalog that another process has open is
+// a *vfs.LockedError.
 func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	tree, err := readTree(fs, name)
 	if err != nil {
@@ -192,8 +199,9 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	return c, state, nil
 }
 
-// syncFile makes what was read durable. The last transaction may be that of a process that was killed before it could sync it, and
-// whoever opens the catalog for writing removes files that this transaction no longer lists.
+// syncFile makes what was read durable. The last transaction may be that of a process that was
+// killed before it could sync it, and whoever opens the catalog for writing removes files that this
+// transaction no longer lists.
 func syncFile(fs vfs.FS, name string) error {
 	f, err := fs.Append(name)
 	if err != nil {
@@ -202,9 +210,10 @@ func syncFile(fs vfs.FS, name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Apply makes the changes of an edit in one transaction; they are durable when it returns nil. After ErrInvalid nothing has changed;
-// after any other error the change may or may not be in the file, and every later Apply fails with the same error. The bitmaps of
-// the edit must not be changed meanwhile, and may be afterwards.
+// Apply makes the changes of an edit in one transaction; they are durable when it returns nil.
+// After ErrInvalid nothing has changed; after any other error the change may or may not be in the
+// file, and every later Apply fails with the same error. The bitmaps of the edit must not be
+// changed meanwhile, and may be afterwards.
 func (c *Catalog) Apply(e Edit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,8 +247,8 @@ func (c *Catalog) Apply(e Edit) error {
 	return nil
 }
 
-// transact runs one transaction. It does without bbolt's Update, which rolls back when it panics: that reads the tree again, in another
-// goroutine, where a second panic would end the process.
+// transact runs one transaction. It does without bbolt's Update, which rolls back when it panics:
+// that reads the tree again, in another goroutine, where a second panic would end the process.
 func (c *Catalog) transact(p *plan) (digest, error) {
 	tx, err := c.db.Begin(true)
 	if err != nil {

@@ -133,7 +133,8 @@ func boltCheck(path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// TestClosedMark checks when the end of the newest log costs a transaction: when it is news about a log that is needed.
+// TestClosedMark checks when the end of the newest log costs a transaction: when it is news about a
+// log that is needed.
 func TestClosedMark(t *testing.T) {
 	s := sample(rand.New(rand.NewPCG(1, 1)), 1)
 	s.Closed = LogEnd{}
@@ -383,8 +384,9 @@ func TestFailedCommitPoisons(t *testing.T) {
 	}
 }
 
-// TestCrashEverywhere crashes creation and a series of edits at every operation: what is found is the state before or after the edit that
-// was under way, or, before the creation is done, no catalog.
+// TestCrashEverywhere crashes creation and a series of edits at every operation: what is found is
+// the state before or after the edit that was under way, or, before the creation is done, no
+// catalog.
 func TestCrashEverywhere(t *testing.T) {
 	host := t.TempDir()
 	run := func(fs *vfstest.Mem) (states []State, err error) {
@@ -460,7 +462,8 @@ func TestErrnoOf(t *testing.T) {
 	}
 }
 
-// BenchmarkApply measures a change of the catalog of 200 tables: a flush that deletes documents of one of them.
+// BenchmarkApply measures a change of the catalog of 200 tables: a flush that deletes documents of
+// one of them.
 func BenchmarkApply(b *testing.B) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	name := filepath.Join(b.TempDir(), "CATALOG")

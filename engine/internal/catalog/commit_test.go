@@ -11,9 +11,10 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestCrashInTransaction cuts the power inside transactions. bbolt writes the pages that are new, syncs, writes a root page and
-// syncs; it never writes to a page that the last root page reaches. So whatever sectors of the new pages are there, and whatever
-// size the file has, the state is the old one as long as the root page is; with all of them and the new root page it is the new one.
+// TestCrashInTransaction cuts the power inside transactions. bbolt writes the pages that are new,
+// syncs, writes a root page and syncs; it never writes to a page that the last root page reaches.
+// So whatever sectors of the new pages are there, and whatever size the file has, the state is the
+// old one as long as the root page is; with all of them and the new root page it is the new one.
 func TestCrashInTransaction(t *testing.T) {
 	const sector, transactions, cuts = 512, 60, 25
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -83,7 +83,8 @@ func readImage(image []byte) (*State, error) {
 	return s, err
 }
 
-// judge fails the test unless the damaged image gives a corruption error that says where, or the same state.
+// judge fails the test unless the damaged image gives a corruption error that says where, or the
+// same state.
 func judge(t *testing.T, what string, image []byte, want State) (same bool) {
 	t.Helper()
 	got, err := readImage(image)
@@ -171,8 +172,9 @@ func TestPagesSwappedAndStale(t *testing.T) {
 	}
 }
 
-// TestStalePages takes single writes of a transaction back, as a disk does that reported a write it had not done. If it is the write of the
-// root, the transaction has not happened; any other must be noticed.
+// TestStalePages takes single writes of a transaction back, as a disk does that reported a write it
+// had not done. If it is the write of the root, the transaction has not happened; any other must be
+// noticed.
 func TestStalePages(t *testing.T) {
 	image, before := smallCatalog(t, 20)
 	name := filepath.Join(t.TempDir(), "CATALOG")
@@ -210,7 +212,8 @@ func TestStalePages(t *testing.T) {
 	}
 }
 
-// TestRandomDamage goes on to bbolt with what the walk lets pass: it must open, take an edit and give it back.
+// TestRandomDamage goes on to bbolt with what the walk lets pass: it must open, take an edit and
+// give it back.
 func TestRandomDamage(t *testing.T) {
 	image, _ := smallCatalog(t, 40)
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -13,8 +13,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// plan is an edit worked out as far as is possible without the file, so that whatever is wrong with an edit is found before the
-// transaction starts.
+// plan is an edit worked out as far as is possible without the file, so that whatever is wrong with
+// an edit is found before the transaction starts.
 type plan struct {
 	fixed      fixed             // after the edit
 	closed     LogEnd            // after the edit
@@ -170,8 +170,8 @@ func encodeState(s State) ([]record, digest, error) {
 	if s.FormatVersion == 0 {
 		s.FormatVersion = Version
 	}
-	if s.FormatVersion != Version {
-		return nil, digest{}, fmt.Errorf("%w %d", ErrVersion, s.FormatVersion)
+	if _, err := formatOf(s.FormatVersion); err != nil {
+		return nil, digest{}, err
 	}
 	if len(s.Params) > maxValue {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
@@ -222,7 +222,8 @@ func markRecords(marks map[string]int64) ([]record, error) {
 	return records, nil
 }
 
-// tombstoneRecords cuts a bitmap into one record for every 65,536 documents of which some are deleted.
+// tombstoneRecords cuts a bitmap into one record for every 65,536 documents of which some are
+// deleted.
 func tombstoneRecords(table uint64, docs uint32, deleted *roaring.Bitmap) ([]record, error) {
 	if deleted == nil || deleted.IsEmpty() {
 		return nil, nil

@@ -19,7 +19,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// The golden files are catalogs of version 1: one as they were before there was a record "closed", one with it.
+// The golden files are catalogs of version 1: one as they were before there was a record "closed",
+// one with it.
 const (
 	olderGolden = "testdata/v1.catalog.gz"
 	goldenFile  = "testdata/v1-closed.catalog.gz"
@@ -107,7 +108,8 @@ func writeGolden(t *testing.T) {
 	}
 }
 
-// TestFormatDoc keeps the hex in the format's description true: it is what records of the golden state look like.
+// TestFormatDoc keeps the hex in the format's description true: it is what records of the golden
+// state look like.
 func TestFormatDoc(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())

@@ -41,7 +41,8 @@ func TestEveryMetaByte(t *testing.T) {
 	}
 }
 
-// TestRootLedAstray lets the bucket start at every page of the file, among them those of earlier transactions.
+// TestRootLedAstray lets the bucket start at every page of the file, among them those of earlier
+// transactions.
 func TestRootLedAstray(t *testing.T) {
 	for _, tables := range []int{1, 150} {
 		image, want := smallCatalog(t, tables)
@@ -52,7 +53,8 @@ func TestRootLedAstray(t *testing.T) {
 		}
 		for page := uint64(2); page < m.pages; page++ {
 			damaged := bytes.Clone(image)
-			// The root's leaf has one element, whose value starts after its header, its element and its key.
+			// The root's leaf has one element, whose value starts after its header, its element and
+			// its key.
 			at := int(m.root)*pageSize + pageHeader + 16 + len(bucketName)
 			order.PutUint64(damaged[at:], page)
 			judge(t, fmt.Sprintf("%d tables, bucket at page %d", tables, page), damaged, want)
@@ -94,8 +96,8 @@ func TestLostRootWrite(t *testing.T) {
 	}
 }
 
-// TestHostileLeaves changes leaves so that all checksums hold but bbolt would panic in its own goroutine: the walk must refuse, or bbolt
-// must be able to open the file.
+// TestHostileLeaves changes leaves so that all checksums hold but bbolt would panic in its own
+// goroutine: the walk must refuse, or bbolt must be able to open the file.
 func TestHostileLeaves(t *testing.T) {
 	image, _ := treeCatalog(t)
 	refused := 0
@@ -164,7 +166,8 @@ func layOut(buf []byte, elems []element) {
 	}
 }
 
-// TestInvalidBitmap has a bitmap with a good checksum that breaks Roaring's rules: its values are not sorted.
+// TestInvalidBitmap has a bitmap with a good checksum that breaks Roaring's rules: its values are
+// not sorted.
 func TestInvalidBitmap(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())
@@ -184,7 +187,8 @@ func TestInvalidBitmap(t *testing.T) {
 	}
 }
 
-// TestResealedNoise damages payloads under good checksums: an error, or a state that holds together; never a panic.
+// TestResealedNoise damages payloads under good checksums: an error, or a state that holds
+// together; never a panic.
 func TestResealedNoise(t *testing.T) {
 	image, _ := smallCatalog(t, 6)
 	rng := rand.New(rand.NewPCG(10, 10))

@@ -12,15 +12,17 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// decodeState makes the state of all records of a catalog, which come in the order of their keys, so that a table precedes its
-// tombstones. The record with the version is read first: a later version may have records that this one does not know.
+// decodeState makes the state of all records of a catalog, which come in the order of their keys,
+// so that a table precedes its tombstones. The record with the version is read first: a later
+// version may have records that this one does not know.
 func decodeState(name string, t tree) (*State, digest, error) {
 	s := &State{
 		Options:    map[string]string{},
 		Tombstones: map[uint64]*roaring.Bitmap{},
 		Marks:      map[string]int64{},
 	}
-	if err := s.decodeFixed(name, t.entries); err != nil {
+	format, err := s.decodeFirst(name, t.entries)
+	if err != nil {
 		return nil, digest{}, err
 	}
 	var got digest
@@ -33,7 +35,7 @@ func decodeState(name string, t tree) (*State, digest, error) {
 		}
 		if err == nil {
 			got.add(r.key, r.value)
-			err = s.decode(r.key, payload)
+			err = format.record(s, r.key, payload)
 		}
 		if err != nil {
 			return nil, digest{}, base.Corruptf(name, section(r.key), -1, "%w", err)
@@ -49,25 +51,29 @@ func decodeState(name string, t tree) (*State, digest, error) {
 	return s, got, nil
 }
 
-func (s *State) decodeFixed(name string, records []record) error {
+// decodeFirst decodes the record of the fixed fields, and returns the format of the version in it.
+func (s *State) decodeFirst(name string, records []record) (f format, err error) {
 	i := slices.IndexFunc(records, func(r record) bool { return string(r.key) == keyState })
 	if i < 0 {
-		return base.Corruptf(name, keyState, -1, "the record is missing")
+		return f, base.Corruptf(name, keyState, -1, "the record is missing")
 	}
 	payload, err := records[i].payload()
 	if err == nil {
-		err = decodeFixed(payload, s)
+		s.FormatVersion, err = decodeVersion(payload)
 	}
-	if errors.Is(err, ErrVersion) {
-		return fmt.Errorf("%s: %w", name, err)
+	if err == nil {
+		if f, err = formatOf(s.FormatVersion); err != nil {
+			return f, fmt.Errorf("%s: %w", name, err)
+		}
+		err = f.fixed(payload, s)
 	}
 	if err != nil {
-		return base.Corruptf(name, keyState, -1, "%w", err)
+		return f, base.Corruptf(name, keyState, -1, "%w", err)
 	}
-	return nil
+	return f, nil
 }
 
-// decode takes in one record.
+// decode takes in one record of version 1.
 func (s *State) decode(key, payload []byte) (err error) {
 	kind, rest, _ := bytes.Cut(key, []byte("/"))
 	switch string(kind) + "/" {
@@ -111,8 +117,9 @@ func (s *State) decode(key, payload []byte) (err error) {
 	return errors.New("unknown record")
 }
 
-// decodeTombstones adds the deleted documents of one chunk of a table. Roaring does not notice every damage when it decodes, and computes
-// nonsense from a bitmap that breaks its rules; hence Validate.
+// decodeTombstones adds the deleted documents of one chunk of a table. Roaring does not notice
+// every damage when it decodes, and computes nonsense from a bitmap that breaks its rules; hence
+// Validate.
 func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) error {
 	i, ok := slices.BinarySearchFunc(s.Tables, Table{Number: table}, compareTables)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// The pages of a bbolt file, as far as a catalog has them. Integers have the byte order of the machine.
+// The pages of a bbolt file, as far as a catalog has them. Integers have the byte order of the
+// machine.
 //
 //	page header                 meta page, after the header      element of a leaf               element of a branch
 //	 0  8  page number           0  4  magic 0xED0CDAED          0  4  flags: 1 a bucket         0  4  position of the key,
@@ -25,7 +26,8 @@ import (
 //	                            48  8  transaction               bucket (a value): 0 8 root page, 0 if inline; 8 8 sequence;
 //	                            56  8  FNV-1a of 0..55                              16 ..  the inline leaf page
 //
-// Transaction n writes meta page n mod 2, so the two pages of an intact file are one transaction apart.
+// Transaction n writes meta page n mod 2, so the two pages of an intact file are one transaction
+// apart.
 const (
 	pageSize   = 4096
 	pageHeader = 16
@@ -220,7 +222,8 @@ func (w *walker) page(id uint64) (page, error) {
 	return page{id, buf}, err
 }
 
-// walk reads the records of the tree below page id, whose keys must be in [low, high); nil is no bound.
+// walk reads the records of the tree below page id, whose keys must be in [low, high); nil is no
+// bound.
 func (w *walker) walk(id uint64, low, high []byte, depth int) error {
 	if depth > maxDepth {
 		return w.corrupt(id, "the tree is too deep")
@@ -296,8 +299,9 @@ type element struct {
 
 func (w *walker) leaf(p page) ([]element, error) { return w.elements(p, leafPage) }
 
-// elements reads the elements of a page. bbolt lays out keys and values in order and without overlap; to insist on it also keeps the
-// elements of a hostile page from sharing bytes and so from adding up to more than the file.
+// elements reads the elements of a page. bbolt lays out keys and values in order and without
+// overlap; to insist on it also keeps the elements of a hostile page from sharing bytes and so from
+// adding up to more than the file.
 func (w *walker) elements(p page, kind uint16) ([]element, error) {
 	if flags := order.Uint16(p.buf[8:]); flags != kind {
 		return nil, w.corrupt(p.id, "flags %x", flags)

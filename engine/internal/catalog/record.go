@@ -15,8 +15,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Records. All lie in the one bucket "simdb". Every value starts with the CRC32C of the key's length (4 bytes), the key and the rest of
-// the value, so that a value that is damaged, or stands under a key that is not its own, is refused.
+// Records. All lie in the one bucket "simdb". Every value starts with the CRC32C of the key's
+// length (4 bytes), the key and the rest of the value, so that a value that is damaged, or stands
+// under a key that is not its own, is refused.
 //
 //	key                               value, after its checksum
 //	"state"                           the fixed fields, below
@@ -32,8 +33,9 @@ import (
 //	"digest"                          the number of other records, 8 bytes; the sum of their hashes, modulo 2^64, 8 bytes;
 //	                                  bbolt's number of the transaction that wrote it, 8 bytes
 //
-// Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In values they are little-endian. The hash of
-// a record is the 64-bit XXH3 of the value, checksum included, seeded with that of the key.
+// Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In
+// values they are little-endian. The hash of a record is the 64-bit XXH3 of the value, checksum
+// included, seeded with that of the key.
 const (
 	bucketName = "simdb"
 
@@ -58,7 +60,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// record is a key and its value, checksum included. An empty value stands for the removal of the key.
+// record is a key and its value, checksum included. An empty value stands for the removal of the
+// key.
 type record struct{ key, value []byte }
 
 func newRecord(key string, payload []byte) record {
@@ -87,9 +90,10 @@ func (r record) payload() ([]byte, error) {
 	return r.value[crcSize:], nil
 }
 
-// digest sums up a set of records: each one's hash is added when it comes and subtracted when it goes. Every transaction writes it anew with
-// its own number, which binds the records to the root page: the tree of an earlier transaction is often still in the file, and a
-// root that is led astray could find it.
+// digest sums up a set of records: each one's hash is added when it comes and subtracted when it
+// goes. Every transaction writes it anew with its own number, which binds the records to the root
+// page: the tree of an earlier transaction is often still in the file, and a root that is led
+// astray could find it.
 type digest struct{ count, sum uint64 }
 
 func (d *digest) add(key, value []byte) {
@@ -148,18 +152,19 @@ func (f fixed) encode() []byte {
 	return buf
 }
 
-// decodeFixed sets the fields of s.
-func decodeFixed(buf []byte, s *State) error {
+// decodeVersion returns the version that the record of the fixed fields begins with.
+func decodeVersion(buf []byte) (uint32, error) {
 	if len(buf) < 4 {
-		return fmt.Errorf("%d bytes", len(buf))
+		return 0, fmt.Errorf("%d bytes", len(buf))
 	}
-	if v := binary.LittleEndian.Uint32(buf); v != Version {
-		return fmt.Errorf("%w %d", ErrVersion, v)
-	}
+	return binary.LittleEndian.Uint32(buf), nil
+}
+
+// decodeFixed sets the fields of s but the version, in version 1.
+func decodeFixed(buf []byte, s *State) error {
 	if len(buf) != fixedSize {
 		return fmt.Errorf("%d bytes instead of %d", len(buf), fixedSize)
 	}
-	s.FormatVersion = Version
 	copy(s.UUID[:], buf[8:])
 	s.Created = time.UnixMicro(int64(binary.LittleEndian.Uint64(buf[24:]))).UTC()
 	s.NextFile = binary.LittleEndian.Uint64(buf[32:])

@@ -7,8 +7,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Clusters keep allowed pairs apart: neither document of one joins the other. Documents that are in such a pair are groups and
-// sets of their own, so that what holds for one of them does not for others of the same fingerprint or shingles.
+// Clusters keep allowed pairs apart: neither document of one joins the other. Documents that are in
+// such a pair are groups and sets of their own, so that what holds for one of them does not for
+// others of the same fingerprint or shingles.
 
 // setApart makes groups and sets of their own of the documents that are in allowed pairs.
 func (c *clustering) setApart(ctx context.Context) error {
@@ -57,7 +58,8 @@ func (j *joinSet) locsOf(allowed *view.AllowedPairs) (map[uint64]string, error) 
 	return ids, nil
 }
 
-// setSketchesApart takes the items at the locs given out of their sets. Each item is a group already.
+// setSketchesApart takes the items at the locs given out of their sets. Each item is a group
+// already.
 func (c *clustering) setSketchesApart(ids map[uint64]string) {
 	for i := range uint32(c.items) {
 		if id, ok := ids[c.loc(i)]; ok {
@@ -78,8 +80,8 @@ func (c *clustering) setSketchesApart(ids map[uint64]string) {
 	c.linkSets()
 }
 
-// setFingerprintsApart makes groups of the items at the locs given, after those of the same fingerprint. Groups have no longer
-// distinct fingerprints then.
+// setFingerprintsApart makes groups of the items at the locs given, after those of the same
+// fingerprint. Groups have no longer distinct fingerprints then.
 func (c *clustering) setFingerprintsApart(ids map[uint64]string) {
 	old := *c.joinSet
 	locs, first, fps := make([]uint64, 0, old.items), make([]uint32, 0, old.groups()+1), make([]uint64, 0, old.groups())
@@ -121,7 +123,8 @@ func (c *clustering) apart(f, g uint32) bool {
 	return ok && c.v.Allowed.Has(a, b)
 }
 
-// distinctFingerprints returns the fingerprints of all groups, each once, and the place of each group's among them.
+// distinctFingerprints returns the fingerprints of all groups, each once, and the place of each
+// group's among them.
 func (c *clustering) distinctFingerprints() (fps []uint64, at []uint32) {
 	if len(c.lone) == 0 {
 		return c.fps, nil
@@ -136,9 +139,10 @@ func (c *clustering) distinctFingerprints() (fps []uint64, at []uint32) {
 	return fps, at
 }
 
-// keepApart changes the keepers of star clusters, which were formed as if no pair were allowed, to what they are with those
-// pairs kept apart. Only components of matching documents in which a document had joined one that it is to be kept apart from
-// are changed. In these each document is compared with every keeper.
+// keepApart changes the keepers of star clusters, which were formed as if no pair were allowed, to
+// what they are with those pairs kept apart. Only components of matching documents in which a
+// document had joined one that it is to be kept apart from are changed. In these each document is
+// compared with every keeper.
 func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k int, jo selfjoin.Options) error {
 	var joined []uint32
 	for f := range c.lone {
@@ -180,7 +184,8 @@ func (c *clustering) keepApart(ctx context.Context, keeper, order []uint32, k in
 	return nil
 }
 
-// componentsApart returns labels of the connected components of groups, without the edges of allowed pairs.
+// componentsApart returns labels of the connected components of groups, without the edges of
+// allowed pairs.
 func (c *clustering) componentsApart(ctx context.Context, k int, jo selfjoin.Options) ([]uint32, error) {
 	fps, at := c.distinctFingerprints()
 	groups := make([][]uint32, len(fps)) // of each fingerprint

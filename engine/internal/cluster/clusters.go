@@ -108,7 +108,8 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	return c, c.collect(ctx, keeper)
 }
 
-// keepers returns the keeper of each group, given the order in which they are preferred, by distance.
+// keepers returns the keeper of each group, given the order in which they are preferred, by
+// distance.
 func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Options) ([]uint32, error) {
 	jo := selfjoin.Options{Progress: progressOf(c.groups(), o.Progress)}
 	keeper := make([]uint32, c.groups())
@@ -156,7 +157,8 @@ func (c *clustering) keepersOf(label, order []uint32) []uint32 {
 	return keeper
 }
 
-// preferred finds the preferred item of every group, and returns the groups in the order of preference.
+// preferred finds the preferred item of every group, and returns the groups in the order of
+// preference.
 func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry) bool) ([]uint32, error) {
 	c.best = make([]uint32, c.groups())
 	if before == nil {
@@ -234,8 +236,8 @@ func (c *clustering) idLess(i, k uint32) (bool, error) {
 	return bytes.Compare(a, b) < 0, err
 }
 
-// sortByID sorts groups whose preferred items were written at once, as those of a table that was taken over from another
-// database, by the IDs of these.
+// sortByID sorts groups whose preferred items were written at once, as those of a table that was
+// taken over from another database, by the IDs of these.
 func (c *clustering) sortByID(groups []uint32) error {
 	if len(groups) < 2 {
 		return nil
@@ -255,7 +257,8 @@ func (c *clustering) sortByID(groups []uint32) error {
 	return nil
 }
 
-// preference makes a total order of a preference: of documents it does not tell apart the one written first comes first.
+// preference makes a total order of a preference: of documents it does not tell apart the one
+// written first comes first.
 func preference(before func(a, b view.Entry) bool) func(a, b view.Entry) int {
 	return func(a, b view.Entry) int {
 		switch {

@@ -11,10 +11,12 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// Documents of equal shingle sets are joined as one. Their sketches are equal, and for estimates that is enough. Where texts
-// decide, documents of equal sketches are told apart by a digest of the text, and if that is new by one of the whole set.
+// Documents of equal shingle sets are joined as one. Their sketches are equal, and for estimates
+// that is enough. Where texts decide, documents of equal sketches are told apart by a digest of the
+// text, and if that is new by one of the whole set.
 
-// sketchTable finds equal sketches: a hash table with linear probing, at most half full, of hash<<32 | item + 1.
+// sketchTable finds equal sketches: a hash table with linear probing, at most half full, of
+// hash<<32 | item + 1.
 type sketchTable struct {
 	slots []uint64
 	n     int
@@ -32,7 +34,8 @@ func sketchHash(s []uint32) uint32 {
 	return uint32(h >> 32)
 }
 
-// first returns the item added before whose sketch is equal; if there is none it adds item i, and returns that.
+// first returns the item added before whose sketch is equal; if there is none it adds item i, and
+// returns that.
 func (t *sketchTable) first(sketches []minhash.Sketch, sketch []uint32, i uint32) uint32 {
 	if 2*t.n >= len(t.slots) {
 		t.grow()
@@ -78,8 +81,9 @@ type textSets struct {
 	set      []byte                // scratch memory
 }
 
-// firstOf returns the first item whose set is that of item i, of those given with the same first item of equal sketch. Tables
-// have equal texts next to each other, so the text is compared with the one before.
+// firstOf returns the first item whose set is that of item i, of those given with the same first
+// item of equal sketch. Tables have equal texts next to each other, so the text is compared with
+// the one before.
 func (x *textSets) firstOf(first, i uint32, text []byte) uint32 {
 	const head = 5 // bytes of a key before the text
 	if len(x.key) > 0 && binary.LittleEndian.Uint32(x.key) == first && bytes.Equal(x.key[head:], text) {
@@ -105,7 +109,8 @@ func (x *textSets) firstOf(first, i uint32, text []byte) uint32 {
 	return x.same
 }
 
-// splitByText leaves in j.sets, which says where sketches are equal, only what is equal by the texts.
+// splitByText leaves in j.sets, which says where sketches are equal, only what is equal by the
+// texts.
 func (j *joinSet) splitByText(ctx context.Context) error {
 	several := newItemSet(j.items) // first items that are not alone
 	for i, first := range j.sets {
@@ -144,7 +149,8 @@ func (j *joinSet) linkSets() {
 	}
 }
 
-// eachOfSet calls fn for every item whose set is that of item i, the first of them, until it returns false.
+// eachOfSet calls fn for every item whose set is that of item i, the first of them, until it
+// returns false.
 func (j *joinSet) eachOfSet(i uint32, fn func(i uint32) bool) bool {
 	for {
 		if !fn(i) {

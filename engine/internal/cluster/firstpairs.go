@@ -41,7 +41,8 @@ const largeItems = 64
 // MostFirst is how many pairs firstPairs may be called for.
 func MostFirst(v *view.View) int { return min(search.MostFirst, v.Most(heldPairBytes)) }
 
-// FirstPairs returns the first n of sortedPairs. It holds about twice as many, however many there are.
+// FirstPairs returns the first n of sortedPairs. It holds about twice as many, however many there
+// are.
 func FirstPairs(ctx context.Context, v *view.View, by view.Criterion, n int, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
 		found, err = j.firstPairs(ctx, by, n, progress)

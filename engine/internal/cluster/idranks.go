@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 )
 
-// An itemSet is a set of items of a join set that numbers its members in order: a bitmap with counts.
+// An itemSet is a set of items of a join set that numbers its members in order: a bitmap with
+// counts.
 type itemSet []struct {
 	in     uint64 // a bit for each of 64 items
 	before uint32 // members in the words before; set by count
@@ -61,7 +62,8 @@ type idRanks struct {
 // of returns the rank of item i.
 func (r *idRanks) of(i uint32) uint32 { return r.ranks[r.items.number(i)] }
 
-// rank puts the IDs of items in order. Most comparisons are of eight bytes: those behind what all IDs begin with.
+// rank puts the IDs of items in order. Most comparisons are of eight bytes: those behind what all
+// IDs begin with.
 func (j *joinSet) rank(ctx context.Context, items itemSet) (*idRanks, error) {
 	n := items.count()
 	list := idList{ids: make([]string, 0, n)}
@@ -122,7 +124,8 @@ func commonPrefix(ids []string) int {
 	return len(prefix)
 }
 
-// idChunk is how many bytes of IDs are copied together. Whoever keeps one of them keeps its chunk in memory.
+// idChunk is how many bytes of IDs are copied together. Whoever keeps one of them keeps its chunk
+// in memory.
 const idChunk = 16 << 10
 
 // An idList copies IDs, many at a time.

@@ -13,9 +13,10 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or with sketches, in groups.
-// Documents of equal fingerprint are a group: they are joined as one, and told apart again only in what is found. By sketch
-// every document is a group of its own. An item is such a document, by its number in the order of groups.
+// A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or
+// with sketches, in groups. Documents of equal fingerprint are a group: they are joined as one, and
+// told apart again only in what is found. By sketch every document is a group of its own. An item
+// is such a document, by its number in the order of groups.
 type joinSet struct {
 	v        *view.View
 	items    int
@@ -65,7 +66,8 @@ func (j *joinSet) span(g uint32) (lo, hi uint32) {
 	return j.first[g], j.first[g+1]
 }
 
-// A loc says where an item is: part<<32 | document. Parts behind the version's tables are memtables.
+// A loc says where an item is: part<<32 | document. Parts behind the version's tables are
+// memtables.
 func (j *joinSet) loc(i uint32) uint64 {
 	if j.locs == nil {
 		return uint64(i)
@@ -131,7 +133,8 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 	return nil
 }
 
-// isOneTable reports whether all documents with fingerprints, and none but visible ones, are those of one table.
+// isOneTable reports whether all documents with fingerprints, and none but visible ones, are those
+// of one table.
 func isOneTable(v *view.View) bool {
 	for _, m := range v.Mems {
 		if len(m.FPs) > 0 {
@@ -275,8 +278,8 @@ func (l *located) add(fp, loc uint64) { l.fps, l.locs = append(l.fps, fp), appen
 
 func (l located) slice(lo, hi int) located { return located{l.fps[lo:hi], l.locs[lo:hi]} }
 
-// mergeRuns sorts fingerprints, which consist of sorted runs that end at the given positions, by merging neighbours until one is
-// left. Of equal ones those of an earlier run come first.
+// mergeRuns sorts fingerprints, which consist of sorted runs that end at the given positions, by
+// merging neighbours until one is left. Of equal ones those of an earlier run come first.
 func mergeRuns(all located, ends []int) located {
 	ends = slices.Compact(ends)
 	if len(ends) > 0 && ends[0] == 0 {
@@ -300,8 +303,8 @@ func mergeRuns(all located, ends []int) located {
 	return all
 }
 
-// mergeTwo merges a and b into dst. Which of two random fingerprints is less can't be predicted by the processor, so nothing
-// branches on it.
+// mergeTwo merges a and b into dst. Which of two random fingerprints is less can't be predicted by
+// the processor, so nothing branches on it.
 func mergeTwo(dst, a, b located) {
 	x, y, at := 0, 0, 0
 	for ; x < len(a.fps) && y < len(b.fps); at++ {

@@ -66,7 +66,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestInIDOrder sorts IDs with long common prefixes, and IDs that are prefixes of others, with zero bytes behind.
+// TestInIDOrder sorts IDs with long common prefixes, and IDs that are prefixes of others, with zero
+// bytes behind.
 func TestInIDOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 5))
 	for range 200 {

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 )
 
-// progressOf adapts the callback of a self-join of n documents. What a join counts is its own affair (documents times passes): the
-// share of it that is done is told as documents.
+// progressOf adapts the callback of a self-join of n documents. What a join counts is its own
+// affair (documents times passes): the share of it that is done is told as documents.
 func progressOf(n int, fn func(view.Progress)) func(done, total int64) {
 	if fn == nil {
 		return nil
@@ -32,11 +32,12 @@ func sorting(progress func(view.Progress)) {
 	}
 }
 
-// foundPairs are the pairs of a join: it calls yield for each, A < B bytewise, until that returns false.
+// foundPairs are the pairs of a join: it calls yield for each, A < B bytewise, until that returns
+// false.
 type foundPairs func(yield func(a, b string, m view.Match) bool)
 
-// Pairs returns every pair of visible documents that match by the criterion, the best match
-// first, then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
+// Pairs returns every pair of visible documents that match by the criterion, the best match first,
+// then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
 		if by.Jaccard {
@@ -146,7 +147,8 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 // checkEvery is how many pairs are ranked between two looks at a context.
 const checkEvery = 1 << 16
 
-// sortByRank replaces the items of pairs by the ranks of their IDs, the smaller first, and sorts them.
+// sortByRank replaces the items of pairs by the ranks of their IDs, the smaller first, and sorts
+// them.
 func sortByRank(ctx context.Context, found *[65][]uint64, ranks *idRanks) error {
 	width := bits.Len(uint(len(ranks.ids))) // of a rank
 	var spare []uint64
@@ -175,7 +177,8 @@ func sortByRank(ctx context.Context, found *[65][]uint64, ranks *idRanks) error 
 	return nil
 }
 
-// eachItemPair calls fn for every pair of items within k bits until it returns false: those of equal fingerprint first.
+// eachItemPair calls fn for every pair of items within k bits until it returns false: those of
+// equal fingerprint first.
 func (j *joinSet) eachItemPair(ctx context.Context, k int, progress func(view.Progress), fn func(a, b uint32, distance int) bool) error {
 	if j.first == nil {
 		return j.eachGroupPair(ctx, k, progress, fn)
@@ -202,8 +205,8 @@ func (j *joinSet) eachItemPair(ctx context.Context, k int, progress func(view.Pr
 	return cmp.Or(err, ctx.Err())
 }
 
-// eachGroupPair calls fn for every pair of groups within k bits until it returns false: first for each group of several items
-// with itself.
+// eachGroupPair calls fn for every pair of groups within k bits until it returns false: first for
+// each group of several items with itself.
 func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.Progress), fn func(x, y uint32, distance int) bool) error {
 	if j.first != nil {
 		for g := range uint32(j.groups()) {

@@ -25,7 +25,8 @@ func (c *clustering) sketchKeepers(ctx context.Context, order []uint32, by view.
 	return keeper, err
 }
 
-// sketchStars takes the documents in order of preference: each joins the most similar keeper so far, or becomes one.
+// sketchStars takes the documents in order of preference: each joins the most similar keeper so
+// far, or becomes one.
 func (c *clustering) sketchStars(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
 	sets, number := make([]uint32, len(order)), make([]uint32, len(order)) // by place in the order; of a set, by its first item
 	for at, f := range order {
@@ -76,9 +77,10 @@ func (c *clustering) verifyIn(ctx context.Context, order []uint32, pairs []jacca
 	return nil
 }
 
-// sketchComponents joins what matches. Star clusters are formed first: so the documents of a crowd are connected by as many pairs as
-// there are documents, and only pairs of different stars are looked for. Where texts decide, one of these is verified only if nothing else
-// has connected it by then.
+// sketchComponents joins what matches. Star clusters are formed first: so the documents of a crowd
+// are connected by as many pairs as there are documents, and only pairs of different stars are
+// looked for. Where texts decide, one of these is verified only if nothing else has connected it by
+// then.
 func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
 	star, err := c.sketchStars(ctx, order, by, o)
 	if err != nil {
@@ -116,7 +118,8 @@ func (c *clustering) sketchComponents(ctx context.Context, order []uint32, by vi
 	return c.keepersOf(x.forest.Labels(), order), nil
 }
 
-// publishEvery is how many pairs are taken at least before it is worthwhile to tell the join what is connected by now.
+// publishEvery is how many pairs are taken at least before it is worthwhile to tell the join what
+// is connected by now.
 const publishEvery = 1 << 12
 
 // connecting is a search for components.
@@ -155,8 +158,8 @@ func (x *connecting) add(p sketchPair) bool {
 	return x.failed == nil
 }
 
-// settle verifies what is pending: of each item the pair with the highest estimate first, then, of those pairs that are still not
-// connected, two of each item, then four.
+// settle verifies what is pending: of each item the pair with the highest estimate first, then, of
+// those pairs that are still not connected, two of each item, then four.
 func (x *connecting) settle() {
 	slices.SortFunc(x.pending, func(p, q sketchPair) int {
 		return cmp.Or(cmp.Compare(p.b, q.b), cmp.Compare(q.score.Score, p.score.Score), cmp.Compare(p.a, q.a))

@@ -40,14 +40,14 @@ func (j *joinSet) estimates(by view.Criterion) float64 {
 	return by.T
 }
 
-// mayMatch reports whether a pair with an estimate that reaches estimates(by) can match. An exact one need not be verified to know
-// that it does not.
+// mayMatch reports whether a pair with an estimate that reaches estimates(by) can match. An exact
+// one need not be verified to know that it does not.
 func mayMatch(by view.Criterion, score minhash.Score) bool {
 	return score.Score >= by.T || !score.Exact
 }
 
-// eachScored calls fn for all pairs of items that match by the criterion, until it returns false. Sets are joined as one: the pairs of
-// two sets follow each other.
+// eachScored calls fn for all pairs of items that match by the criterion, until it returns false.
+// Sets are joined as one: the pairs of two sets follow each other.
 func (j *joinSet) eachScored(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
 	calls := 0
 	give := func(p *sketchPair) bool { // two sets may have very many pairs
@@ -76,7 +76,8 @@ func (j *joinSet) eachScored(ctx context.Context, by view.Criterion, progress fu
 	return err
 }
 
-// eachEqual calls fn for all pairs of items of equal sets until it returns false, and says whether it has not.
+// eachEqual calls fn for all pairs of items of equal sets until it returns false, and says whether
+// it has not.
 func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*sketchPair) bool) (goOn bool, err error) {
 	for a := range uint32(j.items) {
 		if a%4096 == 0 && ctx.Err() != nil {
@@ -96,7 +97,8 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 	return true, nil
 }
 
-// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first items, until it returns false.
+// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
+// items, until it returns false.
 func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
 	firsts := j.distinct()
 	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// viewOf returns a view of documents with these texts, whose IDs are their numbers: the first half of
-// them in a table, the others in a memtable.
+// viewOf returns a view of documents with these texts, whose IDs are their numbers: the first half
+// of them in a table, the others in a memtable.
 func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	t.Helper()
 	params := sstable.Params{Tokenizer: 1, Hash: 1, Shingle: 3, Layout: sstable.DefaultLayout, StoreText: true, Sketch: uint32(sketch), MinJaccard: 0.65}

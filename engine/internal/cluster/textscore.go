@@ -14,14 +14,16 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// Memory for the shingle sets of a join that texts decide, in shingles of 8 bytes, and how many pairs a worker takes at a time.
+// Memory for the shingle sets of a join that texts decide, in shingles of 8 bytes, and how many
+// pairs a worker takes at a time.
 const (
 	textMemory = 8 << 20
 	textRun    = 128
 )
 
-// textScores compares the texts of items. Sets of shingles are kept as long as there is room: the pairs of a cluster share
-// their documents, and neighbours in the order of fingerprints share blocks of texts. It serves one goroutine.
+// textScores compares the texts of items. Sets of shingles are kept as long as there is room: the
+// pairs of a cluster share their documents, and neighbours in the order of fingerprints share
+// blocks of texts. It serves one goroutine.
 type textScores struct {
 	j       *joinSet
 	sets    *texts.Shingler
@@ -35,7 +37,8 @@ func (j *joinSet) newTextScores(memory int) *textScores {
 	return &textScores{j: j, sets: j.v.Texts.Shingler(), kept: map[uint32]texts.Set{}, room: memory, memory: memory}
 }
 
-// score returns the Jaccard similarity of the texts of items a and b. Of many with the same a it reads a once.
+// score returns the Jaccard similarity of the texts of items a and b. Of many with the same a it
+// reads a once.
 func (x *textScores) score(a, b uint32) (float64, error) {
 	mine, err := x.set(a)
 	if err != nil {
@@ -45,7 +48,8 @@ func (x *textScores) score(a, b uint32) (float64, error) {
 	return mine.Jaccard(other), err
 }
 
-// set returns the shingle set of an item. When memory is full all other sets are dropped: those in use now come back.
+// set returns the shingle set of an item. When memory is full all other sets are dropped: those in
+// use now come back.
 func (x *textScores) set(i uint32) (texts.Set, error) {
 	i = x.j.sets[i]
 	if set, ok := x.kept[i]; ok {
@@ -67,8 +71,8 @@ func (x *textScores) set(i uint32) (texts.Set, error) {
 	return set, nil
 }
 
-// verify gives pairs the score of their texts, and orders them by a, then by b. Runs of pairs are shared out to as many workers
-// as there are processors.
+// verify gives pairs the score of their texts, and orders them by a, then by b. Runs of pairs are
+// shared out to as many workers as there are processors.
 func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(view.Progress)) error {
 	slices.SortFunc(pairs, func(x, y sketchPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(pairs)/textRun))
@@ -101,7 +105,8 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(
 	return errors.Join(errs...)
 }
 
-// workerTexts returns the memory of a worker. Sets stay in it from batch to batch: keepers come again.
+// workerTexts returns the memory of a worker. Sets stay in it from batch to batch: keepers come
+// again.
 func (j *joinSet) workerTexts(w int) *textScores {
 	for len(j.workers) <= w {
 		j.workers = append(j.workers, nil)

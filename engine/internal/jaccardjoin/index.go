@@ -8,8 +8,9 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// block is a number of consecutive sketches and an index of those that were added to it. Every sketch has room in its
-// buckets from the beginning, so adding one moves nothing, and a bucket's postings stay side by side.
+// block is a number of consecutive sketches and an index of those that were added to it. Every
+// sketch has room in its buckets from the beginning, so adding one moves nothing, and a bucket's
+// postings stay side by side.
 type block struct {
 	first    int              // sketch
 	bitmaps  []minhash.Bitmap // of the entries; from there on each sketch has its own, at its place in the block
@@ -27,7 +28,8 @@ const dead = math.MaxUint32
 // span is where the postings of a bucket are. The bucket ends for good where the next one starts.
 type span struct{ start, end uint32 }
 
-// prefix returns the prefix of sketch i of the block; it is empty for one that cannot become an entry.
+// prefix returns the prefix of sketch i of the block; it is empty for one that cannot become an
+// entry.
 func (b *block) prefix(i int) []uint32 {
 	from := 0
 	if i > 0 {
@@ -39,7 +41,8 @@ func (b *block) prefix(i int) []uint32 {
 // end returns the number after that of the last sketch.
 func (b *block) end() int { return b.first + len(b.ends) }
 
-// bucket returns the bucket of a hash. Hashes of sketches are small, so the leading bits of a product tell them apart.
+// bucket returns the bucket of a hash. Hashes of sketches are small, so the leading bits of a
+// product tell them apart.
 func (b *block) bucket(hash uint32) int {
 	return int(uint64(hash) * 0x9e3779b97f4a7c15 >> (b.shift & 63)) // 2^64 divided by the golden ratio
 }
@@ -92,8 +95,8 @@ type piece struct {
 	ends     []int // from the first prefix of the piece
 }
 
-// newBlock prepares a block of the sketches from first on, as many as it may have. It has no entries yet. Only sketches
-// for which may is true, or all if it is nil, can become some.
+// newBlock prepares a block of the sketches from first on, as many as it may have. It has no
+// entries yet. Only sketches for which may is true, or all if it is nil, can become some.
 func (j *join) newBlock(first int, may func(i int) bool) *block {
 	b := &block{first: first}
 	for first < j.s.Len && len(b.prefixes) < j.o.blockPostings && !j.stop.Load() {
@@ -141,7 +144,8 @@ func (j *join) prepare(p *prefixer, from, to int, may func(i int) bool) (out pie
 	return out
 }
 
-// checkEvery is how many postings are handled between two looks at whether the join has been stopped.
+// checkEvery is how many postings are handled between two looks at whether the join has been
+// stopped.
 const checkEvery = 1 << 20
 
 // makeRoom gives every bucket room for the postings of all prefixes.

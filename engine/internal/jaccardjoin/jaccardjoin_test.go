@@ -15,7 +15,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// testSketches returns n sketches of up to size hashes, many of which are like others, or equal; a few are empty.
+// testSketches returns n sketches of up to size hashes, many of which are like others, or equal; a
+// few are empty.
 func testSketches(rng *rand.Rand, n, size int) [][]uint32 {
 	all := make([][]uint32, n)
 	for i := range all {
@@ -134,7 +135,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// benchSketches returns the sketches of the texts in the file of JSON lines that SIMDB_BENCH_DOCS names.
+// benchSketches returns the sketches of the texts in the file of JSON lines that SIMDB_BENCH_DOCS
+// names.
 func benchSketches(b *testing.B) [][]uint32 {
 	name := os.Getenv("SIMDB_BENCH_DOCS")
 	if name == "" {

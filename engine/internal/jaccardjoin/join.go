@@ -21,7 +21,8 @@ type join struct {
 	done, total int64
 }
 
-// start orders the hashes. The join stops when its context is done, until the returned function is called.
+// start orders the hashes. The join stops when its context is done, until the returned function is
+// called.
 func (j *join) start() (release func() bool) {
 	release = context.AfterFunc(j.ctx, func() { j.stop.Store(true) })
 	j.order = newOrder(j.s, &j.stop)
@@ -82,8 +83,8 @@ type task struct {
 	out      chan []found
 }
 
-// probeBlock has n turns probe a block, and emits what they find in their order. It calls behind with the numbers of
-// turns that are.
+// probeBlock has n turns probe a block, and emits what they find in their order. It calls behind
+// with the numbers of turns that are.
 func (j *join) probeBlock(b *block, probers []*prober, n int, at func(i int) turn, behind func(n int)) {
 	window := 4 * len(probers)
 	tasks := make(chan task, window)

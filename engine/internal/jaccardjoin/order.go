@@ -9,8 +9,9 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// order is an order of hashes, about the rarest first: by the number of sampled sketches that have the hash, or another
-// one with the same counter, then by value. Shared counters make it less good, never wrong.
+// order is an order of hashes, about the rarest first: by the number of sampled sketches that have
+// the hash, or another one with the same counter, then by value. Shared counters make it less good,
+// never wrong.
 type order struct {
 	counters []uint16
 }

@@ -36,7 +36,8 @@ func (j *join) newProber(b *block) *prober {
 	return &prober{join: j, b: b, prefixer: prefixer{order: j.order}, marks: make([]uint32, len(b.ends))}
 }
 
-// perComparison is how many bitmaps or postings are read in the time of one comparison of sketches, about.
+// perComparison is how many bitmaps or postings are read in the time of one comparison of sketches,
+// about.
 const perComparison = 16
 
 // probe appends to p.out the pairs of a sketch with entries of the block.
@@ -91,8 +92,8 @@ func (p *prober) probe(t turn) {
 	}
 }
 
-// gather leaves in p.candidates those of a turn's entries that share a hash of the sketch's prefix, each once. It
-// returns false if their postings are too many to be worth it.
+// gather leaves in p.candidates those of a turn's entries that share a hash of the sketch's prefix,
+// each once. It returns false if their postings are too many to be worth it.
 func (p *prober) gather(t turn, prefix []uint32) bool {
 	p.candidates = p.candidates[:0]
 	mark := uint32(t.sketch) + 1

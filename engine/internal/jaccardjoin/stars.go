@@ -16,20 +16,21 @@ type Pair struct {
 // StarOptions are the options of Stars. The zero value is fine.
 type StarOptions struct {
 	Options
-	// Sets says for each sketch which set it is of, by a number less than that of the sketches; sketches of one number must
-	// be equal, and count as one. Nil means that all sets differ.
+	// Sets says for each sketch which set it is of, by a number less than that of the sketches;
+	// sketches of one number must be equal, and count as one. Nil means that all sets differ.
 	Sets []uint32
 	// Accept, if not nil, says whether a pair may match; it gets the estimate.
 	Accept func(i, j uint32, score minhash.Score) bool
-	// Verify, if not nil, replaces the scores of pairs, in place. Pairs match that reach Least then. Where it is nil, those match
-	// whose estimate reaches t.
+	// Verify, if not nil, replaces the scores of pairs, in place. Pairs match that reach Least
+	// then. Where it is nil, those match whose estimate reaches t.
 	Verify func(pairs []Pair) error
 	Least  float64
 
 	window int // sketches that are decided together at most; 0 means 2^16
 }
 
-// Assignment is what star clusters are: for each sketch its keeper, and the score of the two, which is 1 for a keeper.
+// Assignment is what star clusters are: for each sketch its keeper, and the score of the two, which
+// is 1 for a keeper.
 type Assignment struct {
 	Keeper []uint32
 	Score  []float64
@@ -40,29 +41,33 @@ const (
 	leastWindow = 256
 	mostWindow  = 1 << 16
 	verifyBatch = 1 << 18 // pairs that are verified together at most
-	// A window ends where comparing its sketches with each other has taken more than so many comparisons, and so many for each.
+	// A window ends where comparing its sketches with each other has taken more than so many
+	// comparisons, and so many for each.
 	windowWork    = 2048
 	windowPerItem = 16
 )
 
-// Stars takes the sketches in their order. Each joins the keeper so far that it matches with the highest score, of equally
-// similar ones the first, or becomes a keeper itself; so does one without hashes.
+// Stars takes the sketches in their order. Each joins the keeper so far that it matches with the
+// highest score, of equally similar ones the first, or becomes a keeper itself; so does one without
+// hashes.
 //
 // # Outline
 //
-// The block's index has keepers only, so the members of a cluster, however many, are compared with its keeper and not with
-// each other. Sketches are decided in windows:
+// The block's index has keepers only, so the members of a cluster, however many, are compared with
+// its keeper and not with each other. Sketches are decided in windows:
 //
 //	probe    all sketches of the window, in parallel, against the keepers that were made before it
 //	pair     those that match none are keepers, perhaps: add them to the index, and probe it for the pairs within the window
 //	verify   the pairs of certain keepers, then those of keepers that have become certain by that, ...
 //	decide   in order; entries that are no keepers become dead ones
 //
-// A window ends early when its sketches are much like each other, as at the beginning of a large cluster. A few keepers are made
-// of these, and the next windows, each up to twice as long, meet them in the index.
+// A window ends early when its sketches are much like each other, as at the beginning of a large
+// cluster. A few keepers are made of these, and the next windows, each up to twice as long, meet
+// them in the index.
 //
-// Sketches after the block probe it when it is complete, and join keepers of later blocks if these are more similar. Equal
-// sets probe once: a later one need only be compared with keepers that have been made since.
+// Sketches after the block probe it when it is complete, and join keepers of later blocks if these
+// are more similar. Equal sets probe once: a later one need only be compared with keepers that have
+// been made since.
 func Stars(ctx context.Context, s Sketches, t float64, o StarOptions) (Assignment, error) {
 	j, err := newJoin(ctx, s, t, o.Options)
 	if err != nil {
@@ -84,8 +89,9 @@ type stars struct {
 	o   StarOptions
 	out Assignment
 
-	// Of each set: the keeper that its last sketch would join, or none; the score with it; how many entries of the block it has
-	// been compared with; and its first sketch, the only one that may become a keeper.
+	// Of each set: the keeper that its last sketch would join, or none; the score with it; how many
+	// entries of the block it has been compared with; and its first sketch, the only one that may
+	// become a keeper.
 	keeper []uint32
 	best   []float64
 	seen   []uint32
@@ -166,8 +172,9 @@ func (x *stars) decideBlock() {
 	}
 }
 
-// probe compares sketches [from, to) with the entries that their sets have not been compared with. There are no others than
-// keepers, all before from. A set that has a score of 1 can't get a better one.
+// probe compares sketches [from, to) with the entries that their sets have not been compared with.
+// There are no others than keepers, all before from. A set that has a score of 1 can't get a better
+// one.
 func (x *stars) probe(from, to int) {
 	known := uint32(len(x.b.entries))
 	x.turns = x.turns[:0]
@@ -214,7 +221,8 @@ func (x *stars) verify(pairs []Pair) {
 	}
 }
 
-// improve has the set of a pair's later sketch join the earlier one, a keeper, if that is better than what it has.
+// improve has the set of a pair's later sketch join the earlier one, a keeper, if that is better
+// than what it has.
 func (x *stars) improve(p Pair) {
 	g := x.set(int(p.J))
 	if have := x.keeper[g]; p.Score >= x.o.Least && (have == none || p.Score > x.best[g] || p.Score == x.best[g] && p.I < have) {
@@ -227,8 +235,8 @@ func (x *stars) open(i int) bool {
 	return x.keeper[x.set(i)] == none && len(x.b.prefix(i-x.b.first)) > 0
 }
 
-// pair makes entries of the open sketches from pos on, and leaves in x.pairs the pairs of all with these. It returns where
-// the window ends.
+// pair makes entries of the open sketches from pos on, and leaves in x.pairs the pairs of all with
+// these. It returns where the window ends.
 func (x *stars) pair(pos, end int) int {
 	x.pairs = x.pairs[:0]
 	x.within.work = 0
@@ -268,7 +276,8 @@ const (
 	isMember
 )
 
-// mostRounds is how often the pairs of certain keepers are verified alone; then all are that are left.
+// mostRounds is how often the pairs of certain keepers are verified alone; then all are that are
+// left.
 const mostRounds = 8
 
 // verifyWithin verifies the pairs of the window, [pos, end), whose first sketch is a keeper.
@@ -291,8 +300,9 @@ func (x *stars) verifyWithin(pos, end int) {
 	}
 }
 
-// ready finds out which sketches of the window are certain to be keepers or members, and appends to dst the pairs not yet
-// verified of those that are keepers; with all set, also of those that may be some.
+// ready finds out which sketches of the window are certain to be keepers or members, and appends to
+// dst the pairs not yet verified of those that are keepers; with all set, also of those that may be
+// some.
 func (x *stars) ready(dst []int, pos, end int, all bool) []int {
 	at := 0
 	for i := pos; i < end; i++ {

@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// slowStars is what Stars does, by its definition: each sketch is compared with every keeper before it.
+// slowStars is what Stars does, by its definition: each sketch is compared with every keeper before
+// it.
 func slowStars(n int, match func(i, j int) (float64, bool)) (a Assignment) {
 	for j := range n {
 		keeper, best := j, 1.0
@@ -27,7 +28,8 @@ func slowStars(n int, match func(i, j int) (float64, bool)) (a Assignment) {
 	return a
 }
 
-// crowdSketches returns n sketches of which most are of a few families of near-equal ones; some are equal, some empty.
+// crowdSketches returns n sketches of which most are of a few families of near-equal ones; some are
+// equal, some empty.
 func crowdSketches(rng *rand.Rand, n, size int) [][]uint32 {
 	base := make([][]uint32, 1+rng.IntN(4))
 	for f := range base {
@@ -72,7 +74,8 @@ func setsOf(rng *rand.Rand, all [][]uint32) []uint32 {
 	return sets
 }
 
-// noisy returns a score that is not the estimate: one that verifying could find, the same for equal sketches.
+// noisy returns a score that is not the estimate: one that verifying could find, the same for equal
+// sketches.
 func noisy(all [][]uint32, size, i, j int) float64 {
 	if slices.Equal(all[i], all[j]) {
 		return 1
@@ -101,8 +104,9 @@ func checkStars(t *testing.T, all [][]uint32, size int, at float64, o StarOption
 	}
 }
 
-// TestStars compares star clusters with those by definition: of random and crowded sketches, estimated and verified, with and
-// without sets, some pairs refused, and blocks and windows of many sizes.
+// TestStars compares star clusters with those by definition: of random and crowded sketches,
+// estimated and verified, with and without sets, some pairs refused, and blocks and windows of many
+// sizes.
 func TestStars(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	rounds := 60
@@ -163,7 +167,8 @@ func TestStars(t *testing.T) {
 	}
 }
 
-// TestStarsOfACrowd counts the comparisons that a crowd takes: they grow with it, not with its square.
+// TestStarsOfACrowd counts the comparisons that a crowd takes: they grow with it, not with its
+// square.
 func TestStarsOfACrowd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	base := make([]uint32, 128)

@@ -12,8 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A chunk is the documents of one table to be, in order of arrival. It is made of few large arrays, since documents may be
-// small and many: 40 bytes each, their bytes in blocks, and a hash table of their IDs.
+// A chunk is the documents of one table to be, in order of arrival. It is made of few large arrays,
+// since documents may be small and many: 40 bytes each, their bytes in blocks, and a hash table of
+// their IDs.
 type chunk struct {
 	docs     []chunkDoc
 	fps      []base.Fingerprint // fingerprints of docs
@@ -33,7 +34,8 @@ type chunk struct {
 	seed  maphash.Seed
 }
 
-// A chunkDoc is a document in a chunk, half a cache line. Its ID, text and fields lie behind each other in a block.
+// A chunkDoc is a document in a chunk, half a cache line. Its ID, text and fields lie behind each
+// other in a block.
 type chunkDoc struct {
 	time         int64
 	at           uint64 // block<<32 | offset
@@ -72,15 +74,16 @@ func (c *chunk) slotOf(hash uint64) idSlot {
 	return idSlot{at: hash & (1<<c.width - 1), tag: uint32(hash>>32) >> c.width << c.width}
 }
 
-// begin returns where the search for an ID begins, and prefetches it: what is done before find is done while memory is waited for.
+// begin returns where the search for an ID begins, and prefetches it: what is done before find is
+// done while memory is waited for.
 func (c *chunk) begin(id string) idSlot {
 	slot := c.slotOf(maphash.String(c.seed, id))
 	kernel.Prefetch(unsafe.Slice((*byte)(unsafe.Pointer(&c.slots[slot.at])), 1))
 	return slot
 }
 
-// find returns the position of the document that was added last with this ID, -1 if there is none, and its slot, given where the
-// search for it begins. It only reads what write leaves alone.
+// find returns the position of the document that was added last with this ID, -1 if there is none,
+// and its slot, given where the search for it begins. It only reads what write leaves alone.
 func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	mask := uint32(1)<<c.width - 1
 	for ; ; slot.at = (slot.at + 1) & uint64(mask) {

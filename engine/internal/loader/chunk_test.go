@@ -43,7 +43,8 @@ func TestIDFilter(t *testing.T) {
 	}
 }
 
-// TestLoadChunk adds documents, some of them again, and compares what a table gets with a stable sort.
+// TestLoadChunk adds documents, some of them again, and compares what a table gets with a stable
+// sort.
 func TestLoadChunk(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for range 30 {

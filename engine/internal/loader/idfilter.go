@@ -6,9 +6,10 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// An idFilter answers "may this ID be there?" for a set of IDs, by their hashes: never wrongly no. It is a blocked Bloom
-// filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007): an ID sets six bits of one
-// cache line. With 16 bits an ID about 1 in 300 of the IDs that are not there may be; with fewer bits more.
+// An idFilter answers "may this ID be there?" for a set of IDs, by their hashes: never wrongly no.
+// It is a blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient
+// Bloom Filters", WEA 2007): an ID sets six bits of one cache line. With 16 bits an ID about 1 in
+// 300 of the IDs that are not there may be; with fewer bits more.
 type idFilter struct{ lines [][filterLine]byte }
 
 const (

@@ -1,5 +1,5 @@
-// Package loader adds many documents at once: it gathers them in chunks, fingerprints and sorts each, and has
-// the store publish it as a table.
+// Package loader adds many documents at once: it gathers them in chunks, fingerprints and sorts
+// each, and has the store publish it as a table.
 package loader
 
 import (
@@ -21,10 +21,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to tables, without the log.
-// Documents become visible and safe a table at a time, and count as written then; what was published stays when the process dies. While one table is
-// written the documents of the next are gathered. One goroutine at a time may use a Loader; the database can be read and
-// written meanwhile, and other loaders may run. Tables are compacted when eight have been written, and at the end.
+// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to
+// tables, without the log. Documents become visible and safe a table at a time, and count as
+// written then; what was published stays when the process dies. While one table is written the
+// documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
+// read and written meanwhile, and other loaders may run. Tables are compacted when eight have been
+// written, and at the end.
 type Loader struct {
 	db    *store.Store
 	ctx   context.Context
@@ -58,8 +60,8 @@ type loadResult struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it asks for a compaction: more at a time are rewritten less often, but
-	// meanwhile every search goes through all of them.
+	// loadTables is how many tables a load writes before it asks for a compaction: more at a time
+	// are rewritten less often, but meanwhile every search goes through all of them.
 	loadTables = 8
 )
 
@@ -89,8 +91,8 @@ func (l *Loader) renew() error {
 	return l.stored.renew(snap)
 }
 
-// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists and the load goes on; so it
-// does after ErrInvalid and ErrTooLarge. Any other error ends the load.
+// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
+// and the load goes on; so it does after ErrInvalid and ErrTooLarge. Any other error ends the load.
 func (l *Loader) Add(d view.Doc) error {
 	if l.err != nil {
 		return l.err
@@ -98,8 +100,8 @@ func (l *Loader) Add(d view.Doc) error {
 	if err := store.CheckDoc(d); err != nil {
 		return err
 	}
-	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table. Half of the
-	// memory is for the table being written.
+	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table. Half
+	// of the memory is for the table being written.
 	if c := l.filling; int64(c.bytes) >= (l.o.MemoryBytes-l.stored.bytes())/2 || len(c.docs) >= maxChunkDocs {
 		if err := l.next(); err != nil {
 			return err
@@ -144,11 +146,12 @@ func sketchBytes(n int) int {
 	return 4*n + int(unsafe.Sizeof([]uint32{}))
 }
 
-// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns pos once they are published,
-// so that an interrupted load can go on there.
+// Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
+// pos once they are published, so that an interrupted load can go on there.
 func (l *Loader) Mark(source string, pos int64) { l.filling.marks[source] = pos }
 
-// Flush publishes what has been added so far, and returns when that is done. An error ends the load.
+// Flush publishes what has been added so far, and returns when that is done. An error ends the
+// load.
 func (l *Loader) Flush() error {
 	if err := l.next(); err != nil {
 		return err
@@ -156,7 +159,8 @@ func (l *Loader) Flush() error {
 	return l.Wait()
 }
 
-// next starts to write the documents gathered and begins to gather others, once the table before them is written.
+// next starts to write the documents gathered and begins to gather others, once the table before
+// them is written.
 func (l *Loader) next() error {
 	if err := l.Wait(); err != nil {
 		return err
@@ -244,7 +248,8 @@ func (l *Loader) fail(err error) error {
 	return l.err
 }
 
-// write makes a table of a chunk and publishes it. It returns the table's number, 0 if there is none.
+// write makes a table of a chunk and publishes it. It returns the table's number, 0 if there is
+// none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
 	if err := l.fingerprint(c); err != nil {
 		return 0, stats, err
@@ -314,7 +319,8 @@ type summed struct {
 	sketch minhash.Sketch
 }
 
-// sum is fingerprint for one document. Files have equal texts next to each other: these share one sketch, made once.
+// sum is fingerprint for one document. Files have equal texts next to each other: these share one
+// sketch, made once.
 func (l *Loader) sum(c *chunk, pos int, last *summed) {
 	d := &c.docs[pos]
 	if d.text == 0 || d.dropped || d.hasFP && c.sketches == nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// storedIDs answers for a load without Replace whether an ID is stored. Tables are asked only about IDs that a filter does not
-// rule out; the filter is made once so many IDs have been asked for that it pays.
+// storedIDs answers for a load without Replace whether an ID is stored. Tables are asked only about
+// IDs that a filter does not rule out; the filter is made once so many IDs have been asked for that
+// it pays.
 type storedIDs struct {
 	snap    *view.View
 	asked   int             // IDs
@@ -40,7 +41,8 @@ func (s *storedIDs) begin(id string) {
 	}
 }
 
-// has reports whether a document with this ID is stored, or in the chunk that is being written, which may be nil.
+// has reports whether a document with this ID is stored, or in the chunk that is being written,
+// which may be nil.
 func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, error) {
 	const share = 8 // the filter costs about as much as asking for an eighth of the IDs in it
 	if s.asked++; s.filter == nil && s.asked > s.count()/share {

@@ -16,8 +16,8 @@ import (
 )
 
 // AnyMatch reports whether a visible document of v matches d, which has been fingerprinted, by the
-// criterion, and names the best of the first matches, of so many at most. Neither the document of d's ID
-// nor an allowed pair of it is a match.
+// criterion, and names the best of the first matches, of so many at most. Neither the document of
+// d's ID nor an allowed pair of it is a match.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	err = v.Safely(ctx, func() (err error) {
 		x := &existence{v: v, ctx: ctx, by: by, of: d, most: most}
@@ -185,8 +185,8 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 	return false, nil
 }
 
-// matches decides on a document whose estimate is high enough, on the texts if the criterion asks for it. It reports
-// whether there are enough matches.
+// matches decides on a document whose estimate is high enough, on the texts if the criterion asks
+// for it. It reports whether there are enough matches.
 func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enough bool, err error) {
 	if x.by.Verified {
 		if x.sets == nil {
@@ -218,7 +218,8 @@ func AnyNear(ctx context.Context, v *view.View, fps []base.Fingerprint, k int) (
 	return known, err
 }
 
-// crowdedMatches is how many matches a query may have on average for a batch to be worth it, with as many besides as a small batch has.
+// crowdedMatches is how many matches a query may have on average for a batch to be worth it, with
+// as many besides as a small batch has.
 const crowdedMatches = 16
 
 // anyNearChunk is anyNear for a chunk of fingerprints.

@@ -13,9 +13,9 @@ import (
 // firstPage is how many entries are put in order before the first is given.
 const FirstPage = 1024
 
-// EachEntryInOrder calls fn for every visible document whose ID starts with prefix, in order of ID, until it
-// returns false. It finds them page by page, each page in one walk over all documents: the first of so
-// many, the others of so many.
+// EachEntryInOrder calls fn for every visible document whose ID starts with prefix, in order of ID,
+// until it returns false. It finds them page by page, each page in one walk over all documents: the
+// first of so many, the others of so many.
 func EachEntryInOrder(ctx context.Context, v *view.View, prefix string, first, others int, fn func(view.Entry) bool) error {
 	var last string
 	for length := min(first, others); ; length = others {
@@ -43,8 +43,8 @@ func EachEntryInOrder(ctx context.Context, v *view.View, prefix string, first, o
 	}
 }
 
-// EachEntry calls fn for every visible document whose ID starts with prefix, in the order of places,
-// until it returns false.
+// EachEntry calls fn for every visible document whose ID starts with prefix, in the order of
+// places, until it returns false.
 func EachEntry(ctx context.Context, v *view.View, prefix string, fn func(view.Entry) bool) error {
 	err := v.Safely(ctx, func() error {
 		return v.Each(ctx, func(p view.Place) error {

@@ -90,8 +90,8 @@ func (q *Jaccard) Forget() {
 	q.v = nil
 }
 
-// Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for the
-// one that is stored under its id. It leaves them in q.hits.
+// Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for
+// the one that is stored under its id. It leaves them in q.hits.
 func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
 	if by.Verified {
 		if err := v.NeedTexts(); err != nil {
@@ -126,9 +126,10 @@ func (q *Jaccard) FindSketch(ctx context.Context, v *view.View, sketch minhash.S
 	return q.bySketch(ctx, v, sketch, t, "")
 }
 
-// candidateThreshold returns the threshold for estimates of documents that may be similar to t or more in truth. An estimate is off
-// only where a sketch is full. A query of less than t N shingles is that similar to no document whose sketch is full: that
-// has N shingles at least, and the similarity of sets is at most the ratio of their sizes.
+// candidateThreshold returns the threshold for estimates of documents that may be similar to t or
+// more in truth. An estimate is off only where a sketch is full. A query of less than t N shingles
+// is that similar to no document whose sketch is full: that has N shingles at least, and the
+// similarity of sets is at most the ratio of their sizes.
 func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 {
 	if t > 1 || !(t > 0) || float64(len(sketch)) < t*float64(v.Params.Sketch) {
 		return t // bySketch refuses the first two
@@ -136,8 +137,8 @@ func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 
 	return v.Lowered(t)
 }
 
-// bySketch leaves all visible documents whose score is t or more in q.hits, in no order, but for the
-// one whose ID is except.
+// bySketch leaves all visible documents whose score is t or more in q.hits, in no order, but for
+// the one whose ID is except.
 func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
 	q.v, q.Hits = v, q.Hits[:0]
 	if err := v.NeedSketches(); err != nil {
@@ -224,7 +225,8 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 	}
 }
 
-// verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t or more.
+// verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t
+// or more.
 func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 	sets := q.v.Texts.Shingler()
 	mine := sets.Set(text)

@@ -24,9 +24,9 @@ const (
 // BatchMatches returns how many matches of a chunk of several queries are held.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
-// EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query nearest
-// first, then by ID, until it returns false. It searches chunks of so many queries at a time, or of
-// fewer if they have more than so many matches.
+// EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query
+// nearest first, then by ID, until it returns false. It searches chunks of so many queries at a
+// time, or of fewer if they have more than so many matches.
 func EachBatch(ctx context.Context, v *view.View, fps []uint64, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err
@@ -59,8 +59,9 @@ func EachBatch(ctx context.Context, v *view.View, fps []uint64, k, queries, matc
 // errCrowded says that a chunk has to be cut into smaller ones.
 var errCrowded = errors.New("more matches than are held in memory")
 
-// nearBatch is a run of NearBatch. It finds the hits of one table after the other, puts them in the order of documents, in which IDs are
-// cheap to read, and finally all in the order in which they are yielded.
+// nearBatch is a run of NearBatch. It finds the hits of one table after the other, puts them in the
+// order of documents, in which IDs are cheap to read, and finally all in the order in which they
+// are yielded.
 type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
@@ -119,7 +120,8 @@ func (b *nearBatch) search() error {
 	return b.ctx.Err()
 }
 
-// crowded returns an error if there are too many matches, n of them not found yet: errCrowded, or of a single query ErrTooLarge.
+// crowded returns an error if there are too many matches, n of them not found yet: errCrowded, or
+// of a single query ErrTooLarge.
 func (b *nearBatch) crowded(n int) error {
 	switch n += len(b.found.Keys); {
 	case len(b.queries) > 1 && n > b.most:
@@ -171,7 +173,8 @@ func (b *nearBatch) add(query, distance int) {
 	b.found.Keys = append(b.found.Keys, uint64(query)<<7|uint64(distance))
 }
 
-// How many queries are compared with how many fingerprints of a memtable at a time: what fits into the first cache.
+// How many queries are compared with how many fingerprints of a memtable at a time: what fits into
+// the first cache.
 const (
 	memQueries = 64
 	memKeys    = 1024

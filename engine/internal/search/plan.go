@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// PartPlan is how a search is carried out in one table or memtable; engine.PartPlan documents the fields.
+// PartPlan is how a search is carried out in one table or memtable; engine.PartPlan documents the
+// fields.
 type PartPlan struct {
 	Part       string
 	Documents  int
@@ -50,8 +51,8 @@ func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (pa
 	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.FPs) }, memoryScanCost)...), err
 }
 
-// PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither bitmaps
-// nor sketches.
+// PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither
+// bitmaps nor sketches.
 func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
 	err = v.Safely(ctx, func() error {
 		sketch, t, err := jaccardTarget(v, of, by)
@@ -75,8 +76,8 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.Bitmaps) }, memoryBitmapCost)...), err
 }
 
-// jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the threshold
-// of its estimates.
+// jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the
+// threshold of its estimates.
 func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
 		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, errs.Invalid)

@@ -2,21 +2,21 @@ package selfjoin
 
 import "math/bits"
 
-// maxWidth is the width in bits of the widest block: 8,192 buckets, whose list heads of 2 bytes stay in the
-// first-level cache beside the group.
+// maxWidth is the width in bits of the widest block: 8,192 buckets, whose list heads of 2 bytes
+// stay in the first-level cache beside the group.
 const maxWidth = 13
 
-// block is a set of w bit positions by which fingerprints are put together: fingerprints that agree in all of them
-// have the same bucket. Where the positions are consecutive, the converse holds as well; otherwise the bucket is a
-// hash, and worker.found confirms the agreement.
+// block is a set of w bit positions by which fingerprints are put together: fingerprints that agree
+// in all of them have the same bucket. Where the positions are consecutive, the converse holds as
+// well; otherwise the bucket is a hash, and worker.found confirms the agreement.
 type block struct {
 	mask  uint64 // the positions
 	mul   uint64 // moves the bits to the top of the word: a power of two, or a hash
 	shift uint8  // 64 - w
 }
 
-// hashMul spreads bits that do not lie together (the multiplier of Fibonacci hashing, 2^64 divided by the golden
-// ratio).
+// hashMul spreads bits that do not lie together (the multiplier of Fibonacci hashing, 2^64 divided
+// by the golden ratio).
 const hashMul = 0x9e3779b97f4a7c15
 
 // bucket is the bucket of fp, less than size.
@@ -25,7 +25,8 @@ func (b block) bucket(fp uint64) uint32 { return uint32(fp & b.mask * b.mul >> (
 // size is the number of buckets.
 func (b block) size() int { return 1 << (64 - b.shift) }
 
-// cut appends n disjoint blocks of w of the positions of avail, highest positions first. avail must have n*w.
+// cut appends n disjoint blocks of w of the positions of avail, highest positions first. avail must
+// have n*w.
 func cut(dst []block, avail uint64, w, n int) []block {
 	for range n {
 		rest := avail

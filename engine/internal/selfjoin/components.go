@@ -2,9 +2,9 @@ package selfjoin
 
 import "context"
 
-// Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n sets of one (Tarjan
-// and van Leeuwen's path halving). Each set is named by its least member, so the names don't depend on the order of
-// the unions.
+// Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n
+// sets of one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so
+// the names don't depend on the order of the unions.
 type Forest struct{ parent []uint32 }
 
 // NewForest returns the partition of 0..n-1 into sets of one. It takes 4 bytes a number.
@@ -26,8 +26,9 @@ func (f *Forest) Find(i uint32) uint32 {
 	return i
 }
 
-// Union makes one set of those that i and j are in, and says whether they were two. The larger root is hung below the
-// smaller one, not the shallower one below the deeper: with path halving that is still O(log n) a call, amortised.
+// Union makes one set of those that i and j are in, and says whether they were two. The larger root
+// is hung below the smaller one, not the shallower one below the deeper: with path halving that is
+// still O(log n) a call, amortised.
 func (f *Forest) Union(i, j uint32) bool {
 	i, j = f.Find(i), f.Find(j)
 	switch {
@@ -41,7 +42,8 @@ func (f *Forest) Union(i, j uint32) bool {
 	return true
 }
 
-// Labels returns, for each number, the least member of its set. The Forest must not be used afterwards.
+// Labels returns, for each number, the least member of its set. The Forest must not be used
+// afterwards.
 func (f *Forest) Labels() []uint32 {
 	for i := range f.parent { // parents are smaller than children, so theirs are final
 		f.parent[i] = f.parent[f.parent[i]]
@@ -49,8 +51,8 @@ func (f *Forest) Labels() []uint32 {
 	return f.parent
 }
 
-// Components returns, for each fingerprint, the least number of a fingerprint that it is connected with through
-// fingerprints within k bits of each other. fps must be ascending and distinct.
+// Components returns, for each fingerprint, the least number of a fingerprint that it is connected
+// with through fingerprints within k bits of each other. fps must be ascending and distinct.
 func Components(ctx context.Context, fps []uint64, k int, o Options) ([]uint32, error) {
 	f := NewForest(len(fps))
 	err := Pairs(ctx, fps, k, o, func(i, j uint32, _ int) bool {

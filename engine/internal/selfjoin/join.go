@@ -8,8 +8,9 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// join is one run of the search. The calling goroutine works off the large nodes: it splits them and has their
-// children worked off by workers (units.go), in order, while it hands over what they find.
+// join is one run of the search. The calling goroutine works off the large nodes: it splits them
+// and has their children worked off by workers (units.go), in order, while it hands over what they
+// find.
 type join struct {
 	ctx     context.Context
 	fps     []base.Fingerprint
@@ -70,7 +71,8 @@ func (j *join) load() {
 	}
 }
 
-// large is worker.node for a group of any size, with the children of a large one worked off in parallel.
+// large is worker.node for a group of any size, with the children of a large one worked off in
+// parallel.
 func (j *join) large(g group, avail uint64, budget, depth int) error {
 	first := 1
 	if j.marked != nil {
@@ -119,7 +121,8 @@ func (j *join) passes(g group, s splitting, depth int) error {
 	return nil
 }
 
-// children works off the buckets of g: large ones one after the other, the others in units of neighbours.
+// children works off the buckets of g: large ones one after the other, the others in units of
+// neighbours.
 func (j *join) children(g group, l *level, size int, avail uint64, budget, depth int) error {
 	var units [][2]int // first bucket, and the one after the last
 	flush := func() error {
@@ -172,8 +175,8 @@ func (j *join) single(g group, avail uint64, budget, depth int) error {
 	})
 }
 
-// Tiles of compareRows: rows are compared with one tile of columns after the other, so that the tile stays in the
-// first-level cache.
+// Tiles of compareRows: rows are compared with one tile of columns after the other, so that the
+// tile stays in the first-level cache.
 const (
 	tileRows    = 512
 	tileColumns = 2048
@@ -214,7 +217,8 @@ func (j *join) progress(depth, n int) {
 // scatterLeast is the least number of fingerprints that are worth a goroutine of scatter.
 const scatterLeast = 1 << 16
 
-// scatter arranges all fingerprints of j by bucket into the root group, in the caller's order within a bucket.
+// scatter arranges all fingerprints of j by bucket into the root group, in the caller's order
+// within a bucket.
 func (l *level) scatter(j *join, b block) {
 	n, size := len(j.fps), b.size()
 	parts := max(1, min(len(j.workers), n/scatterLeast))

@@ -16,8 +16,8 @@ type pair struct {
 // chunkPairs is how many pairs travel at once from a worker to the calling goroutine.
 const chunkPairs = 4096
 
-// group is a set of fingerprints, with their numbers beside them. The order within a group has no meaning, so groups
-// are rearranged in place.
+// group is a set of fingerprints, with their numbers beside them. The order within a group has no
+// meaning, so groups are rearranged in place.
 type group struct {
 	keys []uint64
 	ids  []uint32 // the number in the caller's slice; markBit is set for a marked fingerprint
@@ -57,8 +57,9 @@ type level struct {
 	next  [1 << maxWidth]uint32   // where the bucket's next fingerprint goes
 }
 
-// chain is the scratch space of chained passes. Positions within a group have 15 bits; links are positions plus one,
-// and zero ends a chain. The arrays have 2^16 elements so that no index of 16 bits needs a bounds check.
+// chain is the scratch space of chained passes. Positions within a group have 15 bits; links are
+// positions plus one, and zero ends a chain. The arrays have 2^16 elements so that no index of 16
+// bits needs a bounds check.
 type chain struct {
 	head [1 << maxWidth]uint16 // last fingerprint of each bucket
 	prev [1 << 16]uint16       // the one before it in its bucket
@@ -66,7 +67,8 @@ type chain struct {
 	rank [1 << 16]uint16       // how many come before it in its bucket; meaningful for those in late
 }
 
-// scanLeast is the least number of comparisons with one fingerprint that are worth a call of the scan kernel.
+// scanLeast is the least number of comparisons with one fingerprint that are worth a call of the
+// scan kernel.
 const scanLeast = 64
 
 // compareAll looks at all pairs of g with one of the fingerprints from position first on.
@@ -97,7 +99,8 @@ func (w *worker) compareTo(g group, x uint64, i, lo, hi int) {
 	}
 }
 
-// accept takes a pair within the distance, whose fingerprints differ in x, unless another node is the one to report it.
+// accept takes a pair within the distance, whose fingerprints differ in x, unless another node is
+// the one to report it.
 func (w *worker) accept(x uint64, i, j uint32) {
 	if x&w.agree != 0 {
 		return
@@ -117,8 +120,8 @@ func (w *worker) accept(x uint64, i, j uint32) {
 	}
 }
 
-// link puts the fingerprints of g into chains by block b. It returns the positions that have others before them in
-// their chain.
+// link puts the fingerprints of g into chains by block b. It returns the positions that have others
+// before them in their chain.
 func (c *chain) link(g group, b block) []uint16 {
 	clear(c.head[:b.size()])
 	n := uint16(0)
@@ -155,8 +158,9 @@ func (c *chain) candidates(late []uint16, limit int) int {
 	return total
 }
 
-// walk compares each of late, from position first on, with those before it in its chain. All of them take one step at
-// a time, because the length of a single chain can't be predicted by the processor.
+// walk compares each of late, from position first on, with those before it in its chain. All of
+// them take one step at a time, because the length of a single chain can't be predicted by the
+// processor.
 func (w *worker) walk(g group, late []uint16, first int) {
 	c, k := w.chain, w.k
 	from, _ := slices.BinarySearch(late, uint16(first))

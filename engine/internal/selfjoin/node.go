@@ -1,7 +1,8 @@
 package selfjoin
 
-// node reports the wanted pairs of g: those within distance k that agree in w.agree and differ in each of w.differ.
-// avail and budget are as the package comment says. depth is the number of nodes above.
+// node reports the wanted pairs of g: those within distance k that agree in w.agree and differ in
+// each of w.differ. avail and budget are as the package comment says. depth is the number of nodes
+// above.
 func (w *worker) node(g group, avail uint64, budget, depth int) {
 	if g.len() < 2 || w.j.stopped() {
 		return
@@ -70,8 +71,8 @@ func (w *worker) passes(g group, s splitting, first, depth int) {
 	w.agree, w.differ, w.blocks = agree, w.differ[:differ], w.blocks[:base]
 }
 
-// chainedPass reports the pairs of g that agree in b by chaining the fingerprints of a bucket, or returns false if
-// they are so skewed that another split is better.
+// chainedPass reports the pairs of g that agree in b by chaining the fingerprints of a bucket, or
+// returns false if they are so skewed that another split is better.
 func (w *worker) chainedPass(g group, b block, first int) bool {
 	if w.chain == nil {
 		w.chain = new(chain)
@@ -99,7 +100,8 @@ func (w *worker) splitPass(g group, b block, avail uint64, budget, depth int) {
 	}
 }
 
-// split arranges g by bucket and leaves the start of each bucket in l.start. scratch is allocated when it is first used.
+// split arranges g by bucket and leaves the start of each bucket in l.start. scratch is allocated
+// when it is first used.
 func (l *level) split(g group, b block, scratch *group) {
 	size := b.size()
 	start := l.start[:size+1]
@@ -121,7 +123,8 @@ func (l *level) split(g group, b block, scratch *group) {
 	}
 }
 
-// copiedGroup is the size of the largest group that is split by way of a copy, which is faster but takes memory.
+// copiedGroup is the size of the largest group that is split by way of a copy, which is faster but
+// takes memory.
 const copiedGroup = 1 << 15
 
 // copySplit splits a group by way of scratch, which has its size.

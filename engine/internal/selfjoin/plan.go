@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 5 server with the AVX-512 kernel; only their ratios
-// matter. The order of pairs depends on them, so they are the same for every kernel.
+// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 5 server with the AVX-512 kernel;
+// only their ratios matter. The order of pairs depends on them, so they are the same for every
+// kernel.
 const (
 	costCompare = 1.2  // a pair of fingerprints, in groups too small for the scan kernel
 	costScan    = 30   // a call of the scan kernel
@@ -27,16 +28,17 @@ const (
 	chainLoad  = 8  // a chained pass gives up where there are more than this many candidates a fingerprint
 )
 
-// entropySteps is how finely planning tells apart how much a bit of a group says: from 0, nothing, to entropySteps,
-// as much as a uniform bit.
+// entropySteps is how finely planning tells apart how much a bit of a group says: from 0, nothing,
+// to entropySteps, as much as a uniform bit.
 const entropySteps = 8
 
 // logSteps is how finely planning tells apart the logarithms of sizes.
 const logSteps = 4
 
-// planner estimates the cost of a node with 2^(lg/logSteps) fingerprints, r available bits, a given budget and a given
-// entropy of its bits, and the block width that attains it. Estimates are remembered, so that planning costs little
-// against the nodes that it is done for. A planner must not be used by two goroutines at once.
+// planner estimates the cost of a node with 2^(lg/logSteps) fingerprints, r available bits, a given
+// budget and a given entropy of its bits, and the block width that attains it. Estimates are
+// remembered, so that planning costs little against the nodes that it is done for. A planner must
+// not be used by two goroutines at once.
 type planner struct {
 	logs, budgets int // lg and budget are below these
 	memo          [entropySteps + 1][]estimate
@@ -93,8 +95,9 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 	return best
 }
 
-// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions of avail says
-// about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in entropySteps.
+// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions
+// of avail says about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in
+// entropySteps.
 func (g group) entropy(avail uint64, r, w int) int {
 	n := min(max(g.len()/64, 8), 256)
 	agree := float32(0)

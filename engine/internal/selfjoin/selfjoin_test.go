@@ -128,7 +128,8 @@ func maps(m map[string]func(*rand.Rand, int) []uint64) func(func(string) bool) {
 	}
 }
 
-// bruteForce is the oracle: all pairs within 64 bits, counted into buckets by distance, as sorted lists.
+// bruteForce is the oracle: all pairs within 64 bits, counted into buckets by distance, as sorted
+// lists.
 func bruteForce(fps []uint64, k int) []pair {
 	var ps []pair
 	for j := range fps {

@@ -7,22 +7,24 @@ import (
 	"slices"
 )
 
-// Assignment says which keeper each document of a star clustering has joined. Documents are named by their position
-// in the order of preference.
+// Assignment says which keeper each document of a star clustering has joined. Documents are named
+// by their position in the order of preference.
 type Assignment struct {
 	Keeper   []uint32 // of each document; a keeper is its own
 	Distance []uint8  // of each document to its keeper, in bits
 }
 
-// Stars forms star clusters. order lists documents by their fingerprint, an index into fps, in order of preference:
-// each document in turn joins the nearest keeper within k bits among those so far, the earlier keeper where two are
-// equally near, or becomes a keeper itself. fps must be ascending and distinct; any number of documents may have the
-// same fingerprint.
+// Stars forms star clusters. order lists documents by their fingerprint, an index into fps, in
+// order of preference: each document in turn joins the nearest keeper within k bits among those so
+// far, the earlier keeper where two are equally near, or becomes a keeper itself. fps must be
+// ascending and distinct; any number of documents may have the same fingerprint.
 //
-// Where the pairs within k bits are few, they are kept and looked through once in the order of preference. Where they
-// are many (a cluster of n fingerprints has n^2/2), only the keepers are found first, a stretch of the order of
-// preference at a time, each stretch short enough that its pairs can be kept; then one more join, of keepers with
-// everything, streams past to find the nearest. Memory is O(len(fps) + len(order)) in every case. Options.Progress starts again for each join.
+// Where the pairs within k bits are few, they are kept and looked through once in the order of
+// preference. Where they are many (a cluster of n fingerprints has n^2/2), only the keepers are
+// found first, a stretch of the order of preference at a time, each stretch short enough that its
+// pairs can be kept; then one more join, of keepers with everything, streams past to find the
+// nearest. Memory is O(len(fps) + len(order)) in every case. Options.Progress starts again for each
+// join.
 func Stars(ctx context.Context, fps []uint64, order []uint32, k int, o Options) (Assignment, error) {
 	return stars(ctx, fps, order, k, o, 4*len(fps)+1<<20)
 }
@@ -71,7 +73,8 @@ type clustering struct {
 	k     int
 	opts  Options
 	first []uint32 // first document of each fingerprint, or none
-	// keeper is, for each fingerprint, the document that is a keeper with it, or none. It can only be the first.
+	// keeper is, for each fingerprint, the document that is a keeper with it, or none. It can only
+	// be the first.
 	keeper []uint32
 	Assignment
 }
@@ -88,7 +91,8 @@ func newClustering(fps []uint64, order []uint32, k int, o Options) *clustering {
 	return s
 }
 
-// neighbours is the neighbourhood of each fingerprint: those of fingerprint i are near[start[i]:start[i+1]].
+// neighbours is the neighbourhood of each fingerprint: those of fingerprint i are
+// near[start[i]:start[i+1]].
 type neighbours struct {
 	start []uint64
 	near  []neighbour
@@ -157,7 +161,8 @@ func (s *clustering) offerAll(p uint32, near []neighbour) {
 	}
 }
 
-// offer lets document p join keeper q if that is nearer than what it has joined so far, or as near and earlier.
+// offer lets document p join keeper q if that is nearer than what it has joined so far, or as near
+// and earlier.
 func (s *clustering) offer(p, q uint32, distance uint8) {
 	switch have := s.Keeper[p]; {
 	case have == none, distance < s.Distance[p], distance == s.Distance[p] && q < have:
@@ -193,8 +198,8 @@ func (s *clustering) findKeepers(ctx context.Context, budget int) error {
 	return nil
 }
 
-// stretch decides which of some fingerprints, given in order of preference and not covered by any earlier keeper,
-// become keepers. It returns them and the number of pairs there were.
+// stretch decides which of some fingerprints, given in order of preference and not covered by any
+// earlier keeper, become keepers. It returns them and the number of pairs there were.
 func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (keepers []uint32, pairs int, err error) {
 	sub := slices.Clone(some)
 	slices.Sort(sub)

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// runAhead is how many units a worker may be ahead of the one whose pairs are being handed over: it bounds the memory
-// for pairs, at chunkPairs a unit and a worker.
+// runAhead is how many units a worker may be ahead of the one whose pairs are being handed over: it
+// bounds the memory for pairs, at chunkPairs a unit and a worker.
 const runAhead = 4
 
-// runUnits has the units 0..n-1 worked off by the workers, under the conditions that j.lead is at, and emits the
-// pairs that they find in the order of the units. after is called after each.
+// runUnits has the units 0..n-1 worked off by the workers, under the conditions that j.lead is at,
+// and emits the pairs that they find in the order of the units. after is called after each.
 //
-// A worker may start a unit only with a token; tokens come back in the order of the units, and units are taken in
-// order, so the unit waited for is always one that is being worked on.
+// A worker may start a unit only with a token; tokens come back in the order of the units, and
+// units are taken in order, so the unit waited for is always one that is being worked on.
 func (j *join) runUnits(n int, work func(w *worker, unit int), after func(unit int)) error {
 	if n == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Allow notes pairs of documents that may be alike. All are durable when it returns nil, and none is noted
-// otherwise.
+// Allow notes pairs of documents that may be alike. All are durable when it returns nil, and none
+// is noted otherwise.
 func (db *Store) Allow(ctx context.Context, pairs []view.IDPair) error {
 	return db.editAllowed(ctx, pairs, func(_ *view.AllowedPairs, in []view.IDPair) (allow, unallow []view.IDPair, err error) {
 		return in, nil, nil
@@ -29,8 +29,8 @@ func (db *Store) Unallow(ctx context.Context, pairs []view.IDPair) error {
 	})
 }
 
-// editAllowed changes the set of allowed pairs in one transaction of the catalog. edit gets the set and the pairs in
-// their order, and returns what to add and what to remove.
+// editAllowed changes the set of allowed pairs in one transaction of the catalog. edit gets the set
+// and the pairs in their order, and returns what to add and what to remove.
 func (db *Store) editAllowed(ctx context.Context, pairs []view.IDPair, edit func(*view.AllowedPairs, []view.IDPair) (allow, unallow []view.IDPair, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return err

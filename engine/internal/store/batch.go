@@ -24,14 +24,14 @@ func Put(d view.Doc) Operation { return Operation{doc: d} }
 // Delete returns the delete of the document with an ID; deleting what is not stored does nothing.
 func Delete(id string) Operation { return Operation{del: true, doc: view.Doc{ID: id}} }
 
-// DeleteVersion returns the delete of a document as it was seen: seq is the number of its write. If it
-// has been replaced since, or deleted and stored again, the delete does nothing.
+// DeleteVersion returns the delete of a document as it was seen: seq is the number of its write. If
+// it has been replaced since, or deleted and stored again, the delete does nothing.
 func DeleteVersion(id string, seq uint64) Operation {
 	return Operation{del: true, version: &seq, doc: view.Doc{ID: id}}
 }
 
-// A record is a write as the log has it, its fingerprint computed. The log has no version: it gets only deletes that
-// remove something.
+// A record is a write as the log has it, its fingerprint computed. The log has no version: it gets
+// only deletes that remove something.
 type record struct {
 	del     bool
 	version *uint64 // as in operation
@@ -45,9 +45,11 @@ type record struct {
 //	| uint64    | uvarint | byte | uvarint   |    | uint64      |        | varint | uvarint     |      | likewise |
 //	+-----------+---------+---------------------------------------------------------------------------------------+
 //
-// Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a fingerprint, plus 4 if there is
-// a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the number of the log
-// before it (uvarint, 0 for none), so that a log that is missing is noticed.
+// Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a
+// fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it). Write i of
+// the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count
+// 0 and then the number of the log before it (uvarint, 0 for none), so that a log that is missing
+// is noticed.
 const (
 	kindDelete      = 0
 	kindPut         = 1
@@ -57,7 +59,8 @@ const (
 
 const firstSeqBytes = 8
 
-// encodeBatch encodes records as a frame's payload, with room for the first sequence number in front.
+// encodeBatch encodes records as a frame's payload, with room for the first sequence number in
+// front.
 func encodeBatch(recs []record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
@@ -100,8 +103,8 @@ func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uin
 
 var errBatch = errors.New("malformed batch")
 
-// decodeBatch calls fn for each write of a payload, in order, and start for the payload of a log's first frame. The record is
-// a copy of its own.
+// decodeBatch calls fn for each write of a payload, in order, and start for the payload of a log's
+// first frame. The record is a copy of its own.
 func decodeBatch(p []byte, start func(before uint64) error, fn func(record) error) error {
 	if len(p) < firstSeqBytes {
 		return errBatch
@@ -150,7 +153,8 @@ func decodeBatch(p []byte, start func(before uint64) error, fn func(record) erro
 	return nil
 }
 
-// A decoder takes values off the front of p; bad is set, and zero values are returned, once p is too short.
+// A decoder takes values off the front of p; bad is set, and zero values are returned, once p is
+// too short.
 type decoder struct {
 	p   []byte
 	bad bool

@@ -19,8 +19,9 @@ type Report struct {
 	Orphans           []Orphan
 }
 
-// Check checks everything that is stored: every checksum of every table, that its sections agree with each other, the
-// catalog, and the logs. It goes on after a problem and reports all it finds; the error is for what kept it from checking.
+// Check checks everything that is stored: every checksum of every table, that its sections agree
+// with each other, the catalog, and the logs. It goes on after a problem and reports all it finds;
+// the error is for what kept it from checking.
 func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Report, err error) {
 	v, err := db.View()
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced or expired. It returns
-// when that is done; reading and writing go on meanwhile. Progress, if not nil, is called from another goroutine.
+// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
+// or expired. It returns when that is done; reading and writing go on meanwhile. Progress, if not
+// nil, is called from another goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {
 		return err
@@ -41,13 +42,15 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 	return db.compact(ctx, all, progress)
 }
 
-// smallWork is how many bytes are flushed before a database is open, or merged although it is being closed: that takes milliseconds, and
-// a database that is opened for one write at a time has no other time for it.
+// smallWork is how many bytes are flushed before a database is open, or merged although it is being
+// closed: that takes milliseconds, and a database that is opened for one write at a time has no
+// other time for it.
 const smallWork = 4 << 20
 
-// CompactDue merges tables as compaction in the background does, and returns when nothing is left for it to do. At the end of a load
-// it makes sure that the next search meets few tables, and that Close does not end a merge that is halfway. What compactAll does is more:
-// here a large table is merged with others only once they are as many and as large. Progress is as compactAll's.
+// CompactDue merges tables as compaction in the background does, and returns when nothing is left
+// for it to do. At the end of a load it makes sure that the next search meets few tables, and that
+// Close does not end a merge that is halfway. What compactAll does is more: here a large table is
+// merged with others only once they are as many and as large. Progress is as compactAll's.
 func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) error {
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
@@ -65,9 +68,9 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 	}
 }
 
-// compactAuto merges what the policy picks until it picks nothing. A failure leaves the tables as they
-// are and is tried again with the next flush; only a failed catalog poisons the writer. Once ctx has
-// ended it goes on only with merges of at most smallWork bytes.
+// compactAuto merges what the policy picks until it picks nothing. A failure leaves the tables as
+// they are and is tried again with the next flush; only a failed catalog poisons the writer. Once
+// ctx has ended it goes on only with merges of at most smallWork bytes.
 func (db *Store) compactAuto(ctx context.Context) error {
 	db.compactPicked(func(bytes int64) (context.Context, bool) {
 		if bytes <= smallWork {
@@ -85,8 +88,8 @@ func (db *Store) compactSmall() {
 	})
 }
 
-// compactPicked merges what the policy picks until it picks nothing, or may says no: that gets the bytes
-// to merge and returns the context to do it under.
+// compactPicked merges what the policy picks until it picks nothing, or may says no: that gets the
+// bytes to merge and returns the context to do it under.
 func (db *Store) compactPicked(may func(bytes int64) (context.Context, bool)) {
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
@@ -109,7 +112,8 @@ func (db *Store) compactPicked(may func(bytes int64) (context.Context, bool)) {
 	}
 }
 
-// pickCompaction returns the numbers of the tables that are to be merged next, and their bytes; nil if none are.
+// pickCompaction returns the numbers of the tables that are to be merged next, and their bytes; nil
+// if none are.
 func (db *Store) pickCompaction() (numbers []uint64, bytes int64, err error) {
 	v, err := db.View()
 	if err != nil {
@@ -142,9 +146,10 @@ func tableSizes(v *view.View) []compaction.Table {
 	return ts
 }
 
-// dropBefore returns the time, in microseconds, before which a compaction drops documents of p: that of expiry, if all writes in
-// the log are younger than those in p. A document of p may stand in the place of one that the log has. If it were dropped, a
-// replay would bring that one back, and it may not have expired.
+// dropBefore returns the time, in microseconds, before which a compaction drops documents of p:
+// that of expiry, if all writes in the log are younger than those in p. A document of p may stand
+// in the place of one that the log has. If it were dropped, a replay would bring that one back, and
+// it may not have expired.
 func dropBefore(v *view.View, p *view.Part) int64 {
 	for _, m := range v.Mems {
 		if first := m.MinSeq.Load(); first != 0 {
@@ -165,7 +170,8 @@ func (db *Store) expiry() int64 {
 	return db.Now().Add(-db.TTL).UnixMicro()
 }
 
-// compact merges the tables with these numbers into one and publishes it. The caller holds compactMu.
+// compact merges the tables with these numbers into one and publishes it. The caller holds
+// compactMu.
 func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(view.Progress)) error {
 	start := time.Now()
 	snap, err := db.View()
@@ -188,7 +194,8 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 	if err != nil {
 		return err
 	}
-	// What a write has killed is gone for good once the merged table is published, so that write must be safe before.
+	// What a write has killed is gone for good once the merged table is published, so that write
+	// must be safe before.
 	if err = db.syncLog(); err == nil {
 		err = db.publishCompaction(snap.Seq, in, t, renumber)
 	}
@@ -204,7 +211,8 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 	return nil
 }
 
-// mergeTables writes a new table of all documents of in that are visible in snap, nil if there is none.
+// mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
+// none.
 func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, progress func(view.Progress)) (*view.Table, [][]uint32, error) {
 	inputs := make([]compaction.Input, len(in))
 	readers := make([]*sstable.Reader, len(in))
@@ -241,8 +249,9 @@ func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Pa
 	return t, renumber, err
 }
 
-// publishCompaction puts t (nil for nothing) in the place of the tables in, merged as of seq. Documents that died since are
-// dead in t too: for good if the catalog has it, until their log is flushed otherwise.
+// publishCompaction puts t (nil for nothing) in the place of the tables in, merged as of seq.
+// Documents that died since are dead in t too: for good if the catalog has it, until their log is
+// flushed otherwise.
 func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, renumber [][]uint32) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for one document exactly
-// one returns nil.
+// Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for
+// one document exactly one returns nil.
 func (db *Store) Delete(ctx context.Context, id string) error {
 	if view.CheckID(id) != nil {
 		return errs.NoDocument(id)
@@ -22,8 +22,8 @@ func (db *Store) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Prune deletes every document stored before t and returns how many there were. A document that is stored again while
-// prune runs stays.
+// Prune deletes every document stored before t and returns how many there were. A document that is
+// stored again while prune runs stays.
 func (db *Store) Prune(ctx context.Context, t time.Time) (int, error) {
 	const batch = 1000
 	v, err := db.View()
@@ -57,8 +57,9 @@ func (db *Store) Prune(ctx context.Context, t time.Time) (int, error) {
 	return n, write()
 }
 
-// effectiveLocked returns the records without the deletes that remove nothing, and how many deletes remain. Only these go
-// into the log, so that a replay, which deletes by ID alone, removes what was removed. The caller holds writeMu.
+// effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
+// remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
+// removed. The caller holds writeMu.
 func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err error) {
 	if !slices.ContainsFunc(recs, func(r record) bool { return r.del }) {
 		return recs, 0, nil
@@ -89,15 +90,16 @@ func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err
 	return kept, deleted, nil
 }
 
-// removableLocked reports whether there is a document with this ID that has not expired and, if version is not nil, is
-// that version. The caller holds writeMu.
+// removableLocked reports whether there is a document with this ID that has not expired and, if
+// version is not nil, is that version. The caller holds writeMu.
 func (db *Store) removableLocked(id string, version *uint64, expiry int64) (bool, error) {
 	p, ok, err := db.locateLocked(id)
 	if err != nil || !ok {
 		return false, err
 	}
 	if version != nil {
-		// Equality, not order: a table may be published with numbers lower than those of a snapshot that lacks it.
+		// Equality, not order: a table may be published with numbers lower than those of a snapshot
+		// that lacks it.
 		if seq, err := p.Seq(); err != nil || seq != *version {
 			return false, err
 		}

@@ -1,11 +1,11 @@
-// Package store keeps documents: it opens and recovers a database, takes writes, and flushes and merges
-// what they leave. Package engine is its face.
+// Package store keeps documents: it opens and recovers a database, takes writes, and flushes and
+// merges what they leave. Package engine is its face.
 //
 // # Parts
 //
 // A database is a directory. CATALOG (bbolt, package catalog) lists what is in it; documents are in
-// immutable tables (.sst, package sstable) and, until a table is written, in a memtable that a write-ahead
-// log (.wal, package wal) makes durable.
+// immutable tables (.sst, package sstable) and, until a table is written, in a memtable that a
+// write-ahead log (.wal, package wal) makes durable.
 //
 //	writes ──> log ──> memtable ──flush──> table ─┐
 //	                                      tables ─┴─compaction──> table
@@ -13,10 +13,10 @@
 //
 // # Words
 //
-// A write is committed when it is in the log and the memtable (commitLocked); it is safe when the log is
-// synced as far as the options say (waitSafe). A table is published when the catalog lists it and the
-// current version has it: by a flush, a compaction, a load or an ingest. Installing is the last step of
-// that: a new version becomes the current one.
+// A write is committed when it is in the log and the memtable (commitLocked); it is safe when the
+// log is synced as far as the options say (waitSafe). A table is published when the catalog lists
+// it and the current version has it: by a flush, a compaction, a load or an ingest. Installing is
+// the last step of that: a new version becomes the current one.
 //
 // # Invariants
 //

@@ -128,8 +128,9 @@ func (db *Store) flush(m *view.Memtable) error {
 	return nil
 }
 
-// living returns the documents of a memtable that is no longer written to, in the order of a table. What a write in a
-// younger memtable has killed is among them: until its log is flushed too, that write is not durable in the catalog.
+// living returns the documents of a memtable that is no longer written to, in the order of a table.
+// What a write in a younger memtable has killed is among them: until its log is flushed too, that
+// write is not durable in the catalog.
 func living(m *view.Memtable) []*view.MemDoc {
 	docs := make([]*view.MemDoc, 0, len(m.Cur.Docs))
 	for _, d := range m.Cur.Docs {
@@ -219,11 +220,11 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	return old.Unref()
 }
 
-// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new tables their names. The caller holds
-// publishMu.
+// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
+// tables their names. The caller holds publishMu.
 //
-// A table is written under a temporary name. Until the catalog lists it, whoever opens the database next may remove the file; from
-// then on that opener gives it its name, if this process can't.
+// A table is written under a temporary name. Until the catalog lists it, whoever opens the database
+// next may remove the file; from then on that opener gives it its name, if this process can't.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile = new(db.nextFile)
@@ -239,8 +240,8 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	return nil
 }
 
-// WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it yet; on an error it is
-// removed.
+// WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it
+// yet; on an error it is removed.
 func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
 	number := db.allocFile()
 	info, err := writeTableFile(db.Dir, files.NewTableName(number), db.Params, o, fill)
@@ -257,8 +258,9 @@ func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) 
 	return t, nil
 }
 
-// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes are one large page of the cache on
-// kernels that have those, which is how a table that was just written, too, is mapped with them.
+// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes
+// are one large page of the cache on kernels that have those, which is how a table that was just
+// written, too, is mapped with them.
 const writeSize = 2 << 20
 
 // writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
@@ -296,7 +298,8 @@ func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.Wri
 	return info, err
 }
 
-// discard closes a table that was not published; its file is left to the next Open, since the catalog may or may not list it.
+// discard closes a table that was not published; its file is left to the next Open, since the
+// catalog may or may not list it.
 func discard(t *view.Table) error {
 	if t == nil {
 		return nil
@@ -304,7 +307,8 @@ func discard(t *view.Table) error {
 	return t.Drop(false)
 }
 
-// Drop closes a table that was not published (nil for none), and removes its file if the catalog is known not to list it.
+// Drop closes a table that was not published (nil for none), and removes its file if the catalog is
+// known not to list it.
 func (db *Store) Drop(t *view.Table) error {
 	if t == nil {
 		return nil

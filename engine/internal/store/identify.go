@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the folder of one, whether it is
-// there or not, or a table, a log or a catalog anywhere, which it knows by their content. A program asks it before it
-// replaces a file.
+// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
+// folder of one, whether it is there or not, or a table, a log or a catalog anywhere, which it
+// knows by their content. A program asks it before it replaces a file.
 func Identify(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestAllowedModel compares the set with a map, over random additions and removals, and that earlier sets stay as they were.
+// TestAllowedModel compares the set with a map, over random additions and removals, and that
+// earlier sets stay as they were.
 func TestAllowedModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	set, model := new(view.AllowedPairs), map[view.IDPair]bool{}

@@ -30,8 +30,8 @@ const (
 	ttlOption         = "ttl" // in the catalog's options, as time.Duration.String
 )
 
-// Create makes a new database at path and opens it. It returns ErrExists if there is something at path that is not an empty
-// directory.
+// Create makes a new database at path and opens it. It returns ErrExists if there is something at
+// path that is not an empty directory.
 func Create(path string, o Options) (*Store, error) {
 	opts := withDefaults(o)
 	switch what, err := look(opts.FS, path); {
@@ -43,12 +43,12 @@ func Create(path string, o Options) (*Store, error) {
 	return create(path, opts)
 }
 
-// Open opens the database at path, which it creates if there is nothing and Options does not forbid it. A single table file
-// (.sst) is opened too, read-only.
+// Open opens the database at path, which it creates if there is nothing and Options does not forbid
+// it. A single table file (.sst) is opened too, read-only.
 //
-// It recovers what a crash has left: the log is replayed, its torn end, which nobody was told is safe, is cut off, and files
-// that were being written are removed. Anything else that is damaged is a *CorruptionError. A database that another
-// process has open is ErrLocked, at once.
+// It recovers what a crash has left: the log is replayed, its torn end, which nobody was told is
+// safe, is cut off, and files that were being written are removed. Anything else that is damaged is
+// a *CorruptionError. A database that another process has open is ErrLocked, at once.
 func Open(path string, o Options) (*Store, error) {
 	opts := withDefaults(o)
 	what, err := look(opts.FS, path)
@@ -240,7 +240,8 @@ func create(path string, o Options) (*Store, error) {
 	return db, nil
 }
 
-// makeFolder makes the folder of a new database, with its missing parents, and makes their names durable.
+// makeFolder makes the folder of a new database, with its missing parents, and makes their names
+// durable.
 func makeFolder(fsys vfs.FS, path string) error {
 	type name struct {
 		dir  string // that holds it
@@ -256,8 +257,9 @@ func makeFolder(fsys vfs.FS, path string) error {
 		return err
 	}
 	for _, n := range names {
-		// A parent that was there may have been made by a call that was killed before it came here. If its name can't be synced, it is
-		// taken to be durable: it may lie in a folder that this user can't open.
+		// A parent that was there may have been made by a call that was killed before it came here.
+		// If its name can't be synced, it is taken to be durable: it may lie in a folder that this
+		// user can't open.
 		if err := fsys.SyncDir(n.dir); err != nil && n.made {
 			return err
 		}
@@ -281,7 +283,8 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	return nil
 }
 
-// takeLock takes the lock that keeps a writer alone. Readers share it, if there is one: a copy of a database may lack it.
+// takeLock takes the lock that keeps a writer alone. Readers share it, if there is one: a copy of a
+// database may lack it.
 func (db *Store) takeLock() error {
 	take := db.Dir.Lock
 	if db.opts.ReadOnly {
@@ -341,7 +344,8 @@ func (db *Store) start() {
 	db.WakeCompact()
 }
 
-// openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and replays the logs.
+// openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and
+// replays the logs.
 func (db *Store) openCatalog() error {
 	cat, s, err := catalog.Open(db.Dir, files.Catalog, catalog.Options{ReadOnly: db.opts.ReadOnly})
 	if err != nil {
@@ -411,7 +415,8 @@ func tableMeta(number uint64, info sstable.Info) catalog.Table {
 	}
 }
 
-// openListed opens a table that the catalog lists. Whoever published it may have been killed before it could give the file its name.
+// openListed opens a table that the catalog lists. Whoever published it may have been killed before
+// it could give the file its name.
 func (db *Store) openListed(meta catalog.Table) (*view.Table, error) {
 	name, temp := files.TableName(meta.Number), files.NewTableName(meta.Number)
 	t, err := db.openTable(meta, name)
@@ -462,9 +467,10 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 	return t, nil
 }
 
-// tidy removes what is left of files that the catalog does not list, and returns the numbers of the logs to replay in order.
-// A whole table with a number that the catalog has not given out yet says that the catalog is an old copy, or that an older release
-// was killed before it published the table: it is set aside, not removed.
+// tidy removes what is left of files that the catalog does not list, and returns the numbers of the
+// logs to replay in order. A whole table with a number that the catalog has not given out yet says
+// that the catalog is an old copy, or that an older release was killed before it published the
+// table: it is set aside, not removed.
 func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	names, err := db.Dir.List(".")
 	if err != nil {
@@ -501,7 +507,8 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	if db.opts.ReadOnly {
 		return logs, nil
 	}
-	// The process that made the names may have been killed before it could sync them, and what is done from here on relies on them.
+	// The process that made the names may have been killed before it could sync them, and what is
+	// done from here on relies on them.
 	if err := db.Dir.SyncDir("."); err != nil {
 		return nil, err
 	}

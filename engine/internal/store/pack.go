@@ -17,9 +17,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Pack writes all visible documents into one table file at path, which Open opens as a read-only database and Ingest adds to
-// others. The file appears whole or not at all; one that is there already, at the start or at the end, is ErrExists. It is written
-// beside path, under a name that starts with a dot and ends with .tmp, which a process that is killed leaves.
+// Pack writes all visible documents into one table file at path, which Open opens as a read-only
+// database and Ingest adds to others. The file appears whole or not at all; one that is there
+// already, at the start or at the end, is ErrExists. It is written beside path, under a name that
+// starts with a dot and ends with .tmp, which a process that is killed leaves.
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
 	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -63,8 +64,8 @@ func packTemp(path string) string {
 	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x.tmp", filepath.Base(path), random))
 }
 
-// packInputs returns what is to be merged: the tables of the snapshot and, of what is in memtables only, as in a database that was
-// opened read-only, a table in memory.
+// packInputs returns what is to be merged: the tables of the snapshot and, of what is in memtables
+// only, as in a database that was opened read-only, a table in memory.
 func packInputs(v *view.View) ([]compaction.Input, error) {
 	var inputs []compaction.Input
 	for i := range v.Version.Parts {
@@ -102,7 +103,8 @@ func (db *Store) packFile(ctx context.Context, path string, inputs []compaction.
 	return err
 }
 
-// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if there are none.
+// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if
+// there are none.
 func memTable(v *view.View) (*sstable.Reader, error) {
 	var docs []*view.MemDoc
 	for _, m := range v.Mems {
@@ -131,10 +133,11 @@ func memTable(v *view.View) (*sstable.Reader, error) {
 	return sstable.OpenBytes(buf.Bytes(), "memtable")
 }
 
-// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files are copied into it as they
-// are. Their documents count as written now, file after file, those of one file in the order in which they were written before.
-// A document whose ID is stored replaces the stored one. All of the files must have the database's parameters; they are added
-// one after the other, and an error leaves those before it added.
+// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
+// are copied into it as they are. Their documents count as written now, file after file, those of
+// one file in the order in which they were written before. A document whose ID is stored replaces
+// the stored one. All of the files must have the database's parameters; they are added one after
+// the other, and an error leaves those before it added.
 func (db *Store) Ingest(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if err := db.ingest(ctx, path); err != nil {

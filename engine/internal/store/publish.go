@@ -11,13 +11,16 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A publication is a table that becomes part of the database without having been in the log. Its documents are written at the
-// moment it is published, and get their sequence numbers then, in the order of the numbers in the file: so the order of numbers
-// is that in which writes become visible, and a log that is replayed over the table has nothing in it that the table does not
-// follow. Each of the documents replaces the one that has its ID; if replace is off, it is dead on arrival instead.
+// A publication is a table that becomes part of the database without having been in the log. Its
+// documents are written at the moment it is published, and get their sequence numbers then, in the
+// order of the numbers in the file: so the order of numbers is that in which writes become visible,
+// and a log that is replayed over the table has nothing in it that the table does not follow. Each
+// of the documents replaces the one that has its ID; if replace is off, it is dead on arrival
+// instead.
 //
-// Which documents have the same ID is found out by merging the table's IDs with those of every other table: before the locks are
-// taken for the tables that there are (search), and under the locks for those that came since, and for the memtables (resolve).
+// Which documents have the same ID is found out by merging the table's IDs with those of every
+// other table: before the locks are taken for the tables that there are (search), and under the
+// locks for those that came since, and for the memtables (resolve).
 type publication struct {
 	db       *Store
 	table    *view.Table // nil if there are only marks to set
@@ -41,10 +44,10 @@ type SeqRange struct{ First, Last uint64 }
 // sameID is a document of the table and one of another that have the same ID.
 type sameID struct{ doc, other uint32 }
 
-// Publish makes a table that was written (nil if there are only marks to set) part of the database. Its
-// documents replace those that have their IDs; if replace is off, they are dead on arrival instead. Loaded
-// are the numbers of the tables that the same load has published, in order. On an error the table is not
-// part of the database, or the store has failed.
+// Publish makes a table that was written (nil if there are only marks to set) part of the database.
+// Its documents replace those that have their IDs; if replace is off, they are dead on arrival
+// instead. Loaded are the numbers of the tables that the same load has published, in order. On an
+// error the table is not part of the database, or the store has failed.
 func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded []SeqRange) (TableCounts, error) {
 	p := db.newPublication(t, replace, marks)
 	p.loaded = loaded
@@ -65,8 +68,8 @@ func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]in
 	}
 }
 
-// search looks through the tables of the current version. It takes no locks, so what it finds may die before resolve, and new
-// tables may come.
+// search looks through the tables of the current version. It takes no locks, so what it finds may
+// die before resolve, and new tables may come.
 func (p *publication) search(ctx context.Context) error {
 	if p.table == nil {
 		return nil
@@ -109,7 +112,8 @@ func (p *publication) run(ctx context.Context) error {
 	if err := db.Writable(); err != nil {
 		return err
 	}
-	// A write that makes a document of the table dead on arrival must be safe before the document is given up.
+	// A write that makes a document of the table dead on arrival must be safe before the document
+	// is given up.
 	if err := db.syncLogLocked(); err != nil {
 		return db.fail(err)
 	}
@@ -127,7 +131,8 @@ func (p *publication) run(ctx context.Context) error {
 	return nil
 }
 
-// resolve decides about all documents that have the same ID. The caller holds publishMu and writeMu.
+// resolve decides about all documents that have the same ID. The caller holds publishMu and
+// writeMu.
 func (p *publication) resolve(ctx context.Context) error {
 	db := p.db
 	db.mu.Lock()
@@ -159,7 +164,8 @@ func (p *publication) resolve(ctx context.Context) error {
 	return nil
 }
 
-// resolveMem is resolve for a memtable: it looks up the documents of the smaller of the two in the other.
+// resolveMem is resolve for a memtable: it looks up the documents of the smaller of the two in the
+// other.
 func (p *publication) resolveMem(m *view.Memtable) error {
 	if n := p.table.NumDocs(); int(n) < len(m.Cur.Docs) {
 		for doc := range n {
@@ -190,7 +196,8 @@ func (p *publication) resolveMem(m *view.Memtable) error {
 	return nil
 }
 
-// resolveOne decides which of two living documents of the same ID dies: that of the table, or the old one.
+// resolveOne decides which of two living documents of the same ID dies: that of the table, or the
+// old one.
 func (p *publication) resolveOne(doc uint32, old view.Place) error {
 	if !p.replace {
 		stored, err := old.Time()
@@ -252,7 +259,8 @@ func (c *TableCounts) Add(o TableCounts) {
 	c.Bytes += o.Bytes
 }
 
-// counts returns what the table adds to the figures of a load, whose documents are those that are there.
+// counts returns what the table adds to the figures of a load, whose documents are those that are
+// there.
 func (p *publication) counts() TableCounts {
 	m := p.table.Meta
 	dead := int64(p.own.GetCardinality())

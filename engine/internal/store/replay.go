@@ -13,8 +13,9 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// maxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a database that is opened for
-// single writes again and again gets neither a table nor a log for each.
+// maxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a
+// database that is opened for single writes again and again gets neither a table nor a log for
+// each.
 const MaxReplayedLogs = 4
 
 // replayLogs brings the writes of the logs, oldest first, into the active memtable.
@@ -87,8 +88,8 @@ func (r *replay) start(before uint64) error {
 	return nil
 }
 
-// write brings one write into the memtable, unless a table has it, or a newer version of its document, already: loads go
-// straight to tables and overtake the log.
+// write brings one write into the memtable, unless a table has it, or a newer version of its
+// document, already: loads go straight to tables and overtake the log.
 func (r *replay) write(rec record) error {
 	db := r.db
 	seq := rec.doc.Seq
@@ -107,9 +108,9 @@ func (r *replay) write(rec record) error {
 	return nil
 }
 
-// killOlder marks every version of id that was written before seq dead, and reports whether one was written later. While logs
-// are replayed there may be both: a load that overtook the log may have put a newer version beside one that the log has
-// yet to delete.
+// killOlder marks every version of id that was written before seq dead, and reports whether one was
+// written later. While logs are replayed there may be both: a load that overtook the log may have
+// put a newer version beside one that the log has yet to delete.
 func (db *Store) killOlder(id string, seq uint64) (newer bool, err error) {
 	if d := db.active.Find(id, view.Latest); d != nil {
 		view.Place{Mem: d}.Kill(seq) // the log is in order

@@ -37,8 +37,9 @@ type Store struct {
 	active  *view.Memtable
 	last    logPosition // of the newest write; zero if the active memtable's log has none
 
-	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it as the one before. Its size is
-	// that at its closing, and not known while it is written to. A log that recovery removed, or whose creation failed, never is it.
+	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it
+	// as the one before. Its size is that at its closing, and not known while it is written to. A
+	// log that recovery removed, or whose creation failed, never is it.
 	newestLog catalog.LogEnd
 
 	mu         sync.Mutex
@@ -80,8 +81,8 @@ func (db *Store) Writable() error {
 	return nil
 }
 
-// fail poisons the writer: what is on disk is no longer known, so nothing more is written until the database is opened
-// again. Reading goes on. It returns the error for the caller to return.
+// fail poisons the writer: what is on disk is no longer known, so nothing more is written until the
+// database is opened again. Reading goes on. It returns the error for the caller to return.
 func (db *Store) fail(err error) error {
 	if db.failed.CompareAndSwap(nil, &err) {
 		db.log.Error("write failed; the database takes no more writes until it is reopened", "path", db.Path, "err", err)
@@ -99,7 +100,8 @@ func (db *Store) event(e Event) {
 	}
 }
 
-// locateLocked finds the living document with this ID as the writer sees it. The caller holds writeMu.
+// locateLocked finds the living document with this ID as the writer sees it. The caller holds
+// writeMu.
 func (db *Store) locateLocked(id string) (view.Place, bool, error) {
 	db.mu.Lock()
 	v, imm := db.current, db.immutable
@@ -144,8 +146,8 @@ func (db *Store) install(parts []view.Part) *view.Version {
 	return old
 }
 
-// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that only the newest log of a
-// database can have a torn tail. The caller holds writeMu.
+// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that
+// only the newest log of a database can have a torn tail. The caller holds writeMu.
 func (db *Store) rotateLocked() error {
 	if w := db.active.Log; w != nil {
 		if err := w.Close(); err != nil {
@@ -162,8 +164,8 @@ func (db *Store) rotateLocked() error {
 	return nil
 }
 
-// startLogLocked gives the active memtable a log if it has none. Logs are made for the first write and not earlier, so that
-// reading a database writes nothing. The caller holds writeMu.
+// startLogLocked gives the active memtable a log if it has none. Logs are made for the first write
+// and not earlier, so that reading a database writes nothing. The caller holds writeMu.
 func (db *Store) startLogLocked() error {
 	if db.active.Log != nil {
 		return nil
@@ -209,10 +211,11 @@ func (db *Store) waitFlush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends background work and releases the files. What was acknowledged is in the log and tables; a database need not
-// be closed to be safe. It waits for running writes; using the database afterwards is ErrClosed. Snapshots that are
-// still open stay readable. It first merges small tables that are due, so that processes that live shortly compact as well. A second call
-// returns what the first did.
+// Close ends background work and releases the files. What was acknowledged is in the log and
+// tables; a database need not be closed to be safe. It waits for running writes; using the database
+// afterwards is ErrClosed. Snapshots that are still open stay readable. It first merges small
+// tables that are due, so that processes that live shortly compact as well. A second call returns
+// what the first did.
 func (db *Store) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()
@@ -235,8 +238,8 @@ func (db *Store) Close() error {
 	return db.closeErr
 }
 
-// closeLogLocked ends the log that is being written, if there is one; those before it were ended when their memtables were rotated.
-// The caller holds writeMu.
+// closeLogLocked ends the log that is being written, if there is one; those before it were ended
+// when their memtables were rotated. The caller holds writeMu.
 func (db *Store) closeLogLocked() error {
 	w := db.active.Log
 	if w == nil {
@@ -247,9 +250,9 @@ func (db *Store) closeLogLocked() error {
 	return err
 }
 
-// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it is gone or shorter. It comes
-// after the log has ended. A database without the mark is as whole as one with it, so that a failure is no reason to say that
-// closing failed.
+// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it
+// is gone or shorter. It comes after the log has ended. A database without the mark is as whole as
+// one with it, so that a failure is no reason to say that closing failed.
 func (db *Store) markClosed() {
 	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
 		return

@@ -99,7 +99,8 @@ func CheckDoc(d view.Doc) error {
 	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
 		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.TooLarge)
 	}
-	// Sub stops at the longest duration, so that a time far out of range is far from what its microseconds mean.
+	// Sub stops at the longest duration, so that a time far out of range is far from what its
+	// microseconds mean.
 	if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); !d.Time.IsZero() && (off < 0 || off >= time.Microsecond) {
 		return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.Invalid)
 	}
@@ -109,15 +110,15 @@ func CheckDoc(d view.Doc) error {
 	return nil
 }
 
-// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the log is
-// safe up to there.
+// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
+// log is safe up to there.
 type logPosition struct {
 	log *wal.Writer
 	end int64
 }
 
-// commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its position. The caller
-// holds writeMu.
+// commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
+// position. The caller holds writeMu.
 func (db *Store) commitLocked(recs []record, payload []byte) error {
 	if err := db.startLogLocked(); err != nil {
 		return err
@@ -195,8 +196,8 @@ func (db *Store) syncLogLocked() error {
 	return db.last.log.Sync(db.last.end)
 }
 
-// lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits while too many wait for
-// their flush.
+// lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits
+// while too many wait for their flush.
 func (db *Store) lockForWrite(ctx context.Context) error {
 	for {
 		db.writeMu.Lock()
@@ -218,8 +219,8 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// PutUnless stores d unless match finds a visible document that it is to give way to. The check and the
-// write are one step: no other write comes between.
+// PutUnless stores d unless match finds a visible document that it is to give way to. The check and
+// the write are one step: no other write comes between.
 func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (stored bool, err error) {
 	recs, err := db.prepare(ctx, []Operation{Put(d)})
 	if err != nil {
@@ -237,7 +238,8 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 	if err != nil {
 		return false, err
 	}
-	// Where a match was found, this waits until it is safe: it must not be lost once its near-duplicate is turned away.
+	// Where a match was found, this waits until it is safe: it must not be lost once its
+	// near-duplicate is turned away.
 	if err := db.waitSafe(last); err != nil {
 		return false, err
 	}

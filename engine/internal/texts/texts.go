@@ -1,5 +1,5 @@
-// Package texts computes what a database stores of a text, its fingerprint and sketch, and the sets of
-// shingles that texts are compared by.
+// Package texts computes what a database stores of a text, its fingerprint and sketch, and the sets
+// of shingles that texts are compared by.
 package texts
 
 import (
@@ -28,8 +28,8 @@ func NewHasher(p sstable.Params) *Hasher {
 	return h
 }
 
-// Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero, if
-// the text has no words; the sketch is nil in a database without sketches.
+// Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero,
+// if the text has no words; the sketch is nil in a database without sketches.
 func (h *Hasher) Sums(text string) (fp uint64, words bool, sketch minhash.Sketch) {
 	if text == "" {
 		return 0, false, nil

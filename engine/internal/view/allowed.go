@@ -31,7 +31,8 @@ func ComparePairs(p, q IDPair) int {
 	return cmp.Or(strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 }
 
-// AllowedPairs is a set of pairs of IDs. It is never changed: a snapshot keeps the one that it was taken with.
+// AllowedPairs is a set of pairs of IDs. It is never changed: a snapshot keeps the one that it was
+// taken with.
 type AllowedPairs struct {
 	Partners map[string][]string // of each ID in a pair, the other ones, sorted
 }

@@ -38,7 +38,8 @@ func (c *Config) NeedTexts() error {
 	return nil
 }
 
-// CheckCriterion returns why the database can't answer by a criterion: NoSketches, Params or Invalid.
+// CheckCriterion returns why the database can't answer by a criterion: NoSketches, Params or
+// Invalid.
 func (c *Config) CheckCriterion(by Criterion) error {
 	if !by.Jaccard {
 		return CheckDistance(by.K)
@@ -73,8 +74,8 @@ func (c *Config) Most(size int) int {
 	return int(min(max(c.Memory/int64(size), 1), math.MaxInt32))
 }
 
-// OverBudget returns the TooLarge of a query that found more things, "documents" or "pairs", than it
-// may hold.
+// OverBudget returns the TooLarge of a query that found more things, "documents" or "pairs", than
+// it may hold.
 func (c *Config) OverBudget(things string) error {
 	hint := "use LIMIT or COUNT, or allow more memory (--memory, Options.Memory)"
 	if things == "pairs" {

@@ -1,11 +1,11 @@
-// Package view has what a reader sees of a database: immutable tables and memtables with their tombstones,
-// and Views, which are those that were current at one moment, as of a sequence number.
+// Package view has what a reader sees of a database: immutable tables and memtables with their
+// tombstones, and Views, which are those that were current at one moment, as of a sequence number.
 //
-// The store adds to memtables and makes Versions; searches and joins read Views. A View holds a reference
-// to its Version, and that to its Tables, so that files stay until the last View of them is closed. What a
-// View gives out (IDs, texts) may alias a mapped file: it is valid while the View is open, and is read
-// within Safely, which turns a fault of the mapping into an error.
+// The store adds to memtables and makes Versions; searches and joins read Views. A View holds a
+// reference to its Version, and that to its Tables, so that files stay until the last View of them
+// is closed. What a View gives out (IDs, texts) may alias a mapped file: it is valid while the View
+// is open, and is read within Safely, which turns a fault of the mapping into an error.
 //
-// The package also has the small types that the rooms of the engine share (Doc, Entry, Match, Criterion,
-// Progress): package engine documents them, and converts to and from its own.
+// The package also has the small types that the rooms of the engine share (Doc, Entry, Match,
+// Criterion, Progress): package engine documents them, and converts to and from its own.
 package view

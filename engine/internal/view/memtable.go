@@ -23,7 +23,8 @@ func (d *MemDoc) AliveAt(seq uint64) bool {
 	return d.Seq <= seq && (dead == 0 || dead > seq)
 }
 
-// A Columns is what readers see of a memtable: slices that the writer only ever appends to behind their ends.
+// A Columns is what readers see of a memtable: slices that the writer only ever appends to behind
+// their ends.
 type Columns struct {
 	Docs  []*MemDoc
 	FPs   []uint64 // fingerprints of the documents that have one, in order of writing
@@ -33,7 +34,8 @@ type Columns struct {
 	BitmapDoc []uint32         // their positions in docs
 }
 
-// A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it; readers take a view.
+// A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it;
+// readers take a view.
 type Memtable struct {
 	Log    *wal.Writer // nil until the first write since the database was opened
 	Logs   []uint64    // numbers of the logs that hold its writes, log's last
@@ -59,7 +61,8 @@ func NewMemtable() *Memtable {
 	return m
 }
 
-// Add appends d, whose slices the memtable keeps. The version that it replaces must have been marked dead before.
+// Add appends d, whose slices the memtable keeps. The version that it replaces must have been
+// marked dead before.
 func (m *Memtable) Add(d sstable.Document) {
 	md := &MemDoc{Document: d}
 	m.mu.Lock()

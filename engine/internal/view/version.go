@@ -25,9 +25,10 @@ type Table struct {
 	Dir      *files.Folder // that the file lies in; nil for a single table file
 }
 
-// SeqOf returns the sequence number of document doc. A table that was written before its numbers were given out, or by
-// another database, has numbers in its file that say only in which order its documents were written. Its entry in the
-// catalog has the range that they take in this database, as wide as that in the file.
+// SeqOf returns the sequence number of document doc. A table that was written before its numbers
+// were given out, or by another database, has numbers in its file that say only in which order its
+// documents were written. Its entry in the catalog has the range that they take in this database,
+// as wide as that in the file.
 func (t *Table) SeqOf(doc uint32) (uint64, error) {
 	s, err := t.Seq(doc)
 	return t.ShiftSeq(s), err
@@ -36,7 +37,8 @@ func (t *Table) SeqOf(doc uint32) (uint64, error) {
 // ShiftSeq returns the sequence number of a document that has the number stored in the file.
 func (t *Table) ShiftSeq(stored uint64) uint64 { return stored + t.Shift }
 
-// NumberFrom gives the documents, in their order of writing, sequence numbers from first on. The table must be in no version.
+// NumberFrom gives the documents, in their order of writing, sequence numbers from first on. The
+// table must be in no version.
 func (t *Table) NumberFrom(first uint64) error {
 	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers beside the first
 	if first > maxTableSeq || more > maxTableSeq-first {
@@ -48,8 +50,9 @@ func (t *Table) NumberFrom(first uint64) error {
 	return nil
 }
 
-// maxTableSeq is the greatest sequence number that a document of a load or of an ingested table gets. What is above is left to
-// other writes: no file can take so many numbers that none remains for them.
+// maxTableSeq is the greatest sequence number that a document of a load or of an ingested table
+// gets. What is above is left to other writes: no file can take so many numbers that none remains
+// for them.
 const maxTableSeq = 1 << 62
 
 func (t *Table) unref() error {
@@ -71,9 +74,10 @@ func (t *Table) Drop(remove bool) error {
 	return errors.Join(err, t.Dir.Release())
 }
 
-// Tombstones say which documents of a table are dead, and since when. Base holds those that the catalog has; recent those
-// that are in the log alone, with the sequence number of the write that killed them. Recent only grows: a flush that makes
-// tombstones durable puts a new value into the new version.
+// Tombstones say which documents of a table are dead, and since when. Base holds those that the
+// catalog has; recent those that are in the log alone, with the sequence number of the write that
+// killed them. Recent only grows: a flush that makes tombstones durable puts a new value into the
+// new version.
 type Tombstones struct {
 	Base *roaring.Bitmap // never changed
 
@@ -131,8 +135,8 @@ func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]
 	return dead, younger
 }
 
-// Onto returns tombstones with another base, which the catalog has and which holds those up to seq; what
-// is younger stays in the log alone.
+// Onto returns tombstones with another base, which the catalog has and which holds those up to seq;
+// what is younger stays in the log alone.
 func (t *Tombstones) Onto(base *roaring.Bitmap, seq uint64) *Tombstones {
 	_, younger := t.UpTo(seq)
 	return &Tombstones{Base: base, recent: younger}
@@ -179,7 +183,8 @@ func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
 	return t >= since, err
 }
 
-// A Version is an immutable set of tables, newest first. It keeps its tables open until its last reference goes.
+// A Version is an immutable set of tables, newest first. It keeps its tables open until its last
+// reference goes.
 type Version struct {
 	Parts []Part
 	Refs  atomic.Int32

@@ -13,9 +13,9 @@ import (
 // maxImmutable is how many full memtables may wait for their flush before writers wait too.
 const MaxImmutable = 2
 
-// A View is what a snapshot sees: the version and the memtables that were current when it was taken,
-// as of a sequence number. It holds a reference to the version until it is closed. All methods may be
-// called from many goroutines.
+// A View is what a snapshot sees: the version and the memtables that were current when it was
+// taken, as of a sequence number. It holds a reference to the version until it is closed. All
+// methods may be called from many goroutines.
 type View struct {
 	*Config
 	Seq     uint64 // of the last write that it sees
@@ -131,9 +131,9 @@ func (v *View) EachMem(fn func(Place) error) error {
 	return nil
 }
 
-// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A page
-// that can't be read (of a table that something else has cut short, or by a disk error) is a fault;
-// here it becomes an error.
+// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A
+// page that can't be read (of a table that something else has cut short, or by a disk error) is a
+// fault; here it becomes an error.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	if v.closed.Load() {
 		return errs.Closed

@@ -19,7 +19,8 @@ func le32(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
 
 func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
-// sampleLog returns the bytes of a log of these payloads. Those before synced were synced before the next was appended.
+// sampleLog returns the bytes of a log of these payloads. Those before synced were synced before
+// the next was appended.
 func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte {
 	t.Helper()
 	fs := vfstest.NewMem("")
@@ -53,7 +54,8 @@ func positions(payloads []string) []int {
 	return pos
 }
 
-// replayImage replays a damaged log. The outcome must be a prefix of the payloads or a corruption error with its place.
+// replayImage replays a damaged log. The outcome must be a prefix of the payloads or a corruption
+// error with its place.
 func replayImage(t *testing.T, what string, image []byte, last bool) (frames int, res Result, err error) {
 	t.Helper()
 	got, res, err := collect(fileOf(t, image), "log", Options{Last: last})
@@ -70,9 +72,9 @@ func replayImage(t *testing.T, what string, image []byte, last bool) (frames int
 	return len(got), res, err
 }
 
-// TestEveryByteFlipped: in a closed log every flip is noticed, or hits the end frame of the last log and changes nothing. In the open log,
-// of which 5 frames are vouched for by the sixth, the only flips that shorten the log are those of the last frame, after which nothing
-// intact stands.
+// TestEveryByteFlipped: in a closed log every flip is noticed, or hits the end frame of the last
+// log and changes nothing. In the open log, of which 5 frames are vouched for by the sixth, the
+// only flips that shorten the log are those of the last frame, after which nothing intact stands.
 func TestEveryByteFlipped(t *testing.T) {
 	const synced = 5
 	closed, open := sampleLog(t, words, synced, true), sampleLog(t, words, synced, false)
@@ -158,8 +160,8 @@ func TestMovedFrames(t *testing.T) {
 	}
 }
 
-// TestUnwrittenSector tells a sector that a crash left unwritten from one that was damaged, where intact frames follow that vouch
-// for nothing.
+// TestUnwrittenSector tells a sector that a crash left unwritten from one that was damaged, where
+// intact frames follow that vouch for nothing.
 func TestUnwrittenSector(t *testing.T) {
 	payloads := []string{"synced", string(bytes.Repeat([]byte("x"), 2000)), "after"}
 	image := sampleLog(t, payloads, 1, false)
@@ -175,7 +177,8 @@ func TestUnwrittenSector(t *testing.T) {
 			t.Errorf("sector %d damaged: %v", sector, err)
 		}
 	}
-	// The rest of the first sector, from the second frame on; then more of it, which the third frame says was synced.
+	// The rest of the first sector, from the second frame on; then more of it, which the third
+	// frame says was synced.
 	lost := bytes.Clone(image)
 	clear(lost[positions(payloads)[1]:512])
 	if got, res, err := collect(fileOf(t, lost), "log", Options{Last: true}); err != nil || len(got) != 1 || !res.Torn {
@@ -199,7 +202,8 @@ func TestVouchedLoss(t *testing.T) {
 	}
 }
 
-// TestNestedLog stores logs as payloads: the frames in them stand in other places and are not taken for frames.
+// TestNestedLog stores logs as payloads: the frames in them stand in other places and are not taken
+// for frames.
 func TestNestedLog(t *testing.T) {
 	inner := sampleLog(t, words, 3, true)
 	payloads := []string{string(inner), string(inner[headerSize:]), "tail"}
@@ -215,7 +219,8 @@ func TestNestedLog(t *testing.T) {
 	}
 }
 
-// TestHostileImitations: a tail in which every other position looks like the header of a long frame must not take quadratic time.
+// TestHostileImitations: a tail in which every other position looks like the header of a long frame
+// must not take quadratic time.
 func TestHostileImitations(t *testing.T) {
 	image := sampleLog(t, []string{"one"}, 0, false)
 	size := 8 << 20

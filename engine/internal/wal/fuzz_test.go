@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// FuzzWAL replays arbitrary bytes as a log. With repair the header and the checksums of the frames are made right first, so that
-// what is behind them is reached too.
+// FuzzWAL replays arbitrary bytes as a log. With repair the header and the checksums of the frames
+// are made right first, so that what is behind them is reached too.
 func FuzzWAL(f *testing.F) {
 	closed, open := sampleLog(f, words, 5, true), sampleLog(f, words, 2, false)
 	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:headerSize], closed[:20], {}} {
@@ -48,7 +48,8 @@ func FuzzWAL(f *testing.F) {
 	})
 }
 
-// repaired returns the log with a good header and good checksums, as far as its frames' lengths lead.
+// repaired returns the log with a good header and good checksums, as far as its frames' lengths
+// lead.
 func repaired(image []byte) []byte {
 	head, seed := encodeHeader(testHeader)
 	out := append(head, image[min(headerSize, len(image)):]...)

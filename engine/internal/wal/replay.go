@@ -13,7 +13,8 @@ import (
 
 // Options say what Replay expects.
 type Options struct {
-	// Last says that the log is the newest of its database, whose end may be torn. Any other must be whole, end frame included.
+	// Last says that the log is the newest of its database, whose end may be torn. Any other must
+	// be whole, end frame included.
 	Last bool
 	// Header, if not nil, is the one that the log must have.
 	Header *Header
@@ -21,6 +22,7 @@ type Options struct {
 
 // Result says what Replay found.
 type Result struct {
+	Version   uint32 // of the format
 	Header    Header
 	Frames    int   // payloads delivered
 	End       int64 // the position after the last intact frame; 0 if not even the file header is there
@@ -29,10 +31,12 @@ type Result struct {
 	TornBytes int64 // how much
 }
 
-// Replay calls fn for each payload of a log in order. A payload is valid during the call only. An error of fn ends the replay and
-// is returned as it is; damaged data is a *base.CorruptionError. Result counts what was delivered before an error.
+// Replay calls fn for each payload of a log in order. A payload is valid during the call only. An
+// error of fn ends the replay and is returned as it is; damaged data is a *base.CorruptionError.
+// Result counts what was delivered before an error.
 //
-// Replay changes nothing. Of the last log Cut must make a whole and durable one before another log is created.
+// Replay changes nothing. Of the last log Cut must make a whole and durable one before another log
+// is created.
 func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error) (Result, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -51,10 +55,11 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 	return s.res, err
 }
 
-// Cut ends the last log where Replay found its end: what is torn is cut off, and an end frame makes it a whole log. A log without a file
-// header, which holds nothing, is removed. Cut returns the size that the log has now, 0 if it was removed. All is durable when Cut
-// returns. Of a Clean log the end frame is synced: the process that wrote it may have been killed before it could do that. A Cut that
-// failed or crashed can be repeated after another Replay.
+// Cut ends the last log where Replay found its end: what is torn is cut off, and an end frame makes
+// it a whole log. A log without a file header, which holds nothing, is removed. Cut returns the
+// size that the log has now, 0 if it was removed. All is durable when Cut returns. Of a Clean log
+// the end frame is synced: the process that wrote it may have been killed before it could do that.
+// A Cut that failed or crashed can be repeated after another Replay.
 func Cut(fs vfs.FS, name string, res Result) (size int64, err error) {
 	switch {
 	case res.Clean:
@@ -102,8 +107,8 @@ func cut(fs vfs.FS, name string, res Result) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	_, seed := encodeHeader(res.Header)
-	if err := writeAll(f, appendFrame(nil, seed, res.End, res.End, typeEnd, nil)); err != nil {
+	_, seed := encodeHeaderOf(res.Version, res.Header)
+	if err := writeAll(f, formats[res.Version].appendFrame(nil, seed, res.End, res.End, typeEnd, nil)); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -111,10 +116,11 @@ func cut(fs vfs.FS, name string, res Result) (err error) {
 
 // scanner is the state of one Replay.
 type scanner struct {
-	r    reader
-	last bool
-	seed uint32
-	res  Result
+	r      reader
+	last   bool
+	format format // of the file's version
+	seed   uint32
+	res    Result
 }
 
 func (s *scanner) corrupt(offset int64, format string, args ...any) error {
@@ -126,7 +132,8 @@ func (s *scanner) torn(pos int64) {
 	s.res.End, s.res.Torn, s.res.TornBytes = pos, true, s.r.size-pos
 }
 
-// header reads the file header. Frames follow only one that is durable, so a torn one is the whole file, and short or all zeros.
+// header reads the file header. Frames follow only one that is durable, so a torn one is the whole
+// file, and short or all zeros.
 func (s *scanner) header(want *Header) error {
 	buf, err := s.r.bytes(0, min(headerSize, s.r.size))
 	if err != nil {
@@ -139,7 +146,7 @@ func (s *scanner) header(want *Header) error {
 		s.torn(0)
 		return nil
 	}
-	h, seed, err := decodeHeader(buf)
+	version, h, seed, err := decodeHeader(buf)
 	if errors.Is(err, ErrVersion) {
 		return fmt.Errorf("open log %s: %w", s.r.name, err)
 	}
@@ -150,7 +157,8 @@ func (s *scanner) header(want *Header) error {
 		return s.corrupt(0, "log %d of database %x stands in the place of log %d of database %x",
 			h.Number, h.Database, want.Number, want.Database)
 	}
-	s.res.Header, s.seed, s.res.End = h, seed, headerSize
+	s.res.Version, s.res.Header, s.seed, s.res.End = version, h, seed, headerSize
+	s.format = formats[version]
 	return nil
 }
 
@@ -184,7 +192,8 @@ func (s *scanner) frames(fn func([]byte) error) error {
 	return nil
 }
 
-// frame returns the intact frame at pos; its type is 0 if there is none. The payload is valid until the next read.
+// frame returns the intact frame at pos; its type is 0 if there is none. The payload is valid until
+// the next read.
 func (s *scanner) frame(pos int64) (frameHead, []byte, error) {
 	h, ok, err := s.head(pos)
 	if err != nil || !ok {
@@ -209,14 +218,16 @@ func (s *scanner) head(pos int64) (h frameHead, ok bool, err error) {
 	if err != nil {
 		return frameHead{}, false, err
 	}
-	h, ok = decodeHead(buf, pos, s.r.size)
+	h, ok = s.format.decodeHead(buf, pos, s.r.size)
 	return h, ok, nil
 }
 
-// damaged decides whether the damage at pos is a torn end or corruption, by the rules at the top of the package.
+// damaged decides whether the damage at pos is a torn end or corruption, by the rules at the top of
+// the package.
 //
-// It looks for intact frames at every possible position after pos. Payloads may imitate frame headers; the bytes checksummed in
-// vain are bounded, so that a hostile file cannot make this quadratic.
+// It looks for intact frames at every possible position after pos. Payloads may imitate frame
+// headers; the bytes checksummed in vain are bounded, so that a hostile file cannot make this
+// quadratic.
 func (s *scanner) damaged(pos int64) error {
 	const reason = "damaged frame"
 	if !s.last {
@@ -262,8 +273,9 @@ func (s *scanner) damaged(pos int64) error {
 	return nil
 }
 
-// unwritten says whether one of the sectors that lie between the start of the damaged frame at pos and the intact frame at next is zero as
-// far as it belongs there. A sector that holds the start of an intact frame was written after the damaged one had been.
+// unwritten says whether one of the sectors that lie between the start of the damaged frame at pos
+// and the intact frame at next is zero as far as it belongs there. A sector that holds the start of
+// an intact frame was written after the damaged one had been.
 func (s *scanner) unwritten(pos, next int64) (bool, error) {
 	const sector = 512
 	for start := pos; ; {
@@ -304,7 +316,8 @@ type reader struct {
 // windowSize is how much is read at a time.
 const windowSize = 256 << 10
 
-// bytes returns n bytes from off on, which must lie in the file. They are valid until the next call.
+// bytes returns n bytes from off on, which must lie in the file. They are valid until the next
+// call.
 func (r *reader) bytes(off, n int64) ([]byte, error) {
 	if off < r.start || off+n > r.start+int64(len(r.buf)) {
 		if err := r.fill(off, min(max(n, windowSize), r.size-off)); err != nil {

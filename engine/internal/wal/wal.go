@@ -1,13 +1,16 @@
-// Package wal is the write-ahead log: a file of frames, each an opaque payload, that are on disk before a write is acknowledged.
+// Package wal is the write-ahead log: a file of frames, each an opaque payload, that are on disk
+// before a write is acknowledged.
 //
-// A Writer collects frames in memory. Whoever needs them durable calls Sync; one of the callers, the leader, writes everything
-// collected so far and fsyncs once for all who wait (group commit). Replay reads a log back after a crash.
+// A Writer collects frames in memory. Whoever needs them durable calls Sync; one of the callers,
+// the leader, writes everything collected so far and fsyncs once for all who wait (group commit).
+// Replay reads a log back after a crash.
 //
 // # What a damaged frame means
 //
-// A power cut leaves of the unsynced end of a log any of its sectors, so the end of the log that was being written may be torn. Damage
-// anywhere else is corruption and must not be taken for a torn end: that would silently drop acknowledged writes. Replay tells them
-// apart by what follows the damage:
+// A power cut leaves of the unsynced end of a log any of its sectors, so the end of the log that
+// was being written may be torn. Damage anywhere else is corruption and must not be taken for a
+// torn end: that would silently drop acknowledged writes. Replay tells them apart by what follows
+// the damage:
 //
 //   - Every frame records how far the log was known to be durable when the frame was appended. Damage before a position that some
 //     intact frame vouches for is corruption.
@@ -17,7 +20,8 @@
 //   - If no intact frame follows, it is a torn end.
 //   - A log that was closed, or cut by Cut, ends with an end frame; every log but the last one must. So a shortened log is noticed.
 //
-// What cannot be noticed is damage to the frames that were synced last before a crash, with nothing intact after them.
+// What cannot be noticed is damage to the frames that were synced last before a crash, with nothing
+// intact after them.
 package wal
 
 import (
@@ -25,10 +29,40 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Version is the version of the format that this package writes. Version 1 is the first.
 const Version = 1
+
+// A format is what a version of the format has of its own: its frames. The file header is the same
+// in all versions, since it says which version the file is in.
+type format struct {
+	// appendFrame appends the frame that will stand at position pos to buf.
+	appendFrame func(buf []byte, seed uint32, pos, synced int64, typ byte, payload []byte) []byte
+	// decodeHead decodes the header of the frame at position pos in a file of the given size. ok
+	// says that its values are possible; only the checksum tells whether they are true.
+	decodeHead func(buf []byte, pos, size int64) (h frameHead, ok bool)
+}
+
+// formats are the versions that this package reads. Cut goes on in the version of the log.
+var formats = map[uint32]format{
+	1: {appendFrame, decodeHead},
+}
+
+// unknownVersion returns the error for a log in a version that is not one of formats.
+func unknownVersion(v uint32) error {
+	return fmt.Errorf("%w %d; this program reads %s", ErrVersion, v, strings.Join(
+		slices.Collect(func(yield func(string) bool) {
+			for _, known := range slices.Sorted(maps.Keys(formats)) {
+				if !yield(fmt.Sprint(known)) {
+					return
+				}
+			}
+		}), ", "))
+}
 
 // MaxPayload is the greatest length of a payload, in bytes.
 const MaxPayload = 1 << 30
@@ -67,8 +101,9 @@ const (
 	magic      = "simdbWAL"
 )
 
-// A frame. Frames start on multiples of 8. The checksum starts from the file header's CRC32C instead of from zero and takes in the
-// frame's position, so that a frame of another log, or of another place in this one, is refused.
+// A frame. Frames start on multiples of 8. The checksum starts from the file header's CRC32C
+// instead of from zero and takes in the frame's position, so that a frame of another log, or of
+// another place in this one, is refused.
 //
 //	offset  size
 //	     0     4  CRC32C, from the header's on, of the frame's position in the file (8 bytes) and of bytes 4..16+n+p-1
@@ -89,11 +124,15 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encodeHeader returns the file header and the checksum in it, from which those of the frames start.
-func encodeHeader(h Header) (buf []byte, seed uint32) {
+// encodeHeader returns the file header of a log in this version, and the checksum in it, from which
+// those of the frames start.
+func encodeHeader(h Header) (buf []byte, seed uint32) { return encodeHeaderOf(Version, h) }
+
+// encodeHeaderOf is encodeHeader for any version.
+func encodeHeaderOf(version uint32, h Header) (buf []byte, seed uint32) {
 	buf = make([]byte, headerSize)
 	copy(buf, magic)
-	binary.LittleEndian.PutUint32(buf[8:], Version)
+	binary.LittleEndian.PutUint32(buf[8:], version)
 	copy(buf[16:], h.Database[:])
 	binary.LittleEndian.PutUint64(buf[32:], h.Number)
 	seed = crc32.Checksum(buf[:44], castagnoli)
@@ -101,27 +140,29 @@ func encodeHeader(h Header) (buf []byte, seed uint32) {
 	return buf, seed
 }
 
-// decodeHeader is the inverse of encodeHeader.
-func decodeHeader(buf []byte) (h Header, seed uint32, err error) {
+// decodeHeader is the inverse of encodeHeaderOf. A version that is not one of formats is
+// ErrVersion.
+func decodeHeader(buf []byte) (version uint32, h Header, seed uint32, err error) {
 	if string(buf[:8]) != magic {
-		return Header{}, 0, errors.New("not a log: bad magic")
+		return 0, Header{}, 0, errors.New("not a log: bad magic")
 	}
 	seed = binary.LittleEndian.Uint32(buf[44:])
 	if crc32.Checksum(buf[:44], castagnoli) != seed {
-		return Header{}, 0, errors.New("header checksum differs")
+		return 0, Header{}, 0, errors.New("header checksum differs")
 	}
-	if v := binary.LittleEndian.Uint32(buf[8:]); v != Version {
-		return Header{}, 0, fmt.Errorf("%w %d", ErrVersion, v)
+	version = binary.LittleEndian.Uint32(buf[8:])
+	if _, ok := formats[version]; !ok {
+		return 0, Header{}, 0, unknownVersion(version)
 	}
 	copy(h.Database[:], buf[16:])
 	h.Number = binary.LittleEndian.Uint64(buf[32:])
-	return h, seed, nil
+	return version, h, seed, nil
 }
 
 // frameSize returns the size of a frame with n bytes of payload.
 func frameSize(n int64) int64 { return (frameHeader + n + frameAlign - 1) &^ (frameAlign - 1) }
 
-// appendFrame appends the frame that will stand at position pos to buf.
+// appendFrame appends a frame of version 1.
 func appendFrame(buf []byte, seed uint32, pos, synced int64, typ byte, payload []byte) []byte {
 	start := len(buf)
 	buf = append(buf, 0, 0, 0, 0)
@@ -149,8 +190,7 @@ type frameHead struct {
 	typ     byte
 }
 
-// decodeHead decodes the header of the frame at position pos in a file of the given size. ok says that its values are possible; only the
-// checksum tells whether they are true.
+// decodeHead decodes the header of a frame of version 1.
 func decodeHead(buf []byte, pos, size int64) (h frameHead, ok bool) {
 	word := binary.LittleEndian.Uint64(buf[8:])
 	h = frameHead{

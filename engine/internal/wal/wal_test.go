@@ -119,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for _, last := range []bool{false, true} {
 			got, res, err := collect(fs, "log", Options{Last: last, Header: &testHeader})
-			wantRes := Result{Header: testHeader, Frames: len(want), End: size + frameHeader, Clean: true}
+			wantRes := Result{Version: 1, Header: testHeader, Frames: len(want), End: size + frameHeader, Clean: true}
 			if err != nil || !slices.Equal(got, want) || res != wantRes {
 				t.Fatalf("last %v: %d frames, %+v, %v; want %+v", last, len(got), res, err, wantRes)
 			}
@@ -250,7 +250,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// script writes frames of many sizes with syncs and flushes between. acked is the number of frames known to be durable when it stopped.
+// script writes frames of many sizes with syncs and flushes between. acked is the number of frames
+// known to be durable when it stopped.
 func script(fs vfs.FS, payloads []string) (acked int, err error) {
 	w, err := Create(fs, "log", testHeader)
 	if err != nil {
@@ -285,8 +286,9 @@ func scriptPayloads() []string {
 	return payloads
 }
 
-// TestCrashEverywhere cuts the power at every operation: what was synced is there, what is there is a prefix of what was written, the end is
-// never taken for corruption, and the same holds after a crash at every operation of Cut.
+// TestCrashEverywhere cuts the power at every operation: what was synced is there, what is there is
+// a prefix of what was written, the end is never taken for corruption, and the same holds after a
+// crash at every operation of Cut.
 func TestCrashEverywhere(t *testing.T) {
 	payloads := scriptPayloads()
 	whole := vfstest.NewMem("")
@@ -345,8 +347,8 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 	}
 }
 
-// TestFailuresPoison makes every operation fail, once and for ever: the error is found, comes again from every later call, nothing is
-// written after it, and what was acknowledged can be replayed.
+// TestFailuresPoison makes every operation fail, once and for ever: the error is found, comes again
+// from every later call, nothing is written after it, and what was acknowledged can be replayed.
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()
 	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)

@@ -16,10 +16,12 @@ const (
 	bufferKeep = 4 << 20
 )
 
-// Writer appends to a log. It may be used by many goroutines at once; frames stand in the log in the order of the Append calls.
+// Writer appends to a log. It may be used by many goroutines at once; frames stand in the log in
+// the order of the Append calls.
 //
-// Positions: synced <= written <= end. Bytes before synced are durable, bytes before written are with the operating system, and buf holds
-// those from written on, except while a leader is writing them.
+// Positions: synced <= written <= end. Bytes before synced are durable, bytes before written are
+// with the operating system, and buf holds those from written on, except while a leader is writing
+// them.
 type Writer struct {
 	f    vfs.File
 	name string
@@ -37,7 +39,8 @@ type Writer struct {
 	closed  bool
 }
 
-// Create makes a new log and returns once the empty log and its name are durable. A file that is there already is fs.ErrExist.
+// Create makes a new log and returns once the empty log and its name are durable. A file that is
+// there already is fs.ErrExist.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	f, err := fs.Create(name)
 	if err != nil {
@@ -60,8 +63,8 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// Append adds a frame to the log and returns the position after it, to be given to Sync or Flush. The frame may stay in memory until
-// then. The payload is copied.
+// Append adds a frame to the log and returns the position after it, to be given to Sync or Flush.
+// The frame may stay in memory until then. The payload is copied.
 func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(payload) > MaxPayload {
 		return 0, fmt.Errorf("log %s: %d bytes: %w", w.name, len(payload), ErrTooLarge)
@@ -87,8 +90,8 @@ func (w *Writer) Sync(end int64) error {
 	return w.advance(end, &w.synced, true)
 }
 
-// Flush returns once everything before end is with the operating system, where it survives the end of the process but not that
-// of the machine.
+// Flush returns once everything before end is with the operating system, where it survives the end
+// of the process but not that of the machine.
 func (w *Writer) Flush(end int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,8 +105,8 @@ func (w *Writer) Size() int64 {
 	return w.end
 }
 
-// Close makes everything durable, marks the log's end and closes the file. A log that failed is closed as it is, and the failure
-// returned. A second Close does nothing.
+// Close makes everything durable, marks the log's end and closes the file. A log that failed is
+// closed as it is, and the failure returned. A second Close does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +141,8 @@ func (w *Writer) usable() error {
 	return nil
 }
 
-// advance returns once *reached, which is written or synced, is at least end. The caller holds mu, and leads if nobody does.
+// advance returns once *reached, which is written or synced, is at least end. The caller holds mu,
+// and leads if nobody does.
 func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	if end > w.end {
 		return fmt.Errorf("log %s: position %d is past its end %d", w.name, end, w.end)
@@ -156,9 +160,9 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	return nil
 }
 
-// lead writes what has been collected, and syncs it if asked to. Meanwhile others may append, without mu held. Any failure is final:
-// after a failed write the file's end is unknown, and after a failed fsync the system may have dropped the pages and report success the
-// next time.
+// lead writes what has been collected, and syncs it if asked to. Meanwhile others may append,
+// without mu held. Any failure is final: after a failed write the file's end is unknown, and after
+// a failed fsync the system may have dropped the pages and report success the next time.
 func (w *Writer) lead(sync bool) {
 	buf, target := w.buf, w.end
 	w.buf, w.spare = w.spare[:0], nil
