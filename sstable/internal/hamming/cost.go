@@ -144,6 +144,7 @@ func (x *Index) cheapScan(p *searchPlan) bool {
 func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample float64) {
 	run := x.tables[t].run
 	parts = min(parts, to-from)
+	// Both estimates begin with skipping blocks, several at a time.
 	random = float64(to-from) / 8 * cost.walk
 	sample = random
 	for i := range parts {
@@ -152,6 +153,8 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 		if off > k {
 			continue
 		}
+		// random: the bits after the common ones are taken for random. Of the blocks, those are left
+		// whose own bits happen to be near.
 		n := float64(end - b)
 		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks aloneFactor
 		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))
@@ -160,6 +163,7 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 			sample += ns
 			continue
 		}
+		// sample: all blocks of the part are taken to be like the one in its middle.
 		b += (end - b) / 2
 		if lead, off = run.Shared(b, b+1, q); off <= k {
 			sample += n * x.blockCost(t, run.Info(b).Width, lead, k-off)
@@ -197,6 +201,7 @@ func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
 	if hits+s.extra < x.leastScan {
 		return nil
 	}
+	// The probes that are left take their share of the plan, and find more of what has been found.
 	done, all := float64(s.scanned), float64(p.end-p.first)
 	grows := min(4, all/done)
 	if (all-done)/all*p.ns+hits*grows+s.extra*(grows-1) > x.scanCostOf(p) {

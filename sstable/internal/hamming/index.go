@@ -15,6 +15,7 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 	x := &Index{layout: l, ids: ids}
 	taken := uint64(0)
 	for t, p := range l.perms() {
+		// The first tables whose leads do not overlap get radii; all of them in a layout with Lead 1.
 		if p.leadMask&taken == 0 {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask
@@ -36,6 +37,7 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 		for d := range maxRadius + 1 {
 			x.tables[t].shell[d] = int(ways(p.leadBits, d))
 		}
+		// With more keys a lead, knowing exactly where they are saves nothing.
 		if mean < spanKeys {
 			runs[t].IndexLeads(p.leadBits)
 		}

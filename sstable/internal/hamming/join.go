@@ -83,6 +83,7 @@ func (x *Index) joinTable(c *batchCall, j *join) error {
 	w.fillMasks(j.bits, j.radius)
 	w.countOccupancy(j)
 	x.groupQueries(c, j)
+	// Each block is decoded once, whatever the number of queries.
 	for b := range j.run.NumBlocks() {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -206,6 +207,7 @@ func (x *Index) alonePrice(c *batchCall, query uint32) float64 {
 func (x *Index) joinBlock(c *batchCall, j *join, keys []uint64) error {
 	w := &c.s.batch
 	for lo := 0; lo < len(keys); {
+		// keys[lo:hi] are one group.
 		group := j.group(keys[lo])
 		hi := len(keys)
 		if j.group(keys[hi-1]) != group {

@@ -92,6 +92,7 @@ func (x *Index) choose(s *Searcher, p *searchPlan) {
 		x.begin(s, p, p.end-p.first)
 		return
 	}
+	// The probes of prepare are dropped: planShells adds those of all shells, the nearest first.
 	p.first = len(s.probes)
 	x.planShells(s, p)
 	p.end = len(s.probes)

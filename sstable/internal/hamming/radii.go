@@ -21,6 +21,8 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 // planShells looks up what the standard allocation needs, and chooses other radii, or a scan, if
 // that is cheaper.
 func (x *Index) planShells(s *Searcher, p *searchPlan) {
+	// Up to limit the ranges of the standard radii may cost; a scan that is known to be cheaper than
+	// that lowers it.
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
 	if p.ns > scanEstimateAbove && x.cheapScan(p) {
@@ -35,6 +37,7 @@ func (x *Index) planShells(s *Searcher, p *searchPlan) {
 	} else {
 		p.own = allocation{scan: true, ns: x.scanCostOf(p)}
 	}
+	// The probes of shells that the new radii do not include are dropped.
 	p.allocation = &p.own
 	kept := slices.DeleteFunc(s.probes[p.first:], func(r keyrun.Probe) bool { return p.scan || int8(r.Dist) > p.radius[r.Table] })
 	s.probes = s.probes[:p.first+len(kept)]
@@ -50,6 +53,7 @@ func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	}
 	for {
 		again := x.allocate(p.k, best, s)
+		// How many ranges would have to be looked up to know what these radii really cost.
 		missing := 0.0
 		for t := range x.tables {
 			for d := int(s.known[t]); d <= int(again.radius[t]); d++ {
@@ -136,6 +140,7 @@ func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
 	for i, t := range x.disjoint {
 		copy(s.best[i+1][:need+1], s.best[i][:need+1])
 		clear(s.pick[i+1][:need+1])
+		// Table t with radius r adds r+1 to the sum of radii+1, and costs its shells 0..r.
 		sum := 0.0
 		for r := range min(maxRadius, k) + 1 {
 			if r < int(s.known[t]) {
@@ -153,6 +158,7 @@ func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
 			}
 		}
 	}
+	// Walk back through the choices.
 	a := allocation{ns: s.best[len(x.disjoint)][need]}
 	for t := range x.tables {
 		a.radius[t] = -1

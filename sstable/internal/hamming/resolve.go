@@ -12,10 +12,11 @@ func (f *scanFor) found(s *Searcher) bool {
 	return s.extra > f.extra || s.settled < len(s.pending) || f.named < len(s.dst)
 }
 
-// follow goes on after some probes, before which there were that many pending hits and hits. What a
+// follow goes on after some probes; pending and hits are the numbers of both before them. What a
 // hit needs next, its place in run 0 and its ID, is prefetched when it is found and used a step
 // later, so that most of these cache misses pass behind the scan.
 func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
+	// Keys that were near by their low bits alone have cost time: is the rest still worth it?
 	if s.extra > f.extra {
 		f.extra = s.extra
 		if err := x.worthwhile(f.plan, s, 0); err != nil {
@@ -69,6 +70,7 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 			return err
 		}
 		if lead, off := run.Shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
+			// All keys of the block are this fingerprint.
 			s.addEqual(b<<keyrun.BlockShift, run.Count(b), hit.Fingerprint, int(hit.Distance))
 			found = true
 			if err := s.offer(); err != nil {

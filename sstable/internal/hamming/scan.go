@@ -54,6 +54,8 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 	run := f.run
 	var r keyrun.Range
 	f.run.SetRange(&r, p, f.rest)
+	// A long range is one of a hot lead: its blocks differ in more than the lead, so some can be
+	// skipped.
 	long := int(r.End) > r.Start()+f.long
 	for b := r.Start(); b < int(r.End); b++ {
 		if long {
@@ -108,7 +110,8 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 		return
 	}
 	s.extra += ns
-	// Positions ascend, so one walk over the unary part finds the prefixes of all.
+	// Positions ascend, so one walk over the unary part finds the prefixes of all: at is the offset of
+	// the current word, skip masks the bits before the walk, before counts the ones in earlier words.
 	unary, packed := f.run.Unary(in), f.run.Packed(in)
 	base := f.run.Base(b) >> uint(in.Width)
 	bit, before := lo+int(from), lo // ones before the current word

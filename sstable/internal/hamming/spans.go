@@ -81,6 +81,7 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 // it has found.
 func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 	for len(rest) > 0 {
+		// Enough spans for stepKeys keys.
 		n := 1
 		for keys := rest[0].Len(); n < len(rest) && keys < stepKeys; n++ {
 			keys += rest[n].Len()
@@ -108,6 +109,8 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 
 // confirmSpans accepts those of the values s.near that are within the distance as whole keys.
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
+	// First prefetch what the keys need besides their low bits: the unary word with the prefix, and
+	// the directory entry of the ID if the position is a document number.
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
 		in := f.pointAt(x, p).run.Info(b)
@@ -117,6 +120,7 @@ func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
 			x.ids.PrefetchEntry(uint32(b<<keyrun.BlockShift) + uint32(near))
 		}
 	}
+	// Then confirm them, the positions of one span together.
 	for i := 0; i < len(s.near); {
 		p, b := f.spanOf(spans, s.near[i], s)
 		number := s.near[i] >> 32
