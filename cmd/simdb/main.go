@@ -107,7 +107,7 @@ func joinNegative(args []string) []string {
 }
 
 func isNegative(s string) bool {
-	return len(s) > 1 && s[0] == '-' && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
+	return len(s) > 1 && s[0] == '-' && s != "-0" && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
 }
 
 // parse parses the arguments. It returns an error of type exited if kong has done everything.

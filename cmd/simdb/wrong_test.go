@@ -123,7 +123,7 @@ var wrong = []struct{ args, want string }{
 	// Files that are not there, or are something else.
 	{"load|new.simdb|none.jsonl", "none.jsonl: no such file or directory"},
 	{"load|new.simdb|in.jsonl|none.jsonl", "none.jsonl: no such file or directory"},
-	{"load|new.simdb|folder", "folder is a folder; name the files in it"},
+	{"load|new.simdb|folder", "folder is a folder; --files reads the files in it, each as a document"},
 	{"load|no/such/new.simdb|in.jsonl", "no/such/new.simdb: there is no folder no/such"},
 	{"load|plain|in.jsonl", "plain: not a simdb database"},
 	{"load|folder2|in.jsonl", "folder2: not a simdb database"},

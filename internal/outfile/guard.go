@@ -98,6 +98,22 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 	return g.claim(flag, path, info)
 }
 
+// CheckInput returns an error if an output of the run would replace a file that the run reads. It
+// is for files that are not known before the outputs are claimed; of others Uses tells the guard.
+func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.outputs {
+		if c.info != nil && c.info.Mode().IsRegular() && os.SameFile(c.info, info) {
+			if c.path == "-" {
+				return fmt.Errorf("standard output is %s, an input file", path)
+			}
+			return fmt.Errorf("%s would overwrite %s, an input file", called(c.flag, c.path), path)
+		}
+	}
+	return nil
+}
+
 // Release gives the outputs of a flag up: it may be used for another file.
 func (g *Guard) Release(flag string) {
 	g.mu.Lock()

@@ -16,12 +16,17 @@ type GlobalFlags struct {
 	Quiet    bool   `short:"q" help:"No summaries and no warnings."`
 }
 
-// InputFlags say how documents are written in input files.
+// InputFlags say where documents are, and what they look like.
 type InputFlags struct {
-	IDField          string `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number (default: id)."`
-	TextField        string `placeholder:"NAME" help:"Field with its text (default: text)."`
-	FingerprintField string `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
-	NoHeader         bool   `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+	WholeFiles bool     `name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
+	Exclude    []string `sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
+	Hidden     bool     `help:"--files: include files and folders whose names begin with a dot."`
+
+	IDField          string       `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
+	IDFrom           input.IDFrom `name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`
+	TextField        string       `placeholder:"NAME,..." help:"Field with its text, or several, which are joined as lines (default: text)."`
+	FingerprintField string       `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
+	NoHeader         bool         `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
 	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal" help:"How fingerprints are written: hex or decimal (default: by their form; a file that has both forms is refused)."`
 	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
@@ -46,8 +51,13 @@ type InputFormat struct {
 func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
-		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter),
+		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), IDFrom: f.IDFrom,
 	}
+}
+
+// NullFlag is --null of commands that copy records.
+type NullFlag struct {
+	Null bool `short:"0" help:"--files: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
 }
 
 // MemoryFlag bounds the memory of a query for its results.

@@ -8,19 +8,42 @@ import (
 	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 )
 
-// Sources adds up the sizes of several input files, for progress.
+// Sources are the inputs of a command. They add up their sizes, for progress.
 type Sources struct {
-	Total  int64 // bytes of all files, 0 if that is not known
-	before int64 // of the files that have been read
+	Names  []string    // of the inputs, as the user called them; with --files there is one, the list
+	Tree   *files.Tree // of --files, else nil
+	Total  int64       // bytes of all inputs, 0 if that is not known
+	before int64       // of the inputs that have been read
 }
 
-// NewSources checks that every file exists before work begins.
-func NewSources(files []string) (Sources, error) {
-	var s Sources
+// NewSources returns the inputs that the arguments of a command name. With --files no output may
+// replace one of them.
+func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
+	if f.IDField != "" && f.IDFrom != "" {
+		return Sources{}, errors.New("--id-field and --id-from contradict each other")
+	}
+	if !f.WholeFiles {
+		if len(f.Exclude) > 0 || f.Hidden {
+			return Sources{}, errors.New("--exclude and --hidden are for --files")
+		}
+		return FileSources(args)
+	}
+	tree, err := files.List(args, files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput})
+	if err != nil {
+		return Sources{}, err
+	}
+	return Sources{Names: []string{tree.Name()}, Tree: tree, Total: tree.Size()}, nil
+}
+
+// FileSources are inputs without --files. It checks that every file is there, before anything is
+// done.
+func FileSources(files []string) (Sources, error) {
+	s := Sources{Names: files}
 	known, stdin := true, 0
 	for _, name := range files {
 		if name == "-" {
@@ -38,7 +61,7 @@ func NewSources(files []string) (Sources, error) {
 			return s, err
 		}
 		if st.IsDir() {
-			return s, fmt.Errorf("%s is a folder; name the files in it", name)
+			return s, fmt.Errorf("%s is a folder; --files reads the files in it, each as a document", name)
 		}
 		known = known && st.Mode().IsRegular()
 		s.Total += st.Size()
@@ -47,6 +70,21 @@ func NewSources(files []string) (Sources, error) {
 		s.Total = 0
 	}
 	return s, nil
+}
+
+// Open opens an input.
+func (s *Sources) Open(name string, opt input.Options) (input.Source, error) {
+	if s.Tree != nil {
+		return s.Tree.Open(opt)
+	}
+	return input.Open(name, opt)
+}
+
+// TellSkipped says what --files has left out.
+func (a *App) TellSkipped(s *Sources) {
+	if s.Tree != nil && s.Tree.Skipped() != "" {
+		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+	}
 }
 
 // Progress is how much of all files has been read.
@@ -69,9 +107,9 @@ func (a *App) Talk(m *progress.Meter) io.Writer {
 	return m
 }
 
-// OpenInput opens an input file and shows its notice.
-func (a *App) OpenInput(m *progress.Meter, name string, opt input.Options) (input.Source, error) {
-	in, err := input.Open(name, opt)
+// OpenInput opens an input and shows its notice.
+func (a *App) OpenInput(m *progress.Meter, s *Sources, name string, opt input.Options) (input.Source, error) {
+	in, err := s.Open(name, opt)
 	if err == nil {
 		a.TellNotice(m, in)
 	}

@@ -31,13 +31,14 @@ import (
 
 // Command is `simdb dedup`.
 type Command struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 	app.CriterionFlags
 	app.NoVerifyFlag
-	Output  string   `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
-	Audit   string   `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
-	NoAudit bool     `help:"Write no audit."`
-	Keep    keepRule `default:"first" placeholder:"RULE" help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Output  string `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
+	Audit   string `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit bool   `help:"Write no audit."`
+	app.NullFlag
+	Keep keepRule `default:"first" placeholder:"RULE" help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
@@ -72,9 +73,10 @@ type job struct {
 	a       *app.App
 	c       *Command
 	opt     input.Options
-	files   []string // as read: standard input is spooled to a file
-	names   []string // as the user named them
-	format  input.Format
+	src     app.Sources
+	files   []string   // as read: standard input is spooled to a file
+	names   []string   // as the user named them
+	like    input.Info // of the first input
 	meter   *progress.Meter
 	rejects *app.Rejects
 	out     *outfile.Writer

@@ -16,6 +16,10 @@ import (
 
 // spool copies standard input and other files that can't be read twice.
 func (d *job) spool(dir string) error {
+	if d.src.Tree != nil {
+		d.files = d.names
+		return nil
+	}
 	for i, name := range d.names {
 		src := os.Stdin
 		if name != "-" {
@@ -78,13 +82,15 @@ func (d *job) probe() error {
 		if columns == nil {
 			columns = info.Columns
 		}
-		d.noteSame(i)
+		if d.src.Tree == nil {
+			d.noteSame(i)
+		}
 	}
-	d.format = first.Format
+	d.like = first
 	if d.c.Output == "" {
 		return nil
 	}
-	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.format))
+	return d.a.Outputs.Claim("-o", d.c.Output, app.CopiesOf(d.like.Format))
 }
 
 // begins reads the beginning of a file and describes it.
@@ -121,9 +127,12 @@ func (d *job) noteSame(i int) {
 // each calls f for every record of all files, and bad for every record that cannot be used. Damaged
 // files are added to failed.
 func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
-	s, err := app.NewSources(d.files)
-	if err != nil {
-		return err
+	s := d.src
+	if s.Tree == nil { // standard input has a size by now
+		var err error
+		if s, err = app.FileSources(d.files); err != nil {
+			return err
+		}
 	}
 	for i, path := range d.files {
 		in, err := d.open(path, d.names[i])
@@ -154,7 +163,7 @@ func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad 
 // open opens a file under the name that the user gave.
 func (d *job) open(path, name string) (input.Source, error) {
 	if path == name {
-		return input.Open(path, d.opt)
+		return d.src.Open(path, d.opt)
 	}
 	src, err := os.Open(path)
 	if err != nil {

@@ -16,15 +16,16 @@ import (
 // Run runs the command.
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
-	d := &job{a: a, c: c, names: c.Files, keep: ranking{rule: c.Keep}}
+	d := &job{a: a, c: c, keep: ranking{rule: c.Keep}}
 	d.opt = c.InputFlags.Options(c.Format)
 	d.opt.MakeID = true
-	if _, err := app.NewSources(c.Files); err != nil {
-		return err
-	}
 	if err := c.claimAudit(a); err != nil {
 		return err
 	}
+	if d.src, err = a.NewSources(c.Files, c.InputFlags); err != nil {
+		return err
+	}
+	d.names = d.src.Names
 	dir, err := a.TempDir()
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err = errors.Join(err, d.rejects.Close(err)); err != nil {
 		return err
 	}
+	a.TellSkipped(&d.src)
 	d.summary(start)
 	if d.read == 0 && d.rejects.N > 0 {
 		return fmt.Errorf("no document could be used: %s rejected", d.rejects.Counted())

@@ -15,7 +15,7 @@ func (d *job) openOutputs() (err error) {
 	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
 		return err
 	}
-	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.format)); err != nil {
+	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format)); err != nil {
 		return err
 	}
 	if path := d.c.auditPath(); path != "" {
@@ -48,7 +48,7 @@ func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 		return 0, err
 	}
 	defer like.Close()
-	kept := d.format.NewCopier(out, input.CopyOptions{Like: like})
+	kept := d.like.Format.NewCopier(out, input.CopyOptions{Like: like, Null: d.c.Null})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n
 		n++

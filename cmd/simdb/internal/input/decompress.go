@@ -15,10 +15,11 @@ import (
 const maxWindow = 128 << 20
 
 // decompress returns the content of r, which is compressed with gzip (all members are read), with
-// zstd (all frames) or not at all. Call done when finished.
-func decompress(r io.Reader) (content io.Reader, kind string, done func(), err error) {
+// zstd (all frames) or not at all. The size of r is only a hint for the buffer, -1 if it is not
+// known. Call done when finished.
+func decompress(r io.Reader, size int64) (content io.Reader, kind string, done func(), err error) {
 	done = func() {}
-	b := bufio.NewReaderSize(r, 256<<10)
+	b := bufio.NewReaderSize(r, bufferSize(size))
 	head, err := b.Peek(6)
 	if err != nil && err != io.EOF {
 		return nil, "", done, err
@@ -38,6 +39,16 @@ func decompress(r io.Reader) (content io.Reader, kind string, done func(), err e
 		return z, "zstd", z.Close, nil
 	}
 	return b, "", done, nil
+}
+
+// bufferSize is the size of the buffer for an input of this size in bytes. Folders have many small
+// files.
+func bufferSize(size int64) int {
+	const most = 256 << 10
+	if size < 0 || size >= most {
+		return most
+	}
+	return int(size) + 16
 }
 
 // isSkippable reports whether a zstd file begins with a skippable frame, as those of pzstd do.

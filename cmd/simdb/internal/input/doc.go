@@ -5,8 +5,9 @@
 //	for rec, err := range src.Records(ctx) { ... }
 //
 // The formats are read by packages below this one, which register themselves: package lines reads
-// JSON lines, CSV, TSV, plain text and lists of fingerprints. The commands of simdb use this
-// package alone, so a new format changes none of them.
+// JSON lines, CSV, TSV, plain text and lists of fingerprints, package files reads folders of files
+// that are a document each. The commands of simdb use this package, and package files for --files,
+// so a new format changes none of them.
 //
 // # Errors
 //

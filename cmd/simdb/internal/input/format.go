@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,10 +36,14 @@ type Description struct {
 	Name    Format
 	Aliases []Format // other names that --format takes
 	Label   string   // in messages: "JSON lines"
-	Unit    string   // of a Position: "line"
+	Unit    string   // of a Position: "line"; UnitFile where each record is a whole file
+	EndUnit string   // of Record.End and Options.After, "" if that is Unit
 	Endings []string // of files that hold records of this format: ".jsonl"
 	Whole   bool     // a file of it is not compressed as a whole
 }
+
+// UnitFile is the unit of a format whose records are whole files. Messages leave the position out.
+const UnitFile = "file"
 
 // families are the registered families.
 var families []*Family
@@ -81,10 +86,21 @@ func lookup(name Format) (*Family, *Description) {
 	return nil, nil
 }
 
-// Formats returns the names of all formats.
+// Formats returns the names of all formats, first those of the family that takes what no other
+// takes.
 func Formats() []string {
 	var names []string
-	for _, f := range families {
+	sorted := slices.Clone(families)
+	slices.SortStableFunc(sorted, func(a, b *Family) int {
+		switch {
+		case a.Detect == nil && b.Detect != nil:
+			return -1
+		case a.Detect != nil && b.Detect == nil:
+			return 1
+		}
+		return 0
+	})
+	for _, f := range sorted {
 		for _, d := range f.Formats {
 			names = append(names, string(d.Name))
 		}
@@ -118,13 +134,22 @@ func (f Format) Describe() Description {
 	return Description{Name: f, Label: string(f), Unit: "record"}
 }
 
+// EndUnit is what the ends of records count: "line".
+func (f Format) EndUnit() string {
+	d := f.Describe()
+	return cmp.Or(d.EndUnit, d.Unit)
+}
+
 // Unit is what the positions of a format count: "line".
 func (f Format) Unit() string { return f.Describe().Unit }
 
 // NewCopier makes the Copier for an output w of records of sources of this format.
 func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
 	family, _ := lookup(f)
-	return family.NewCopier(w, o)
+	if made, ok := o.Like.(madeIDs); ok {
+		o.Like = made.Source
+	}
+	return unwrapping{family.NewCopier(w, o)}
 }
 
 // Open opens a file; "-" is standard input.
@@ -142,7 +167,10 @@ func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error
 	in, err := newStream(name, src, size)
 	if err == nil {
 		var s Source
-		if s, err = open(in, opt); err == nil {
+		opt.MakeID = opt.MakeID || opt.IDFrom != IDFromField
+		if s, err = open(in, opt); err == nil && opt.IDFrom != IDFromField {
+			return madeIDs{s, opt.IDFrom}, nil
+		} else if err == nil {
 			return s, nil
 		}
 	}

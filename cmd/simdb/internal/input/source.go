@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
@@ -61,7 +63,7 @@ type Record struct {
 	Doc     engine.Doc
 	File    string
 	Pos     Position // where the record begins
-	End     Position // where it ends; Options.After continues behind it
+	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues behind it
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
 
 	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
@@ -82,8 +84,13 @@ type Issue struct {
 	Raw []byte
 }
 
-// Error is "file:position: reason".
-func (i *Issue) Error() string { return fmt.Sprintf("%s:%d: %s", i.File, i.Pos, i.Reason) }
+// Error is "file:position: reason", without the position where the record is a whole file.
+func (i *Issue) Error() string {
+	if i.Unit == UnitFile {
+		return i.File + ": " + i.Reason
+	}
+	return fmt.Sprintf("%s:%d: %s", i.File, i.Pos, i.Reason)
+}
 
 // NewIssue returns the issue that reason is with a record of src.
 func NewIssue(src Source, rec *Record, reason string) *Issue {
@@ -133,6 +140,10 @@ type CopyOptions struct {
 	// Like is a source of the shape of those that are copied, or nil. A format may need it for an
 	// output without records. It may be closed.
 	Like Source
+
+	// Null ends each path with a zero byte instead of a newline, in formats whose copies are lists
+	// of paths.
+	Null bool
 }
 
 // Options say how a file is written. The zero value finds out. A format refuses an option that it
@@ -140,7 +151,7 @@ type CopyOptions struct {
 type Options struct {
 	Format           Format // Auto recognises it
 	IDField          string // name or number (from 1) of the field with the ID; "" means "id"
-	TextField        string // the same for the text; "" means "text"
+	TextField        string // the same for the text; "" means "text"; several with commas between them are joined by newlines
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
 	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the
@@ -155,9 +166,25 @@ type Options struct {
 	// fptext decides for each, and a file that has both notations is refused.
 	Fingerprints fptext.Notation
 
+	// IDFrom says what IDs are made of. With the zero value they are those of IDField; otherwise no
+	// field is read for them, and all records get one.
+	IDFrom IDFrom
+
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS
+}
+
+// ValidText returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
+func ValidText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // ParseDelimiter reads what separates columns: one character of ASCII, or the word tab.

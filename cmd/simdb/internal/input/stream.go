@@ -60,13 +60,17 @@ func regularSize(f *os.File) int64 {
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.
 func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
 	s := &Stream{name: name, src: src, size: size, done: func() {}}
-	content, packed, done, err := decompress(counting{src, &s.read})
+	content, packed, done, err := decompress(counting{src, &s.read}, size)
 	if err != nil {
 		return s, err
 	}
 	s.packed, s.done = packed, done
 	s.rest = explaining{content, packed}
-	if err := s.ReadHead(HeadBytes); err != nil {
+	head := HeadBytes
+	if packed == "" && size >= 0 && size < HeadBytes {
+		head = int(size) + 1 // so that its end is seen
+	}
+	if err := s.ReadHead(head); err != nil {
 		return s, err
 	}
 	s.head = bytes.TrimPrefix(s.head, []byte("\xef\xbb\xbf"))

@@ -17,7 +17,7 @@ import (
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 
 	app.InputFormat
 	app.InputFlags
@@ -84,7 +84,7 @@ type load struct {
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	l := &load{a: a, c: c}
-	if l.sources, err = app.NewSources(c.Files); err != nil {
+	if l.sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
 	}
 	o := c.options()
@@ -111,6 +111,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	stats, err := l.run()
 	l.meter.Stop()
+	a.TellSkipped(&l.sources)
 	l.summary(stats, start)
 	if err = errors.Join(err, l.rejects.Close(err)); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 			return stats, err
 		}
 	}
-	for _, name := range l.c.Files {
+	for _, name := range l.sources.Names {
 		if err = l.file(name); err != nil {
 			break
 		}
@@ -181,13 +182,15 @@ func (l *load) begin() (err error) {
 func (l *load) file(name string) error {
 	opt := l.c.InputFlags.Options(l.c.Format)
 	source := name
-	if abs, err := filepath.Abs(name); err == nil && name != "-" {
+	if l.sources.Tree != nil {
+		source = l.sources.Tree.Key()
+	} else if abs, err := filepath.Abs(name); err == nil && name != "-" {
 		source = abs
 	}
 	if l.c.Resume && l.db != nil {
 		opt.After = input.Position(l.db.LoadMark(source))
 	}
-	in, err := l.a.OpenInput(l.meter, name, opt)
+	in, err := l.a.OpenInput(l.meter, &l.sources, name, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
 		return nil
@@ -195,7 +198,7 @@ func (l *load) file(name string) error {
 	defer in.Close()
 	info := in.Info()
 	if opt.After > 0 {
-		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, info.Format.Unit(), opt.After)
+		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, info.Format.EndUnit(), opt.After)
 	}
 	if info.PositionIDs {
 		if l.numbered != "" {

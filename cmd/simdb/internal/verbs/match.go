@@ -17,11 +17,12 @@ import (
 // Match is `simdb match`.
 type Match struct {
 	DB   string `arg:"" file:"db" help:"The database."`
-	File string `arg:"" file:"in" help:"A file with documents; - is standard input."`
+	File string `arg:"" file:"in" help:"A file with documents, or with --files a folder of documents; - is standard input."`
 	app.CriterionFlags
 	app.NoVerifyFlag
 	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
 	Output string `short:"o" file:"lines" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
+	app.NullFlag
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
@@ -32,7 +33,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	start := time.Now()
 	opt := c.InputFlags.Options(c.Format)
 	opt.MakeID = !c.Add
-	src, err := app.NewSources([]string{c.File})
+	src, err := a.NewSources([]string{c.File}, c.InputFlags)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	in, err := a.OpenInput(m, c.File, opt)
+	in, err := a.OpenInput(m, &src, src.Names[0], opt)
 	if err != nil {
 		return err
 	}
@@ -65,6 +66,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	err = t.run(a, in)
 	m.Stop()
+	a.TellSkipped(&src)
 	err = errors.Join(err, rejects.Close(err))
 	a.Say("%s; %s rejected; %s", t.summary(err), rejects.Counted(), app.Seconds(start))
 	return err
@@ -102,7 +104,7 @@ func (t *matching) run(a *app.App, in input.Source) error {
 	if err != nil {
 		return err
 	}
-	t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in})
+	t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null})
 	if err = t.records(a, in); err == nil {
 		err = t.out.Close()
 	}

@@ -21,7 +21,7 @@ const (
 
 // Plan is `simdb plan`.
 type Plan struct {
-	Files   []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, whose fingerprints are taken; - is standard input."`
+	Files   []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files the documents themselves, whose fingerprints are taken; - is standard input."`
 	N       app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K       app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout  []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
@@ -125,7 +125,7 @@ func everyNth(fps []uint64, n int) []uint64 {
 
 // fingerprints returns those of all documents in the files.
 func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
-	s, err := app.NewSources(c.Files)
+	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
 	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
 	bad := int64(0)
-	for _, name := range c.Files {
-		in, err := a.OpenInput(m, name, opt)
+	for _, name := range s.Names {
+		in, err := a.OpenInput(m, &s, name, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -159,6 +159,7 @@ func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
 		in.Close()
 	}
 	m.Stop()
+	a.TellSkipped(&s)
 	if bad > 0 {
 		a.Say("%s could not be used; simdb load says why", app.Count(bad, "line"))
 	}

@@ -17,7 +17,7 @@ import (
 
 // Tune is `simdb tune`.
 type Tune struct {
-	Data   string       `arg:"" file:"in" name:"db|file" help:"A database, or a file with documents; - is standard input."`
+	Data   string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files a folder of documents; - is standard input."`
 	Sample app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
 	app.InputFlags
@@ -86,7 +86,7 @@ func (c *Tune) Run(a *app.App) (err error) {
 // open opens the database, or loads the file into a temporary one.
 func (c *Tune) open(a *app.App) (*engine.DB, error) {
 	st, err := os.Stat(c.Data)
-	if c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
+	if !c.WholeFiles && c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
 		return a.OpenForReading(c.Data)
 	}
 	dir, err := a.TempDir()
@@ -106,7 +106,7 @@ func (c *Tune) open(a *app.App) (*engine.DB, error) {
 // load fills the temporary database. Records that cannot be used are counted; of records with the
 // same ID the first is taken.
 func (c *Tune) load(a *app.App, db *engine.DB) error {
-	s, err := app.NewSources([]string{c.Data})
+	s, err := a.NewSources([]string{c.Data}, c.InputFlags)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 	opt.MakeID = true
 	m := a.Meter()
 	defer m.Stop()
-	in, err := a.OpenInput(m, c.Data, opt)
+	in, err := a.OpenInput(m, &s, s.Names[0], opt)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,9 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 		m.Report(s.Progress("load", in))
 	}
 	m.Stop()
+	a.TellSkipped(&s)
 	if bad > 0 {
-		a.Say("%s could not be used or had an id again; simdb load says which", app.Count(bad, "line"))
+		a.Say("%s could not be used or had an id again; simdb load says which", app.Count(bad, in.Info().Format.Unit()))
 	}
 	_, err = l.Close()
 	return err

@@ -113,11 +113,12 @@ func cutTabs(fields []string, raw []byte) []string {
 
 // table parses the rows of CSV and TSV.
 type table struct {
-	cut          func([]string, []byte) []string
-	keys         []string // of Fields, JSON-encoded, by column
-	id, text, fp int      // columns, -1 for none
-	makeID       bool
-	notation     fptext.Notation
+	cut      func([]string, []byte) []string
+	keys     []string // of Fields, JSON-encoded, by column
+	id, fp   int      // columns, -1 for none
+	texts    []int    // columns that are joined to the text
+	makeID   bool
+	notation fptext.Notation
 }
 
 // newTable reads the header of a CSV or TSV file; with Options.NoHeader raw is its first row.
@@ -127,7 +128,7 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		for i := range names {
 			names[i] = strconv.Itoa(i + 1)
 		}
-		if opt.IDField == "" {
+		if opt.IDField == "" && opt.IDFrom == "" {
 			opt.IDField = "1"
 		}
 		if opt.TextField == "" && opt.FingerprintField == "" {
@@ -141,17 +142,26 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		}
 		t.keys = append(t.keys, string(appendString(nil, n)))
 	}
-	t.id, t.text, t.fp = column(names, opt.IDField, "id"), column(names, opt.TextField, "text"), column(names, opt.FingerprintField, "fingerprint")
-	for _, c := range []struct {
+	t.id, t.fp = column(names, opt.IDField, "id"), column(names, opt.FingerprintField, "fingerprint")
+	if opt.IDFrom != "" {
+		t.id = -1
+	}
+	type wanted struct {
 		at         int
 		want, name string
 		flag       string
 		needed     bool
-	}{
-		{t.id, opt.IDField, "id", "--id-field", !opt.MakeID},
-		{t.text, opt.TextField, "text", "--text-field", t.fp < 0},
-		{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false},
-	} {
+	}
+	all := []wanted{{t.id, opt.IDField, "id", "--id-field", !opt.MakeID}}
+	for _, name := range textColumns(names, opt.TextField) {
+		at := column(names, name, "text")
+		if at >= 0 {
+			t.texts = append(t.texts, at)
+		}
+		all = append(all, wanted{at, name, "text", "--text-field", t.fp < 0})
+	}
+	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false})
+	for _, c := range all {
 		if c.at < 0 && (c.want != "" || c.needed) {
 			want := orDefault(c.want, c.name)
 			return nil, fmt.Errorf("there is no column %q%s; %s names another, --no-header takes the first line for data",
@@ -159,6 +169,15 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		}
 	}
 	return t, nil
+}
+
+// textColumns are the names of the columns that are joined to the text. A column that has all of
+// want as its name wins.
+func textColumns(names []string, want string) []string {
+	if slices.Contains(names, want) {
+		return []string{want}
+	}
+	return strings.Split(want, ",")
 }
 
 // column returns the index of the column that want (or, if that is empty, the default) names, or
@@ -191,8 +210,8 @@ func (t *table) parse(raw []byte, rec *record) string {
 	if t.id >= 0 {
 		d.ID = cols[t.id]
 	}
-	if t.text >= 0 {
-		d.Text = toValid(cols[t.text])
+	for _, c := range t.texts {
+		d.Text = joinText(d.Text, toValid(cols[c]))
 	}
 	if t.fp >= 0 && cols[t.fp] != "" {
 		if reason := rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation); reason != "" {
@@ -206,7 +225,7 @@ func (t *table) parse(raw []byte, rec *record) string {
 func (t *table) fields(cols []string) json.RawMessage {
 	var b []byte
 	for i, c := range cols {
-		if i == t.id || i == t.text || i == t.fp {
+		if i == t.id || i == t.fp || slices.Contains(t.texts, i) {
 			continue
 		}
 		if b == nil {

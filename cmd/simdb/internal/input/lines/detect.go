@@ -14,6 +14,7 @@ import (
 // The formats.
 const (
 	JSONL        input.Format = "jsonl"        // a JSON object on each line
+	JSON         input.Format = "json"         // JSON objects in an array, or one after the other
 	CSV          input.Format = "csv"          // RFC 4180 with a header
 	TSV          input.Format = "tsv"          // columns separated by tabs, with a header; no quotes and no escapes
 	TXT          input.Format = "txt"          // each line is a document, its ID is "file:line"
@@ -43,6 +44,31 @@ func formatOf(name string, lines [][]byte, s *sample, opt input.Options) input.F
 		return CSV
 	}
 	return TXT
+}
+
+// arrayShape is the Shape of a file that begins with an array.
+const arrayShape = "a JSON array"
+
+// jsonShape is the Shape of a file of JSON.
+func jsonShape(lines [][]byte) string {
+	if len(lines) > 0 && bytes.HasPrefix(bytes.Trim(lines[0], blank), []byte("[")) {
+		return arrayShape
+	}
+	return "JSON objects"
+}
+
+// spreadOrNot decides between JSONL and JSON. Other formats remain what they are. The user asked
+// for the format asked.
+func spreadOrNot(format, asked input.Format, lines [][]byte) (input.Format, error) {
+	switch spread := isSpread(lines); {
+	case format == JSONL && spread && asked == JSONL:
+		return format, errSpread
+	case format == JSONL && spread:
+		return JSON, nil
+	case format == JSON && !spread && len(lines) > 0 && isObject(lines[0]):
+		return JSONL, nil // where a damaged line is one record
+	}
+	return format, nil
 }
 
 // namesFields reports whether the options name a field that no list of fingerprints has.

@@ -1,5 +1,5 @@
-// Package lines reads files of lines: JSON lines, CSV, TSV, plain text and lists of fingerprints.
-// It registers them with package input.
+// Package lines reads files of lines: JSON lines and other JSON, CSV, TSV, plain text and lists of
+// fingerprints. It registers them with package input.
 //
 // A file is read in one pass, in bounded memory, and its records come in the order of the file:
 //
@@ -12,6 +12,7 @@
 //
 //	record.go    a record, its parser, and what parsers share
 //	jsonl.go, csv.go, list.go, text.go    the parsers; sample.go recognises lists
+//	spread.go    JSON that is not an object a line
 //	notation.go  whether the fingerprints of a file are hexadecimal or decimal
 //	detect.go    the formats, and how a file's is recognised
 //	split.go     the splitter

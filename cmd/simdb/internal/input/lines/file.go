@@ -22,12 +22,13 @@ func init() {
 	list := []string{".tsv", ".txt", ".fps", ".fp"}
 	input.Register(input.Family{
 		Formats: []input.Description{
-			{Name: JSONL, Aliases: []input.Format{"json", "ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
+			{Name: JSONL, Aliases: []input.Format{"ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
 			{Name: CSV, Label: "CSV", Unit: "line", Endings: []string{".csv"}},
 			{Name: TSV, Label: "TSV", Unit: "line", Endings: []string{".tsv", ".tab"}},
 			{Name: TXT, Aliases: []input.Format{"text"}, Label: "plain text", Unit: "line", Endings: []string{".txt", ".text"}},
 			{Name: Fingerprints, Label: "fingerprints", Unit: "line", Endings: list},
 			{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
+			{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
 		},
 		Open:      open,
 		NewCopier: newCopier,
@@ -54,7 +55,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	if err := f.choose(); err != nil {
 		return nil, err
 	}
-	f.info.Shape = f.info.Format.Describe().Label
+	f.info.Shape = cmp.Or(f.info.Shape, f.info.Format.Describe().Label)
 	if err := f.settle(); err != nil {
 		return nil, err
 	}
@@ -84,11 +85,17 @@ func (f *file) choose() error {
 			return errors.New("it has zero bytes, so it is not text; --format txt reads it anyway")
 		}
 	}
+	format, err := spreadOrNot(format, f.opt.Format, lines)
+	if err != nil {
+		return err
+	}
 	f.info.Format = format
 	switch format {
-	case JSONL:
+	case JSONL, JSON:
 		f.parse = newObject(f.opt)
-		return refuseSpread(lines)
+		if format == JSON {
+			f.info.Shape = jsonShape(lines)
+		}
 	case TXT:
 		f.parse = text{}
 		if f.opt.Format == input.Auto {
@@ -133,7 +140,7 @@ func (f *file) settle() error {
 // survey collects the evidence of the complete lines of the head.
 func (f *file) survey() error {
 	block, all := f.in.Head()
-	if !all {
+	if !all && f.info.Format != JSON {
 		block = block[:bytes.LastIndexByte(block, '\n')+1]
 	}
 	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader}
@@ -259,8 +266,11 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	ordered := make(chan *batch, 2*workers)
 	work := make(chan *batch, 2*workers)
 	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, held: held, live: f.live}
-	if f.info.Format == CSV {
+	switch f.info.Format {
+	case CSV:
 		s.cut = &rows{sep: separator(CSV, f.opt)}
+	case JSON:
+		s.cut, s.bare = &objects{}, true
 	}
 	if f.hasHeader {
 		s.header = f.readHeader
@@ -301,12 +311,16 @@ func (f *file) parseBatch(b *batch) {
 	recs := make([]record, len(b.spans))
 	b.out = make([]outcome, 0, len(b.spans))
 	for i, sp := range b.spans {
-		raw := b.buf[sp.from:sp.to:sp.to]
+		raw, line := b.buf[sp.from:sp.to:sp.to], sp.line
+		if f.info.Format == JSON {
+			value, newlines := bare(raw)
+			raw, line = value, line+newlines
+		}
 		if len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
 		rec := &recs[i]
-		rec.Record = input.Record{File: f.info.Name, Pos: sp.line, End: sp.line + sp.lines - 1, Raw: raw, BadUTF8: !utf8.Valid(raw)}
+		rec.Record = input.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > input.MaxRecord {
 			reason = tooLarge(int64(len(raw)))
@@ -315,7 +329,7 @@ func (f *file) parseBatch(b *batch) {
 		}
 		if reason != "" {
 			b.out = append(b.out, outcome{issue: &input.Issue{
-				File: f.info.Name, Pos: sp.line, Unit: "line", Reason: reason, Raw: raw, Size: int64(len(raw)),
+				File: f.info.Name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: int64(len(raw)),
 			}})
 			continue
 		}
@@ -327,16 +341,24 @@ func (f *file) parseBatch(b *batch) {
 type copier struct {
 	w       io.Writer
 	follow  bool
-	begun   bool // the header has been written
-	partial bool // the last record has no newline
+	json    *copyJSON // of records that are no lines, else nil
+	begun   bool      // the header has been written
+	partial bool      // the last record has no newline
 }
 
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
-	return &copier{w: w, follow: o.Follow}
+	c := &copier{w: w, follow: o.Follow}
+	if o.Like != nil && o.Like.Info().Format == JSON {
+		c.json = &copyJSON{c: c, array: o.Like.Info().Shape == arrayShape}
+	}
+	return c
 }
 
 // Copy writes a record.
 func (c *copier) Copy(src input.Source, raw []byte) error {
+	if c.json != nil {
+		return c.json.value(raw)
+	}
 	if !c.begun {
 		c.begun = true
 		if err := c.write(src.Info().Columns); err != nil {
@@ -366,5 +388,10 @@ func (c *copier) write(raw []byte) error {
 
 var newline = []byte("\n")
 
-// Close does nothing: a file of lines has no end.
-func (c *copier) Close() error { return nil }
+// Close ends a JSON array. Other files have no end.
+func (c *copier) Close() error {
+	if c.json != nil {
+		return c.json.close()
+	}
+	return nil
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
@@ -19,18 +20,48 @@ import (
 // level are walked, so that numbers keep every digit, the other members go to Fields as they are
 // written, and of members with the same name the last counts.
 type object struct {
-	id, text, fp string // names of members
-	makeID       bool
-	notation     fptext.Notation
+	id, fp   string   // names of members; no id is read if that is ""
+	texts    []string // of those that are joined to the text
+	makeID   bool
+	notation fptext.Notation
 }
 
 func newObject(opt input.Options) *object {
-	return &object{
+	o := &object{
 		id:     orDefault(opt.IDField, "id"),
-		text:   orDefault(opt.TextField, "text"),
+		texts:  strings.Split(orDefault(opt.TextField, "text"), ","),
 		fp:     orDefault(opt.FingerprintField, "fingerprint"),
 		makeID: opt.MakeID, notation: opt.Fingerprints,
 	}
+	if opt.IDFrom != "" {
+		o.id = ""
+	}
+	return o
+}
+
+// found is the value of a field, nil if there is none.
+type found struct {
+	value []byte
+	exact bool // a member has the whole name, so that none within another is meant
+}
+
+// take notes the value of a member if it is the field of that name, or has it within: "meta.id" is
+// the member "id" of the object "meta", unless a member is called "meta.id". It reports whether all
+// of the member is the field.
+func (f *found) take(name, key string, value []byte) bool {
+	if key == name {
+		f.value, f.exact = value, true
+		return true
+	}
+	if f.exact || len(name) <= len(key) || name[len(key)] != '.' || name[:len(key)] != key || value[0] != '{' {
+		return false
+	}
+	var within found
+	err := members(value, func(k string, _, v []byte) { within.take(name[len(key)+1:], k, v) })
+	if err == nil && within.value != nil {
+		f.value = within.value
+	}
+	return false
 }
 
 // maxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
@@ -49,28 +80,28 @@ func (o *object) parse(raw []byte, rec *record) string {
 	}
 	if s[0] != '{' {
 		if s[0] == '[' {
-			return "not a JSON object but an array (jq -c '.[]' writes its elements one a line)"
+			return "not a JSON object but an array"
 		}
 		return "not a JSON object"
 	}
-	var id, text, fp []byte
+	var id, fp found
+	var few [4]found
+	texts := append(few[:0], make([]found, len(o.texts))...)
 	var fields []byte
 	err := members(s, func(key string, member, value []byte) {
-		switch key {
-		case o.id:
-			id = value
-		case o.text:
-			text = value
-		case o.fp:
-			fp = value
-		default:
-			if fields == nil {
-				fields = append(fields, '{')
-			} else {
-				fields = append(fields, ',')
-			}
-			fields = append(fields, member...)
+		known := o.id != "" && id.take(o.id, key, value)
+		for i, name := range o.texts {
+			known = texts[i].take(name, key, value) || known
 		}
+		if known = fp.take(o.fp, key, value) || known; known {
+			return
+		}
+		if fields == nil {
+			fields = append(fields, '{')
+		} else {
+			fields = append(fields, ',')
+		}
+		fields = append(fields, member...)
 	})
 	if err != nil {
 		return notJSON(raw)
@@ -81,12 +112,12 @@ func (o *object) parse(raw []byte, rec *record) string {
 			rec.Doc.Fields = []byte(toValid(string(rec.Doc.Fields)))
 		}
 	}
-	return o.fill(rec, s, id, text, fp)
+	return o.fill(rec, s, id.value, texts, fp.value)
 }
 
 // fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is
 // none.
-func (o *object) fill(rec *record, s, id, text, fp []byte) string {
+func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) string {
 	d := &rec.Doc
 	switch {
 	case id == nil && !o.makeID:
@@ -104,21 +135,35 @@ func (o *object) fill(rec *record, s, id, text, fp []byte) string {
 	if reason := rec.checkID(o.makeID); reason != "" {
 		return reason
 	}
-	switch {
-	case text == nil && fp == nil:
-		return fmt.Sprintf("no %q and no %q%s; --text-field and --fingerprint-field name others", o.text, o.fp, fieldsOf(s, o.text))
-	case text == nil || text[0] == 'n': // null is a text without words
-	case text[0] == '"':
-		if err := json.Unmarshal(text, &d.Text); err != nil {
-			return notJSON(text)
-		}
-	default:
-		return fmt.Sprintf("%q is not a string", o.text)
+	if fp == nil && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+		return fmt.Sprintf("no %s and no %q%s; --text-field and --fingerprint-field name others",
+			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]))
+	}
+	if reason := o.setText(d, texts); reason != "" {
+		return reason
 	}
 	if fp == nil || fp[0] == 'n' {
 		return ""
 	}
 	return setJSONFingerprint(rec, fp, o.notation)
+}
+
+// setText joins the texts of a document, each of which begins a line.
+func (o *object) setText(d *engine.Doc, texts []found) string {
+	for i, f := range texts {
+		switch text := f.value; {
+		case text == nil || text[0] == 'n': // null is a text without words
+		case text[0] == '"':
+			before := d.Text
+			if err := json.Unmarshal(text, &d.Text); err != nil {
+				return notJSON(text)
+			}
+			d.Text = joinText(before, d.Text)
+		default:
+			return fmt.Sprintf("%q is not a string", o.texts[i])
+		}
+	}
+	return ""
 }
 
 // setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
@@ -271,48 +316,4 @@ func notJSON(s []byte) string {
 		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
 	}
 	return "not JSON"
-}
-
-// beginsJSON reports whether the first line of a file is JSON by its beginning.
-func beginsJSON(line []byte) bool {
-	line = bytes.Trim(line, blank)
-	if line[0] == '[' {
-		next := bytes.TrimLeft(line[1:], blank)
-		return len(next) == 0 || next[0] == '{'
-	}
-	return line[0] == '{'
-}
-
-// Errors for JSON that is not written an object a line.
-var (
-	errArray  = errors.New("it is one JSON array, not an object a line: jq -c '.[]' FILE | simdb ... -")
-	errSpread = errors.New("its JSON objects go over several lines: jq -c . FILE | simdb ... -")
-)
-
-// refuseSpread returns an error if the file is JSON, but not one object per line: then no line can
-// be used. A damaged first line before good ones is not refused.
-func refuseSpread(lines [][]byte) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	first := bytes.Trim(lines[0], blank)
-	if len(first) == 0 || json.Valid(first) || first[0] != '[' && first[0] != '{' {
-		return nil
-	}
-	if slices.ContainsFunc(lines[1:], func(line []byte) bool { return isObject(line) }) && first[0] == '{' && len(first) > 1 {
-		return nil
-	}
-	switch {
-	case first[0] == '[' && (len(lines) > 1 || len(first) == 1):
-		return errArray
-	case first[0] == '{' && (len(lines) > 1 || len(first) == 1):
-		return errSpread
-	}
-	return nil
-}
-
-// isObject reports whether a line is a JSON object.
-func isObject(line []byte) bool {
-	line = bytes.Trim(line, blank)
-	return len(line) > 0 && line[0] == '{' && json.Valid(line)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -54,6 +53,23 @@ func (r *record) checkID(makeID bool) string {
 	return ""
 }
 
+// joinText returns the text of a document with another of its fields.
+func joinText(text, more string) string {
+	if text == "" || more == "" {
+		return text + more
+	}
+	return text + "\n" + more
+}
+
+// quotedNames lists names for a message: "a", "b".
+func quotedNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
 // orDefault returns s, or d if that is empty.
 func orDefault(s, d string) string {
 	if s == "" {
@@ -71,17 +87,8 @@ func trimEOL(raw []byte) []byte {
 // hasLetter reports whether a fingerprint is certainly hexadecimal.
 func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFxX") }
 
-// toValid returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
-func toValid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// toValid is input.ValidText.
+func toValid(s string) string { return input.ValidText(s) }
 
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {

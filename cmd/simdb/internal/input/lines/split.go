@@ -23,7 +23,7 @@ const (
 type span struct {
 	from, to int
 	line     input.Position // its first line
-	lines    input.Position // how many it has
+	end      input.Position // of Record.End
 }
 
 // outcome is a record or what is wrong with one.
@@ -97,6 +97,7 @@ type splitter struct {
 	held  *semaphore.Weighted
 	send  func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
 	live  bool         // send what there is after every read: somebody waits at the other end
+	bare  bool         // records begin with separators, and their ends are their numbers
 
 	// header takes the first line that is not blank, and reports whether it is data nevertheless.
 	// It is nil once it has been called, and where no header is expected.
@@ -105,6 +106,7 @@ type splitter struct {
 	b     *batch
 	start int
 	line  input.Position // of the record at start
+	n     input.Position // records before it
 }
 
 // run reads all of r. The last batch it sends has the error that ended the reading, if any.
@@ -160,12 +162,12 @@ func (s *splitter) scan(from int) error {
 // record notes the record that ends at to. The first of the file may be its header.
 func (s *splitter) record(to int) error {
 	raw := s.b.buf[s.start:to]
-	n := input.Position(1)
+	newlines := input.Position(1)
 	if _, one := s.cut.(lineCutter); !one {
-		n = max(1, input.Position(bytes.Count(raw, []byte("\n"))))
+		newlines = input.Position(bytes.Count(raw, newline))
 	}
-	sp := span{from: s.start, to: to, line: s.line, lines: n}
-	s.start, s.line = to, s.line+n
+	sp := span{from: s.start, to: to, line: s.line}
+	s.start, sp.end = to, s.pass(newlines)
 	if s.header != nil {
 		if len(bytes.TrimSpace(raw)) == 0 {
 			return nil
@@ -179,10 +181,21 @@ func (s *splitter) record(to int) error {
 			return nil
 		}
 	}
-	if s.line > s.after+1 {
+	if sp.end > s.after {
 		s.b.spans = append(s.b.spans, sp)
 	}
 	return nil
+}
+
+// pass goes on behind a record with that many newlines, and returns the position of its end.
+func (s *splitter) pass(newlines input.Position) (end input.Position) {
+	s.n++
+	if s.bare {
+		s.line += newlines
+		return s.n
+	}
+	s.line += max(newlines, 1) // the last line may have none
+	return s.line - 1
 }
 
 // finish notes what is left at the end of the file: a last line without newline is a record too.
@@ -200,7 +213,12 @@ func (s *splitter) finish() error {
 
 // issue is what is wrong with the record at start.
 func (s *splitter) issue(reason string, raw []byte, size int64) *input.Issue {
-	return &input.Issue{File: s.name, Pos: s.line, Unit: "line", Reason: reason, Raw: raw, Size: size}
+	line := s.line
+	if s.bare {
+		_, newlines := bare(raw)
+		line += newlines
+	}
+	return &input.Issue{File: s.name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: size}
 }
 
 // makeRoom sees to it that there is room in the buffer to read on.
@@ -250,7 +268,7 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 
 // discard reads past a record that is larger than MaxRecord and sends an Issue in its place.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
-	size, newlines := int64(len(s.b.buf)), input.Position(bytes.Count(s.b.buf, []byte("\n")))
+	size, newlines := int64(len(s.b.buf)), input.Position(bytes.Count(s.b.buf, newline))
 	is := s.issue("", bytes.Clone(s.b.buf[:headBytes]), 0)
 	for e, err := -1, error(nil); e < 0; {
 		if err == io.EOF {
@@ -266,7 +284,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 			end = e
 		}
 		size += int64(end)
-		newlines += input.Position(bytes.Count(s.b.buf[:end], []byte("\n")))
+		newlines += input.Position(bytes.Count(s.b.buf[:end], newline))
 		s.start = end
 		if e := ctx.Err(); e != nil {
 			return e
@@ -276,10 +294,9 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		}
 	}
 	is.Reason, is.Size = tooLarge(size), size
-	if s.line+max(newlines, 1) > s.after+1 {
+	if s.pass(newlines) > s.after {
 		s.b.issue = is
 	}
-	s.line += max(newlines, 1)
 	old, rest := s.b, s.b.buf[s.start:]
 	if err := s.renew(ctx, firstBytes); err != nil {
 		s.b = old

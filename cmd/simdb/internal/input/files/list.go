@@ -1,0 +1,303 @@
+package files
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// ListOptions say which files a list has.
+type ListOptions struct {
+	// Exclude has patterns with the rules of .gitignore, relative to each folder that is named. The
+	// last one that matches decides. Folders may have an IgnoreFile with more of them.
+	Exclude []string
+
+	// Hidden includes files and folders whose names begin with a dot. Without it they are left out,
+	// unless they are named themselves.
+	Hidden bool
+
+	// Check is called for every file of the list; its error ends the listing. It may be nil.
+	Check func(path string, info fs.FileInfo) error
+}
+
+// Tree is a list of files, in the order in which they are read.
+type Tree struct {
+	name    string
+	entries []entry
+	size    int64 // of all files, in bytes
+	links   int64 // symbolic links, which are not followed
+	binary  int64 // files with zero bytes, of the last Source that was read
+}
+
+// entry is a file, or a folder that cannot be read.
+type entry struct {
+	path   string
+	reason string // why it cannot be read, where that is known
+}
+
+// vcs are folders in which version control systems keep their data.
+var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
+
+// List returns the files that args name: files, folders, which are walked in the order of names,
+// and patterns such as "notes/**/*.md" where nothing has that name. A file that is named twice
+// comes once, in its first place. Symbolic links are followed where args name them, and not within
+// folders, so the walk neither leaves a folder nor runs in a circle. Databases and the folders of
+// version control systems are left out.
+func List(args []string, o ListOptions) (*Tree, error) {
+	w := walker{o: o, tree: &Tree{name: "files"}, seen: map[string]bool{}}
+	if len(args) == 1 {
+		w.tree.name = args[0]
+	}
+	for _, p := range o.Exclude {
+		r, ok, err := parseRule(p, "")
+		if err != nil {
+			return nil, fmt.Errorf("--exclude: %w", err)
+		}
+		if ok {
+			w.exclude = append(w.exclude, r)
+		}
+	}
+	for _, arg := range args {
+		if err := w.argument(arg); err != nil {
+			return nil, err
+		}
+	}
+	return w.tree, nil
+}
+
+// walker makes a list.
+type walker struct {
+	o       ListOptions
+	tree    *Tree
+	exclude []rule
+	seen    map[string]bool // paths that are in the list
+}
+
+// argument adds what an argument names.
+func (w *walker) argument(arg string) error {
+	if arg == "-" {
+		return errors.New("with --files, - is no file: name files or folders")
+	}
+	_, err := os.Lstat(arg)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[{") {
+		return w.named(arg)
+	}
+	names, err := doublestar.FilepathGlob(arg, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return fmt.Errorf("%s: %w", arg, err)
+	}
+	if !w.o.Hidden {
+		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s: no file matches", arg)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := w.named(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newlyHidden reports whether a path that matches a pattern has a hidden part that the pattern does
+// not name.
+func newlyHidden(pattern, name string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+		if isHidden(part) && !strings.Contains(pattern, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHidden reports whether a file of this name is hidden.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") && name != "." && name != ".." }
+
+// named adds the file or folder of a path that the user has named.
+func (w *walker) named(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err
+		}
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	path = filepath.Clean(path)
+	switch {
+	case info.IsDir():
+		if isDatabase(path) {
+			return fmt.Errorf("%s is a database, not a folder of files", path)
+		}
+		return w.folder(path, "", w.exclude)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a file nor a folder", path)
+	case ignored(w.exclude, strings.TrimPrefix(filepath.ToSlash(path), "/"), false):
+		return nil
+	}
+	return w.file(path, info)
+}
+
+// folder adds the files of a folder. Its path from the root of the walk is rel.
+func (w *walker) folder(path, rel string, rules []rule) error {
+	list, err := os.ReadDir(path)
+	if err != nil {
+		w.add(entry{path: path, reason: "the folder cannot be read: " + cause(err)})
+	}
+	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == IgnoreFile }) {
+		content, err := os.ReadFile(filepath.Join(path, IgnoreFile))
+		if err != nil {
+			return err
+		}
+		rules = append(slices.Clip(rules), parseIgnoreFile(string(content), rel)...)
+	}
+	for _, e := range list {
+		if err := w.member(e, filepath.Join(path, e.Name()), join(rel, e.Name()), rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join is path.Join for a base that may be "".
+func join(base, name string) string {
+	if base == "" {
+		return name
+	}
+	return base + "/" + name
+}
+
+// member adds what a folder has, unless it is left out.
+func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
+	name, isDir := e.Name(), e.IsDir()
+	switch {
+	case isHidden(name) && !w.o.Hidden, name == IgnoreFile, isDir && slices.Contains(vcs, name), ignored(rules, rel, isDir):
+		return nil
+	case isDir && isDatabase(path):
+		return nil
+	case isDir:
+		return w.folder(path, rel, rules)
+	case e.Type()&fs.ModeSymlink != 0:
+		w.tree.links++
+		return nil
+	case !e.Type().IsRegular():
+		return nil
+	}
+	info, err := e.Info()
+	if err != nil {
+		w.add(entry{path: path, reason: cause(err)})
+		return nil
+	}
+	return w.file(path, info)
+}
+
+// isDatabase reports whether a folder is a database.
+func isDatabase(path string) bool {
+	what, err := engine.Identify(path)
+	return err == nil && what != ""
+}
+
+// file adds a file.
+func (w *walker) file(path string, info fs.FileInfo) error {
+	if w.o.Check != nil {
+		if err := w.o.Check(path, info); err != nil {
+			return err
+		}
+	}
+	if w.add(entry{path: path}) {
+		w.tree.size += info.Size()
+	}
+	return nil
+}
+
+// add adds an entry unless its path is in the list.
+func (w *walker) add(e entry) bool {
+	if w.seen[e.path] {
+		return false
+	}
+	w.seen[e.path] = true
+	w.tree.entries = append(w.tree.entries, e)
+	return true
+}
+
+// cause is the text of an error without the path.
+func cause(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return err.Error()
+}
+
+// Name is what messages call the list: its argument if there is one, otherwise "files".
+func (t *Tree) Name() string { return t.name }
+
+// Size returns the size of all files in bytes.
+func (t *Tree) Size() int64 { return t.size }
+
+// Key identifies the list for the checkpoints of a load. A list with other files, or in another
+// working directory, has another key, as its positions mean other files.
+func (t *Tree) Key() string {
+	h := xxh3.New()
+	dir, _ := os.Getwd()
+	for _, e := range t.entries {
+		h.WriteString(dir)
+		h.WriteString("\x00")
+		h.WriteString(e.path)
+		h.WriteString("\x00")
+	}
+	sum := h.Sum128().Bytes()
+	return "files:" + hex.EncodeToString(sum[:])
+}
+
+// Skipped describes what is not among the records of the Source that was read last, "" if there is
+// nothing to say.
+func (t *Tree) Skipped() string {
+	var parts []string
+	for _, p := range []struct {
+		n          int64
+		one, other string
+	}{
+		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
+		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf(p.other, p.n))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "")
+}
+
+// Open returns a Source of the files in the list. Options that name fields are an error, as files
+// have none.
+func (t *Tree) Open(opt input.Options) (input.Source, error) {
+	for _, o := range []struct {
+		set  bool
+		flag string
+	}{
+		{opt.Format != input.Auto && opt.Format != Files, "--format"}, {opt.IDField != "", "--id-field"},
+		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
+		{opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"},
+	} {
+		if o.set {
+			return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", o.flag)
+		}
+	}
+	t.binary = 0
+	return &source{tree: t, opt: opt}, nil
+}

@@ -1,0 +1,194 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// Files is the format of inputs that are one document each.
+const Files input.Format = "files"
+
+func init() {
+	input.Register(input.Family{
+		Formats: []input.Description{{
+			Name: Files, Label: "paths of files", Unit: input.UnitFile, Endings: []string{".txt", ".list", ".lst"},
+		}},
+		Detect:    func(*input.Stream, input.Options) bool { return false },
+		Open:      open,
+		NewCopier: func(w io.Writer, o input.CopyOptions) input.Copier { return &copier{w: w, null: o.Null} },
+	})
+}
+
+// binaryBytes is how much of a file is looked at to tell whether it is a text.
+const binaryBytes = 8 << 10
+
+// errBinary is the error for a file with zero bytes in its first binaryBytes.
+var errBinary = errors.New("it has zero bytes, so it is no text")
+
+// source is the Source of a list of files. The position of a record is 1, that of its end its
+// number in the list.
+type source struct {
+	tree *Tree
+	opt  input.Options
+	read atomic.Int64
+}
+
+// Info describes the list.
+func (s *source) Info() input.Info {
+	return input.Info{Name: s.tree.name, Format: Files, Shape: "files"}
+}
+
+// Progress returns how many bytes have been read, and the size of all files.
+func (s *source) Progress() (done, size int64) { return s.read.Load(), s.tree.size }
+
+// Close does nothing: every file is closed when it has been read.
+func (s *source) Close() error { return nil }
+
+// Records yields a record for each file. A file that cannot be read is an Issue; one that is no
+// text is counted.
+func (s *source) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		for i := int64(s.opt.After); i < int64(len(s.tree.entries)); i++ {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			rec, err := s.one(ctx, s.tree.entries[i])
+			switch {
+			case errors.Is(err, errBinary):
+				s.tree.binary++
+				continue
+			case rec != nil:
+				rec.End = input.Position(i + 1)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// one reads a file. What is wrong with it is an *input.Issue.
+func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
+	issue := &input.Issue{File: e.path, Pos: 1, Unit: input.UnitFile, Reason: e.reason}
+	if e.reason != "" {
+		return nil, issue
+	}
+	f, err := os.Open(e.path)
+	if err != nil {
+		issue.Reason = cause(err)
+		return nil, issue
+	}
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	opt := s.opt
+	opt.Format, opt.After = Files, 0
+	src, err := input.New(e.path, f, size, opt)
+	if err != nil {
+		if re, ok := errors.AsType[*input.ReadError](err); ok {
+			err = re.Err
+		}
+		issue.Reason = cause(err)
+		return nil, issue
+	}
+	defer src.Close()
+	defer func() {
+		done, _ := src.Progress()
+		s.read.Add(done)
+	}()
+	for rec, err := range src.Records(ctx) {
+		if re, ok := errors.AsType[*input.ReadError](err); ok && !errors.Is(err, errBinary) {
+			issue.Reason = cause(re.Err)
+			return nil, issue
+		}
+		return rec, err
+	}
+	return nil, errBinary // not reached: a document has one record
+}
+
+// document is the Source of one file, which is one document.
+type document struct {
+	in  *input.Stream
+	opt input.Options
+}
+
+// open opens a file as one document.
+func open(in *input.Stream, opt input.Options) (input.Source, error) { return &document{in, opt}, nil }
+
+// Info describes the file.
+func (d *document) Info() input.Info {
+	return input.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
+}
+
+// Progress returns how much of the file has been read.
+func (d *document) Progress() (done, size int64) { return d.in.Progress() }
+
+// Close closes the file.
+func (d *document) Close() error {
+	d.in.Release()
+	return d.in.Close()
+}
+
+// Records yields the one record.
+func (d *document) Records(context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		if d.opt.After == 0 {
+			yield(d.record())
+		}
+	}
+}
+
+// record reads the file.
+func (d *document) record() (*input.Record, error) {
+	name := d.in.Name()
+	if head, _ := d.in.Head(); bytes.IndexByte(head[:min(len(head), binaryBytes)], 0) >= 0 {
+		return nil, &input.ReadError{File: name, Pos: input.NoPosition, Err: errBinary}
+	}
+	text, err := io.ReadAll(io.LimitReader(d.in.Reader(), input.MaxRecord+1))
+	if err != nil {
+		return nil, &input.ReadError{File: name, Pos: input.NoPosition, Err: err}
+	}
+	rec := &input.Record{
+		Doc: engine.Doc{ID: name}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
+	}
+	if len(text) > input.MaxRecord {
+		size := fmt.Sprintf("more than %d bytes", input.MaxRecord)
+		if _, n := d.in.Progress(); n >= 0 && !d.in.Packed() {
+			size = fmt.Sprintf("%d bytes", n)
+		}
+		return nil, input.NewIssue(d, rec, fmt.Sprintf("too large: %s, a document has at most %d", size, input.MaxRecord))
+	}
+	rec.Doc.Text = input.ValidText(string(text))
+	return rec, nil
+}
+
+// copier writes the paths of records.
+type copier struct {
+	w    io.Writer
+	null bool // a zero byte ends each path, not a newline
+}
+
+// Copy writes a path.
+func (c *copier) Copy(_ input.Source, raw []byte) error {
+	end := byte('\n')
+	if c.null {
+		end = 0
+	}
+	_, err := c.w.Write(append(raw[:len(raw):len(raw)], end))
+	return err
+}
+
+// Close does nothing: a list has no end.
+func (c *copier) Close() error { return nil }

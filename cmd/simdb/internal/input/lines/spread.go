@@ -1,0 +1,205 @@
+package lines
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/goccy/go-json"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// JSON that is not an object a line: an array of objects, or objects over several lines one after
+// the other. The values of the top level, and the elements of an array there, are the records:
+//
+//	[            the splitter cuts behind each value, so a record begins
+//	  {...},     with the separators before it; bare takes them off:
+//	  {...}      "[\n  {...}"  ",\n  {...}"  "\n]"
+//	]
+//
+// A record may begin on the line on which the one before ends, so that lines are no positions to
+// resume from. The end of a record is its number.
+
+// objects is the cutter of JSON. It counts brackets outside strings; whether a value is right is
+// found by its parser.
+type objects struct {
+	array   bool // within an array of the top level, whose elements are records
+	depth   int  // of brackets in the record
+	quoted  bool // within a string
+	escaped bool // after a backslash in it
+	scalar  bool // within a record that is a number or a word
+}
+
+func (c *objects) end(p []byte) int {
+	quote := -1 // the next quote at or after i, where that has been looked for
+	for i := 0; i < len(p); i++ {
+		switch {
+		case c.escaped:
+			c.escaped = false
+			continue
+		case c.quoted:
+			if quote < i {
+				if quote = bytes.IndexByte(p[i:], '"') + i; quote < i {
+					quote = len(p)
+				}
+			}
+			if back := bytes.IndexByte(p[i:quote], '\\'); back >= 0 {
+				i, c.escaped = i+back, true
+				continue
+			}
+			if i = quote; i == len(p) {
+				return -1
+			}
+			if c.quoted = false; c.depth == 0 {
+				return i + 1
+			}
+			continue
+		}
+		if e := c.plain(p[i], i); e >= 0 {
+			return e
+		}
+	}
+	return -1
+}
+
+// plain takes p[i] outside strings, and returns where the record ends if that shows it, otherwise
+// -1.
+func (c *objects) plain(ch byte, i int) int {
+	if c.depth > 0 {
+		switch ch {
+		case '"':
+			c.quoted = true
+		case '{', '[':
+			c.depth++
+		case '}', ']':
+			if c.depth--; c.depth == 0 {
+				return i + 1
+			}
+		}
+		return -1
+	}
+	separates := bytes.IndexByte([]byte(" \t\r\n,[]{\""), ch) >= 0
+	switch {
+	case separates && c.scalar:
+		c.scalar = false
+		return i
+	case ch == '[' && !c.array:
+		c.array = true
+	case ch == ']':
+		c.array = false
+	case ch == '"':
+		c.quoted = true
+	case ch == '{', ch == '[':
+		c.depth = 1
+	case !separates:
+		c.scalar = true
+	}
+	return -1
+}
+
+func (c *objects) open() string {
+	switch {
+	case c.quoted || c.depth > 0:
+		return "the JSON object is not closed"
+	case c.array:
+		return "the JSON array is not closed"
+	}
+	return ""
+}
+
+// bare returns a record of objects without the separators before it, and how many of their bytes
+// are newlines.
+func bare(raw []byte) (value []byte, newlines input.Position) {
+	i := 0
+	for i < len(raw) && bytes.IndexByte([]byte(blank+",[]"), raw[i]) >= 0 {
+		i++
+	}
+	if i > 0 && i < len(raw) && raw[len(raw)-1] == ']' { // an array itself
+		i = max(bytes.LastIndexByte(raw[:i], '['), 0)
+	}
+	return raw[i:], input.Position(bytes.Count(raw[:i], newline))
+}
+
+// beginsJSON says whether the first line of a file is JSON by its beginning.
+func beginsJSON(line []byte) bool {
+	line = bytes.Trim(line, blank)
+	return line[0] == '{' || beginsArray(line)
+}
+
+// beginsArray says whether a line begins an array of objects.
+func beginsArray(line []byte) bool {
+	line = bytes.Trim(line, blank)
+	if line[0] != '[' {
+		return false
+	}
+	next := bytes.TrimLeft(line[1:], blank)
+	return len(next) == 0 || next[0] == '{' || next[0] == ']' && len(next) == 1
+}
+
+// isSpread reports whether a file of JSON is not an object a line. A first line that is damaged
+// does not make it so: there are good ones after it.
+func isSpread(lines [][]byte) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	first := bytes.Trim(lines[0], blank)
+	switch {
+	case len(first) == 0:
+		return false
+	case beginsArray(first):
+		return true
+	case first[0] != '{' || json.Valid(first):
+		return false
+	case len(first) == 1:
+		return true
+	}
+	return len(lines) > 1 && !slices.ContainsFunc(lines[1:], isObject)
+}
+
+// errSpread is the refusal of a file that the user calls JSON lines.
+var errSpread = errors.New("it is JSON, but not an object a line: --format json reads it")
+
+// isObject says whether a line is a JSON object.
+func isObject(line []byte) bool {
+	line = bytes.Trim(line, blank)
+	return len(line) > 0 && line[0] == '{' && json.Valid(line)
+}
+
+// copyJSON writes the values of an array, or of one after the other.
+type copyJSON struct {
+	c     *copier
+	array bool
+	begun bool
+}
+
+// value writes a value.
+func (j *copyJSON) value(raw []byte) error {
+	before, after := "", "\n"
+	if j.array {
+		before, after = ",\n", ""
+		if !j.begun {
+			before = "[\n"
+		}
+	}
+	j.begun = true
+	for _, part := range [][]byte{[]byte(before), raw, []byte(after)} {
+		if _, err := j.c.w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the array.
+func (j *copyJSON) close() error {
+	end := ""
+	switch {
+	case j.array && j.begun:
+		end = "\n]\n"
+	case j.array:
+		end = "[]\n"
+	}
+	_, err := j.c.w.Write([]byte(end))
+	return err
+}
