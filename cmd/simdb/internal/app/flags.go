@@ -28,6 +28,7 @@ type InputFlags struct {
 	FingerprintField string       `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
 	NoHeader         bool         `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
+	Encoding     input.Encoding  `placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
 	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal" help:"How fingerprints are written: hex or decimal (default: by their form; a file that has both forms is refused)."`
 	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 }
@@ -51,7 +52,7 @@ type InputFormat struct {
 func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
-		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), IDFrom: f.IDFrom,
+		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), IDFrom: f.IDFrom, Encoding: f.Encoding,
 	}
 }
 

@@ -149,6 +149,9 @@ func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
 	if made, ok := o.Like.(madeIDs); ok {
 		o.Like = made.Source
 	}
+	if o.Like != nil && o.Like.Info().Encoding != UTF8 {
+		return newEncoded(w, o, family.NewCopier)
+	}
 	return unwrapping{family.NewCopier(w, o)}
 }
 
@@ -164,7 +167,7 @@ func Open(path string, opt Options) (Source, error) {
 // New reads documents from src, which Close of the Source closes. The name is used in messages and
 // to recognise the format; size is that of src in bytes, or -1 if it is not known.
 func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
-	in, err := newStream(name, src, size)
+	in, err := newStream(name, src, size, opt.Encoding)
 	if err == nil {
 		var s Source
 		opt.MakeID = opt.MakeID || opt.IDFrom != IDFromField

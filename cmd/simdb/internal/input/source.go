@@ -45,6 +45,11 @@ type Info struct {
 	Shape   string
 	Columns []byte // the header of a file of columns, as it is written; nil for other files
 
+	// Encoding is that of a text, and ByteOrderMark says whether it begins with one. Copies are
+	// encoded so.
+	Encoding      Encoding
+	ByteOrderMark bool
+
 	// Notice says what the content was taken for, where that could surprise. Users should be shown
 	// it.
 	Notice string
@@ -161,6 +166,8 @@ type Options struct {
 	// Delimiter separates the columns of csv; 0 is a comma. If it is set, Auto takes every file for
 	// csv that is not called .jsonl.
 	Delimiter byte
+
+	Encoding Encoding // of text; with UTF8 a byte order mark decides
 
 	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
 	// fptext decides for each, and a file that has both notations is refused.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+
+	"golang.org/x/text/transform"
 )
 
 // HeadBytes is how much of an input is read to recognise its format.
@@ -30,6 +32,8 @@ type Stream struct {
 
 	head     []byte
 	headEnds bool     // nothing can be read after head
+	encoding Encoding // of the input; head and rest are decoded
+	mark     bool     // a byte order mark was left out of the head
 	spooled  *os.File // of ReaderAt
 }
 
@@ -58,7 +62,7 @@ func regularSize(f *os.File) int64 {
 }
 
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.
-func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
+func newStream(name string, src io.ReadCloser, size int64, encoding Encoding) (*Stream, error) {
 	s := &Stream{name: name, src: src, size: size, done: func() {}}
 	content, packed, done, err := decompress(counting{src, &s.read}, size)
 	if err != nil {
@@ -66,6 +70,9 @@ func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
 	}
 	s.packed, s.done = packed, done
 	s.rest = explaining{content, packed}
+	if encoding != UTF8 {
+		s.decode(encoding)
+	}
 	head := HeadBytes
 	if packed == "" && size >= 0 && size < HeadBytes {
 		head = int(size) + 1 // so that its end is seen
@@ -73,9 +80,26 @@ func newStream(name string, src io.ReadCloser, size int64) (*Stream, error) {
 	if err := s.ReadHead(head); err != nil {
 		return s, err
 	}
-	s.head = bytes.TrimPrefix(s.head, []byte("\xef\xbb\xbf"))
+	if encoding == UTF8 && encodingOf(string(s.head[:min(len(s.head), 4)])) != UTF8 {
+		s.rest = s.Reader()
+		s.decode(encodingOf(string(s.head[:2])))
+		s.head, s.headEnds = nil, false
+		if err := s.ReadHead(head); err != nil {
+			return s, err
+		}
+	}
+	s.head, s.mark = bytes.CutPrefix(s.head, []byte(bom))
 	return s, nil
 }
+
+// decode decodes what is read from here on.
+func (s *Stream) decode(e Encoding) {
+	s.encoding, s.rest = e, transform.NewReader(s.rest, e.decoder())
+}
+
+// Encoding returns how the input is encoded, and whether it begins with a byte order mark. The
+// content is decoded.
+func (s *Stream) Encoding() (e Encoding, mark bool) { return s.encoding, s.mark }
 
 // Name returns the name of the file as messages have it.
 func (s *Stream) Name() string { return s.name }
@@ -123,7 +147,7 @@ func (s *Stream) Reader() io.Reader { return io.MultiReader(bytes.NewReader(s.he
 // ReaderAt returns the content for random access, and its size: the file itself if it is regular
 // and not compressed, otherwise a copy in a temporary file, which Release removes.
 func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
-	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" {
+	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" && s.encoding == UTF8 {
 		return f, s.size, nil
 	}
 	n, err := s.spool()
@@ -167,8 +191,7 @@ var foreign = []struct{ magic, what string }{
 	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
 	{"PAR1", "it is Parquet: leave out --format"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
-	{"\xff\xfe", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
-	{"\xfe\xff", "it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | simdb ... -"},
+	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
 }
 
 // refuse returns an error if no format reads the file.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -56,6 +57,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 		return nil, err
 	}
 	f.info.Shape = cmp.Or(f.info.Shape, f.info.Format.Describe().Label)
+	f.info.Encoding, f.info.ByteOrderMark = in.Encoding()
 	if err := f.settle(); err != nil {
 		return nil, err
 	}
@@ -67,6 +69,9 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 		if l.header {
 			f.info.Notice += ", after a header"
 		}
+	}
+	if f.info.Encoding != input.UTF8 {
+		f.info.Shape += " in " + string(f.info.Encoding)
 	}
 	return f, nil
 }
@@ -349,7 +354,7 @@ type copier struct {
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
 	c := &copier{w: w, follow: o.Follow}
 	if o.Like != nil && o.Like.Info().Format == JSON {
-		c.json = &copyJSON{c: c, array: o.Like.Info().Shape == arrayShape}
+		c.json = &copyJSON{c: c, array: strings.HasPrefix(o.Like.Info().Shape, arrayShape)}
 	}
 	return c
 }
