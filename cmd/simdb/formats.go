@@ -9,6 +9,7 @@ import (
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/warc"
 )
 
 // formatNames lists the formats of inputs for help: "jsonl, csv or txt".

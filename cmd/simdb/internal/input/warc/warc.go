@@ -1,0 +1,329 @@
+// Package warc reads the texts in WARC files, such as the WET files of Common Crawl. It registers the
+// format "warc" with package input.
+//
+// A record is a header of lines, an empty line, a block of as many bytes as the header says, and two
+// empty lines:
+//
+//	WARC/1.0 CRLF
+//	WARC-Type: conversion CRLF
+//	WARC-Target-URI: https://example.org/ CRLF
+//	Content-Length: 5 CRLF
+//	CRLF
+//	hello CRLF CRLF
+//
+// Records of the type conversion, and those of the type resource that are plain text, are documents.
+// All records count for positions.
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// WARC is the name of the format.
+const WARC input.Format = "warc"
+
+const (
+	magic     = "WARC/"
+	maxHeader = 64 << 10 // bytes of a header; a longer one is damage
+	defaultID = "WARC-Target-URI"
+	recordEnd = "\r\n\r\n"
+)
+
+func init() {
+	input.Register(input.Family{
+		Formats: []input.Description{{Name: WARC, Label: "WARC", Unit: "record", Endings: []string{".warc", ".wet"}}},
+		Detect: func(in *input.Stream, _ input.Options) bool {
+			head, _ := in.Head()
+			return bytes.HasPrefix(head, []byte(magic+"1.")) || bytes.HasPrefix(head, []byte(magic+"0."))
+		},
+		Open:      open,
+		NewCopier: func(w io.Writer, _ input.CopyOptions) input.Copier { return copier{w} },
+	})
+}
+
+// file is the Source of a WARC file.
+type file struct {
+	in  *input.Stream
+	opt input.Options
+	id  string // name of the header with the ID
+
+	r      *bufio.Reader
+	offset int64          // of r in the content
+	n      input.Position // records that were begun
+	texts  int64          // of them, with text
+	lost   bool           // after a damaged record: what follows, up to the next header, is part of it
+}
+
+// open opens a WARC file.
+func open(in *input.Stream, opt input.Options) (input.Source, error) {
+	if opt.TextField != "" || opt.FingerprintField != "" {
+		return nil, errors.New("the text of a WARC record is its block, so --text-field and --fingerprint-field have no meaning")
+	}
+	f := &file{in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), maxHeader)}
+	if f.id == "" {
+		f.id = defaultID
+	}
+	return f, nil
+}
+
+// Info describes the file.
+func (f *file) Info() input.Info {
+	return input.Info{Name: f.in.Name(), Format: WARC, Shape: "WARC"}
+}
+
+// Progress returns how much of the file has been read.
+func (f *file) Progress() (done, size int64) { return f.in.Progress() }
+
+// Close closes the file.
+func (f *file) Close() error {
+	f.in.Release()
+	return f.in.Close()
+}
+
+// errSkip is the error of next for a record that is no text, or that Options.After leaves out.
+var errSkip = errors.New("no text")
+
+// Records yields the texts. A damaged record is an Issue that says at which byte of the content it
+// is; reading goes on with the next line that begins a record.
+func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		for {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			rec, err := f.next()
+			if err == io.EOF {
+				if f.texts == 0 && f.n > 0 {
+					err = fmt.Errorf("none of its %d records is a text: WET files and plain text are read, pages are not", f.n)
+					yield(nil, &input.ReadError{File: f.in.Name(), Pos: input.NoPosition, Err: err})
+				}
+				return
+			}
+			if err == errSkip {
+				continue
+			}
+			if _, ok := errors.AsType[*input.Issue](err); err != nil && !ok {
+				yield(nil, &input.ReadError{File: f.in.Name(), Pos: f.n - 1, Unit: "record", Err: err})
+				return
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// header is the header of a record.
+type header struct {
+	raw    []byte // with the empty line that ends it
+	fields []field
+}
+
+// field is a line of a header.
+type field struct{ name, value string }
+
+// get returns the value of a field, "" if there is none. Names are compared in any case.
+func (h *header) get(name string) string {
+	for _, f := range h.fields {
+		if strings.EqualFold(f.name, name) {
+			return f.value
+		}
+	}
+	return ""
+}
+
+// isText reports whether a record is a text.
+func (h *header) isText() bool {
+	switch strings.ToLower(h.get("WARC-Type")) {
+	case "conversion":
+		return true
+	case "resource":
+		return strings.HasPrefix(strings.ToLower(h.get("Content-Type")), "text/plain")
+	}
+	return false
+}
+
+// next reads a record. It returns io.EOF at the end of the file and errSkip for a record that is left
+// out; any other error that is no *input.Issue ends the reading.
+func (f *file) next() (*input.Record, error) {
+	h, at, err := f.header()
+	if err != nil {
+		return nil, err
+	}
+	size, err := strconv.ParseInt(h.get("Content-Length"), 10, 64)
+	if err != nil || size < 0 {
+		return nil, f.damage(at, h.raw, fmt.Sprintf("its Content-Length is %q", h.get("Content-Length")))
+	}
+	if !h.isText() || f.n <= f.opt.After {
+		if h.isText() {
+			f.texts++
+		}
+		return nil, f.discard(size, errSkip)
+	}
+	f.texts++
+	if size > input.MaxRecord {
+		reason := fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord)
+		return nil, f.discard(size, f.issue(h.raw, reason, int64(len(h.raw))+size))
+	}
+	raw := append(make([]byte, 0, len(h.raw)+int(size)+len(recordEnd)), h.raw...)
+	raw = raw[:len(h.raw)+int(size)]
+	n, err := io.ReadFull(f.r, raw[len(h.raw):])
+	f.offset += int64(n)
+	if err != nil {
+		return nil, cutOff(at, err)
+	}
+	block := raw[len(h.raw):]
+	if end, _ := f.r.Peek(len(recordEnd)); string(end) == recordEnd {
+		f.r.Discard(len(recordEnd))
+		f.offset += int64(len(recordEnd))
+	}
+	raw = append(raw, recordEnd...)
+	return f.record(h, block, raw)
+}
+
+// cutOff is the error of a record that begins at a byte and that the file does not have to its end.
+func cutOff(at int64, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("the record at byte %d is cut off", at)
+	}
+	return err
+}
+
+// record makes a document.
+func (f *file) record(h *header, block, raw []byte) (*input.Record, error) {
+	rec := &input.Record{
+		Doc:  engine.Doc{ID: h.get(f.id), Text: input.ValidText(string(block)), Fields: h.others(f.id)},
+		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw, BadUTF8: !utf8.Valid(block),
+	}
+	switch {
+	case rec.Doc.ID == "" && f.opt.MakeID:
+		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
+	case rec.Doc.ID == "":
+		return nil, input.NewIssue(f, rec, fmt.Sprintf("no %q; --id-field names another header", f.id))
+	case len(rec.Doc.ID) > engine.MaxIDBytes:
+		return nil, input.NewIssue(f, rec, fmt.Sprintf("the id has %d bytes, at most %d are possible", len(rec.Doc.ID), engine.MaxIDBytes))
+	}
+	return rec, nil
+}
+
+// others returns the fields of the header without the ID and the size, as a JSON object.
+func (h *header) others(id string) json.RawMessage {
+	b := []byte{'{'}
+	for _, f := range h.fields {
+		if strings.EqualFold(f.name, id) || strings.EqualFold(f.name, "Content-Length") {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		for i, s := range []string{f.name, f.value} {
+			quoted, _ := json.Marshal(input.ValidText(s)) // a string can always be encoded
+			b = append(append(b, quoted...), ":"[i:]...)
+		}
+	}
+	return append(b, '}')
+}
+
+// issue is what is wrong with the current record.
+func (f *file) issue(raw []byte, reason string, size int64) error {
+	return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "record", Reason: reason, Raw: raw, Size: size}
+}
+
+// damage is a record that begins at a byte and cannot be read.
+func (f *file) damage(at int64, raw []byte, reason string) error {
+	f.lost = true
+	return f.issue(raw, fmt.Sprintf("the record at byte %d is damaged: %s", at, reason), int64(len(raw)))
+}
+
+// discard reads past a block and returns err.
+func (f *file) discard(size int64, err error) error {
+	at := f.offset
+	n, e := io.CopyN(io.Discard, f.r, size)
+	f.offset += n
+	if e != nil {
+		return cutOff(at, e)
+	}
+	return err
+}
+
+// line reads a line with its end. A line longer than maxHeader comes in parts.
+func (f *file) line() ([]byte, error) {
+	line, err := f.r.ReadSlice('\n')
+	f.offset += int64(len(line))
+	if err == bufio.ErrBufferFull || err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	return line, err
+}
+
+// header reads the header of the next record, and returns at which byte of the content it begins. What
+// is between records is damage, after which the next header is looked for.
+func (f *file) header() (h *header, at int64, err error) {
+	var between []byte // what is no record
+	for {
+		next, _ := f.r.Peek(len(magic))
+		if string(next) == magic || len(next) == 0 && len(between) > 0 && !f.lost {
+			break
+		}
+		before := f.offset
+		line, err := f.line()
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(between) == 0 {
+			at = before
+		}
+		if len(between) > 0 || len(bytes.TrimSpace(line)) > 0 {
+			between = append(between, line[:min(len(line), maxHeader-len(between))]...)
+		}
+	}
+	f.n++
+	if len(between) > 0 && !f.lost {
+		return nil, 0, f.damage(at, between, "it does not begin with "+magic)
+	}
+	f.lost = false
+	h, at = &header{}, f.offset
+	for {
+		line, err := f.line()
+		if err != nil {
+			return nil, 0, cutOff(at, err)
+		}
+		h.raw = append(h.raw, line...)
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			return h, at, nil
+		}
+		if len(h.raw) > maxHeader {
+			return nil, 0, f.damage(at, h.raw[:maxHeader], "its header does not end")
+		}
+		if name, value, ok := strings.Cut(text, ":"); ok {
+			h.fields = append(h.fields, field{name, strings.TrimSpace(value)})
+		}
+	}
+}
+
+// copier copies records byte for byte.
+type copier struct{ w io.Writer }
+
+// Copy writes a record.
+func (c copier) Copy(_ input.Source, raw []byte) error {
+	_, err := c.w.Write(raw)
+	return err
+}
+
+// Close does nothing: a WARC file has no end.
+func (c copier) Close() error { return nil }

@@ -1,0 +1,119 @@
+package warc
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// one returns a record.
+func one(kind, uri, text string) string {
+	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		kind, uri, len(text), text)
+}
+
+// read returns what a file holds: "position id=text" or "! issue", and what ended the reading. A copy of
+// all its records is in copied.
+func read(t *testing.T, content string, opt input.Options) (got, copied string, err error) {
+	t.Helper()
+	src, err := input.New("a.wet", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
+	if err != nil {
+		return "", "", err
+	}
+	defer src.Close()
+	var all []string
+	var out bytes.Buffer
+	to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	for rec, e := range src.Records(context.Background()) {
+		switch is, ok := errors.AsType[*input.Issue](e); {
+		case ok:
+			all = append(all, "! "+is.Error())
+		case e != nil:
+			err = e
+		default:
+			all = append(all, fmt.Sprintf("%d %s=%s", rec.Pos, rec.Doc.ID, rec.Doc.Text))
+			if err := to.Copy(src, rec.Raw); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "|"), out.String(), err
+}
+
+func TestRecords(t *testing.T) {
+	info, a, b := one("warcinfo", "", "software: x"), one("conversion", "https://a/", "text of a\r\n\r\nWARC/1.0"), one("conversion", "https://b/", "")
+	plain := strings.Replace(one("resource", "https://c/", "c"), "WARC-Date", "Content-Type: text/plain\r\nWARC-Date", 1)
+	textA := "https://a/=text of a\r\n\r\nWARC/1.0"
+	for _, c := range []struct {
+		content     string
+		opt         input.Options
+		want, fails string
+	}{
+		{content: info + a + b, want: "2 " + textA + "|3 https://b/="},
+		{content: a + plain + one("resource", "https://d/", "d"), want: "1 " + textA + "|2 https://c/=c"},
+		{content: info + a + b, opt: input.Options{After: 2}, want: "3 https://b/="},
+		{content: info + a + b, opt: input.Options{After: 3}},
+		{content: a, opt: input.Options{IDField: "warc-date"}, want: "1 2026-01-02T03:04:05Z=text of a\r\n\r\nWARC/1.0"},
+		{content: a, opt: input.Options{IDField: "X-Id"}, want: `! a.wet:1: no "X-Id"; --id-field names another header`},
+		{content: a, opt: input.Options{IDField: "X-Id", MakeID: true}, want: "1 a.wet:1=text of a\r\n\r\nWARC/1.0"},
+		{content: a + "noise\r\nmore\r\n" + b, want: "1 " + textA + fmt.Sprintf("|! a.wet:2: the record at byte %d is damaged: it does not begin with WARC/|3 https://b/=", len(a))},
+		{content: strings.Replace(one("conversion", "https://d/", "text"), "Length: 4", "Length: x", 1) + b,
+			want: `! a.wet:1: the record at byte 0 is damaged: its Content-Length is "x"|2 https://b/=`},
+		{content: a + "noise", want: "1 " + textA + fmt.Sprintf("|! a.wet:2: the record at byte %d is damaged: it does not begin with WARC/", len(a))},
+		{content: (info + a + b)[:len(info+a)-8], fails: fmt.Sprintf("a.wet: could not be read past record 1: the record at byte %d is cut off", len(info))},
+		{content: info + a[:20], fails: "could not be read past record 1"},
+		{content: info + one("response", "https://x/", "HTTP/1.1 200"), fails: "none of its 2 records is a text"},
+	} {
+		got, copied, err := read(t, c.content, c.opt)
+		if got != c.want && c.fails == "" {
+			t.Errorf("%q: %q, want %q", c.content, got, c.want)
+		}
+		if (c.fails == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%q: %v, want %s", c.content, err, c.fails)
+		}
+		if c.content == info+a+b && c.opt.After == 0 && copied != a+b {
+			t.Errorf("copied %q", copied)
+		}
+	}
+	if _, _, err := read(t, a, input.Options{TextField: "x"}); err == nil {
+		t.Error("a field for the text was accepted")
+	}
+	huge := one("conversion", "https://huge/", strings.Repeat("x", input.MaxRecord+1))
+	if got, _, err := read(t, huge+b, input.Options{}); err != nil || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
+		t.Errorf("%.100q, %v", got, err)
+	}
+}
+
+// Files whose records are members of a gzip file each are read to the end, and headers are fields.
+func TestMembers(t *testing.T) {
+	var z bytes.Buffer
+	for _, uri := range []string{"https://a/", "https://b/"} {
+		w := gzip.NewWriter(&z)
+		io.WriteString(w, one("conversion", uri, "text"))
+		w.Close()
+	}
+	src, err := input.New("a.warc.gz", io.NopCloser(&z), -1, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for rec, err := range src.Records(context.Background()) {
+		if err != nil || string(rec.Doc.Fields) != `{"WARC-Type":"conversion","WARC-Date":"2026-01-02T03:04:05Z"}` {
+			t.Fatalf("%s, %v", rec.Doc.Fields, err)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Error(n)
+	}
+}
