@@ -34,10 +34,11 @@ func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (pa
 		return nil, err
 	}
 	err = v.Safely(ctx, func() error {
-		var near sstable.NearSearcher
+		q := nearPool.Get().(*Near)
+		defer nearPool.Put(q)
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			plan, err := near.Plan(p.Reader, fp, k)
+			plan, err := q.group.Plan(p.Reader, fp, k)
 			if err != nil {
 				return err
 			}
