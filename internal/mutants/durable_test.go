@@ -54,7 +54,7 @@ var durableMutants = []mutant{
 	},
 	{
 		"flush/deletions published before their log is", "engine", "Store.publishFlush",
-		swap(`if dead, _ := p.dead.upTo(m.maxSeq)`, `if dead, _ := p.dead.upTo(latest)`),
+		swap(`if dead, _ := p.Dead.UpTo(m.MaxSeq)`, `if dead, _ := p.Dead.UpTo(view.Latest)`),
 		"engine", crashes,
 	},
 	{

@@ -177,7 +177,7 @@ var mutants = []mutant{
 	},
 	{
 		"compaction/tables removed before the merged one is published", "engine", "Store.publishCompaction",
-		swap(`edit.DropTables = append(edit.DropTables, p.Meta.Number)`, `edit.DropTables = append(edit.DropTables, p.Meta.Number); db.Dir.Remove(p.name)`),
+		swap(`edit.DropTables = append(edit.DropTables, p.Meta.Number)`, `edit.DropTables = append(edit.DropTables, p.Meta.Number); db.Dir.Remove(p.Name)`),
 		"engine", crashes,
 	},
 	{
@@ -399,7 +399,7 @@ var mutants = []mutant{
 	},
 	{
 		"limits/hits as far as the last that is kept dropped", "engine", "Near.takeHits",
-		swap(`int(h.Distance) > sc.far`, `int(h.Distance) >= sc.far && sc.want.first > 0`),
+		swap(`int(h.Distance) > q.far`, `int(h.Distance) >= q.far && q.Want.First > 0`),
 		"engine", "^TestFirstUnorderedCount$",
 	},
 	{
