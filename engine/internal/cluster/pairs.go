@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/minhash"
 )
 
 // progressOf adapts the callback of a self-join of n documents. What a join counts is its own
@@ -219,4 +220,15 @@ func (j *joinSet) eachGroupPair(ctx context.Context, k int, progress func(view.P
 		}
 	}
 	return selfjoin.Pairs(ctx, j.fps, k, selfjoin.Options{Progress: progressOf(len(j.fps), progress)}, fn)
+}
+
+// A sketchPair is two items and their score.
+type sketchPair struct {
+	a, b  uint32
+	at    uint32 // its place in a batch, of those who need it
+	score minhash.Score
+}
+
+func (p *sketchPair) match(id string) view.Match {
+	return view.Match{ID: id, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
 }

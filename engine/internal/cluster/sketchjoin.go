@@ -11,17 +11,6 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A sketchPair is two items and their score.
-type sketchPair struct {
-	a, b  uint32
-	at    uint32 // its place in a batch, of those who need it
-	score minhash.Score
-}
-
-func (p *sketchPair) match(id string) view.Match {
-	return view.Match{ID: id, Score: p.score.Score, Error: p.score.Error, Exact: p.score.Exact}
-}
-
 // verifyBatch is how many candidate pairs are held while their texts are compared.
 const verifyBatch = 1 << 18
 

@@ -162,14 +162,6 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 	return v.Since
 }
 
-// expiry returns the time, in microseconds, before which documents have expired.
-func (db *Store) expiry() int64 {
-	if db.TTL <= 0 {
-		return math.MinInt64
-	}
-	return db.Now().Add(-db.TTL).UnixMicro()
-}
-
 // compact merges the tables with these numbers into one and publishes it. The caller holds
 // compactMu.
 func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(view.Progress)) error {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/errs"
@@ -55,55 +54,4 @@ func (db *Store) Prune(ctx context.Context, t time.Time) (int, error) {
 		return n, err
 	}
 	return n, write()
-}
-
-// effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
-// remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
-// removed. The caller holds writeMu.
-func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err error) {
-	if !slices.ContainsFunc(recs, func(r record) bool { return r.del }) {
-		return recs, 0, nil
-	}
-	expiry := db.expiry()
-	written := map[string]bool{} // IDs that the batch writes: whether it leaves a document
-	for _, r := range recs {
-		id := string(r.doc.ID)
-		there, own := written[id]
-		switch {
-		case !r.del:
-		case own:
-			there = there && r.version == nil // what the batch writes is no version that anybody has seen
-		default:
-			if there, err = db.removableLocked(id, r.version, expiry); err != nil {
-				return nil, 0, err
-			}
-		}
-		if r.del && !there {
-			continue
-		}
-		if r.del {
-			deleted++
-		}
-		kept = append(kept, r)
-		written[id] = !r.del
-	}
-	return kept, deleted, nil
-}
-
-// removableLocked reports whether there is a document with this ID that has not expired and, if
-// version is not nil, is that version. The caller holds writeMu.
-func (db *Store) removableLocked(id string, version *uint64, expiry int64) (bool, error) {
-	p, ok, err := db.locateLocked(id)
-	if err != nil || !ok {
-		return false, err
-	}
-	if version != nil {
-		// Equality, not order: a table may be published with numbers lower than those of a snapshot
-		// that lacks it.
-		if seq, err := p.Seq(); err != nil || seq != *version {
-			return false, err
-		}
-	}
-	stored, err := p.Time()
-	return stored >= expiry, err
 }

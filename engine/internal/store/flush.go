@@ -25,7 +25,9 @@ type background struct {
 	compactC chan struct{} // capacity 1: the tables changed
 }
 
-func (b *background) wakeFlush()   { wake(b.flushC) }
+func (b *background) wakeFlush() { wake(b.flushC) }
+
+// WakeCompact has compaction look whether there is something to merge.
 func (b *background) WakeCompact() { wake(b.compactC) }
 func (b *background) wait()        { b.wg.Wait() }
 
@@ -314,4 +316,12 @@ func (db *Store) Drop(t *view.Table) error {
 		return nil
 	}
 	return t.Drop(db.failed.Load() == nil)
+}
+
+// tableMeta is the catalog's entry for a table that was just written.
+func tableMeta(number uint64, info sstable.Info) catalog.Table {
+	return catalog.Table{
+		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
+		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
+	}
 }

@@ -407,14 +407,6 @@ func (db *Store) openTables(s *catalog.State) error {
 	return nil
 }
 
-// tableMeta is the catalog's entry for a table that was just written.
-func tableMeta(number uint64, info sstable.Info) catalog.Table {
-	return catalog.Table{
-		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
-		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
-	}
-}
-
 // openListed opens a table that the catalog lists. Whoever published it may have been killed before
 // it could give the file its name.
 func (db *Store) openListed(meta catalog.Table) (*view.Table, error) {

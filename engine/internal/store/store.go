@@ -60,6 +60,7 @@ type Store struct {
 	metrics metrics
 }
 
+// Now returns the time by the clock of the options.
 func (db *Store) Now() time.Time {
 	if db.opts.Now != nil {
 		return db.opts.Now()
@@ -282,4 +283,11 @@ func (db *Store) release() error {
 		errs = append(errs, db.Dir.Release())
 	}
 	return errors.Join(errs...)
+}
+
+// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
+// log is safe up to there.
+type logPosition struct {
+	log *wal.Writer
+	end int64
 }

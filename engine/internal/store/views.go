@@ -1,6 +1,8 @@
 package store
 
 import (
+	"math"
+
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
 )
@@ -36,4 +38,12 @@ func (db *Store) acquire() (*view.Version, error) {
 	}
 	db.current.Refs.Add(1)
 	return db.current, nil
+}
+
+// expiry returns the time, in microseconds, before which documents have expired.
+func (db *Store) expiry() int64 {
+	if db.TTL <= 0 {
+		return math.MinInt64
+	}
+	return db.Now().Add(-db.TTL).UnixMicro()
 }

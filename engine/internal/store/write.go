@@ -92,6 +92,7 @@ func (db *Store) encodeDoc(d view.Doc) (sstable.Document, error) {
 	return s, nil
 }
 
+// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
 func CheckDoc(d view.Doc) error {
 	if err := view.CheckID(d.ID); err != nil {
 		return err
@@ -108,13 +109,6 @@ func CheckDoc(d view.Doc) error {
 		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.Invalid)
 	}
 	return nil
-}
-
-// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
-// log is safe up to there.
-type logPosition struct {
-	log *wal.Writer
-	end int64
 }
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
@@ -254,4 +248,55 @@ func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstabl
 	}
 	defer v.Close()
 	return match(v, d)
+}
+
+// effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
+// remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
+// removed. The caller holds writeMu.
+func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err error) {
+	if !slices.ContainsFunc(recs, func(r record) bool { return r.del }) {
+		return recs, 0, nil
+	}
+	expiry := db.expiry()
+	written := map[string]bool{} // IDs that the batch writes: whether it leaves a document
+	for _, r := range recs {
+		id := string(r.doc.ID)
+		there, own := written[id]
+		switch {
+		case !r.del:
+		case own:
+			there = there && r.version == nil // what the batch writes is no version that anybody has seen
+		default:
+			if there, err = db.removableLocked(id, r.version, expiry); err != nil {
+				return nil, 0, err
+			}
+		}
+		if r.del && !there {
+			continue
+		}
+		if r.del {
+			deleted++
+		}
+		kept = append(kept, r)
+		written[id] = !r.del
+	}
+	return kept, deleted, nil
+}
+
+// removableLocked reports whether there is a document with this ID that has not expired and, if
+// version is not nil, is that version. The caller holds writeMu.
+func (db *Store) removableLocked(id string, version *uint64, expiry int64) (bool, error) {
+	p, ok, err := db.locateLocked(id)
+	if err != nil || !ok {
+		return false, err
+	}
+	if version != nil {
+		// Equality, not order: a table may be published with numbers lower than those of a snapshot
+		// that lacks it.
+		if seq, err := p.Seq(); err != nil || seq != *version {
+			return false, err
+		}
+	}
+	stored, err := p.Time()
+	return stored >= expiry, err
 }

@@ -37,6 +37,7 @@ type AllowedPairs struct {
 	Partners map[string][]string // of each ID in a pair, the other ones, sorted
 }
 
+// Has reports whether two IDs are an allowed pair, in either order.
 func (a *AllowedPairs) Has(x, y string) bool {
 	_, ok := slices.BinarySearch(a.Partners[x], y)
 	return ok
@@ -45,6 +46,7 @@ func (a *AllowedPairs) Has(x, y string) bool {
 // Involves reports whether an ID is in any pair.
 func (a *AllowedPairs) Involves(id string) bool { return len(a.Partners[id]) > 0 }
 
+// Empty reports whether the set has no pair.
 func (a *AllowedPairs) Empty() bool { return len(a.Partners) == 0 }
 
 // All returns the pairs, each once, in order.

@@ -55,6 +55,7 @@ const (
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
 )
 
+// NewMemtable returns an empty memtable without a log.
 func NewMemtable() *Memtable {
 	m := &Memtable{byID: map[string]*MemDoc{}}
 	m.view.Store(&Columns{})

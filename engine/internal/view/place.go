@@ -96,3 +96,18 @@ func (p Place) Text(scratch *[]byte) (text []byte, err error) {
 	*scratch, err = p.Part.AppendText((*scratch)[:0], p.Doc)
 	return *scratch, err
 }
+
+// Locate finds the document with this ID that is alive at seq in the version's tables.
+func (v *Version) Locate(id string, seq uint64) (Place, bool, error) {
+	for i := range v.Parts {
+		p := &v.Parts[i]
+		doc, ok, err := p.Lookup([]byte(id))
+		if err != nil {
+			return Place{}, false, err
+		}
+		if ok && !p.Dead.DeadAt(doc, seq) {
+			return Place{Part: p, Doc: doc}, true, nil
+		}
+	}
+	return Place{}, false, nil
+}

@@ -86,6 +86,7 @@ type Tombstones struct {
 	none   atomic.Bool // there were none when this was made, and none have come; most queries need not look
 }
 
+// NewTombstones returns tombstones that are all in the catalog; base may be nil for none. It is kept.
 func NewTombstones(base *roaring.Bitmap) *Tombstones {
 	if base == nil {
 		base = roaring.New()
@@ -190,6 +191,7 @@ type Version struct {
 	Refs  atomic.Int32
 }
 
+// NewVersion returns a version of parts, newest first, with one reference to it.
 func NewVersion(parts []Part) *Version {
 	v := &Version{Parts: parts}
 	v.Refs.Store(1)
@@ -199,6 +201,8 @@ func NewVersion(parts []Part) *Version {
 	return v
 }
 
+// Unref drops a reference, and with the last one those to the tables. It returns the first error of
+// closing them.
 func (v *Version) Unref() error {
 	if v.Refs.Add(-1) > 0 {
 		return nil
@@ -220,19 +224,4 @@ func (v *Version) Part(number uint64) *Part {
 		}
 	}
 	return nil
-}
-
-// Locate finds the document with this ID that is alive at seq in the version's tables.
-func (v *Version) Locate(id string, seq uint64) (Place, bool, error) {
-	for i := range v.Parts {
-		p := &v.Parts[i]
-		doc, ok, err := p.Lookup([]byte(id))
-		if err != nil {
-			return Place{}, false, err
-		}
-		if ok && !p.Dead.DeadAt(doc, seq) {
-			return Place{Part: p, Doc: doc}, true, nil
-		}
-	}
-	return Place{}, false, nil
 }
