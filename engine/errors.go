@@ -7,18 +7,18 @@ import (
 
 // Errors that callers tell apart with errors.Is.
 var (
-	ErrNotFound    = errs.NotFound      // no document with this ID, or no database at this path
-	ErrExists      = errs.Exists        // Create over a database, Loader.Add of a stored ID
-	ErrLocked      = errs.Locked        // another process has the database open for writing
-	ErrReadOnly    = errs.ReadOnly      // a write to a database opened read-only
-	ErrClosed      = errs.Closed        // any use after Close
-	ErrParams      = errs.Params        // options or a query that disagree with how the database was created
-	ErrInvalid     = errs.Invalid       // an empty ID, k outside 0..64, ...
-	ErrTooLarge    = errs.TooLarge      // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory
-	ErrNotDatabase = errs.NotDatabase   // the path holds something else
-	ErrNoSketches  = errs.NoSketches    // JACCARD asked of a database created without
-	ErrFailed      = errs.Failed        // a write failed; wraps the cause: the writer is poisoned, reads go on
-	ErrCorruption  = base.ErrCorruption // in every *CorruptionError
+	ErrNotFound    = errs.ErrNotFound    // no document with this ID, or no database at this path
+	ErrExists      = errs.ErrExists      // Create over a database, Loader.Add of a stored ID
+	ErrLocked      = errs.ErrLocked      // another process has the database open for writing
+	ErrReadOnly    = errs.ErrReadOnly    // a write to a database opened read-only
+	ErrClosed      = errs.ErrClosed      // any use after Close
+	ErrParams      = errs.ErrParams      // options or a query that disagree with how the database was created
+	ErrInvalid     = errs.ErrInvalid     // an empty ID, k outside 0..64, ...
+	ErrTooLarge    = errs.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory
+	ErrNotDatabase = errs.ErrNotDatabase // the path holds something else
+	ErrNoSketches  = errs.ErrNoSketches  // JACCARD asked of a database created without
+	ErrFailed      = errs.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads go on
+	ErrCorruption  = base.ErrCorruption  // in every *CorruptionError
 )
 
 // CorruptionError says which file is damaged, in which section and at which offset.

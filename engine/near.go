@@ -81,12 +81,12 @@ func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq
 		defer sc.release()
 		sc.Want.Visit = func(h search.NearHit) error {
 			if !yield(Match(h.Match()), nil) {
-				return rows.Stopped
+				return rows.ErrStopped
 			}
 			return nil
 		}
 		err := s.v.Safely(ctx, func() error { return sc.Find(ctx, &s.v, fp, k) })
-		if err != nil && !errors.Is(err, rows.Stopped) {
+		if err != nil && !errors.Is(err, rows.ErrStopped) {
 			yield(Match{}, err)
 		}
 	})

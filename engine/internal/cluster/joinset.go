@@ -125,7 +125,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 		ends = append(ends, len(all.fps))
 	}
 	if int64(len(all.fps)) > selfjoin.MaxFingerprints {
-		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), errs.TooLarge)
+		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), errs.ErrTooLarge)
 	}
 	all = mergeRuns(all, ends)
 	j.items, j.locs = len(all.fps), all.locs

@@ -10,30 +10,30 @@ import (
 
 // The errors, as package engine documents them.
 var (
-	NotFound    = errors.New("not found")
-	Exists      = errors.New("already exists")
-	Locked      = errors.New("database is locked")
-	ReadOnly    = errors.New("database is read-only")
-	Closed      = errors.New("database is closed")
-	Params      = errors.New("parameters do not fit")
-	Invalid     = errors.New("invalid argument")
-	TooLarge    = errors.New("too large")
-	NotDatabase = errors.New("not a simdb database")
-	NoSketches  = errors.New("the database has no sketches")
-	Failed      = errors.New("no more writes until reopened")
+	ErrNotFound    = errors.New("not found")
+	ErrExists      = errors.New("already exists")
+	ErrLocked      = errors.New("database is locked")
+	ErrReadOnly    = errors.New("database is read-only")
+	ErrClosed      = errors.New("database is closed")
+	ErrParams      = errors.New("parameters do not fit")
+	ErrInvalid     = errors.New("invalid argument")
+	ErrTooLarge    = errors.New("too large")
+	ErrNotDatabase = errors.New("not a simdb database")
+	ErrNoSketches  = errors.New("the database has no sketches")
+	ErrFailed      = errors.New("no more writes until reopened")
 )
 
-// NoDocument is the NotFound for a document's ID. Its text is made only when it is read: a load
+// NoDocument is the ErrNotFound for a document's ID. Its text is made only when it is read: a load
 // looks up every ID and mostly drops the error.
 type NoDocument string
 
 // Error says which document there is not.
 func (id NoDocument) Error() string {
-	return fmt.Sprintf("no document %s: %v", QuoteID(string(id)), NotFound)
+	return fmt.Sprintf("no document %s: %v", QuoteID(string(id)), ErrNotFound)
 }
 
-// Unwrap returns NotFound.
-func (id NoDocument) Unwrap() error { return NotFound }
+// Unwrap returns ErrNotFound.
+func (id NoDocument) Unwrap() error { return ErrNotFound }
 
 // QuoteID writes an ID for an error message: quoted, and cut when it is long.
 func QuoteID(id string) string {

@@ -125,7 +125,7 @@ func (l *Loader) Add(d view.Doc) error {
 	pos, slot := c.find(d.ID, begin)
 	again := pos >= 0
 	if stored || again && !l.o.Replace {
-		return fmt.Errorf("document %s: %w", errs.QuoteID(d.ID), errs.Exists)
+		return fmt.Errorf("document %s: %w", errs.QuoteID(d.ID), errs.ErrExists)
 	}
 	if again { // the later one counts
 		l.Stats.Replaced++
@@ -232,7 +232,7 @@ func (l *Loader) Abort() store.TableCounts {
 	return l.Stats
 }
 
-var errLoadEnded = fmt.Errorf("the load has ended: %w", errs.Closed)
+var errLoadEnded = fmt.Errorf("the load has ended: %w", errs.ErrClosed)
 
 func (l *Loader) end() {
 	l.stored.close()

@@ -63,7 +63,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 		_, err := s.snap.Locate(id)
 		return err
 	})
-	if errors.Is(err, errs.NotFound) {
+	if errors.Is(err, errs.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// errStopped ends a search whose results are not taken any more.
-var Stopped = errors.New("stopped")
+// ErrStopped ends a search whose results are not taken any more.
+var ErrStopped = errors.New("stopped")
 
 // firstBatch is how many hits are put in order before the first is yielded; the others are when
 // they are asked for. A LIMIT mostly takes fewer, and of thousands of hits most of the time is that

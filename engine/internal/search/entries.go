@@ -54,12 +54,12 @@ func EachEntry(ctx context.Context, v *view.View, prefix string, fn func(view.En
 			}
 			e, err := p.Entry()
 			if err == nil && !fn(e) {
-				err = rows.Stopped
+				err = rows.ErrStopped
 			}
 			return err
 		})
 	})
-	if errors.Is(err, rows.Stopped) {
+	if errors.Is(err, rows.ErrStopped) {
 		return nil
 	}
 	return err

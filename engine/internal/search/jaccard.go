@@ -118,10 +118,10 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 // FindSketch is find by a sketch that the caller made, estimated.
 func (q *Jaccard) FindSketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64) error {
 	if len(sketch) > int(v.Params.Sketch) {
-		return fmt.Errorf("a sketch of %d hashes, the database has %d: %w", len(sketch), v.Params.Sketch, errs.Params)
+		return fmt.Errorf("a sketch of %d hashes, the database has %d: %w", len(sketch), v.Params.Sketch, errs.ErrParams)
 	}
 	if !slices.IsSortedFunc(sketch, func(a, b uint32) int { return cmp.Or(cmp.Compare(a, b), 1) }) {
-		return fmt.Errorf("a sketch that is not ascending: %w", errs.Invalid)
+		return fmt.Errorf("a sketch that is not ascending: %w", errs.ErrInvalid)
 	}
 	return q.bySketch(ctx, v, sketch, t, "")
 }

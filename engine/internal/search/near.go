@@ -70,7 +70,7 @@ func (q *Near) Forget() {
 // Nearest finds the n nearest visible documents. It leaves them in q.hits, and perhaps others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n int) error {
 	if n < 0 {
-		return fmt.Errorf("%d nearest documents: %w", n, errs.Invalid)
+		return fmt.Errorf("%d nearest documents: %w", n, errs.ErrInvalid)
 	}
 	if q.Hits = q.Hits[:0]; n == 0 {
 		return nil

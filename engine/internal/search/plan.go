@@ -81,7 +81,7 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 // threshold of its estimates.
 func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
-		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, errs.Invalid)
+		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, errs.ErrInvalid)
 	}
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, 0, err

@@ -38,7 +38,7 @@ func Create(path string, o Options) (*Store, error) {
 	case err != nil:
 		return nil, err
 	case what != foundNothing:
-		return nil, fmt.Errorf("%s: %w", path, errs.Exists)
+		return nil, fmt.Errorf("%s: %w", path, errs.ErrExists)
 	}
 	return create(path, opts)
 }
@@ -58,7 +58,7 @@ func Open(path string, o Options) (*Store, error) {
 	switch what {
 	case foundNothing:
 		if opts.MustExist || opts.ReadOnly {
-			return nil, fmt.Errorf("%s: no such database: %w", path, errs.NotFound)
+			return nil, fmt.Errorf("%s: no such database: %w", path, errs.ErrNotFound)
 		}
 		return create(path, opts)
 	case foundDatabase:
@@ -69,7 +69,7 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("%s holds tables or logs but no %s: %w", path, files.Catalog,
 			base.Corruptf(files.Catalog, "file", -1, "missing"))
 	}
-	return nil, fmt.Errorf("%s: %w", path, errs.NotDatabase)
+	return nil, fmt.Errorf("%s: %w", path, errs.ErrNotDatabase)
 }
 
 // withDefaults returns the options with what is not set filled in.
@@ -148,7 +148,7 @@ func lookFile(fsys vfs.FS, path string) (found, error) {
 // paramsFor returns the parameters that a new database gets by the options.
 func paramsFor(o Options) (sstable.Params, error) {
 	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
-		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, errs.Invalid)
+		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, errs.ErrInvalid)
 	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, 3)),
@@ -160,12 +160,12 @@ func paramsFor(o Options) (sstable.Params, error) {
 	if o.Layout != "" {
 		l, err := sstable.ParseLayout(o.Layout)
 		if err != nil {
-			return p, fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.Invalid)
+			return p, fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
 		}
 		p.Layout = l
 	}
 	if err := p.Validate(); err != nil {
-		return p, fmt.Errorf("%w: %w", err, errs.Invalid)
+		return p, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
 	}
 	return p, nil
 }
@@ -179,7 +179,7 @@ func (db *Store) checkParams(o Options) error {
 	if o.Layout != "" {
 		l, err := sstable.ParseLayout(o.Layout)
 		if err != nil {
-			return fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.Invalid)
+			return fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
 		}
 		want.Layout = l
 	}
@@ -196,10 +196,10 @@ func (db *Store) checkParams(o Options) error {
 		want.MinJaccard = o.MinJaccard
 	}
 	if diff := db.Params.Diff(want); diff != "" {
-		return fmt.Errorf("%s was created with %s: %w", db.Path, diff, errs.Params)
+		return fmt.Errorf("%s was created with %s: %w", db.Path, diff, errs.ErrParams)
 	}
 	if o.TTL != 0 && o.TTL != db.TTL {
-		return fmt.Errorf("%s was created with ttl %v, not %v: %w", db.Path, db.TTL, o.TTL, errs.Params)
+		return fmt.Errorf("%s was created with ttl %v, not %v: %w", db.Path, db.TTL, o.TTL, errs.ErrParams)
 	}
 	return nil
 }
@@ -296,9 +296,9 @@ func (db *Store) takeLock() error {
 	case db.opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.As(err, &locked) && locked.PID > 0:
-		return fmt.Errorf("%s: %w by process %d", db.Path, errs.Locked, locked.PID)
+		return fmt.Errorf("%s: %w by process %d", db.Path, errs.ErrLocked, locked.PID)
 	case errors.As(err, &locked):
-		return fmt.Errorf("%s: %w", db.Path, errs.Locked)
+		return fmt.Errorf("%s: %w", db.Path, errs.ErrLocked)
 	case err != nil:
 		return err
 	}
@@ -445,7 +445,7 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 	t := &view.Table{Meta: meta, Name: name, Reader: r, Shift: meta.MinSeq - info.MinSeq}
 	switch {
 	case r.Params() != db.Params:
-		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.Params), errs.Params)
+		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.Params), errs.ErrParams)
 	case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:
 		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
 	case t.ShiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:

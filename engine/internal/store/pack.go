@@ -24,7 +24,7 @@ import (
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
 	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = fmt.Errorf("%s: %w", path, errs.Exists)
+			err = fmt.Errorf("%s: %w", path, errs.ErrExists)
 		}
 		return err
 	}
@@ -48,7 +48,7 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 	})
 	if err == nil {
 		if err = db.fs.RenameNew(temp, path); errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s: %w", path, errs.Exists)
+			err = fmt.Errorf("%s: %w", path, errs.ErrExists)
 		}
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func (db *Store) openForeign(ctx context.Context, number uint64) (*view.Table, e
 		return nil, err
 	}
 	if r.Params() != db.Params {
-		err = fmt.Errorf("made with %s: %w", r.Params().Diff(db.Params), errs.Params)
+		err = fmt.Errorf("made with %s: %w", r.Params().Diff(db.Params), errs.ErrParams)
 	} else {
 		err = r.Verify(ctx, nil)
 	}

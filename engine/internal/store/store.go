@@ -72,12 +72,12 @@ func (db *Store) Now() time.Time {
 func (db *Store) Writable() error {
 	switch {
 	case db.closed.Load():
-		return errs.Closed
+		return errs.ErrClosed
 	case db.opts.ReadOnly:
-		return fmt.Errorf("%s: %w", db.Path, errs.ReadOnly)
+		return fmt.Errorf("%s: %w", db.Path, errs.ErrReadOnly)
 	}
 	if err := db.failed.Load(); err != nil {
-		return fmt.Errorf("%w: %w", errs.Failed, *err)
+		return fmt.Errorf("%w: %w", errs.ErrFailed, *err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (db *Store) fail(err error) error {
 	db.mu.Lock()
 	db.flushed.Broadcast()
 	db.mu.Unlock()
-	return fmt.Errorf("%w: %w", errs.Failed, err)
+	return fmt.Errorf("%w: %w", errs.ErrFailed, err)
 }
 
 func (db *Store) event(e Event) {

@@ -22,7 +22,7 @@ func (db *Store) TakeView(v *view.View) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return errs.Closed
+		return errs.ErrClosed
 	}
 	v.Take(&db.Config, db.seq, db.current, db.immutable, db.active, db.allowedSet)
 	db.metrics.queries.Add(1)
@@ -34,7 +34,7 @@ func (db *Store) acquire() (*view.Version, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return nil, errs.Closed
+		return nil, errs.ErrClosed
 	}
 	db.current.Refs.Add(1)
 	return db.current, nil

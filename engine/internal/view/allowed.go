@@ -18,7 +18,7 @@ func (p IDPair) Ordered() (IDPair, error) {
 		}
 	}
 	if p.A == p.B {
-		return p, fmt.Errorf("a pair of document %s with itself: %w", errs.QuoteID(p.A), errs.Invalid)
+		return p, fmt.Errorf("a pair of document %s with itself: %w", errs.QuoteID(p.A), errs.ErrInvalid)
 	}
 	if p.A > p.B {
 		p.A, p.B = p.B, p.A

@@ -25,7 +25,7 @@ func (c *Config) SetParams(p sstable.Params) { c.Params, c.Texts = p, texts.NewH
 // NeedSketches returns NoSketches if the database has none.
 func (c *Config) NeedSketches() error {
 	if c.Params.Sketch == 0 {
-		return fmt.Errorf("%s: %w", c.Path, errs.NoSketches)
+		return fmt.Errorf("%s: %w", c.Path, errs.ErrNoSketches)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func (c *Config) NeedSketches() error {
 // NeedTexts returns Params if the database keeps no texts to verify on.
 func (c *Config) NeedTexts() error {
 	if !c.Params.StoreText {
-		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, errs.Params)
+		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, errs.ErrParams)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (c *Config) OverBudget(things string) error {
 	if things == "pairs" {
 		hint = "use LIMIT or COUNT, list them unordered (pairs --unordered, PairsUnordered), or allow more memory (--memory, Options.Memory)"
 	}
-	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, errs.TooLarge)
+	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: %s: %w", things, mebibytes(c.Memory), hint, errs.ErrTooLarge)
 }
 
 // mebibytes writes a number of bytes for people.

@@ -19,7 +19,7 @@ type Criterion struct {
 // CheckDistance returns Invalid if k is outside 0..base.FingerprintBits.
 func CheckDistance(k int) error {
 	if k < 0 || k > base.FingerprintBits {
-		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, errs.Invalid)
+		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, base.FingerprintBits, errs.ErrInvalid)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func CheckDistance(k int) error {
 // CheckThreshold returns Invalid if t is outside 0 < t <= 1.
 func CheckThreshold(t float64) error {
 	if !(t > 0 && t <= 1) {
-		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, errs.Invalid)
+		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, errs.ErrInvalid)
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ const (
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return fmt.Errorf("a document needs an id: %w", errs.Invalid)
+		return fmt.Errorf("a document needs an id: %w", errs.ErrInvalid)
 	case len(id) > maxIDBytes:
-		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, errs.TooLarge)
+		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, errs.ErrTooLarge)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (t *Table) NumberFrom(first uint64) error {
 	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers beside the first
 	if first > maxTableSeq || more > maxTableSeq-first {
 		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
-			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, errs.TooLarge)
+			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, errs.ErrTooLarge)
 	}
 	t.Shift += first - t.Meta.MinSeq
 	t.Meta.MinSeq, t.Meta.MaxSeq = first, first+more

@@ -136,7 +136,7 @@ func (v *View) EachMem(fn func(Place) error) error {
 // fault; here it becomes an error.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	if v.closed.Load() {
-		return errs.Closed
+		return errs.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -21,8 +21,9 @@ import (
 // What it is given of a row is its number; it reads the rows again, column by column, when some
 // have been collected.
 type copier struct {
-	w       io.Writer
-	like    input.Source // of the columns of an output without rows, nil if there is none
+	w    io.Writer
+	like input.Source // of the columns of an output without rows, nil if there is none
+	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas, and copies have none
 	out     *pq.Writer
 	columns []*pq.ColumnWriter
 	groups  int   // row groups that have been written
