@@ -440,7 +440,7 @@ var mutants = []mutant{
 	},
 	{
 		"notation/first lines delivered undecided", "cmd/simdb", "File.settle",
-		swap(`case !f.seen.undecided() || all:`, `case len(head) > 0:`),
+		swap(`case !f.seen.undecided() || all:`, `case all || len(head) > 0:`),
 		"cmd/simdb", "^TestBothNotationsFarApart$",
 	},
 	{
