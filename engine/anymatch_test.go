@@ -137,8 +137,8 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAnyNear compares with Near: where few documents match, and where so many do that each query
-// is a search of its own.
+// TestAnyNear compares with Near: where few documents match, and where enough do for each query to
+// become a search of its own.
 func TestAnyNear(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(63, 64))

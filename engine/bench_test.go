@@ -66,7 +66,7 @@ func benchDB(b *testing.B) (*DB, []uint64) {
 	return db, queries
 }
 
-// BenchmarkNear asks for near-duplicates through the public API and reports the median and the 99th
+// BenchmarkNear finds near-duplicates through the public API and reports the median and the 99th
 // percentile.
 func BenchmarkNear(b *testing.B) {
 	db, queries := benchDB(b)

@@ -31,7 +31,7 @@ func TestFailedCatalogPoisons(t *testing.T) {
 		}
 		return nil
 	})
-	soon, cancel := context.WithTimeout(ctx, 10*time.Second) // a Flush that does not see the failure waits for ever
+	soon, cancel := context.WithTimeout(ctx, 10*time.Second) // a Flush that does not see the failure never returns
 	defer cancel()
 	if err := db.Flush(soon); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: %v", err)

@@ -151,7 +151,7 @@ func TestReadersWritersCompaction(t *testing.T) {
 	}
 }
 
-// TestOpenErrors asks for databases that can't be had.
+// TestOpenErrors opens databases that can't be opened.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")

@@ -35,7 +35,7 @@ func (s *Snapshot) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2
 	return s.nearBatch(ctx, fps, k, search.ChunkQueries, search.BatchMatches(&s.v))
 }
 
-// nearBatch is NearBatch with chunks of so many queries, or fewer if they have more matches.
+// nearBatch is NearBatch in chunks of queries fingerprints, or fewer if they have more matches.
 func (s *Snapshot) nearBatch(ctx context.Context, fps []uint64, k, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		err := search.EachBatch(ctx, &s.v, fps, k, queries, matches, func(query int, m view.Match) bool {

@@ -55,7 +55,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 }
 
 // batchDB returns a database of three tables and a memtable with deleted and replaced documents in
-// all of them, its model, and fingerprints to ask for.
+// all of them, its model, and fingerprints to search for.
 func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})

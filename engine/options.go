@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
-// written "blocks:chosen": a fingerprint is cut into so many blocks, and each choice of so many of
+// written "blocks:chosen": a fingerprint is cut into that many blocks, and each choice of chosen of
 // them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
 type Layout string
 

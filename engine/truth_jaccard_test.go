@@ -60,7 +60,7 @@ func pairOf(a, b string) idPair {
 	return idPair{a, b}
 }
 
-// TestJaccardTruth asks for JACCARD ... VERIFY of every licence text and compares with the exact
+// TestJaccardTruth runs JACCARD ... VERIFY for every licence text and compares with the exact
 // similarities of all pairs: no row below the threshold, scores equal, and hardly a pair missed.
 // SIMDB_TRUTH names a folder of other corpora, NAME.jsonl.gz with NAME.truth.tsv.gz, to be checked
 // too.

@@ -21,7 +21,7 @@ import (
 )
 
 // The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash
-// codes of testdata/emoji.tsv.gz. SIMDB_FULL=1 asks for every code on every layout after every
+// codes of testdata/emoji.tsv.gz. SIMDB_FULL=1 searches for every code on every layout after every
 // step; otherwise a sample of the codes is taken.
 
 // A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from
@@ -40,7 +40,7 @@ var hashKinds = []hashKind{
 	{"pHash", 1, 8, 28352, "8f465494d900fed558593bdf04244af8a82edf6ff9b814b097a0ba2fc89484b4"},
 }
 
-const truthMaxDistance = 10 // NEAR is asked for every distance up to this one
+const truthMaxDistance = 10 // NEAR is run for every distance up to this one
 
 func fullTruth() bool { return os.Getenv("SIMDB_FULL") != "" }
 

@@ -38,8 +38,8 @@ type verdict struct {
 // mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
 const mostFirst = 1 << 16
 
-// Bytes that a statement holds for each result, and each id that it has seen, besides the id
-// itself, while a slice or map of them grows.
+// Bytes that a statement holds for each result, and each id that it has seen, not counting the
+// id itself, while a slice or map of them grows.
 const (
 	resultBytes = 2 * 96
 	seenBytes   = 64

@@ -17,7 +17,7 @@ import (
 )
 
 // crowdStatements are asked of documents that all have fingerprint 42. Of n documents the answer
-// has so many rows, or is that count; where that is nil it may be ErrTooLarge.
+// has that many rows, or is that count; where that is nil it may be ErrTooLarge.
 var crowdStatements = []struct {
 	text string
 	rows func(n int64) int64

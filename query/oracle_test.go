@@ -31,7 +31,7 @@ type world struct {
 var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // newWorld makes a world. Those of odd seeds have sketches of 4 entries: scores are estimates, and VERIFY, which may miss
-// documents, is not asked for. The sketches of the others hold all shingles, and nothing is missed. Every other pair of worlds has
+// documents, is not queried. The sketches of the others hold all shingles, and nothing is missed. Every other pair of worlds has
 // few fingerprints, so that most rows are ties.
 func newWorld(t *testing.T, seed uint64) *world {
 	o := &engine.Options{MinJaccard: 0.5}

@@ -78,7 +78,7 @@ var masks = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\d+ probes?, (\d+ match(?:es)?), \d+ tables?`):   "N probes, $1, N tables",
 }
 
-// TestGolden runs testdata/*; -rewrite writes the outputs anew. Lines of standard error are marked with "! ".
+// TestGolden runs testdata/*; -rewrite writes the outputs again. Lines of standard error are marked with "! ".
 //
 //	script [format=F]     the input comes through a pipe
 //	exec [format=F]       each line of the input is an argument

@@ -61,7 +61,7 @@ func (t *Writer) endBlocksSection() {
 	}
 }
 
-// segmentReserve is the number of sections that a table has besides segments and runs, or more.
+// segmentReserve is at least the number of sections of a table that are neither segments nor runs.
 const segmentReserve = 16
 
 // writeSketches writes the sections that all segments share.

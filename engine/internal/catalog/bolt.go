@@ -22,7 +22,7 @@ const (
 	// database is kept out by the database's lock long before.
 	lockTimeout = time.Second
 	// mapSize is what bbolt maps at first: 64 MiB, or 4 MiB where addresses have 32 bits and are
-	// few. A larger file would have to be mapped anew, which waits for all readers.
+	// few. A larger file would have to be mapped again, which waits for all readers.
 	mapSize = 4 << (20 + 4*(^uint(0)>>63))
 	// growSize is by how much the file grows. bbolt's 16 MiB are meant for large files.
 	growSize = 64 << 10

@@ -199,9 +199,9 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	return c, state, nil
 }
 
-// syncFile makes what was read durable. The last transaction may be that of a process that was
-// killed before it could sync it, and whoever opens the catalog for writing removes files that this
-// transaction no longer lists.
+// syncFile makes what was read durable. The last transaction may come from a process that was
+// killed before it synced it, and an open for writing removes files that this transaction no longer
+// lists.
 func syncFile(fs vfs.FS, name string) error {
 	f, err := fs.Append(name)
 	if err != nil {

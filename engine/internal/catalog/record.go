@@ -91,7 +91,7 @@ func (r record) payload() ([]byte, error) {
 }
 
 // digest sums up a set of records: each one's hash is added when it comes and subtracted when it
-// goes. Every transaction writes it anew with its own number, which binds the records to the root
+// goes. Every transaction writes it again with its own number, which binds the records to the root
 // page: the tree of an earlier transaction is often still in the file, and a root that is led
 // astray could find it.
 type digest struct{ count, sum uint64 }

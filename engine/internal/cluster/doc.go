@@ -3,8 +3,8 @@
 //
 // A joinSet has the documents in question, in groups: those of equal fingerprint are joined as one,
 // and so are those of equal sets of shingles by Jaccard. Packages selfjoin and jaccardjoin find the
-// pairs of groups; what they find is expanded to documents, verified on the texts where the
-// criterion asks for it, and put in order.
+// pairs of groups; what they find is expanded to documents, verified on the texts if the
+// criterion says so, and put in order.
 //
 // Clusters are stars by default: greedy leader clustering in the order of preference, in which each
 // document joins the nearest leader so far, or becomes one. Allowed pairs are kept apart

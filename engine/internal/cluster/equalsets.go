@@ -12,8 +12,8 @@ import (
 )
 
 // Documents of equal shingle sets are joined as one. Their sketches are equal, and for estimates
-// that is enough. Where texts decide, documents of equal sketches are told apart by a digest of the
-// text, and if that is new by one of the whole set.
+// that is enough. Where texts decide, documents of equal sketches are distinguished by a digest of
+// the text and, if that is new, by one of the whole set.
 
 // sketchTable finds equal sketches: a hash table with linear probing, at most half full, of
 // hash<<32 | item + 1.

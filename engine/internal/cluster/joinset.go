@@ -15,7 +15,7 @@ import (
 
 // A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or
 // with sketches, in groups. Documents of equal fingerprint are a group: they are joined as one, and
-// told apart again only in what is found. By sketch every document is a group of its own. An item
+// only the results are expanded to documents again. By sketch every document is a group of its own. An item
 // is such a document, by its number in the order of groups.
 type joinSet struct {
 	v        *view.View

@@ -74,7 +74,7 @@ func Pairs(ctx context.Context, s Sketches, t float64, o Options, emit func(i, j
 	return j.pairs()
 }
 
-// newJoin checks what is asked for.
+// newJoin checks the arguments.
 func newJoin(ctx context.Context, s Sketches, t float64, o Options) (*join, error) {
 	switch {
 	case !(t > 0 && t <= 1):

@@ -41,8 +41,8 @@ const (
 	leastWindow = 256
 	mostWindow  = 1 << 16
 	verifyBatch = 1 << 18 // pairs that are verified together at most
-	// A window ends where comparing its sketches with each other has taken more than so many
-	// comparisons, and so many for each.
+	// A window ends when comparing its sketches with each other has taken more than windowWork
+	// comparisons, plus windowPerItem for each sketch.
 	windowWork    = 2048
 	windowPerItem = 16
 )

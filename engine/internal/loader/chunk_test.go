@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestIDFilter adds hashes and asks for them and for others.
+// TestIDFilter adds hashes and looks up these and others.
 func TestIDFilter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for _, n := range []int{0, 1, 100, 30_000} {

@@ -36,7 +36,7 @@ func (f *idFilter) line(hash uint64) (line *[filterLine]byte, choice uint64) {
 	return &f.lines[i], choice * 0x9e3779b97f4a7c15 >> (64 - filterPosition*filterProbes)
 }
 
-// prefetch asks for what add and has will need.
+// prefetch requests the cache line that add and has will read.
 func (f *idFilter) prefetch(hash uint64) {
 	line, _ := f.line(hash)
 	kernel.Prefetch(line[:1])

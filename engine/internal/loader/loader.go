@@ -38,7 +38,7 @@ type Loader struct {
 	filling *chunk // takes what is added
 	writing *chunk // becomes a table, in a goroutine that sends to written; nil if none does
 	written chan loadResult
-	tables  int // written since a compaction was asked for
+	tables  int // written since a compaction was requested
 
 	published []store.SeqRange // numbers of the documents of each table, in order; used by the goroutine that writes
 }
@@ -60,7 +60,7 @@ type loadResult struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it asks for a compaction: more at a time
+	// loadTables is how many tables a load writes before it requests a compaction: more at a time
 	// are rewritten less often, but meanwhile every search goes through all of them.
 	loadTables = 8
 )

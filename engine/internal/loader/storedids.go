@@ -10,9 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// storedIDs answers for a load without Replace whether an ID is stored. Tables are asked only about
-// IDs that a filter does not rule out; the filter is made once so many IDs have been asked for that
-// it pays.
+// storedIDs answers for a load without Replace whether an ID is stored. Tables are searched only for
+// IDs that a filter does not rule out. The filter is built after enough lookups to pay for it.
 type storedIDs struct {
 	snap    *view.View
 	asked   int             // IDs

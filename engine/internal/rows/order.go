@@ -14,8 +14,8 @@ import (
 // ErrStopped ends a search whose results are not taken any more.
 var ErrStopped = errors.New("stopped")
 
-// firstBatch is how many hits are put in order before the first is yielded; the others are when
-// they are asked for. A LIMIT mostly takes fewer, and of thousands of hits most of the time is that
+// firstBatch is how many hits are sorted before the first is yielded; the others are sorted when
+// the caller reads on. A LIMIT mostly takes fewer, and of thousands of hits most of the time is that
 // of sorting them.
 const firstBatch = 64
 
@@ -76,7 +76,7 @@ func InOrder[T, M any](ctx context.Context, v *view.View, buf *[]M, find func() 
 		}
 		return nil
 	})
-	var rest *ordered.Runs[T] // of hits, once they are asked for
+	var rest *ordered.Runs[T] // of hits, once the caller reads on
 	for err == nil && len(matches) > 0 {
 		for i := range matches {
 			if !yield(matches[i], nil) {

@@ -16,7 +16,7 @@ import (
 )
 
 // AnyMatch reports whether a visible document of v matches d, which has been fingerprinted, by the
-// criterion, and names the best of the first matches, of so many at most. Neither the document of
+// criterion, and names the best of the first matches, at most most of them. Neither the document of
 // d's ID nor an allowed pair of it is a match.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	err = v.Safely(ctx, func() (err error) {
@@ -218,8 +218,8 @@ func AnyNear(ctx context.Context, v *view.View, fps []base.Fingerprint, k int) (
 	return known, err
 }
 
-// crowdedMatches is how many matches a query may have on average for a batch to be worth it, with
-// as many besides as a small batch has.
+// crowdedMatches is how many matches a query may have on average for a batch to be worth it, in
+// addition to those of a small batch.
 const crowdedMatches = 16
 
 // anyNearChunk is anyNear for a chunk of fingerprints.

@@ -15,7 +15,7 @@ const FirstPage = 1024
 
 // EachEntryInOrder calls fn for every visible document whose ID starts with prefix, in order of ID,
 // until it returns false. It finds them page by page, each page in one walk over all documents: the
-// first of so many, the others of so many.
+// first page of first entries, later ones of others.
 func EachEntryInOrder(ctx context.Context, v *view.View, prefix string, first, others int, fn func(view.Entry) bool) error {
 	var last string
 	for length := min(first, others); ; length = others {
@@ -71,7 +71,7 @@ type named struct {
 	view.Place
 }
 
-// page returns the first so many visible documents whose IDs start with prefix and follow after (no
+// page returns the first length visible documents whose IDs start with prefix and follow after (no
 // ID is empty), in order of ID, and whether there are more.
 func page(ctx context.Context, v *view.View, prefix, after string, length int) (*ordered.Runs[named], bool, error) {
 	found := ordered.Limited[named]{Most: length, Compare: func(a, b named) int { return bytes.Compare(a.id, b.id) }}

@@ -55,7 +55,7 @@ type Near struct {
 type NearWant struct {
 	Count bool                // they are counted, and nothing else
 	Visit func(NearHit) error // they are given to a function
-	First int                 // the first so many are kept, in order
+	First int                 // this many are kept, the first in order
 }
 
 var nearPool = sync.Pool{New: func() any { return new(Near) }}

@@ -25,8 +25,8 @@ const (
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query
-// nearest first, then by ID, until it returns false. It searches chunks of so many queries at a
-// time, or of fewer if they have more than so many matches.
+// nearest first, then by ID, until it returns false. It searches queries fingerprints at a
+// time, or fewer if these have more than matches matches.
 func EachBatch(ctx context.Context, v *view.View, fps []uint64, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err

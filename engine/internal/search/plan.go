@@ -93,7 +93,7 @@ func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32,
 	return s, by.T, err
 }
 
-// planMemtables returns the parts of a plan that are memtables, of each of which so many rows are
+// planMemtables returns the parts of a plan that are memtables; rows is how many rows of one are
 // scanned.
 func planMemtables(v *view.View, rows func(view.MemView) int, cost float64) (parts []PartPlan) {
 	for _, m := range v.Mems {

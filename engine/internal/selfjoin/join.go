@@ -19,7 +19,7 @@ type join struct {
 	emit    func(i, j uint32, distance int) bool
 	opts    Options
 	stop    atomic.Bool
-	lead    *worker   // of the calling goroutine: it splits and keeps the conditions of the node at hand
+	lead    *worker   // of the calling goroutine: it splits and keeps the conditions of the current node
 	workers []*worker // of the others, kept from one run of units to the next
 	free    chan []pair
 

@@ -37,7 +37,7 @@ type worker struct {
 	plan   *planner
 	levels []*level // scratch space of the splits, by depth
 
-	// The conditions on pairs of the node at hand, besides the distance.
+	// The conditions on pairs of the current node, in addition to the distance.
 	agree  uint64   // positions in which the pair must agree
 	differ []uint64 // blocks in each of which it must differ
 

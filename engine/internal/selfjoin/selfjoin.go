@@ -23,7 +23,7 @@
 // ("Detecting Near-Duplicates for Web Crawling", WWW 2007) with the prefix recursion of Tabei, Uno,
 // Sugiyama and Tsuda ("Single versus Multiple Sorting in All Pairs Similarity Search", ACML 2010).
 //
-// The width w is chosen anew for every node by a cost model (plan.go) from the group's real size: a
+// The width w is chosen for every node by a cost model (plan.go) from the group's real size: a
 // hot group is split further, a sparse one is finished on the spot.
 //
 // # Memory and order

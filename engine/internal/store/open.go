@@ -170,7 +170,7 @@ func paramsFor(o Options) (sstable.Params, error) {
 	return p, nil
 }
 
-// checkParams compares what the options ask for with what the database has.
+// checkParams compares the options with the parameters of the database.
 func (db *Store) checkParams(o Options) error {
 	want := db.Params
 	if o.Shingle != 0 {

@@ -69,7 +69,7 @@ func (c *Config) Lowered(t float64) float64 {
 	return max(t-VerifyErrors*math.Sqrt(t*(1-t)/n), min(t, 1/n/2))
 }
 
-// Most returns how many things of so many bytes a query may hold.
+// Most returns how many things of size bytes a query may hold.
 func (c *Config) Most(size int) int {
 	return int(min(max(c.Memory/int64(size), 1), math.MaxInt32))
 }

@@ -51,8 +51,8 @@ func (t *Table) NumberFrom(first uint64) error {
 }
 
 // maxTableSeq is the greatest sequence number that a document of a load or of an ingested table
-// gets. What is above is left to other writes: no file can take so many numbers that none remains
-// for them.
+// gets. What is above is left to other writes: no file can use up
+// the numbers.
 const maxTableSeq = 1 << 62
 
 func (t *Table) unref() error {

@@ -347,7 +347,7 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 	}
 }
 
-// TestFailuresPoison makes every operation fail, once and for ever: the error is found, comes again
+// TestFailuresPoison makes every operation fail, once and permanently: the error is found, comes again
 // from every later call, nothing is written after it, and what was acknowledged can be replayed.
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()

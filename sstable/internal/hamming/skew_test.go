@@ -180,7 +180,7 @@ func TestNearSkewedWork(t *testing.T) {
 	}
 }
 
-// TestNearSkewedPlans checks that no plan that costs more than it costs to ask is dearer than a
+// TestNearSkewedPlans checks that no plan worth its planning is slower than a
 // scan.
 func TestNearSkewedPlans(t *testing.T) {
 	for _, set := range skewedSets {

@@ -44,7 +44,7 @@ const (
 	// maxRadius bounds the radius of one table: beyond it a scan of table 0 is cheaper on anything
 	// that fits into memory.
 	maxRadius = 8
-	// maxShell bounds the probes at one distance in one table, and thereby the memory of a
+	// maxShell bounds the probes at one distance in one table, and so the memory of a
 	// Searcher.
 	maxShell = 1 << 18
 	// hotBlocks: a range is hot if more blocks start in it, and it has more than twice the mean
