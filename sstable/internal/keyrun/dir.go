@@ -42,7 +42,7 @@ import (
 // should; a block is checked when it is first touched.
 
 const (
-	BlockShift = 9
+	BlockShift = 9               // a value's block is its position >> BlockShift
 	BlockLen   = 1 << BlockShift // values in every block but the last
 
 	frameTrailerSize = 64
@@ -97,6 +97,7 @@ func packInfo(off int64, high, width int) uint64 {
 	return uint64(off>>3)<<16 | uint64(high)<<8 | uint64(width)
 }
 
+// Info returns the info word of block b.
 func (d *Dir) Info(b int) Info { return unpackInfo(d.infoWord(b)) }
 
 func (d *Dir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
@@ -129,6 +130,7 @@ func (d *Dir) Count(b int) int { return min(BlockLen, d.n-b<<BlockShift) }
 // packedSize returns the bytes that n values of the given width take.
 func packedSize(n, width int) int { return (n*width + 63) >> 6 << 3 }
 
+// Corrupt returns the error of damage at offset at of the section.
 func (d *Dir) Corrupt(at int, format string, args ...any) error {
 	return base.Corruptf(d.file, d.section, d.off+int64(at), format, args...)
 }
