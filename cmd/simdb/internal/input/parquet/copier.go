@@ -54,8 +54,16 @@ const (
 
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier { return &copier{w: w, like: o.Like} }
 
+// unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
+func unpanic(err *error) {
+	if v := recover(); v != nil {
+		*err = panicked(v)
+	}
+}
+
 // Copy notes a row for copying.
-func (c *copier) Copy(src input.Source, raw []byte) error {
+func (c *copier) Copy(src input.Source, raw []byte) (err error) {
+	defer unpanic(&err)
 	pos, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
 		return fmt.Errorf("%q is no row: %w", raw, err)
@@ -273,7 +281,8 @@ func (c *copier) column(to *pq.ColumnWriter, cur *cursor, rows int64) error {
 }
 
 // Close writes the rows that are left, and the footer.
-func (c *copier) Close() error {
+func (c *copier) Close() (err error) {
+	defer unpanic(&err)
 	if err := c.leave(); err != nil {
 		return err
 	}

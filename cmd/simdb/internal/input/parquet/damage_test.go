@@ -152,6 +152,7 @@ func TestRefused(t *testing.T) {
 		"it is encrypted Parquet": encrypted,
 		"which begins with PAR1":  nil,
 		"compressed once more":    must(pq.Gzip.Encode(nil, data)),
+		"is compressed with LZ4":  write(t, samples(5), 5, pq.Compression(&pq.Lz4Raw)),
 	} {
 		if _, err := source(data, input.Options{Format: Parquet}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -160,12 +160,13 @@ func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	return leaves
 }
 
-// checkCodecs refuses compressions that cannot be read.
+// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: its decoder doubles its buffer
+// for as long as a damaged block does not fit, until memory runs out.
 func (f *file) checkCodecs() error {
 	for _, g := range f.f.Metadata().RowGroups {
 		for _, col := range f.used {
 			codec := g.Columns[col.Index()].MetaData.Codec
-			if pq.LookupCompressionCodec(codec).String() == "UNSUPPORTED" {
+			if codec == format.Lz4Raw || pq.LookupCompressionCodec(codec).String() == "UNSUPPORTED" {
 				return fmt.Errorf("the column %q is compressed with %v, which is not read: write the file with zstd or snappy", pathOf(col), codec)
 			}
 		}
