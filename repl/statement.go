@@ -151,12 +151,7 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 			if err != nil {
 				return err
 			}
-			for i, v := range row {
-				if fp, ok := v.(uint64); ok { // a query.Row has no other uint64
-					row[i] = output.Fingerprint(fp)
-				}
-			}
-			if err := w.Row(row...); err != nil {
+			if err := w.Row(output.OfStatement(row)...); err != nil {
 				return err
 			}
 		}

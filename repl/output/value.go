@@ -17,6 +17,17 @@ const hexDigits = "0123456789abcdef"
 // Fingerprint is a fingerprint as a value of a row. A plain uint64 is a number.
 type Fingerprint base.Fingerprint
 
+// OfStatement returns row, the values of a query.Row, with its fingerprints marked: they are its
+// only uint64.
+func OfStatement(row []any) []any {
+	for i, v := range row {
+		if fp, ok := v.(uint64); ok {
+			row[i] = Fingerprint(fp)
+		}
+	}
+	return row
+}
+
 // appendText appends v as the text formats write it, before any escaping.
 func appendText(b []byte, v any) []byte {
 	switch v := v.(type) {
