@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -108,6 +112,9 @@ func checkMetadata(meta *format.FileMetaData) error {
 // pageHeader is what is checked in the header of a page.
 type pageHeader struct {
 	size, packed, values, width int64 // width is the length of the header itself
+
+	levels int64 // bytes before what is compressed, in a data page of version 2
+	plain  bool  // a data page of version 2 that is not compressed
 }
 
 // scanPageHeader reads the header of a page.
@@ -120,11 +127,18 @@ func scanPageHeader(b []byte) (h pageHeader, err error) {
 		case id == 3 && typ == typeI32:
 			h.packed = s.varint()
 		case (id == 5 || id == 7 || id == 8) && typ == typeStruct:
+			version2 := id == 8
 			s.fields(1, func(id int16, typ byte) bool {
-				if id != 1 || typ != typeI32 {
+				switch {
+				case id == 1 && typ == typeI32:
+					h.values = s.varint()
+				case version2 && (id == 5 || id == 6) && typ == typeI32:
+					h.levels += s.varint()
+				case version2 && id == 7 && typ == typeFalse:
+					h.plain = true
+				default:
 					return false
 				}
-				h.values = s.varint()
 				return true
 			})
 		default:
@@ -142,7 +156,8 @@ const (
 	maxHeaderRead = 16 << 20
 )
 
-// checkPages checks the headers of all pages of a column of a row group.
+// checkPages checks all pages of a column of a row group: their headers, and that what is compressed
+// has no more bytes than its header says, since the decoder takes as much memory as it finds.
 func checkPages(r io.ReaderAt, fileSize int64, col *pq.Column, chunk *format.ColumnMetaData) error {
 	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
 	if chunk.DictionaryPageOffset != 0 {
@@ -164,9 +179,66 @@ func checkPages(r io.ReaderAt, fileSize int64, col *pq.Column, chunk *format.Col
 			return errors.New("the header of a page is damaged")
 		case h.size > maxPage || h.values > maxPageValues || h.values*width > maxPage:
 			return fmt.Errorf("a page has %d bytes and %d values, at most %d and %d are read", h.size, h.values, maxPage, maxPageValues)
+		case h.levels < 0 || h.levels > h.packed || h.levels > h.size:
+			return errors.New("the header of a page is damaged")
+		}
+		if n := h.packed - h.levels; n > 0 && !h.plain {
+			page := io.NewSectionReader(r, at+h.width+h.levels, n)
+			if err := checkSize(page, chunk.Codec, h.size-h.levels); err != nil {
+				return err
+			}
 		}
 		at += h.width + h.packed
 		left -= h.width + h.packed
+	}
+	return nil
+}
+
+var (
+	errLarger = errors.New("a page has more bytes than its header says")
+
+	zstdReaders = sync.Pool{New: func() any {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			panic(err)
+		}
+		return d
+	}}
+)
+
+// checkSize checks that a compressed page has at most size bytes. Other damage is the decoder's to
+// find.
+func checkSize(page *io.SectionReader, codec format.CompressionCodec, size int64) error {
+	var r io.Reader
+	switch codec {
+	case format.Snappy:
+		var b [binary.MaxVarintLen64]byte
+		n, _ := page.Read(b[:])
+		if length, _ := binary.Uvarint(b[:n]); length > uint64(size) {
+			return errLarger
+		}
+		return nil
+	case format.Gzip:
+		z, err := gzip.NewReader(page)
+		if err != nil {
+			return err
+		}
+		r = z
+	case format.Brotli:
+		r = brotli.NewReader(page)
+	case format.Zstd:
+		d := zstdReaders.Get().(*zstd.Decoder)
+		defer zstdReaders.Put(d)
+		if err := d.Reset(page); err != nil {
+			return err
+		}
+		defer d.Reset(nil)
+		r = d
+	default:
+		return nil
+	}
+	if n, _ := io.CopyN(io.Discard, r, size+1); n > size {
+		return errLarger
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -138,6 +140,33 @@ func TestHostileSizes(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
 		t.Errorf("%d bytes were allocated", n)
+	}
+}
+
+// A page that has more bytes than its header says is refused before it is decompressed into memory.
+func TestBombs(t *testing.T) {
+	for _, codec := range []compress.Codec{&pq.Snappy, &pq.Gzip, &pq.Brotli, &pq.Zstd} {
+		packed := must(codec.Encode(nil, make([]byte, 1<<20)))
+		for size, fits := range map[int64]bool{1 << 20: true, 1<<20 + 5: true, 1<<20 - 1: false, 0: false} {
+			page := io.NewSectionReader(bytes.NewReader(packed), 0, int64(len(packed)))
+			if err := checkSize(page, codec.CompressionCodec(), size); (err == nil) != fits {
+				t.Errorf("%v: 1 MiB as %d bytes: %v", codec, size, err)
+			}
+		}
+		for _, version := range []int{1, 2} {
+			data := write(t, samples(60), 20, pq.Compression(codec), pq.DataPageVersion(version))
+			f := must(pq.OpenFile(bytes.NewReader(data), int64(len(data))))
+			chunk := f.Metadata().RowGroups[1].Columns[1].MetaData
+			h := data[chunk.DataPageOffset:]
+			if h[2] != 0x15 || h[3]&0x7f < 2 { // after the type comes the size
+				t.Fatalf("%x", h[:8])
+			}
+			h[3] -= 2 // one byte less
+			recs, err := survives(t, data)
+			if len(recs) != 20 || err == nil || !strings.Contains(err.Error(), `past row 20: column "text": a page has more bytes than its header says`) {
+				t.Errorf("%v, version %d: %d records, %v", codec, version, len(recs), err)
+			}
+		}
 	}
 }
 

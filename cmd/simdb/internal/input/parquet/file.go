@@ -160,8 +160,9 @@ func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	return leaves
 }
 
-// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: its decoder doubles its buffer
-// for as long as a damaged block does not fit, until memory runs out.
+// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: parquet-go v0.32.0 loses what it
+// decodes of a page that has not been compressed to a third, and doubles its buffer without end for
+// a damaged one.
 func (f *file) checkCodecs() error {
 	for _, g := range f.f.Metadata().RowGroups {
 		for _, col := range f.used {
