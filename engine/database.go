@@ -21,10 +21,9 @@ func Create(path string, o *Options) (*DB, error) {
 //
 // Open recovers what a crash has left: the log is replayed, its torn end, which was never
 // acknowledged, is cut off, and files that were being written are removed. Anything else that is
-// damaged is a
-// *CorruptionError. A database that another process has open is ErrLocked, at once. ErrNotFound is for no
-// database at path, ErrNotDatabase for something else there, ErrParams for options that differ from
-// those it was created with.
+// damaged is a *CorruptionError. A database that another process has open is ErrLocked, at once.
+// ErrNotFound is for no database at path, ErrNotDatabase for something else there, ErrParams for
+// options that differ from those it was created with.
 func Open(path string, o *Options) (*DB, error) {
 	return opened(store.Open(path, o.room()))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// TestDeleteWhereSparesNewer replaces documents, while DELETE WHERE runs, by ones that it does not select: what was acknowledged
-// stays, and the message counts what was deleted.
+// TestDeleteWhereSparesNewer replaces documents, while DELETE WHERE runs, by ones that it does not
+// select: what was acknowledged stays, and the message counts what was deleted.
 func TestDeleteWhereSparesNewer(t *testing.T) {
 	ctx := t.Context()
 	documents := 10000

@@ -57,8 +57,8 @@ func ExampleRun() {
 	// doc-2 0.91 true
 }
 
-// A statement reads the database as it is when Run is called, whatever is written while its rows are
-// read.
+// A statement reads the database as it is when Run is called, whatever is written while its rows
+// are read.
 func ExampleRun_snapshot() {
 	ctx := context.Background()
 	db, remove := opened()

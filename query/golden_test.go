@@ -31,8 +31,8 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	return db
 }
 
-// TestGolden runs testdata/*: the input of each command is a script, its output what a user sees of it. Run with
-// -rewrite to write the outputs again.
+// TestGolden runs testdata/*: the input of each command is a script, its output what a user sees of
+// it. Run with -rewrite to write the outputs again.
 //
 //	run               statements and their rows, a line each, cells separated by |
 //	plan              the same with the estimates of plans, which depend on the state of the database, as N

@@ -18,7 +18,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// The oracle: random statements on a random database, each beside a brute-force evaluation of the same statement.
+// The oracle: random statements on a random database, each beside a brute-force evaluation of the
+// same statement.
 
 // world is a database and what is in it.
 type world struct {
@@ -30,9 +31,10 @@ type world struct {
 
 var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newWorld makes a world. Those of odd seeds have sketches of 4 entries: scores are estimates, and VERIFY, which may miss
-// documents, is not queried. The sketches of the others hold all shingles, and nothing is missed. Every other pair of worlds has
-// few fingerprints, so that most rows are ties.
+// newWorld makes a world. Those of odd seeds have sketches of 4 entries: scores are estimates, and
+// VERIFY, which may miss documents, is not queried. The sketches of the others hold all shingles,
+// and nothing is missed. Every other pair of worlds has few fingerprints, so that most rows are
+// ties.
 func newWorld(t *testing.T, seed uint64) *world {
 	o := &engine.Options{MinJaccard: 0.5}
 	if seed%2 == 1 {
@@ -114,7 +116,8 @@ type oracle struct {
 	rank     int // of its score: the greatest rank is shown
 }
 
-// target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own match.
+// target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own
+// match.
 func (w *world) target() (text string, fp uint64, ok bool, self string) {
 	switch w.rng.IntN(4) {
 	case 0:
@@ -199,8 +202,8 @@ func (w *world) since() (string, *oracle) {
 	return text, &oracle{holds: func(d engine.Doc) bool { return !d.Time.Before(t) }, drives: true}
 }
 
-// jaccard makes a JACCARD. Texts are short enough for scores to be exact, or, where they are long, estimates: then the
-// oracle compares the sketches.
+// jaccard makes a JACCARD. Texts are short enough for scores to be exact, or, where they are long,
+// estimates: then the oracle compares the sketches.
 func (w *world) jaccard() (string, *oracle) {
 	text, self := w.text(), ""
 	name := "TEXT " + quote(text)

@@ -130,8 +130,8 @@ func (x *run) check() error {
 // ProblemColumns are the columns of ProblemRow.
 func ProblemColumns() []string { return []string{"file", "section", "offset", "problem"} }
 
-// ProblemRow is the row of CHECK for a problem that DB.Check or Open has found. What is not known is
-// null: the offset where the problem is about a whole file, and for an error that is not a
+// ProblemRow is the row of CHECK for a problem that DB.Check or Open has found. What is not known
+// is null: the offset where the problem is about a whole file, and for an error that is not a
 // *engine.CorruptionError everything but the problem.
 func ProblemRow(err error) Row {
 	e, ok := errors.AsType[*engine.CorruptionError](err)

@@ -129,7 +129,8 @@ func TestGetPutRoundTrip(t *testing.T) {
 	}
 }
 
-// Rows show the database as it was when the statement began, and hold on to it only until they are closed.
+// Rows show the database as it was when the statement began, and hold on to it only until they are
+// closed.
 func TestSnapshot(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
@@ -154,7 +155,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Reading may stop early, by break, by Close, or not begin at all; goleak sees to it that nothing stays behind.
+// Reading may stop early, by break, by Close, or not begin at all; goleak sees to it that nothing
+// stays behind.
 func TestStopsEarly(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})

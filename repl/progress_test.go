@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// The display of progress has ended before anything is written, and starts again with the next statement.
+// The display of progress has ended before anything is written, and starts again with the next
+// statement.
 func TestProgressEndsBeforeRows(t *testing.T) {
 	db := openTest(t)
 	shown, starts, reports := false, 0, 0

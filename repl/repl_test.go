@@ -78,7 +78,8 @@ var masks = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\d+ probes?, (\d+ match(?:es)?), \d+ tables?`):   "N probes, $1, N tables",
 }
 
-// TestGolden runs testdata/*; -rewrite writes the outputs again. Lines of standard error are marked with "! ".
+// TestGolden runs testdata/*; -rewrite writes the outputs again. Lines of standard error are marked
+// with "! ".
 //
 //	script [format=F]     the input comes through a pipe
 //	exec [format=F]       each line of the input is an argument
@@ -143,7 +144,8 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// A program that drives a REPL through two pipes must get the rows of a statement before it writes the next.
+// A program that drives a REPL through two pipes must get the rows of a statement before it writes
+// the next.
 func TestFlushesBeforeReading(t *testing.T) {
 	db := openTest(t)
 	inR, inW := io.Pipe()
@@ -305,7 +307,8 @@ func TestHistory(t *testing.T) {
 	if e := talk(".quit"); !slices.Equal(e.history, []string{"STATS;", ".timer on", ".quit"}) {
 		t.Errorf("history %q", e.history)
 	}
-	// A statement over several lines comes back whole, without its comments; one that was given up does not.
+	// A statement over several lines comes back whole, without its comments; one that was given up
+	// does not.
 	talk("help", "NEAR(0x1,", "^C", "NEAR(0xff, -- all", "  3)", "", "limit 3;", "GET 'a", "b';", ".timer off")
 	want := []string{"STATS;", ".timer on", ".quit", "help", "NEAR(0xff, 3) limit 3;", "GET 'a", "b';", ".timer off", ".quit"}
 	if e := talk(".quit"); !slices.Equal(e.history, want) {
@@ -391,7 +394,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpWidth writes .help for terminals of several widths: no line is longer, and no word is lost.
+// TestHelpWidth writes .help for terminals of several widths: no line is longer, and no word is
+// lost.
 func TestHelpWidth(t *testing.T) {
 	var words []string
 	for _, width := range []int{0, 60, 80, 120, 200} {

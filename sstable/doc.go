@@ -53,8 +53,8 @@
 //
 // Reading maps the file. Opening looks at the directories of runs and columns only; a block is
 // verified against its CRC32C when it is first touched, which a bit in memory remembers. Nothing in
-// a file is believed before it is checked against the file's size, so that a damaged or hostile file
-// costs an error and neither a panic nor memory.
+// a file is believed before it is checked against the file's size, so that a damaged or hostile
+// file costs an error and neither a panic nor memory.
 //
 // # Where to change what
 //

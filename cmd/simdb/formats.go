@@ -5,7 +5,8 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 
-	// The formats of inputs. Each package registers itself with package input, which says how to add one.
+	// The formats of inputs. Each package registers itself with package input, which says how to
+	// add one.
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/parquet"

@@ -185,7 +185,8 @@ func readBack(t *testing.T, f Format, s string) (ids []string) {
 	return ids
 }
 
-// A table never exceeds the width, unless its columns are at their least, and never carries a control character.
+// A table never exceeds the width, unless its columns are at their least, and never carries a
+// control character.
 func TestTableWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	alphabet := []rune("abcdefgh 漢字\x1b\nñ👍\u202e")

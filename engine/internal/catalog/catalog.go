@@ -8,11 +8,12 @@
 // two that hold the root, and panics, in a goroutine of its own, on a damaged tree. So this package
 // adds:
 //
-//   - a walk over the tree, page by page, before bbolt opens the file, which checks all that bbolt takes for granted, and from which
-//     the state is read (pages.go);
+//   - a walk over the tree, page by page, before bbolt opens the file, which checks all that bbolt
+//     takes for granted, and from which the state is read (pages.go);
 //   - a checksum over every key with its value (record.go);
 //   - a digest over the set of all records, so that a lost or a stale one is noticed;
-//   - both root pages must be intact and stem from successive transactions: bbolt would fall back silently to the older one.
+//   - both root pages must be intact and stem from successive transactions: bbolt would fall back
+//     silently to the older one.
 //
 // Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two
 // states the file has, and the catalog takes no further changes until it is opened again.

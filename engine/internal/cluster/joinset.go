@@ -15,8 +15,8 @@ import (
 
 // A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or
 // with sketches, in groups. Documents of equal fingerprint are a group: they are joined as one, and
-// only the results are expanded to documents again. By sketch every document is a group of its own. An item
-// is such a document, by its number in the order of groups.
+// only the results are expanded to documents again. By sketch every document is a group of its own.
+// An item is such a document, by its number in the order of groups.
 type joinSet struct {
 	v        *view.View
 	items    int

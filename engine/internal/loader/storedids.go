@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// storedIDs answers for a load without Replace whether an ID is stored. Tables are searched only for
-// IDs that a filter does not rule out. The filter is built after enough lookups to pay for it.
+// storedIDs answers for a load without Replace whether an ID is stored. Tables are searched only
+// for IDs that a filter does not rule out. The filter is built after enough lookups to pay for it.
 type storedIDs struct {
 	snap    *view.View
 	asked   int             // IDs

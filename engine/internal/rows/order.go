@@ -15,8 +15,8 @@ import (
 var ErrStopped = errors.New("stopped")
 
 // firstBatch is how many hits are sorted before the first is yielded; the others are sorted when
-// the caller reads on. A LIMIT mostly takes fewer, and of thousands of hits most of the time is that
-// of sorting them.
+// the caller reads on. A LIMIT mostly takes fewer, and of thousands of hits most of the time is
+// that of sorting them.
 const firstBatch = 64
 
 // matchBatch is how many matches are made of hits at a time.

@@ -8,10 +8,11 @@
 // A. The root is all fingerprints, all 64 bits and b = k. A node is worked off in one of two ways:
 //
 //   - small groups, and those that no split makes cheaper, compare every pair (leaf.go);
-//   - otherwise b+1 disjoint blocks of w bits are cut from A (block.go). A wanted pair can't differ in all of them, so
-//     there is exactly one FIRST block j in which it agrees. Pass j = 0..b puts fingerprints that agree in block j
-//     together; each such group is a child node. In the child the pair differs in all of the blocks 0..j-1, which
-//     takes j of the budget, so what is left is A without the blocks 0..j and the budget b-j.
+//   - otherwise b+1 disjoint blocks of w bits are cut from A (block.go). A wanted pair can't differ
+//     in all of them, so there is exactly one FIRST block j in which it agrees. Pass j = 0..b puts
+//     fingerprints that agree in block j together; each such group is a child node. In the child
+//     the pair differs in all of the blocks 0..j-1, which takes j of the budget, so what is left is
+//     A without the blocks 0..j and the budget b-j.
 //
 // "Agrees in block j and differs in the blocks before" is checked on the pair itself where it is
 // found, so every pair is found exactly once and nothing has to be remembered to drop duplicates

@@ -20,17 +20,17 @@
 //
 // # Invariants
 //
-//   - Every write has a sequence number, larger than all before it. The documents of a load or of an
-//     ingested table are written, and get their numbers, when the table is published. A view is a sequence
-//     number and what was readable at it; it sees exactly the writes up to its number.
-//   - At any sequence number an ID is alive in at most one place: a write that replaces or deletes it marks
-//     the old place dead, with its own number. Places are a table and document number, or a memtable and
-//     position.
-//   - A table's durable tombstones are in the catalog. Tombstones younger than FlushedSeq are in the log
-//     alone, and are found again by replaying it.
-//   - Replaying a log is idempotent: a record that is older than the document stored under its ID does
-//     nothing. So no compaction drops an expired document that is younger than a record of the log: that
-//     record may be what it replaced.
+//   - Every write has a sequence number, larger than all before it. The documents of a load or of
+//     an ingested table are written, and get their numbers, when the table is published. A view is
+//     a sequence number and what was readable at it; it sees exactly the writes up to its number.
+//   - At any sequence number an ID is alive in at most one place: a write that replaces or deletes
+//     it marks the old place dead, with its own number. Places are a table and document number, or
+//     a memtable and position.
+//   - A table's durable tombstones are in the catalog. Tombstones younger than FlushedSeq are in
+//     the log alone, and are found again by replaying it.
+//   - Replaying a log is idempotent: a record that is older than the document stored under its ID
+//     does nothing. So no compaction drops an expired document that is younger than a record of the
+//     log: that record may be what it replaced.
 //   - A file is unlinked only after the catalog stopped listing it and no view can reach it.
 //
 // # Locks, in the order they are taken

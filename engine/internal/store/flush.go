@@ -225,8 +225,8 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 // editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
 // tables their names. The caller holds publishMu.
 //
-// A table is written under a temporary name. Until the catalog lists it, the next open may remove the
-// file; from then on the next open renames it, if this process can't.
+// A table is written under a temporary name. Until the catalog lists it, the next open may remove
+// the file; from then on the next open renames it, if this process can't.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile = new(db.nextFile)

@@ -86,7 +86,8 @@ type Tombstones struct {
 	none   atomic.Bool // there were none when this was made, and none have come; most queries need not look
 }
 
-// NewTombstones returns tombstones that are all in the catalog; base may be nil for none. It is kept.
+// NewTombstones returns tombstones that are all in the catalog; base may be nil for none. It is
+// kept.
 func NewTombstones(base *roaring.Bitmap) *Tombstones {
 	if base == nil {
 		base = roaring.New()

@@ -12,13 +12,15 @@
 // torn end: that would silently drop acknowledged writes. Replay tells them apart by what follows
 // the damage:
 //
-//   - Every frame records how far the log was known to be durable when the frame was appended. Damage before a position that some
-//     intact frame vouches for is corruption.
-//   - If intact frames follow, none of which vouches for the damaged place, it is a torn end only if it shows a sector that was
-//     not written: one that is zero from the damaged frame's start on. Logs grow by appending alone, so that is what a lost sector
-//     holds; anything else was changed after it had been written.
+//   - Every frame records how far the log was known to be durable when the frame was appended.
+//     Damage before a position that some intact frame vouches for is corruption.
+//   - If intact frames follow, none of which vouches for the damaged place, it is a torn end only
+//     if it shows a sector that was not written: one that is zero from the damaged frame's start
+//     on. Logs grow by appending alone, so that is what a lost sector holds; anything else was
+//     changed after it had been written.
 //   - If no intact frame follows, it is a torn end.
-//   - A log that was closed, or cut by Cut, ends with an end frame; every log but the last one must. So a shortened log is noticed.
+//   - A log that was closed, or cut by Cut, ends with an end frame; every log but the last one
+//     must. So a shortened log is noticed.
 //
 // What cannot be noticed is damage to the frames that were synced last before a crash, with nothing
 // intact after them.

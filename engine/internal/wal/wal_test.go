@@ -347,8 +347,9 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 	}
 }
 
-// TestFailuresPoison makes every operation fail, once and permanently: the error is found, comes again
-// from every later call, nothing is written after it, and what was acknowledged can be replayed.
+// TestFailuresPoison makes every operation fail, once and permanently: the error is found, comes
+// again from every later call, nothing is written after it, and what was acknowledged can be
+// replayed.
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()
 	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)

@@ -11,15 +11,16 @@
 // A predicate that is written as a call, such as CONTAINS('a', 0.5), takes one file of this package
 // and one row:
 //
-//  1. In a file of its own, a type with the methods of [Predicate], and those of [Driver] if an index
-//     can list its documents, and a function bindX that makes one of a call. near.go is an example of
-//     a driver, texts.go of a predicate that only tests.
+//  1. In a file of its own, a type with the methods of [Predicate], and those of [Driver] if an
+//     index can list its documents, and a function bindX that makes one of a call. near.go is an
+//     example of a driver, texts.go of a predicate that only tests.
 //  2. In [Definitions] a row. The lexer, the grammar, error messages, Tab completion and .help read
 //     the row, so nothing else has to know the word.
 //  3. In docs/query.md the row of the table that TestDocumentation prints, and the word in the
 //     sentences that it prints, which list the predicates with a distance or a score.
 //  4. In query/table_test.go, foundByExamples: what its example finds.
-//  5. go test ./query -run TestGolden -rewrite, as an error message lists the predicates with a score.
+//  5. go test ./query -run TestGolden -rewrite, as an error message lists the predicates with a
+//     score.
 //
 // TestPredicateTable, TestDocumentation and TestGolden of package query fail for each step that
 // is left out, and say which. A predicate with another syntax also needs a rule in

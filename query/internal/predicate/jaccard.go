@@ -23,8 +23,8 @@ type jaccard struct {
 	all    map[string]engine.Match
 }
 
-// manyScored is how many documents are compared one by one. To compare that many costs about as much
-// as a search among some 100,000.
+// manyScored is how many documents are compared one by one. To compare that many costs about as
+// much as a search among some 100,000.
 const manyScored = 64
 
 func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {

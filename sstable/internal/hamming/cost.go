@@ -153,8 +153,8 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 		if off > k {
 			continue
 		}
-		// random: the bits after the common ones are taken for random. Of the blocks, those are left
-		// whose own bits happen to be near.
+		// random: the bits after the common ones are taken for random. Of the blocks, those are
+		// left whose own bits happen to be near.
 		n := float64(end - b)
 		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks aloneFactor
 		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))

@@ -23,8 +23,8 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor
 	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
-	// Probes [from, to) are current: spans has what the exact ones compare, rest is the number of the
-	// others. Probes [to, next) come next; the two turns are used in alternation.
+	// Probes [from, to) are current: spans has what the exact ones compare, rest is the number of
+	// the others. Probes [to, next) come next; the two turns are used in alternation.
 	probes := s.probes[plan.first:plan.end]
 	spans := s.begun.spans[plan.spans:plan.spansEnd] // of the current probes
 	rest, keys := plan.begun.rest, plan.begun.keys

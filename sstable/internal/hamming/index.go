@@ -15,7 +15,8 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 	x := &Index{layout: l, ids: ids}
 	taken := uint64(0)
 	for t, p := range l.perms() {
-		// The first tables whose leads do not overlap get radii; all of them in a layout with Lead 1.
+		// The first tables whose leads do not overlap get radii; all of them in a layout with Lead
+		// 1.
 		if p.leadMask&taken == 0 {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask

@@ -21,8 +21,8 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 // planShells looks up what the standard allocation needs, and chooses other radii, or a scan, if
 // that is cheaper.
 func (x *Index) planShells(s *Searcher, p *searchPlan) {
-	// Up to limit the ranges of the standard radii may cost; a scan that is known to be cheaper than
-	// that lowers it.
+	// Up to limit the ranges of the standard radii may cost; a scan that is known to be cheaper
+	// than that lowers it.
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
 	if p.ns > scanEstimateAbove && x.cheapScan(p) {

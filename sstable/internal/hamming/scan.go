@@ -110,8 +110,9 @@ func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint
 		return
 	}
 	s.extra += ns
-	// Positions ascend, so one walk over the unary part finds the prefixes of all: at is the offset of
-	// the current word, skip masks the bits before the walk, before counts the ones in earlier words.
+	// Positions ascend, so one walk over the unary part finds the prefixes of all: at is the offset
+	// of the current word, skip masks the bits before the walk, before counts the ones in earlier
+	// words.
 	unary, packed := f.run.Unary(in), f.run.Packed(in)
 	base := f.run.Base(b) >> uint(in.Width)
 	bit, before := lo+int(from), lo // ones before the current word

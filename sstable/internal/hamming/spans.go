@@ -109,8 +109,8 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 
 // confirmSpans accepts those of the values s.near that are within the distance as whole keys.
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
-	// First prefetch what the keys need in addition to their low bits: the unary word with the prefix, and
-	// the directory entry of the ID if the position is a document number.
+	// First prefetch what the keys need in addition to their low bits: the unary word with the
+	// prefix, and the directory entry of the ID if the position is a document number.
 	for _, near := range s.near[:min(len(s.near), prefetchNear)] {
 		p, b := f.spanOf(spans, near, s)
 		in := f.pointAt(x, p).run.Info(b)

@@ -35,8 +35,8 @@ func (c *Cursor) Key() uint64 { return c.keys[c.at] }
 // Pos returns its position.
 func (c *Cursor) Pos() int { return c.block<<BlockShift + c.at }
 
-// Seek moves to the first key that is not less than key and reports whether there is one. Keys must ascend
-// from call to call.
+// Seek moves to the first key that is not less than key and reports whether there is one. Keys must
+// ascend from call to call.
 func (c *Cursor) Seek(key uint64) (ok bool, err error) {
 	for len(c.keys) == 0 || c.keys[len(c.keys)-1] < key {
 		next := 0

@@ -9,8 +9,8 @@ import (
 
 // The directory of a run is searched by interpolation. One line through all keys would miss by the
 // square root of their number: three blocks at ten million keys, more on skewed ones. So the run
-// keeps where each of up to 65,536 equal parts of the key space starts, which is not stored but made
-// on opening, and interpolates within a part. The guess is then off by less than a block, as a
+// keeps where each of up to 65,536 equal parts of the key space starts, which is not stored but
+// made on opening, and interpolates within a part. The guess is then off by less than a block, as a
 // rule, and a look at the few blocks around it counts those that come before the key, without a
 // branch to mispredict. Only where the window was off does a galloping search follow: O(log blocks)
 // on any keys.

@@ -16,8 +16,8 @@ const touchedBlocks = 1 << 6
 // if there are eight keys an entry.
 const manyLeads = 16
 
-// IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called before
-// any block is checked.
+// IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
+// before any block is checked.
 func (r *Run) IndexLeads(leadBits int) {
 	n := min(leadBits, max(bits.Len(uint(r.n/16)), min(bits.Len(uint(r.n/4)), manyLeads)))
 	if n == 0 || n == 64 || n < r.guide.bits {

@@ -17,8 +17,8 @@ var keysPerStep = func() (all [256]int64) { // not int: on 32-bit platforms prod
 	return all
 }()
 
-// Range is the keys of Run in [First, Last]. Block and End are the numbers of blocks whose first key
-// is less than First, and not greater than Last: see Run.Blocks.
+// Range is the keys of Run in [First, Last]. Block and End are the numbers of blocks whose first
+// key is less than First, and not greater than Last: see Run.Blocks.
 type Range struct {
 	First, Last uint64
 	Run         *Run
@@ -46,9 +46,9 @@ func (r *Range) Prefetch(keys int) {
 	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.dirOff)])
 }
 
-// PrefetchNext prefetches what the range has of block b, which is not its first. It is called before
-// the block before b is scanned: the hardware prefetcher is a microsecond late at fifty million keys,
-// where every range has two or three blocks.
+// PrefetchNext prefetches what the range has of block b, which is not its first. It is called
+// before the block before b is scanned: the hardware prefetcher is a microsecond late at fifty
+// million keys, where every range has two or three blocks.
 func (r *Range) PrefetchNext(b int) {
 	run, in, keys := r.Run, r.Run.Info(b), BlockLen
 	if r.endsIn(b) {

@@ -54,7 +54,8 @@ type leadIndex struct {
 	shift int // of a key, to the number of its entry: 1..63
 	part  int // of the number of an entry, to the number of its part of the guide
 
-	// words[i] are entries 2i and 2i+1. There is one more entry than leads; none if there is no index.
+	// words[i] are entries 2i and 2i+1. There is one more entry than leads; none if there is no
+	// index.
 	words []atomic.Uint32
 	bases []uint32 // of each part of the guide, the position that its entries are counted from, less one
 }

@@ -39,8 +39,8 @@ func (w *whole) Records(context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// Content for random access is the file itself or a copy of what a pipe or a decompressor yields, and
-// the copy is gone afterwards.
+// Content for random access is the file itself or a copy of what a pipe or a decompressor yields,
+// and the copy is gone afterwards.
 func TestReaderAt(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil
@@ -81,7 +81,8 @@ func TestReaderAt(t *testing.T) {
 	check("file", s, err)
 }
 
-// A name is that of one format, one family takes what no other does, and without it an input is refused.
+// A name is that of one format, one family takes what no other does, and without it an input is
+// refused.
 func TestRegister(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil

@@ -69,8 +69,8 @@ func FuzzJSONLine(f *testing.F) {
 }
 
 // FuzzFile reads any bytes as a file: nothing panics, lines count up (in JSON several records may
-// share one, and their ends count records), and of a file in UTF-8 that is not compressed every byte
-// is in the header, a record, an issue or a blank line.
+// share one, and their ends count records), and of a file in UTF-8 that is not compressed every
+// byte is in the header, a record, an issue or a blank line.
 func FuzzFile(f *testing.F) {
 	f.Add("a.csv", []byte("id,text\n1,\"a\nb\"\n2,5\" x\n\"3\n"))
 	f.Add("a.jsonl", []byte("\xef\xbb\xbf{\"id\":1,\"text\":\"x\"}\r\n\n{\"id\":2}\n"))

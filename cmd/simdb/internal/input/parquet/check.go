@@ -156,8 +156,9 @@ const (
 	maxHeaderRead = 16 << 20
 )
 
-// checkPages checks all pages of a column of a row group: their headers, and that what is compressed
-// has no more bytes than its header says, since the decoder takes as much memory as it finds.
+// checkPages checks all pages of a column of a row group: their headers, and that what is
+// compressed has no more bytes than its header says, since the decoder takes as much memory as it
+// finds.
 func checkPages(r io.ReaderAt, fileSize int64, col *pq.Column, chunk *format.ColumnMetaData) error {
 	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
 	if chunk.DictionaryPageOffset != 0 {

@@ -160,9 +160,9 @@ func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	return leaves
 }
 
-// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: parquet-go v0.32.0 loses what it
-// decodes of a page that has not been compressed to a third, and doubles its buffer without end for
-// a damaged one.
+// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: parquet-go v0.32.0 loses what
+// it decodes of a page that has not been compressed to a third, and doubles its buffer without end
+// for a damaged one.
 func (f *file) checkCodecs() error {
 	for _, g := range f.f.Metadata().RowGroups {
 		for _, col := range f.used {

@@ -1,8 +1,8 @@
-// Package warc reads the texts in WARC files, such as the WET files of Common Crawl. It registers the
-// format "warc" with package input.
+// Package warc reads the texts in WARC files, such as the WET files of Common Crawl. It registers
+// the format "warc" with package input.
 //
-// A record is a header of lines, an empty line, a block of as many bytes as the header says, and two
-// empty lines:
+// A record is a header of lines, an empty line, a block of as many bytes as the header says, and
+// two empty lines:
 //
 //	WARC/1.0 CRLF
 //	WARC-Type: conversion CRLF
@@ -11,8 +11,8 @@
 //	CRLF
 //	hello CRLF CRLF
 //
-// Records of the type conversion, and those of the type resource that are plain text, are documents.
-// All records count for positions.
+// Records of the type conversion, and those of the type resource that are plain text, are
+// documents. All records count for positions.
 package warc
 
 import (
@@ -157,8 +157,8 @@ func (h *header) isText() bool {
 	return false
 }
 
-// next reads a record. It returns io.EOF at the end of the file and errSkip for a record that is left
-// out; any other error that is no *input.Issue ends the reading.
+// next reads a record. It returns io.EOF at the end of the file and errSkip for a record that is
+// left out; any other error that is no *input.Issue ends the reading.
 func (f *file) next() (*input.Record, error) {
 	h, at, err := f.header()
 	if err != nil {
@@ -270,8 +270,8 @@ func (f *file) line() ([]byte, error) {
 	return line, err
 }
 
-// header reads the header of the next record, and returns at which byte of the content it begins. What
-// is between records is damage, after which the next header is looked for.
+// header reads the header of the next record, and returns at which byte of the content it begins.
+// What is between records is damage, after which the next header is looked for.
 func (f *file) header() (h *header, at int64, err error) {
 	var between []byte // what is no record
 	for {

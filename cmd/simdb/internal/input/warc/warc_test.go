@@ -19,8 +19,8 @@ func one(kind, uri, text string) string {
 		kind, uri, len(text), text)
 }
 
-// read returns what a file holds: "position id=text" or "! issue", and what ended the reading. A copy of
-// all its records is in copied.
+// read returns what a file holds: "position id=text" or "! issue", and what ended the reading. A
+// copy of all its records is in copied.
 func read(t *testing.T, content string, opt input.Options) (got, copied string, err error) {
 	t.Helper()
 	src, err := input.New("a.wet", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
