@@ -299,6 +299,9 @@ func (f *file) header() (h *header, at int64, err error) {
 	h, at = &header{}, f.offset
 	for {
 		line, err := f.line()
+		if err == nil && line[len(line)-1] != '\n' && len(line) < maxHeader {
+			err = io.EOF
+		}
 		if err != nil {
 			return nil, 0, cutOff(at, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -116,4 +117,59 @@ func TestMembers(t *testing.T) {
 	if n != 2 {
 		t.Error(n)
 	}
+}
+
+// FuzzRecords reads any bytes as WARC: nothing panics, records count up, and what is copied reads
+// as the same records again.
+func FuzzRecords(f *testing.F) {
+	a, b := one("conversion", "https://a/", "text"), one("conversion", "https://b/", "more")
+	f.Add(a + b)
+	f.Add(one("warcinfo", "", "x") + a + "noise\r\n" + b)
+	f.Add(a[:len(a)-9])
+	f.Add("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 0\r\n\r") // the header does not end
+	f.Add(strings.ReplaceAll(a+b, "\r", ""))
+	f.Add("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 9999999999\r\n\r\nx")
+	f.Fuzz(func(t *testing.T, content string) {
+		opt := input.Options{Format: WARC, MakeID: true}
+		src, err := input.New("a.wet", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
+		if err != nil {
+			return
+		}
+		defer src.Close()
+		var last input.Position
+		var raw []string
+		for rec, err := range src.Records(context.Background()) {
+			if is, ok := errors.AsType[*input.Issue](err); ok {
+				if is.Pos <= last || is.Reason == "" {
+					t.Fatalf("issue %v after record %d", is, last)
+				}
+				last = is.Pos
+				continue
+			}
+			if err != nil {
+				break
+			}
+			if rec.Pos <= last || rec.End != rec.Pos || rec.Doc.ID == "" || !json.Valid(rec.Doc.Fields) {
+				t.Fatalf("record %d after %d: %+v", rec.Pos, last, rec.Doc)
+			}
+			last, raw = rec.Pos, append(raw, string(rec.Raw))
+		}
+		again, err := input.New("a.wet", io.NopCloser(strings.NewReader(strings.Join(raw, ""))), -1, opt)
+		if err != nil {
+			if len(raw) > 0 {
+				t.Fatal(err)
+			}
+			return
+		}
+		defer again.Close()
+		for rec, err := range again.Records(context.Background()) {
+			if err != nil || len(raw) == 0 || string(rec.Raw) != raw[0] {
+				t.Fatalf("%q: the copy reads as %+v, %v", content, rec, err)
+			}
+			raw = raw[1:]
+		}
+		if len(raw) > 0 {
+			t.Fatalf("%q: %d records of the copy are lost", content, len(raw))
+		}
+	})
 }
