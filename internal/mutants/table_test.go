@@ -439,6 +439,16 @@ var mutants = []mutant{
 		"cmd/simdb", "^TestBothNotations$",
 	},
 	{
+		"parquet/pages decompressed to more than they declare", "cmd/simdb", "checkSize",
+		swap(`n > size`, `n < 0`),
+		"cmd/simdb", "^TestBombs$",
+	},
+	{
+		"rows/fingerprints of a statement shown as numbers", "repl/output", "OfStatement",
+		swap(`row[i] = Fingerprint(fp)`, `row[i] = fp`),
+		"cmd/simdb", "^TestVerbsAreStatements$",
+	},
+	{
 		"notation/first lines delivered undecided", "cmd/simdb", "File.settle",
 		swap(`case !f.seen.undecided() || all:`, `case all || len(head) > 0:`),
 		"cmd/simdb", "^TestBothNotationsFarApart$",
