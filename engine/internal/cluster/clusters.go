@@ -1,23 +1,13 @@
 package cluster
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/internal/radix"
 )
-
-// Options say how clusters are formed, as engine.ClusterOptions does.
-type Options struct {
-	Components bool                       // not star clusters, but connected components
-	Before     func(a, b view.Entry) bool // nil for the order of writing
-	Progress   func(view.Progress)        // may be nil
-}
 
 // Member is engine.Member.
 type Member struct {
@@ -60,25 +50,6 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 	return c, err
 }
 
-// A clustering is the outcome of clustering a join set.
-type clustering struct {
-	*joinSet
-	best     []uint32          // for each group, the preferred one of its items
-	byKeeper []uint32          // numbers of groups, those of a cluster together
-	clusters []starCluster     // of two or more documents, in order
-	lone     map[uint32]string // of each group that is a document in an allowed pair, its ID
-	scores   []float64         // where texts decide: of each group with its keeper
-	batch    []sketchPair      // scratch memory of verifying
-}
-
-// A starCluster is the groups byKeeper[from:to], which hold size documents.
-type starCluster struct {
-	keeper   uint32 // number of the keeper's group
-	from, to uint32
-	size     uint32
-	id       []byte // the keeper's
-}
-
 func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, err
@@ -87,7 +58,7 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	c := &clustering{joinSet: j}
+	c := &clustering{joinSet: j, texts: verifier{j: j}}
 	if err := c.setApart(ctx); err != nil {
 		return nil, err
 	}
@@ -142,172 +113,6 @@ func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Opti
 		return nil, err
 	}
 	return c.keepersOf(label, order), nil
-}
-
-// keepersOf returns the preferred group of each group's component.
-func (c *clustering) keepersOf(label, order []uint32) []uint32 {
-	keeper := make([]uint32, c.groups())
-	best := make([]uint32, c.groups()) // of each component, by label: the preferred fingerprint + 1
-	for _, f := range order {
-		if best[label[f]] == 0 {
-			best[label[f]] = f + 1
-		}
-		keeper[f] = best[label[f]] - 1
-	}
-	return keeper
-}
-
-// preferred finds the preferred item of every group, and returns the groups in the order of
-// preference.
-func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry) bool) ([]uint32, error) {
-	c.best = make([]uint32, c.groups())
-	if before == nil {
-		return c.oldestFirst(ctx)
-	}
-	entries := make([]view.Entry, c.groups()) // of the preferred items
-	less := preference(before)
-	for f := range c.groups() {
-		if f%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		lo, hi := c.span(uint32(f))
-		for i := lo; i < hi; i++ {
-			e, err := c.place(i).Entry()
-			if err != nil {
-				return nil, err
-			}
-			if i == lo || less(e, entries[f]) < 0 {
-				entries[f], c.best[f] = e, i
-			}
-		}
-	}
-	order := make([]uint32, c.groups())
-	for f := range order {
-		order[f] = uint32(f)
-	}
-	return order, ordered.InPlace(ctx, order, func(a, b uint32) int { return less(entries[a], entries[b]) })
-}
-
-// oldestFirst is preferred for the order of writing. It takes 24 bytes a group.
-func (c *clustering) oldestFirst(ctx context.Context) ([]uint32, error) {
-	n := c.groups()
-	oldest := radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)} // number of the write, group
-	for f := range n {
-		if f%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		lo, hi := c.span(uint32(f))
-		for i := lo; i < hi; i++ {
-			seq, err := c.place(i).Seq()
-			older := i == lo || seq < oldest.Keys[f]
-			if err == nil && !older && seq == oldest.Keys[f] {
-				older, err = c.idLess(i, c.best[f])
-			}
-			if err != nil {
-				return nil, err
-			}
-			if older {
-				oldest.Keys[f], c.best[f] = seq, i
-			}
-		}
-		oldest.Vals[f] = uint32(f)
-	}
-	oldest = radix.SortPairs(oldest, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
-	for from := 0; from < n; {
-		to := from + 1
-		for to < n && oldest.Keys[to] == oldest.Keys[from] {
-			to++
-		}
-		if err := c.sortByID(oldest.Vals[from:to]); err != nil {
-			return nil, err
-		}
-		from = to
-	}
-	return oldest.Vals, nil
-}
-
-// idLess reports whether the ID of item i comes before that of item k.
-func (c *clustering) idLess(i, k uint32) (bool, error) {
-	a, err := c.place(i).ID()
-	if err != nil {
-		return false, err
-	}
-	b, err := c.place(k).ID()
-	return bytes.Compare(a, b) < 0, err
-}
-
-// sortByID sorts groups whose preferred items were written at once, as those of a table that was
-// taken over from another database, by the IDs of these.
-func (c *clustering) sortByID(groups []uint32) error {
-	if len(groups) < 2 {
-		return nil
-	}
-	var list idList
-	for _, f := range groups {
-		id, err := c.place(c.best[f]).ID()
-		if err != nil {
-			return err
-		}
-		list.add(id)
-	}
-	before := slices.Clone(groups)
-	for rank, x := range inIDOrder(list.all()) {
-		groups[rank] = before[x]
-	}
-	return nil
-}
-
-// preference makes a total order of a preference: of documents it does not tell apart the one
-// written first comes first.
-func preference(before func(a, b view.Entry) bool) func(a, b view.Entry) int {
-	return func(a, b view.Entry) int {
-		switch {
-		case before(a, b):
-			return -1
-		case before(b, a):
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) // as oldestFirst
-	}
-}
-
-// collect puts groups with the same keeper together and orders the clusters.
-func (c *clustering) collect(ctx context.Context, keeper []uint32) error {
-	next := make([]uint32, c.groups()+1) // a counting sort: where the next group of a keeper goes
-	for _, k := range keeper {
-		next[k+1]++
-	}
-	for k := range keeper {
-		next[k+1] += next[k]
-	}
-	c.byKeeper = make([]uint32, c.groups())
-	for f, k := range keeper {
-		c.byKeeper[next[k]] = uint32(f)
-		next[k]++
-	}
-	for from := 0; from < len(c.byKeeper); {
-		cl := starCluster{keeper: keeper[c.byKeeper[from]], from: uint32(from)}
-		to := from
-		for ; to < len(c.byKeeper) && keeper[c.byKeeper[to]] == cl.keeper; to++ {
-			f := c.byKeeper[to]
-			lo, hi := c.span(f)
-			cl.size += hi - lo
-		}
-		if cl.to = uint32(to); cl.size > 1 {
-			var err error
-			if cl.id, err = c.place(c.best[cl.keeper]).ID(); err != nil {
-				return err
-			}
-			c.clusters = append(c.clusters, cl)
-		}
-		from = to
-	}
-	return ordered.InPlace(ctx, c.clusters, func(a, b starCluster) int {
-		if n := cmp.Compare(b.size, a.size); n != 0 {
-			return n
-		}
-		return bytes.Compare(a.id, b.id)
-	})
 }
 
 // compare returns how group f compares with its keeper.

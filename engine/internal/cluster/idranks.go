@@ -157,3 +157,6 @@ func (l *idList) all() []string {
 	l.flush()
 	return l.ids
 }
+
+// checkEvery is how many pairs are ranked between two looks at a context.
+const checkEvery = 1 << 16

@@ -68,7 +68,7 @@ func (c *clustering) verifyIn(ctx context.Context, order []uint32, pairs []jacca
 	for at, p := range pairs {
 		c.batch = append(c.batch, sketchPair{a: order[p.I], b: order[p.J], at: uint32(at)})
 	}
-	if err := c.verify(ctx, c.batch, progress); err != nil {
+	if err := c.texts.verify(ctx, c.batch, progress); err != nil {
 		return err
 	}
 	for _, p := range c.batch {
@@ -182,7 +182,7 @@ func (x *connecting) settle() {
 			}
 		}
 		x.pending = left
-		if x.failed = x.verify(x.ctx, x.batch, x.progress); x.failed != nil {
+		if x.failed = x.texts.verify(x.ctx, x.batch, x.progress); x.failed != nil {
 			return
 		}
 		for _, p := range x.batch {
@@ -198,7 +198,7 @@ func (c *clustering) scoreMembers(ctx context.Context, keeper []uint32, o *Optio
 	c.scores = make([]float64, len(keeper))
 	c.batch = c.batch[:0]
 	flush := func() error {
-		err := c.verify(ctx, c.batch, o.Progress)
+		err := c.texts.verify(ctx, c.batch, o.Progress)
 		for _, p := range c.batch {
 			c.scores[p.at] = p.score.Score
 		}

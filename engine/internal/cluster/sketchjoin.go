@@ -96,11 +96,12 @@ func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress f
 			return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
 		})
 	}
+	texts := verifier{j: j}
 	var batch []sketchPair
 	var failed error
 	goOn := true
 	flush := func() bool {
-		if failed = j.verify(ctx, batch, progress); failed != nil {
+		if failed = texts.verify(ctx, batch, progress); failed != nil {
 			return false
 		}
 		for i := 0; goOn && i < len(batch); i++ {

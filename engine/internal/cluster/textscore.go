@@ -71,9 +71,16 @@ func (x *textScores) set(i uint32) (texts.Set, error) {
 	return set, nil
 }
 
-// verify gives pairs the score of their texts, and orders them by a, then by b. Runs of pairs are
-// shared out to as many workers as there are processors.
-func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(view.Progress)) error {
+// A verifier computes the scores of pairs of items from their texts. Its workers are kept from
+// batch to batch, with the shingle sets that they hold: keepers come again.
+type verifier struct {
+	j       *joinSet
+	workers []*textScores // one for each processor; nil until it is used
+}
+
+// verify gives pairs the score of their texts, and orders them by a, then by b. Each worker takes
+// runs of pairs; there is at most one worker for each processor.
+func (v *verifier) verify(ctx context.Context, pairs []sketchPair, progress func(view.Progress)) error {
 	slices.SortFunc(pairs, func(x, y sketchPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(pairs)/textRun))
 	var next, done atomic.Int64
@@ -82,7 +89,7 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		x := j.workerTexts(w)
+		x := v.worker(w)
 		wg.Go(func() {
 			for !failed.Load() {
 				from := int(next.Add(textRun)) - textRun
@@ -90,7 +97,7 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(
 					return
 				}
 				run := pairs[from:min(from+textRun, len(pairs))]
-				if errs[w] = j.v.Safely(ctx, func() error { return x.scoreAll(ctx, run) }); errs[w] != nil {
+				if errs[w] = v.j.v.Safely(ctx, func() error { return x.scoreAll(ctx, run) }); errs[w] != nil {
 					failed.Store(true)
 					return
 				}
@@ -105,16 +112,15 @@ func (j *joinSet) verify(ctx context.Context, pairs []sketchPair, progress func(
 	return errors.Join(errs...)
 }
 
-// workerTexts returns the memory of a worker. Sets stay in it from batch to batch: keepers come
-// again.
-func (j *joinSet) workerTexts(w int) *textScores {
-	for len(j.workers) <= w {
-		j.workers = append(j.workers, nil)
+// worker returns worker w.
+func (v *verifier) worker(w int) *textScores {
+	for len(v.workers) <= w {
+		v.workers = append(v.workers, nil)
 	}
-	if j.workers[w] == nil {
-		j.workers[w] = j.newTextScores(textMemory / runtime.GOMAXPROCS(0))
+	if v.workers[w] == nil {
+		v.workers[w] = v.j.newTextScores(textMemory / runtime.GOMAXPROCS(0))
 	}
-	return j.workers[w]
+	return v.workers[w]
 }
 
 // scoreAll gives pairs the score of their texts.

@@ -1,0 +1,262 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/selfjoin"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+)
+
+// newJoinSet gathers the visible documents of v that a self-join by the criterion works on.
+func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet, error) {
+	j := &joinSet{v: v}
+	var err error
+	if by.Jaccard {
+		err = j.addSketches(ctx)
+	} else {
+		err = j.addFingerprints(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if by.Verified {
+		if err := j.splitByText(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if by.Jaccard {
+		j.linkSets()
+	}
+	return j, ctx.Err()
+}
+
+// addFingerprints gathers all visible fingerprints, in order.
+func (j *joinSet) addFingerprints(ctx context.Context) error {
+	v := j.v
+	room := 0
+	for i := range v.Version.Parts {
+		room += int(v.Version.Parts[i].NumFingerprints())
+	}
+	for _, m := range v.Mems {
+		room += len(m.FPs)
+	}
+	all := located{fps: make([]uint64, 0, room)}
+	if !isOneTable(v) {
+		all.locs = make([]uint64, 0, room)
+	}
+	var ends []int // of sorted runs
+	for i := range v.Version.Parts {
+		if err := j.addPart(ctx, &all, i); err != nil {
+			return err
+		}
+		ends = append(ends, len(all.fps))
+	}
+	for i := range v.Mems {
+		j.addMem(&all, i)
+		ends = append(ends, len(all.fps))
+	}
+	if int64(len(all.fps)) > selfjoin.MaxFingerprints {
+		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), errs.ErrTooLarge)
+	}
+	all = mergeRuns(all, ends)
+	j.items, j.locs = len(all.fps), all.locs
+	j.group(all.fps)
+	return nil
+}
+
+// isOneTable reports whether all documents with fingerprints, and none but visible ones, are those
+// of one table.
+func isOneTable(v *view.View) bool {
+	for _, m := range v.Mems {
+		if len(m.FPs) > 0 {
+			return false
+		}
+	}
+	if len(v.Version.Parts) != 1 {
+		return false
+	}
+	p := &v.Version.Parts[0]
+	dead, _ := p.Dead.UpTo(v.Seq)
+	return dead.IsEmpty() && v.Since <= p.Meta.MinTime
+}
+
+// addPart appends the visible fingerprints of a table.
+func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
+	const none = ^uint64(0)
+	v, p := j.v, &j.v.Version.Parts[part]
+	tombstones, _ := p.Dead.UpTo(v.Seq)
+	dead := tombstones.Iterator()
+	nextDead := func() uint64 {
+		if dead.HasNext() {
+			return uint64(dead.Next())
+		}
+		return none
+	}
+	skip := nextDead()
+	return p.FingerprintBlocks(func(first uint32, fps []base.Fingerprint) error {
+		if first&(1<<16-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if all.locs == nil {
+			all.fps = append(all.fps, fps...)
+			return nil
+		}
+		for i, fp := range fps {
+			doc := uint64(first) + uint64(i)
+			if doc == skip {
+				skip = nextDead()
+				continue
+			}
+			if v.Since > p.Meta.MinTime {
+				t, err := p.Time(uint32(doc))
+				if err != nil {
+					return err
+				}
+				if t < v.Since {
+					continue
+				}
+			}
+			all.add(fp, uint64(part)<<32|doc)
+		}
+		return nil
+	})
+}
+
+// addMem appends the visible fingerprints of a memtable.
+func (j *joinSet) addMem(all *located, mem int) {
+	type item struct{ fp, loc uint64 }
+	var items []item
+	m := j.v.Mems[mem]
+	for f, fp := range m.FPs {
+		if j.v.MemAlive(m.Docs[m.FPDoc[f]]) {
+			items = append(items, item{fp, j.memLoc(mem, m.FPDoc[f])})
+		}
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
+	for _, it := range items {
+		all.add(it.fp, it.loc)
+	}
+}
+
+// group makes groups of the items, whose fingerprints are given in order. It works in place.
+func (j *joinSet) group(fps []base.Fingerprint) {
+	groups := min(len(fps), 1)
+	for i := 1; i < len(fps); i++ {
+		if fps[i] != fps[i-1] {
+			groups++
+		}
+	}
+	j.fps = fps[:groups]
+	if groups == len(fps) {
+		return
+	}
+	j.first = make([]uint32, 0, groups+1)
+	for i, fp := range fps {
+		if g := len(j.first); g == 0 || fp != fps[g-1] {
+			fps[g] = fp
+			j.first = append(j.first, uint32(i))
+		}
+	}
+	j.first = append(j.first, uint32(len(fps)))
+}
+
+// addSketches gathers all visible sketches.
+func (j *joinSet) addSketches(ctx context.Context) error {
+	v := j.v
+	j.locs, j.sketches, j.sets = []uint64{}, []minhash.Sketch{}, []uint32{}
+	equal := newSketchTable()
+	add := func(loc uint64, sketch []uint32, keep func([]uint32) []uint32) {
+		i := uint32(len(j.locs))
+		first := equal.first(j.sketches, sketch, i)
+		if first == i {
+			sketch = keep(sketch)
+		} else {
+			sketch = j.sketches[first]
+		}
+		j.locs, j.sketches, j.sets = append(j.locs, loc), append(j.sketches, sketch), append(j.sets, first)
+	}
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		err := p.EachSketch(func(doc uint32, sketch []uint32) error {
+			if doc%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ok, err := v.Alive(p, doc)
+			if ok && len(sketch) > 0 {
+				add(uint64(i)<<32|uint64(doc), sketch, slices.Clone)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, m := range v.Mems {
+		for _, at := range m.BitmapDoc {
+			if d := m.Docs[at]; v.MemAlive(d) {
+				add(j.memLoc(i, at), d.Sketch, func(s []uint32) []uint32 { return s })
+			}
+		}
+	}
+	j.items = len(j.locs)
+	return nil
+}
+
+// located are fingerprints with the locs of their documents; locs are nil where nobody needs them.
+type located struct{ fps, locs []uint64 }
+
+func (l *located) add(fp, loc uint64) { l.fps, l.locs = append(l.fps, fp), append(l.locs, loc) }
+
+func (l located) slice(lo, hi int) located { return located{l.fps[lo:hi], l.locs[lo:hi]} }
+
+// mergeRuns sorts fingerprints, which consist of sorted runs that end at the given positions, by
+// merging neighbours until one is left. Of equal ones those of an earlier run come first.
+func mergeRuns(all located, ends []int) located {
+	ends = slices.Compact(ends)
+	if len(ends) > 0 && ends[0] == 0 {
+		ends = ends[1:]
+	}
+	var other located
+	for len(ends) > 1 {
+		if other.fps == nil {
+			other = located{make([]uint64, len(all.fps)), make([]uint64, len(all.fps))}
+		}
+		var merged []int
+		start := 0
+		for i := 0; i < len(ends); i += 2 {
+			mid, end := ends[i], ends[min(i+1, len(ends)-1)]
+			mergeTwo(other.slice(start, end), all.slice(start, mid), all.slice(mid, end))
+			merged = append(merged, end)
+			start = end
+		}
+		all, other, ends = other, all, merged
+	}
+	return all
+}
+
+// mergeTwo merges a and b into dst. Which of two random fingerprints is less can't be predicted by
+// the processor, so nothing branches on it.
+func mergeTwo(dst, a, b located) {
+	x, y, at := 0, 0, 0
+	for ; x < len(a.fps) && y < len(b.fps); at++ {
+		fp, loc, second := a.fps[x], a.locs[x], 0
+		if b.fps[y] < fp {
+			second = 1
+		}
+		if second != 0 {
+			fp, loc = b.fps[y], b.locs[y]
+		}
+		dst.fps[at], dst.locs[at] = fp, loc
+		x, y = x+1-second, y+second
+	}
+	end := at + copy(dst.fps[at:], a.fps[x:])
+	copy(dst.locs[at:], a.locs[x:])
+	copy(dst.fps[end:], b.fps[y:])
+	copy(dst.locs[end:], b.locs[y:])
+}

@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInIDOrder sorts IDs with long common prefixes, and IDs that are prefixes of others, with zero
+// bytes behind.
+func TestInIDOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 5))
+	for range 200 {
+		distinct := map[string]bool{}
+		prefix := strings.Repeat("p", r.IntN(12))
+		for range r.IntN(600) {
+			id := []byte(prefix)
+			for range r.IntN(20) {
+				id = append(id, "\x00\x00\x01ab\xff"[r.IntN(6)])
+			}
+			if len(id) > 0 {
+				distinct[string(id)] = true
+			}
+		}
+		var list idList
+		for id := range distinct {
+			list.add([]byte(id))
+		}
+		ids := list.all()
+		order := inIDOrder(ids)
+		if len(ids) != len(distinct) || len(order) != len(ids) {
+			t.Fatalf("%d IDs, %d copied, %d in order", len(distinct), len(ids), len(order))
+		}
+		for i := 1; i < len(order); i++ {
+			if bytes.Compare([]byte(ids[order[i-1]]), []byte(ids[order[i]])) >= 0 {
+				t.Fatalf("%q comes before %q", ids[order[i-1]], ids[order[i]])
+			}
+		}
+	}
+}
+
+// TestItemSet numbers the members of random sets.
+func TestItemSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for range 100 {
+		n := 1 + r.IntN(300)
+		set, want := newItemSet(n), []uint32{}
+		for range r.IntN(n) {
+			i := uint32(r.IntN(n))
+			set.add(i)
+			want = append(want, i)
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		if got := set.count(); got != len(want) {
+			t.Fatalf("%d members, want %d", got, len(want))
+		}
+		var got []uint32
+		set.all(func(i uint32) error { got = append(got, i); return nil })
+		if !slices.Equal(got, want) {
+			t.Fatalf("members %v, want %v", got, want)
+		}
+		for number, i := range want {
+			if set.number(i) != uint32(number) {
+				t.Fatalf("member %d has number %d, want %d", i, set.number(i), number)
+			}
+		}
+	}
+}
