@@ -1,10 +1,10 @@
 package sstable
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
@@ -20,12 +20,12 @@ var ErrTooLarge = errors.New("too large for a table")
 
 // Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
 type Document struct {
-	ID             []byte // 1 to MaxIDBytes bytes, unique in the table
-	HasFingerprint bool   // false for a text without words: stored, and matches nothing
-	Fingerprint    uint64 // meaningful if HasFingerprint
-	Time           int64  // when it was stored, microseconds since the Unix epoch
-	Seq            uint64 // order of the write, as the engine counts
-	Text, Fields   []byte // kept if Params.StoreText
+	ID             []byte      // 1 to MaxIDBytes bytes, unique in the table
+	HasFingerprint bool        // false for a text without words: stored, and matches nothing
+	Fingerprint    Fingerprint // meaningful if HasFingerprint
+	Time           int64       // when it was stored, microseconds since the Unix epoch
+	Seq            uint64      // order of the write, as the engine counts
+	Text, Fields   []byte      // kept if Params.StoreText
 	// its MinHash sketch (package minhash), ascending; nil if it has none; kept if Params.Sketch >
 	// 0
 	Sketch []uint32
@@ -36,7 +36,7 @@ type Document struct {
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:
-		return cmp.Compare(d.Fingerprint, e.Fingerprint)
+		return base.Compare(d.Fingerprint, e.Fingerprint)
 	case d.HasFingerprint:
 		return -1
 	case e.HasFingerprint:

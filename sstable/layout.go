@@ -54,16 +54,18 @@ func (l Layout) Validate() error { return hamming.Layout(l).Validate() }
 func (l Layout) Tables() int { return hamming.Layout(l).Tables() }
 
 // Permute moves the bits of a fingerprint to where table has them. Layout and table must be valid.
-func (l Layout) Permute(table int, fp uint64) uint64 { return hamming.Layout(l).Permute(table, fp) }
+func (l Layout) Permute(table int, fp Fingerprint) uint64 {
+	return hamming.Layout(l).Permute(table, fp)
+}
 
 // Unpermute is the inverse of Permute.
-func (l Layout) Unpermute(table int, key uint64) uint64 {
+func (l Layout) Unpermute(table int, key uint64) Fingerprint {
 	return hamming.Layout(l).Unpermute(table, key)
 }
 
 // LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be
 // valid.
-func (l Layout) LeadMask(table int) uint64 { return hamming.Layout(l).LeadMask(table) }
+func (l Layout) LeadMask(table int) Fingerprint { return hamming.Layout(l).LeadMask(table) }
 
 // Estimate says what a layout costs: space, and the work and time of a search.
 type Estimate struct {
@@ -84,7 +86,7 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 // MeasureNear returns what the queries within k of the given fingerprints cost with layout l,
 // planned for the real sizes of the ranges that each query meets. It builds the tables in memory;
 // fingerprints are sorted when it returns.
-func MeasureNear(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
+func MeasureNear(l Layout, fingerprints, queries []Fingerprint, k int) (Estimate, error) {
 	return estimateOf(hamming.Measure(hamming.Layout(l), fingerprints, queries, k))
 }
 

@@ -97,7 +97,7 @@ func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
 }
 
 // Fingerprint returns the fingerprint of a document, and false if it has none.
-func (r *Reader) Fingerprint(doc uint32) (fp uint64, ok bool, err error) {
+func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.checkDoc(doc); err != nil || doc >= r.info.Fingerprints {
 		return 0, false, err

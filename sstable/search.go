@@ -12,7 +12,7 @@ import (
 //	type Hit struct {
 //		Doc         uint32 // its number in the table
 //		Distance    uint8  // bits that differ from the query, 0..64
-//		Fingerprint uint64
+//		Fingerprint Fingerprint
 //	}
 type Hit = hamming.Hit
 
@@ -46,7 +46,7 @@ type NearSearcher struct {
 
 // Near appends to dst every document of a table whose fingerprint differs from q in at most k bits,
 // 0 <= k <= 64, each once and in no particular order.
-func (s *NearSearcher) Near(r *Reader, q uint64, k int, dst []Hit) (hits []Hit, err error) {
+func (s *NearSearcher) Near(r *Reader, q Fingerprint, k int, dst []Hit) (hits []Hit, err error) {
 	defer r.unguard(guard(), &err)
 	return s.s.Near(r.index, q, k, dst)
 }
@@ -54,7 +54,7 @@ func (s *NearSearcher) Near(r *Reader, q uint64, k int, dst []Hit) (hits []Hit, 
 // NearGroup is Near in several tables, and faster than one after the other. It calls fn once for
 // each, in order, with the table's position in tables, its hits, which are valid during the call,
 // and the work done there. It stops at the first error, which it returns.
-func (s *NearSearcher) NearGroup(tables []*Reader, q uint64, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
+func (s *NearSearcher) NearGroup(tables []*Reader, q Fingerprint, k int, fn func(table int, hits []Hit, work NearStats) error) (err error) {
 	defer unguardAny(tables, guard(), &err)
 	return s.s.Group(s.indexesOf(tables), q, k, func(table int, hits []Hit, work hamming.Stats) error {
 		return fn(table, hits, NearStats(work))
@@ -65,7 +65,7 @@ func (s *NearSearcher) NearGroup(tables []*Reader, q uint64, k int, fn func(tabl
 // bits, until it returns true, and reports whether it has. It answers whether there is a match at
 // all: it reads little more than the block in which a hit is accepted, however many documents
 // match. Tables are searched in order; accept may get a document twice.
-func (s *NearSearcher) NearFirst(tables []*Reader, q uint64, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
+func (s *NearSearcher) NearFirst(tables []*Reader, q Fingerprint, k int, accept func(table int, h Hit) (bool, error)) (found bool, err error) {
 	defer unguardAny(tables, guard(), &err)
 	return s.s.First(s.indexesOf(tables), q, k, accept)
 }
@@ -74,13 +74,13 @@ func (s *NearSearcher) NearFirst(tables []*Reader, q uint64, k int, accept func(
 // bits of each query, with the query's position, each once and in no particular order, but always
 // in the same. It stops at an error of emit and when ctx ends. There are less than 1<<32 queries;
 // the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
-func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []uint64, k int, emit func(query int, h Hit) error) (err error) {
+func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
 	defer r.unguard(guard(), &err)
 	return s.s.Batch(ctx, r.index, queries, k, emit)
 }
 
 // Plan returns how Near would search. It reads directories only.
-func (s *NearSearcher) Plan(r *Reader, q uint64, k int) (p Plan, err error) {
+func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
 	defer r.unguard(guard(), &err)
 	return Plan(s.s.Plan(r.index, q, k)), nil
 }
@@ -103,7 +103,7 @@ var nearSearchers = sync.Pool{New: func() any { return new(NearSearcher) }}
 
 // Near appends to dst every document whose fingerprint differs from q in at most k bits, 0 <= k <=
 // 64, each once and in no particular order. Who searches much keeps a NearSearcher.
-func (r *Reader) Near(q uint64, k int, dst []Hit) ([]Hit, error) {
+func (r *Reader) Near(q Fingerprint, k int, dst []Hit) ([]Hit, error) {
 	s := nearSearchers.Get().(*NearSearcher)
 	defer nearSearchers.Put(s)
 	return s.Near(r, q, k, dst)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Clusters keep allowed pairs apart: neither document of one joins the other. Documents that are in
@@ -84,7 +85,8 @@ func (c *clustering) setSketchesApart(ids map[uint64]string) {
 // fingerprint. Groups have no longer distinct fingerprints then.
 func (c *clustering) setFingerprintsApart(ids map[uint64]string) {
 	old := *c.joinSet
-	locs, first, fps := make([]uint64, 0, old.items), make([]uint32, 0, old.groups()+1), make([]uint64, 0, old.groups())
+	locs, first := make([]uint64, 0, old.items), make([]uint32, 0, old.groups()+1)
+	fps := make([]base.Fingerprint, 0, old.groups())
 	group := func(g int, members ...uint64) {
 		if len(members) > 0 {
 			first, fps, locs = append(first, uint32(len(locs))), append(fps, old.fps[g]), append(locs, members...)
@@ -125,7 +127,7 @@ func (c *clustering) apart(f, g uint32) bool {
 
 // distinctFingerprints returns the fingerprints of all groups, each once, and the place of each
 // group's among them.
-func (c *clustering) distinctFingerprints() (fps []uint64, at []uint32) {
+func (c *clustering) distinctFingerprints() (fps []base.Fingerprint, at []uint32) {
 	if len(c.lone) == 0 {
 		return c.fps, nil
 	}

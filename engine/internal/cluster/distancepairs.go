@@ -8,12 +8,13 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/radix"
 )
 
 // pairs returns all pairs within k bits, in their order.
 func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)) (foundPairs, error) {
-	var found [65][]uint64 // by distance: an item<<32 | another
+	var found [base.FingerprintBits + 1][]uint64 // by distance: an item<<32 | another
 	left := j.v.Most(pairBytes)
 	err := j.eachItemPair(ctx, k, progress, func(a, b uint32, distance int) bool {
 		if left--; left < 0 {
@@ -62,7 +63,7 @@ func (j *joinSet) pairs(ctx context.Context, k int, progress func(view.Progress)
 
 // sortByRank replaces the items of pairs by the ranks of their IDs, the smaller first, and sorts
 // them.
-func sortByRank(ctx context.Context, found *[65][]uint64, ranks *idRanks) error {
+func sortByRank(ctx context.Context, found *[base.FingerprintBits + 1][]uint64, ranks *idRanks) error {
 	width := bits.Len(uint(len(ranks.ids))) // of a rank
 	var spare []uint64
 	for d, pairs := range found {

@@ -46,7 +46,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 	for _, m := range v.Mems {
 		room += len(m.FPs)
 	}
-	all := located{fps: make([]uint64, 0, room)}
+	all := located{fps: make([]base.Fingerprint, 0, room)}
 	if !isOneTable(v) {
 		all.locs = make([]uint64, 0, room)
 	}
@@ -130,7 +130,10 @@ func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
 
 // addMem appends the visible fingerprints of a memtable.
 func (j *joinSet) addMem(all *located, mem int) {
-	type item struct{ fp, loc uint64 }
+	type item struct {
+		fp  base.Fingerprint
+		loc uint64
+	}
 	var items []item
 	m := j.v.Mems[mem]
 	for f, fp := range m.FPs {
@@ -138,7 +141,7 @@ func (j *joinSet) addMem(all *located, mem int) {
 			items = append(items, item{fp, j.memLoc(mem, m.FPDoc[f])})
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(base.Compare(a.fp, b.fp), cmp.Compare(a.loc, b.loc)) })
 	for _, it := range items {
 		all.add(it.fp, it.loc)
 	}
@@ -209,9 +212,14 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 }
 
 // located are fingerprints with the locs of their documents; locs are nil where nobody needs them.
-type located struct{ fps, locs []uint64 }
+type located struct {
+	fps  []base.Fingerprint
+	locs []uint64
+}
 
-func (l *located) add(fp, loc uint64) { l.fps, l.locs = append(l.fps, fp), append(l.locs, loc) }
+func (l *located) add(fp base.Fingerprint, loc uint64) {
+	l.fps, l.locs = append(l.fps, fp), append(l.locs, loc)
+}
 
 func (l located) slice(lo, hi int) located { return located{l.fps[lo:hi], l.locs[lo:hi]} }
 
@@ -225,7 +233,7 @@ func mergeRuns(all located, ends []int) located {
 	var other located
 	for len(ends) > 1 {
 		if other.fps == nil {
-			other = located{make([]uint64, len(all.fps)), make([]uint64, len(all.fps))}
+			other = located{make([]base.Fingerprint, len(all.fps)), make([]uint64, len(all.fps))}
 		}
 		var merged []int
 		start := 0
@@ -246,7 +254,7 @@ func mergeTwo(dst, a, b located) {
 	x, y, at := 0, 0, 0
 	for ; x < len(a.fps) && y < len(b.fps); at++ {
 		fp, loc, second := a.fps[x], a.locs[x], 0
-		if b.fps[y] < fp {
+		if base.Less(b.fps[y], fp) {
 			second = 1
 		}
 		if second != 0 {

@@ -53,7 +53,7 @@ const (
 
 // newChunk returns a chunk with room for n documents.
 func newChunk(n int) *chunk {
-	c := &chunk{docs: make([]chunkDoc, 0, n), fps: make([]uint64, 0, n), marks: map[string]int64{}, seed: maphash.MakeSeed()}
+	c := &chunk{docs: make([]chunkDoc, 0, n), fps: make([]base.Fingerprint, 0, n), marks: map[string]int64{}, seed: maphash.MakeSeed()}
 	for c.width = 6; !c.roomFor(n); c.width++ {
 	}
 	c.slots = make([]uint32, 1<<c.width)
@@ -110,7 +110,7 @@ func (c *chunk) add(d *view.Doc, slot idSlot) {
 		at: uint64(last)<<32 | uint64(len(b)), id: uint16(len(d.ID)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)),
 		time: d.Time.UnixMicro(),
 	}
-	fp := uint64(0)
+	var fp base.Fingerprint
 	if d.Fingerprint != nil {
 		fp, doc.hasFP = *d.Fingerprint, true
 	}

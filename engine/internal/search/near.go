@@ -78,7 +78,7 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fp base.Fingerprint, n
 	if n <= MostFirst {
 		q.Want.First = n
 	}
-	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, 64} {
+	for _, k := range [...]int{0, 3, 6, 10, 15, 20, 25, 32, base.FingerprintBits} {
 		if err := q.Find(ctx, v, fp, k); err != nil {
 			return err
 		}

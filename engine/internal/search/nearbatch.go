@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable"
@@ -21,13 +22,22 @@ const (
 	chunkMatches = 4 * ChunkQueries
 )
 
+// The low bits of a key of nearBatch.found are a distance. The array type below is no type if the
+// greatest distance does not fit.
+const (
+	distanceBits = 7
+	distanceMask = 1<<distanceBits - 1
+)
+
+var _ [distanceMask - base.FingerprintBits]struct{}
+
 // BatchMatches returns how many matches of a chunk of several queries are held.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query
 // nearest first, then by ID, until it returns false. It searches queries fingerprints at a
 // time, or fewer if these have more than matches matches.
-func EachBatch(ctx context.Context, v *view.View, fps []uint64, k, queries, matches int, fn func(query int, m view.Match) bool) error {
+func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err
 	}
@@ -66,8 +76,8 @@ type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
 	k       int
-	most    int      // matches of more than one query that are held
-	queries []uint64 // of the chunk
+	most    int                // matches of more than one query that are held
+	queries []base.Fingerprint // of the chunk
 
 	scratch sstable.NearSearcher
 	hits    []uint64 // of a table: distance<<52 | query<<32 | document
@@ -75,7 +85,7 @@ type nearBatch struct {
 	docs    []uint32
 	pairs   []uint64
 
-	found radix.Pairs // query<<7 | distance, and the number of an ID
+	found radix.Pairs // query<<distanceBits | distance, and the number of an ID
 	room  radix.Pairs
 	ids   []byte // IDs, one after the other
 	ends  []int  // of each of them
@@ -170,7 +180,7 @@ func (b *nearBatch) table(p *view.Part) error {
 // add notes a match, whose ID will be the next one.
 func (b *nearBatch) add(query, distance int) {
 	b.found.Vals = append(b.found.Vals, uint32(len(b.found.Keys)))
-	b.found.Keys = append(b.found.Keys, uint64(query)<<7|uint64(distance))
+	b.found.Keys = append(b.found.Keys, uint64(query)<<distanceBits|uint64(distance))
 }
 
 // How many queries are compared with how many fingerprints of a memtable at a time: what fits into
@@ -238,7 +248,7 @@ func (b *nearBatch) id(i uint32) []byte {
 // yield yields the matches of the chunk whose first query is the given one.
 func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool {
 	for i, key := range b.found.Keys {
-		if !fn(first+int(key>>7), view.Match{ID: string(b.id(b.found.Vals[i])), Distance: int(key & 0x7f)}) {
+		if !fn(first+int(key>>distanceBits), view.Match{ID: string(b.id(b.found.Vals[i])), Distance: int(key & distanceMask)}) {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package selfjoin
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/base"
+)
 
 // maxWidth is the width in bits of the widest block: 8,192 buckets, whose list heads of 2 bytes
 // stay in the first-level cache beside the group.
@@ -20,7 +24,9 @@ type block struct {
 const hashMul = 0x9e3779b97f4a7c15
 
 // bucket is the bucket of fp, less than size.
-func (b block) bucket(fp uint64) uint32 { return uint32(fp & b.mask * b.mul >> (b.shift & 63)) }
+func (b block) bucket(fp base.Fingerprint) uint32 {
+	return uint32(fp & b.mask * b.mul >> (b.shift & 63))
+}
 
 // size is the number of buckets.
 func (b block) size() int { return 1 << (64 - b.shift) }

@@ -1,6 +1,10 @@
 package selfjoin
 
-import "context"
+import (
+	"context"
+
+	"github.com/simdb/simdb/internal/base"
+)
 
 // Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n
 // sets of one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so
@@ -53,7 +57,7 @@ func (f *Forest) Labels() []uint32 {
 
 // Components returns, for each fingerprint, the least number of a fingerprint that it is connected
 // with through fingerprints within k bits of each other. fps must be ascending and distinct.
-func Components(ctx context.Context, fps []uint64, k int, o Options) ([]uint32, error) {
+func Components(ctx context.Context, fps []base.Fingerprint, k int, o Options) ([]uint32, error) {
 	f := NewForest(len(fps))
 	err := Pairs(ctx, fps, k, o, func(i, j uint32, _ int) bool {
 		f.Union(i, j)

@@ -32,7 +32,7 @@ func (j *join) largeGroup() int { return max(1<<15, len(j.fps)/256) }
 
 func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
 	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, emit: emit, opts: o}
-	j.root = group{make([]uint64, len(fps)), make([]uint32, len(fps))}
+	j.root = group{make([]base.Fingerprint, len(fps)), make([]uint32, len(fps))}
 	j.lead = j.newWorker()
 	n := o.workers()
 	for range n {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -13,13 +14,15 @@ type pair struct {
 	distance uint8
 }
 
+const _ uint8 = base.FingerprintBits // pair.distance can count that many
+
 // chunkPairs is how many pairs travel at once from a worker to the calling goroutine.
 const chunkPairs = 4096
 
 // group is a set of fingerprints, with their numbers beside them. The order within a group has no
 // meaning, so groups are rearranged in place.
 type group struct {
-	keys []uint64
+	keys []base.Fingerprint
 	ids  []uint32 // the number in the caller's slice; markBit is set for a marked fingerprint
 }
 
@@ -83,7 +86,7 @@ func (w *worker) compareAll(g group, first int) {
 		}
 		x, k := g.keys[i], w.k
 		for j, y := range g.keys[:i] {
-			if bits.OnesCount64(x^y) <= k {
+			if base.Distance(x, y) <= k {
 				w.accept(x^y, g.ids[i], g.ids[j])
 			}
 		}
@@ -91,7 +94,7 @@ func (w *worker) compareAll(g group, first int) {
 }
 
 // compareTo compares x, at position i, with those from position lo to hi.
-func (w *worker) compareTo(g group, x uint64, i, lo, hi int) {
+func (w *worker) compareTo(g group, x base.Fingerprint, i, lo, hi int) {
 	keys := g.keys[lo:hi]
 	w.hits = kernel.ScanFlat(w.hits[:0], keys, x, w.k)
 	for _, j := range w.hits {

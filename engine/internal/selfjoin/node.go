@@ -1,5 +1,7 @@
 package selfjoin
 
+import "github.com/simdb/simdb/internal/base"
+
 // node reports the wanted pairs of g: those within distance k that agree in w.agree and differ in
 // each of w.differ. avail and budget are as the package comment says. depth is the number of nodes
 // above.
@@ -115,7 +117,7 @@ func (l *level) split(g group, b block, scratch *group) {
 	}
 	if g.len() <= copiedGroup {
 		if scratch.len() == 0 {
-			*scratch = group{make([]uint64, copiedGroup), make([]uint32, copiedGroup)}
+			*scratch = group{make([]base.Fingerprint, copiedGroup), make([]uint32, copiedGroup)}
 		}
 		l.copySplit(g, b, scratch.slice(0, uint32(g.len())))
 	} else {

@@ -3,6 +3,8 @@ package selfjoin
 import (
 	"math"
 	"math/bits"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 5 server with the AVX-512 kernel;
@@ -67,9 +69,9 @@ func (p *planner) plan(g group, avail uint64, budget int) estimate {
 
 func (p *planner) at(lg, r, budget, entropy int) estimate {
 	if p.memo[entropy] == nil {
-		p.memo[entropy] = make([]estimate, p.logs*65*p.budgets)
+		p.memo[entropy] = make([]estimate, p.logs*(base.FingerprintBits+1)*p.budgets)
 	}
-	e := &p.memo[entropy][(lg*65+r)*p.budgets+budget]
+	e := &p.memo[entropy][(lg*(base.FingerprintBits+1)+r)*p.budgets+budget]
 	if e.known {
 		return *e
 	}

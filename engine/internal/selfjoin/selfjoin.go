@@ -27,6 +27,9 @@
 // The width w is chosen for every node by a cost model (plan.go) from the group's real size: a
 // hot group is split further, a sparse one is finished on the spot.
 //
+// Sets of bit positions, and differences of two fingerprints, are words of 64 bits: like the scan
+// kernel, this package is written for that width.
+//
 // # Memory and order
 //
 // Groups are rearranged in place, so the scratch space is 12 bytes a fingerprint however deep the
@@ -40,6 +43,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // MaxFingerprints is the largest number of fingerprints that can be joined at once.
@@ -65,18 +70,18 @@ func (o Options) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Pairs calls emit for every pair i < j with popcount(fps[i]^fps[j]) <= k, each pair exactly once.
-// fps must be ascending and distinct. emit is called from the calling goroutine alone, in an order
-// that depends on fps and k alone, not on Workers or the scan kernel (it is not sorted); when it
-// returns false the join ends early and without an error. A context that is done ends it with the
-// context's error.
-func Pairs(ctx context.Context, fps []uint64, k int, o Options, emit func(i, j uint32, distance int) bool) error {
+// Pairs calls emit for every pair i < j with base.Distance(fps[i], fps[j]) <= k, each pair exactly
+// once. fps must be ascending and distinct. emit is called from the calling goroutine alone, in an
+// order that depends on fps and k alone, not on Workers or the scan kernel (it is not sorted); when
+// it returns false the join ends early and without an error. A context that is done ends it with
+// the context's error.
+func Pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, emit func(i, j uint32, distance int) bool) error {
 	return pairs(ctx, fps, k, o, nil, emit)
 }
 
 // pairs is Pairs, restricted to the pairs of which at least one side is marked where marked is not
 // nil.
-func pairs(ctx context.Context, fps []uint64, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) error {
+func pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) error {
 	if err := check(fps, k); err != nil {
 		return err
 	}
@@ -94,15 +99,15 @@ func pairs(ctx context.Context, fps []uint64, k int, o Options, marked []bool, e
 }
 
 // check refuses what the algorithms can't work on.
-func check(fps []uint64, k int) error {
-	if k < 0 || k > 64 {
-		return fmt.Errorf("selfjoin: k = %d is outside 0..64", k)
+func check(fps []base.Fingerprint, k int) error {
+	if k < 0 || k > base.FingerprintBits {
+		return fmt.Errorf("selfjoin: k = %d is outside 0..%d", k, base.FingerprintBits)
 	}
 	if int64(len(fps)) > MaxFingerprints {
 		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", len(fps), int64(MaxFingerprints))
 	}
 	for i := 1; i < len(fps); i++ {
-		if fps[i-1] >= fps[i] {
+		if !base.Less(fps[i-1], fps[i]) {
 			return fmt.Errorf("selfjoin: fingerprint %d is not larger than the one before", i)
 		}
 	}

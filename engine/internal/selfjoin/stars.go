@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Assignment says which keeper each document of a star clustering has joined. Documents are named
@@ -25,7 +27,7 @@ type Assignment struct {
 // pairs can be kept; then one more join, of keepers with everything, streams past to find the
 // nearest. Memory is O(len(fps) + len(order)) in every case. Options.Progress starts again for each
 // join.
-func Stars(ctx context.Context, fps []uint64, order []uint32, k int, o Options) (Assignment, error) {
+func Stars(ctx context.Context, fps []base.Fingerprint, order []uint32, k int, o Options) (Assignment, error) {
 	return stars(ctx, fps, order, k, o, 4*len(fps)+1<<20)
 }
 
@@ -36,7 +38,7 @@ const none = ^uint32(0)
 var errManyPairs = errors.New("too many pairs to keep")
 
 // stars is Stars, keeping at most budget pairs at a time.
-func stars(ctx context.Context, fps []uint64, order []uint32, k int, o Options, budget int) (Assignment, error) {
+func stars(ctx context.Context, fps []base.Fingerprint, order []uint32, k int, o Options, budget int) (Assignment, error) {
 	if err := check(fps, k); err != nil {
 		return Assignment{}, err
 	}
@@ -68,7 +70,7 @@ func stars(ctx context.Context, fps []uint64, order []uint32, k int, o Options, 
 
 // clustering is a star clustering in the making.
 type clustering struct {
-	fps   []uint64
+	fps   []base.Fingerprint
 	order []uint32
 	k     int
 	opts  Options
@@ -79,7 +81,7 @@ type clustering struct {
 	Assignment
 }
 
-func newClustering(fps []uint64, order []uint32, k int, o Options) *clustering {
+func newClustering(fps []base.Fingerprint, order []uint32, k int, o Options) *clustering {
 	s := &clustering{fps: fps, order: order, k: k, opts: o, first: make([]uint32, len(fps)), keeper: make([]uint32, len(fps))}
 	for i := range fps {
 		s.first[i], s.keeper[i] = none, none
@@ -106,7 +108,7 @@ type neighbour struct {
 func (n *neighbours) of(fp uint32) []neighbour { return n.near[n.start[fp]:n.start[fp+1]] }
 
 // neighbours finds the pairs of fps, or returns errManyPairs if there are more than budget.
-func (s *clustering) neighbours(ctx context.Context, fps []uint64, budget int) (*neighbours, error) {
+func (s *clustering) neighbours(ctx context.Context, fps []base.Fingerprint, budget int) (*neighbours, error) {
 	var found []pair
 	fits := true
 	err := Pairs(ctx, fps, s.k, s.opts, func(i, j uint32, d int) bool {
@@ -248,8 +250,8 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 }
 
 // pick returns the fingerprints with the numbers given.
-func (s *clustering) pick(numbers []uint32) []uint64 {
-	fps := make([]uint64, len(numbers))
+func (s *clustering) pick(numbers []uint32) []base.Fingerprint {
+	fps := make([]base.Fingerprint, len(numbers))
 	for i, f := range numbers {
 		fps[i] = s.fps[f]
 	}

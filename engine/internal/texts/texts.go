@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
@@ -30,7 +31,7 @@ func NewHasher(p sstable.Params) *Hasher {
 
 // Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero,
 // if the text has no words; the sketch is nil in a database without sketches.
-func (h *Hasher) Sums(text string) (fp uint64, words bool, sketch minhash.Sketch) {
+func (h *Hasher) Sums(text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
 	if text == "" {
 		return 0, false, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -27,8 +28,8 @@ func (d *MemDoc) AliveAt(seq uint64) bool {
 // their ends.
 type Columns struct {
 	Docs  []*MemDoc
-	FPs   []uint64 // fingerprints of the documents that have one, in order of writing
-	FPDoc []uint32 // their positions in docs
+	FPs   []base.Fingerprint // fingerprints of the documents that have one, in order of writing
+	FPDoc []uint32           // their positions in docs
 
 	Bitmaps   []minhash.Bitmap // of the sketches of the documents that have one
 	BitmapDoc []uint32         // their positions in docs

@@ -15,7 +15,7 @@ type Doc struct {
 	ID          string
 	Text        string
 	Fields      json.RawMessage
-	Fingerprint *uint64
+	Fingerprint *base.Fingerprint
 	Time        time.Time
 }
 

@@ -2,6 +2,8 @@ package hamming
 
 import (
 	"context"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // A batch is joined with one table after the other: the blocks of the table are decoded in order,
@@ -21,7 +23,7 @@ import (
 // once and in no particular order, but always in the same. It stops at an error of emit and when
 // ctx ends. There are less than 1<<32 queries; s keeps 45 bytes a query and 32 a hit that is
 // waiting, of which there are not many more than queries.
-func (s *Searcher) Batch(ctx context.Context, x *Index, queries []uint64, k int, emit func(query int, h Hit) error) error {
+func (s *Searcher) Batch(ctx context.Context, x *Index, queries []base.Fingerprint, k int, emit func(query int, h Hit) error) error {
 	if k < 0 || len(queries) == 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return x.damage
 	}

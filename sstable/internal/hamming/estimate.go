@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -76,7 +77,7 @@ func uniformBytes(n int64) float64 {
 // Measure returns what the queries within k of the given fingerprints cost with layout l, planned
 // for the real sizes of the ranges that each query meets. It builds the tables in memory;
 // fingerprints are sorted when it returns.
-func Measure(l Layout, fingerprints, queries []uint64, k int) (Estimate, error) {
+func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimate, error) {
 	if err := checkEstimate(l, k); err != nil {
 		return Estimate{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -28,7 +29,7 @@ func (p Plan) String() string {
 }
 
 // Plan returns how Near(x, q, k) would search. It reads directories only.
-func (s *Searcher) Plan(x *Index, q uint64, k int) Plan {
+func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	a := s.planOne(x, q, k)
 	if a.allocation == nil {
 		return Plan{Method: "scan"}

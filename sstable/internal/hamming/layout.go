@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Limits of a Layout.
@@ -108,29 +110,31 @@ func (l Layout) radius(k int) int {
 }
 
 // Permute moves the bits of a fingerprint to where table has them. Layout and table must be valid.
-func (l Layout) Permute(table int, fp uint64) uint64 { return l.perms()[table].apply(fp) }
+func (l Layout) Permute(table int, fp base.Fingerprint) uint64 { return l.perms()[table].apply(fp) }
 
 // Unpermute is the inverse of Permute.
-func (l Layout) Unpermute(table int, key uint64) uint64 { return l.perms()[table].invert(key) }
+func (l Layout) Unpermute(table int, key uint64) base.Fingerprint {
+	return l.perms()[table].invert(key)
+}
 
 // LeadMask returns the bits of a fingerprint that lead table, as a mask. Layout and table must be
 // valid.
-func (l Layout) LeadMask(table int) uint64 { return l.perms()[table].leadMask }
+func (l Layout) LeadMask(table int) base.Fingerprint { return l.perms()[table].leadMask }
 
 // perm is the permutation of one table: the bits of mask move left by rot, for each of a few moves.
 type perm struct {
-	first    move   // the only move of a rotation
-	rest     []move // more moves, of layouts with Lead > 1
-	leadMask uint64 // the leading blocks, as bits of the fingerprint
-	leadBits int    // how many they are: the length of the table's prefix
+	first    move             // the only move of a rotation
+	rest     []move           // more moves, of layouts with Lead > 1
+	leadMask base.Fingerprint // the leading blocks, as bits of the fingerprint
+	leadBits int              // how many they are: the length of the table's prefix
 }
 
 type move struct {
-	mask uint64 // bits of the fingerprint
-	rot  int    // by how many they rotate left
+	mask base.Fingerprint // bits of the fingerprint
+	rot  int              // by how many they rotate left
 }
 
-func (p *perm) apply(fp uint64) uint64 {
+func (p *perm) apply(fp base.Fingerprint) uint64 {
 	key := bits.RotateLeft64(fp&p.first.mask, p.first.rot)
 	for _, m := range p.rest {
 		key |= bits.RotateLeft64(fp&m.mask, m.rot)
@@ -138,7 +142,7 @@ func (p *perm) apply(fp uint64) uint64 {
 	return key
 }
 
-func (p *perm) invert(key uint64) uint64 {
+func (p *perm) invert(key uint64) base.Fingerprint {
 	fp := bits.RotateLeft64(key, -p.first.rot) & p.first.mask
 	for _, m := range p.rest {
 		fp |= bits.RotateLeft64(key, -m.rot) & m.mask
@@ -166,7 +170,7 @@ type segment struct{ start, size int }
 // blocks come first.
 func (l Layout) makePerms() []perm {
 	ps := make([]perm, 0, l.Tables())
-	whole := []segment{{0, 64}}
+	whole := []segment{{0, base.FingerprintBits}}
 	if l.Lead == 0 {
 		for i := range l.Blocks {
 			block, rest := cutSegments(whole, l.Blocks, i)

@@ -3,12 +3,13 @@ package hamming
 import (
 	"slices"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // prepare is the first step of a search: it takes the radii that are best for mean ranges and
 // prefetches the parts of the directories that resolveLeads, or choose, look at first.
-func (x *Index) prepare(q uint64, k int, s *Searcher, p *searchPlan) {
+func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 	if p.allocation = nil; k < 0 || x.tables[0].run.Len() == 0 || x.damage != nil {
 		return
 	}

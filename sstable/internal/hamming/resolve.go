@@ -3,6 +3,7 @@ package hamming
 import (
 	"slices"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -118,7 +119,7 @@ func (s *Searcher) offer() error {
 }
 
 // addEqual adds n documents, the first and those that follow it, with one fingerprint.
-func (s *Searcher) addEqual(first, n int, fp uint64, distance int) {
+func (s *Searcher) addEqual(first, n int, fp base.Fingerprint, distance int) {
 	s.dst = slices.Grow(s.dst, n)
 	for i := range n {
 		s.dst = append(s.dst, Hit{Doc: uint32(first + i), Distance: uint8(distance), Fingerprint: fp})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
@@ -16,7 +17,7 @@ import (
 // part of the number of low bits, all keys of the block are decoded and compared.
 
 // scanAll compares all keys of table 0.
-func (x *Index) scanAll(q uint64, k int, s *Searcher) error {
+func (x *Index) scanAll(q base.Fingerprint, k int, s *Searcher) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
 	for b := 0; b < run.NumBlocks(); b++ {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -22,7 +23,11 @@ import (
 //	searcher.go              the methods of Searcher for one query
 //	items.go join*.go batch.go  many queries at once
 
-const maxDistance = 64
+// maxDistance is the greatest distance of two fingerprints. It is a uint8, as Hit.Distance is: a
+// wider fingerprint than that can count does not compile.
+const maxDistance = base.FingerprintBits
+
+const _ uint8 = maxDistance
 
 // Search is memory-latency bound, so it prefetches. Where the keys of a range lie in their block is
 // known only once the block's unary part has been read; to prefetch about the right lines at once
@@ -90,7 +95,7 @@ const groupTables = 16
 type Hit struct {
 	Doc         uint32 // its number in the table
 	Distance    uint8  // bits that differ from the query, 0..64
-	Fingerprint uint64
+	Fingerprint base.Fingerprint
 }
 
 // Stats counts the work of searches.
@@ -192,10 +197,10 @@ type planner struct {
 
 // A searchPlan is how one index is searched for one query.
 type searchPlan struct {
-	*allocation            // nil if nothing is searched
-	own         allocation // where radii that were chosen for this query are kept
-	first, end  int        // its probes: planner.probes[first:end]
-	q           uint64     // what is searched for
+	*allocation                  // nil if nothing is searched
+	own         allocation       // where radii that were chosen for this query are kept
+	first, end  int              // its probes: planner.probes[first:end]
+	q           base.Fingerprint // what is searched for
 	k           int
 	keys        [MaxTables]uint64 // q permuted, for each table
 
@@ -290,7 +295,7 @@ type batchItem struct {
 // A batchCall is one call of Batch.
 type batchCall struct {
 	ctx     context.Context
-	queries []uint64
+	queries []base.Fingerprint
 	k       int
 	a       *allocation
 	s       *Searcher
