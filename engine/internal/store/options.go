@@ -1,10 +1,15 @@
 package store
 
 import (
+	"cmp"
+	"fmt"
 	"log/slog"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
 )
 
 // Options are engine.Options, which documents them.
@@ -40,7 +45,7 @@ const (
 	EventError   = "error"
 )
 
-// A Event is engine.Event.
+// An Event is engine.Event.
 type Event struct {
 	Kind     string
 	Tables   []uint64
@@ -48,4 +53,95 @@ type Event struct {
 	Bytes    int64
 	Duration time.Duration
 	Err      error
+}
+
+// The defaults of options that are zero.
+const (
+	defaultMemory     = 1 << 30
+	defaultMemtable   = 16 << 20
+	defaultShingle    = 3
+	defaultSketch     = 128
+	defaultMinJaccard = 0.65
+)
+
+// ttlOption is the name of Options.TTL among the options in the catalog, written as by
+// time.Duration.String.
+const ttlOption = "ttl"
+
+// withDefaults returns the options with defaults for what every open needs. Parameters that are not
+// set stay so: an existing database has its own.
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.Disk
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.MemtableBytes <= 0 {
+		o.MemtableBytes = defaultMemtable
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// params returns the parameters of a new database with these options.
+func (o Options) params() (sstable.Params, error) {
+	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
+		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, errs.ErrInvalid)
+	}
+	p := sstable.Params{
+		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, defaultShingle)),
+		Layout: sstable.DefaultLayout, StoreText: !o.NoText,
+	}
+	if !o.NoSketch {
+		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
+	}
+	if o.Layout != "" {
+		l, err := sstable.ParseLayout(o.Layout)
+		if err != nil {
+			return p, fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
+		}
+		p.Layout = l
+	}
+	if err := p.Validate(); err != nil {
+		return p, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+	}
+	return p, nil
+}
+
+// check compares the options that are set with the parameters and the time to live of the database
+// at path. A difference is ErrParams.
+func (o Options) check(path string, have sstable.Params, ttl time.Duration) error {
+	want := have
+	if o.Shingle != 0 {
+		want.Shingle = uint32(o.Shingle)
+	}
+	if o.Layout != "" {
+		l, err := sstable.ParseLayout(o.Layout)
+		if err != nil {
+			return fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
+		}
+		want.Layout = l
+	}
+	if o.NoText {
+		want.StoreText = false
+	}
+	if o.NoSketch {
+		want.Sketch, want.MinJaccard = 0, 0
+	}
+	if o.Sketch != 0 {
+		want.Sketch = uint32(o.Sketch)
+	}
+	if o.MinJaccard != 0 {
+		want.MinJaccard = o.MinJaccard
+	}
+	if diff := have.Diff(want); diff != "" {
+		return fmt.Errorf("%s was created with %s: %w", path, diff, errs.ErrParams)
+	}
+	if o.TTL != 0 && o.TTL != ttl {
+		return fmt.Errorf("%s was created with ttl %v, not %v: %w", path, ttl, o.TTL, errs.ErrParams)
+	}
+	return nil
 }

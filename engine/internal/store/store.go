@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -210,79 +209,6 @@ func (db *Store) waitFlush(ctx context.Context) error {
 		db.flushed.Wait()
 	}
 	return nil
-}
-
-// Close ends background work and releases the files. What was acknowledged is in the log and
-// tables; a database need not be closed to be safe. It waits for running writes; using the database
-// afterwards is ErrClosed. Snapshots that are still open stay readable. It first merges small
-// tables that are due, so that processes that live shortly compact as well. A second call returns
-// what the first did.
-func (db *Store) Close() error {
-	db.closeOnce.Do(func() {
-		db.stop()
-		if db.compactC != nil && !db.opts.NoAutoCompaction {
-			db.compactSmall()
-		}
-		db.closed.Store(true)
-		db.mu.Lock()
-		db.flushed.Broadcast()
-		db.mu.Unlock()
-		db.background.wait()
-		db.writeMu.Lock()
-		defer db.writeMu.Unlock()
-		err := db.closeLogLocked()
-		if err == nil {
-			db.markClosed()
-		}
-		db.closeErr = errors.Join(err, db.release())
-	})
-	return db.closeErr
-}
-
-// closeLogLocked ends the log that is being written, if there is one; those before it were ended
-// when their memtables were rotated. The caller holds writeMu.
-func (db *Store) closeLogLocked() error {
-	w := db.active.Log
-	if w == nil {
-		return nil
-	}
-	err := w.Close()
-	db.newestLog.Size = w.Size()
-	return err
-}
-
-// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it
-// is gone or shorter. It comes after the log has ended. A database without the mark is as whole as
-// one with it, so that a failure is no reason to say that closing failed.
-func (db *Store) markClosed() {
-	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
-		return
-	}
-	if err := db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog}); err != nil {
-		db.log.Warn("noting in the catalog where the log ended", "path", db.Path, "err", err)
-	}
-}
-
-// release closes what the database holds but its logs; parts that were never opened are skipped.
-func (db *Store) release() error {
-	var errs []error
-	db.mu.Lock()
-	v := db.current
-	db.current = nil
-	db.mu.Unlock()
-	if v != nil {
-		errs = append(errs, v.Unref())
-	}
-	if db.cat != nil {
-		errs = append(errs, db.cat.Close())
-	}
-	if db.lock != nil {
-		errs = append(errs, db.lock.Close())
-	}
-	if db.Dir != nil {
-		errs = append(errs, db.Dir.Release())
-	}
-	return errors.Join(errs...)
 }
 
 // A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the

@@ -1,4 +1,0 @@
-package store
-
-// defaultMemory is the default of engine.Options.Memory.
-const defaultMemory = 1 << 30

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable"
+)
+
+// openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and
+// replays the logs.
+func (db *Store) openCatalog() error {
+	cat, s, err := catalog.Open(db.Dir, files.Catalog, catalog.Options{ReadOnly: db.opts.ReadOnly})
+	if err != nil {
+		return err
+	}
+	db.cat, db.uuid, db.nextFile = cat, s.UUID, s.NextFile
+	db.seq = s.FlushedSeq
+	if s.Marks != nil {
+		db.marks = s.Marks
+	}
+	allowed := make([]view.IDPair, len(s.Allowed))
+	for i, p := range s.Allowed {
+		allowed[i] = view.IDPair(p)
+	}
+	db.allowedSet = db.allowedSet.With(allowed)
+	var params sstable.Params
+	if err := params.UnmarshalBinary(s.Params); err != nil {
+		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
+	}
+	db.SetParams(params)
+	if v := s.Options[ttlOption]; v != "" {
+		if db.TTL, err = time.ParseDuration(v); err != nil {
+			return base.Corruptf(files.Catalog, "options", -1, "%w", err)
+		}
+	}
+	if err := db.openTables(s); err != nil {
+		return err
+	}
+	logs, err := db.tidy(s)
+	if err != nil {
+		return err
+	}
+	return db.replayLogs(s, logs)
+}
+
+// openTables makes the first version, of the tables in the catalog.
+func (db *Store) openTables(s *catalog.State) error {
+	var parts []view.Part
+	for _, meta := range s.Tables {
+		t, err := db.openListed(meta)
+		if err == nil {
+			if dead := s.Tombstones[meta.Number]; dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
+				err = errors.Join(t.Drop(false), base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1,
+					"document %d of %d", dead.Maximum(), meta.Docs))
+			}
+		}
+		if err != nil {
+			for _, p := range parts {
+				p.Close()
+			}
+			return err
+		}
+		db.seq = max(db.seq, meta.MaxSeq)
+		parts = append(parts, view.Part{Table: t, Dead: view.NewTombstones(s.Tombstones[meta.Number])})
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.install(parts)
+	return nil
+}
+
+// openListed opens a table that the catalog lists. The process that published it may have
+// been killed before it could rename the file.
+func (db *Store) openListed(meta catalog.Table) (*view.Table, error) {
+	name, temp := files.TableName(meta.Number), files.NewTableName(meta.Number)
+	t, err := db.openTable(meta, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	if _, e := db.Dir.Stat(temp); e != nil {
+		return nil, err
+	}
+	if db.opts.ReadOnly {
+		return db.openTable(meta, temp)
+	}
+	if err := db.Dir.Rename(temp, name); err != nil {
+		return nil, err
+	}
+	return db.openTable(meta, name)
+}
+
+// tidy removes what is left of files that the catalog does not list, and returns the numbers of the
+// logs to replay in order. A whole table with a number that the catalog has not given out yet says
+// that the catalog is an old copy, or that an older release was killed before it published the
+// table: it is set aside, not removed.
+func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
+	names, err := db.Dir.List(".")
+	if err != nil {
+		return nil, err
+	}
+	listed := map[uint64]bool{}
+	for _, t := range s.Tables {
+		listed[t.Number] = true
+	}
+	var stray []string
+	for _, name := range names {
+		if n, ok := files.Number(name, ".wal"); ok {
+			db.nextFile = max(db.nextFile, n+1)
+			if n >= s.FirstWAL {
+				logs = append(logs, n)
+			} else {
+				stray = append(stray, name)
+			}
+		}
+		n, isNew := files.Number(name, ".sst"+files.TempSuffix)
+		if isNew || name == files.Catalog+catalog.TempSuffix {
+			db.nextFile = max(db.nextFile, n+1)
+			stray = append(stray, name)
+		}
+		if n, ok := files.Number(name, ".sst"); ok && !listed[n] {
+			db.nextFile = max(db.nextFile, n+1)
+			if n >= s.NextFile && db.isTable(name) {
+				name += files.OrphanSuffix
+			}
+			stray = append(stray, name)
+		}
+	}
+	slices.Sort(logs)
+	if db.opts.ReadOnly {
+		return logs, nil
+	}
+	// The process that made the names may have been killed before it could sync them, and what is
+	// done from here on relies on them.
+	if err := db.Dir.SyncDir("."); err != nil {
+		return nil, err
+	}
+	for _, name := range stray {
+		if whole, ok := strings.CutSuffix(name, files.OrphanSuffix); ok {
+			db.log.Warn("a table that the catalog does not list was set aside", "path", db.Path, "file", name)
+			err = db.Dir.Rename(whole, name)
+		} else {
+			err = db.Dir.Remove(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return logs, nil
+}
+
+// isTable reports whether the file is a whole table.
+func (db *Store) isTable(name string) bool {
+	f, err := db.Dir.Open(name)
+	if err != nil {
+		return false
+	}
+	r, err := sstable.OpenFile(f, name)
+	if err != nil {
+		return false
+	}
+	return r.Close() == nil
+}

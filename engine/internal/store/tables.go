@@ -1,0 +1,46 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable"
+)
+
+// openTable opens a table's file and checks that it is the one the catalog means.
+func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error) {
+	name := files.TableName(meta.Number)
+	f, err := db.Dir.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, base.Corruptf(name, "file", -1, "missing: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := sstable.OpenFile(f, name)
+	if err != nil {
+		return nil, err
+	}
+	info := r.Info()
+	t := &view.Table{Meta: meta, Name: name, Reader: r, Shift: meta.MinSeq - info.MinSeq}
+	switch {
+	case r.Params() != db.Params:
+		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.Params), errs.ErrParams)
+	case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:
+		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
+	case t.ShiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:
+		err = base.Corruptf(files.Catalog, fmt.Sprintf("tables/%d", meta.Number), -1,
+			"sequence numbers %d to %d for those from %d to %d in %s", meta.MinSeq, meta.MaxSeq, info.MinSeq, info.MaxSeq, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	t.Dir = db.Dir.Retain()
+	return t, nil
+}
