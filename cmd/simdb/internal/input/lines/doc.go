@@ -11,10 +11,12 @@
 // The files of the package, from the bottom up:
 //
 //	record.go    a record, its parser, and what parsers share
-//	jsonl.go, csv.go, list.go, text.go    the parsers; sample.go recognises lists
+//	jsonl.go, csv.go, list.go, text.go    the parsers; sample.go recognises lists, and
+//	             hints.go says what a header might have meant
 //	spread.go    JSON that is not an object a line
 //	notation.go  whether the fingerprints of a file are hexadecimal or decimal
 //	detect.go    the formats, and how a file's is recognised
 //	split.go     the splitter
-//	file.go      the Source and the Copier
+//	file.go      the Source
+//	copier.go    the Copier
 package lines

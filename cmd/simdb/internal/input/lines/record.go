@@ -78,6 +78,8 @@ func orDefault(s, d string) string {
 	return s
 }
 
+var newline = []byte("\n")
+
 // trimEOL returns raw without its line end, LF or CRLF.
 func trimEOL(raw []byte) []byte {
 	raw = bytes.TrimSuffix(raw, []byte("\n"))

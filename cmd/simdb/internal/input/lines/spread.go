@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/goccy/go-json"
@@ -168,7 +169,7 @@ func isObject(line []byte) bool {
 
 // copyJSON writes the values of an array, or of one after the other.
 type copyJSON struct {
-	c     *copier
+	w     io.Writer
 	array bool
 	begun bool
 }
@@ -184,7 +185,7 @@ func (j *copyJSON) value(raw []byte) error {
 	}
 	j.begun = true
 	for _, part := range [][]byte{[]byte(before), raw, []byte(after)} {
-		if _, err := j.c.w.Write(part); err != nil {
+		if _, err := j.w.Write(part); err != nil {
 			return err
 		}
 	}
@@ -200,6 +201,6 @@ func (j *copyJSON) close() error {
 	case j.array:
 		end = "[]\n"
 	}
-	_, err := j.c.w.Write([]byte(end))
+	_, err := j.w.Write([]byte(end))
 	return err
 }

@@ -20,6 +20,9 @@
 //	cursor.go   the values of a column of a row group, in order
 //	schema.go   the tree of columns, and which of them are the ID, the text and the fingerprint
 //	row.go      a record from the cursors
-//	file.go     the Source
+//	file.go     the Source: columns, row groups
+//	notation.go whether fingerprints in text are hexadecimal or decimal
+//	records.go  the records of row groups, several of which are read at once
 //	copier.go   the Copier
+//	parquet.go  what is registered with package input
 package parquet

@@ -13,6 +13,9 @@ import (
 // are no accident.
 const manyAmbiguous = 8
 
+// checkRows is how many fingerprints are read between two looks at a context.
+const checkRows = 512
+
 // notations are how the fingerprints of a file are written, where the rule of package fptext
 // decides.
 type notations struct {
@@ -104,7 +107,7 @@ func (f *file) notations(ctx context.Context, g group, seen *notations) (err err
 		if !v.IsNull() {
 			seen.add(g.first+input.Position(i), strings.TrimSpace(string(v.ByteArray())))
 		}
-		if i%batchRows == 0 && ctx.Err() != nil {
+		if i%checkRows == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}

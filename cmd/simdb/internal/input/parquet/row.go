@@ -13,6 +13,9 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
+// unit is the name of a record's position in messages.
+const unit = "row"
+
 // maxFields is how many bytes of fields are made of a row at most; no document may have as many.
 const maxFields = 2 * input.MaxRecord
 

@@ -1,0 +1,65 @@
+package lines
+
+import (
+	"io"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// copier copies records byte for byte, after the header of the first record's file.
+type copier struct {
+	w       io.Writer
+	follow  bool
+	json    *copyJSON // of records that are no lines, else nil
+	begun   bool      // the header has been written
+	partial bool      // the last record has no newline
+}
+
+func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
+	c := &copier{w: w, follow: o.Follow}
+	if o.Like != nil && o.Like.Info().Format == JSON {
+		c.json = &copyJSON{w: w, array: strings.HasPrefix(o.Like.Info().Shape, arrayShape)}
+	}
+	return c
+}
+
+// Copy writes a record.
+func (c *copier) Copy(src input.Source, raw []byte) error {
+	if c.json != nil {
+		return c.json.value(raw)
+	}
+	if !c.begun {
+		c.begun = true
+		if err := c.write(src.Info().Columns); err != nil {
+			return err
+		}
+	}
+	return c.write(raw)
+}
+
+// write writes a line, and before it the newline that the one before has not.
+func (c *copier) write(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if c.partial {
+		if _, err := c.w.Write(newline); err != nil {
+			return err
+		}
+	}
+	c.partial = raw[len(raw)-1] != '\n'
+	if c.partial && c.follow {
+		raw, c.partial = append(raw[:len(raw):len(raw)], '\n'), false
+	}
+	_, err := c.w.Write(raw)
+	return err
+}
+
+// Close ends a JSON array. Other files have no end.
+func (c *copier) Close() error {
+	if c.json != nil {
+		return c.json.close()
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package parquet
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+func init() {
+	input.Register(input.Family{
+		Formats:   []input.Description{{Name: Parquet, Label: "Parquet", Unit: unit, Endings: []string{".parquet", ".parq", ".pq"}, Whole: true}},
+		Detect:    detect,
+		Open:      open,
+		NewCopier: newCopier,
+	})
+}
+
+// detect recognises Parquet by its first bytes or its name.
+func detect(in *input.Stream, _ input.Options) bool {
+	ending := strings.ToLower(filepath.Ext(in.Name()))
+	return slices.Contains(Parquet.Describe().Endings, ending) || hasMagic(in)
+}
