@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 )
 
 // explain runs EXPLAIN and EXPLAIN ANALYZE. The rows are the lines of the plan; ANALYZE executes
@@ -68,8 +68,8 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 		}
 	}
 	st := x.rows.stats
-	return fmt.Sprintf("actual: %s, %s, %s, %d matches before the tests, %s", text.Plural(rows, "row", "rows"), text.Plural(st.Probes, "probe", "probes"),
-		text.Plural(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
+	return fmt.Sprintf("actual: %s, %s, %s, %d matches before the tests, %s", quantity.Plain(rows, "row", "rows"), quantity.Plain(st.Probes, "probe", "probes"),
+		quantity.Plain(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
 }
 
 // describe returns the steps of a plan, the last step first.

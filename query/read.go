@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 )
 
 // get runs GET 'a'.
@@ -100,7 +100,7 @@ func statsRows(s engine.Stats) []Row {
 	}
 	for _, t := range s.Tables {
 		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, %.2f bytes/fingerprint",
-			text.Plural(t.Documents, "document", "documents"), text.Plural(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
+			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
 	}
 	for _, o := range s.Orphans {
 		rows = append(rows, Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
@@ -115,7 +115,7 @@ func (x *run) check() error {
 		return err
 	}
 	if len(r.Problems) == 0 {
-		x.say("ok: %s, %s, %d bytes verified", text.Plural(r.Tables, "table", "tables"), text.Plural(r.Documents, "document", "documents"), r.Bytes)
+		x.say("ok: %s, %s, %d bytes verified", quantity.Plain(r.Tables, "table", "tables"), quantity.Plain(r.Documents, "document", "documents"), r.Bytes)
 		return nil
 	}
 	rows := make([]Row, len(r.Problems))

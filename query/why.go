@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
@@ -65,7 +66,7 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 		{"fingerprint b", *b.Fingerprint},
 		{"distance", c.Distance},
 		{"bits that differ", strings.Join(differ, " ")},
-		{fmt.Sprintf("bits that differ in the lead of each of %s", text.Plural(len(leads), "table", "tables")), strings.Join(leads, " ")},
+		{fmt.Sprintf("bits that differ in the lead of each of %s", quantity.Plain(len(leads), "table", "tables")), strings.Join(leads, " ")},
 		{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
@@ -75,7 +76,7 @@ func (x *run) delete(s *syntax.Delete) error {
 	if err := x.DB.Apply(x.Ctx, &b); err != nil {
 		return err
 	}
-	x.say("deleted %s", text.Plural(b.Deleted(), "document", "documents"))
+	x.say("deleted %s", quantity.Plain(b.Deleted(), "document", "documents"))
 	return nil
 }
 
@@ -89,7 +90,7 @@ func (x *run) prune(s *syntax.Prune) error {
 	if err != nil {
 		return err
 	}
-	x.say("pruned %s", text.Plural(n, "document", "documents"))
+	x.say("pruned %s", quantity.Plain(n, "document", "documents"))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 )
 
@@ -127,7 +128,7 @@ func (s *session) greet() {
 		name += " " + s.cfg.Version
 	}
 	if st, err := s.cfg.DB.Stats(); err == nil {
-		s.say("%s: %s, %s", name, st.Path, plural(st.Documents, "document"))
+		s.say("%s: %s, %s", name, st.Path, quantity.Count(st.Documents, "document"))
 	} else {
 		s.say("%s", name)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -186,7 +187,7 @@ func (s *session) footer(rows *query.Rows, n int64, o output.Options) {
 	var head string
 	var notes []string
 	if rows.Message() == "" {
-		head = plural(n, "row")
+		head = quantity.Count(n, "row")
 	}
 	if o.Format == output.Table && o.MaxRows > 0 && n > int64(o.MaxRows) {
 		notes = append(notes, fmt.Sprintf("%d shown, .last shows all", o.MaxRows))
@@ -195,11 +196,11 @@ func (s *session) footer(rows *query.Rows, n int64, o output.Options) {
 	if s.timer {
 		notes = append(notes, milliseconds(rows.Elapsed()))
 		if st.Candidates > 0 {
-			notes = append(notes, plural(st.Candidates, "candidate"))
+			notes = append(notes, quantity.Count(st.Candidates, "candidate"))
 		}
 	}
 	if s.stats {
-		notes = append(notes, plural(st.Probes, "probe"), plural(st.Matches, "match"), plural(st.Tables, "table"))
+		notes = append(notes, quantity.Count(st.Probes, "probe"), quantity.Count(st.Matches, "match"), quantity.Count(st.Tables, "table"))
 	}
 	if len(notes) > 0 {
 		head = strings.TrimSpace(head + " (" + strings.Join(notes, ", ") + ")")
@@ -220,19 +221,4 @@ func milliseconds(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%.2g ms", ms)
 	}
-}
-
-// plural writes a count with its noun and separators of thousands: "1 row", "12,345 rows".
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits + " " + noun + "s"
 }

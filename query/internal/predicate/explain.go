@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 const matchesNothing = ": a text without words matches nothing"
@@ -28,13 +28,13 @@ func explainParts(head string, parts []engine.PartPlan, err error) []string {
 }
 
 func explainPart(p engine.PartPlan) string {
-	of := text.Plural(p.Documents, "document", "documents")
-	candidates := text.Plural(p.Candidates, "candidate", "candidates")
+	of := quantity.Plain(p.Documents, "document", "documents")
+	candidates := quantity.Plain(p.Candidates, "candidate", "candidates")
 	switch p.Method {
 	case "scan":
 		return fmt.Sprintf("%s: scan %s", p.Part, of)
 	case "postings":
-		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, text.Plural(p.Probes, "posting", "postings"), candidates, of)
+		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, quantity.Plain(p.Probes, "posting", "postings"), candidates, of)
 	}
-	return fmt.Sprintf("%s: %s with radii %v, about %s of %s", p.Part, text.Plural(p.Probes, "probe", "probes"), p.Radii, candidates, of)
+	return fmt.Sprintf("%s: %s with radii %v, about %s of %s", p.Part, quantity.Plain(p.Probes, "probe", "probes"), p.Radii, candidates, of)
 }

@@ -1,19 +1,10 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// Plural writes a count with its noun: "1 row", "3 rows".
-func Plural[N int | int64](n N, one, many string) string {
-	if n == 1 {
-		return fmt.Sprintf("%d %s", n, one)
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
 
 // Visible replaces control characters other than tab, which would move the cursor, by U+FFFD.
 func Visible(s string) string {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 )
 
 // Text is an argument that stands for TEXT '...', where a string would be the id of a document.
@@ -37,7 +37,7 @@ func New(p *syntax.Parsed, positional []any, named map[string]any) (*Values, err
 	v := &Values{p: p, positional: positional, named: named}
 	if given, want := len(positional), len(p.Params); given > want {
 		return nil, v.Errorf(len(p.Text), "", "%s given, but the statement has %s",
-			text.Plural(given, "value is", "values are"), text.Plural(want, "?", "?"))
+			quantity.Plain(given, "value is", "values are"), quantity.Plain(want, "?", "?"))
 	}
 	return v, nil
 }

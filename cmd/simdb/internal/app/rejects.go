@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // shownRejects is how many bad lines are shown; all are counted.
@@ -95,7 +96,7 @@ func (r *Rejects) keep(is *input.Issue) error {
 }
 
 // Counted is how many were rejected: "1 line", "3 rows".
-func (r *Rejects) Counted() string { return Count(r.N, cmp.Or(r.Unit, "line")) }
+func (r *Rejects) Counted() string { return quantity.Count(r.N, cmp.Or(r.Unit, "line")) }
 
 // Close completes the file, also after a failure, when its lines are needed. If the command failed
 // before any line was rejected, an earlier file is left as it was.

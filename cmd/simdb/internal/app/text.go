@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -21,14 +20,6 @@ func Seconds(start time.Time) string {
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
-}
-
-// Count writes n things: "1 table", "2 tables".
-func Count(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return progress.Number(n) + " " + thing + "s"
 }
 
 // OneLine returns a message with control characters escaped, as names in it may have some. So it is

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // summary prints what was done.
@@ -22,7 +22,7 @@ func (d *job) summary(start time.Time) {
 	}
 	row := func(what string, n int64, share, note string) {
 		const notesAt = 32 // columns
-		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, progress.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, width))
+		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, width))
 	}
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
 	if d.rejects.N > 0 {

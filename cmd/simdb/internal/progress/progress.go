@@ -15,6 +15,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Mode is how progress is shown.
@@ -182,7 +183,7 @@ func (s state) text() string {
 	case s.Total > 0 && s.Unit == "bytes":
 		fmt.Fprintf(&b, "%s of %s (%d %%)", Bytes(s.Done), Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0:
-		fmt.Fprintf(&b, "%s of %s (%d %%)", Number(s.Done), Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
+		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Number(s.Done), Amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
 	default:
 		b.WriteString(Amount(s.Done, s.Unit))
 	}
@@ -201,9 +202,9 @@ func Amount(n int64, unit string) string {
 		return Bytes(n)
 	}
 	if unit == "" {
-		return Number(n)
+		return quantity.Number(n)
 	}
-	return Number(n) + " " + unit
+	return quantity.Number(n) + " " + unit
 }
 
 // Bytes writes a size in decimal units: "12.3 MB".
@@ -216,15 +217,6 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%d bytes", n)
 	}
 	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[u-1])
-}
-
-// Number writes n with a comma between groups of three digits.
-func Number(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as

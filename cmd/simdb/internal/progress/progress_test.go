@@ -19,11 +19,6 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -100: "-100", -1000: "-1,000", 1234567: "1,234,567"} {
-		if got := Number(n); got != want {
-			t.Errorf("Number(%d) = %q, want %q", n, got, want)
-		}
-	}
 }
 
 // safe is a buffer for several goroutines.

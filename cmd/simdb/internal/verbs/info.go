@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 )
 
@@ -73,7 +74,7 @@ func (c *Check) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s in %s, %s, checked in %s", c.DB, app.Count(report.Documents, "document"), app.Count(report.Tables, "table"),
+	a.Say("%s: %s in %s, %s, checked in %s", c.DB, quantity.Count(report.Documents, "document"), quantity.Count(report.Tables, "table"),
 		progress.Bytes(report.Bytes), app.Seconds(start))
 	for _, o := range report.Orphans {
 		a.Say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
@@ -133,7 +134,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s and %s before, %d and %s after; %s", c.DB, app.Count(int64(len(before.Tables)), "table"), progress.Bytes(before.DiskBytes),
+	a.Say("%s: %s and %s before, %d and %s after; %s", c.DB, quantity.Count(int64(len(before.Tables)), "table"), progress.Bytes(before.DiskBytes),
 		len(after.Tables), progress.Bytes(after.DiskBytes), app.Seconds(start))
 	return nil
 }
@@ -155,6 +156,6 @@ func (c *Prune) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Say("%s: %s deleted; simdb compact frees their space", c.DB, app.Count(int64(n), "document"))
+	a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
 	return nil
 }

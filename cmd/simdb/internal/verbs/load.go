@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Load is `simdb load`.
@@ -261,7 +262,7 @@ func reason(err error) string {
 
 // summary says what the load has done.
 func (l *load) summary(s engine.LoadStats, start time.Time) {
-	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, app.Count(s.Documents, "document"), app.Seconds(start))
+	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))
 	for _, part := range []struct {
 		n    int64
 		what string
@@ -272,7 +273,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		{l.badUTF8, "with invalid UTF-8, which became U+FFFD"},
 	} {
 		if part.n > 0 {
-			text += fmt.Sprintf("; %s %s", progress.Number(part.n), part.what)
+			text += fmt.Sprintf("; %s %s", quantity.Number(part.n), part.what)
 		}
 	}
 	if l.rejects.N > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -89,9 +90,9 @@ type matching struct {
 
 // summary says what was read and found, and after an error what was stored before it.
 func (t *matching) summary(err error) string {
-	text := fmt.Sprintf("%s read, %s of them new", app.Count(t.read, "document"), progress.Number(t.fresh))
+	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
 	if err != nil && t.c.Add {
-		text += fmt.Sprintf("; %s stored before the error", app.Count(t.stored, "document"))
+		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.stored, "document"))
 	}
 	return text
 }

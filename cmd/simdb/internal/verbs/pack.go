@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -81,7 +82,7 @@ func (c *Ingest) Run(a *app.App) (err error) {
 	if err = errors.Join(err, statsErr); err != nil {
 		return err
 	}
-	a.Say("%s: %s before, %s now; %s", c.DB, app.Count(before.Documents, "document"), app.Count(after.Documents, "document"), app.Seconds(start))
+	a.Say("%s: %s before, %s now; %s", c.DB, quantity.Count(before.Documents, "document"), quantity.Count(after.Documents, "document"), app.Seconds(start))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -40,7 +41,7 @@ compared (candidates) and the time that this is expected to take (us), from cost
 For files of up to %s fingerprints the tables are built in memory and searches planned on them, so that hot
 places of the data count; otherwise fingerprints are taken to be uniform.
 
-The one marked has the least product of space and time: twice the space must halve the time.`, progress.Number(planMeasured))
+The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured))
 }
 
 // Validate checks the arguments.
@@ -75,7 +76,7 @@ func (c *Plan) Run(a *app.App) error {
 				return sstable.MeasureNear(l, fps, queries, k)
 			}
 		} else {
-			a.Say("more than %s fingerprints: taken to be uniform", progress.Number(planMeasured))
+			a.Say("more than %s fingerprints: taken to be uniform", quantity.Number(planMeasured))
 		}
 	}
 	var all []sstable.Estimate
@@ -108,7 +109,7 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 	})
 	if err == nil {
 		a.Say("%s, distance %d: layout %v takes %s and about %.2f us a search; simdb load --layout %v",
-			app.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3, best.Layout)
+			quantity.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3, best.Layout)
 	}
 	return err
 }
@@ -161,7 +162,7 @@ func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
 	m.Stop()
 	a.TellSkipped(&s)
 	if bad > 0 {
-		a.Say("%s could not be used; simdb load says why", app.Count(bad, "line"))
+		a.Say("%s could not be used; simdb load says why", quantity.Count(bad, "line"))
 	}
 	return fps, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // Tune is `simdb tune`.
@@ -79,7 +80,7 @@ func (c *Tune) Run(a *app.App) (err error) {
 	if err := c.show(a, s, rows, sampled, st.Fingerprints); err != nil {
 		return err
 	}
-	a.Say("%s: %s of %s sampled", c.Data, progress.Number(sampled), app.Count(st.Fingerprints, "fingerprint"))
+	a.Say("%s: %s of %s sampled", c.Data, quantity.Number(sampled), quantity.Count(st.Fingerprints, "fingerprint"))
 	return nil
 }
 
@@ -141,7 +142,7 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 	m.Stop()
 	a.TellSkipped(&s)
 	if bad > 0 {
-		a.Say("%s could not be used or had an id again; simdb load says which", app.Count(bad, in.Info().Format.Unit()))
+		a.Say("%s could not be used or had an id again; simdb load says which", quantity.Count(bad, in.Info().Format.Unit()))
 	}
 	_, err = l.Close()
 	return err

@@ -1,0 +1,37 @@
+// Package quantity writes numbers and counted things for messages.
+package quantity
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Number writes n with a comma between groups of three digits: "12,345".
+func Number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count writes n things, with commas as by Number: "1 row", "12,345 rows", "2 matches". The plural
+// of noun must end with "s", or with "es" after "ch".
+func Count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	return Number(n) + " " + noun + "s"
+}
+
+// Plain writes n things without commas, as the results of statements have them: "1 row", "12345
+// rows". One and many are the forms of the noun.
+func Plain[N int | int64](n N, one, many string) string {
+	if n != 1 {
+		one = many
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + one
+}
