@@ -94,7 +94,7 @@ func TestRunCursor(t *testing.T) {
 				break
 			}
 			end, _ := slices.BinarySearch(keys, keys[want]+1)
-			if got, err := c.End(); err != nil || got != end || c.Pos() != want || c.Key() != keys[want] {
+			if got, err := c.End(0); err != nil || got != end || c.Pos() != want || c.Key() != keys[want] {
 				t.Fatalf("seek(%d) is at %d, end %d, want %d to %d, %v", key, c.Pos(), got, want, end, err)
 			}
 			if rng.IntN(3) == 0 {

@@ -1,6 +1,82 @@
 package sstable
 
-// How far AppendIDs is ahead with asking for directory entries, and for names.
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/zeebo/xxh3"
+)
+
+// An idHash says how a table hashes IDs: its run of IDs (KindIDs) holds key(id) of each. Every
+// method that looks into that run goes by the table's own idHash, and whatever combines several
+// tables compares their idHashes first. The zero value is that of version 1.
+type idHash struct {
+	seed uint64 // of xxh3-64
+	drop int    // low bits of the hash that the run does not keep, 0..63
+}
+
+// idHashes returns the idHash of the tables of each format version: it is part of the format.
+var idHashes = map[uint32]func(*Info) idHash{
+	1: func(*Info) idHash { return idHash{} },
+}
+
+// openIDHash sets the table's idHash.
+func (r *Reader) openIDHash() error {
+	hash := idHashes[r.info.Version]
+	if hash == nil {
+		return fmt.Errorf("%s: the hash of IDs of table format version %d is not known: %w", r.file, r.info.Version, ErrUnsupported)
+	}
+	r.idHash = hash(&r.info)
+	return nil
+}
+
+// key returns what the run of IDs holds for an ID. IDs of equal keys may differ.
+func (h idHash) key(id []byte) uint64 {
+	if h.seed == 0 {
+		return HashID(id) >> (h.drop & 63)
+	}
+	return xxh3.HashSeed(id, h.seed) >> (h.drop & 63)
+}
+
+// isHashID reports whether the keys are those of HashID, whole.
+func (h idHash) isHashID() bool { return h == idHash{} }
+
+// Lookup finds the document with an ID.
+func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
+	defer r.unguard(guard(), &err)
+	return r.lookup(id)
+}
+
+// lookup is Lookup without protection from faults.
+func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
+	lo, hi, err := r.ids.Find(r.idHash.key(id))
+	for ; lo < hi && err == nil; lo++ {
+		if doc, err = r.docAt(lo); err != nil {
+			break
+		}
+		name, err := r.names.Get(doc)
+		if err != nil {
+			return 0, false, err
+		}
+		if bytes.Equal(name, id) {
+			return doc, true, nil
+		}
+	}
+	return 0, false, err
+}
+
+// docAt returns the document of a position in the run of IDs.
+func (r *Reader) docAt(i int) (uint32, error) {
+	v, err := r.idDocs.Get(i)
+	if err == nil && v >= uint64(r.info.Docs) {
+		s := r.section(KindIDDocs, 0)
+		err = base.Corruptf(r.file, s.Name(), s.Offset, "position %d has document %d of %d", i, v, r.info.Docs)
+	}
+	return uint32(v), err
+}
+
+// How far AppendIDs prefetches ahead: directory entries, and names.
 const (
 	touchAhead = 16
 	namesAhead = 8

@@ -54,6 +54,9 @@ func (r *Reader) openSections() error {
 	if r.ids, err = r.run(KindIDs, 0, docs); err != nil {
 		return err
 	}
+	if err := r.openIDHash(); err != nil {
+		return err
+	}
 	if r.idDocs, err = r.column(KindIDDocs, docs); err != nil {
 		return err
 	}
@@ -149,6 +152,7 @@ type Reader struct {
 	docs        *blobs.Records
 	times, seqs *keyrun.Column
 	ids         *keyrun.Run
+	idHash      idHash // that ids is sorted by
 	idDocs      *keyrun.Column
 	runs        []*keyrun.Run
 	index       *hamming.Index

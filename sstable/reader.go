@@ -194,32 +194,3 @@ func (r *Reader) checkDoc(doc uint32) error {
 	}
 	return nil
 }
-
-// Lookup finds the document with an ID.
-func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
-	defer r.unguard(guard(), &err)
-	lo, hi, err := r.ids.Find(HashID(id))
-	for ; lo < hi && err == nil; lo++ {
-		if doc, err = r.docAt(lo); err != nil {
-			break
-		}
-		name, err := r.names.Get(doc)
-		if err != nil {
-			return 0, false, err
-		}
-		if bytes.Equal(name, id) {
-			return doc, true, nil
-		}
-	}
-	return 0, false, err
-}
-
-// docAt returns the document of a position in the run of IDs.
-func (r *Reader) docAt(i int) (uint32, error) {
-	v, err := r.idDocs.Get(i)
-	if err == nil && v >= uint64(r.info.Docs) {
-		s := r.section(KindIDDocs, 0)
-		err = base.Corruptf(r.file, s.Name(), s.Offset, "position %d has document %d of %d", i, v, r.info.Docs)
-	}
-	return uint32(v), err
-}

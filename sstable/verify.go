@@ -363,7 +363,7 @@ func (v *verifier) sumNames(h sethash.Hash) (sum uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += h.OfPair(HashID(id), doc)
+		sum += h.OfPair(v.idHash.key(id), doc)
 		if b, first := v.names.First(doc); first {
 			_, length := v.names.Extent(b)
 			if err := v.advance(int64(length)); err != nil {

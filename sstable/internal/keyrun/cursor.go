@@ -61,10 +61,11 @@ func (c *Cursor) Seek(key uint64) (ok bool, err error) {
 	return true, nil
 }
 
-// End returns the position behind the last key that equals the one the cursor stands on.
-func (c *Cursor) End() (int, error) {
-	at := c.at + 1
-	for at < len(c.keys) && c.keys[at] == c.Key() {
+// End returns the position behind the last key that equals the one the cursor stands on in all but
+// its lowest drop bits, 0..63.
+func (c *Cursor) End(drop int) (int, error) {
+	at, want := c.at+1, c.Key()>>(drop&63)
+	for at < len(c.keys) && c.keys[at]>>(drop&63) == want {
 		at++
 	}
 	end := c.block<<BlockShift + at
@@ -72,7 +73,7 @@ func (c *Cursor) End() (int, error) {
 		return end, nil
 	}
 	for ; end < c.run.Len(); end++ {
-		if key, err := c.run.Key(end); err != nil || key != c.Key() {
+		if key, err := c.run.Key(end); err != nil || key>>(drop&63) != want {
 			return end, err
 		}
 	}
