@@ -1,59 +1,51 @@
 package sstable
 
 import (
-	"runtime/debug"
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/fault"
 )
 
-// A load from a mapped file faults where the file has been cut short since, or can't be read from
-// its disk. Methods of a Reader turn that into their error instead of the end of the process:
+// Methods of a Reader that read its mapped file make errors of faults, which name the file, the
+// section and the offset:
 //
 //	defer r.unguard(guard(), &err)
+//
+// What they return may alias the file: the caller guards its use, as View.Safely of the engine
+// does.
 
 // guard makes faults of this goroutine panics and returns what unguard needs to undo that.
-func guard() bool { return debug.SetPanicOnFault(true) }
+func guard() bool { return fault.Guard() }
 
 // unguard recovers from a fault in the mapped file and sets err to it. Deferred.
-func (r *Reader) unguard(old bool, err *error) {
-	debug.SetPanicOnFault(old)
+func (r *Reader) unguard(before bool, err *error) {
+	fault.Restore(before)
 	if p := recover(); p != nil {
-		*err = r.faultError(p)
+		*err = fault.Error(p, r.blame)
 	}
 }
 
 // unguardAny is unguard for a function that reads several tables.
-func unguardAny(tables []*Reader, old bool, err *error) {
-	debug.SetPanicOnFault(old)
-	p := recover()
-	if p == nil {
-		return
-	}
-	if fault, ok := p.(interface{ Addr() uintptr }); ok {
-		for _, r := range tables {
-			if _, inside := offsetIn(r.data, fault.Addr()); inside {
-				*err = r.faultError(p)
-				return
+func unguardAny(tables []*Reader, before bool, err *error) {
+	fault.Restore(before)
+	if p := recover(); p != nil {
+		*err = fault.Error(p, func(f fault.Fault) error {
+			for _, r := range tables {
+				if err := r.blame(f); err != nil {
+					return err
+				}
 			}
-		}
+			return nil
+		})
 	}
-	panic(p)
 }
 
-// faultError returns the error for a recovered fault inside the mapping, and panics again with
-// anything else.
-func (r *Reader) faultError(p any) error {
-	fault, ok := p.(interface {
-		error
-		Addr() uintptr
-	})
+// blame returns the error for a fault, nil if it is outside the mapping.
+func (r *Reader) blame(f fault.Fault) error {
+	at, ok := offsetIn(r.data, f.Addr())
 	if !ok {
-		panic(p)
-	}
-	at, ok := offsetIn(r.data, fault.Addr())
-	if !ok {
-		panic(p)
+		return nil
 	}
 	name := "footer"
 	for _, s := range r.info.Sections {
@@ -61,7 +53,7 @@ func (r *Reader) faultError(p any) error {
 			name = s.Name()
 		}
 	}
-	return base.Corruptf(r.file, name, at, "the file can't be read here: %w", fault)
+	return base.Corruptf(r.file, name, at, "the file can't be read here: %w", f)
 }
 
 // offsetIn returns where in data an address is, and whether it is there at all.

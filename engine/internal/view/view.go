@@ -2,12 +2,10 @@ package view
 
 import (
 	"context"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/errs"
-	"github.com/simdb/simdb/internal/base"
 )
 
 // maxImmutable is how many full memtables may wait for their flush before writers wait too.
@@ -129,53 +127,4 @@ func (v *View) EachMem(fn func(Place) error) error {
 		}
 	}
 	return nil
-}
-
-// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A
-// page that can't be read (of a table that something else has cut short, or by a disk error) is a
-// fault; here it becomes an error.
-func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
-	if v.closed.Load() {
-		return errs.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	defer v.recoverFault(debug.SetPanicOnFault(true), &err)
-	return fn()
-}
-
-// recoverFault is deferred by safely. Panics that are no faults go on.
-func (v *View) recoverFault(before bool, err *error) {
-	debug.SetPanicOnFault(before)
-	r := recover()
-	if r == nil {
-		return
-	}
-	fault, ok := r.(interface {
-		error
-		Addr() uintptr
-	})
-	if !ok {
-		panic(r)
-	}
-	*err = v.blame(fault)
-}
-
-// blame returns the error for a fault: it names the table that is shorter than the catalog says, if
-// one is.
-func (v *View) blame(fault error) error {
-	for _, p := range v.Version.Parts {
-		if p.Dir == nil { // a single table, which lies in no folder of ours
-			continue
-		}
-		info, err := p.Dir.Stat(p.Name)
-		if err != nil {
-			return &base.CorruptionError{File: p.Name, Section: "file", Offset: -1, Err: err}
-		}
-		if info.Size < p.Meta.Size {
-			return base.Corruptf(p.Name, "file", info.Size, "cut short: %d bytes of %d: %w", info.Size, p.Meta.Size, fault)
-		}
-	}
-	return base.Corruptf(v.Path, "file", -1, "a mapped page can't be read: %w", fault)
 }

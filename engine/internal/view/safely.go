@@ -1,0 +1,52 @@
+package view
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/fault"
+)
+
+// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A
+// fault becomes an error: a page that can't be read, of a table that something else has cut short,
+// or by a disk error.
+//
+// Methods of sstable.Reader guard themselves, and their errors are more precise. Safely is for what
+// is read between them: IDs, texts and sketches alias the mapped files.
+func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
+	if v.closed.Load() {
+		return errs.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer v.unguard(fault.Guard(), &err)
+	return fn()
+}
+
+// unguard recovers from a fault and sets err to it. Deferred.
+func (v *View) unguard(before bool, err *error) {
+	fault.Restore(before)
+	if p := recover(); p != nil {
+		*err = fault.Error(p, v.blame)
+	}
+}
+
+// blame returns the error for a fault: it names the table that is shorter than the catalog says, if
+// one is.
+func (v *View) blame(f fault.Fault) error {
+	for _, p := range v.Version.Parts {
+		if p.Dir == nil { // a single table, which lies in no folder of ours
+			continue
+		}
+		info, err := p.Dir.Stat(p.Name)
+		if err != nil {
+			return &base.CorruptionError{File: p.Name, Section: "file", Offset: -1, Err: err}
+		}
+		if info.Size < p.Meta.Size {
+			return base.Corruptf(p.Name, "file", info.Size, "cut short: %d bytes of %d: %w", info.Size, p.Meta.Size, f)
+		}
+	}
+	return base.Corruptf(v.Path, "file", -1, "a mapped page can't be read: %w", f)
+}
