@@ -89,7 +89,7 @@ func statsRows(s engine.Stats) []Row {
 		{"memtable", s.Memtable},
 		{"tables", len(s.Tables)},
 		{"disk_bytes", s.DiskBytes},
-		{"seq", int64(s.Seq)},
+		{"seq", Sequence(s.Seq)},
 		{"tokenizer", s.Params.Tokenizer},
 		{"shingle", s.Params.Shingle},
 		{"layout", string(s.Params.Layout)},

@@ -19,8 +19,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
-// The benchmarks of searches by sketch take texts from files of JSON lines, with a member "text"
-// each:
+// The benchmarks of searches by sketch, except for BenchmarkJaccardScan, take texts from files of
+// JSON lines, with a member "text" each:
 //
 //	SIMDB_BENCH_DOCS=docs.jsonl SIMDB_BENCH_QUERIES=q.jsonl go test -run - -bench Jaccard ./sstable
 
@@ -114,6 +114,39 @@ func BenchmarkJaccard(b *testing.B) {
 			b.ReportMetric(float64(work.Scored)/n, "scored/op")
 			b.ReportMetric(float64(hits)/n, "hits/op")
 			b.ReportMetric(float64(work.Scans)/n, "scans/op")
+		})
+	}
+}
+
+// BenchmarkJaccardScan searches unrelated sketches below the threshold that postings serve, so that
+// the bitmaps of all documents are compared. Costs in package sketchidx are from it.
+//
+//	go test -run - -bench JaccardScan ./sstable
+func BenchmarkJaccardScan(b *testing.B) {
+	const n = 1 << 17
+	docs := unrelatedDocs(n)
+	p := testParams
+	p.StoreText = false
+	data, _ := buildTable(b, p, WriterOptions{}, docs)
+	r := openTable(b, data)
+	var s JaccardSearcher
+	for _, t := range []float64{0.6, 0.5, 0.4, 0.3, 0.2, 0.1} {
+		b.Run(fmt.Sprint(t), func(b *testing.B) {
+			var dst []JaccardHit
+			i := 0
+			s.Jaccard(r, docs[0].Sketch, t, nil) // verify checksums
+			s.TakeStats()
+			start := cpu()
+			for b.Loop() {
+				var err error
+				if dst, err = s.Jaccard(r, docs[i*7919%n].Sketch, t, dst[:0]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+			work := s.TakeStats()
+			b.ReportMetric(float64(cpu()-start)/float64(work.Candidates), "cpu-ns/doc")
+			b.ReportMetric(float64(work.Scored)/float64(work.Candidates), "scored/doc")
 		})
 	}
 }

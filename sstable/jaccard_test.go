@@ -186,6 +186,47 @@ func TestJaccardMethods(t *testing.T) {
 	}
 }
 
+// unrelatedDocs returns n documents whose sketches are full and share next to nothing.
+func unrelatedDocs(n int) []Document {
+	rng := keytest.Rand("unrelated", n)
+	docs := make([]Document, n)
+	for i := range docs {
+		sketch := make([]uint32, testParams.Sketch+8)
+		for j := range sketch {
+			sketch[j] = rng.Uint32() >> 4 // of texts of about 2,000 shingles
+		}
+		slices.Sort(sketch)
+		docs[i] = Document{
+			ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(i), Seq: uint64(i),
+			Sketch: slices.Compact(sketch)[:testParams.Sketch],
+		}
+	}
+	return docs
+}
+
+// TestJaccardScanCost compares the estimated cost of scans with what they do: bitmaps reject all
+// unrelated documents at the higher thresholds, none at the lowest.
+func TestJaccardScanCost(t *testing.T) {
+	docs := unrelatedDocs(1000)
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	r := openTable(t, data)
+	var s JaccardSearcher
+	for _, at := range []float64{0.6, 0.5, 0.4, 0.3, 0.2, 0.1} {
+		p, err := s.JaccardPlan(r, docs[0].Sketch, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.TakeStats()
+		if _, err := s.Jaccard(r, docs[0].Sketch, at, nil); err != nil {
+			t.Fatal(err)
+		}
+		scored := s.TakeStats().Scored
+		if want := float64(2*len(docs) + 500*scored); p.Method != "scan" || p.Cost < want/2 || p.Cost > 2*want {
+			t.Errorf("t = %v: plan %v costs %.0f ns, want about %.0f for %d scored", at, p, p.Cost, want, scored)
+		}
+	}
+}
+
 func TestJaccardRefuses(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(55, 56)), 10)
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)

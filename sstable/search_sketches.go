@@ -41,8 +41,7 @@ type JaccardPlan struct {
 	Scans      int    // segments of which all bitmaps are to be read
 
 	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
-	// Plan.Cost. It takes every candidate for one that its bitmap does not reject, so it is an
-	// upper estimate.
+	// Plan.Cost. That of a scan takes the documents of the table for unrelated to the query.
 	Cost float64
 }
 

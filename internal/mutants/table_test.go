@@ -445,7 +445,7 @@ var mutants = []mutant{
 	},
 	{
 		"rows/fingerprints of a statement shown as numbers", "repl/output", "OfStatement",
-		swap(`row[i] = Fingerprint(fp)`, `row[i] = fp`),
+		swap(`row[i] = Fingerprint(v)`, `row[i] = v`),
 		"cmd/simdb", "^TestVerbsAreStatements$",
 	},
 	{

@@ -18,11 +18,15 @@ const hexDigits = "0123456789abcdef"
 type Fingerprint base.Fingerprint
 
 // OfStatement returns row, the values of a query.Row, with its fingerprints marked: they are its
-// only uint64.
+// only uint64. A value with a method Unsigned, such as a query.Sequence, becomes that number.
 func OfStatement(row []any) []any {
 	for i, v := range row {
-		if fp, ok := v.(uint64); ok {
-			row[i] = Fingerprint(fp)
+		switch v := v.(type) {
+		case string:
+		case uint64:
+			row[i] = Fingerprint(v)
+		case interface{ Unsigned() uint64 }:
+			row[i] = v.Unsigned()
 		}
 	}
 	return row

@@ -2,6 +2,8 @@ package sketchidx
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/simdb/simdb/minhash"
 )
@@ -15,16 +17,24 @@ type Plan struct {
 	Scans      int    // segments of which all bitmaps are to be read
 
 	// Cost is the estimated nanoseconds on one core of searching this table, in the same unit as
-	// the costs of package hamming. It takes every candidate for one that its bitmap does not
-	// reject, so it is an upper estimate.
+	// the costs of package hamming. That of a scan takes the documents of the table for unrelated
+	// to the query.
 	Cost float64
 }
 
-// Nanoseconds on one core of the steps of a search by sketch.
+// Nanoseconds on one core of the steps of a search by sketch, with AVX-512 and sketches of 128
+// hashes. Those of postings are fitted to the figures of docs/performance.md, "A query in one
+// table"; those of a scan are measured by
+//
+//	go test -run - -bench JaccardScan ./sstable
+//
+// at the thresholds 0.5, where bitmaps reject all unrelated documents, and 0.2, where they reject
+// none. Bitmaps that are in no cache take somewhat longer.
 const (
-	postingNs = 4   // reading a posting
-	sketchNs  = 150 // fetching, decoding and comparing the sketch of a candidate
-	bitmapNs  = 3   // comparing a bitmap in a scan of a segment
+	postingNs   = 4   // reading a posting
+	candidateNs = 150 // a candidate of postings: its bitmap, and its sketch if that does not reject it
+	bitmapNs    = 2   // comparing a bitmap in a scan
+	scoreNs     = 500 // fetching, decoding and comparing the sketch of a document that a scan leaves
 )
 
 // String returns one line: "postings of 26 hashes, 768 postings, 182 candidates".
@@ -39,7 +49,8 @@ func (p Plan) String() string {
 // sketches.
 func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err error) {
 	p.Method = "scan"
-	if _, err := x.query(q, t, s); err != nil || len(q) == 0 {
+	j, err := x.query(q, t, s)
+	if err != nil || len(q) == 0 {
 		return p, err
 	}
 	before := s.stats.Postings
@@ -55,14 +66,30 @@ func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err erro
 		if gathered {
 			p.Method, p.Prefix = "postings", len(s.prefix)
 			p.Candidates += len(s.set.docs)
+			p.Cost += candidateNs * float64(len(s.set.docs))
 		} else {
 			p.Scans++
 			p.Candidates += seg.bitmaps.len()
-			p.Cost += bitmapNs * float64(seg.bitmaps.len())
+			p.Cost += (bitmapNs + scoreNs*j.passing()) * float64(seg.bitmaps.len())
 		}
 	}
 	p.Postings = s.stats.Postings - before
-	p.Cost += postingNs*float64(p.Postings) + sketchNs*float64(p.Candidates)
+	p.Cost += postingNs * float64(p.Postings)
 	s.stats.Postings = before
 	return p, nil
+}
+
+// passing estimates the share of full, unrelated sketches whose bitmaps do not reject them. Each of
+// the query's bits is missing from such a bitmap with the same probability; the number of missing
+// bits is taken for normally distributed.
+func (j *query) passing() float64 {
+	const size = 8 * bitmapSize
+	set := 0
+	for _, word := range j.bitmap {
+		set += bits.OnesCount64(word)
+	}
+	missing := math.Pow(1-1.0/size, float64(j.n))
+	mean := float64(set) * missing
+	deviation := math.Sqrt(mean * (1 - missing))
+	return math.Erfc((mean-float64(j.maxMissing)-0.5)/(deviation*math.Sqrt2)) / 2
 }
