@@ -10,7 +10,7 @@ import (
 type PairComparison struct {
 	Distance     int     // between the fingerprints, in bits
 	Fingerprints bool    // both have one
-	Leads        []int   // of each permuted table: how many of the bits that lead it differ
+	Leads        []int   // bits that differ in the lead of each permuted table of the second document
 	Score        Match   // Score, Error and Exact of the sketches
 	AInB, BInA   float64 // containment: of the texts if Verified, else estimated from the sketches
 	Verified     bool    // the texts are kept: what follows is exact

@@ -78,8 +78,8 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
 // are copied into it as they are. Their documents count as written now, file after file, those of
 // one file in the order in which they were written before. A document whose ID is stored replaces
-// the stored one. All of the files must have the database's parameters (ErrParams); they are added
-// one after the other, and an error leaves those before it added.
+// the stored one. All of the files must have the database's parameters (ErrParams), all but the
+// layout; they are added one after the other, and an error leaves those before it added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.Ingest(ctx, paths) }
 
 // Metrics returns what the DB has done since it was opened.
@@ -103,7 +103,10 @@ func (db *DB) Stats() (Stats, error) {
 			Memtable: st.Memtable, DiskBytes: st.DiskBytes, Orphans: orphanStats(st.Orphans), Params: db.Params(), Seq: st.Seq,
 		}
 		for _, t := range st.Tables {
-			stats.Tables = append(stats.Tables, TableStats(t))
+			stats.Tables = append(stats.Tables, TableStats{
+				Name: t.Name, Documents: t.Documents, Tombstones: t.Tombstones, Bytes: t.Bytes, MinTime: t.MinTime, MaxTime: t.MaxTime,
+				Layout: Layout(t.Layout), IndexBytes: t.IndexBytes, BytesPerFingerprint: t.BytesPerFingerprint,
+			})
 		}
 		return stats, err
 	})

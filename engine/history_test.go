@@ -17,6 +17,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A history drives a database and its model with the same random operations.
@@ -396,17 +397,30 @@ func TestHistories(t *testing.T) {
 
 // newHistory returns a history on the disk with random options.
 func newHistory(t testing.TB, seed uint64) *history {
-	layouts := []string{"4:1", "2:1", "5:2", "8:1", "6:3"}
+	layouts := []Layout{LayoutBySize, "4:1", "2:1", "5:2", LayoutBySize, "6:3"}
 	r := rand.New(rand.NewPCG(seed, 7))
 	h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]Entry{}}}
 	h.opts = Options{
-		Layout: Layout(layouts[r.IntN(len(layouts))]), MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
+		Layout: layouts[r.IntN(len(layouts))], chooseLayout: smallLayouts, MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
 		Sync: SyncMode(r.IntN(2)), DisableAutoCompaction: r.IntN(3) == 0, now: h.clock,
 	}
 	if r.IntN(2) == 0 {
 		h.opts.TTL = time.Duration(100+r.IntN(300)) * time.Minute
 	}
 	return h
+}
+
+// smallLayouts is sstable.ChooseLayout for small tables, so that those of a test differ in layout.
+func smallLayouts(n int64) sstable.Layout {
+	switch {
+	case n <= 10:
+		return sstable.Layout{Blocks: 8, Lead: 1}
+	case n <= 40:
+		return sstable.Layout{Blocks: 4, Lead: 1}
+	case n <= 150:
+		return sstable.Layout{Blocks: 3, Lead: 1}
+	}
+	return sstable.Layout{Blocks: 2, Lead: 1}
 }
 
 func (h *history) run(steps int) {

@@ -279,7 +279,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	want := []string{"before"}
 	for _, name := range []string{"zero", "top", "empty", "wide"} {
-		tableOf(t, filepath.Join(dir, name), db.s.Params, seqs[name]...)
+		tableOf(t, filepath.Join(dir, name), db.s.Params.ForTable(int64(len(seqs[name]))<<30), seqs[name]...)
 		if err := db.Ingest(ctx, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	for name, numbers := range map[string][]uint64{"all": {0, math.MaxUint64}, "too many": {1, 1 << 62}} {
 		files := listed(t, path)
-		tableOf(t, filepath.Join(dir, name), db.s.Params, numbers...)
+		tableOf(t, filepath.Join(dir, name), db.s.Params.ForTable(1), numbers...)
 		if err := db.Ingest(ctx, filepath.Join(dir, name)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(numbers[1])) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
 )
 
 // SyncMode says when an acknowledged write is safe.
@@ -27,7 +28,7 @@ type Options struct {
 	// value that is set and differs from the database's is ErrParams.
 
 	Shingle    int           // words a shingle; 0 means 3
-	Layout     Layout        // of the permuted tables; "" means "4:1"
+	Layout     Layout        // of the permuted tables of all tables; "" means LayoutBySize
 	Sketch     int           // entries of a MinHash sketch; 0 means 128
 	MinJaccard float64       // the least threshold that JACCARD answers from its index; 0 means 0.65
 	NoText     bool          // do not keep texts and fields
@@ -51,12 +52,18 @@ type Options struct {
 
 	fs  vfs.FS           // tests put a crashable or faulty file system here
 	now func() time.Time // tests put a clock here
+
+	chooseLayout func(n int64) sstable.Layout // tests put smaller limits of layouts by size here
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
 // written "blocks:chosen": a fingerprint is cut into that many blocks, and each choice of chosen of
 // them leads one table. "4:1" makes four tables, "6:3" twenty; see docs/design.md.
 type Layout string
+
+// LayoutBySize gives each table the layout for its size when it is written: "4:1" to some 25
+// million fingerprints, "3:1" to two billion, "2:1" above. It is the default.
+const LayoutBySize Layout = "by size"
 
 // room returns the options as the store takes them; o may be nil.
 func (o *Options) room() store.Options {
@@ -68,7 +75,7 @@ func (o *Options) room() store.Options {
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
-		Logger: o.Logger, FS: o.fs, Now: o.now,
+		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout,
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {

@@ -328,7 +328,7 @@ func (s *soak) ingest(docs []Doc) error {
 	if err != nil {
 		return err
 	}
-	w, err := sstable.NewWriter(f, s.db.s.Params, sstable.WriterOptions{
+	w, err := sstable.NewWriter(f, s.db.s.Params.ForTable(rand.Int64N(1<<33)), sstable.WriterOptions{
 		Docs: len(rows), Hot: sstable.HotHashes(len(rows), func(i int) []uint32 { return rows[i].Sketch }),
 	})
 	for i := range rows {

@@ -87,7 +87,8 @@ type TableStats struct {
 	Tombstones          int64
 	Bytes               int64
 	MinTime, MaxTime    time.Time
-	IndexBytes          int64 // permuted tables
+	Layout              Layout // of the permuted tables
+	IndexBytes          int64  // of the permuted tables
 	BytesPerFingerprint float64
 }
 
@@ -100,11 +101,12 @@ type OrphanStats struct {
 	Bytes int64
 }
 
-// Params are the parameters a database was created with; they are the same in all its tables.
+// Params are the parameters a database was created with; all its tables have them. The layout of a
+// table may differ: see LayoutBySize, and DB.Ingest.
 type Params struct {
 	Tokenizer  int    // version of the tokenizer
 	Shingle    int    // words a shingle
-	Layout     Layout // of the permuted tables
+	Layout     Layout // of the permuted tables of every table, or LayoutBySize
 	Sketch     int    // entries of a MinHash sketch, 0 for none
 	MinJaccard float64
 	Text       bool // texts are kept

@@ -99,8 +99,9 @@ func statsRows(s engine.Stats) []Row {
 		{"ttl", s.Params.TTL.String()},
 	}
 	for _, t := range s.Tables {
-		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, %.2f bytes/fingerprint",
-			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"), t.Bytes, t.BytesPerFingerprint)})
+		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
+			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
+			t.Bytes, t.Layout, t.BytesPerFingerprint)})
 	}
 	for _, o := range s.Orphans {
 		rows = append(rows, Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})

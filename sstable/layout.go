@@ -27,6 +27,19 @@ type Layout struct {
 // DefaultLayout has four tables led by 16 bits each.
 var DefaultLayout = Layout(hamming.DefaultLayout)
 
+// LayoutBySize is the zero Layout. It leaves the layout to the writer of each table:
+// Params.ForTable puts the one there that ChooseLayout returns. Parameters of a database may have
+// it, those of a table never do.
+var LayoutBySize = Layout(hamming.LayoutBySize)
+
+// ChooseLayout returns the layout for a table of n fingerprints, by n alone:
+//
+//	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
+//
+// More fingerprints need longer leads, so that a search still compares few of them; shorter leads
+// make fewer probes. docs/design.md has the measurements behind the limits.
+func ChooseLayout(n int64) Layout { return Layout(hamming.ChooseLayout(n)) }
+
 // ParseLayout reads "4:1", or "4", which means the same, or "4x4".
 func ParseLayout(s string) (Layout, error) {
 	l, err := hamming.ParseLayout(s)
@@ -43,7 +56,7 @@ func Layouts() []Layout {
 	return all
 }
 
-// String returns the form that ParseLayout reads.
+// String returns the form that ParseLayout reads; "by size" for LayoutBySize.
 func (l Layout) String() string { return hamming.Layout(l).String() }
 
 // Validate reports whether the layout is one that tables can be built with.

@@ -11,7 +11,8 @@ import (
 
 // Params are what fingerprints and sketches of a table were made with. They are fixed when a
 // database is created and recorded in every table, because fingerprints made with different
-// parameters must never be compared.
+// parameters must never be compared. The layout is an exception: it is each table's own, and a
+// database may leave it open (LayoutBySize).
 type Params struct {
 	Tokenizer  uint32  // version of the rules that split text into words
 	Shingle    uint32  // K: words a shingle
@@ -29,7 +30,7 @@ const (
 	MaxSketch  = 1 << 16 // entries of a sketch
 )
 
-// Validate reports the first parameter that no table can have.
+// Validate reports the first parameter that no table can have; LayoutBySize is one.
 func (p Params) Validate() error {
 	switch {
 	case p.Shingle > MaxShingle:
@@ -42,8 +43,21 @@ func (p Params) Validate() error {
 	return p.Layout.Validate()
 }
 
-// Equal reports whether tables with p and q can be searched and merged together.
-func (p Params) Equal(q Params) bool { return p == q }
+// Compatible reports whether tables with p and q can be searched and merged together: whether they
+// differ in the layout at most.
+func (p Params) Compatible(q Params) bool {
+	q.Layout = p.Layout
+	return p == q
+}
+
+// ForTable returns the parameters of a table of n fingerprints in a database with p: p with a
+// layout that a table can have.
+func (p Params) ForTable(n int64) Params {
+	if p.Layout == LayoutBySize {
+		p.Layout = ChooseLayout(n)
+	}
+	return p
+}
 
 // Diff names each parameter in which q differs from p, as "shingle 3, not 4", p's value first; ""
 // if none does.
@@ -99,9 +113,26 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, 0, 0, 0, 0, 0), nil
 }
 
-// UnmarshalBinary sets p to the parameters that b records and validates them. b must have
-// ParamsSize bytes.
+// UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
+// have ParamsSize bytes.
 func (p *Params) UnmarshalBinary(b []byte) error {
+	if err := p.decode(b); err != nil {
+		return err
+	}
+	return p.Validate()
+}
+
+// UnmarshalDatabase is UnmarshalBinary for the parameters of a database, which may leave the layout
+// to its tables: no blocks and no lead are LayoutBySize.
+func (p *Params) UnmarshalDatabase(b []byte) error {
+	if err := p.decode(b); err != nil {
+		return err
+	}
+	return p.ForTable(0).Validate()
+}
+
+// decode sets p to what b records.
+func (p *Params) decode(b []byte) error {
 	if len(b) != ParamsSize {
 		return fmt.Errorf("parameters of %d bytes, not %d", len(b), ParamsSize)
 	}
@@ -121,7 +152,7 @@ func (p *Params) UnmarshalBinary(b []byte) error {
 		Layout:     Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
 	}
-	return p.Validate()
+	return nil
 }
 
 // sketches returns the parameters that sketches depend on.

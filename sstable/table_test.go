@@ -183,7 +183,7 @@ func checkFingerprintBlocks(t *testing.T, r *Reader, docs []Document) {
 // checkReader compares everything that r says with docs.
 func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 	t.Helper()
-	if !r.Params().Equal(p) || r.NumDocs() != uint32(len(docs)) {
+	if r.Params() != p || r.NumDocs() != uint32(len(docs)) {
 		t.Fatalf("params %v and %d documents, want %v and %d", r.Params(), r.NumDocs(), p, len(docs))
 	}
 	var got Document

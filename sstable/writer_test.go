@@ -25,7 +25,7 @@ func TestParams(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	var q Params
-	if err := q.UnmarshalBinary(b); err != nil || !q.Equal(p) || q.Diff(p) != "" {
+	if err := q.UnmarshalBinary(b); err != nil || q != p || q.Diff(p) != "" {
 		t.Errorf("decoded %v (%v), want %v", q, err, p)
 	}
 	q.Shingle, q.Layout, q.StoreText = 5, Layout{6, 3}, false
@@ -49,10 +49,35 @@ func TestParams(t *testing.T) {
 			t.Errorf("%s: UnmarshalBinary takes it", name)
 		}
 	}
+	bySize := testParams
+	bySize.Layout = LayoutBySize
+	b, _ = bySize.AppendBinary(nil)
+	if err := q.UnmarshalDatabase(b); err != nil || q != bySize {
+		t.Errorf("a database: decoded %v (%v), want %v", q, err, bySize)
+	}
+	if q.UnmarshalBinary(b) == nil {
+		t.Error("a table without a layout: no error")
+	}
+	if _, err := NewWriter(io.Discard, bySize, WriterOptions{}); err == nil {
+		t.Error("NewWriter takes parameters without a layout")
+	}
+	if got := bySize.ForTable(1 << 30).Layout; got != ChooseLayout(1<<30) || got == ChooseLayout(1) {
+		t.Errorf("a large table gets %v", got)
+	}
+	if got := testParams.ForTable(1 << 40); got != testParams {
+		t.Errorf("a layout that is given becomes %v", got.Layout)
+	}
+	if !bySize.Compatible(testParams) || !testParams.Compatible(bySize) {
+		t.Error("parameters that differ in the layout alone are not compatible")
+	}
+	other := bySize
+	if other.Seed++; other.Compatible(testParams) {
+		t.Error("parameters with another seed are compatible")
+	}
 	for i, v := range map[int]byte{34: 2, 35: 1, 39: 1} {
 		bad := bytes.Clone(b)
 		bad[i] = v
-		if q.UnmarshalBinary(bad) == nil {
+		if q.UnmarshalBinary(bad) == nil || q.UnmarshalDatabase(bad) == nil {
 			t.Errorf("byte %d set to %d: no error", i, v)
 		}
 	}

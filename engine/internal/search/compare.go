@@ -12,7 +12,7 @@ import (
 type Comparison struct {
 	Distance     int        // between the fingerprints, in bits
 	Fingerprints bool       // both have one
-	Leads        []int      // of each permuted table: how many of the bits that lead it differ
+	Leads        []int      // bits that differ in the lead of each permuted table of the second document
 	Score        view.Match // Score, Error and Exact of the sketches
 	AInB, BInA   float64    // containment: of the texts if Verified, else estimated from the sketches
 	Verified     bool       // the texts are kept: what follows is exact
@@ -26,6 +26,7 @@ type Comparison struct {
 func Compare(ctx context.Context, v *view.View, a, b string) (c Comparison, err error) {
 	err = v.Safely(ctx, func() error {
 		var docs [2]sstable.Document
+		var layout sstable.Layout // of the table that has the second document
 		for i, id := range [...]string{a, b} {
 			p, err := v.Locate(id)
 			if err != nil {
@@ -34,23 +35,25 @@ func Compare(ctx context.Context, v *view.View, a, b string) (c Comparison, err 
 			if err := p.Document(&docs[i]); err != nil {
 				return err
 			}
+			if layout = v.Params.ForTable(0).Layout; p.Part != nil {
+				layout = p.Part.Params().Layout
+			}
 			if v.Params.Sketch > 0 {
 				if docs[i].Sketch, err = p.Sketch(nil); err != nil {
 					return err
 				}
 			}
 		}
-		c = compareDocs(v.Config, &docs[0], &docs[1])
+		c = compareDocs(v.Config, layout, &docs[0], &docs[1])
 		return nil
 	})
 	return c, err
 }
 
-// compareDocs compares two documents by what the database keeps.
-func compareDocs(conf *view.Config, a, b *sstable.Document) (c Comparison) {
+// compareDocs compares two documents by what the database keeps, and by the leads of a layout.
+func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c Comparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
 		c.Distance = view.Distance(a.Fingerprint, b.Fingerprint)
-		layout := conf.Params.Layout
 		for i := range layout.Tables() {
 			c.Leads = append(c.Leads, view.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
 		}

@@ -246,7 +246,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 // yet; on an error it is removed.
 func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
 	number := db.allocFile()
-	info, err := writeTableFile(db.Dir, files.NewTableName(number), db.Params, o, fill)
+	info, err := writeTableFile(db.Dir, files.NewTableName(number), db.tableParams(o.Docs), o, fill)
 	if err == nil {
 		err = db.Dir.SyncDir(".")
 	}

@@ -35,6 +35,7 @@ type TableStats struct {
 	Tombstones          int64
 	Bytes               int64
 	MinTime, MaxTime    time.Time
+	Layout              string
 	IndexBytes          int64
 	BytesPerFingerprint float64
 }
@@ -54,6 +55,7 @@ func (db *Store) Stats(v *view.View) (Stats, error) {
 		t := TableStats{
 			Name: p.Name, Documents: int64(info.Docs), Tombstones: p.Dead.Count(), Bytes: info.Size,
 			MinTime: time.UnixMicro(p.Meta.MinTime), MaxTime: time.UnixMicro(p.Meta.MaxTime),
+			Layout: p.Params().Layout.String(),
 		}
 		for _, sec := range info.Sections {
 			if sec.Kind == sstable.KindRun {

@@ -35,6 +35,10 @@ type Options struct {
 
 	FS  vfs.FS           // nil for the disk
 	Now func() time.Time // nil for time.Now
+
+	// ChooseLayout returns the layout of a table of n fingerprints where the database's parameters
+	// leave it open; nil for sstable.ChooseLayout.
+	ChooseLayout func(n int64) sstable.Layout
 }
 
 // The kinds of an event, as engine.EventKind has them.
@@ -83,6 +87,9 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.ChooseLayout == nil {
+		o.ChooseLayout = sstable.ChooseLayout
+	}
 	return o
 }
 
@@ -93,22 +100,34 @@ func (o Options) params() (sstable.Params, error) {
 	}
 	p := sstable.Params{
 		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, defaultShingle)),
-		Layout: sstable.DefaultLayout, StoreText: !o.NoText,
+		Layout: sstable.LayoutBySize, StoreText: !o.NoText,
 	}
 	if !o.NoSketch {
 		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
 	}
 	if o.Layout != "" {
-		l, err := sstable.ParseLayout(o.Layout)
+		l, err := parseLayout(o.Layout)
 		if err != nil {
-			return p, fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
+			return p, err
 		}
 		p.Layout = l
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.ForTable(0).Validate(); err != nil {
 		return p, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
 	}
 	return p, nil
+}
+
+// parseLayout reads a layout as sstable.Layout.String writes it. An unknown one is ErrInvalid.
+func parseLayout(s string) (sstable.Layout, error) {
+	if s == sstable.LayoutBySize.String() {
+		return sstable.LayoutBySize, nil
+	}
+	l, err := sstable.ParseLayout(s)
+	if err != nil {
+		return l, fmt.Errorf("layout %q: %w: %w", s, err, errs.ErrInvalid)
+	}
+	return l, nil
 }
 
 // check compares the options that are set with the parameters and the time to live of the database
@@ -119,9 +138,9 @@ func (o Options) check(path string, have sstable.Params, ttl time.Duration) erro
 		want.Shingle = uint32(o.Shingle)
 	}
 	if o.Layout != "" {
-		l, err := sstable.ParseLayout(o.Layout)
+		l, err := parseLayout(o.Layout)
 		if err != nil {
-			return fmt.Errorf("layout %q: %w: %w", o.Layout, err, errs.ErrInvalid)
+			return err
 		}
 		want.Layout = l
 	}

@@ -92,7 +92,7 @@ func (db *Store) packFile(ctx context.Context, path string, inputs []compaction.
 	if o.Hot, err = sstable.MergedHot(readers...); err != nil {
 		return err
 	}
-	_, err = writeTableFile(db.fs, path, db.Params, o, func(w *sstable.Writer) error {
+	_, err = writeTableFile(db.fs, path, db.tableParams(o.Docs), o, func(w *sstable.Writer) error {
 		_, err := compaction.Merge(ctx, w, inputs, func(done, total int64) {
 			if progress != nil {
 				progress(view.Progress{Stage: "pack", Done: done, Total: total, Unit: "documents"})
@@ -119,7 +119,7 @@ func memTable(v *view.View) (*sstable.Reader, error) {
 	}
 	sortDocs(docs)
 	var buf bytes.Buffer
-	w, err := sstable.NewWriter(&buf, v.Params, memOptions(docs))
+	w, err := sstable.NewWriter(&buf, v.Params.ForTable(int64(len(docs))), memOptions(docs))
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func memTable(v *view.View) (*sstable.Reader, error) {
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
 // are copied into it as they are. Their documents count as written now, file after file, those of
 // one file in the order in which they were written before. A document whose ID is stored replaces
-// the stored one. All of the files must have the database's parameters; they are added one after
-// the other, and an error leaves those before it added.
+// the stored one. All of the files must have the database's parameters, all but the layout; they
+// are added one after the other, and an error leaves those before it added.
 func (db *Store) Ingest(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if err := db.ingest(ctx, path); err != nil {
@@ -202,9 +202,7 @@ func (db *Store) openForeign(ctx context.Context, number uint64) (*view.Table, e
 	if err != nil {
 		return nil, err
 	}
-	if r.Params() != db.Params {
-		err = fmt.Errorf("made with %s: %w", r.Params().Diff(db.Params), errs.ErrParams)
-	} else {
+	if err = db.checkParams(r); err == nil {
 		err = r.Verify(ctx, nil)
 	}
 	meta := tableMeta(number, r.Info())

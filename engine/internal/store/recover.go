@@ -33,7 +33,7 @@ func (db *Store) openCatalog() error {
 	}
 	db.allowedSet = db.allowedSet.With(allowed)
 	var params sstable.Params
-	if err := params.UnmarshalBinary(s.Params); err != nil {
+	if err := params.UnmarshalDatabase(s.Params); err != nil {
 		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
 	}
 	db.SetParams(params)

@@ -29,9 +29,10 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 	}
 	info := r.Info()
 	t := &view.Table{Meta: meta, Name: name, Reader: r, Shift: meta.MinSeq - info.MinSeq}
+	err = db.checkParams(r)
 	switch {
-	case r.Params() != db.Params:
-		err = fmt.Errorf("%s was made with %s: %w", name, r.Params().Diff(db.Params), errs.ErrParams)
+	case err != nil:
+		err = fmt.Errorf("%s was %w", name, err)
 	case info.Checksum != meta.Digest || info.Size != meta.Size || info.Docs != meta.Docs:
 		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
 	case t.ShiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:
@@ -43,4 +44,24 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 	}
 	t.Dir = db.Dir.Retain()
 	return t, nil
+}
+
+// tableParams returns the parameters for a new table of n fingerprints.
+func (db *Store) tableParams(n int) sstable.Params {
+	p := db.Params
+	if p.Layout == sstable.LayoutBySize {
+		p.Layout = db.opts.ChooseLayout(int64(n))
+	}
+	return p
+}
+
+// checkParams returns ErrParams unless the table can be searched together with those of the
+// database. Its layout may be another.
+func (db *Store) checkParams(r *sstable.Reader) error {
+	p := r.Params()
+	if p.Compatible(db.Params) {
+		return nil
+	}
+	p.Layout = db.Params.Layout
+	return fmt.Errorf("made with %s: %w", p.Diff(db.Params), errs.ErrParams)
 }

@@ -60,8 +60,11 @@ func ParseLayout(s string) (Layout, error) {
 	return l, l.Validate()
 }
 
-// String returns the form that ParseLayout reads.
+// String returns the form that ParseLayout reads; "by size" for LayoutBySize.
 func (l Layout) String() string {
+	if l == LayoutBySize {
+		return "by size"
+	}
 	if l.Lead == 0 {
 		return fmt.Sprintf("%dx%d", l.Blocks, l.Blocks)
 	}

@@ -21,7 +21,7 @@ import (
 type Bench struct {
 	N      app.Quantity   `default:"1e6" placeholder:"N" help:"Uniform fingerprints, before near copies (default: 1e6)."`
 	K      []app.Distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
-	Layout *app.Layout    `placeholder:"M:C" help:"Permuted tables (default: 4:1)."`
+	Layout *app.Layout    `placeholder:"M:C" help:"Permuted tables (default: by the size of each table)."`
 	Parts  app.Parts      `default:"1" placeholder:"P" help:"Leave the database in P tables, which are slower to search than one (default: 1)."`
 	NoText bool           `help:"Leave out fingerprinting of text."`
 	app.RowFlags

@@ -27,7 +27,7 @@ type Load struct {
 	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
 	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
 
-	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables: more are faster and larger (default: 4)."`
+	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
 	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
 	Shingle    app.Words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
 	Sketch     app.Hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`

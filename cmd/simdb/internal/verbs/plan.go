@@ -108,8 +108,9 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 		return nil
 	})
 	if err == nil {
-		a.Say("%s, distance %d: layout %v takes %s and about %.2f us a search; simdb load --layout %v",
-			quantity.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3, best.Layout)
+		a.Say("%s, distance %d: layout %v takes %s and about %.2f us a search (by size: %v); simdb load --layout %v",
+			quantity.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3,
+			sstable.ChooseLayout(n), best.Layout)
 	}
 	return err
 }
