@@ -77,7 +77,7 @@ var statementDefs = []statementDef{
 		topic: Topic{[]string{"MODE", "STAR", "COMPONENTS"}, "CLUSTERS JACCARD 0.8 [MODE star|components]",
 			"groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]",
-			"groups that match; `MODE star` or `MODE components`, LIMIT and OFFSET", "`cluster`, `id`, `keep`, `distance` or `score`, ..."}},
+			"groups that match; `MODE star` or `MODE components`, LIMIT and OFFSET", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{

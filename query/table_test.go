@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -219,6 +220,58 @@ func TestWritesColumn(t *testing.T) {
 			if err == nil {
 				rows.Close()
 			}
+		}
+	}
+}
+
+// Each statement returns the columns, or a message that starts with the word, that its row
+// documents, and is run by a script of TestGolden.
+func TestStatementResults(t *testing.T) {
+	golden := ""
+	scripts, err := filepath.Glob("testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden += string(text)
+	}
+	for _, d := range statementDefs[1:] {
+		documented := ""
+		for _, r := range d.docs {
+			documented += r.Last + " "
+		}
+		for _, example := range examples(d) {
+			db := openTest(t, nil)
+			for _, id := range []string{"a", "b", "x"} {
+				if _, err := Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Allow(t.Context(), engine.IDPair{A: "a", B: "b"}); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := Run(t.Context(), db, example)
+			if err != nil {
+				t.Errorf("%s: %v", example, err)
+				continue
+			}
+			words := rows.Columns()
+			if len(words) == 0 {
+				words = strings.Fields(rows.Message())[:1]
+			}
+			for _, w := range words {
+				if !strings.Contains(documented, "`"+w) {
+					t.Errorf("%s returns %q, documented are %s", example, w, documented)
+				}
+			}
+			read(t, rows)
+		}
+		if !strings.Contains(strings.ToUpper(golden), "\n"+d.word) {
+			t.Errorf("%s is in no script of testdata", d.word)
 		}
 	}
 }
