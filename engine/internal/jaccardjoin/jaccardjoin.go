@@ -22,44 +22,15 @@
 // times that of sketches.
 //
 // Probes are cut into runs of consecutive sketches, which workers take in order; what they find is
-// handed over run by run, so that the order of pairs is the same for any number of workers.
+// handed over run by run, so that the order of pairs is the same for any number of workers
+// (workers.go). Stars takes its sketches in another way (stars.go).
 package jaccardjoin
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 
 	"github.com/simdb/simdb/minhash"
 )
-
-// Sketches are what is joined.
-type Sketches struct {
-	Len  int                  // how many
-	Size int                  // N: the number of hashes from which on a sketch is full
-	At   func(i int) []uint32 // sketch i, ascending, valid until the join ends; called by all workers at once
-}
-
-// MaxSketches is the largest number of sketches that can be joined.
-const MaxSketches = 1<<32 - 2
-
-// Options are the options of Pairs. The zero value is fine.
-type Options struct {
-	// Workers is the number of goroutines that search; 0 means GOMAXPROCS. It changes no result and
-	// no order.
-	Workers int
-	// Progress, if not nil, is called now and then from the calling goroutine: total is the work to
-	// do, in sketches times blocks, and done what is behind.
-	Progress func(done, total int64)
-	// Known, if not nil, numbers parts of the sketches. Pairs need not find pairs within a part,
-	// and compares few. It is called by all workers at once and may return other parts each time.
-	Known func() []uint32
-
-	blockPostings int // postings of a block; 0 means 2^24
-}
-
-// defaultBlockPostings bounds the memory of a block.
-const defaultBlockPostings = 1 << 24
 
 // Pairs calls emit for every pair i < j whose score is t or more, 0 < t <= 1, each exactly once:
 // ascending by the block of i, then by j, then by i. emit is called from the calling goroutine
@@ -74,19 +45,18 @@ func Pairs(ctx context.Context, s Sketches, t float64, o Options, emit func(i, j
 	return j.pairs()
 }
 
-// newJoin checks the arguments.
-func newJoin(ctx context.Context, s Sketches, t float64, o Options) (*join, error) {
-	switch {
-	case !(t > 0 && t <= 1):
-		return nil, fmt.Errorf("jaccardjoin: threshold %v is not in (0, 1]", t)
-	case int64(s.Len) > MaxSketches:
-		return nil, fmt.Errorf("jaccardjoin: %d sketches, at most %d can be joined", s.Len, int64(MaxSketches))
+// pairs searches block after block.
+func (j *join) pairs() error {
+	defer j.start()()
+	for first := 0; first < j.s.Len && !j.stop.Load(); {
+		b := j.newBlock(first, nil)
+		j.addAll(b)
+		j.expect(b)
+		first = b.first
+		j.probeBlock(b, j.newProbers(b), j.s.Len-first, func(i int) turn {
+			return turn{first + i, 0, uint32(min(first+i, b.end()) - b.first)}
+		}, j.advance)
+		first = b.end()
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.blockPostings <= 0 {
-		o.blockPostings = defaultBlockPostings
-	}
-	return &join{ctx: ctx, s: s, t: t, o: o}, nil
+	return j.ctx.Err()
 }
