@@ -88,7 +88,7 @@ var durableMutants = []mutant{
 		"engine", "^TestAllow$",
 	},
 	{
-		"catalog/end of the first log that is needed not noted", "engine", "Catalog.plan",
+		"catalog/end of the first log that is needed not noted", "engine", "live.plan",
 		swap(`end.Number >= p.fixed.firstWAL`, `end.Number > p.fixed.firstWAL`),
 		"engine/internal/catalog", "^TestClosedMark$",
 	},

@@ -28,89 +28,15 @@ import (
 	iofs "io/fs"
 	"path/filepath"
 	"sync"
-	"time"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"go.etcd.io/bbolt"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Version is the version of the format that this package writes and reads. Version 1 is the first.
-const Version = 1
-
 // TempSuffix is appended to the name of a catalog while it is being created. A file of such a name
 // is left by a crash and may be removed.
 const TempSuffix = ".tmp"
-
-var (
-	// ErrVersion is returned for a catalog in a version that this package does not know.
-	ErrVersion = errors.New("unknown catalog format version")
-	// ErrReadOnly is returned by Apply if the catalog was opened for reading.
-	ErrReadOnly = errors.New("catalog is read-only")
-	// ErrClosed is returned by Apply after Close.
-	ErrClosed = errors.New("catalog is closed")
-	// ErrInvalid is returned for a state or an edit that contradicts itself or the catalog. It
-	// changes nothing.
-	ErrInvalid = errors.New("invalid catalog edit")
-)
-
-// Table describes a live table.
-type Table struct {
-	Number           uint64 // of the file
-	Size             int64  // of the file, in bytes
-	Docs             uint32 // documents in it, deleted ones included
-	Fingerprints     uint32 // documents that have a fingerprint
-	MinTime, MaxTime int64  // of its documents, unix microseconds
-	MinSeq, MaxSeq   uint64 // of the writes in it
-	Digest           uint32 // of the file's footer, so that a swapped file is noticed
-}
-
-// State is what a catalog says.
-type State struct {
-	FormatVersion uint32 // Create takes 0 for Version
-	UUID          [16]byte
-	Created       time.Time                  // to the microsecond
-	Params        []byte                     // the database's fixed parameters, opaque here
-	Options       map[string]string          // options that can be changed
-	Tables        []Table                    // sorted by number
-	Tombstones    map[uint64]*roaring.Bitmap // by table number, the deleted documents; none is empty
-	NextFile      uint64                     // a number that no file has had
-	FlushedSeq    uint64                     // writes up to this one are in tables
-	FirstWAL      uint64                     // logs before this one are not needed
-	Marks         map[string]int64           // positions of bulk loads
-	Allowed       []IDPair                   // pairs of documents that may be alike, sorted
-	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
-}
-
-// LogEnd says where a log ended when it was closed. From then on the log must be there, whole and
-// of that size, until it is no longer needed (FirstWAL).
-type LogEnd struct {
-	Number uint64
-	Size   int64
-}
-
-// IDPair is the IDs of two documents, A < B.
-type IDPair struct{ A, B string }
-
-// Edit is a set of changes that are made at once. Its zero value changes nothing.
-type Edit struct {
-	AddTables  []Table  // their numbers must be new
-	DropTables []uint64 // with their tombstones
-
-	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. nil
-	// and an empty bitmap mean none.
-	SetTombstones map[uint64]*roaring.Bitmap
-
-	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
-
-	Allow, Unallow []IDPair // Unallow of a pair that is not there changes nothing
-
-	SetMarks map[string]int64
-
-	// SetClosed replaces State.Closed, unless the log is not needed.
-	SetClosed *LogEnd
-}
 
 // Options are the options of Open.
 type Options struct {
@@ -125,9 +51,7 @@ type Catalog struct {
 
 	mu     sync.Mutex
 	db     *bbolt.DB // nil once closed
-	fixed  fixed
-	closed LogEnd
-	tables map[uint64]uint32 // documents of the live tables
+	live   live
 	digest digest
 	err    error // the failure after which nothing is written
 }
@@ -192,10 +116,7 @@ func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
 	}
 	c := &Catalog{
 		fs: fs, name: name, readOnly: opts.ReadOnly,
-		db: db, fixed: fixedOf(*state), closed: state.Closed, digest: digest, tables: make(map[uint64]uint32, len(state.Tables)),
-	}
-	for _, t := range state.Tables {
-		c.tables[t.Number] = t.Docs
+		db: db, live: liveOf(*state), digest: digest,
 	}
 	return c, state, nil
 }
@@ -226,7 +147,7 @@ func (c *Catalog) Apply(e Edit) error {
 	case c.db == nil:
 		return fmt.Errorf("catalog %s: %w", c.name, ErrClosed)
 	}
-	p, err := c.plan(e)
+	p, err := c.live.plan(e)
 	if err != nil {
 		return fmt.Errorf("catalog %s: %w: %w", c.name, ErrInvalid, err)
 	}
@@ -244,7 +165,7 @@ func (c *Catalog) Apply(e Edit) error {
 		c.err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
 		return c.err
 	}
-	c.digest, c.fixed, c.closed, c.tables = sum, p.fixed, p.closed, p.tables
+	c.digest, c.live = sum, p.live
 	return nil
 }
 

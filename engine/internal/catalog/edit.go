@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,13 +12,27 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// live is what an edit is checked against and compared with.
+type live struct {
+	fixed  fixed
+	closed LogEnd
+	tables map[uint64]uint32 // by number: the documents in the live tables
+}
+
+// liveOf returns that part of a state.
+func liveOf(s State) live {
+	l := live{fixed: fixedOf(s), closed: s.Closed, tables: make(map[uint64]uint32, len(s.Tables))}
+	for _, t := range s.Tables {
+		l.tables[t.Number] = t.Docs
+	}
+	return l
+}
+
 // plan is an edit worked out as far as is possible without the file, so that whatever is wrong with
 // an edit is found before the transaction starts.
 type plan struct {
-	fixed      fixed             // after the edit
-	closed     LogEnd            // after the edit
-	tables     map[uint64]uint32 // after the edit
-	records    []record          // to be written, or removed if the value is empty
+	live                // after the edit
+	records    []record // to be written, or removed if the value is empty
 	tombstones []tombstones
 }
 
@@ -31,9 +44,10 @@ type tombstones struct {
 
 func (p *plan) empty() bool { return len(p.records) == 0 && len(p.tombstones) == 0 }
 
-// plan works out an edit of the catalog as it is.
-func (c *Catalog) plan(e Edit) (*plan, error) {
-	p := &plan{fixed: c.fixed, closed: c.closed, tables: maps.Clone(c.tables)}
+// plan works out an edit. It does not change l.
+func (l live) plan(e Edit) (*plan, error) {
+	p := &plan{live: l}
+	p.tables = maps.Clone(l.tables)
 	if err := p.editTables(e); err != nil {
 		return nil, err
 	}
@@ -43,10 +57,10 @@ func (c *Catalog) plan(e Edit) (*plan, error) {
 	setIf(&p.fixed.nextFile, e.NextFile)
 	setIf(&p.fixed.flushedSeq, e.FlushedSeq)
 	setIf(&p.fixed.firstWAL, e.FirstWAL)
-	if p.fixed != c.fixed {
+	if p.fixed != l.fixed {
 		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
 	}
-	if end := e.SetClosed; end != nil && *end != c.closed && end.Number >= p.fixed.firstWAL {
+	if end := e.SetClosed; end != nil && *end != l.closed && end.Number >= p.fixed.firstWAL {
 		p.closed = *end
 		p.records = append(p.records, newRecord(keyClosed, end.encode()))
 	}
@@ -176,7 +190,7 @@ func encodeState(s State) ([]record, digest, error) {
 	if len(s.Params) > maxValue {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
-	empty := &Catalog{fixed: fixed{}, tables: map[uint64]uint32{}}
+	empty := live{tables: map[uint64]uint32{}}
 	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -249,6 +263,3 @@ func tombstoneRecords(table uint64, docs uint32, deleted *roaring.Bitmap) ([]rec
 	}
 	return records, nil
 }
-
-// compareTables orders tables by number.
-func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }

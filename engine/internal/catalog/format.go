@@ -1,10 +1,15 @@
 package catalog
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // A format is how a version of the format decodes its records. The record with the version is
@@ -31,4 +36,81 @@ func formatOf(version uint32) (format, error) {
 		return f, fmt.Errorf("%w %d; this program reads %s", ErrVersion, version, strings.Join(known, ", "))
 	}
 	return f, nil
+}
+
+// decode takes in one record of version 1.
+func (s *State) decode(key, payload []byte) (err error) {
+	kind, rest, _ := bytes.Cut(key, []byte("/"))
+	switch string(kind) + "/" {
+	case keyState + "/":
+		return nil // read first
+	case keyParams + "/":
+		s.Params = append([]byte{}, payload...)
+		return nil
+	case keyClosed + "/":
+		s.Closed, err = decodeLogEnd(payload)
+		return err
+	case prefixOption:
+		s.Options[string(rest)] = string(payload)
+		return nil
+	case prefixMark:
+		if len(payload) != 8 {
+			return fmt.Errorf("%d bytes instead of 8", len(payload))
+		}
+		s.Marks[string(rest)] = int64(binary.LittleEndian.Uint64(payload))
+		return nil
+	case prefixAllowed:
+		p, err := decodePair(payload)
+		if err == nil && allowedKey(p) != string(key) {
+			err = errors.New("the key is not that of the pair")
+		}
+		s.Allowed = append(s.Allowed, p)
+		return err
+	case prefixTable:
+		if len(rest) != 8 {
+			return errors.New("malformed key")
+		}
+		t, err := decodeTable(binary.BigEndian.Uint64(rest), payload)
+		s.Tables = append(s.Tables, t)
+		return err
+	case prefixTombstone:
+		if len(rest) != 10 {
+			return errors.New("malformed key")
+		}
+		return s.decodeTombstones(binary.BigEndian.Uint64(rest), binary.BigEndian.Uint16(rest[8:]), payload)
+	}
+	return errors.New("unknown record")
+}
+
+// decodeTombstones adds the deleted documents of one chunk of a table. Roaring does not notice
+// every damage when it decodes, and computes nonsense from a bitmap that breaks its rules; hence
+// Validate.
+func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) error {
+	i, ok := slices.BinarySearchFunc(s.Tables, Table{Number: table}, compareTables)
+	if !ok {
+		return errors.New("tombstones of a table that is not there")
+	}
+	window := roaring.New()
+	n, err := window.ReadFrom(bytes.NewReader(payload))
+	if err != nil {
+		return err
+	}
+	if n != int64(len(payload)) {
+		return fmt.Errorf("a bitmap of %d bytes in %d", n, len(payload))
+	}
+	if err := window.Validate(); err != nil {
+		return err
+	}
+	if window.IsEmpty() {
+		return errors.New("no tombstones")
+	}
+	first, last := window.Minimum(), window.Maximum()
+	if first>>16 != uint32(chunk) || last>>16 != uint32(chunk) || last >= s.Tables[i].Docs {
+		return fmt.Errorf("tombstones of documents %d to %d", first, last)
+	}
+	if s.Tombstones[table] == nil {
+		s.Tombstones[table] = roaring.New()
+	}
+	s.Tombstones[table].Or(window)
+	return nil
 }
