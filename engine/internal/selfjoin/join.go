@@ -2,7 +2,6 @@ package selfjoin
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
@@ -27,32 +26,24 @@ type join struct {
 	done, total int64
 }
 
-// largeGroup is the least size of a large node.
-func (j *join) largeGroup() int { return max(1<<15, len(j.fps)/256) }
-
+// newJoin makes the workers of a join.
 func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
 	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, emit: emit, opts: o}
 	j.root = group{make([]base.Fingerprint, len(fps)), make([]uint32, len(fps))}
-	j.lead = j.newWorker()
 	n := o.workers()
+	j.free = make(chan []pair, 4*n)
+	j.lead = j.newWorker()
 	for range n {
 		j.workers = append(j.workers, j.newWorker())
 	}
-	j.free = make(chan []pair, 4*n)
 	return j
 }
 
 func (j *join) newWorker() *worker {
-	return &worker{j: j, k: j.k, plan: newPlanner(len(j.fps), j.k), found: make([]pair, 0, chunkPairs)}
-}
-
-func (j *join) stopped() bool { return j.stop.Load() }
-
-// run searches all fingerprints.
-func (j *join) run() error {
-	defer context.AfterFunc(j.ctx, func() { j.stop.Store(true) })()
-	j.load()
-	return j.large(j.root, ^uint64(0), j.k, 0)
+	return &worker{
+		k: j.k, marked: j.marked != nil, stop: &j.stop, free: j.free,
+		plan: newPlanner(len(j.fps), j.k), found: make([]pair, 0, chunkPairs),
+	}
 }
 
 // id is the number of fingerprint i with its mark.
@@ -63,197 +54,5 @@ func (j *join) id(i int) uint32 {
 	return uint32(i)
 }
 
-// load copies the fingerprints to the root group.
-func (j *join) load() {
-	copy(j.root.keys, j.fps)
-	for i := range j.root.ids {
-		j.root.ids[i] = j.id(i)
-	}
-}
-
-// large is worker.node for a group of any size, with the children of a large one worked off in
-// parallel.
-func (j *join) large(g group, avail uint64, budget, depth int) error {
-	first := 1
-	if j.marked != nil {
-		if first = g.markedLast(); first == g.len() {
-			return nil
-		}
-	}
-	if depth > 0 && g.len() < j.largeGroup() || g.len() <= tinyGroup {
-		return j.single(g, avail, budget, depth)
-	}
-	s, ok := j.lead.split(g, avail, budget)
-	switch {
-	case !ok:
-		return nil
-	case s.width == 0:
-		return j.compareRows(g, first, depth)
-	case depth == 0 && g.len() < j.largeGroup():
-		return j.single(g, avail, budget, depth)
-	}
-	return j.passes(g, s, depth)
-}
-
-// passes makes one pass over g for each block of s.
-func (j *join) passes(g group, s splitting, depth int) error {
-	w := j.lead
-	agree, differ := w.agree, len(w.differ)
-	blocks := cut(nil, s.avail, int(s.width), s.budget+1)
-	if depth == 0 {
-		j.total = int64(len(blocks)) * int64(g.len())
-	}
-	for i, b := range blocks {
-		s.avail &^= b.mask
-		w.agree = agree | b.mask
-		l := new(level)
-		if depth == 0 {
-			l.scatter(j, b)
-		} else {
-			l.split(g, b, &w.copy)
-		}
-		if err := j.children(g, l, b.size(), s.avail, s.budget-i, depth+1); err != nil {
-			return err
-		}
-		w.differ = append(w.differ, b.mask)
-	}
-	w.agree, w.differ = agree, w.differ[:differ]
-	return nil
-}
-
-// children works off the buckets of g: large ones one after the other, the others in units of
-// neighbours.
-func (j *join) children(g group, l *level, size int, avail uint64, budget, depth int) error {
-	var units [][2]int // first bucket, and the one after the last
-	flush := func() error {
-		us := units
-		units = units[:0]
-		return j.runUnits(len(us), func(w *worker, u int) {
-			for i := us[u][0]; i < us[u][1]; i++ {
-				w.node(g.slice(l.start[i], l.start[i+1]), avail, budget, depth)
-			}
-		}, func(u int) {
-			j.progress(depth, int(l.start[us[u][1]]-l.start[us[u][0]]))
-		})
-	}
-	least, from := uint32(max(1<<12, g.len()/512)), 0
-	cutUnit := func(to int) {
-		if from < to {
-			units = append(units, [2]int{from, to})
-		}
-		from = to
-	}
-	for i := range size {
-		switch n := l.start[i+1] - l.start[i]; {
-		case int(n) >= j.largeGroup():
-			cutUnit(i)
-			if err := flush(); err != nil {
-				return err
-			}
-			if err := j.large(g.slice(l.start[i], l.start[i+1]), avail, budget, depth); err != nil {
-				return err
-			}
-			j.progress(depth, int(n))
-			from = i + 1
-		case l.start[i+1]-l.start[from] >= least:
-			cutUnit(i + 1)
-		}
-	}
-	cutUnit(size)
-	return flush()
-}
-
-// single works off a node in one unit.
-func (j *join) single(g group, avail uint64, budget, depth int) error {
-	if depth == 0 {
-		j.total = int64(g.len())
-	}
-	return j.runUnits(1, func(w *worker, _ int) { w.node(g, avail, budget, depth) }, func(int) {
-		if depth == 0 {
-			j.progress(1, g.len())
-		}
-	})
-}
-
-// Tiles of compareRows: rows are compared with one tile of columns after the other, so that the
-// tile stays in the first-level cache.
-const (
-	tileRows    = 512
-	tileColumns = 2048
-)
-
-// compareRows compares all pairs of a large group, a unit for every tileRows fingerprints.
-func (j *join) compareRows(g group, first, depth int) error {
-	rows := g.len() - first
-	if depth == 0 {
-		j.total = int64(rows)
-	}
-	return j.runUnits((rows+tileRows-1)/tileRows, func(w *worker, u int) {
-		lo := first + u*tileRows
-		hi := min(lo+tileRows, g.len())
-		for c := 0; c < hi && !j.stopped(); c += tileColumns {
-			for i := max(lo, c+1); i < hi; i++ {
-				w.compareTo(g, g.keys[i], i, c, min(c+tileColumns, i))
-			}
-		}
-	}, func(int) {
-		if depth == 0 {
-			j.progress(1, min(tileRows, rows))
-		}
-	})
-}
-
-// progress reports n fingerprints of one pass done if depth is that of the root's children.
-func (j *join) progress(depth, n int) {
-	if depth != 1 {
-		return
-	}
-	j.done = min(j.done+int64(n), j.total)
-	if j.opts.Progress != nil {
-		j.opts.Progress(j.done, j.total)
-	}
-}
-
-// scatterLeast is the least number of fingerprints that are worth a goroutine of scatter.
-const scatterLeast = 1 << 16
-
-// scatter arranges all fingerprints of j by bucket into the root group, in the caller's order
-// within a bucket.
-func (l *level) scatter(j *join, b block) {
-	n, size := len(j.fps), b.size()
-	parts := max(1, min(len(j.workers), n/scatterLeast))
-	next := make([][]uint32, parts) // where each part's next fingerprint of a bucket goes
-	inParallel(parts, func(p int) {
-		count := make([]uint32, size)
-		for _, x := range j.fps[n*p/parts : n*(p+1)/parts] {
-			count[b.bucket(x)]++
-		}
-		next[p] = count
-	})
-	at := uint32(0)
-	for i := range size {
-		l.start[i] = at
-		for p := range parts {
-			next[p][i], at = at, at+next[p][i]
-		}
-	}
-	l.start[size] = at
-	keys, ids := j.root.keys, j.root.ids
-	inParallel(parts, func(p int) {
-		next := next[p]
-		for i := n * p / parts; i < n*(p+1)/parts; i++ {
-			to := &next[b.bucket(j.fps[i])]
-			keys[*to], ids[*to] = j.fps[i], j.id(i)
-			*to++
-		}
-	})
-}
-
-// inParallel calls f for 0..n-1, each in a goroutine of its own.
-func inParallel(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
-}
+// largeGroup is the least size of a large node.
+func (j *join) largeGroup() int { return max(1<<15, len(j.fps)/256) }

@@ -3,6 +3,7 @@ package selfjoin
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
@@ -19,24 +20,11 @@ const _ uint8 = base.FingerprintBits // pair.distance can count that many
 // chunkPairs is how many pairs travel at once from a worker to the calling goroutine.
 const chunkPairs = 4096
 
-// group is a set of fingerprints, with their numbers beside them. The order within a group has no
-// meaning, so groups are rearranged in place.
-type group struct {
-	keys []base.Fingerprint
-	ids  []uint32 // the number in the caller's slice; markBit is set for a marked fingerprint
-}
-
-// markBit marks fingerprints of a join that is restricted to pairs with a marked side.
-const markBit = 1 << 31
-
-func (g group) len() int { return len(g.keys) }
-
-func (g group) slice(lo, hi uint32) group { return group{g.keys[lo:hi], g.ids[lo:hi]} }
-
 // worker works off nodes; every goroutine has its own.
 type worker struct {
-	j      *join
 	k      int
+	marked bool         // pairs need a marked side
+	stop   *atomic.Bool // of the join
 	plan   *planner
 	levels []*level // scratch space of the splits, by depth
 
@@ -52,12 +40,7 @@ type worker struct {
 	found []pair        // not yet handed over
 	out   chan []pair   // where it goes
 	quit  chan struct{} // closed when nobody takes it any more
-}
-
-// level is the scratch space of a split.
-type level struct {
-	start [1<<maxWidth + 1]uint32 // of each bucket
-	next  [1 << maxWidth]uint32   // where the bucket's next fingerprint goes
+	free  chan []pair   // slices for found, to be used again
 }
 
 // chain is the scratch space of chained passes. Positions within a group have 15 bits; links are
@@ -79,7 +62,7 @@ func (w *worker) compareAll(g group, first int) {
 	for i := max(first, 1); i < len(g.keys); i++ {
 		if i >= scanLeast {
 			w.compareTo(g, g.keys[i], i, 0, i)
-			if i&63 == 0 && w.j.stopped() {
+			if i&63 == 0 && w.stop.Load() {
 				return
 			}
 			continue
@@ -185,5 +168,21 @@ func (w *worker) walk(g group, late []uint16, first int) {
 			}
 		}
 		n = left
+	}
+}
+
+// flush sends the pairs found so far to the calling goroutine, or drops them if that has gone.
+func (w *worker) flush() {
+	if len(w.found) == 0 {
+		return
+	}
+	select {
+	case w.out <- w.found:
+	case <-w.quit:
+	}
+	select {
+	case w.found = <-w.free:
+	default:
+		w.found = make([]pair, 0, chunkPairs)
 	}
 }

@@ -1,16 +1,14 @@
 package selfjoin
 
-import "github.com/simdb/simdb/internal/base"
-
 // node reports the wanted pairs of g: those within distance k that agree in w.agree and differ in
 // each of w.differ. avail and budget are as the package comment says. depth is the number of nodes
 // above.
 func (w *worker) node(g group, avail uint64, budget, depth int) {
-	if g.len() < 2 || w.j.stopped() {
+	if g.len() < 2 || w.stop.Load() {
 		return
 	}
 	first := 1
-	if w.j.marked != nil {
+	if w.marked {
 		if first = g.markedLast(); first == g.len() {
 			return
 		}
@@ -64,7 +62,7 @@ func (w *worker) passes(g group, s splitting, first, depth int) {
 		w.agree = agree | b.mask
 		if !s.chained || !w.chainedPass(g, b, first) {
 			w.splitPass(g, b, s.avail, s.budget-j, depth)
-			if w.j.marked != nil {
+			if w.marked {
 				g.markedLast() // the split has mixed them up
 			}
 		}
@@ -100,89 +98,4 @@ func (w *worker) splitPass(g group, b block, avail uint64, budget, depth int) {
 			w.node(g.slice(lo, hi), avail, budget, depth+1)
 		}
 	}
-}
-
-// split arranges g by bucket and leaves the start of each bucket in l.start. scratch is allocated
-// when it is first used.
-func (l *level) split(g group, b block, scratch *group) {
-	size := b.size()
-	start := l.start[:size+1]
-	clear(start)
-	for _, x := range g.keys {
-		start[b.bucket(x)+1]++
-	}
-	for i := range size {
-		l.next[i] = start[i]
-		start[i+1] += start[i]
-	}
-	if g.len() <= copiedGroup {
-		if scratch.len() == 0 {
-			*scratch = group{make([]base.Fingerprint, copiedGroup), make([]uint32, copiedGroup)}
-		}
-		l.copySplit(g, b, scratch.slice(0, uint32(g.len())))
-	} else {
-		l.swapSplit(g, b)
-	}
-}
-
-// copiedGroup is the size of the largest group that is split by way of a copy, which is faster but
-// takes memory.
-const copiedGroup = 1 << 15
-
-// copySplit splits a group by way of scratch, which has its size.
-func (l *level) copySplit(g group, b block, scratch group) {
-	copy(scratch.keys, g.keys)
-	copy(scratch.ids, g.ids)
-	for i, x := range scratch.keys {
-		to := &l.next[b.bucket(x)&(1<<maxWidth-1)]
-		g.keys[*to], g.ids[*to] = x, scratch.ids[i]
-		*to++
-	}
-}
-
-// swapSplit splits a group in place (McIlroy, Bostic and McIlroy's American flag sort).
-func (l *level) swapSplit(g group, b block) {
-	next := &l.next
-	for i := range uint32(b.size()) {
-		for end := l.start[i+1]; next[i] < end; next[i]++ {
-			at := next[i]
-			x, id := g.keys[at], g.ids[at]
-			to := b.bucket(x)
-			if to == i {
-				continue
-			}
-			for ; to != i; to = b.bucket(x) {
-				p := next[to]
-				next[to]++
-				x, g.keys[p] = g.keys[p], x
-				id, g.ids[p] = g.ids[p], id
-			}
-			g.keys[at], g.ids[at] = x, id
-		}
-	}
-}
-
-// vary returns the positions in which not all fingerprints of g agree.
-func (g group) vary() uint64 {
-	or, and := uint64(0), ^uint64(0)
-	for _, x := range g.keys {
-		or |= x
-		and &= x
-	}
-	return or &^ and
-}
-
-// markedLast moves marked fingerprints to the end and returns the position of the first of them.
-func (g group) markedLast() int {
-	at := len(g.ids)
-	for i := 0; i < at; {
-		if g.ids[i]&markBit == 0 {
-			i++
-			continue
-		}
-		at--
-		g.keys[i], g.keys[at] = g.keys[at], g.keys[i]
-		g.ids[i], g.ids[at] = g.ids[at], g.ids[i]
-	}
-	return at
 }

@@ -97,27 +97,6 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 	return best
 }
 
-// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions
-// of avail says about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in
-// entropySteps.
-func (g group) entropy(avail uint64, r, w int) int {
-	n := min(max(g.len()/64, 8), 256)
-	agree := float32(0)
-	a, b := uint64(0), uint64(0)
-	for range n {
-		a, b = a+0x9e3779b97f4a7c15, b+0xd1342543de82ef95
-		i, _ := bits.Mul64(a, uint64(g.len()))
-		j, _ := bits.Mul64(b, uint64(g.len()))
-		if i == j {
-			continue
-		}
-		d := bits.OnesCount64((g.keys[i] ^ g.keys[j]) & avail)
-		agree += power(1-float32(d)/float32(r), w)
-	}
-	e := -math.Log2(float64(agree)/float64(n)) / float64(w) // +Inf if none agrees
-	return int(min(e, 1)*entropySteps + 0.5)
-}
-
 // power is x to the n.
 func power(x float32, n int) float32 {
 	y := float32(1)
@@ -157,4 +136,25 @@ func splitCost(lg int) float32 {
 func pow2(lg int) float32 {
 	roots := [logSteps]float64{1, 1.189207115002721, 1.414213562373095, 1.681792830507429} // of 2
 	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2))                              // logSteps = 4
+}
+
+// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions
+// of avail says about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in
+// entropySteps.
+func (g group) entropy(avail uint64, r, w int) int {
+	n := min(max(g.len()/64, 8), 256)
+	agree := float32(0)
+	a, b := uint64(0), uint64(0)
+	for range n {
+		a, b = a+0x9e3779b97f4a7c15, b+0xd1342543de82ef95
+		i, _ := bits.Mul64(a, uint64(g.len()))
+		j, _ := bits.Mul64(b, uint64(g.len()))
+		if i == j {
+			continue
+		}
+		d := bits.OnesCount64((g.keys[i] ^ g.keys[j]) & avail)
+		agree += power(1-float32(d)/float32(r), w)
+	}
+	e := -math.Log2(float64(agree)/float64(n)) / float64(w) // +Inf if none agrees
+	return int(min(e, 1)*entropySteps + 0.5)
 }

@@ -32,43 +32,22 @@
 //
 // # Memory and order
 //
-// Groups are rearranged in place, so the scratch space is 12 bytes a fingerprint however deep the
-// recursion goes, and pairs are streamed. Work is cut into units whose number and order depend on
-// the data alone; workers take units in that order, and their pairs are handed over unit by unit,
-// so the order of pairs is the same for any number of workers.
+// Groups are rearranged in place (group.go), so the scratch space is 12 bytes a fingerprint however
+// deep the recursion goes, and pairs are streamed. Work is cut into units whose number and order
+// depend on the data alone (large.go); workers take units in that order, and their pairs are handed
+// over unit by unit (units.go), so the order of pairs is the same for any number of workers.
 package selfjoin
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/simdb/simdb/internal/base"
 )
 
 // MaxFingerprints is the largest number of fingerprints that can be joined at once.
 const MaxFingerprints = 1 << 31
-
-// errStopped ends a join whose emit function has returned false.
-var errStopped = errors.New("stopped")
-
-// Options are the options of the functions of this package. The zero value is fine.
-type Options struct {
-	// Workers is the number of goroutines that search; 0 means GOMAXPROCS. It changes no result and
-	// no order.
-	Workers int
-	// Progress, if not nil, is called now and then from the calling goroutine: total is the work to
-	// do, in fingerprints times passes over them, and done what is behind.
-	Progress func(done, total int64)
-}
-
-func (o Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
 
 // Pairs calls emit for every pair i < j with base.Distance(fps[i], fps[j]) <= k, each pair exactly
 // once. fps must be ascending and distinct. emit is called from the calling goroutine alone, in an

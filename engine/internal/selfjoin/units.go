@@ -1,6 +1,7 @@
 package selfjoin
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -82,18 +83,5 @@ func (j *join) drain(outs []chan []pair, tokens chan struct{}, after func(unit i
 	return nil
 }
 
-// flush sends the pairs found so far to the calling goroutine, or drops them if that has gone.
-func (w *worker) flush() {
-	if len(w.found) == 0 {
-		return
-	}
-	select {
-	case w.out <- w.found:
-	case <-w.quit:
-	}
-	select {
-	case w.found = <-w.j.free:
-	default:
-		w.found = make([]pair, 0, chunkPairs)
-	}
-}
+// errStopped ends a join whose emit function has returned false.
+var errStopped = errors.New("stopped")
