@@ -113,6 +113,8 @@ func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) 
 	if w.hits, err = x.execute(c.s, p, w.hits[:0]); err != nil {
 		return err
 	}
+	// Joins with the tables before that one have reported what their radii admit; this search has
+	// radii of its own, and may find it again.
 	done := int(w.aside[query]) - 1
 	for _, h := range w.hits {
 		if x.foundBefore(c, done, h.Fingerprint^q) {

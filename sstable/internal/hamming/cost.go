@@ -156,7 +156,7 @@ func (x *Index) blocksCost(q uint64, k, t, from, to, parts int) (random, sample 
 		// random: the bits after the common ones are taken for random. Of the blocks, those are
 		// left whose own bits happen to be near.
 		n := float64(end - b)
-		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits that tell the blocks aloneFactor
+		split := min(bits.Len(uint(end-b))-1, 64-lead) // bits in which the blocks differ
 		ns := n * chance[split][k-off] * x.blockCost(t, run.Info(b).Width, lead+split, max(0, k-off-split/2))
 		random += ns
 		if end-b == 1 {
@@ -182,7 +182,8 @@ func (x *Index) blockCost(t, width, lead, bound int) float64 {
 	return cost.walk + keyrun.BlockLen*(key+chance[64-lead][bound]*hit)
 }
 
-// hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key.
+// hotCost is rangeCost for a long range of table t, if it is searched for keys within k of key. A
+// range of up to twice the mean size is no hot one, and costs what its keys do.
 func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 	blocks := int(p.To) - int(p.From)
 	if float64(blocks*keyrun.BlockLen) <= 2*x.tables[t].mean {

@@ -28,7 +28,8 @@ func Layouts() []Layout {
 	return []Layout{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {4, 0}}
 }
 
-// sampleKeys is how many keys are encoded to find out what a run of many takes.
+// sampleKeys is how many keys are encoded to find out what a run of many takes: some dozen blocks,
+// so that what each block has beside its keys counts as in a long run.
 const sampleKeys = 64 * keyrun.BlockLen
 
 // EstimateUniform returns what searches within k of n uniform fingerprints cost with layout l.
@@ -39,6 +40,7 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 	if n < 1 || n > math.MaxInt {
 		return Estimate{}, fmt.Errorf("%d fingerprints: a table has at least one, and no more than fit into memory", n)
 	}
+	// Runs without content: the plan for ranges of mean size reads nothing but the sizes of runs.
 	runs := make([]*keyrun.Run, l.Tables())
 	for t := range runs {
 		runs[t] = keyrun.Sized(int(n))
@@ -63,6 +65,8 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 // uniformBytes is what one of n uniform keys takes in a run. A stretch of the run as dense as the
 // whole is encoded to find out.
 func uniformBytes(n int64) float64 {
+	// m keys from the first m/n of the range of keys have the gaps that n keys have in all of it,
+	// and the gaps alone decide how many low bits Elias-Fano coding stores.
 	m := min(n, sampleKeys)
 	share := float64(m) / float64(n)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -89,6 +93,7 @@ func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimat
 	runs := make([]*keyrun.Run, e.Tables)
 	var keys, spare []uint64
 	for t := range runs {
+		// As in a table: run 0 has every document, the others each distinct fingerprint once.
 		keys = append(keys[:0], fingerprints...)
 		if t > 0 {
 			keys = slices.Compact(keys)

@@ -5,7 +5,7 @@ func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	s.offered = len(dst)
 	switch s.dst = dst; {
-	case p.allocation == nil:
+	case p.allocation == nil: // no key can match, or the index is damaged
 		err = x.damage
 	case p.scan:
 		s.stats.Scans++
@@ -23,6 +23,8 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor
 	f.plan, f.k, f.table, f.start, f.named = plan, plan.k, -1, len(s.dst), len(s.dst)
+	// A turn's list is refilled once its spans have been scanned, so two lists are enough.
+	//
 	// Probes [from, to) are current: spans has what the exact ones compare, rest is the number of
 	// the others. Probes [to, next) come next; the two turns are used in alternation.
 	probes := s.probes[plan.first:plan.end]
@@ -46,7 +48,9 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 				}
 			}
 		}
-		if err == errScan { // start again: a scan finds everything
+		// A scan finds everything, so it starts again: what was found so far is dropped, and is not
+		// reported twice. A search for the first match may be offered a document again.
+		if err == errScan {
 			s.dst = s.dst[:f.start]
 			s.offered = f.start
 			s.stats.Probes += s.scanned
@@ -63,6 +67,7 @@ func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	if !f.found(s) {
 		return nil
 	}
+	// Nothing is left to scan while the cache misses of the last hits pass.
 	err := x.resolvePending(len(s.pending), s)
 	x.prefetchIDs(&f, len(s.dst), s)
 	return err

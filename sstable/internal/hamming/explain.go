@@ -37,6 +37,7 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	if a.scan {
 		return Plan{Method: "scan", Candidates: x.tables[0].run.Len(), Cost: x.scanCostOf(a)}
 	}
+	// Either all ranges were looked up by findFlat, or the shells of the chosen radii by lookUp.
 	p := Plan{Method: "probe", Cost: a.flatNs}
 	if !a.flat {
 		p.Cost = s.knownCost(a.allocation, len(x.tables))
@@ -45,6 +46,8 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 		p.Radii = append(p.Radii, int(a.radius[t]))
 	}
 	p.Probes = a.end - a.first
+	// Directories say exactly how many keys a range has only where the lead index covers it. Else a
+	// range in one block counts as a mean one, a longer one as all keys of its blocks.
 	keys := 0.0
 	for _, r := range s.probes[a.first:a.end] {
 		if r.Exact {

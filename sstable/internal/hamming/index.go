@@ -16,7 +16,8 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 	taken := uint64(0)
 	for t, p := range l.perms() {
 		// The first tables whose leads do not overlap get radii; all of them in a layout with Lead
-		// 1.
+		// 1. The pigeonhole principle counts a differing bit in one lead only, so it does not hold
+		// for leads that overlap.
 		if p.leadMask&taken == 0 {
 			x.disjoint = append(x.disjoint, t)
 			taken |= p.leadMask
@@ -43,14 +44,17 @@ func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
 			runs[t].IndexLeads(p.leadBits)
 		}
 	}
+	// The documents of a hit are found by one look-up in run 0, whose cost depends on the cache
+	// that holds it, and by reading as many keys as documents share a fingerprint on average.
 	x.resolveNs = cost.resolve
 	if runs[0].Len() < resolveCached {
 		x.resolveNs /= 2
 	}
-	if len(runs) > 1 { // as many as there are of a fingerprint
+	if len(runs) > 1 {
 		x.resolveNs += (float64(runs[0].Len())/float64(max(runs[1].Len(), 1)) - 1) * cost.hit
 	}
 	x.leastScan = cost.probe + float64(runs[0].NumBlocks())/8*cost.walk + float64(min(runs[0].NumBlocks(), scanParts))*cost.lookUp
+	// The prefetch distance is a number of keys: of larger ranges fewer probes hide a cache miss.
 	most := 0.0
 	for _, t := range x.tables {
 		most = max(most, t.mean)

@@ -59,9 +59,11 @@ func (x *Index) joinCost(t, radius, bits, queries int) float64 {
 	for d := range radius + 1 {
 		masks += ways(bits, min(d, bits))
 	}
+	// The kernel compares tiles of four queries, of which the last of a group is filled only in
+	// part: that counts as 1.5 queries more.
 	rows := float64(queries) / groups
 	filled := 1 - math.Exp(-rows) // share of the groups that have queries (Poisson)
-	rows += 1.5 * filled          // as tiles have four
+	rows += 1.5 * filled
 	visits := min(groups, n) * masks
 	return n*joinOf.decode + groups + visits*(joinOf.look+filled*joinOf.group+rows*max(n/groups, 1)*joinOf.pair)
 }
@@ -252,7 +254,7 @@ func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) e
 }
 
 // foundBefore reports whether a table before t reports a fingerprint that has these differences to
-// a query.
+// a query. It is the rule of accept, with the radii that all queries of the batch have in common.
 func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
 	for earlier := range t {
 		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(c.a.radius[earlier]) {

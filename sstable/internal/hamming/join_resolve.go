@@ -51,7 +51,8 @@ func (x *Index) resolveFound(c *batchCall, t int) error {
 	return nil
 }
 
-// resolver finds fingerprints in run 0.
+// resolver finds fingerprints in run 0. They come nearly in order, so that a block is decoded once
+// for all of its fingerprints.
 type resolver struct {
 	*keyrun.Run
 	// of each fingerprint, the blocks from the first that may have it up to the last, exclusively

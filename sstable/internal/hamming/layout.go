@@ -99,6 +99,8 @@ func (l Layout) Tables() int {
 // in the lead of some table.
 func (l Layout) radius(k int) int {
 	m, c := l.Blocks, l.Lead
+	// The worst case of the pigeonhole principle: an adversary who places the k bits spreads them
+	// evenly, so that the best choice of blocks has as many as possible.
 	if c > 0 {
 		// The c blocks with fewest have most if the bits fall as evenly as can be: k/m in each, and
 		// one more in k%m of them.
@@ -137,6 +139,8 @@ type move struct {
 	rot  int              // by how many they rotate left
 }
 
+// apply returns the key of a fingerprint. It moves bits and changes none, so the difference of two
+// keys is the permuted difference of the fingerprints, with as many bits set.
 func (p *perm) apply(fp base.Fingerprint) uint64 {
 	key := bits.RotateLeft64(fp&p.first.mask, p.first.rot)
 	for _, m := range p.rest {
@@ -145,6 +149,7 @@ func (p *perm) apply(fp base.Fingerprint) uint64 {
 	return key
 }
 
+// invert returns the fingerprint of a key, or the difference of the fingerprints of a difference.
 func (p *perm) invert(key uint64) base.Fingerprint {
 	fp := bits.RotateLeft64(key, -p.first.rot) & p.first.mask
 	for _, m := range p.rest {
@@ -153,7 +158,8 @@ func (p *perm) invert(key uint64) base.Fingerprint {
 	return fp
 }
 
-// permCache holds the permutations of each layout once they are needed.
+// permCache holds the permutations of each layout once they are needed. Those who make them at the
+// same time make the same, so it does not matter whose are kept.
 var permCache [maxLayoutBlocks + 1][maxLayoutBlocks + 1]atomic.Pointer[[]perm]
 
 func (l Layout) perms() []perm {
@@ -249,6 +255,8 @@ func makePerm(lead, rest []segment) perm {
 			p.leadMask |= mask
 			p.leadBits += s.size
 		}
+		// Neighbours that move by the same number of places are one move: every move costs a search
+		// two operations a table.
 		if n := len(moves); n > 0 && moves[n-1].rot == s.start-to {
 			moves[n-1].mask |= mask
 		} else {

@@ -25,6 +25,8 @@ func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 		if p.radius[t] < 0 {
 			continue
 		}
+		// Short ranges are located through the lead index, longer ones by a search in a window of
+		// the directory.
 		table, r := &x.tables[t], &s.probes[p.end]
 		r.First, r.Table, r.Dist = p.keys[t]&^table.rest, uint8(t), 0
 		if table.mean < fewSpanKeys {
@@ -38,7 +40,8 @@ func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 }
 
 // permute makes the keys of a plan. The tables of a database have one layout, so that for a group
-// of them a query is permuted once.
+// of them a query is permuted once. The keys are copied from the last plan: plans are overwritten
+// by later searches, so a pointer into another plan would not be safe.
 func (x *Index) permute(s *Searcher, p *searchPlan) {
 	if last := s.permuted; last != nil && last != p && last.q == p.q && s.layout == x.layout {
 		for t := range x.tables {
@@ -53,7 +56,8 @@ func (x *Index) permute(s *Searcher, p *searchPlan) {
 }
 
 // resolveLeads is the second step: it looks up the ranges of a plan without a radius above 0, and
-// prefetches the directory entries of the blocks that they lie in.
+// prefetches the directory entries of the blocks that they lie in. The ranges of other plans are
+// many, and are looked up together in the third step.
 func (x *Index) resolveLeads(s *Searcher, p *searchPlan) {
 	if p.allocation != nil && p.flat {
 		p.flatNs, p.exact = x.findFlat(s.probes[p.first:p.end])

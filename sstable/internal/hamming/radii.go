@@ -46,6 +46,9 @@ func (x *Index) planShells(s *Searcher, p *searchPlan) {
 // planAgain looks for radii that are far cheaper than a scan, some of the ranges being known. It
 // takes what is cheap without an estimate of the scan.
 func (x *Index) planAgain(s *Searcher, p *searchPlan) {
+	// best is what radii have to beat: what is cheap compared with a scan of uniform keys, then a
+	// share of this query's scan, and the best radii so far. Every round but the last looks up a
+	// shell that was not known, or estimates the scan, which happens once; so the loop ends.
 	p.own = allocation{scan: true}
 	best := min(scanEstimateAbove, hotPlanMargin*x.scanCost(p.k))
 	if p.scanNs > 0 {
@@ -79,7 +82,8 @@ func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	}
 }
 
-// standardPlan returns the best allocation for ranges of mean size.
+// standardPlan returns the best allocation for ranges of mean size. It depends on k alone, so it is
+// kept; searches that compute it at the same time store equal values.
 func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	if a := x.standard[k].Load(); a != nil {
 		return a
@@ -102,7 +106,8 @@ func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 }
 
 // everyTable probes all tables with one radius: 0 for k <= m-c, which is how layouts with c > 1 are
-// meant to be used.
+// meant to be used (Manku et al. 2007, section 3): k differing bits are in at most k of the m
+// blocks, so some c of the others agree.
 func (x *Index) everyTable(k int) allocation {
 	r := x.layout.radius(k)
 	var a allocation
@@ -130,9 +135,12 @@ func (x *Index) meanShell(t, d int) float64 {
 }
 
 // allocate finds the cheapest radii of the disjoint tables with sum(radius+1) = k+1 by dynamic
-// programming over the tables. Radii of one table that cost the limit or more are left out; if
-// nothing is left, the cost is infinite.
+// programming over the tables, as GPH allocates its thresholds (Qin et al. 2018). A smaller sum
+// could miss a fingerprint, a greater one only costs more. Radii of one table that cost the limit
+// or more are left out; if nothing is left, the cost is infinite. It takes tables x radii x k
+// steps, so only a search that meets hot ranges pays for it.
 func (x *Index) allocate(k int, limit float64, s *Searcher) allocation {
+	// No table at all has the sum 0, at no cost, and no other sum.
 	need := k + 1
 	for j := 1; j <= need; j++ {
 		s.best[0][j] = math.Inf(1)

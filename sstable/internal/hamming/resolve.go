@@ -24,6 +24,8 @@ func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
 			return err
 		}
 	}
+	// New hits are located, and those of the step before, whose cache lines have arrived meanwhile,
+	// are resolved.
 	if len(s.pending) > pending {
 		x.locate(s.pending[pending:])
 	}
@@ -63,7 +65,9 @@ func (x *Index) resolvePending(end int, s *Searcher) error {
 	return s.offer()
 }
 
-// resolve adds the documents of a hit that has been located.
+// resolve adds the documents of a hit that has been located: all keys of run 0 that equal its
+// fingerprint, in one block or several. A run after the first has no fingerprint that run 0 lacks,
+// so a hit without a document is damage.
 func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 	run, hit, found := x.tables[0].run, p.hit, false
 	for b := p.start; b < p.end; b++ {
@@ -79,6 +83,8 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 			}
 			continue
 		}
+		// Keys with the prefix of the fingerprint are consecutive; compared at distance 0 are their
+		// low bits.
 		in := run.Info(b)
 		prefix := run.PrefixIn(b, in, hit.Fingerprint)
 		var lo, hi int

@@ -20,6 +20,7 @@ import (
 func (x *Index) scanAll(q base.Fingerprint, k int, s *Searcher) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
+	// Everything up to Check reads the directory alone.
 	for b := 0; b < run.NumBlocks(); b++ {
 		if far := run.FarBlocks(b, q, k); far > 0 {
 			b += far - 1
@@ -104,6 +105,8 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 // confirm accepts those keys of [lo, hi) that are within the distance as a whole, of those at s.pos
 // whose low bits are. Zero number from of the unary part comes right before key lo, or both are 0.
 func (x *Index) confirm(f *scanFor, b int, in keyrun.Info, lo, hi int, from uint64, s *Searcher) {
+	// Where many low bits are near, decoding all keys of the block is cheaper than one by one.
+	// extra adds up what this takes, because no plan has foreseen it (worthwhile).
 	ns := float64(len(s.pos)) * cost.confirm
 	if all := keyrun.BlockLen*cost.decode + float64(len(s.pos))*cost.hit; ns > all {
 		s.extra += all
@@ -163,6 +166,7 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 // range, and one that an earlier table reports: the first table that finds a fingerprint reports
 // it, so that no set of what has been reported is needed.
 func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
+	// A block may hold keys of the neighbouring leads, which are for another probe, or for none.
 	if key < f.first || key > f.last {
 		return
 	}

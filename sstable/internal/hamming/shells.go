@@ -12,6 +12,9 @@ import (
 // nearest of all tables first. It returns what the allocation really costs, or infinity, and stops,
 // once that is more than the limit.
 func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher) float64 {
+	// Two passes in the same order. The first adds the probes of all missing shells and prefetches
+	// their directory entries; the second reads these, shell by shell, in the order in which the
+	// probes were added.
 	first := len(s.probes)
 	x.eachShell(a, func(t, d int) bool {
 		if d >= int(s.known[t]) {
@@ -30,6 +33,7 @@ func (x *Index) lookUp(a *allocation, p *searchPlan, limit float64, s *Searcher)
 		sum += s.shells[t][d]
 		return sum <= limit
 	})
+	// Probes of shells that were not reached are dropped: known does not count them.
 	s.probes = s.probes[:first]
 	if sum > limit {
 		return math.Inf(1)
@@ -54,7 +58,8 @@ func (x *Index) eachShell(a *allocation, f func(t, d int) bool) {
 }
 
 // addShell adds the probes of table t whose lead is d bits away from the query's, and prefetches
-// what looking them up reads.
+// what looking them up reads. There are ways(leadBits, d) of them. Multi-index hashing enumerates
+// the same neighbours of each substring (Norouzi et al. 2014).
 func (x *Index) addShell(t, d int, plan *searchPlan, s *Searcher) {
 	table := &x.tables[t]
 	n, start := table.shell[d], len(s.probes)
@@ -68,7 +73,7 @@ func (x *Index) addShell(t, d int, plan *searchPlan, s *Searcher) {
 	for i := range added {
 		p := &added[i]
 		p.First, p.Table, p.Dist = first^flip<<shift, uint8(t), uint8(d)
-		if d > 0 { // Gosper's hack: the next number with as many ones
+		if d > 0 { // the next number with as many ones: Gosper's hack, HAKMEM item 175
 			low := flip & -flip
 			up := flip + low
 			flip = up | (flip^up)>>2>>uint(bits.TrailingZeros64(low))

@@ -47,6 +47,9 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 	run, key := t.run, plan.keys[probes[0].Table]
 	// Of values that do not reach into the lead the rest of the distance is known; and how wide
 	// they have to be.
+	//
+	// Below the width leastWidths[bound] so many keys are near by chance that decoding the whole
+	// block is cheaper; scanRange does that.
 	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits
 	spans := l.spans
@@ -80,6 +83,8 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 // scanSpans accepts the keys of the spans that are near. Every few hundred keys it follows up what
 // it has found.
 func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
+	// One call of the kernel takes some spans: enough to make the call itself cheap, and few enough
+	// that what they find is followed up soon.
 	for len(rest) > 0 {
 		// Enough spans for stepKeys keys.
 		n := 1
