@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -39,16 +42,6 @@ type cli struct {
 	Completion completionCmd  `cmd:"" help:"Write a completion script for a shell."`
 }
 
-const description = `An embedded database for near-duplicates: have I seen something like this before?
-
-A DB is a folder (corpus.simdb) or a single table (corpus.sst). A FILE holds documents: JSON lines, CSV, TSV, plain
-text or fingerprints, plain or compressed with gzip or zstd; - is standard input.
-
-  simdb dedup crawl.jsonl --near 6 -o kept.jsonl   deduplicate a file
-  simdb load corpus.simdb crawl.jsonl              load it into a database
-  simdb corpus.simdb "NEAR('doc-17', 3)"           search the database
-  simdb corpus.simdb                               open a prompt`
-
 // newParser makes the parser. code is set to what kong wants the exit status to be.
 func newParser(a *app.App, code *int) (*kong.Kong, error) {
 	var c cli
@@ -64,4 +57,27 @@ func newParser(a *app.App, code *int) (*kong.Kong, error) {
 			return nil
 		}),
 	)
+}
+
+// exited is the panic by which kong's Exit function, called after printing help, ends the parsing.
+type exited int
+
+// Error is never shown.
+func (e exited) Error() string { return "exited" }
+
+// commandNames are the names of all commands.
+var commandNames = sync.OnceValue(func() []string {
+	names := []string{"help"}
+	t := reflect.TypeFor[cli]()
+	for i := range t.NumField() {
+		if f := t.Field(i); hasTag(f.Tag, "cmd") {
+			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		}
+	}
+	return names
+})
+
+func hasTag(tag reflect.StructTag, key string) bool {
+	_, ok := tag.Lookup(key)
+	return ok
 }

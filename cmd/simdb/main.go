@@ -65,6 +65,9 @@ func helpFor(args []string) []string {
 	return append(slices.Clone(args[1:]), "--help")
 }
 
+// pathMarks are characters in the paths of databases that no command has in its name.
+const pathMarks = `./\`
+
 // unknown returns an error if the first word is meant as a command but is none: it is not a
 // database, and it stands alone, has flags after it, or is close to the name of a command.
 func unknown(args []string) error {
@@ -85,12 +88,6 @@ func unknown(args []string) error {
 	}
 	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
 }
-
-// exited is the panic by which kong's Exit function, called after printing help, ends the parsing.
-type exited int
-
-// Error is never shown.
-func (e exited) Error() string { return "exited" }
 
 // joinNegative turns --flag -1 into --flag=-1. kong would take -1 for a flag; so the flag's own
 // error is shown.

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -163,23 +160,4 @@ func mayWrite(text string) bool {
 			return true
 		}
 	}
-}
-
-const pathMarks = `./\` // characters in the paths of databases that no command has in its name
-
-// commandNames are the names of all commands.
-var commandNames = sync.OnceValue(func() []string {
-	names := []string{"help"}
-	t := reflect.TypeFor[cli]()
-	for i := range t.NumField() {
-		if f := t.Field(i); hasTag(f.Tag, "cmd") {
-			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
-		}
-	}
-	return names
-})
-
-func hasTag(tag reflect.StructTag, key string) bool {
-	_, ok := tag.Lookup(key)
-	return ok
 }

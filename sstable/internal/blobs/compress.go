@@ -7,6 +7,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// MaxRecord is the most bytes that a text and its fields have together.
+const MaxRecord = 64 << 20
+
 // Limits of a block of records before compression, in bytes.
 const (
 	DefaultBlockSize = 32 << 10

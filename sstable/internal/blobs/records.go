@@ -40,9 +40,6 @@ const (
 	maxCached    = 1 << 20 // bytes of a block that is kept
 )
 
-// MaxRecord is the most bytes that a text and its fields have together.
-const MaxRecord = 64 << 20
-
 // RecordsWriter collects blocks of records.
 type RecordsWriter struct {
 	enc    *zstd.Encoder

@@ -3,7 +3,6 @@ package input
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -215,30 +214,3 @@ func (e utf16Encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, er
 	}
 	return nDst, nSrc, nil
 }
-
-// encoded is a Copier whose output is encoded as the inputs are.
-type encoded struct {
-	Copier
-	w    *transform.Writer
-	mark bool // the output begins with a byte order mark
-}
-
-// newEncoded makes the Copier for an output of records of sources like o.Like.
-func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) Copier) Copier {
-	to := transform.NewWriter(w, o.Like.Info().Encoding.encoder())
-	return &encoded{inner(to, o), to, o.Like.Info().ByteOrderMark}
-}
-
-// Copy copies a record.
-func (c *encoded) Copy(src Source, raw []byte) error {
-	if c.mark {
-		c.mark = false
-		if _, err := io.WriteString(c.w, bom); err != nil {
-			return err
-		}
-	}
-	return c.Copier.Copy(src, raw)
-}
-
-// Close completes the output.
-func (c *encoded) Close() error { return errors.Join(c.Copier.Close(), c.w.Close()) }

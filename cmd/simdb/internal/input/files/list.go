@@ -14,7 +14,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -281,23 +280,4 @@ func (t *Tree) Skipped() string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "")
-}
-
-// Open returns a Source of the files in the list. Options that name fields are an error, as files
-// have none.
-func (t *Tree) Open(opt input.Options) (input.Source, error) {
-	for _, o := range []struct {
-		set  bool
-		flag string
-	}{
-		{opt.Format != input.Auto && opt.Format != Files, "--format"}, {opt.IDField != "", "--id-field"},
-		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
-		{opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"},
-	} {
-		if o.set {
-			return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", o.flag)
-		}
-	}
-	t.binary = 0
-	return &source{tree: t, opt: opt}, nil
 }

@@ -43,6 +43,25 @@ type source struct {
 	read atomic.Int64
 }
 
+// Open returns a Source of the files in the list. Options that name fields are an error, as files
+// have none.
+func (t *Tree) Open(opt input.Options) (input.Source, error) {
+	for _, o := range []struct {
+		set  bool
+		flag string
+	}{
+		{opt.Format != input.Auto && opt.Format != Files, "--format"}, {opt.IDField != "", "--id-field"},
+		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
+		{opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"},
+	} {
+		if o.set {
+			return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", o.flag)
+		}
+	}
+	t.binary = 0
+	return &source{tree: t, opt: opt}, nil
+}
+
 // Info describes the list.
 func (s *source) Info() input.Info {
 	return input.Info{Name: s.tree.name, Format: Files, Shape: "files"}

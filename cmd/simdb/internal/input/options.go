@@ -1,0 +1,69 @@
+package input
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// Options say how a file is written. The zero value finds out. A format refuses an option that it
+// has no use for only where the user would be misled.
+type Options struct {
+	Format           Format // Auto recognises it
+	IDField          string // name or number (from 1) of the field with the ID; "" means "id"
+	TextField        string // the same for the text; "" means "text"; several with commas between them are joined by newlines
+	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
+
+	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the
+	// ID and 2 the text unless the options above say otherwise.
+	NoHeader bool
+
+	// Delimiter separates the columns of csv; 0 is a comma. If it is set, Auto takes every file for
+	// csv that is not called .jsonl.
+	Delimiter byte
+
+	Encoding Encoding // of text; with UTF8 a byte order mark decides
+
+	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
+	// fptext decides for each, and a file that has both notations is refused.
+	Fingerprints fptext.Notation
+
+	// IDFrom says what IDs are made of. With the zero value they are those of IDField; otherwise no
+	// field is read for them, and all records get one.
+	IDFrom IDFrom
+
+	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
+	After   Position // records that end at or before it are skipped
+	Workers int      // goroutines that parse; 0 means GOMAXPROCS
+}
+
+// IDFrom is what the IDs of records are made of.
+type IDFrom string
+
+// What IDs are made of.
+const (
+	IDFromField IDFrom = ""     // they are those of Options.IDField
+	IDFromHash  IDFrom = "hash" // of the text: its XXH3, 128 bits, in 32 hexadecimal digits
+	IDFromLine  IDFrom = "line" // of the place: "file:position"
+)
+
+// UnmarshalText parses the name of a value.
+func (f *IDFrom) UnmarshalText(text []byte) error {
+	switch from := IDFrom(text); from {
+	case IDFromField, IDFromHash, IDFromLine:
+		*f = from
+		return nil
+	}
+	return fmt.Errorf("%q is nothing to make an id of: hash or line", text)
+}
+
+// ParseDelimiter reads what separates columns: one character of ASCII, or the word tab.
+func ParseDelimiter(s string) (byte, error) {
+	if s == "tab" || s == `\t` {
+		return '\t', nil
+	}
+	if len(s) != 1 || s[0] >= 0x80 || s[0] < ' ' && s[0] != '\t' || s[0] == '"' {
+		return 0, fmt.Errorf("%q is not a delimiter: use one character such as ; or |, or the word tab; not a quote or a line end", s)
+	}
+	return s[0], nil
+}
