@@ -70,10 +70,10 @@ func yieldPair(yield func(Pair, error) bool) func(a, b string, m view.Match) boo
 	return func(a, b string, m view.Match) bool { return yield(Pair{A: a, B: b, Match: Match(m)}, nil) }
 }
 
-// progressTo returns a function that tells fn; nil if fn is.
-func progressTo(fn func(Progress)) func(view.Progress) {
-	if fn == nil {
+// progressTo returns a function that passes what it is told to progress; nil if progress is.
+func progressTo(progress func(Progress)) func(view.Progress) {
+	if progress == nil {
 		return nil
 	}
-	return func(p view.Progress) { fn(Progress(p)) }
+	return func(p view.Progress) { progress(Progress(p)) }
 }

@@ -96,10 +96,10 @@ func Writes(text string) bool {
 
 type progressKey struct{}
 
-// WithProgress returns a context under which statements report their progress. report is called
+// WithProgress returns a context under which statements report their progress. progress is called
 // from any goroutine, but not concurrently, while Run works and while the Rows are read.
-func WithProgress(ctx context.Context, report func(engine.Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, report)
+func WithProgress(ctx context.Context, progress func(engine.Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, progress)
 }
 
 const (

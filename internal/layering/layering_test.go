@@ -1,4 +1,5 @@
-// Package layering has a test that keeps the packages of simdb in their order.
+// Package layering has tests that keep the packages of simdb, and the parameters of their
+// functions, in order.
 package layering
 
 import (
