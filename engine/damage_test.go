@@ -9,10 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // answers is everything a small database says, or the first error.
@@ -326,11 +330,37 @@ func logDatabase(t *testing.T, logs int, torn bool) string {
 // could be flushed.
 func rotatedDatabase(t *testing.T) string {
 	t.Helper()
-	db, path := create4test(t, nil)
+	ctx := context.Background()
+	flushing, fail := make(chan struct{}), make(chan struct{})
+	fs := vfstest.NewFaulty(vfs.Disk, func(op vfstest.Op) error {
+		if op.Kind != vfstest.OpCreate || !strings.HasSuffix(op.Name, ".sst"+files.TempSuffix) {
+			return nil
+		}
+		close(flushing)
+		<-fail
+		return errors.New("no table")
+	})
+	db, path := create4test(t, &Options{fs: fs})
 	for j := range 3 {
 		put(t, db, fmt.Sprint(j), uint64(0x1234))
 	}
-	if err := errors.Join(db.s.StopRotated(), db.Close()); err != nil {
+	flushed, closed := make(chan error, 1), make(chan error, 1)
+	go func() { flushed <- db.Flush(ctx) }()
+	<-flushing
+	go func() { closed <- db.Close() }()
+	for { // until Close has stopped the background work, for which the flush is no longer a failure
+		s, err := db.Snapshot()
+		if errors.Is(err, ErrClosed) {
+			break
+		}
+		s.Close()
+		time.Sleep(time.Millisecond)
+	}
+	close(fail)
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if err := <-flushed; !errors.Is(err, ErrClosed) {
 		t.Fatal(err)
 	}
 	return path

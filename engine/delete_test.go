@@ -84,7 +84,7 @@ func TestDeleteVersion(t *testing.T) {
 					}
 				}
 				var b Batch
-				c.fill(&b, first, lookupRaw(t, db, "a"))
+				c.fill(&b, first, lookup(t, db, "a").Seq)
 				before := db.Metrics()
 				if err := db.Apply(ctx, &b); err != nil {
 					t.Fatal(err)
@@ -108,20 +108,6 @@ func TestDeleteVersion(t *testing.T) {
 			})
 		}
 	}
-}
-
-// lookupRaw returns the number of a document's version, whether or not it has expired.
-func lookupRaw(t testing.TB, db *DB, id string) uint64 {
-	t.Helper()
-	p, ok, err := db.s.LocateRaw(id)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	seq, err := p.Seq()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seq
 }
 
 // TestDeleteTellsOne deletes the same documents from several goroutines: of each, one is told that

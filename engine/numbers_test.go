@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +25,54 @@ func prints(t testing.TB, db *DB) map[string]uint64 {
 		all[e.ID] = e.Fingerprint
 	}
 	return all
+}
+
+// commitFS is a file system that calls a function, if there is one, before a catalog commits.
+type commitFS struct {
+	vfs.FS
+	before *atomic.Pointer[func()]
+}
+
+func (c commitFS) Commit(name string, commit func() error) error {
+	if before := c.before.Load(); before != nil {
+		(*before)()
+	}
+	return c.FS.Commit(name, commit)
+}
+
+func (c commitFS) OpenRoot(dir string) (vfs.Root, error) {
+	r, err := c.FS.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		commitFS
+		io.Closer
+	}{commitFS{r, c.before}, r}, nil
+}
+
+// holdPublishing lets no table be published until release is called: another change of the catalog
+// waits for the disk.
+func holdPublishing(t *testing.T, db *DB, fs commitFS) (release func()) {
+	t.Helper()
+	waits, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	fs.before.Store(new(func() {
+		close(waits)
+		<-goOn
+	}))
+	go func() { done <- db.Allow(context.Background(), IDPair{A: "alike", B: "allowed"}) }()
+	select {
+	case <-waits:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	fs.before.Store(nil)
+	return func() {
+		close(goOn)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestWritesBesidePublication writes while a load, or an ingested table, is written but not yet
@@ -48,7 +98,8 @@ func TestWritesBesidePublication(t *testing.T) {
 		for _, flushed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, flushed %t", how, flushed), func(t *testing.T) {
 				mem := vfstest.NewMem(hostDir(t))
-				opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true}
+				fs := commitFS{mem, &atomic.Pointer[func()]{}}
+				opts := &Options{fs: fs, NoSketch: true, DisableAutoCompaction: true}
 				db, err := Create("/x", opts)
 				if err != nil {
 					t.Fatal(err)
@@ -74,7 +125,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				}
 
 				result := make(chan error, 1)
-				release := db.s.HoldPublishing() // the table is written, and waits
+				release := holdPublishing(t, db, fs) // the table is written, and waits
 				go func() {
 					if how == "ingest" {
 						result <- db.Ingest(ctx, "/from.sst")
