@@ -68,10 +68,6 @@ func (x *Index) planJoins(c *batchCall) (joins []*join, ns float64) {
 	return joins, ns
 }
 
-// aloneFactor is the cost of a query that is searched for alone, as a multiple of its planned cost:
-// what it needs has left the caches.
-const aloneFactor = 1.9
-
 // batchWindow is how many queries that are searched for alone are planned together, so that their
 // cache misses overlap. What is prefetched for them has to stay in the first caches.
 const batchWindow = 4

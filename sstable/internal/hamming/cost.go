@@ -221,3 +221,7 @@ func (t *permuted) rangeCost(r *keyrun.Probe) float64 {
 	}
 	return cost.probe + float64((r.To-r.From)*keyrun.BlockLen)*cost.key
 }
+
+// aloneFactor is the cost of a query that is searched for alone, as a multiple of its planned cost:
+// what it needs has left the caches.
+const aloneFactor = 1.9
