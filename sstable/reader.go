@@ -100,7 +100,7 @@ func (r *Reader) AppendID(dst []byte, doc uint32) (ids []byte, err error) {
 func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.checkDoc(doc); err != nil || doc >= r.info.Fingerprints {
-		return 0, false, err
+		return fp, false, err
 	}
 	fp, err = r.runs[0].Key(int(doc))
 	return fp, err == nil, err

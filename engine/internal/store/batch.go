@@ -184,11 +184,11 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-func (d *decoder) fingerprint() base.Fingerprint {
+func (d *decoder) fingerprint() (fp base.Fingerprint) {
 	if b := d.take(base.FingerprintBytes); b != nil {
-		return base.DecodeFingerprint(b)
+		fp = base.DecodeFingerprint(b)
 	}
-	return 0
+	return fp
 }
 
 func (d *decoder) uvarint() uint64 {

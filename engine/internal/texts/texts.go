@@ -33,15 +33,14 @@ func NewHasher(p sstable.Params) *Hasher {
 // if the text has no words; the sketch is nil in a database without sketches.
 func (h *Hasher) Sums(text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
 	if text == "" {
-		return 0, false, nil
+		return fp, false, nil
 	}
 	st := h.states.Get().(*fingerprint.State)
 	r := st.Text(text)
-	fp, words, sketch = r.Fingerprint, !r.Empty, r.Sketch.Clone()
-	h.states.Put(st)
-	if !words {
-		return 0, false, nil
+	if words = !r.Empty; words {
+		fp, sketch = r.Fingerprint, r.Sketch.Clone()
 	}
+	h.states.Put(st)
 	return fp, words, sketch
 }
 
