@@ -46,6 +46,6 @@ func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match
 // 0..64, in the database as it is now. Many share one walk through each table, as in NearBatch;
 // where very many documents match, fingerprints are looked up one by one, each up to its first
 // match.
-func (db *DB) AnyNear(ctx context.Context, fps []uint64, k int) ([]bool, error) {
+func (db *DB) AnyNear(ctx context.Context, fps []Fingerprint, k int) ([]bool, error) {
 	return withSnapshot(db, func(s *Snapshot) ([]bool, error) { return search.AnyNear(ctx, &s.v, fps, k) })
 }

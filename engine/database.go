@@ -131,7 +131,7 @@ func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, 
 }
 
 // Fingerprint computes the fingerprint that Put stores for text, and false if text has no words.
-func (db *DB) Fingerprint(text string) (fp uint64, words bool) {
+func (db *DB) Fingerprint(text string) (fp Fingerprint, words bool) {
 	fp, words, _ = db.s.Texts.Sums(text)
 	return fp, words
 }

@@ -35,7 +35,7 @@ func (db *DB) JaccardVerified(ctx context.Context, doc Doc, t float64) iter.Seq2
 
 // Nearest yields the n documents nearest to fp (all, if there are fewer): nearest first, then by
 // ID.
-func (db *DB) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
+func (db *DB) Nearest(ctx context.Context, fp Fingerprint, n int) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Nearest(ctx, fp, n) })
 }
 
@@ -80,7 +80,7 @@ func (db *DB) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) ite
 
 // PlanNear returns how Near(fp, k) would be carried out on the database as it is now. The error is
 // ErrInvalid for k outside 0..64, ErrClosed, or that of the context.
-func (db *DB) PlanNear(ctx context.Context, fp uint64, k int) (NearPlan, error) {
+func (db *DB) PlanNear(ctx context.Context, fp Fingerprint, k int) (NearPlan, error) {
 	return withSnapshot(db, func(s *Snapshot) (NearPlan, error) { return s.PlanNear(ctx, fp, k) })
 }
 

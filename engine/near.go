@@ -30,7 +30,7 @@ func (sc *nearScratch) release() {
 // Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in
 // the database as it is when the iteration begins: nearest first, then by ID. Errors are as those
 // of Snapshot.Near.
-func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
@@ -48,13 +48,13 @@ func (db *DB) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error
 // 0..64: nearest first, then by ID. More than Options.Memory has room for are ErrTooLarge;
 // NearFirst and NearUnordered take any number. Other errors are ErrInvalid, ErrClosed,
 // *CorruptionError, and that of the context; an error is the last thing that is yielded.
-func (s *Snapshot) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+func (s *Snapshot) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return s.nearWanted(ctx, fp, k, search.NearWant{})
 }
 
 // NearFirst yields the first n documents of Near. It holds about twice as many, if n is at most
 // 65536, however many match.
-func (s *Snapshot) NearFirst(ctx context.Context, fp uint64, k, n int) iter.Seq2[Match, error] {
+func (s *Snapshot) NearFirst(ctx context.Context, fp Fingerprint, k, n int) iter.Seq2[Match, error] {
 	if n < 1 {
 		return func(func(Match, error) bool) {}
 	}
@@ -64,7 +64,7 @@ func (s *Snapshot) NearFirst(ctx context.Context, fp uint64, k, n int) iter.Seq2
 	return s.nearWanted(ctx, fp, k, search.NearWant{First: n})
 }
 
-func (s *Snapshot) nearWanted(ctx context.Context, fp uint64, k int, want search.NearWant) iter.Seq2[Match, error] {
+func (s *Snapshot) nearWanted(ctx context.Context, fp Fingerprint, k int, want search.NearWant) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
@@ -75,7 +75,7 @@ func (s *Snapshot) nearWanted(ctx context.Context, fp uint64, k int, want search
 
 // NearUnordered yields what Near does as documents are found, without holding them: in no
 // particular order, though always in the same.
-func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
+func (s *Snapshot) NearUnordered(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return rows.UntilDone(ctx, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
@@ -93,7 +93,7 @@ func (s *Snapshot) NearUnordered(ctx context.Context, fp uint64, k int) iter.Seq
 }
 
 // CountNear returns how many documents Near yields. It neither orders them nor reads their IDs.
-func (s *Snapshot) CountNear(ctx context.Context, fp uint64, k int) (int64, error) {
+func (s *Snapshot) CountNear(ctx context.Context, fp Fingerprint, k int) (int64, error) {
 	sc := nearScratches.Get().(*nearScratch)
 	defer sc.release()
 	sc.Want.Count = true
@@ -103,7 +103,7 @@ func (s *Snapshot) CountNear(ctx context.Context, fp uint64, k int) (int64, erro
 
 // Nearest yields the n visible documents nearest to fp (all, if there are fewer): nearest first,
 // then by ID. A negative n is ErrInvalid.
-func (s *Snapshot) Nearest(ctx context.Context, fp uint64, n int) iter.Seq2[Match, error] {
+func (s *Snapshot) Nearest(ctx context.Context, fp Fingerprint, n int) iter.Seq2[Match, error] {
 	return rows.First(n, func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()

@@ -17,7 +17,7 @@ type BatchMatch struct {
 
 // NearBatch yields for every fingerprint of fps what Near yields of it, from the database as it is
 // when the iteration begins; Snapshot.NearBatch has the order, the memory it takes and the errors.
-func (db *DB) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[BatchMatch, error] {
+func (db *DB) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2[BatchMatch, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[BatchMatch, error] { return s.NearBatch(ctx, fps, k) })
 }
 
@@ -31,12 +31,12 @@ func (db *DB) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[Batc
 // A million queries are searched at a time, fewer if they find more than four million documents. In
 // memory are, of those, 60 bytes a query, 60 bytes a match and its ID. It uses one processor;
 // several can work on parts of a batch. fps must not change meanwhile.
-func (s *Snapshot) NearBatch(ctx context.Context, fps []uint64, k int) iter.Seq2[BatchMatch, error] {
+func (s *Snapshot) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2[BatchMatch, error] {
 	return s.nearBatch(ctx, fps, k, search.ChunkQueries, search.BatchMatches(&s.v))
 }
 
 // nearBatch is NearBatch in chunks of queries fingerprints, or fewer if they have more matches.
-func (s *Snapshot) nearBatch(ctx context.Context, fps []uint64, k, queries, matches int) iter.Seq2[BatchMatch, error] {
+func (s *Snapshot) nearBatch(ctx context.Context, fps []Fingerprint, k, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		err := search.EachBatch(ctx, &s.v, fps, k, queries, matches, func(query int, m view.Match) bool {
 			return yield(BatchMatch{Query: query, Match: Match(m)}, nil)

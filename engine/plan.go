@@ -9,7 +9,7 @@ import (
 // PlanNear returns how Near(fp, k) would be carried out: a part for each table, then one for each
 // memtable. It reads directories only. The error is ErrInvalid for k outside 0..64, ErrClosed, or
 // that of the context.
-func (s *Snapshot) PlanNear(ctx context.Context, fp uint64, k int) (NearPlan, error) {
+func (s *Snapshot) PlanNear(ctx context.Context, fp Fingerprint, k int) (NearPlan, error) {
 	parts, err := search.PlanNear(ctx, &s.v, fp, k)
 	return NearPlan{K: k, Parts: partPlans(parts)}, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 )
 
 // Limits of a document. A larger one is refused with ErrTooLarge, never cut.
@@ -13,6 +14,10 @@ const (
 	MaxIDBytes   = 65535    // an ID has 1 to MaxIDBytes bytes
 	MaxTextBytes = 64 << 20 // Text and Fields together have at most MaxTextBytes bytes
 )
+
+// Fingerprint is a 64-bit fingerprint, a uint64, such as package simhash computes: near-duplicates
+// differ in few of its bits.
+type Fingerprint = base.Fingerprint
 
 // Doc is a document: what Put stores and Get returns.
 type Doc struct {
@@ -23,9 +28,9 @@ type Doc struct {
 	Text string
 	// Fields is a JSON object kept with the document as it is, or nil.
 	Fields json.RawMessage
-	// Fingerprint is the 64-bit fingerprint to store. Where it is nil, Put computes the SimHash of
+	// Fingerprint is the fingerprint to store. Where it is nil, Put computes the SimHash of
 	// Text; a text without words has none, and its document is stored and matches nothing.
-	Fingerprint *uint64
+	Fingerprint *Fingerprint
 	// Time is when the document was stored, kept to the microsecond; zero means now. Retention and
 	// SINCE go by it.
 	Time time.Time
@@ -34,8 +39,8 @@ type Doc struct {
 // Entry is a document without its text: what the indexes know of it.
 type Entry struct {
 	ID             string
-	Fingerprint    uint64 // meaningful if HasFingerprint
-	HasFingerprint bool   // false for a text without words
+	Fingerprint    Fingerprint // meaningful if HasFingerprint
+	HasFingerprint bool        // false for a text without words
 	Time           time.Time
 	Seq            uint64 // the order of writing: a later write has a larger number
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/sstable"
@@ -116,9 +117,9 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 }
 
 // everyNth returns at most n of fps, evenly spaced.
-func everyNth(fps []uint64, n int) []uint64 {
+func everyNth(fps []engine.Fingerprint, n int) []engine.Fingerprint {
 	step := max(1, (len(fps)+n-1)/n)
-	var some []uint64
+	var some []engine.Fingerprint
 	for i := 0; i < len(fps); i += step {
 		some = append(some, fps[i])
 	}
@@ -126,7 +127,7 @@ func everyNth(fps []uint64, n int) []uint64 {
 }
 
 // fingerprints returns those of all documents in the files.
-func (c *Plan) fingerprints(a *app.App) (fps []uint64, err error) {
+func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, err error) {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return nil, err
