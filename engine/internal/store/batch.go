@@ -64,7 +64,7 @@ const firstSeqBytes = 8
 func encodeBatch(recs []record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 4*binary.MaxVarintLen64 + 8 + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields) + 4*len(r.doc.Sketch)
+		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields) + 4*len(r.doc.Sketch)
 	}
 	b := make([]byte, firstSeqBytes, n)
 	b = binary.AppendUvarint(b, uint64(len(recs)))

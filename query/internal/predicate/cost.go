@@ -35,7 +35,8 @@ func (x *Scope) nearCost(t *target, k int) float64 {
 func (x *Scope) Documents() float64 {
 	if x.documents == nil {
 		sum := 0.0
-		if p, err := x.Snap.PlanNear(x.Ctx, 0, 0); err == nil {
+		var some engine.Fingerprint // any will do
+		if p, err := x.Snap.PlanNear(x.Ctx, some, 0); err == nil {
 			for _, part := range p.Parts {
 				sum += float64(part.Documents)
 			}

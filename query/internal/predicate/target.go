@@ -67,9 +67,9 @@ func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fing
 	}
 	fp, _, err := fptext.Parse(v, notation)
 	if err != nil && strings.Trim(string(v), "0123456789") == "" {
-		return 0, x.Values.Errorf(a.Value.Pos.Offset, "", "%v", err)
+		return fp, x.Values.Errorf(a.Value.Pos.Offset, "", "%v", err)
 	} else if err != nil {
-		return 0, x.Values.Wrong(a.Value, expectFingerprint)
+		return fp, x.Values.Wrong(a.Value, expectFingerprint)
 	}
 	return fp, nil
 }

@@ -176,7 +176,7 @@ func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
 }
 
 // fingerprint returns the record's fingerprint, or that of its text, if it has one.
-func (t *matching) fingerprint(rec *input.Record) (fp uint64, ok bool) {
+func (t *matching) fingerprint(rec *input.Record) (fp engine.Fingerprint, ok bool) {
 	if rec.Doc.Fingerprint != nil {
 		return *rec.Doc.Fingerprint, true
 	}
@@ -237,11 +237,11 @@ const (
 
 // heldLines are records that are not decided yet.
 type heldLines struct {
-	raw   []byte   // one after the other
-	ends  []int    // of each line
-	fps   []uint64 // of the lines that have one
-	line  []int    // of each fingerprint
-	known []bool   // of each line: something in the database is like it
+	raw   []byte               // one after the other
+	ends  []int                // of each line
+	fps   []engine.Fingerprint // of the lines that have one
+	line  []int                // of each fingerprint
+	known []bool               // of each line: something in the database is like it
 }
 
 // hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
