@@ -3,6 +3,7 @@
 package hamming
 
 import (
+	"bufio"
 	"cmp"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -67,7 +69,8 @@ func benchData(n, queries int) (fps, qs []uint64) {
 	return fps, qs
 }
 
-// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does.
+// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does: written
+// in aligned pieces of a large page, and mapped with the advice to use those.
 func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	path := filepath.Join(b.TempDir(), "runs")
 	f, err := os.Create(path)
@@ -75,30 +78,24 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 		b.Fatal(err)
 	}
 	defer f.Close()
+	w := bufio.NewWriterSize(f, 2<<20)
 	var ends []int
 	size := 0
 	for t := range l.Tables() {
-		keys := slices.Clone(fps)
-		if t > 0 {
-			keys = slices.Compact(keys)
-			for i, fp := range keys {
-				keys[i] = l.Permute(t, fp)
-			}
-			slices.Sort(keys)
-		}
-		run := keyrun.Append(nil, keys)
+		run := keyrun.Append(nil, permutedKeys(l, t, fps))
 		ends = append(ends, size+len(run))
 		run = append(run, make([]byte, -len(run)&63)...)
-		if _, err := f.Write(run); err != nil {
-			b.Fatal(err)
-		}
 		size += len(run)
+		for piece := range slices.Chunk(run, 64<<10) { // a larger one would not go through the buffer
+			if _, err := w.Write(piece); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
-	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
+	if err := w.Flush(); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { unix.Munmap(data) })
+	data := mapFile(b, path)
 	var runs []*keyrun.Run
 	start := 0
 	for i, end := range ends {
@@ -116,6 +113,41 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 		}
 	}
 	return x, size
+}
+
+// permutedKeys returns sorted fingerprints as run t of a layout holds them.
+func permutedKeys(l Layout, t int, fps []uint64) []uint64 {
+	if t == 0 {
+		return fps
+	}
+	keys := slices.Compact(slices.Clone(fps))
+	for i, fp := range keys {
+		keys[i] = l.Permute(t, fp)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// mapFile maps a file with the advice that tables give.
+func mapFile(b *testing.B, path string) []byte {
+	f, err := vfs.Disk.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	data, unmap, err := f.Mmap()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if unmap != nil {
+			unmap()
+		}
+		f.Close()
+	})
+	if a, ok := f.(interface{ AdviseIndex(data []byte, from int64) }); ok {
+		a.AdviseIndex(data, 0)
+	}
+	return data
 }
 
 // BenchmarkNear reports, for some layouts and distances, the median and the 99th percentile of one
