@@ -54,6 +54,7 @@ type Options struct {
 	now func() time.Time // tests put a clock here
 
 	chooseLayout func(n int64) sstable.Layout // tests put smaller limits of layouts by size here
+	maxTableDocs int64                        // tests put a smaller limit of documents a table here
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
@@ -75,7 +76,7 @@ func (o *Options) room() store.Options {
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
-		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout,
+		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
@@ -83,6 +84,19 @@ func (p Params) Diff(q Params) string {
 func (p Params) String() string {
 	return fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
 		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
+}
+
+// segmentSections is at least the number of sections of a segment.
+const segmentSections = 4
+
+// MaxDocs returns how many documents a table with p can have: with sketches as many as have place
+// in the segments that a file has room for, else MaxDocs.
+func (p Params) MaxDocs() int64 {
+	if p.Sketch == 0 {
+		return MaxDocs
+	}
+	segments := (maxSections - 2*hamming.MaxTables - segmentReserve) / segmentSections
+	return min(MaxDocs, int64(segments)*sketchidx.LeastSegment(p.sketches()))
 }
 
 // ParamsSize is the length in bytes of encoded parameters.

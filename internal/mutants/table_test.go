@@ -543,4 +543,50 @@ var mutants = []mutant{
 		never(`i%runLength == 0 && ctx.Err() != nil`),
 		"internal/ordered", "^TestInPlace$",
 	},
+	// Limits of a table, and layouts by size.
+	{
+		"limit/a tier is merged beyond it", "compaction", "fitting",
+		swap(`docs > maxDocs`, `docs > maxDocs+1`),
+		"compaction", "^TestPick(At)?Limit$",
+	},
+	{
+		"limit/full tables count for a tier", "compaction", "fullTier",
+		swap(`t.living() <= o.MaxDocs/2`, `t.living() <= o.MaxDocs`),
+		"compaction", "^TestPick(At)?Limit$",
+	},
+	{
+		"limit/groups beyond it", "compaction", "Group",
+		swap(`n+t.living() <= maxDocs`, `n < maxDocs`),
+		"compaction", "^TestGroup$",
+	},
+	{
+		"limit/not known to the picker", "engine", "Store.pickCompaction",
+		swap(`MaxDocs: db.MaxDocs()`, `MaxDocs: 0`),
+		"engine", "^TestTableLimit$",
+	},
+	{
+		"limit/not known to Compact", "engine", "Store.groupTables",
+		swap(`db.MaxDocs()`, `0`),
+		"engine", "^TestTableLimit$",
+	},
+	{
+		"limit/not known to a load", "engine", "New",
+		swap(`min(maxChunkDocs, db.MaxDocs())`, `maxChunkDocs`),
+		"engine", "^TestTableLimit$",
+	},
+	{
+		"limit/not known to pack", "engine", "Store.Pack",
+		never(`docs > most`),
+		"engine", "^TestPackLimit$",
+	},
+	{
+		"layout/tables of another one refused", "engine", "Store.checkParams",
+		swap(`p.Compatible(db.Params)`, `p == db.Params`),
+		"engine", "^TestMixedLayout",
+	},
+	{
+		"layout/keys of the table before reused", "sstable", "Index.permute",
+		swap(`s.layout == x.layout`, `true`),
+		"engine", "^TestMixedLayouts$",
+	},
 }

@@ -38,7 +38,8 @@ type Loader struct {
 	filling *chunk // takes what is added
 	writing *chunk // becomes a table, in a goroutine that sends to written; nil if none does
 	written chan loadResult
-	tables  int // written since a compaction was requested
+	tables  int   // written since a compaction was requested
+	maxDocs int64 // documents a chunk
 
 	published []store.SeqRange // numbers of the documents of each table, in order; used by the goroutine that writes
 }
@@ -77,7 +78,7 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, filling: newChunk(0), written: make(chan loadResult, 1)}
+	l := &Loader{db: db, ctx: ctx, o: o, filling: newChunk(0), written: make(chan loadResult, 1), maxDocs: min(maxChunkDocs, db.MaxDocs())}
 	l.stored.most = o.MemoryBytes / 4
 	return l, l.renew()
 }
@@ -102,7 +103,7 @@ func (l *Loader) Add(d view.Doc) error {
 	}
 	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table. Half
 	// of the memory is for the table being written.
-	if c := l.filling; int64(c.bytes) >= (l.o.MemoryBytes-l.stored.bytes())/2 || len(c.docs) >= maxChunkDocs {
+	if c := l.filling; int64(c.bytes) >= (l.o.MemoryBytes-l.stored.bytes())/2 || int64(len(c.docs)) >= l.maxDocs {
 		if err := l.next(); err != nil {
 			return err
 		}

@@ -16,30 +16,41 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
-// or expired. It returns when that is done; reading and writing go on meanwhile. Progress, if not
-// nil, is called from another goroutine.
+// Compact flushes the memtables and merges all tables into one, or into as few as hold the
+// documents without cutting tables, dropping what is deleted, replaced or expired. It returns when
+// that is done; reading and writing go on meanwhile. Progress, if not nil, is called from another
+// goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {
 		return err
 	}
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
-	v, err := db.acquire()
+	groups, err := db.groupTables()
 	if err != nil {
 		return err
 	}
-	var all []uint64
-	clean := true
-	for _, p := range v.Parts {
-		all = append(all, p.Meta.Number)
-		clean = clean && p.Dead.Count() == 0 && p.Meta.MinTime >= db.expiry()
+	for _, g := range groups {
+		if err := db.compact(ctx, g, progress); err != nil {
+			return err
+		}
 	}
-	v.Unref()
-	if len(all) == 0 || len(all) == 1 && clean {
-		return nil
+	return nil
+}
+
+// groupTables returns the numbers of all tables in groups to be merged into one table each, without
+// tables that would be rewritten as they are.
+func (db *Store) groupTables() ([][]uint64, error) {
+	v, err := db.View()
+	if err != nil {
+		return nil, err
 	}
-	return db.compact(ctx, all, progress)
+	defer v.Close()
+	groups := compaction.Group(tableSizes(v), db.MaxDocs())
+	return slices.DeleteFunc(groups, func(g []uint64) bool {
+		p := v.Version.Part(g[0])
+		return len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since
+	}), nil
 }
 
 // smallWork is how many bytes are flushed before a database is open, or merged although it is being
@@ -121,7 +132,7 @@ func (db *Store) pickCompaction() (numbers []uint64, bytes int64, err error) {
 	}
 	defer v.Close()
 	tables := tableSizes(v)
-	numbers = compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry())})
+	numbers = compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry()), MaxDocs: db.MaxDocs()})
 	for _, t := range tables {
 		if slices.Contains(numbers, t.Number) {
 			bytes += t.Size

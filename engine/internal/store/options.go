@@ -39,6 +39,9 @@ type Options struct {
 	// ChooseLayout returns the layout of a table of n fingerprints where the database's parameters
 	// leave it open; nil for sstable.ChooseLayout.
 	ChooseLayout func(n int64) sstable.Layout
+	// MaxTableDocs is how many documents a table is given; 0, or more than a table can have, for
+	// the limit of the format.
+	MaxTableDocs int64
 }
 
 // The kinds of an event, as engine.EventKind has them.

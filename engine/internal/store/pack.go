@@ -20,7 +20,8 @@ import (
 // Pack writes all visible documents into one table file at path, which Open opens as a read-only
 // database and Ingest adds to others. The file appears whole or not at all; one that is there
 // already, at the start or at the end, is ErrExists. It is written beside path, under a name that
-// starts with a dot and ends with .tmp, which a process that is killed leaves.
+// starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
+// one table can have are ErrTooLarge, before anything is written.
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
 	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -40,9 +41,16 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 	defer v.Close()
 	temp := packTemp(path)
 	err = v.Safely(ctx, func() error {
+		docs, err := visibleDocs(ctx, v)
+		if err != nil {
+			return err
+		}
+		if most := db.MaxDocs(); docs > most {
+			return fmt.Errorf("pack %s: %d documents for one table, limit %d: %w", db.Path, docs, most, errs.ErrTooLarge)
+		}
 		inputs, err := packInputs(v)
 		if err == nil {
-			err = db.packFile(ctx, temp, inputs, encodeNote(v.Allowed), progress)
+			err = db.packFile(ctx, temp, int(docs), inputs, encodeNote(v.Allowed), progress)
 		}
 		return err
 	})
@@ -64,6 +72,37 @@ func packTemp(path string) string {
 	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x.tmp", filepath.Base(path), random))
 }
 
+// visibleDocs returns how many documents are visible in v.
+func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		if p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
+			n += int64(p.Meta.Docs)
+			continue
+		}
+		for doc := range p.Meta.Docs {
+			if doc%4096 == 0 && ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			alive, err := v.Alive(p, doc)
+			if err != nil {
+				return 0, err
+			}
+			if alive {
+				n++
+			}
+		}
+	}
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
 // packInputs returns what is to be merged: the tables of the snapshot and, of what is in memtables
 // only, as in a database that was opened read-only, a table in memory.
 func packInputs(v *view.View) ([]compaction.Input, error) {
@@ -81,12 +120,11 @@ func packInputs(v *view.View) ([]compaction.Input, error) {
 	return inputs, err
 }
 
-func (db *Store) packFile(ctx context.Context, path string, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
-	o := sstable.WriterOptions{Note: note}
+func (db *Store) packFile(ctx context.Context, path string, docs int, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
+	o := sstable.WriterOptions{Docs: docs, Note: note}
 	var readers []*sstable.Reader
 	for _, in := range inputs {
 		readers = append(readers, in.Reader)
-		o.Docs += int(in.NumDocs())
 	}
 	var err error
 	if o.Hot, err = sstable.MergedHot(readers...); err != nil {

@@ -55,6 +55,15 @@ func (db *Store) tableParams(n int) sstable.Params {
 	return p
 }
 
+// MaxDocs returns how many documents a table of the database can have.
+func (db *Store) MaxDocs() int64 {
+	most := db.Params.MaxDocs()
+	if db.opts.MaxTableDocs > 0 {
+		most = min(most, db.opts.MaxTableDocs)
+	}
+	return most
+}
+
 // checkParams returns ErrParams unless the table can be searched together with those of the
 // database. Its layout may be another.
 func (db *Store) checkParams(r *sstable.Reader) error {

@@ -196,7 +196,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	for {
 		db.writeMu.Lock()
 		err := db.Writable()
-		if err == nil && db.active.Bytes >= db.opts.MemtableBytes {
+		if err == nil && (db.active.Bytes >= db.opts.MemtableBytes || int64(len(db.active.Cur.Docs)) >= db.MaxDocs()) {
 			if db.immutables() >= view.MaxImmutable {
 				db.writeMu.Unlock() // a flush needs it
 				if err := db.waitFlush(ctx); err != nil {

@@ -69,8 +69,8 @@ func benchData(n, queries int) (fps, qs []uint64) {
 	return fps, qs
 }
 
-// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does: written
-// in aligned pieces of a large page, and mapped with the advice to use those.
+// mapRuns writes the runs to a file and opens them from a mapping of it, as a database does:
+// written in aligned pieces of a large page, and mapped with the advice to use those.
 func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	path := filepath.Join(b.TempDir(), "runs")
 	f, err := os.Create(path)

@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tableLimit is the limit of documents a table in the tests below.
+const tableLimit = 500
+
+// limitedDB returns a database whose tables have at most tableLimit documents, and counts the
+// compactions.
+func limitedDB(t *testing.T, o Options) (db *DB, compactions func() int64) {
+	t.Helper()
+	o.NoSketch, o.Sync, o.maxTableDocs, o.chooseLayout = true, SyncNever, tableLimit, smallLayouts
+	db, _ = create4test(t, &o)
+	return db, func() int64 { return db.Metrics().Compactions }
+}
+
+// limitDoc returns document i of the tests below.
+func limitDoc(i int) Doc {
+	fp := uint64(i) * 0x9e3779b97f4a7c15
+	return Doc{ID: fmt.Sprint(i), Fingerprint: &fp}
+}
+
+// checkTables looks for the documents from first to end-1, all that there are, and returns the
+// number of tables, none of which may have more than tableLimit.
+func checkTables(t *testing.T, db *DB, first, end int) int {
+	t.Helper()
+	ctx := context.Background()
+	st, err := db.Stats()
+	if err != nil || st.Documents != int64(end-first) {
+		t.Fatalf("%d documents, want %d: %v", st.Documents, end-first, err)
+	}
+	for _, s := range st.Tables {
+		if s.Documents > tableLimit {
+			t.Errorf("%s has %d documents", s.Name, s.Documents)
+		}
+	}
+	for i := first; i < end; i++ {
+		want := limitDoc(i)
+		if d, err := db.Get(ctx, want.ID); err != nil || *d.Fingerprint != *want.Fingerprint {
+			t.Fatalf("document %d: %v", i, err)
+		}
+		found := false
+		for m, err := range db.Near(ctx, *want.Fingerprint^1<<(i%64), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || m.ID == want.ID
+		}
+		if !found {
+			t.Fatalf("document %d is not found by its fingerprint", i)
+		}
+	}
+	return len(st.Tables)
+}
+
+// TestTableLimit adds twenty times the documents of a table in small tables, by writes or by a
+// load, while tables are merged or not, and compacts: no table has too many, and few are left.
+func TestTableLimit(t *testing.T) {
+	ctx := context.Background()
+	const n = 20 * tableLimit
+	for _, c := range []struct {
+		name string
+		o    Options
+		add  func(t *testing.T, db *DB)
+	}{
+		{"writes", Options{}, limitPuts},
+		{"writes without compaction", Options{DisableAutoCompaction: true}, limitPuts},
+		{"rotated", Options{MemtableBytes: 1 << 30}, func(t *testing.T, db *DB) {
+			for i := range n {
+				if err := db.Put(ctx, limitDoc(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
+		{"load", Options{DisableAutoCompaction: true}, func(t *testing.T, db *DB) { limitLoad(t, db, 37) }},
+		{"load of one chunk", Options{}, func(t *testing.T, db *DB) { limitLoad(t, db, n) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db, compactions := limitedDB(t, c.o)
+			c.add(t, db)
+			if err := db.CompactDue(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			tables, due := checkTables(t, db, 0, n), compactions()
+			if tables > 2*n/tableLimit+8 || due > n/10 {
+				t.Errorf("%d tables after %d compactions", tables, due)
+			}
+			if err := db.Compact(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			tables, all := checkTables(t, db, 0, n), compactions()
+			if tables > 2*n/tableLimit || tables < n/tableLimit || all-due > int64(tables) {
+				t.Errorf("%d tables after %d compactions of all", tables, all-due)
+			}
+			if err := db.Compact(ctx, nil); err != nil || compactions() != all {
+				t.Errorf("%d compactions of what has been compacted: %v", compactions()-all, err)
+			}
+			t.Logf("%d tables, %d and %d compactions", tables, due, all-due)
+
+			// With a tenth of the documents, and more than a table of them, fewer tables are
+			// enough.
+			for i := range n - n/10 {
+				if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Compact(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			if tables := checkTables(t, db, n-n/10, n); tables > 4 {
+				t.Errorf("%d tables of %d documents", tables, n/10)
+			}
+		})
+	}
+}
+
+// limitPuts puts twenty times the documents of a table, and flushes them a few at a time.
+func limitPuts(t *testing.T, db *DB) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 20 * tableLimit {
+		if err := db.Put(t.Context(), limitDoc(i)); err != nil {
+			t.Fatal(err)
+		}
+		if r.IntN(60) == 0 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := db.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// limitLoad loads twenty times the documents of a table, and flushes each few of them.
+func limitLoad(t *testing.T, db *DB, each int) {
+	l, err := db.NewLoader(t.Context(), LoadOptions{})
+	for i := range 20 * tableLimit {
+		if err == nil {
+			err = l.Add(limitDoc(i))
+		}
+		if err == nil && (i+1)%each == 0 {
+			err = l.Flush()
+		}
+	}
+	if err == nil {
+		_, err = l.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPackLimit packs as many documents as a table can have, and one more.
+func TestPackLimit(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	db, _ := limitedDB(t, Options{DisableAutoCompaction: true})
+	for i := range tableLimit + 10 {
+		if err := db.Put(ctx, limitDoc(i)); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 0 {
+			if err := db.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range 9 {
+		if err := db.Delete(ctx, fmt.Sprint(50*i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "packed.sst")
+	err := db.Pack(ctx, path, nil)
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("%d documents for one table, limit %d", tableLimit+1, tableLimit)) {
+		t.Errorf("one too many: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files after a refusal: %v, %v", left, err)
+	}
+	if err := db.Delete(ctx, fmt.Sprint(tableLimit)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Pack(ctx, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	if st, err := packed.Stats(); err != nil || st.Documents != tableLimit {
+		t.Errorf("%d documents packed: %v", st.Documents, err)
+	}
+}
