@@ -4,20 +4,27 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/simdb/simdb/sstable"
 )
 
-// Sizes of docs/format/sstable.md.
+// Sizes and kinds of docs/format/sstable.md.
 const (
-	tableTail   = 32 // trailer of the file
-	tableHead   = 88 // parameters and info
-	tableEntry  = 40 // entry of a section
-	frameTail   = 64 // trailer of a key run or column
-	namesEntry  = 16
-	docsEntry   = 28
-	kindBlocks  = 1
-	kindNames   = 2
-	kindDocs    = 3
-	kindUnknown = 9
+	tableTail    = 32  // trailer of the file
+	tableHead    = 120 // parameters and info
+	tableEntry   = 40  // entry of a section
+	frameTail    = 64  // trailer of the directory of a key run or column
+	namesEntry   = 16
+	recordsEntry = 24
+	kindBlocks   = 1
+	kindNames    = 2
+	kindRecords  = 3
+	kindSketches = 9
+	kindQuantile = 15     // of times
+	dirFlag      = 0x8000 // directory of a key run or column
 )
 
 var (
@@ -48,62 +55,97 @@ func resealTable(data []byte) []byte {
 	if len(dir) < tableHead {
 		return data
 	}
-	var blocks []byte
+	sections := map[uint32][]byte{} // by kind<<16 | index
+	from, to := uint64(len(data)), uint64(0)
+	id := func(e []byte) uint32 { return uint32(le.Uint16(e))<<16 | uint32(le.Uint16(e[2:])) }
 	for e := dir[tableHead:]; len(e) >= tableEntry; e = e[tableEntry:] {
-		section := within(data, le.Uint64(e[8:]), le.Uint64(e[16:]))
-		switch kind := le.Uint16(e); {
-		case kind == kindBlocks:
-			blocks = section
-		case kind == kindNames:
-			resealEntries(section, blocks, namesEntry)
-		case kind == kindDocs:
-			resealEntries(section, blocks, docsEntry)
-		case kind < kindUnknown:
-			resealFrame(section)
+		sections[id(e)] = within(data, le.Uint64(e[8:]), le.Uint64(e[16:]))
+		if le.Uint16(e) == kindBlocks { // they are one area, with what lies between
+			from, to = min(from, le.Uint64(e[8:])), max(to, le.Uint64(e[8:])+le.Uint64(e[16:]))
 		}
-		seal(e[32:], section)
+	}
+	area := within(data, from, to-from)
+	for e := dir[tableHead:]; len(e) >= tableEntry; e = e[tableEntry:] {
+		section := sections[id(e)]
+		switch kind := le.Uint16(e); {
+		case kind == kindNames, kind == kindSketches:
+			resealEntries(section, area, namesEntry)
+		case kind == kindRecords:
+			resealEntries(section, area, recordsEntry)
+		case kind == kindQuantile && len(section) > 4:
+			seal(section[len(section)-4:], section[:len(section)-4])
+		case kind&dirFlag != 0:
+			resealFrame(sections[id(e)&^(dirFlag<<16)], section)
+		}
+	}
+	for e := dir[tableHead:]; len(e) >= tableEntry; e = e[tableEntry:] {
+		seal(e[32:], sections[id(e)])
 	}
 	seal(tail[12:], dir)
 	seal(tail[20:], tail[:20])
 	return data
 }
 
-// resealEntries reseals blocks of names or records, and their entries.
-func resealEntries(section, blocks []byte, size int) {
-	for ; len(section) >= size; section = section[size:] {
-		e := section[:size]
-		block := within(blocks, le.Uint64(e), uint64(le.Uint32(e[8:])))
-		if size == docsEntry {
-			block = append(bytes.Clone(e[:size-4]), block...)
+// TestReseal reseals an intact table, which must not change, and one with another time, whose
+// checksums must be right again.
+func TestReseal(t *testing.T) {
+	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v2.sst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(resealTable(golden), golden) {
+		t.Error("an intact table is changed")
+	}
+	r, err := sstable.OpenBytes(golden, "fuzz.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Info().Sections {
+		if s.Kind != sstable.KindTimes {
+			continue
 		}
-		seal(e[size-4:], block)
+		damaged := bytes.Clone(golden)
+		damaged[s.Offset+100] ^= 1
+		r, err := sstable.OpenBytes(resealTable(damaged), "fuzz.sst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for doc := range r.NumDocs() {
+			if _, err := r.Time(doc); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
-// resealFrame reseals a key run or a column.
-func resealFrame(section []byte) {
+// resealEntries reseals the entries of blocks of names or records.
+func resealEntries(section, blocks []byte, size int) {
+	for ; len(section) >= size; section = section[size:] {
+		e := section[:size]
+		block := within(blocks, le.Uint64(e)&(1<<48-1), uint64(le.Uint32(e[8:])))
+		seal(e[size-4:], append(bytes.Clone(block), e[:size-4]...))
+	}
+}
+
+// resealFrame reseals a key run or a column: its blocks lie one after the other.
+func resealFrame(body, section []byte) {
 	if len(section) < frameTail {
 		return
 	}
 	end := len(section) - frameTail
-	tail := section[end:]
-	dirOff := le.Uint64(tail[16:])
-	if dirOff > uint64(end) {
-		return
-	}
-	dir := section[dirOff:end]
+	dir, tail := section[:end], section[end:]
 	blocks := len(dir) / 20
-	starts := func(b int) uint64 { return min(le.Uint64(dir[8*blocks+8*b:])>>16<<3, dirOff) }
-	used := uint64(0)
+	start := func(b int) uint64 {
+		if b == blocks {
+			return uint64(len(body))
+		}
+		return min(le.Uint64(dir[8*blocks+8*b:])>>16<<3, uint64(len(body)))
+	}
 	for b := range blocks {
-		values := min(512, le.Uint64(tail[8:])-uint64(b)*512)
-		info := le.Uint64(dir[8*blocks+8*b:])
-		used = min(starts(b)+8*(info>>8&0xff)+(values*(info&0xff)+63)/64*8, dirOff)
-		if used >= starts(b) {
-			seal(dir[16*blocks+4*b:], section[starts(b):used])
+		if from, to := start(b), start(b+1); from <= to {
+			seal(dir[16*blocks+4*b:], body[from:to])
 		}
 	}
 	seal(tail[48:], dir)
-	seal(tail[52:], section[used:dirOff])
 	seal(tail[60:], tail[:60])
 }

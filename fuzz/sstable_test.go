@@ -16,7 +16,7 @@ import (
 // can be read. Where the end looks like that of a table the checksums are made right first, so that
 // what lies behind them is reached.
 func FuzzSSTable(f *testing.F) {
-	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v1.sst"))
+	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v2.sst"))
 	if err != nil {
 		f.Fatal(err)
 	}

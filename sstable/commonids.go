@@ -14,7 +14,12 @@ import (
 func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	defer r.unguard(guard(), &err)
 	if r.idHash.isHashID() {
-		return r.ids.EachBlock(func(_ int, hashes []uint64) error { return fn(hashes) })
+		return r.ids.EachBlock(func(_ int, hashes []uint64) error {
+			for i := range hashes {
+				hashes[i] <<= 64 - idBits
+			}
+			return fn(hashes)
+		})
 	}
 	hashes := make([]uint64, 0, keyrun.BlockLen)
 	for doc := range r.info.Docs {

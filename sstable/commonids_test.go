@@ -79,7 +79,7 @@ func TestRunCursor(t *testing.T) {
 			keys[i] = rng.Uint64N(values) * 3
 		}
 		slices.Sort(keys)
-		run, err := keyrun.Open(keyrun.Append(nil, keys), "file", "run", 0)
+		run, err := keyrun.Open(keyrun.InMemory("run", keys))
 		if err != nil {
 			t.Fatal(err)
 		}

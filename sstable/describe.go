@@ -15,6 +15,9 @@ func (r *Reader) Describe(w io.Writer) error {
 	i := &r.info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.file, i.Version, i.Size, i.Checksum)
 	fmt.Fprintf(w, "parameters    %v\n", r.params)
+	if d := i.Identity; d != (Identity{}) {
+		fmt.Fprintf(w, "database      %x, table %d, written %s\n", d.Database, d.Number, showTime(d.Created))
+	}
 	fmt.Fprintf(w, "documents     %d\n", i.Docs)
 	fmt.Fprintf(w, "fingerprints  %d, %d distinct\n", i.Fingerprints, i.Distinct)
 	if i.Docs > 0 {
@@ -30,7 +33,7 @@ func (r *Reader) Describe(w io.Writer) error {
 	for j := range i.Sections {
 		s := &i.Sections[j]
 		each := ""
-		if s.Kind >= KindTimes {
+		if s.Kind&^dirFlag >= KindTimes {
 			each = bitsEach(s.Length, s.Count)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, each, r.detail(s))
@@ -50,8 +53,11 @@ func (r *Reader) detail(s *Section) string {
 		if st.Values == 0 {
 			return s.Name()
 		}
-		return fmt.Sprintf("%s: %d blocks; packed %s, unary %s, directory %s, checksums %s, rest %d bytes", s.Name(), st.Blocks,
-			bitsEach(st.Low, s.Count), bitsEach(st.High, s.Count), bitsEach(st.Directory, s.Count), bitsEach(st.Checksums, s.Count), st.Rest)
+		d := fmt.Sprintf("%s: %d blocks; packed %s, unary %s", s.Name(), st.Blocks, bitsEach(st.Low, s.Count), bitsEach(st.High, s.Count))
+		if st.Paired > 0 {
+			d += ", values " + bitsEach(st.Paired, s.Count)
+		}
+		return d + fmt.Sprintf(", directory %s, checksums %s", bitsEach(st.Directory, s.Count), bitsEach(st.Checksums, s.Count))
 	}
 	switch s.Kind {
 	case KindBlocks:
@@ -65,12 +71,14 @@ func (r *Reader) detail(s *Section) string {
 		return stats(r.runs[s.Index].Stats())
 	case KindIDs:
 		return stats(r.ids.Stats())
-	case KindIDDocs:
-		return stats(r.idDocs.Stats())
 	case KindTimes:
 		return stats(r.times.Stats())
 	case KindSeqs:
 		return stats(r.seqs.Stats())
+	case KindRanks:
+		return stats(r.ranks.Stats())
+	case KindPlaces:
+		return stats(r.places.Stats())
 	}
 	return s.Name()
 }
@@ -78,13 +86,16 @@ func (r *Reader) detail(s *Section) string {
 // blocksDetail says how the section of blocks is shared.
 func (r *Reader) blocksDetail() string {
 	names := r.names.Size()
-	stored, raw := r.docs.Sizes()
-	s := fmt.Sprintf("%s: names %d bytes (%.1f a document), texts %d bytes", KindBlocks, names, per(names, r.info.Docs), stored)
-	if r.sketches != nil {
-		sketches := r.sketches.List().Size()
-		s = fmt.Sprintf("%s: names %d bytes (%.1f a document), sketches %d bytes (%.1f), texts %d bytes",
-			KindBlocks, names, per(names, r.info.Docs), sketches, per(sketches, r.info.Docs), stored)
+	var stored, raw int64
+	if r.records != nil {
+		stored, raw = r.records.Sizes()
 	}
+	s := fmt.Sprintf("%s: names %d bytes (%.1f a document)", KindBlocks, names, per(names, r.info.Docs))
+	if r.sketches != nil && r.sketches.List() != nil {
+		sketches := r.sketches.List().Size()
+		s += fmt.Sprintf(", sketches %d bytes (%.1f)", sketches, per(sketches, r.info.Docs))
+	}
+	s += fmt.Sprintf(", texts %d bytes", stored)
 	if stored > 0 {
 		s += fmt.Sprintf(" (%.2f times smaller than the %d they were)", float64(raw)/float64(stored), raw)
 	}

@@ -31,13 +31,14 @@
 //
 //	blocks    names, records and sketches, interleaved as they were written  (internal/blobs)
 //	names     where the blocks of names are: IDs by document number
-//	docs      where the blocks of records are: texts and fields by document number
-//	times     column: microseconds by document number                        (internal/keyrun)
-//	seqs      column: order of writing by document number
+//	records   where the blocks of records are: texts and fields by record number
+//	places    column: record numbers by document number, if they differ      (internal/keyrun)
+//	ranks     column: positions in the order of writing by document number, if they differ
+//	seqs      key run: sequence numbers by rank
+//	times     column: microseconds by rank
 //	run 0     key run: the fingerprints, by document number
 //	run i     key run: the distinct fingerprints in permutation i, i = 1..t-1  (Layout)
-//	ids       key run: xxh3-64 of the IDs
-//	id-docs   column: document numbers by position in ids
+//	ids       key run: 38 bits of xxh3-64 of the IDs, with document numbers
 //
 // and, if documents have MinHash sketches,
 //
@@ -46,10 +47,14 @@
 //	sketches  where the blocks of sketches are
 //	hot       hashes that many sketches have
 //
+// Directories of key runs and columns are sections of their own, and lie side by side with the other
+// directories behind everything else.
+//
 // Writing takes one pass over the documents, in order, and never seeks. Names and records leave
-// memory in blocks as they fill; everything else is kept as 8 to 24 bytes a document and written by
+// memory in blocks as they fill; everything else is kept as 32 bytes a document and written by
 // Writer.Close. Permuted runs are made by radix sort, one block of the layout at a time
-// (hamming.NextOrder).
+// (hamming.NextOrder). Merge makes a table of others by merging their runs, and copies blocks of
+// records.
 //
 // Reading maps the file. Opening looks at the directories of runs and columns only; a block is
 // verified against its CRC32C when it is first touched, which a bit in memory remembers. Nothing in
@@ -60,7 +65,7 @@
 //
 //	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and the
 //	                page docs/format/sstable.md
-//	a version       an entry of versions (versions.go); TestVersion2 shows what it takes
+//	a version       an entry of versions (versions.go); TestVersion3 shows what it takes
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches
 //	an encoding     internal/keyrun for sorted keys and columns, internal/blobs for strings
 //

@@ -15,7 +15,7 @@ const Magic = "\x89SDB\r\n\x1a\n"
 
 // FormatVersion is the version of the format that is written. Those that are read are in
 // versions.go.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Errors that a caller may want to tell from damage.
 var (
@@ -87,7 +87,7 @@ func parseFooter(data []byte, file string) (Params, Info, error) {
 			return Params{}, Info{}, base.Corruptf(file, "directory", offset+int64(version.entryAt(i)),
 				"section %d: %s at %d with %d bytes, after one that ends at %d", i, s.Name(), s.Offset, s.Length, end)
 		}
-		if s.Kind >= version.unknown && !s.Optional {
+		if s.Kind&^dirFlag >= version.unknown && !s.Optional {
 			return Params{}, Info{}, fmt.Errorf("%s: section %s is needed and unknown: %w", file, s.Name(), ErrUnsupported)
 		}
 		end = s.Offset + s.Length
@@ -124,6 +124,9 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, version 
 		return nil, 0, 0, base.Corruptf(file, "trailer", size-tailSize, "wrong checksum")
 	case le.Uint32(data[8:]) != version:
 		return nil, 0, 0, base.Corruptf(file, "header", 8, "version %d, but the trailer says %d", le.Uint32(data[8:]), version)
+	case version == 1:
+		return nil, 0, 0, fmt.Errorf("%s: table format version 1, of before the first release: "+
+			"export the documents with the program that wrote it, and load them again: %w", file, ErrUnsupported)
 	case versions[version] == nil:
 		return nil, 0, 0, fmt.Errorf("%s: table format version %d; this program reads %s: %w", file, version, readable(), ErrUnsupported)
 	}

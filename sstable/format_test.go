@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -70,16 +71,37 @@ func TestSectionsRefused(t *testing.T) {
 	}
 }
 
+// TestSectionsMissing takes sections away, one by one. Only those that are marked so are optional,
+// and a table without records has no texts, which Verify sees by the blocks that are left.
 func TestSectionsMissing(t *testing.T) {
-	data, info := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(47, 48)), 100))
-	for i := range info.Sections {
+	docs := testDocs(rand.New(rand.NewPCG(47, 48)), 100)
+	data, info := buildTable(t, testParams, WriterOptions{Note: []byte("a note")}, docs)
+	for i, section := range info.Sections {
 		// Another kind in its place: a section that is left out would leave a gap.
 		without := withSections(t, data, func(s []Section, _ int64) []Section {
 			s[i].Kind, s[i].Index, s[i].Optional = kindUnknown, 0, true
 			return s
 		})
-		if _, err := OpenBytes(without, "test.sst"); !errors.Is(err, base.ErrCorruption) {
-			t.Errorf("without %s: %v", info.Sections[i].Name(), err)
+		r, err := OpenBytes(without, "test.sst")
+		switch {
+		case section.Optional:
+			if err != nil {
+				t.Errorf("without %s: %v", section.Name(), err)
+				continue
+			}
+			checkReader(t, r, testParams, docs)
+			err = r.Verify(t.Context(), nil)
+			times, e1 := r.TimeSketch()
+			note, e2 := r.Note()
+			if e := cmp.Or(err, e1, e2); e != nil || (times == nil) != (section.Kind == KindTimeSketch) || (note == nil) != (section.Kind == KindNote) {
+				t.Errorf("without %s: %v", section.Name(), e)
+			}
+			continue
+		case section.Kind == KindRecords && err == nil:
+			err = r.Verify(t.Context(), nil)
+		}
+		if !errors.Is(err, base.ErrCorruption) {
+			t.Errorf("without %s: %v", section.Name(), err)
 		}
 		moved := withSections(t, data, func(s []Section, _ int64) []Section {
 			s[i].Length += 64
@@ -94,11 +116,11 @@ func TestSectionsMissing(t *testing.T) {
 func TestVersions(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(43, 44)), 10))
 	tail := data[len(data)-tailSize:]
-	binary.LittleEndian.PutUint32(data[8:], 2)
-	binary.LittleEndian.PutUint32(tail[16:], 2)
+	binary.LittleEndian.PutUint32(data[8:], 3)
+	binary.LittleEndian.PutUint32(tail[16:], 3)
 	binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
 	if _, err := OpenBytes(data, "test.sst"); !errors.Is(err, ErrUnsupported) || errors.Is(err, base.ErrCorruption) {
-		t.Errorf("version 2: %v", err)
+		t.Errorf("version 3: %v", err)
 	}
 	if _, err := OpenBytes([]byte("a text file, longer than header and trailer together, which is not a table at all: "+
 		"it has no magic at either end of it"), "test.sst"); !errors.Is(err, ErrNotTable) {

@@ -13,10 +13,10 @@ import (
 )
 
 // update rewrites golden files and the example in the format's page: go test ./sstable -run Golden
-// -update. A diff in v1.sst is a change of the format.
+// -update. A diff in v2.sst is a change of the format.
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// goldenDocs returns the documents of testdata/v1.sst: with and without text, fields and
+// goldenDocs returns the documents of testdata/v2.sst: with and without text, fields and
 // fingerprint, equal and near fingerprints, more than one block of names and of records.
 func goldenDocs() []Document {
 	docs := make([]Document, 150)
@@ -67,9 +67,11 @@ var exampleParams = Params{
 }
 
 func TestGolden(t *testing.T) {
-	path := filepath.Join("testdata", "v1.sst")
+	path := filepath.Join("testdata", "v2.sst")
 	docs := goldenDocs()
-	o := WriterOptions{BlockSize: 4096, Hot: hotOf(docs), segmentDocs: 64}
+	o := WriterOptions{BlockSize: 4096, Hot: hotOf(docs), segmentDocs: 64, Note: []byte("a note of the owner"), Identity: Identity{
+		Database: [16]byte{0x9f, 0x3c, 0x5a, 15: 1}, Number: 7, Created: 1_700_000_000_000_000,
+	}}
 	data, _ := buildTable(t, testParams, o, docs)
 	if *update {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
@@ -85,6 +87,9 @@ func TestGolden(t *testing.T) {
 	if err := r.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
+	if note, err := r.Note(); err != nil || !bytes.Equal(note, o.Note) || r.Info().Identity != o.Identity {
+		t.Errorf("the note is %q, %v; the identity %+v", note, err, r.Info().Identity)
+	}
 	var read []Document
 	for it := r.Iter(); it.Next(); {
 		d := *it.Document()
@@ -93,13 +98,13 @@ func TestGolden(t *testing.T) {
 	}
 	again, _ := buildTable(t, r.Params(), o, read)
 	if !bytes.Equal(again, golden) || !bytes.Equal(data, golden) {
-		t.Error("writing the documents of v1.sst gives another file")
+		t.Error("writing the documents of v2.sst gives another file")
 	}
 	var layout strings.Builder
 	if err := r.Describe(&layout); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, filepath.Join("testdata", "v1.layout"), layout.String())
+	compareGolden(t, filepath.Join("testdata", "v2.layout"), layout.String())
 }
 
 // compareGolden compares text with a golden file.

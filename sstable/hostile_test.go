@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/blobtest"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keytest"
@@ -67,6 +69,17 @@ func exercise(r *Reader, ids []string, queries []uint64) []answer {
 	common := 0
 	err = EachCommonID(r, r, func(uint32, uint32) error { common++; return nil })
 	add("EachCommonID", err, strconv.Itoa(common))
+	var hashes []uint64
+	err = r.IDHashBlocks(func(block []uint64) error { hashes = append(hashes, block...); return nil })
+	if err != nil {
+		hashes = nil
+	}
+	add("IDHashBlocks", err, fmt.Sprint(hashes))
+	times, err := r.TimeSketch()
+	add("TimeSketch", err, fmt.Sprint(times))
+	note, err := r.Note()
+	add("Note", err, string(note))
+	add("Info", nil, fmt.Sprint(r.Info().Identity, r.Info().MinTime, r.Info().MaxTime, r.Info().MinSeq, r.Info().MaxSeq))
 	exerciseSketches(r, add)
 	for _, it := range []*Iter{r.Iter(), r.Entries()} {
 		for range 2000 {
@@ -133,12 +146,58 @@ type victim struct {
 
 func newVictim(t *testing.T, n int, o WriterOptions) *victim {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(13, uint64(n)))
-	docs := testDocs(rng, n)
-	o.Hot, o.segmentDocs = hotOf(docs), n/2+1
-	v := &victim{ids: []string{"missing"}, want: map[string]bool{}}
-	v.data, _ = buildTable(t, testParams, o, docs)
-	for _, d := range docs[:min(n, 20)] {
+	docs := testDocs(rand.New(rand.NewPCG(13, uint64(n))), n)
+	data, _ := buildTable(t, testParams, hostileOptions(o, docs), docs)
+	return victimOf(t, data, docs)
+}
+
+// newMergedVictim returns a table of n documents that was merged from two, the second of which has
+// lost some: with places of records, blocks of records that were copied, and others between.
+func newMergedVictim(t *testing.T, n int, o WriterOptions) *victim {
+	t.Helper()
+	data, docs := mergedTable(t, testDocs(rand.New(rand.NewPCG(17, uint64(n))), n+n/10), n/10, o)
+	return victimOf(t, data, docs)
+}
+
+// hostileOptions returns o with all that a table may have, so that it can be damaged.
+func hostileOptions(o WriterOptions, docs []Document) WriterOptions {
+	o.Hot, o.segmentDocs = hotOf(docs), len(docs)/2+1
+	o.Note, o.Identity = []byte("what the owner keeps"), Identity{Database: [16]byte{1, 2, 3}, Number: 9, Created: 1 << 50}
+	return o
+}
+
+// mergedTable returns a table that is merged from two, to which docs are dealt in turn, without the
+// last dead documents of the second, and its documents.
+func mergedTable(t *testing.T, docs []Document, dead int, o WriterOptions) ([]byte, []Document) {
+	t.Helper()
+	var parts [2][]Document
+	for i, d := range docs {
+		parts[i%2] = append(parts[i%2], d)
+	}
+	var inputs []MergeInput
+	var kept []Document
+	for i, part := range parts {
+		data, _ := buildTable(t, testParams, hostileOptions(o, part), part)
+		in := MergeInput{Reader: openTable(t, data)}
+		if i == 1 {
+			part = part[:len(part)-dead]
+			in.Keep = func(doc uint32) (bool, error) { return int(doc) < len(part), nil }
+		}
+		inputs, kept = append(inputs, in), append(kept, part...)
+	}
+	var out bytes.Buffer
+	if _, _, err := Merge(t.Context(), &out, testParams, inputs, MergeOptions{WriterOptions: hostileOptions(o, kept)}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), sortedDocs(kept)
+}
+
+// victimOf returns the table of docs as a victim.
+func victimOf(t *testing.T, data []byte, docs []Document) *victim {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(13, uint64(len(docs))))
+	v := &victim{data: data, ids: []string{"missing"}, want: map[string]bool{}}
+	for _, d := range docs[:min(len(docs), 20)] {
 		v.ids = append(v.ids, string(d.ID))
 		v.queries = append(v.queries, d.Fingerprint^1<<rng.UintN(64))
 	}
@@ -194,28 +253,32 @@ func (v *victim) try(t *testing.T, data []byte, honest bool, format string, args
 }
 
 func TestFlippedBytes(t *testing.T) {
-	v := newVictim(t, 12, WriterOptions{BlockSize: 300})
 	masks := []byte{0x01, 0x80, 0xff}
 	if os.Getenv("SIMDB_THOROUGH") != "" {
 		masks = []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
 	}
-	for i := range v.data {
-		for _, m := range masks {
-			v.data[i] ^= m
-			v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
-			v.data[i] ^= m
+	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+		v := make(t, 12, WriterOptions{BlockSize: 300})
+		for i := range v.data {
+			for _, m := range masks {
+				v.data[i] ^= m
+				v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
+				v.data[i] ^= m
+			}
 		}
 	}
 }
 
 func TestFlippedBytesOfLargerTable(t *testing.T) {
-	v := newVictim(t, 1500, WriterOptions{BlockSize: 2000})
-	rng := rand.New(rand.NewPCG(15, 16))
-	for range 60 {
-		i, m := rng.IntN(len(v.data)), byte(1+rng.UintN(255))
-		v.data[i] ^= m
-		v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
-		v.data[i] ^= m
+	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+		v := make(t, 1500, WriterOptions{BlockSize: 2000})
+		rng := rand.New(rand.NewPCG(15, 16))
+		for range 60 {
+			i, m := rng.IntN(len(v.data)), byte(1+rng.UintN(255))
+			v.data[i] ^= m
+			v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
+			v.data[i] ^= m
+		}
 	}
 }
 
@@ -236,8 +299,12 @@ func TestTruncated(t *testing.T) {
 // TestForged damages words and makes every checksum right again, as somebody would who means to do
 // harm: no answer is wrong enough to be a panic, and what is allocated is bounded by the file.
 func TestForged(t *testing.T) {
-	for _, n := range []int{12, 600} {
-		v := newVictim(t, n, WriterOptions{BlockSize: 300})
+	for i, n := range []int{12, 600, 12, 600} {
+		make := newVictim
+		if i >= 2 {
+			make = newMergedVictim
+		}
+		v := make(t, n, WriterOptions{BlockSize: 300})
 		r := openTable(t, slices.Clone(v.data))
 		values := []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080}
 		step := 1
@@ -259,24 +326,64 @@ func TestForged(t *testing.T) {
 }
 
 // TestOverlappingBlocks has a block of records, and one of names, in the place of the block before
-// it.
+// it: a small file could make any amount of work if that were allowed.
 func TestOverlappingBlocks(t *testing.T) {
-	v := newVictim(t, 600, WriterOptions{BlockSize: 300})
-	r := openTable(t, slices.Clone(v.data))
-	second := r.section(KindDocs, 0).Offset + blobs.RecordsEntry
-	copy(v.data[second:], v.data[r.section(KindDocs, 0).Offset:][:16]) // offset and sizes
-	names := v.data[r.section(KindNames, 0).Offset:]
-	copy(names[2*blobs.ListEntry:], names[blobs.ListEntry:][:blobs.ListEntry])
-	reseal(r, v.data)
-	r = openTable(t, v.data)
-	if _, err := r.ID(2 << blobs.IDs.Shift); !typed(err) {
-		t.Errorf("ID gave %v", err)
+	docs := testDocs(rand.New(rand.NewPCG(13, 600)), 600)
+	for _, equal := range []bool{false, true} { // sizes and numbers of records of all blocks are
+		if equal {
+			for i := range docs {
+				docs[i].Text, docs[i].Fields = fmt.Appendf(nil, "%04d", i*7919%10000), nil
+			}
+		}
+		good, _ := buildTable(t, testParams, WriterOptions{BlockSize: 300}, docs)
+		for _, kind := range []Kind{KindRecords, KindNames} {
+			data := slices.Clone(good)
+			r := openTable(t, good)
+			size := int64(blobs.RecordsEntry)
+			if kind == KindNames {
+				size = blobs.ListEntry
+			}
+			first := r.section(kind, 0).Offset
+			copy(data[first+size:], data[first:][:6])     // offset
+			copy(data[first+size+8:], data[first+8:][:8]) // sizes
+			if kind == KindNames {
+				copy(data[first+size:], data[first:][:size])
+			}
+			reseal(r, data)
+			r = openTable(t, data)
+			it := r.Iter()
+			for it.Next() {
+			}
+			var d Document
+			err := r.Document(it.Doc(), &d)
+			if e := r.Verify(t.Context(), nil); !typed(it.Err()) || it.Doc() > 1<<blobs.IDs.Shift || !typed(err) || !typed(e) {
+				t.Errorf("%s: Iter gave %v at document %d, Document %v, Verify %v", kind, it.Err(), it.Doc(), err, e)
+			}
+		}
 	}
-	it := r.Iter()
-	for it.Next() {
+}
+
+// TestForgedDocument has a document that does not exist under the hash of an ID.
+func TestForgedDocument(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(31, 32)), 900) // in 10 bits, so that more can be said
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	r := openTable(t, bytes.Clone(data))
+	values := data[firstValue(r, KindIDs, 0):]
+	binary.LittleEndian.PutUint64(values, binary.LittleEndian.Uint64(values)|(1<<60-1)) // six of them
+	reseal(r, data)
+	r = openTable(t, data)
+	wrong := 0
+	for _, d := range docs {
+		if _, found, err := r.Lookup(d.ID); !found {
+			var corrupt *base.CorruptionError
+			if wrong++; !errors.As(err, &corrupt) || corrupt.Section != "ids" {
+				t.Errorf("Lookup(%q): %v", d.ID, err)
+			}
+		}
 	}
-	if err := r.Verify(t.Context(), nil); !typed(it.Err()) || !typed(err) {
-		t.Errorf("Iter gave %v, Verify %v", it.Err(), err)
+	err := EachCommonID(r, r, func(uint32, uint32) error { return nil })
+	if e := r.Verify(t.Context(), nil); wrong != 6 || !typed(err) || !typed(e) {
+		t.Errorf("%d lookups failed, EachCommonID gave %v, Verify %v", wrong, err, e)
 	}
 }
 
@@ -284,30 +391,22 @@ func TestOverlappingBlocks(t *testing.T) {
 func reseal(r *Reader, data []byte) {
 	le := binary.LittleEndian
 	area := r.blocks()
-	blocks, start := area.Data, area.Offset
-	part := func(off, length int64) []byte {
-		area := data[start:][:len(blocks)]
-		if off < 0 || off > int64(len(area)) || length > int64(len(area))-off {
-			return nil
+	for kind, entry := range map[Kind]int{KindNames: blobs.ListEntry, KindSketches: blobs.ListEntry, KindRecords: blobs.RecordsEntry} {
+		if s := r.section(kind, 0); s != nil {
+			blobtest.Reseal(data[s.Offset:][:s.Length], entry, data[area.Offset:][:len(area.Data)])
 		}
-		return area[off:][:length]
 	}
-	for b := range r.names.NumBlocks() {
-		e := data[r.section(KindNames, 0).Offset+int64(b*blobs.ListEntry):]
-		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
-	}
-	for b := range r.docs.NumBlocks() {
-		e := data[r.section(KindDocs, 0).Offset+int64(b*blobs.RecordsEntry):]
-		stored := part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))
-		le.PutUint32(e[blobs.RecordsEntry-4:], crc.Update(crc.Sum(e[:blobs.RecordsEntry-4]), stored))
-	}
-	if r.sketches != nil {
-		resealSketches(r, data, part)
+	if r.sketches != nil && r.sketches.List() != nil {
+		resealSketches(r, data)
 	}
 	for _, s := range r.info.Sections {
-		switch s.Kind {
-		case KindRun, KindIDs, KindIDDocs, KindTimes, KindSeqs, KindPostings:
-			keytest.Reseal(data[s.Offset:][:s.Length], r.bytes(&s))
+		if s.Kind.hasDir() {
+			dir := r.section(s.Kind|dirFlag, s.Index)
+			keytest.Reseal(data[s.Offset:][:s.Length], data[dir.Offset:][:dir.Length], r.bytes(dir))
+		}
+		if s.Kind == KindTimeSketch {
+			quantiles := data[s.Offset:][:s.Length-4]
+			le.PutUint32(data[s.Offset+s.Length-4:], crc.Sum(quantiles))
 		}
 	}
 	dir := align(r.info.Sections[len(r.info.Sections)-1].Offset + r.info.Sections[len(r.info.Sections)-1].Length)
@@ -320,12 +419,8 @@ func reseal(r *Reader, data []byte) {
 }
 
 // resealSketches makes the checksums of what belongs to sketches right.
-func resealSketches(r *Reader, data []byte, part func(off, length int64) []byte) {
+func resealSketches(r *Reader, data []byte) {
 	le := binary.LittleEndian
-	for b := range r.sketches.List().NumBlocks() {
-		e := data[r.section(KindSketches, 0).Offset+int64(b*blobs.ListEntry):]
-		le.PutUint32(e[12:], crc.Sum(part(int64(le.Uint64(e)), int64(le.Uint32(e[8:])))))
-	}
 	for _, s := range r.info.Sections {
 		if s.Kind != KindBitmaps || s.Length == 0 {
 			continue

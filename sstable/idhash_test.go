@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// withIDHash returns table r in version 2, which must be known, with its run of IDs as h says.
+// withIDHash returns table r in version 3, which must be known, with its run of IDs as h says.
 func withIDHash(t *testing.T, r *Reader, h idHash) []byte {
 	t.Helper()
 	type entry struct {
@@ -30,28 +30,33 @@ func withIDHash(t *testing.T, r *Reader, h idHash) []byte {
 		entries = append(entries, entry{h.key(id), doc})
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.doc, b.doc)) })
-	var keys []uint64
-	var docs bytes.Buffer
-	column := keyrun.NewColumnWriter(&docs)
+	var body bytes.Buffer
+	run := keyrun.NewPairWriter(&body, max(r.NumDocs(), 1)-1)
 	for _, e := range entries {
-		keys = append(keys, e.key)
-		if err := column.Add(uint64(e.doc)); err != nil {
+		if err := run.AddPair(e.key, e.doc); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := column.Finish(); err != nil {
+	dir, err := run.Finish()
+	if err != nil {
 		t.Fatal(err)
 	}
-	data, info := appendHeader(nil, 2), r.Info()
-	info.Version, info.Sections = 2, slices.Clone(info.Sections)
+	return rebuilt(r, 3, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | dirFlag: dir}, nil)
+}
+
+// rebuilt returns table r in a version, with other contents of sections of some kinds, and other
+// counts.
+func rebuilt(r *Reader, version uint32, contents map[Kind][]byte, counts map[Kind]uint64) []byte {
+	data, info := appendHeader(nil, version), r.Info()
+	info.Version, info.Sections = version, slices.Clone(info.Sections)
 	for i := range info.Sections {
 		s := &info.Sections[i]
-		content := r.bytes(s)
-		switch s.Kind {
-		case KindIDs:
-			content = keyrun.Append(nil, keys)
-		case KindIDDocs:
-			content = docs.Bytes()
+		content, ok := contents[s.Kind]
+		if !ok {
+			content = r.bytes(s)
+		}
+		if count, ok := counts[s.Kind]; ok {
+			s.Count = count
 		}
 		data = append(data, make([]byte, align(int64(len(data)))-int64(len(data)))...)
 		s.Offset, s.Length, s.Checksum = int64(len(data)), int64(len(content)), crc.Sum(content)
@@ -61,13 +66,13 @@ func withIDHash(t *testing.T, r *Reader, h idHash) []byte {
 	return appendFooter(data, int64(len(data)), r.Params(), &info)
 }
 
-// someIDHashes are that of version 1, other hashes, and ones that few bits are kept of: of tables
-// with hundreds of documents many keys are equal then.
-var someIDHashes = []idHash{{}, {seed: 7}, {drop: 56}, {drop: 50}, {seed: 7, drop: 55}, {seed: 8, drop: 63}}
+// someIDHashes are a whole hash, that of version 2, other hashes, and ones that few bits are kept
+// of: of tables with hundreds of documents many keys are equal then.
+var someIDHashes = []idHash{{}, {drop: 24}, {seed: 7}, {drop: 56}, {drop: 50}, {seed: 7, drop: 55}, {seed: 8, drop: 63}}
 
 // TestIDHash looks IDs up in tables that hash them in different ways.
 func TestIDHash(t *testing.T) {
-	withVersion2(t)
+	withVersion3(t)
 	rng := rand.New(rand.NewPCG(97, 98))
 	one := namedTable(t, rng, numbered(0, 1300))
 	want := make([]uint64, 0, one.NumDocs())
@@ -76,7 +81,7 @@ func TestIDHash(t *testing.T) {
 	}
 	slices.Sort(want)
 	for _, h := range someIDHashes {
-		idHashes[2] = func(*Info) idHash { return h }
+		idHashes[3] = func(*Info) idHash { return h }
 		data := withIDHash(t, one, h)
 		r := openTable(t, data)
 		if err := r.Verify(t.Context(), nil); err != nil {
@@ -97,19 +102,19 @@ func TestIDHash(t *testing.T) {
 			t.Errorf("%+v: IDHashBlocks has not HashID of every ID once: %d of %d hashes, %v", h, len(got), len(want), err)
 		}
 		// The same table, read as if its hash were another one.
-		idHashes[2] = func(*Info) idHash { return idHash{seed: h.seed + 1, drop: h.drop} }
+		idHashes[3] = func(*Info) idHash { return idHash{seed: h.seed + 1, drop: h.drop} }
 		if err := openTable(t, data).Verify(t.Context(), nil); !errors.Is(err, base.ErrCorruption) {
 			t.Errorf("%+v: verified with another hash: %v", h, err)
 		}
 	}
-	delete(idHashes, 2)
-	refused(t, withIDHash(t, one, idHash{}), "the hash of IDs of table format version 2 is not known")
+	delete(idHashes, 3)
+	refused(t, withIDHash(t, one, idHash{}), "the hash of IDs of table format version 3 is not known")
 }
 
 // TestEachCommonIDOfHashes finds the common IDs of tables that hash IDs differently, or keep more
 // or less of the same hash.
 func TestEachCommonIDOfHashes(t *testing.T) {
-	withVersion2(t)
+	withVersion3(t)
 	rng := rand.New(rand.NewPCG(99, 100))
 	for _, size := range [][2]int{{0, 9}, {1, 1}, {40, 1200}, {1200, 700}} {
 		from := size[0] / 2
@@ -119,7 +124,7 @@ func TestEachCommonIDOfHashes(t *testing.T) {
 		}
 		common := max(min(size[0], from+size[1])-from, 0)
 		open := func(i int, h idHash) *Reader {
-			idHashes[2] = func(*Info) idHash { return h }
+			idHashes[3] = func(*Info) idHash { return h }
 			return openTable(t, withIDHash(t, tables[i], h))
 		}
 		for _, first := range someIDHashes {

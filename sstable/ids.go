@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/zeebo/xxh3"
 )
 
 // An idHash says how a table hashes IDs: its run of IDs (KindIDs) holds key(id) of each. Every
 // method that looks into that run goes by the table's own idHash, and whatever combines several
-// tables compares their idHashes first. The zero value is that of version 1.
+// tables compares their idHashes first.
 type idHash struct {
 	seed uint64 // of xxh3-64
 	drop int    // low bits of the hash that the run does not keep, 0..63
@@ -18,7 +17,7 @@ type idHash struct {
 
 // idHashes returns the idHash of the tables of each format version: it is part of the format.
 var idHashes = map[uint32]func(*Info) idHash{
-	1: func(*Info) idHash { return idHash{} },
+	2: func(*Info) idHash { return idHash{drop: 64 - idBits} },
 }
 
 // openIDHash sets the table's idHash.
@@ -34,13 +33,13 @@ func (r *Reader) openIDHash() error {
 // key returns what the run of IDs holds for an ID. IDs of equal keys may differ.
 func (h idHash) key(id []byte) uint64 {
 	if h.seed == 0 {
-		return HashID(id) >> (h.drop & 63)
+		return xxh3.Hash(id) >> (h.drop & 63)
 	}
 	return xxh3.HashSeed(id, h.seed) >> (h.drop & 63)
 }
 
-// isHashID reports whether the keys are those of HashID, whole.
-func (h idHash) isHashID() bool { return h == idHash{} }
+// isHashID reports whether the keys are those of HashID, without the bits that are zero.
+func (h idHash) isHashID() bool { return h == idHash{drop: 64 - idBits} }
 
 // Lookup finds the document with an ID.
 func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
@@ -68,10 +67,9 @@ func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
 
 // docAt returns the document of a position in the run of IDs.
 func (r *Reader) docAt(i int) (uint32, error) {
-	v, err := r.idDocs.Get(i)
+	v, err := r.ids.Value(i)
 	if err == nil && v >= uint64(r.info.Docs) {
-		s := r.section(KindIDDocs, 0)
-		err = base.Corruptf(r.file, s.Name(), s.Offset, "position %d has document %d of %d", i, v, r.info.Docs)
+		err = r.ids.Corrupt(0, "position %d has document %d of %d", i, v, r.info.Docs)
 	}
 	return uint32(v), err
 }

@@ -1,12 +1,10 @@
 package sstable
 
 import (
-	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
-// Iter goes through the documents of a table in order: what merging tables reads. Each block is
-// decoded once.
+// Iter goes through the documents of a table in order of their numbers.
 //
 //	it := r.Iter()
 //	for it.Next() {
@@ -23,26 +21,7 @@ type Iter struct {
 	d     Document
 	err   error
 
-	run     *keyrun.Iter
-	times   columnIter
-	seqs    columnIter
-	records blobs.RecordIter
-}
-
-// columnIter decodes a column a block at a time.
-type columnIter struct {
-	c      *keyrun.Column
-	values [keyrun.BlockLen]uint64
-}
-
-// at returns value i; i must go up by one from 0.
-func (it *columnIter) at(i uint32) (uint64, error) {
-	if i%keyrun.BlockLen == 0 {
-		if _, err := it.c.Block(int(i/keyrun.BlockLen), it.values[:]); err != nil {
-			return 0, err
-		}
-	}
-	return it.values[i%keyrun.BlockLen], nil
+	run *keyrun.Iter
 }
 
 // Iter returns an iterator before the first document.
@@ -54,7 +33,7 @@ func (r *Reader) Iter() *Iter {
 
 // Entries is Iter without Text, Fields and Sketch, which are not read.
 func (r *Reader) Entries() *Iter {
-	return &Iter{r: r, run: r.runs[0].Iter(0), times: columnIter{c: r.times}, seqs: columnIter{c: r.seqs}, records: r.docs.Iter()}
+	return &Iter{r: r, run: r.runs[0].Iter(0)}
 }
 
 // Next goes to the next document. It returns false at the end and after an error.
@@ -94,12 +73,16 @@ func (it *Iter) load() (err error) {
 		}
 		d.Fingerprint = it.run.Key()
 	}
-	t, err := it.times.at(it.doc)
+	rank, err := r.rank(it.doc)
+	if err != nil {
+		return err
+	}
+	t, err := r.timeAt(rank)
 	if err != nil {
 		return err
 	}
 	d.Time = timeOf(t)
-	if d.Seq, err = it.seqs.at(it.doc); err != nil || !it.texts {
+	if d.Seq, err = r.seqs.Key(rank); err != nil || !it.texts {
 		return err
 	}
 	if d.Sketch = d.Sketch[:0]; r.sketches != nil {
@@ -107,6 +90,6 @@ func (it *Iter) load() (err error) {
 			return err
 		}
 	}
-	d.Text, d.Fields, err = it.records.Next()
+	d.Text, d.Fields, err = r.record(it.doc)
 	return err
 }

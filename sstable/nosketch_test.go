@@ -4,30 +4,28 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestSegmentsWithoutSketches has tables where all, some and no segments are of documents without
-// sketches: those store no bitmaps, and everything else is as ever.
+// TestSegmentsWithoutSketches has tables where all, some and no parts are of documents without
+// sketches: their segments store no bitmaps, the ones in front are one segment however many they
+// are, and everything else is as ever.
 func TestSegmentsWithoutSketches(t *testing.T) {
-	const n, segments = 300, 3
-	for mask := range 1 << segments { // bit i: segment i has sketches
+	const n, parts = 300, 3
+	for mask := range 1 << parts { // bit i: part i has sketches
 		docs := testDocs(rand.New(rand.NewPCG(71, 72)), n)
 		for i := range docs {
-			if mask>>(i*segments/n)&1 == 0 {
+			if mask>>(i*parts/n)&1 == 0 {
 				docs[i].Sketch = nil
 			}
 		}
-		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: n / segments}, docs)
+		data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: n / parts}, docs)
 		r := openTable(t, data)
-		for i := range r.numSegments() {
-			seg := r.section(KindBitmaps, uint16(i))
-			if stored := seg.Length > 0; stored != (mask>>i&1 == 1) || seg.Count != n/segments {
-				t.Errorf("mask %b, segment %d: bitmaps of %d documents, stored: %v", mask, i, seg.Count, stored)
-			}
-		}
+		checkSegments(t, r, docs, n/parts)
 		checkReader(t, r, testParams, docs)
 		if err := r.Verify(t.Context(), nil); err != nil {
 			t.Errorf("mask %b: %v", mask, err)
@@ -36,6 +34,106 @@ func TestSegmentsWithoutSketches(t *testing.T) {
 		for _, d := range testDocs(rand.New(rand.NewPCG(71, 72)), n)[:5] {
 			checkJaccard(t, r, docs, d.Sketch, &s)
 		}
+	}
+}
+
+// checkSegments compares the segments of a table with those that its documents should be cut into,
+// each of size documents: the first ends where the first sketch begins, if that is later.
+func checkSegments(t *testing.T, r *Reader, docs []Document, size int) {
+	t.Helper()
+	has := func(d Document) bool { return len(d.Sketch) > 0 }
+	first := slices.IndexFunc(docs, has)
+	if first < 0 {
+		for _, s := range r.info.Sections {
+			switch s.Kind &^ dirFlag {
+			case KindSketches, KindHot, KindBitmaps, KindPostings:
+				t.Errorf("section %s, and no document has a sketch", s.Name())
+			}
+		}
+		return
+	}
+	var want []int
+	rest := len(docs)
+	if first >= size {
+		want, rest = append(want, first), rest-first
+	}
+	for ; rest > 0; rest -= size {
+		want = append(want, min(rest, size))
+	}
+	var got []int
+	at := 0
+	for i := range r.numSegments() {
+		s := r.section(KindBitmaps, uint16(i))
+		got = append(got, int(s.Count))
+		part := docs[at:][:s.Count]
+		if stored := s.Length > 0; stored != slices.ContainsFunc(part, has) {
+			t.Errorf("documents %d to %d: bitmaps stored: %v", at, at+len(part), stored)
+		}
+		at += len(part)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("segments of %d documents, want %d", got, want)
+	}
+}
+
+// TestLateSketches has tables whose first documents, of all numbers around the borders of segments
+// and of blocks of sketches, have no sketch.
+func TestLateSketches(t *testing.T) {
+	const n, size = 300, 64
+	for _, first := range []int{0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 192, 256, 298, 299, 300} {
+		docs := testDocs(rand.New(rand.NewPCG(73, 74)), n)
+		for i := range docs {
+			docs[i].Sketch = nil
+			if i >= first {
+				docs[i].Sketch = []uint32{uint32(i / 2), 1 << 20, 1<<20 + 1 + uint32(i)}
+			}
+		}
+		for _, expected := range []int{0, n, 10 * n} {
+			data, _ := buildTable(t, testParams, WriterOptions{Hot: hotOf(docs), segmentDocs: size, Docs: expected}, docs)
+			r := openTable(t, data)
+			checkSegments(t, r, docs, size)
+			checkReader(t, r, testParams, docs)
+			if err := r.Verify(t.Context(), nil); err != nil {
+				t.Errorf("first sketch %d: %v", first, err)
+			}
+			var s JaccardSearcher
+			for _, i := range []int{0, first / 2, max(first, 1) - 1, min(first, n-1), n - 1} {
+				checkJaccard(t, r, docs, docs[i].Sketch, &s)
+			}
+		}
+	}
+}
+
+// TestNoSketches compares a table that keeps sketches, none of whose documents has one, with one
+// that keeps none: it has not a section more, and searches find nothing.
+func TestNoSketches(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(75, 76)), 700)
+	for i := range docs {
+		docs[i].Sketch = nil
+	}
+	without := testParams
+	without.Sketch, without.MinJaccard = 0, 0
+	data, info := buildTable(t, testParams, WriterOptions{Hot: []HotHash{{Hash: 5, Documents: 9}}, segmentDocs: 100}, docs)
+	plain, plainInfo := buildTable(t, without, WriterOptions{}, docs)
+	if len(data) != len(plain) || len(info.Sections) != len(plainInfo.Sections) {
+		t.Errorf("%d bytes in %d sections, without sketches %d in %d", len(data), len(info.Sections), len(plain), len(plainInfo.Sections))
+	}
+	r := openTable(t, data)
+	checkReader(t, r, testParams, docs)
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	var s JaccardSearcher
+	checkJaccard(t, r, docs, []uint32{5, 6, 7}, &s)
+	if hot, err := MergedHot(r); err != nil || len(hot) > 0 {
+		t.Errorf("hot hashes %v, %v", hot, err)
+	}
+	if err := r.EachSketch(func(doc uint32, _ []uint32) error { t.Errorf("document %d has a sketch", doc); return nil }); err != nil {
+		t.Error(err)
+	}
+	var out strings.Builder
+	if err := r.Describe(&out); err != nil || strings.Contains(out.String(), "sketches") {
+		t.Errorf("it is described as %s, %v", out.String(), err)
 	}
 }
 

@@ -1,7 +1,10 @@
 package sstable
 
 import (
+	"math"
+
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -32,10 +35,17 @@ func (r *Reader) openSections() error {
 	for i := range r.info.Sections {
 		s := &r.info.Sections[i]
 		id := [2]uint16{uint16(s.Kind), s.Index}
-		if seen[id] || s.Kind < kindUnknown && int(s.Index) > r.maxIndex(s.Kind, segments) {
+		kind := s.Kind &^ dirFlag
+		if seen[id] || kind < kindUnknown && (int(s.Index) > r.maxIndex(kind, segments) || kind != s.Kind && !kind.hasDir()) {
 			return base.Corruptf(r.file, "directory", s.Offset, "section %s with index %d should not be there", s.Name(), s.Index)
 		}
 		seen[id] = true
+	}
+	for i := range r.info.Sections {
+		s := &r.info.Sections[i]
+		if kind := s.Kind &^ dirFlag; kind != s.Kind && kind < kindUnknown && !seen[[2]uint16{uint16(kind), s.Index}] {
+			return base.Corruptf(r.file, "directory", s.Offset, "section %s without what it is of", s.Name())
+		}
 	}
 	if err := r.openRecords(); err != nil {
 		return err
@@ -43,22 +53,19 @@ func (r *Reader) openSections() error {
 	if err := r.openSketches(segments); err != nil {
 		return err
 	}
+	if err := r.openOrder(); err != nil {
+		return err
+	}
 	docs := uint64(r.info.Docs)
 	var err error
-	if r.times, err = r.column(KindTimes, docs); err != nil {
-		return err
-	}
-	if r.seqs, err = r.column(KindSeqs, docs); err != nil {
-		return err
-	}
 	if r.ids, err = r.run(KindIDs, 0, docs); err != nil {
 		return err
 	}
 	if err := r.openIDHash(); err != nil {
 		return err
 	}
-	if r.idDocs, err = r.column(KindIDDocs, docs); err != nil {
-		return err
+	if docs > 1 && !r.ids.HasValues() {
+		return r.ids.Corrupt(0, "hashes of IDs without documents")
 	}
 	r.runs = make([]*keyrun.Run, tables)
 	for i := range r.runs {
@@ -73,6 +80,24 @@ func (r *Reader) openSections() error {
 	return nil
 }
 
+// openOrder opens what a table keeps of the order of writing.
+func (r *Reader) openOrder() (err error) {
+	docs := uint64(r.info.Docs)
+	if r.section(KindRanks, 0) != nil {
+		if r.ranks, err = r.column(KindRanks, docs); err != nil {
+			return err
+		}
+		if docs > 0 && r.ranks.Max() >= docs {
+			return r.ranks.Corrupt(0, "rank %d of %d", r.ranks.Max(), docs)
+		}
+	}
+	if r.seqs, err = r.run(KindSeqs, 0, docs); err != nil {
+		return err
+	}
+	r.times, err = r.column(KindTimes, docs)
+	return err
+}
+
 // required returns a section that must be there.
 func (r *Reader) required(kind Kind, index uint16) (*Section, error) {
 	s := r.section(kind, index)
@@ -83,7 +108,7 @@ func (r *Reader) required(kind Kind, index uint16) (*Section, error) {
 	return s, nil
 }
 
-// openRecords opens the directories of the blocks of names and of documents.
+// openRecords opens the directories of the blocks of names and of records.
 func (r *Reader) openRecords() error {
 	if _, err := r.required(KindBlocks, 0); err != nil {
 		return err
@@ -96,37 +121,76 @@ func (r *Reader) openRecords() error {
 	if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(dir), area); err != nil {
 		return err
 	}
-	if dir, err = r.required(KindDocs, 0); err != nil {
+	s := r.section(KindRecords, 0)
+	if s == nil {
+		if s = r.section(KindPlaces, 0); s != nil {
+			return base.Corruptf(r.file, s.Name(), s.Offset, "places of records, and none are there")
+		}
+		return nil
+	}
+	if s.Count == 0 || s.Count > math.MaxUint32 || s.Length == 0 {
+		return base.Corruptf(r.file, s.Name(), s.Offset, "%d records in a directory of %d bytes", s.Count, s.Length)
+	}
+	if r.records, err = blobs.OpenRecords(r.file, uint32(s.Count), r.part(s), area); err != nil {
 		return err
 	}
-	r.docs, err = blobs.OpenRecords(r.file, r.info.Docs, r.part(dir), area)
+	if r.section(KindPlaces, 0) == nil {
+		if r.records.Len() != r.info.Docs {
+			return base.Corruptf(r.file, s.Name(), s.Offset, "%d records for %d documents", r.records.Len(), r.info.Docs)
+		}
+		return nil
+	}
+	r.places, err = r.column(KindPlaces, uint64(r.info.Docs))
+	if err == nil && r.info.Docs > 0 && r.places.Max() > uint64(r.records.Len()) {
+		return r.places.Corrupt(0, "record %d of %d", r.places.Max(), r.records.Len())
+	}
 	return err
+}
+
+// source returns a key run or a column as it lies in the file.
+func (r *Reader) source(kind Kind, index uint16) (src keyrun.Section, err error) {
+	s, err := r.required(kind, index)
+	if err != nil {
+		return src, err
+	}
+	dir, err := r.required(kind|dirFlag, index)
+	if err != nil {
+		return src, err
+	}
+	if dir.Count != s.Count {
+		return src, base.Corruptf(r.file, dir.Name(), dir.Offset, "%d values, not %d", dir.Count, s.Count)
+	}
+	end := s.Offset + s.Length
+	return keyrun.Section{
+		File: r.file, Name: s.Name(), Body: r.data[s.Offset:end:min(end+kernel.Slack, int64(len(r.data)))], Offset: s.Offset,
+		Dir: r.bytes(dir), DirOffset: dir.Offset,
+	}, nil
 }
 
 // column opens a column that must have n values.
 func (r *Reader) column(kind Kind, n uint64) (*keyrun.Column, error) {
-	s, err := r.required(kind, 0)
+	src, err := r.source(kind, 0)
 	if err != nil {
 		return nil, err
 	}
-	c, err := keyrun.OpenColumn(r.bytes(s), r.file, s.Name(), s.Offset)
+	c, err := keyrun.OpenColumn(src)
 	if err != nil {
 		return nil, err
 	}
-	return c, r.checkCount(s, c.Len(), n)
+	return c, r.checkCount(r.section(kind, 0), c.Len(), n)
 }
 
 // run opens a key run that must have n keys.
 func (r *Reader) run(kind Kind, index uint16, n uint64) (*keyrun.Run, error) {
-	s, err := r.required(kind, index)
+	src, err := r.source(kind, index)
 	if err != nil {
 		return nil, err
 	}
-	k, err := keyrun.Open(r.bytes(s), r.file, s.Name(), s.Offset)
+	k, err := keyrun.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	return k, r.checkCount(s, k.Len(), n)
+	return k, r.checkCount(r.section(kind, index), k.Len(), n)
 }
 
 // checkCount compares the number of things in a section with what the directory and the info say.
@@ -148,15 +212,17 @@ type Reader struct {
 	params Params
 	info   Info
 
-	names       *blobs.List
-	docs        *blobs.Records
-	times, seqs *keyrun.Column
-	ids         *keyrun.Run
-	idHash      idHash // that ids is sorted by
-	idDocs      *keyrun.Column
-	runs        []*keyrun.Run
-	index       *hamming.Index
-	sketches    *sketchidx.Index // nil if Params.Sketch is 0
+	names    *blobs.List
+	records  *blobs.Records // nil if there are none
+	places   *keyrun.Column // record numbers by document; nil if they are the documents'
+	ranks    *keyrun.Column // by document; nil if they are the documents' numbers
+	seqs     *keyrun.Run    // by rank
+	times    *keyrun.Column // by rank
+	ids      *keyrun.Run
+	idHash   idHash // that ids is sorted by
+	runs     []*keyrun.Run
+	index    *hamming.Index
+	sketches *sketchidx.Index // nil if Params.Sketch is 0
 }
 
 // numSegments returns the number of sections of bitmaps, which is that of segments.
@@ -176,7 +242,7 @@ func (r *Reader) maxIndex(k Kind, segments int) int {
 	case KindRun:
 		return r.params.Layout.Tables() - 1
 	case KindBlocks:
-		return max(segments, 1) - 1
+		return maxSections
 	case KindSketches, KindHot:
 		return min(int(r.params.Sketch), 1) - 1
 	case KindBitmaps, KindPostings:
@@ -201,6 +267,10 @@ func (r *Reader) blocks() blobs.Bytes {
 // openSketches opens the sections that a table with sketches has.
 func (r *Reader) openSketches(segments int) error {
 	if r.params.Sketch == 0 {
+		return nil
+	}
+	if segments == 0 && r.section(KindSketches, 0) == nil && r.section(KindHot, 0) == nil {
+		r.sketches = sketchidx.OpenEmpty(r.file, r.params.sketches())
 		return nil
 	}
 	dir, err := r.required(KindSketches, 0)

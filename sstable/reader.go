@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
@@ -109,23 +110,77 @@ func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
 // Time returns when a document was stored, in microseconds since the Unix epoch.
 func (r *Reader) Time(doc uint32) (t int64, err error) {
 	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil {
+	rank, err := r.rank(doc)
+	if err != nil {
 		return 0, err
 	}
-	v, err := r.times.Get(int(doc))
+	v, err := r.timeAt(rank)
 	return timeOf(v), err
 }
-
-// timeOf is the inverse of orderedTime.
-func timeOf(v uint64) int64 { return int64(v ^ 1<<63) }
 
 // Seq returns the sequence number of a document's write.
 func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	defer r.unguard(guard(), &err)
-	if err := r.checkDoc(doc); err != nil {
+	rank, err := r.rank(doc)
+	if err != nil {
 		return 0, err
 	}
-	return r.seqs.Get(int(doc))
+	return r.seqs.Key(rank)
+}
+
+// rank returns the position of a document in the order of writing.
+func (r *Reader) rank(doc uint32) (int, error) {
+	if err := r.checkDoc(doc); err != nil || r.ranks == nil {
+		return int(doc), err
+	}
+	v, err := r.ranks.Get(int(doc))
+	return int(v), err
+}
+
+// timeAt returns the time of the document with a rank, as orderedTime gives it.
+func (r *Reader) timeAt(rank int) (uint64, error) {
+	return r.times.Get(rank)
+}
+
+// TimeSketch returns up to TimeQuantiles times, ascending: the least and the greatest of the
+// documents, and between them quantiles of a sample. Of n quantiles, about i in n-1 of all
+// documents were stored before quantile i. Nil if the table has no documents.
+func (r *Reader) TimeSketch() (times []int64, err error) {
+	defer r.unguard(guard(), &err)
+	s := r.section(KindTimeSketch, 0)
+	if s == nil {
+		return nil, nil
+	}
+	b := r.bytes(s)
+	end := len(b) - 4
+	if s.Count == 0 || s.Count > TimeQuantiles || uint64(end) != 8*s.Count || crc.Sum(b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
+		return nil, base.Corruptf(r.file, s.Name(), s.Offset, "wrong checksum or size of %d quantiles", s.Count)
+	}
+	for i := 0; i < end; i += 8 {
+		times = append(times, timeOf(binary.LittleEndian.Uint64(b[i:])))
+	}
+	return times, nil
+}
+
+// record returns text and fields of a document, parts of a decoded block.
+func (r *Reader) record(doc uint32) (text, fields []byte, err error) {
+	if r.records == nil {
+		return nil, nil, nil
+	}
+	place, err := r.place(doc)
+	if err != nil || place == r.records.Len() {
+		return nil, nil, err
+	}
+	return r.records.Get(place)
+}
+
+// place returns the number of a document's record, that of records if it has none.
+func (r *Reader) place(doc uint32) (uint32, error) {
+	if r.places == nil {
+		return doc, nil
+	}
+	v, err := r.places.Get(int(doc))
+	return uint32(v), err
 }
 
 // Sketch appends the sketch of a document to dst; nothing if it has none, or the table keeps none.
@@ -144,7 +199,7 @@ func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
-	text, fields, err := r.docs.Get(doc)
+	text, fields, err := r.record(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
 	if d.Sketch = d.Sketch[:0]; err == nil && r.sketches != nil {
 		d.Sketch, err = r.sketches.Sketch(doc, d.Sketch)
@@ -158,7 +213,7 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	if err := r.checkDoc(doc); err != nil {
 		return dst, err
 	}
-	stored, _, err := r.docs.Get(doc)
+	stored, _, err := r.record(doc)
 	return append(dst, stored...), err
 }
 
@@ -178,12 +233,16 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 			return err
 		}
 	}
-	t, err := r.times.Get(int(doc))
+	rank, err := r.rank(doc)
+	if err != nil {
+		return err
+	}
+	t, err := r.timeAt(rank)
 	if err != nil {
 		return err
 	}
 	d.Time = timeOf(t)
-	d.Seq, err = r.seqs.Get(int(doc))
+	d.Seq, err = r.seqs.Key(rank)
 	return err
 }
 

@@ -9,30 +9,45 @@ type Kind uint16
 
 // Kinds of sections.
 const (
-	KindBlocks   Kind = 1  // blocks of names, documents and sketches, in the order of writing
-	KindNames    Kind = 2  // where the blocks of names are
-	KindDocs     Kind = 3  // where the blocks of documents are
-	KindTimes    Kind = 4  // column of times by document number
-	KindSeqs     Kind = 5  // column of sequence numbers by document number
-	KindRun      Kind = 6  // key run of the permuted table that Section.Index says
-	KindIDs      Kind = 7  // key run of the hashes of IDs
-	KindIDDocs   Kind = 8  // column of document numbers by position in KindIDs
-	KindSketches Kind = 9  // where the blocks of sketches are
-	KindHot      Kind = 10 // list of hot hashes
-	KindBitmaps  Kind = 11 // bitmaps of the sketches of a segment
-	KindPostings Kind = 12 // key run of the hashes in prefixes of the sketches of a segment
-	KindNote     Kind = 13 // what the owner of the table keeps with it; opaque here, optional
-	kindUnknown  Kind = 14 // first kind that no version knows
+	KindBlocks     Kind = 1  // blocks of names, records and sketches, in the order of writing
+	KindNames      Kind = 2  // directory of the blocks of names
+	KindRecords    Kind = 3  // directory of the blocks of records: texts with their fields
+	KindTimes      Kind = 4  // column of times by rank
+	KindSeqs       Kind = 5  // key run of sequence numbers by rank
+	KindRun        Kind = 6  // key run of the permuted table that Section.Index says
+	KindIDs        Kind = 7  // key run of the hashes of IDs, with document numbers
+	KindRanks      Kind = 8  // column of ranks by document number; absent if each is its number
+	KindSketches   Kind = 9  // directory of the blocks of sketches
+	KindHot        Kind = 10 // list of hot hashes
+	KindBitmaps    Kind = 11 // bitmaps of the sketches of a segment
+	KindPostings   Kind = 12 // key run of the hashes in prefixes of the sketches of a segment
+	KindNote       Kind = 13 // what the owner of the table keeps with it; opaque here, optional
+	KindPlaces     Kind = 14 // column of record numbers by document number; absent if each is its number
+	KindTimeSketch Kind = 15 // quantiles of the times, optional
+	kindUnknown    Kind = 16 // first kind that no version knows
+
+	// dirFlag is set in the kind of the section that is the directory of another: a key run or a
+	// column, which has the same kind without it, and the same index.
+	dirFlag Kind = 1 << 15
 )
 
 // String names the kind as errors and the layout dump do.
 func (k Kind) String() string {
-	names := [...]string{"", "blocks", "names", "docs", "times", "seqs", "run", "ids", "id-docs",
-		"sketches", "hot", "bitmaps", "postings", "note"}
+	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
+		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}
 	return fmt.Sprintf("kind-%d", uint16(k))
+}
+
+// hasDir reports whether sections of a kind have a directory in a section of its own.
+func (k Kind) hasDir() bool {
+	switch k {
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces:
+		return true
+	}
+	return false
 }
 
 // Section is a part of the file.
@@ -50,10 +65,21 @@ type Section struct {
 
 // Name is what errors call the section: its kind, and the number of a run or a segment.
 func (s Section) Name() string {
+	if kind := s.Kind &^ dirFlag; kind != s.Kind {
+		return Section{Kind: kind, Index: s.Index}.Name() + " directory"
+	}
 	if s.Kind == KindRun || s.Kind == KindBitmaps || s.Kind == KindPostings || s.Index > 0 {
 		return fmt.Sprintf("%s %d", s.Kind, s.Index)
 	}
 	return s.Kind.String()
+}
+
+// Identity says which table a file is: what is needed to put a lost catalog together again. All of
+// it is zero in a file that belongs to no database, such as a packed one.
+type Identity struct {
+	Database [16]byte // UUID of the database that the table was written for
+	Number   uint64   // of the table in it
+	Created  int64    // when the table was written, microseconds since the Unix epoch
 }
 
 // Info is what a table says of itself.
@@ -66,6 +92,7 @@ type Info struct {
 	MinTime, MaxTime int64
 	MinSeq, MaxSeq   uint64 // of all documents; 0 if there are none
 	Size             int64  // bytes of the file
+	Identity         Identity
 	// CRC32C of the table's directory, which holds checksums of all sections: a digest of the table
 	Checksum uint32
 	Sections []Section
@@ -75,7 +102,7 @@ const (
 	alignment   = 64      // sections start at multiples of this
 	headerSize  = 64      // bytes of the header
 	tailSize    = 32      // bytes of the trailer
-	maxSections = 1 << 14 // sections a table: three a segment, and a few
+	maxSections = 1 << 14 // sections a table: four a segment, and a few
 	// flag of a section that a reader which does not know its kind may ignore
 	optionalFlag = 1
 )

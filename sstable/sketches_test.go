@@ -2,7 +2,6 @@ package sstable
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -41,7 +40,7 @@ func TestVerifyComparesSketches(t *testing.T) {
 		mask    byte
 	}{
 		"a bit of a bitmap":       {"bitmaps 1", r.section(KindBitmaps, 1).Offset + 777, 4},
-		"a posting":               {"postings 2", firstValue(r, KindPostings, 2), 1},
+		"a posting":               {"postings 2", firstKey(r, KindPostings, 2), 1},
 		"how hot hashes are":      {"postings 0", hot.Offset + 4, 0x80},
 		"which hash is the least": {"postings", hot.Offset, 1},
 		"no document is hot":      {"hot", hot.Offset + 4, data[hot.Offset+4]},
@@ -62,10 +61,14 @@ func TestVerifyComparesSketches(t *testing.T) {
 	}
 }
 
-// firstValue returns the offset of the first packed value of a key run or a column.
+// firstKey returns the offset of the first packed key of a key run, or value of a column.
+func firstKey(r *Reader, kind Kind, index uint16) int64 {
+	return r.section(kind, index).Offset + keytest.FirstKey(r.bytes(r.section(kind|dirFlag, index)))
+}
+
+// firstValue returns the offset of the first value of a key run with values.
 func firstValue(r *Reader, kind Kind, index uint16) int64 {
-	s := r.section(kind, index)
-	return s.Offset + keytest.FirstValue(r.bytes(s))
+	return r.section(kind, index).Offset + keytest.FirstValue(r.bytes(r.section(kind|dirFlag, index)))
 }
 
 // TestSketchSections has tables whose directory disagrees about sketches.
@@ -249,10 +252,9 @@ func TestDamagedSketch(t *testing.T) {
 	off, length := r.sketches.List().Extent(0)
 	at := r.blocks().Offset + int64(off)
 	for name, change := range map[string]func(block []byte){
-		"low bits": func(b []byte) { b[3] = 40 },
-		"count":    func(b []byte) { b[2] = 2 },
-		"end":      func(b []byte) { binary.LittleEndian.PutUint16(b, 1) },
-		"no hash":  func(b []byte) { b[2] = 0 },
+		"low bits": func(b []byte) { b[1] = 40 },
+		"count":    func(b []byte) { b[0] = 2 },
+		"no hash":  func(b []byte) { b[0] = 0 },
 	} {
 		damaged := bytes.Clone(data)
 		change(damaged[at:][:length])

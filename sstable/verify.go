@@ -15,8 +15,9 @@ import (
 // Verify reads the whole table and returns the first damage it finds:
 //
 //	bytes    checksums of all sections; zero bytes between them
-//	records  the blocks of names and documents fill their section, and hold every document once
-//	columns  times and sequence numbers have the extremes that the info says
+//	records  the blocks of names, records and sketches fill their sections
+//	order    each rank and each record belongs to one document at most; sequence numbers ascend with
+//	         the rank; they and the times have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
 //	ids      each document once, under the hash of its ID; no ID twice
 //	sketches bitmaps and postings are those of the sketches
@@ -27,7 +28,7 @@ import (
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.unguard(guard(), &err)
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
-	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkColumns, v.checkRuns, v.checkIDs,
+	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkIDs,
 		v.checkSketches, v.finish} {
 		if err := step(); err != nil {
 			return err
@@ -120,13 +121,17 @@ func (v *verifier) checkZero(from, to int64) error {
 // lie.
 func (v *verifier) checkRecords() error {
 	w := walk{verifier: v, spans: v.blockSpans()}
-	for w.names < v.names.NumBlocks() || w.docs < v.docs.NumBlocks() || w.sketches < v.sketchBlocks() {
+	for w.names < v.names.NumBlocks() || w.records < v.recordBlocks() || w.sketches < v.sketchBlocks() {
 		if err := w.next(); err != nil {
 			return err
 		}
 	}
-	if s := v.section(KindBlocks, 0); w.doc != v.info.Docs || len(w.spans) > 1 || w.at != w.spans[0].end {
-		return base.Corruptf(v.file, s.Name(), s.Offset+int64(w.at), "%d of %d documents; the section goes on", w.doc, v.info.Docs)
+	if v.recordBlocks() > 0 && w.record != v.records.Len() {
+		return v.corrupt(KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.records.Len())
+	}
+	w.nextSection()
+	if s := v.section(KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
+		return base.Corruptf(v.file, s.Name(), s.Offset+int64(w.at), "the section goes on")
 	}
 	return nil
 }
@@ -147,29 +152,42 @@ func (v *verifier) blockSpans() (spans []span) {
 
 // sketchBlocks returns the number of blocks of sketches.
 func (v *verifier) sketchBlocks() int {
-	if v.sketches == nil {
+	if v.sketches == nil || v.sketches.List() == nil {
 		return 0
 	}
 	return v.sketches.List().NumBlocks()
 }
 
+// recordBlocks returns the number of blocks of records.
+func (v *verifier) recordBlocks() int {
+	if v.records == nil {
+		return 0
+	}
+	return v.records.NumBlocks()
+}
+
 // walk is a walk over blocks.
 type walk struct {
 	*verifier
-	spans                 []span // sections from that of the next block on
-	at                    uint64 // where the next block must start
-	names, docs, sketches int    // blocks so far
-	doc                   uint32 // documents so far
-	blk                   blobs.Block
+	spans                    []span // sections from that of the next block on
+	at                       uint64 // where the next block must start
+	names, records, sketches int    // blocks so far
+	record                   uint32 // records so far
+	blk                      blobs.Block
 }
 
-// next verifies the block that starts where the one before it ends. Blocks of records are taken
-// last, as those without bytes may be anywhere.
-func (w *walk) next() error {
-	if w.at == w.spans[0].end && len(w.spans) > 1 {
+// nextSection goes to the next section that has bytes, if this one is at its end.
+func (w *walk) nextSection() {
+	for w.at == w.spans[0].end && len(w.spans) > 1 {
 		w.spans = w.spans[1:]
 		w.at = w.spans[0].start
 	}
+}
+
+// next verifies the block that starts where the one before it ends. Blocks without bytes may be
+// anywhere: they are passed over when it is their turn.
+func (w *walk) next() error {
+	w.nextSection()
 	if w.names < w.verifier.names.NumBlocks() {
 		if off, length := w.verifier.names.Extent(w.names); off == w.at {
 			w.names++
@@ -178,25 +196,25 @@ func (w *walk) next() error {
 	}
 	if w.sketches < w.sketchBlocks() {
 		x := w.verifier.sketches.List()
-		if off, length := x.Extent(w.sketches); off == w.at {
+		if off, length := x.Extent(w.sketches); off == w.at || length == 0 {
 			w.sketches++
 			return w.pass(length, x.Check(w.sketches-1))
 		}
 	}
-	if w.docs == w.verifier.docs.NumBlocks() {
+	if w.records == w.recordBlocks() {
 		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.verifier.docs.Decode(w.docs, &w.blk); err != nil {
+	if err := w.verifier.records.Decode(w.records, &w.blk); err != nil {
 		return err
 	}
 	off, length := w.blk.Extent()
 	if length > 0 && off != w.at {
 		return w.corrupt(KindBlocks, int64(w.at), "no block starts here")
 	}
-	if err := w.verifier.docs.Check(&w.blk, w.doc); err != nil {
+	if err := w.verifier.records.Check(&w.blk, w.record); err != nil {
 		return err
 	}
-	w.docs, w.doc = w.docs+1, w.doc+w.blk.Count()
+	w.records, w.record = w.records+1, w.record+w.blk.Count()
 	return w.pass(length, nil)
 }
 
@@ -220,46 +238,102 @@ func (v *verifier) corrupt(kind Kind, at int64, format string, args ...any) erro
 
 // checkSketches verifies that bitmaps and postings are those of the sketches.
 func (v *verifier) checkSketches() error {
-	if v.sketches == nil {
+	if v.sketches == nil || v.sketches.List() == nil {
 		return nil
 	}
 	return v.sketches.Verify(v.advance)
 }
 
-// checkColumns verifies that the least and greatest values of the columns by document are those of
-// the info.
-func (v *verifier) checkColumns() error {
-	lo, hi, err := v.extremes(v.times)
+// checkOrder verifies that every rank belongs to one document, that times and sequence numbers have
+// the extremes that the info says, and that the sketch of the times is theirs.
+func (v *verifier) checkOrder() error {
+	if v.ranks != nil {
+		if err := v.checkOnce(v.ranks, int(v.info.Docs)); err != nil {
+			return err
+		}
+	}
+	if err := v.seqs.EachBlock(func(pos int, _ []uint64) error {
+		return v.advance(int64(v.seqs.BlockSize(pos / keyrun.BlockLen)))
+	}); err != nil || v.info.Docs == 0 {
+		return err
+	}
+	lo, err := v.seqs.Key(0)
 	if err != nil {
 		return err
 	}
-	if v.info.Docs > 0 && (timeOf(lo) != v.info.MinTime || timeOf(hi) != v.info.MaxTime) {
-		return v.corrupt(KindTimes, 0, "times %d..%d, the info says %d..%d", timeOf(lo), timeOf(hi), v.info.MinTime, v.info.MaxTime)
+	if hi := v.seqs.Greatest(); lo != v.info.MinSeq || hi != v.info.MaxSeq {
+		return v.corrupt(KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.info.MinSeq, v.info.MaxSeq)
 	}
-	if lo, hi, err = v.extremes(v.seqs); err != nil {
+	return v.checkTimes()
+}
+
+// checkTimes verifies the times.
+func (v *verifier) checkTimes() error {
+	sample := newTimeSample(int(v.info.Docs))
+	var values [keyrun.BlockLen]uint64
+	for b := range v.times.NumBlocks() {
+		n, err := v.times.Block(b, values[:])
+		if err != nil {
+			return err
+		}
+		for _, t := range values[:n] {
+			sample.add(t)
+		}
+		if err := v.advance(int64(v.times.BlockSize(b))); err != nil {
+			return err
+		}
+	}
+	if lo, hi := timeOf(sample.least), timeOf(sample.greatest); lo != v.info.MinTime || hi != v.info.MaxTime {
+		return v.corrupt(KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.info.MinTime, v.info.MaxTime)
+	}
+	quantiles, err := v.TimeSketch()
+	if err != nil || quantiles == nil {
 		return err
 	}
-	if v.info.Docs > 0 && (lo != v.info.MinSeq || hi != v.info.MaxSeq) {
-		return v.corrupt(KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.info.MinSeq, v.info.MaxSeq)
+	want := sample.quantiles()
+	if len(quantiles) != len(want) {
+		return v.corrupt(KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
+	}
+	for i, q := range want {
+		if quantiles[i] != timeOf(q) {
+			return v.corrupt(KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], timeOf(q))
+		}
 	}
 	return nil
 }
 
-// extremes returns the least and the greatest value of a column.
-func (v *verifier) extremes(c *keyrun.Column) (lo, hi uint64, err error) {
+// checkPlaces verifies that every record belongs to one document at most.
+func (v *verifier) checkPlaces() error {
+	if v.places == nil {
+		return nil
+	}
+	return v.checkOnce(v.places, int(v.records.Len()))
+}
+
+// checkOnce verifies that no value of a column is there twice; all are less than n.
+func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
+	seen := make([]uint64, (n+63)/64)
 	var values [keyrun.BlockLen]uint64
-	lo = ^uint64(0)
 	for b := range c.NumBlocks() {
-		n, err := c.Block(b, values[:])
+		count, err := c.Block(b, values[:])
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
-		lo, hi = min(lo, slices.Min(values[:n])), max(hi, slices.Max(values[:n]))
+		for _, value := range values[:count] {
+			if int(value) >= n {
+				continue // of places: a document without a record
+			}
+			if bit := uint64(1) << (value & 63); seen[value>>6]&bit != 0 {
+				return c.Corrupt(c.Info(b).Off, "%d is there twice", value)
+			} else {
+				seen[value>>6] |= bit
+			}
+		}
 		if err := v.advance(int64(c.BlockSize(b))); err != nil {
-			return 0, 0, err
+			return err
 		}
 	}
-	return lo, hi, nil
+	return nil
 }
 
 // checkRuns verifies that all runs hold the same fingerprints. Sets are compared by the sum of
@@ -326,7 +400,7 @@ func (v *verifier) checkIDs() error {
 		return err
 	}
 	var got, prev uint64
-	var same []uint32 // documents under the hash prev
+	var same []uint32 // documents under the hash prev, ascending
 	it := v.ids.Iter(0)
 	for i := 0; it.Next(); i++ {
 		doc, err := v.docAt(i)

@@ -29,13 +29,14 @@ type version struct {
 
 // versions are the versions that this program reads:
 //
-//	1  the first
+//	2  the first that was released
 //
-// A version stays as long as there may be tables of it.
+// Version 1 is refused by name (see findDirectory): no release wrote it. A version stays as long as
+// there may be tables of it.
 var versions = map[uint32]*version{
-	1: {
-		least: ParamsSize + infoSize, unknown: KindNote + 1,
-		appendDirectory: appendDirectory1, parseDirectory: parseDirectory1, entryAt: entryAt1,
+	2: {
+		least: ParamsSize + infoSize, unknown: KindTimeSketch + 1,
+		appendDirectory: appendDirectory2, parseDirectory: parseDirectory2, entryAt: entryAt2,
 	},
 }
 
@@ -53,27 +54,33 @@ func readable() string {
 }
 
 const (
-	infoSize  = 48 // bytes of the encoded Info, version 1
-	entrySize = 40 // bytes of a section's entry, version 1
+	infoSize  = 80 // bytes of the encoded Info, version 2
+	entrySize = 40 // bytes of a section's entry, version 2
 )
 
-// appendDirectory1 appends a directory of version 1:
+// appendDirectory2 appends a directory of version 2:
 //
 //	directory   +--------+------+--------------------------------+
 //	            | params | info | entries, in order of offsets   |
-//	            |   40   |  48  | 40 each                        |
+//	            |   40   |  80  | 40 each                        |
 //	            +--------+------+--------------------------------+
-//	info        +------+--------------+----------+----------+---------+---------+--------+--------+
-//	            | docs | fingerprints | distinct | sections | minTime | maxTime | minSeq | maxSeq |
-//	            |  4   |      4       |    4     |    4     |    8    |    8    |   8    |   8    |
-//	            +------+--------------+----------+----------+---------+---------+--------+--------+
+//	info        +------+--------------+----------+----------+
+//	            | docs | fingerprints | distinct | sections |
+//	            |  4   |      4       |    4     |    4     |
+//	            +------+--+---------+-+------+---+----+-----+
+//	            | minTime | maxTime | minSeq | maxSeq |
+//	            |    8    |    8    |   8    |   8    |
+//	            +---------++--------+--+-----+---+----+
+//	            | database | number | created |
+//	            |    16    |   8    |    8    |
+//	            +----------+--------+---------+
 //	entry       +------+-------+-------+--------+--------+-------+----------+---+
 //	            | kind | index | flags | offset | length | count | checksum | 0 |
 //	            |  2   |   2   |   4   |   8    |   8    |   8   |    4     | 4 |
 //	            +------+-------+-------+--------+--------+-------+----------+---+
 //
 // Flag 1 of an entry marks a section that readers may ignore if they do not know its kind.
-func appendDirectory1(b []byte, p Params, info *Info) []byte {
+func appendDirectory2(b []byte, p Params, info *Info) []byte {
 	b, _ = p.AppendBinary(b)
 	le := binary.LittleEndian
 	for _, n := range []uint32{info.Docs, info.Fingerprints, info.Distinct, uint32(len(info.Sections))} {
@@ -82,17 +89,20 @@ func appendDirectory1(b []byte, p Params, info *Info) []byte {
 	for _, n := range []uint64{uint64(info.MinTime), uint64(info.MaxTime), info.MinSeq, info.MaxSeq} {
 		b = le.AppendUint64(b, n)
 	}
+	b = append(b, info.Identity.Database[:]...)
+	b = le.AppendUint64(b, info.Identity.Number)
+	b = le.AppendUint64(b, uint64(info.Identity.Created))
 	for _, s := range info.Sections {
 		b = s.append(b)
 	}
 	return b
 }
 
-// entryAt1 is version.entryAt of version 1.
-func entryAt1(i int) int { return ParamsSize + infoSize + i*entrySize }
+// entryAt2 is version.entryAt of version 2.
+func entryAt2(i int) int { return ParamsSize + infoSize + i*entrySize }
 
-// parseDirectory1 is version.parseDirectory of version 1.
-func parseDirectory1(dir []byte) (p Params, info Info, at int, err error) {
+// parseDirectory2 is version.parseDirectory of version 2.
+func parseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
 	if err := p.UnmarshalBinary(dir[:ParamsSize]); err != nil {
 		return p, info, 0, err
 	}
@@ -107,7 +117,7 @@ func parseDirectory1(dir []byte) (p Params, info Info, at int, err error) {
 	for i := range int(n) {
 		s, err := parseSection(entries[i*entrySize:][:entrySize])
 		if err != nil {
-			return p, info, entryAt1(i), fmt.Errorf("section %d: %w", i, err)
+			return p, info, entryAt2(i), fmt.Errorf("section %d: %w", i, err)
 		}
 		info.Sections = append(info.Sections, s)
 	}
@@ -115,7 +125,7 @@ func parseDirectory1(dir []byte) (p Params, info Info, at int, err error) {
 }
 
 // check reports whether the numbers of i can be those of a table; at is where in the info of
-// version 1 the wrong ones are.
+// version 2 the wrong ones are.
 func (i *Info) check() (at int, err error) {
 	switch {
 	case i.Fingerprints > i.Docs || i.Distinct > i.Fingerprints || i.Docs > MaxDocs || i.Fingerprints > 0 && i.Distinct == 0:
@@ -154,6 +164,9 @@ func parseInfo(b []byte) (info Info, sections uint32) {
 		MaxTime:      int64(le.Uint64(b[24:])),
 		MinSeq:       le.Uint64(b[32:]),
 		MaxSeq:       le.Uint64(b[40:]),
+		Identity: Identity{
+			Database: [16]byte(b[48:64]), Number: le.Uint64(b[64:]), Created: int64(le.Uint64(b[72:])),
+		},
 	}, le.Uint32(b[12:])
 }
 

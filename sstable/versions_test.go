@@ -9,44 +9,45 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// withVersion2 adds a version 2 of the format for the time of a test: its directory is that of
-// version 1 with 16 more bytes in front, and it has a kind of section that version 1 does not know.
-func withVersion2(t *testing.T) {
+// withVersion3 adds a version 3 of the format for the time of a test: its directory is that of
+// version 2 with 16 more bytes in front, and it has a kind of section that version 2 does not know.
+func withVersion3(t *testing.T) {
 	const front = 16
-	mark := []byte("version 2 begins")
-	versions[2] = &version{
-		least: versions[1].least + front, unknown: kindUnknown + 1,
+	mark := []byte("version 3 begins")
+	versions[3] = &version{
+		least: versions[2].least + front, unknown: kindUnknown + 1,
 		appendDirectory: func(b []byte, p Params, info *Info) []byte {
-			return appendDirectory1(append(b, mark...), p, info)
+			return appendDirectory2(append(b, mark...), p, info)
 		},
 		parseDirectory: func(dir []byte) (Params, Info, int, error) {
 			if !bytes.Equal(dir[:front], mark) {
 				return Params{}, Info{}, 0, errors.New("no mark")
 			}
-			p, info, at, err := parseDirectory1(dir[front:])
+			p, info, at, err := parseDirectory2(dir[front:])
 			return p, info, at + front, err
 		},
-		entryAt: func(i int) int { return entryAt1(i) + front },
+		entryAt: func(i int) int { return entryAt2(i) + front },
 	}
-	idHashes[2] = idHashes[1]
-	t.Cleanup(func() { delete(versions, 2); delete(idHashes, 2) })
+	idHashes[3] = idHashes[2]
+	t.Cleanup(func() { delete(versions, 3); delete(idHashes, 3) })
 }
 
-// TestVersion2 writes a table in version 2. It is read, searched, verified and described beside one
-// of version 1, and refused by a program that does not know it.
-func TestVersion2(t *testing.T) {
-	withVersion2(t)
+// TestVersion3 writes a table in version 3. It is read, searched, verified and described beside one
+// of version 2, and refused by a program that does not know it.
+func TestVersion3(t *testing.T) {
+	withVersion3(t)
 	docs := testDocs(rand.New(rand.NewPCG(81, 82)), 700)
-	two, _ := buildTable(t, testParams, WriterOptions{version: 2}, docs)
-	one, _ := buildTable(t, testParams, WriterOptions{}, docs)
-	golden, err := os.ReadFile("testdata/v1.sst")
+	three, _ := buildTable(t, testParams, WriterOptions{version: 3}, docs)
+	two, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	golden, err := os.ReadFile("testdata/v2.sst")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, data := range map[uint32][]byte{1: one, 2: two} {
+	for want, data := range map[uint32][]byte{2: two, 3: three} {
 		r := openTable(t, data)
 		if r.Info().Version != want {
 			t.Errorf("version %d, want %d", r.Info().Version, want)
@@ -57,32 +58,50 @@ func TestVersion2(t *testing.T) {
 			t.Errorf("version %d is described as %q, %v", want, s.String(), err)
 		}
 	}
-	for _, data := range [][]byte{golden, one, two} {
+	for _, data := range [][]byte{golden, two, three} {
 		if err := openTable(t, data).Verify(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	}
-	// A section of a kind that version 2 has: as good there as it is unknown in version 1.
+	// A section of a kind that version 3 has: as good there as it is unknown in version 2.
 	more := func(data []byte) error {
 		_, err := OpenBytes(withSections(t, data, func(s []Section, extra int64) []Section {
 			return append(s, Section{Kind: kindUnknown, Offset: extra, Length: 10})
 		}), "test.sst")
 		return err
 	}
-	if err := more(two); err != nil {
-		t.Errorf("a section of version 2: %v", err)
+	if err := more(three); err != nil {
+		t.Errorf("a section of version 3: %v", err)
 	}
-	if err := more(one); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("a section of version 2 in a table of version 1: %v", err)
+	if err := more(two); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a section of version 3 in a table of version 2: %v", err)
 	}
-	damaged := bytes.Clone(two)
+	damaged := bytes.Clone(three)
 	damaged[20] = 1
 	if err := openTable(t, damaged).Verify(t.Context(), nil); err == nil {
 		t.Error("a reserved byte of the header that is not zero is not noticed")
 	}
-	refused(t, withFormat(two, 7), "table format version 7; this program reads 1 and 2")
-	delete(versions, 2)
-	refused(t, two, "table format version 2; this program reads 1")
+	refused(t, withFormat(three, 7), "table format version 7; this program reads 2 and 3")
+	delete(versions, 3)
+	refused(t, three, "table format version 3; this program reads 2")
+}
+
+// TestVersion1 opens a table of version 1, which no release wrote: it is refused by its name, with
+// what there is to do. Damaged ones are damaged.
+func TestVersion1(t *testing.T) {
+	data, err := os.ReadFile("testdata/v1.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, data, "table format version 1, of before the first release: export the documents with the program that wrote it, "+
+		"and load them again")
+	for _, at := range []int{0, 8, len(data) - 1, len(data) - 10, len(data) - 14} {
+		damaged := bytes.Clone(data)
+		damaged[at] ^= 2
+		if _, err := OpenBytes(damaged, "test.sst"); !errors.Is(err, base.ErrCorruption) || errors.Is(err, ErrUnsupported) {
+			t.Errorf("byte %d flipped: %v", at, err)
+		}
+	}
 }
 
 // withFormat returns a table with another number for its version.

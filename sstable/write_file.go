@@ -2,24 +2,36 @@ package sstable
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"fmt"
+	"io"
+	"math"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
-	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
-// fileWriter writes a file of sections and keeps the first error.
+// fileWriter writes a file of sections and keeps the first error. Directories of key runs and
+// columns are kept in memory, 20 bytes for 512 values, and written side by side behind all other
+// sections, so that opening a table reads one part of the file.
 type fileWriter struct {
 	w        *bufio.Writer
 	off      int64 // bytes written
 	sum      uint32
 	sections []Section // the last may be open
+	dirs     []pendingDir
 	err      error
+}
+
+// pendingDir is a directory that is to be written.
+type pendingDir struct {
+	kind  Kind
+	index uint16
+	count uint64
+	data  []byte
 }
 
 // Write appends to the open section.
@@ -63,62 +75,170 @@ func (f *fileWriter) end(count uint64) {
 	s.Length, s.Count, s.Checksum = f.offset(), count, f.sum
 }
 
+// endWithDir ends the open section, a key run or a column of count values, and keeps its directory.
+func (f *fileWriter) endWithDir(count int, dir []byte, err error) {
+	if f.err == nil {
+		f.err = err
+	}
+	f.end(uint64(count))
+	s := &f.sections[len(f.sections)-1]
+	f.keep(s.Kind|dirFlag, s.Index, uint64(count), dir)
+}
+
+// keep keeps a directory of count entries or values until writeDirs.
+func (f *fileWriter) keep(kind Kind, index uint16, count uint64, data []byte) {
+	f.dirs = append(f.dirs, pendingDir{kind, index, count, data})
+}
+
+// writeDirs writes the directories.
+func (f *fileWriter) writeDirs() {
+	for _, d := range f.dirs {
+		f.begin(d.kind, d.index)
+		f.write(d.data)
+		f.end(d.count)
+	}
+	f.dirs = nil
+}
+
 // align returns n rounded up to a multiple of alignment.
 func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// Writer writes a table in one pass. It keeps at most about 24 bytes a document in memory:
-// fingerprint, hash of the ID, and first what times and sequence numbers compress to, then room to
-// sort; beside that, one block of each kind. Sketches take 1 byte a document more, and while their
-// segment, of 2^19 documents at most, is not complete, 68 bytes a document and 4 a posting. It must
-// not be used concurrently.
-type Writer struct {
+// tableFile is a table that is being written: what writing one from documents (Writer) and from
+// other tables (Merge) have in common.
+type tableFile struct {
 	out    fileWriter
 	params Params
 	note   []byte
 	info   Info
-	last   Document // the one added last, without its slices
-	err    error    // the first error: the writer is of no use after it
-	closed bool
+	err    error // the first error: the writer is of no use after it
 
 	names    *blobs.ListWriter
-	docs     *blobs.RecordsWriter
+	records  *blobs.RecordsWriter
 	sketches *sketchidx.Writer // nil if Params.Sketch is 0
 	segment  uint16            // that is being written
+	areas    uint16            // sections of blocks that have begun
 	blocks   int               // in sections of blocks that have ended
-
-	fingerprints []uint64 // in document order
-	ids          []uint64 // xxh3-64 of IDs, in document order
-	times, seqs  buffered
 }
 
-// buffered is a column that is encoded in memory, until its turn to be written comes.
-type buffered struct {
-	*keyrun.ColumnWriter
-	chunks [][]byte
+// init begins a table.
+func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("sstable: %w", err)
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = blobs.DefaultBlockSize
+	}
+	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
+		return fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
+	}
+	if !blobs.ValidLevel(int(o.Level)) {
+		return fmt.Errorf("sstable: unknown compression level %d", o.Level)
+	}
+	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, 256<<10)}
+	t.names, t.records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
+	t.info.Version, t.info.Identity = cmp.Or(o.version, FormatVersion), o.Identity
+	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
+	t.out.write(appendHeader(nil, t.info.Version))
+	t.beginBlocks()
+	return t.initSketches(o)
 }
 
-// Write keeps a copy of p; it never fails.
-func (b *buffered) Write(p []byte) (int, error) {
-	b.chunks = append(b.chunks, bytes.Clone(p))
-	return len(p), nil
+// beginBlocks begins another section of blocks.
+func (t *tableFile) beginBlocks() {
+	t.out.begin(KindBlocks, t.areas)
+	t.areas++
 }
 
 // fail remembers the first error.
-func (t *Writer) fail(err error) error {
+func (t *tableFile) fail(err error) error {
 	if t.err == nil && err != nil {
 		t.err = fmt.Errorf("sstable: write a table: %w", err)
 	}
 	return t.err
 }
 
-func (t *Writer) flushNames() { t.out.write(t.names.Flush(t.blockOffset())) }
+// addName adds the ID of the next document.
+func (t *tableFile) addName(id []byte) {
+	if t.names.Add(id) {
+		t.flushNames()
+	}
+}
 
-func (t *Writer) flushDocs() { t.out.write(t.docs.Flush(t.blockOffset())) }
+// addRecord adds the next record.
+func (t *tableFile) addRecord(text, fields []byte) {
+	if t.records.Add(text, fields) {
+		t.flushRecords()
+	}
+}
+
+func (t *tableFile) flushNames() { t.out.write(t.names.Flush(t.blockOffset())) }
+
+func (t *tableFile) flushRecords() { t.out.write(t.records.Flush(t.blockOffset())) }
 
 // blockOffset returns where the next block goes, counted from the start of the first section of
 // blocks.
-func (t *Writer) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
+func (t *tableFile) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
 
-// HashID returns the hash of an ID that KindIDs is sorted by: xxh3-64, seed 0. It is part of the
-// format.
-func HashID(id []byte) uint64 { return xxh3.Hash(id) }
+// endBlocks ends the area of blocks.
+func (t *tableFile) endBlocks() {
+	t.records.EndBlock()
+	t.flushRecords()
+	t.names.EndBlock()
+	t.flushNames()
+	if t.sketches != nil {
+		t.sketches.Blocks().EndBlock()
+		t.flushSketches()
+	}
+	t.endBlocksSection()
+	t.out.keep(KindNames, 0, uint64(t.names.NumBlocks()), t.names.Directory())
+	if t.records.NumBlocks() > 0 {
+		t.out.keep(KindRecords, 0, uint64(t.records.Len()), t.records.Directory())
+	}
+	t.names, t.records = nil, nil
+	t.endSketches()
+}
+
+// finish writes note, directories, and trailer.
+func (t *tableFile) finish() (Info, error) {
+	t.writeNote()
+	t.out.writeDirs()
+	t.writeFooter()
+	if err := t.fail(t.out.err); err != nil {
+		return Info{}, err
+	}
+	return t.info, nil
+}
+
+// writeNote writes the owner's note, if there is one.
+func (t *tableFile) writeNote() {
+	if len(t.note) == 0 {
+		return
+	}
+	t.out.begin(KindNote, 0)
+	t.out.sections[len(t.out.sections)-1].Optional = true
+	t.out.write(t.note)
+	t.out.end(uint64(len(t.note)))
+}
+
+// writeFooter writes directory and trailer.
+func (t *tableFile) writeFooter() {
+	if t.info.Docs == 0 {
+		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
+	}
+	t.out.pad()
+	t.info.Sections = t.out.sections
+	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))
+	t.info.Size = t.out.off
+	if t.out.err == nil {
+		t.out.err = t.out.w.Flush()
+	}
+}
+
+// idBits is how many bits of the hash of an ID a table keeps. It is the same in all tables, so that
+// their runs of hashes can be merged; of 4 billion documents it leaves 1 in 64 lookups of an ID
+// that is not there a name to compare.
+const idBits = 38
+
+// HashID returns the hash of an ID that KindIDs is sorted by: the upper 38 bits of xxh3-64, seed 0,
+// the other bits zero. It is part of the format.
+func HashID(id []byte) uint64 { return xxh3.Hash(id) >> (64 - idBits) << (64 - idBits) }

@@ -10,69 +10,71 @@ import (
 
 // A table of documents with sketches is cut into segments: consecutive documents whose bitmaps and
 // postings have sections of their own, numbered by Section.Index. The writer ends a segment by
-// ending the section of blocks, which goes on, with the next number, after the two:
+// ending the section of blocks, which goes on, with a number more, after the two:
 //
 //	blocks 0 | bitmaps 0 | postings 0 | blocks 1 | bitmaps 1 | postings 1 | ...
-//	... | names | docs | sketches | hot | ...
+//	... | hot | ...
 //
 // How many documents a segment has is the Section.Count of its bitmaps. Blocks of names, records
 // and sketches know nothing of segments; their offsets count from the start of section blocks 0,
-// over everything between.
+// over everything between. A table none of whose documents has a sketch has neither segments nor
+// the sections that they share.
 
-// addSketch adds what is indexed of the next document's sketch.
-func (t *Writer) addSketch(sketch minhash.Sketch) {
+// addSketch adds what is indexed of the next document's sketch. code is its encoding, nil if that
+// is not known.
+func (t *tableFile) addSketch(sketch minhash.Sketch, code []byte) {
 	if t.sketches.Full(sketch) {
 		t.flushNames()
 		t.flushSketches()
 		t.endBlocksSection()
-		t.out.begin(KindBlocks, t.segment)
+		t.endSegment()
+		t.beginBlocks()
 	}
-	if t.sketches.Add(sketch) {
+	if t.sketches.Add(sketch, code) {
 		t.flushSketches()
 	}
 }
 
 // flushSketches writes the full blocks of sketches.
-func (t *Writer) flushSketches() { t.out.write(t.sketches.Blocks().Flush(t.blockOffset())) }
+func (t *tableFile) flushSketches() { t.out.write(t.sketches.Blocks().Flush(t.blockOffset())) }
 
-// endBlocksSection ends the open section of blocks, and after it the segment, if there are
-// sketches.
-func (t *Writer) endBlocksSection() {
-	blocks := t.docs.NumBlocks() + t.names.NumBlocks()
-	s := t.sketches
-	if s == nil {
-		t.out.end(uint64(blocks))
-		return
+// endBlocksSection ends the open section of blocks.
+func (t *tableFile) endBlocksSection() {
+	blocks := t.records.NumBlocks() + t.names.NumBlocks()
+	if t.sketches != nil {
+		blocks += t.sketches.Blocks().NumBlocks()
 	}
-	blocks += s.Blocks().NumBlocks()
 	t.out.end(uint64(blocks - t.blocks))
 	t.blocks = blocks
+}
 
+// endSegment writes the bitmaps and the postings of a segment, after its blocks.
+func (t *tableFile) endSegment() {
+	s := t.sketches
 	t.out.begin(KindBitmaps, t.segment)
 	n, err := s.WriteBitmaps(&t.out)
 	t.fail(err)
 	t.out.end(uint64(n))
 	t.out.begin(KindPostings, t.segment)
-	n, err = s.WritePostings(&t.out)
-	t.fail(err)
-	t.out.end(uint64(n))
-	if t.segment++; len(t.out.sections)+hamming.MaxTables+segmentReserve > maxSections {
+	keys, dir, err := s.WritePostings(&t.out)
+	t.out.endWithDir(keys, dir, err)
+	if t.segment++; len(t.out.sections)+len(t.out.dirs)+2*hamming.MaxTables+segmentReserve > maxSections {
 		t.fail(fmt.Errorf("more than %d segments: %w", t.segment, ErrTooLarge))
 	}
 }
 
 // segmentReserve is at least the number of sections of a table that are neither segments nor runs.
-const segmentReserve = 16
+const segmentReserve = 32
 
-// writeSketches writes the sections that all segments share.
-func (t *Writer) writeSketches() {
+// endSketches ends the last segment, writes the section that all segments share, and keeps the
+// directory of the blocks.
+func (t *tableFile) endSketches() {
 	s := t.sketches
-	if s == nil {
+	if s == nil || s.None() {
 		return
 	}
-	t.out.begin(KindSketches, 0)
-	t.out.write(s.Blocks().Directory())
-	t.out.end(uint64(s.Blocks().NumBlocks()))
+	t.endSegment()
+	t.out.keep(KindSketches, 0, uint64(s.Blocks().NumBlocks()), s.Blocks().Directory())
 	t.out.begin(KindHot, 0)
 	hot, n := s.AppendHot(nil)
 	t.out.write(hot)
@@ -81,7 +83,7 @@ func (t *Writer) writeSketches() {
 }
 
 // initSketches prepares the writer for sketches, if the table keeps them.
-func (t *Writer) initSketches(o WriterOptions) (err error) {
+func (t *tableFile) initSketches(o WriterOptions) (err error) {
 	if t.params.Sketch == 0 {
 		return nil
 	}

@@ -1,12 +1,10 @@
 package sstable
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/blobs"
@@ -35,6 +33,9 @@ type WriterOptions struct {
 	// Any list gives right answers, a good one makes them fast. Ignored if Params.Sketch is 0.
 	Hot []HotHash
 
+	// Identity is kept with the table: which one of which database it is.
+	Identity Identity
+
 	// Note is kept with the table for its owner, and returned by Reader.Note. Nil or empty
 	// writes none.
 	Note []byte
@@ -46,32 +47,30 @@ type WriterOptions struct {
 // ErrOrder is in the error of Add for a document that belongs before the one added last.
 var ErrOrder = errors.New("documents out of order")
 
+// Writer writes a table in one pass. It keeps about 32 bytes a document in memory: fingerprint,
+// hash of the ID, time and sequence number, then room to sort; beside that, one block of each kind.
+// While a segment with sketches, of 2^19 documents at most, is not complete, it keeps 68 bytes a
+// document of it and 4 a posting. It must not be used concurrently.
+type Writer struct {
+	tableFile
+	last   Document // the one added last, without its slices
+	closed bool
+
+	fingerprints []uint64 // in document order
+	ids          []uint64 // HashID of IDs, in document order
+	seqs         []uint64 // in document order
+	times        []uint64 // orderedTime of times, in document order
+}
+
 // NewWriter returns a writer of a table to w, which is left to the caller to sync and close.
 func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
-	if err := p.Validate(); err != nil {
-		return nil, fmt.Errorf("sstable: %w", err)
-	}
-	if o.BlockSize == 0 {
-		o.BlockSize = blobs.DefaultBlockSize
-	}
-	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
-		return nil, fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
-	}
-	if !blobs.ValidLevel(int(o.Level)) {
-		return nil, fmt.Errorf("sstable: unknown compression level %d", o.Level)
-	}
-	t := &Writer{params: p, note: o.Note, out: fileWriter{w: bufio.NewWriterSize(w, 256<<10)}}
-	t.names, t.docs = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
-	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
-	t.fingerprints, t.ids = make([]uint64, 0, expected), make([]uint64, 0, expected)
-	t.times.ColumnWriter = keyrun.NewColumnWriter(&t.times)
-	t.seqs.ColumnWriter = keyrun.NewColumnWriter(&t.seqs)
-	t.info.Version = cmp.Or(o.version, FormatVersion)
-	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
-	t.out.write(appendHeader(nil, t.info.Version))
-	t.out.begin(KindBlocks, 0)
-	if err := t.initSketches(o); err != nil {
+	t := &Writer{}
+	if err := t.init(w, p, o); err != nil {
 		return nil, err
+	}
+	expected := int(min(int64(max(o.Docs, 0)), MaxDocs))
+	for _, a := range []*[]uint64{&t.fingerprints, &t.ids, &t.seqs, &t.times} {
+		*a = make([]uint64, 0, expected)
 	}
 	return t, nil
 }
@@ -100,19 +99,13 @@ func (t *Writer) Add(d *Document) error {
 		return fmt.Errorf("sstable: more than %d documents: %w", uint32(MaxDocs), ErrTooLarge)
 	}
 	if t.sketches != nil {
-		t.addSketch(d.Sketch)
+		t.addSketch(d.Sketch, nil)
 	}
 	t.index(d)
-	text, fields := d.Text, d.Fields
-	if !t.params.StoreText {
-		text, fields = nil, nil
+	if t.params.StoreText {
+		t.addRecord(d.Text, d.Fields)
 	}
-	if t.docs.Add(text, fields) {
-		t.flushDocs()
-	}
-	if t.names.Add(d.ID) {
-		t.flushNames()
-	}
+	t.addName(d.ID)
 	return t.fail(t.out.err)
 }
 
@@ -120,8 +113,8 @@ func (t *Writer) Add(d *Document) error {
 func (t *Writer) index(d *Document) {
 	t.last = Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
 	t.ids = append(t.ids, HashID(d.ID))
-	t.times.Add(orderedTime(d.Time)) // a buffer does not fail
-	t.seqs.Add(d.Seq)
+	t.times = append(t.times, orderedTime(d.Time))
+	t.seqs = append(t.seqs, d.Seq)
 	i := &t.info
 	i.Docs++
 	i.MinTime, i.MaxTime = min(i.MinTime, d.Time), max(i.MaxTime, d.Time)
@@ -139,6 +132,9 @@ func (t *Writer) index(d *Document) {
 // orderedTime maps times to numbers of the same order, as a column stores them.
 func orderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
 
+// timeOf is the inverse of orderedTime.
+func timeOf(v uint64) int64 { return int64(v ^ 1<<63) }
+
 // Close writes the indexes, directory and trailer, and returns what the table says of itself. It
 // neither syncs nor closes the underlying writer. A writer is of no use after it.
 func (t *Writer) Close() (Info, error) {
@@ -150,53 +146,15 @@ func (t *Writer) Close() (Info, error) {
 		return Info{}, t.err
 	}
 	t.endBlocks()
-	t.writeColumn(KindTimes, &t.times)
-	t.writeColumn(KindSeqs, &t.seqs)
 	spare := t.writeRuns()
-	t.writeIDs(spare)
-	t.writeNote()
-	t.writeFooter()
-	if err := t.fail(t.out.err); err != nil {
-		return Info{}, err
-	}
-	return t.info, nil
-}
-
-// endBlocks ends the section of blocks and writes those that say where they are.
-func (t *Writer) endBlocks() {
-	t.flushDocs()
-	t.names.EndBlock()
-	t.flushNames()
-	if t.sketches != nil {
-		t.sketches.Blocks().EndBlock()
-		t.flushSketches()
-	}
-	t.endBlocksSection()
-	t.out.begin(KindNames, 0)
-	t.out.write(t.names.Directory())
-	t.out.end(uint64(t.names.NumBlocks()))
-	t.out.begin(KindDocs, 0)
-	t.out.write(t.docs.Directory())
-	t.out.end(uint64(t.docs.NumBlocks()))
-	t.names, t.docs = nil, nil
-	t.writeSketches()
-}
-
-// writeColumn writes a column that was encoded in memory.
-func (t *Writer) writeColumn(kind Kind, c *buffered) {
-	n, _, err := c.Finish()
-	t.fail(err)
-	t.out.begin(kind, 0)
-	for _, chunk := range c.chunks {
-		t.out.write(chunk)
-	}
-	t.out.end(uint64(n))
-	*c = buffered{}
+	spare = t.writeIDs(spare)
+	t.writeOrder(spare)
+	return t.finish()
 }
 
 // writeRuns writes the key runs of the permuted tables: all fingerprints first, then the distinct
-// ones in the other orders, from the last table to the first (see nextOrder). It returns arrays for
-// reuse.
+// ones in the other orders, from the last table to the first (see hamming.NextOrder). It returns an
+// array for reuse.
 func (t *Writer) writeRuns() (spare []uint64) {
 	t.writeRun(0, t.fingerprints)
 	keys := distinct(t.fingerprints)
@@ -228,73 +186,42 @@ func distinct(keys []uint64) []uint64 {
 func (t *Writer) writeRun(table int, keys []uint64) {
 	t.out.begin(KindRun, uint16(table))
 	w := keyrun.NewWriter(&t.out)
-	for _, k := range keys {
-		if err := w.Add(k); err != nil {
-			t.fail(err)
-			return
-		}
-	}
-	n, _, err := w.Finish()
-	t.fail(err)
-	t.out.end(uint64(n))
+	err := w.AddKeys(keys)
+	dir, e := w.Finish()
+	t.out.endWithDir(len(keys), dir, cmp.Or(err, e))
 }
 
-// writeIDs writes the run of hashes of IDs and the column of their documents.
-func (t *Writer) writeIDs(spare []uint64) {
-	n := len(t.ids)
+// sorted returns the positions of keys in ascending order of the keys, stable, and an array for
+// reuse, with the keys sorted. spare is for reuse too.
+func sorted(keys, spare []uint64) (p radix.Pairs, tmp []uint64) {
+	n := len(keys)
 	if cap(spare) < n {
 		spare = make([]uint64, n)
 	}
-	p := radix.Pairs{Keys: t.ids, Vals: make([]uint32, n)}
-	for i := range p.Vals {
-		p.Vals[i] = uint32(i)
+	from := radix.Pairs{Keys: keys, Vals: make([]uint32, n)}
+	for i := range from.Vals {
+		from.Vals[i] = uint32(i)
 	}
-	p = radix.SortPairs(p, radix.Pairs{Keys: spare[:n], Vals: make([]uint32, n)})
+	p = radix.SortPairs(from, radix.Pairs{Keys: spare[:n], Vals: make([]uint32, n)})
+	if n > 0 && &p.Keys[0] == &keys[0] {
+		return p, spare
+	}
+	return p, keys
+}
+
+// writeIDs writes the run of hashes of IDs with their documents.
+func (t *Writer) writeIDs(spare []uint64) []uint64 {
+	p, spare := sorted(t.ids, spare)
 	t.ids = nil
 	t.out.begin(KindIDs, 0)
-	run := keyrun.NewWriter(&t.out)
-	for _, k := range p.Keys {
-		if err := run.Add(k); err != nil {
-			t.fail(err)
-			return
-		}
+	w := keyrun.NewPairWriter(&t.out, max(t.info.Docs, 1)-1)
+	var err error
+	for i, key := range p.Keys {
+		err = cmp.Or(err, w.AddPair(key>>(64-idBits), p.Vals[i]))
 	}
-	_, _, err := run.Finish()
-	t.fail(err)
-	t.out.end(uint64(n))
-	t.out.begin(KindIDDocs, 0)
-	column := keyrun.NewColumnWriter(&t.out)
-	for _, doc := range p.Vals {
-		column.Add(uint64(doc)) // its error comes back from Finish
-	}
-	_, _, err = column.Finish()
-	t.fail(err)
-	t.out.end(uint64(n))
-}
-
-// writeNote writes the owner's note, if there is one.
-func (t *Writer) writeNote() {
-	if len(t.note) == 0 {
-		return
-	}
-	t.out.begin(KindNote, 0)
-	t.out.sections[len(t.out.sections)-1].Optional = true
-	t.out.write(t.note)
-	t.out.end(uint64(len(t.note)))
-}
-
-// writeFooter writes directory and trailer.
-func (t *Writer) writeFooter() {
-	if t.info.Docs == 0 {
-		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
-	}
-	t.out.pad()
-	t.info.Sections = t.out.sections
-	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))
-	t.info.Size = t.out.off
-	if t.out.err == nil {
-		t.out.err = t.out.w.Flush()
-	}
+	dir, e := w.Finish()
+	t.out.endWithDir(len(p.Keys), dir, cmp.Or(err, e))
+	return spare
 }
 
 // HotHash is a hash that many sketches of a table have:

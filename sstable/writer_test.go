@@ -141,8 +141,8 @@ func TestWithoutText(t *testing.T) {
 	}
 	r := openTable(t, data)
 	checkReader(t, r, p, docs)
-	if n := r.section(KindDocs, 0).Length; n > int64(len(docs))/8 {
-		t.Errorf("%d bytes for texts that are not there", n)
+	if r.section(KindRecords, 0) != nil {
+		t.Error("a section of texts that are not there")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 		"same ID twice": {func(w *Writer) { w.Add(&Document{ID: docs[5].ID}) }, "ids"},
 		"time too low":  {func(w *Writer) { w.info.MinTime-- }, "times"},
 		"seq too high":  {func(w *Writer) { w.info.MaxSeq++ }, "seqs"},
-		"wrong hash":    {func(w *Writer) { w.ids[7] ^= 1 }, "ids"},
+		"wrong hash":    {func(w *Writer) { w.ids[7] ^= 1 << (64 - idBits) }, "ids"},
 		"distinct":      {func(w *Writer) { w.info.Distinct-- }, "run 1"},
 	}
 	for name, c := range cases {
@@ -235,8 +235,11 @@ func TestVerifyCompares(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(29, 30)), 900))
 	r := openTable(t, bytes.Clone(data))
 	for section, at := range map[string]int64{
-		"run 2": firstValue(r, KindRun, 2),
-		"ids":   firstValue(r, KindIDDocs, 0),
+		"run 2": firstKey(r, KindRun, 2),
+		"ids":   firstValue(r, KindIDs, 0),
+		"ranks": firstKey(r, KindRanks, 0),
+
+		"time-sketch": r.section(KindTimeSketch, 0).Offset + 8*5,
 	} {
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 1 // the lowest bit of the first value

@@ -11,7 +11,7 @@ var ErrCorruption = errors.New("corrupt data")
 // CorruptionError says where stored data is damaged. It unwraps to ErrCorruption and to Err.
 type CorruptionError struct {
 	File    string // the file's name, as it was opened
-	Section string // the part of the file: "footer", "docs", "table 2", ...
+	Section string // the part of the file: "footer", "records", "table 2", ...
 	Offset  int64  // byte offset in the file of the damaged unit, -1 if it has none
 	Err     error  // what is wrong with it
 }

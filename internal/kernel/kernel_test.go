@@ -40,6 +40,26 @@ func pack(values []uint64, w int) []byte {
 	return out
 }
 
+func TestAppendPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, w := range widths() {
+		for _, n := range []int{0, 1, 2, 63, 64, 65, 512} {
+			values := randomValues(r, n, w, r.Uint64())
+			want := pack(values, w)
+			want = want[:len(want)-Slack]
+			for len(want)%8 > 0 {
+				want = append(want, 0)
+			}
+			for i := range values {
+				values[i] |= r.Uint64() &^ Mask(w) // must be ignored
+			}
+			if got := AppendPacked([]byte("x"), values, w); string(got) != "x"+string(want) {
+				t.Fatalf("%d values of width %d: %x, not %x", n, w, got[1:], want)
+			}
+		}
+	}
+}
+
 func randomValues(r *rand.Rand, n, w int, q uint64) []uint64 {
 	values := make([]uint64, n)
 	for i := range values {

@@ -57,6 +57,31 @@ func Get(packed []byte, w, i int) uint64 {
 	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
 }
 
+// AppendPacked appends values packed at width w, each reduced to its w lowest bits, and zero bits
+// up to a whole 64-bit word. Get reads them.
+func AppendPacked(dst []byte, values []uint64, w int) []byte {
+	if w == 0 {
+		return dst
+	}
+	mask := Mask(w)
+	var acc uint64
+	used := 0
+	for _, v := range values {
+		v &= mask
+		acc |= v << used
+		if used += w; used >= 64 {
+			dst = binary.LittleEndian.AppendUint64(dst, acc)
+			used -= 64
+			// the bits that did not fit; none if used is 0, as v < 1<<w
+			acc = v >> (w - used)
+		}
+	}
+	if used > 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, acc)
+	}
+	return dst
+}
+
 func load64(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
 // Keys is room for the keys of one block, and scratch of their decoding. Its zero value is ready.

@@ -28,29 +28,99 @@ var durableMutants = []mutant{
 		"compaction", "^TestPickAtExpiry$",
 	},
 	{
-		"compaction/order of equal keys turned around", "compaction", "cursors.Less",
-		swap(`a.input < b.input`, `a.input > b.input`),
-		"compaction", "^TestMergeOrderOfEqualKeys$",
+		"merge/order of equal keys turned around", "sstable", "mergePairs",
+		swap(`bits.Sub64(y, x, 0)`, `bits.Sub64(x, y, 0); less = 1 - less`),
+		"sstable", "^TestMerge$",
 	},
 	{
-		"table/order of keys inside a block not checked", "sstable", "keyRun.checkSlow",
+		"merge/fingerprints of documents left out stay", "sstable", "numbering.endGroup",
+		never(`n.any && !n.kept`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/IDs of documents left out stay", "sstable", "merger.idPiece",
+		swap(`!in.dead.has(doc)`, `true`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/sequence numbers not shifted", "sstable", "merger.mergeSeqs",
+		drop(`s.Add = in.SeqShift`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/records of a block written anew not counted", "sstable", "mergeInput.placeInResult",
+		swap(`in.living.count(first, record-first)`, `record - first`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/a key of two pieces is there twice", "sstable", "merger.mergeRun",
+		never(`any && len(keys) > 0 && keys[0] == last`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/bound of a rotated stream off by one", "sstable", "Stream.lowerBound",
+		never(`s.Rotate > 0 && s.Lead < bound&(1<<uint(s.Rotate)-1)`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/documents left out not passed over", "sstable", "docsChunk.old",
+		swap(`d.has(c.next[i])`, `false`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/damage of a record's place not noticed", "sstable", "mergeInput.placeInResult",
+		never(`record-first >= n`),
+		"sstable", "^TestMergeNoticesDamage$",
+	},
+	{
+		"table/order of keys inside a block not checked", "sstable", "Dir.checkKeys",
 		never(`keys[i] < keys[i-1]`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/first key of a block not compared with the directory", "sstable", "keyRun.checkSlow",
+		"table/first key of a block not compared with the directory", "sstable", "Dir.checkKeys",
 		never(`keys[0] != first`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/last key of a block not compared with the next block's first", "sstable", "keyRun.checkSlow",
+		"table/last key of a block not compared with the next block's first", "sstable", "Dir.checkKeys",
 		never(`keys[n-1] > limit`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
 		"table/last key of a run not compared with the directory", "sstable", "keyRun.checkSlow",
-		never(`b+1 == r.blocks && keys[n-1] != limit`),
+		never(`b+1 == r.blocks && last != limit`),
 		"sstable", "^TestKeyRunForgedKeys$",
+	},
+	{
+		"table/document under a hash not compared with their number", "sstable", "Reader.docAt",
+		never(`err == nil && v >= uint64(r.info.Docs)`),
+		"sstable", "^TestForgedDocument$",
+	},
+	{
+		"table/ID under a hash not compared", "sstable", "Reader.lookup",
+		always(`bytes.Equal(name, id)`),
+		"sstable", "^TestCollidingIDs$",
+	},
+	{
+		"table/common IDs by their hashes alone", "sstable", "eachSameID",
+		swap(`err == nil && bytes.Equal(idA, idB)`, `err == nil`),
+		"sstable", "^TestCollidingIDs$",
+	},
+	{
+		"table/rank of two documents not noticed", "sstable", "verifier.checkOnce",
+		never(`seen[value>>6]&bit != 0`),
+		"sstable", "^TestVerifyCompares$",
+	},
+	{
+		"table/directory without its section taken", "sstable", "Reader.openSections",
+		never(`!seen[[2]uint16{uint16(kind), s.Index}]`),
+		"sstable", "^TestSectionsMissing$",
+	},
+	{
+		"table/first documents without sketches forgotten", "sstable", "Writer.begin",
+		swap(`w.earlier + w.before`, `w.before`),
+		"sstable", "^TestLateSketches$",
 	},
 	{
 		"flush/deletions published before their log is", "engine", "Store.publishFlush",

@@ -70,12 +70,12 @@ var writeMutants = []mutant{
 	},
 	{
 		"compaction/numbers of the file taken for the database's", "engine", "Store.mergeTables",
-		drop(`, Seq:    p.shiftSeq`),
+		drop(`, SeqShift: p.shift`),
 		"engine", "^TestIngestEqualsLoad$",
 	},
 	{
 		"pack/numbers of the file taken for the database's", "engine", "Snapshot.packInputs",
-		drop(`Seq: p.shiftSeq,`),
+		drop(`SeqShift: p.shift,`),
 		"engine", "^TestIngestEqualsLoad$",
 	},
 	{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -189,7 +190,7 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 		}
 	}
 	var t *view.Table
-	var renumber [][]uint32
+	var renumber *sstable.Renumbering
 	err = snap.Safely(ctx, func() error {
 		t, renumber, err = db.mergeTables(ctx, snap, in, progress)
 		return err
@@ -216,46 +217,46 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
-func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, progress func(view.Progress)) (*view.Table, [][]uint32, error) {
+func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	inputs := make([]compaction.Input, len(in))
-	readers := make([]*sstable.Reader, len(in))
 	left := int64(0)
 	for i, p := range in {
-		readers[i] = p.Reader
 		since := dropBefore(snap, p)
-		inputs[i] = compaction.Input{
-			Reader: p.Reader,
-			Keep:   func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) },
-			Seq:    p.ShiftSeq,
+		inputs[i] = compaction.Input{Reader: p.Reader, SeqShift: p.Shift}
+		dead := p.Dead.Count()
+		if dead > 0 || p.Meta.MinTime < since {
+			inputs[i].Keep = func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) }
 		}
 		if p.Meta.MaxTime >= since {
-			left += int64(p.Meta.Docs) - p.Dead.Count()
+			left += int64(p.Meta.Docs) - dead
 		}
 	}
 	if left <= 0 { // all of it is dead or expired: nothing to read
 		return nil, nil, nil
 	}
-	var renumber [][]uint32
-	hot, err := sstable.MergedHot(readers...)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := sstable.WriterOptions{Docs: int(left), Hot: hot}
-	t, err := db.WriteTable(o, func(w *sstable.Writer) (err error) {
-		renumber, err = compaction.Merge(ctx, w, inputs, func(done, total int64) {
-			if progress != nil {
-				progress(view.Progress{Stage: "compact", Done: done, Total: total, Unit: "documents"})
-			}
-		})
-		return err
+	var renumber *sstable.Renumbering
+	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
+		o := mergeOptions("compact", progress)
+		o.Identity = identity
+		info, renumber, err = compaction.Merge(ctx, out, db.Params, inputs, o)
+		return info, err
 	})
 	return t, renumber, err
+}
+
+// mergeOptions are the options of a merge that reports as a stage of its name.
+func mergeOptions(stage string, progress func(view.Progress)) sstable.MergeOptions {
+	return sstable.MergeOptions{Progress: func(done, total int64) {
+		if progress != nil {
+			progress(view.Progress{Stage: stage, Done: done, Total: total, Unit: "documents"})
+		}
+	}}
 }
 
 // publishCompaction puts t (nil for nothing) in the place of the tables in, merged as of seq.
 // Documents that died since are dead in t too: for good if the catalog has it, until their log is
 // flushed otherwise.
-func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, renumber [][]uint32) error {
+func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.mu.Lock()
@@ -269,10 +270,10 @@ func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, r
 	base := roaring.New()
 	if t != nil {
 		for i, p := range in {
-			// What was dead at seq was not written, so renumbering it gives Dropped.
+			// What was dead at seq was not written, and has no new number.
 			it := v.Part(p.Meta.Number).Dead.Base.Iterator()
 			for it.HasNext() {
-				if doc := renumber[i][it.Next()]; doc != compaction.Dropped {
+				if doc, kept := renumber.New(i, it.Next()); kept {
 					base.Add(doc)
 				}
 			}
@@ -299,7 +300,7 @@ func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, r
 		for i, p := range in {
 			_, younger := v.Part(p.Meta.Number).Dead.UpTo(seq)
 			for doc, s := range younger {
-				if doc := renumber[i][doc]; doc != compaction.Dropped {
+				if doc, kept := renumber.New(i, doc); kept {
 					dead.Kill(doc, s)
 				}
 			}

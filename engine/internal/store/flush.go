@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -245,8 +246,25 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 // WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it
 // yet; on an error it is removed.
 func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
+	return db.newTable(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+		o.Identity = identity
+		w, err := sstable.NewWriter(out, db.tableParams(o.Docs), o)
+		if err == nil {
+			err = fill(w)
+		}
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		return w.Close()
+	})
+}
+
+// newTable creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
+// error it is removed.
+func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
 	number := db.allocFile()
-	info, err := writeTableFile(db.Dir, files.NewTableName(number), db.tableParams(o.Docs), o, fill)
+	identity := sstable.Identity{Database: db.uuid, Number: number, Created: time.Now().UnixMicro()}
+	info, err := writeTableFile(db.Dir, files.NewTableName(number), func(out io.Writer) (sstable.Info, error) { return write(out, identity) })
 	if err == nil {
 		err = db.Dir.SyncDir(".")
 	}
@@ -268,8 +286,9 @@ const writeSize = 2 << 20
 // writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
 var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
 
-// writeTableFile writes a table to path and makes it safe, all but its directory entry.
-func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.WriterOptions, fill func(*sstable.Writer) error) (sstable.Info, error) {
+// writeTableFile makes a file at path, which write writes, and makes it safe, all but its directory
+// entry.
+func writeTableFile(fs vfs.FS, path string, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
 	f, err := fs.Create(path)
 	if err != nil {
 		return sstable.Info{}, err
@@ -280,14 +299,7 @@ func writeTableFile(fs vfs.FS, path string, params sstable.Params, o sstable.Wri
 		buf.Reset(nil)
 		writeBuffers.Put(buf)
 	}()
-	w, err := sstable.NewWriter(buf, params, o)
-	if err == nil {
-		err = fill(w)
-	}
-	var info sstable.Info
-	if err == nil {
-		info, err = w.Close()
-	}
+	info, err := write(buf)
 	if err == nil {
 		err = buf.Flush()
 	}

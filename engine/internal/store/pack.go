@@ -50,7 +50,7 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 		}
 		inputs, err := packInputs(v)
 		if err == nil {
-			err = db.packFile(ctx, temp, int(docs), inputs, encodeNote(v.Allowed), progress)
+			err = db.packFile(ctx, temp, inputs, encodeNote(v.Allowed), progress)
 		}
 		return err
 	})
@@ -110,7 +110,7 @@ func packInputs(v *view.View) ([]compaction.Input, error) {
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		inputs = append(inputs, compaction.Input{
-			Reader: p.Reader, Seq: p.ShiftSeq, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
+			Reader: p.Reader, SeqShift: p.Shift, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
 		})
 	}
 	mem, err := memTable(v)
@@ -120,23 +120,12 @@ func packInputs(v *view.View) ([]compaction.Input, error) {
 	return inputs, err
 }
 
-func (db *Store) packFile(ctx context.Context, path string, docs int, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
-	o := sstable.WriterOptions{Docs: docs, Note: note}
-	var readers []*sstable.Reader
-	for _, in := range inputs {
-		readers = append(readers, in.Reader)
-	}
-	var err error
-	if o.Hot, err = sstable.MergedHot(readers...); err != nil {
-		return err
-	}
-	_, err = writeTableFile(db.fs, path, db.tableParams(o.Docs), o, func(w *sstable.Writer) error {
-		_, err := compaction.Merge(ctx, w, inputs, func(done, total int64) {
-			if progress != nil {
-				progress(view.Progress{Stage: "pack", Done: done, Total: total, Unit: "documents"})
-			}
-		})
-		return err
+func (db *Store) packFile(ctx context.Context, path string, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
+	_, err := writeTableFile(db.fs, path, func(out io.Writer) (sstable.Info, error) {
+		o := mergeOptions("pack", progress)
+		o.Note = note
+		info, _, err := compaction.Merge(ctx, out, db.Params, inputs, o)
+		return info, err
 	})
 	return err
 }

@@ -2,7 +2,6 @@ package blobs
 
 import (
 	"encoding/binary"
-	"math"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
@@ -15,132 +14,91 @@ import (
 type Kind struct {
 	Section string // the section of the directory, for errors
 	Name    string // what a string is, for errors
-	Shift   uint8  // a block has 1<<Shift strings, the last block those that remain
+	Shift   uint8  // a block has 1<<Shift strings, at most 128, the last block those that remain
 	Least   int    // bytes of a string
-	Most    int    // bytes of a string
+	Most    int    // bytes of a string, at most 1<<20
 }
 
 // The kinds of lists.
 var (
 	IDs      = &Kind{Section: "names", Name: "ID", Shift: 7, Least: 1, Most: 1<<16 - 1}
-	Sketches = &Kind{Section: "sketches", Name: "sketch", Shift: 4, Most: math.MaxInt}
+	Sketches = &Kind{Section: "sketches", Name: "sketch", Shift: 4, Most: 1 << 18}
 )
 
-// A block of a list:
+// A block of a list of c strings:
 //
-//	+----------------------------+----------------------------------+
-//	| end of each string  2 or 4 | strings, one after the other     |
-//	+----------------------------+----------------------------------+
+//	+-----------------------------------+------------------------------+
+//	| ends of strings, all but the last | strings, one after the other |
+//	|      ceil((c-1) * width / 8)      |                              |
+//	+-----------------------------------+------------------------------+
 //
-// Ends count from the first string; they take 4 bytes each if the strings of the block have more
-// than 65,535 bytes together, which its length tells. The directory has an entry a block:
+// The end of string i is near where it would be if all strings had one length. Only the difference
+// is stored, so that ends cost 3 bits an ID of up to 7 digits and nothing if all have one length.
+// With total bytes of strings, string i of 0..c-1 ends where string i+1 starts:
 //
-//	+------------------------+--------+---------------------+
-//	| offset in the area   8 | length | CRC32C of the block |
-//	|                        |   4    |          4          |
-//	+------------------------+--------+---------------------+
+//	start of 0 = 0;  start of c = total
+//	start of i = floor(i*total/c) - floor(low * 2^width / 256) + v[i]
+//
+// v[1] to v[c-1] are packed at width bits each, from the lowest bit of the first byte on. Starts
+// count from the first string and must not descend. The directory has an entry a block:
+//
+//	+------------------------+-------+-----+--------+----------------------------------+
+//	| offset in the area   6 | width | low | length | CRC32C of the block and of these |
+//	|                        |   1   |  1  |   4    |                4                 |
+//	+------------------------+-------+-----+--------+----------------------------------+
+//
+// A block whose strings are all empty has length 0. A list whose strings are all empty has neither
+// blocks nor directory.
 const (
 	// ListEntry is the size in bytes of a directory entry of a list.
 	ListEntry = 16
-	// bytes of blocks that are written side by side, so that they share few pages with texts
-	listChunk = 256 << 10
+
+	maxListStrings = 1 << 7 // of a block
+
+	maxWidth = 28 // so that two packed values are within 64 bits of the first one's first byte
+	// maxListBlock bounds the bytes of a block, so that 32 bits hold every sum of two positions.
+	maxListBlock = 1 << 30
 )
 
-// isWide reports whether ends of strings with n bytes together take 4 bytes.
-func isWide(n int) bool { return n > 1<<16-1 }
+// packedBytes returns the bytes of n packed values.
+func packedBytes(n, width int) int { return (n*width + 7) >> 3 }
 
-// ListWriter collects the blocks of a list.
-type ListWriter struct {
-	kind    *Kind
-	ends    []uint32 // of the block being filled
-	strings []byte   // of the block being filled
-	chunk   []byte   // full blocks that are not written
-	dir     []byte   // entries; those of the chunk count from its start
-	moved   int      // bytes of entries whose offset is final
-}
-
-// NewListWriter returns a writer of a list.
-func NewListWriter(k *Kind) *ListWriter { return &ListWriter{kind: k} }
-
-// Add appends a string and reports whether the chunk should be flushed.
-func (w *ListWriter) Add(b []byte) (full bool) {
-	w.strings = append(w.strings, b...)
-	w.ends = append(w.ends, uint32(len(w.strings)))
-	if len(w.ends) == 1<<w.kind.Shift {
-		w.EndBlock()
-	}
-	return len(w.chunk) >= listChunk
-}
-
-// EndBlock moves the strings since the last block to the chunk.
-func (w *ListWriter) EndBlock() {
-	if len(w.ends) == 0 {
-		return
-	}
-	start := len(w.chunk)
-	for _, end := range w.ends {
-		if isWide(len(w.strings)) {
-			w.chunk = binary.LittleEndian.AppendUint32(w.chunk, end)
-		} else {
-			w.chunk = binary.LittleEndian.AppendUint16(w.chunk, uint16(end))
-		}
-	}
-	w.chunk = append(w.chunk, w.strings...)
-	block := w.chunk[start:]
-	w.dir = binary.LittleEndian.AppendUint64(w.dir, uint64(start))
-	w.dir = binary.LittleEndian.AppendUint32(w.dir, uint32(len(block)))
-	w.dir = binary.LittleEndian.AppendUint32(w.dir, crc.Sum(block))
-	w.ends, w.strings = w.ends[:0], w.strings[:0]
-}
-
-// Flush returns the chunk, which is about to be written at offset of the area, and starts another.
-// The returned slice is valid until the next Add.
-func (w *ListWriter) Flush(offset int64) []byte {
-	for ; w.moved < len(w.dir); w.moved += ListEntry {
-		at := w.dir[w.moved:]
-		binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)+uint64(offset))
-	}
-	chunk := w.chunk
-	w.chunk = w.chunk[:0]
-	return chunk
-}
-
-// Directory returns the entries of all blocks, final once everything has been flushed.
-func (w *ListWriter) Directory() []byte { return w.dir }
-
-// NumBlocks returns the number of blocks that have ended.
-func (w *ListWriter) NumBlocks() int { return len(w.dir) / ListEntry }
-
-// List reads strings by document number.
+// List reads strings by number.
 type List struct {
 	kind    *Kind
 	file    string
 	n       uint32 // strings
-	dir     Bytes
+	dir     Bytes  // empty if all strings are
 	area    Bytes
 	shift   uint8           // Kind.Shift, at most 31
+	full    int             // blocks with 1<<shift strings
 	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
 }
 
 // OpenList opens a list of n strings. It checks that the directory has the right size; its entries
-// are checked with their blocks.
+// are checked with their blocks. An empty directory says that all strings are empty.
 func OpenList(k *Kind, file string, n uint32, dir, area Bytes) (*List, error) {
 	blocks := (int64(n) + 1<<k.Shift - 1) >> k.Shift
+	if len(dir.Data) == 0 && k.Least == 0 {
+		blocks = 0
+	}
 	if int64(len(dir.Data)) != blocks*ListEntry {
 		return nil, base.Corruptf(file, k.Section, dir.Offset, "%d bytes for %d blocks", len(dir.Data), blocks)
 	}
-	return &List{
-		kind: k, file: file, n: n, dir: dir, area: area, shift: k.Shift & 31, checked: make([]atomic.Uint32, (blocks+31)/32),
-	}, nil
+	l := &List{kind: k, file: file, n: n, dir: dir, area: area, shift: k.Shift & 31, full: int(n >> k.Shift)}
+	if blocks > 0 {
+		l.checked = make([]atomic.Uint32, (blocks+31)/32)
+	}
+	return l, nil
 }
 
-// NumBlocks returns the number of blocks.
+// NumBlocks returns the number of blocks, 0 if all strings are empty.
 func (l *List) NumBlocks() int { return len(l.dir.Data) / ListEntry }
 
 // Extent returns where the directory says that block b is in the area, unchecked.
 func (l *List) Extent(b int) (off, length uint64) {
 	e := l.dir.Data[b*ListEntry:][:12]
-	return binary.LittleEndian.Uint64(e), uint64(binary.LittleEndian.Uint32(e[8:]))
+	return binary.LittleEndian.Uint64(e) & maxOffset, uint64(binary.LittleEndian.Uint32(e[8:]))
 }
 
 // Size returns the bytes of all blocks, as the directory says, unchecked.
@@ -171,111 +129,192 @@ func (l *List) count(b int) int {
 // Get returns string i, which must exist. It aliases the table.
 func (l *List) Get(i uint32) ([]byte, error) {
 	b, at := l.blockOf(i)
+	if b>>5 >= len(l.checked) {
+		return nil, nil // all strings are empty
+	}
 	if l.checked[b>>5].Load()>>(b&31)&1 == 0 {
 		if err := l.Check(b); err != nil {
 			return nil, err
 		}
 	}
-	off, length := l.Extent(b)
-	block := l.area.Data[off : off+length]
-	count := l.count(b)
-	var from, to uint32
-	if !isWide(len(block) - 2*count) {
-		if at > 0 {
-			from = uint32(binary.LittleEndian.Uint16(block[2*at-2:]))
-		}
-		to = uint32(binary.LittleEndian.Uint16(block[2*at:]))
-		block = block[2*count:]
-	} else {
-		if at > 0 {
-			from = binary.LittleEndian.Uint32(block[4*at-4:])
-		}
-		to = binary.LittleEndian.Uint32(block[4*at:])
-		block = block[4*count:]
+	e := l.dir.Data[b*ListEntry:][:ListEntry]
+	head, length := binary.LittleEndian.Uint64(e), uint64(binary.LittleEndian.Uint32(e[8:]))
+	off, width := head&maxOffset, head>>48&31
+	low := head >> 56 << width >> 8
+	if b >= l.full {
+		return l.getLast(i, off, length, width, low), nil
 	}
-	return block[from:to:to], nil
+	shift := l.shift & 31
+	last := uint64(1)<<shift - 1
+	first := off + (last*width+7)>>3
+	total := off + length - first
+	bit := max(uint64(at), 1)*width - width // there is no v[0], and v[1] is at bit 0
+	v, mask := l.load(off+bit>>3)>>(bit&7), uint64(1)<<width-1
+	line := uint64(at) * total
+	from, to := first, off+length
+	if at > 0 {
+		from += line>>shift - low + v&mask
+		v >>= width
+	}
+	if uint64(at) < last {
+		to = first + (line+total)>>shift - low + v&mask
+	}
+	return l.area.Data[from:to:to], nil
+}
+
+// getLast is the rest of Get for the last block, if it has fewer strings than the others.
+func (l *List) getLast(i uint32, off, length, width, low uint64) []byte {
+	count := uint64(l.n & (1<<(l.shift&31) - 1))
+	at := uint64(i & (1<<(l.shift&31) - 1))
+	first := off + ((count-1)*width+7)>>3
+	total := off + length - first
+	start := func(i uint64) uint64 {
+		switch i {
+		case 0:
+			return first
+		case count:
+			return first + total
+		}
+		bit := (i - 1) * width
+		return first + i*total/count - low + l.load(off+bit>>3)>>(bit&7)&(1<<width-1)
+	}
+	from, to := start(at), start(at+1)
+	return l.area.Data[from:to:to]
+}
+
+// load returns the 8 bytes of the area from pos on, pos <= len, with zeros for those past its end.
+func (l *List) load(pos uint64) uint64 {
+	b := l.area.Data[pos:]
+	if len(b) < 8 {
+		return loadEnd(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// loadEnd is load of all of b, which is shorter.
+func loadEnd(b []byte) uint64 {
+	var room [8]byte
+	copy(room[:], b)
+	return binary.LittleEndian.Uint64(room[:])
 }
 
 // PrefetchEntry prefetches the directory entry of string i. It may be called on nil.
 func (l *List) PrefetchEntry(i uint32) {
-	if l != nil {
-		kernel.Prefetch(l.dir.Data[i>>(l.shift&31)*ListEntry:][:1])
+	if l == nil {
+		return
+	}
+	if at := int(i>>(l.shift&31)) * ListEntry; at < len(l.dir.Data) {
+		kernel.Prefetch(l.dir.Data[at:][:1])
 	}
 }
 
 // Prefetch prefetches the end and the bytes of string i, which must exist, where they would be if
 // all strings of its block had one length. It may be called on nil.
 func (l *List) Prefetch(i uint32) {
-	if l == nil {
+	if l == nil || len(l.dir.Data) == 0 {
 		return
 	}
 	b, at := l.blockOf(i)
-	off, length := l.Extent(b)
-	count := l.count(b)
-	if off > uint64(len(l.area.Data)) || length > uint64(len(l.area.Data))-off || length < uint64(2*count) {
-		return // Get will report it
+	e := l.dir.Data[b*ListEntry:][:ListEntry]
+	head, length := binary.LittleEndian.Uint64(e), uint64(binary.LittleEndian.Uint32(e[8:]))
+	off, width := head&maxOffset, head>>48&31
+	shift := l.shift & 31
+	packed := (uint64(l.count(b)-1)*width + 7) >> 3
+	if size := uint64(len(l.area.Data)); off > size || length > size-off || length <= packed {
+		return // no bytes, or Get will report it
 	}
 	block := l.area.Data[off : off+length]
-	ends := 2 * count
-	if isWide(len(block) - ends) {
-		ends = 4 * count
-	}
-	size := (len(block) - ends) / count
-	kernel.Prefetch(block[ends*at/count:][:1])
-	kernel.Prefetch(block[ends+(len(block)-ends)*at/count:][:size])
+	kernel.Prefetch(block[uint64(at)*packed>>shift:][:1])
+	// in the last block this is too early; it is one of many
+	total := length - packed
+	block = block[packed+uint64(at)*total>>shift:]
+	kernel.Prefetch(block[:min(total>>shift, uint64(len(block)))])
 }
 
 // Check verifies block b, unless it has been verified before, and remembers if it is good: it lies
 // in the area behind the block before it, its checksum is right, and its ends ascend to its last
 // byte.
 func (l *List) Check(b int) error {
+	var ends [maxListStrings]uint32
+	return l.check(b, &ends)
+}
+
+// check is Check, and sets ends to the ends of the block's strings if it is good.
+func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	off, length := l.Extent(b)
-	count := l.count(b)
 	inDir := func(format string, args ...any) error {
 		return base.Corruptf(l.file, l.kind.Section, l.dir.Offset+int64(b*ListEntry), format, args...)
 	}
-	if off > uint64(len(l.area.Data)) || length > uint64(len(l.area.Data))-off || length < uint64((2+l.kind.Least)*count) {
-		return inDir("block of %d bytes at %d of %d", length, off, len(l.area.Data))
+	width, packed := l.packed(b)
+	if off > uint64(len(l.area.Data)) || length > uint64(len(l.area.Data))-off || length > maxListBlock || width > maxWidth ||
+		length < uint64(packed+l.kind.Least*l.count(b)) {
+		return inDir("block of %d bytes at %d of %d, ends of %d bits", length, off, len(l.area.Data), width)
 	}
 	if b > 0 { // overlapping blocks could make the work for a small file unlimited
 		if prev, size := l.Extent(b - 1); prev > off || size > off-prev {
 			return inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
 		}
 	}
-	if err := l.checkBlock(b, l.area.Data[off:off+length], count); err != nil {
+	if err := l.checkBlock(b, l.area.Data[off:off+length], ends); err != nil {
 		return err
 	}
 	l.checked[b>>5].Or(1 << (b & 31))
 	return nil
 }
 
-// checkBlock verifies checksum and ends of block b, which has count strings.
-func (l *List) checkBlock(b int, block []byte, count int) error {
-	if crc.Sum(block) != binary.LittleEndian.Uint32(l.dir.Data[b*ListEntry+12:]) {
+// packed returns the width of the packed values of block b, and their bytes, unchecked.
+func (l *List) packed(b int) (width, bytes int) {
+	width = int(l.dir.Data[b*ListEntry+6])
+	return width, packedBytes(l.count(b)-1, width)
+}
+
+// checkBlock verifies checksum and ends of block b, and sets ends.
+func (l *List) checkBlock(b int, block []byte, ends *[maxListStrings]uint32) error {
+	entry := l.dir.Data[b*ListEntry:][:ListEntry]
+	if sumEntry(crc.Sum(block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:]) {
 		return l.corrupt(b, "wrong checksum of block %d", b)
 	}
-	wide := isWide(len(block) - 2*count)
-	size := len(block) - 2*count
-	if wide {
-		size -= 2 * count
-	}
-	prev := 0
-	for i := range count {
-		end := 0
-		if wide {
-			end = int(binary.LittleEndian.Uint32(block[4*i:]))
-		} else {
-			end = int(binary.LittleEndian.Uint16(block[2*i:]))
-		}
-		if end-prev < l.kind.Least || end-prev > l.kind.Most || end > size {
-			return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d of %d", l.kind.Name, i, b, end, prev, size)
+	l.decode(b, ends)
+	least, most := uint32(l.kind.Least), uint32(l.kind.Most)
+	prev := uint32(0)
+	for i, end := range ends[:l.count(b)] {
+		// a length below 0 wraps around and exceeds most; the last end is that of the block
+		if size := end - prev; size < least || size > most {
+			return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(prev))
 		}
 		prev = end
 	}
-	if prev != size {
-		return l.corrupt(b, "block %d ends at %d of %d", b, prev, size)
-	}
 	return nil
+}
+
+// decode sets ends to the ends of the strings of block b, whose extent and width have been checked.
+func (l *List) decode(b int, ends *[maxListStrings]uint32) {
+	off, length := l.Extent(b)
+	width, packed := l.packed(b)
+	count, total := l.count(b), length-uint64(packed)
+	low := uint32(uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8)
+	src := l.area.Data[off:]
+	if len(src) < packed+8 {
+		var room [(maxListStrings*maxWidth)/8 + 8]byte
+		copy(room[:], src)
+		src = room[:]
+	}
+	bit, mask := 0, uint64(1)<<(width&63)-1
+	if count == 1<<(l.shift&31) {
+		line, shift := total, l.shift&31
+		for i := range ends[:count-1] {
+			v := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask
+			ends[i] = uint32(line>>shift) - low + uint32(v)
+			bit, line = bit+width, line+total
+		}
+	} else {
+		for i := range ends[:count-1] {
+			v := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask
+			ends[i] = uint32(uint64(i+1)*total/uint64(count)) - low + uint32(v)
+			bit += width
+		}
+	}
+	ends[count-1] = uint32(total)
 }
 
 // corrupt is the error for damage in block b.

@@ -2,205 +2,271 @@ package blobs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobtest"
 )
 
-// where the sections of a test are in their file
-const (
-	areaAt = 4096
-	dirAt  = 1 << 20
-)
-
-// buildList writes strings as a writer of tables does: a chunk goes to the area when it is full,
-// sometimes after bytes of somebody else.
-func buildList(r *rand.Rand, k *Kind, strings [][]byte) (dir, area Bytes) {
-	w := NewListWriter(k)
-	area.Offset, dir.Offset = areaAt, dirAt
-	flush := func() {
-		area.Data = append(area.Data, make([]byte, r.IntN(100))...)
-		area.Data = append(area.Data, w.Flush(int64(len(area.Data)))...)
-	}
-	for _, s := range strings {
-		if w.Add(s) {
-			flush()
-		}
-	}
-	w.EndBlock()
-	flush()
-	dir.Data = w.Directory()
-	return dir, area
+// typed reports whether err is nil or says where data is damaged.
+func typed(err error) bool {
+	_, ok := errors.AsType[*base.CorruptionError](err)
+	return err == nil || ok
 }
 
-// randomStrings returns n strings of least to most bytes.
-func randomStrings(r *rand.Rand, n, least, most int) [][]byte {
-	strings := make([][]byte, n)
-	for i := range strings {
-		strings[i] = make([]byte, least+r.IntN(most-least+1))
-		for j := range strings[i] {
-			strings[i][j] = byte(r.Uint32())
+// listCases are lists of the kinds that blocks are encoded for, and some that are hard to encode.
+func listCases() map[string][][]byte {
+	rng := rand.New(rand.NewPCG(5, 6))
+	of := func(n int, length func(i int) int) (list [][]byte) {
+		for i := range n {
+			b := make([]byte, length(i))
+			for j := range b {
+				b[j] = byte(rng.Uint32())
+			}
+			list = append(list, b)
 		}
+		return list
 	}
-	return strings
+	cases := map[string][][]byte{
+		"none":             nil,
+		"one":              {[]byte("a")},
+		"equal":            of(128*3, func(int) int { return 7 }),
+		"equal, not whole": of(128*2+77, func(int) int { return 7 }),
+		"digits":           benchNames(1000)["digits"],
+		"urls":             benchNames(1000)["urls"],
+		"powers of two":    of(400, func(int) int { return 1 << rng.IntN(10) }),
+		"long":             of(3, func(i int) int { return 65535 - i }),
+		"long first":       of(300, func(i int) int { return 1 + 65534*((127-i%128)/127) }),
+		"long last":        of(300, func(i int) int { return 1 + 65534*(i%128/127) }),
+		"long half":        of(128, func(i int) int { return 1 + 3000*(i/64) }),
+		"short half":       of(128, func(i int) int { return 3001 - 3000*(i/64) }),
+		"ascending":        of(200, func(i int) int { return i + 1 }),
+		"descending":       of(200, func(i int) int { return 200 - i }),
+	}
+	for n := 1; n < 40; n++ {
+		cases[fmt.Sprint(n, " of any length")] = of(n, func(int) int { return 1 + rng.IntN(n*n) })
+	}
+	return cases
 }
 
-func openList(t *testing.T, k *Kind, n int, dir, area Bytes) *List {
-	t.Helper()
-	l, err := OpenList(k, "a.sst", uint32(n), dir, area)
+// emptyCases are lists with empty strings.
+func emptyCases() map[string][][]byte {
+	cases := map[string][][]byte{}
+	for _, n := range []int{1, 15, 16, 17, 100} {
+		all := make([][]byte, n)
+		cases[fmt.Sprint(n, " empty")] = all
+		for _, at := range []int{0, n / 2, n - 1} {
+			one := slices.Clone(all)
+			one[at] = []byte("x")
+			cases[fmt.Sprint(n, " empty but for ", at)] = one
+		}
+	}
+	return cases
+}
+
+// openList opens what writeList has written, between bytes that are not its own, whose area ends
+// with its last block.
+func openList(t testing.TB, k *Kind, list [][]byte) *List {
+	dir, area := writeList(k, list)
+	l, err := OpenList(k, "test", uint32(len(list)), dir, Bytes{Data: slices.Clip(area.Data), Offset: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-// TestList writes lists, with ends of 2 and of 4 bytes, and reads every string in random order.
 func TestList(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
+	check := func(k *Kind, name string, list [][]byte) {
+		l := openList(t, k, list)
+		for _, i := range rand.Perm(len(list)) {
+			l.PrefetchEntry(uint32(i))
+			l.Prefetch(uint32(i))
+			if got, err := l.Get(uint32(i)); err != nil || !bytes.Equal(got, list[i]) || cap(got) != len(got) {
+				t.Fatalf("%s: %s %d of %d is %x, %v, not %x", name, k.Name, i, len(list), got, err, list[i])
+			}
+		}
+		for _, first := range []int{0, len(list) / 3, len(list) / 2, len(list)} {
+			for _, l := range []*List{l, openList(t, k, list)} { // blocks that have been checked, and others
+				it := l.Iter(uint32(first))
+				for i := first; i < len(list); i++ {
+					if got, err := it.Next(); err != nil || !bytes.Equal(got, list[i]) {
+						t.Fatalf("%s: next %s from %d, %d of %d, is %x, %v, not %x", name, k.Name, first, i, len(list), got, err, list[i])
+					}
+				}
+			}
+		}
+		end := uint64(0)
+		for b := range l.NumBlocks() {
+			off, length := l.Extent(b)
+			if err := l.Check(b); err != nil || off != end {
+				t.Errorf("%s: block %d is at %d, not %d; %v", name, b, off, end, err)
+			}
+			end += length
+		}
+		if end != uint64(l.Size()) || end != uint64(len(l.area.Data)) {
+			t.Errorf("%s: blocks of %d bytes, size %d, area %d", name, end, l.Size(), len(l.area.Data))
+		}
+	}
+	for name, list := range listCases() {
+		check(IDs, name, list)
+		check(Sketches, name, list)
+	}
+	for name, list := range emptyCases() {
+		check(Sketches, name, list)
+	}
+}
+
+// TestListSize pins what ends cost.
+func TestListSize(t *testing.T) {
+	names := benchNames(1 << 14)
 	for _, c := range []struct {
-		name        string
-		kind        *Kind
-		n           int
-		least, most int
-	}{
-		{"none", IDs, 0, 1, 1},
-		{"one", IDs, 1, 1, 1},
-		{"a block", IDs, 128, 1, 20},
-		{"a block and one", IDs, 129, 1, 20},
-		{"several chunks", IDs, 40000, 5, 20},
-		{"long ones", IDs, 300, 60000, 65535},
-		{"sketches", Sketches, 1000, 0, 500},
-		{"empty ones", Sketches, 100, 0, 0},
-		{"just narrow", Sketches, 16, 4095, 4095},
-		{"just wide", Sketches, 16, 4096, 4096},
-		{"mixed", Sketches, 160, 0, 8000},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			strings := randomStrings(r, c.n, c.least, c.most)
-			dir, area := buildList(r, c.kind, strings)
-			l := openList(t, c.kind, c.n, dir, area)
-			perBlock := 1 << c.kind.Shift
-			if want := (c.n + perBlock - 1) / perBlock; l.NumBlocks() != want {
-				t.Fatalf("%d blocks, want %d", l.NumBlocks(), want)
-			}
-			size := int64(0)
-			for b := range l.NumBlocks() {
-				if err := l.Check(b); err != nil {
-					t.Fatal(err)
-				}
-				off, length := l.Extent(b)
-				if off+length > uint64(len(area.Data)) {
-					t.Fatalf("block %d: %d bytes at %d", b, length, off)
-				}
-				size += int64(length)
-			}
-			if l.Size() != size {
-				t.Errorf("Size is %d, the blocks have %d", l.Size(), size)
-			}
-			l = openList(t, c.kind, c.n, dir, area) // nothing is checked yet
-			for _, i := range r.Perm(c.n) {
-				l.PrefetchEntry(uint32(i))
-				l.Prefetch(uint32(i))
-				if got, err := l.Get(uint32(i)); err != nil || !bytes.Equal(got, strings[i]) || cap(got) != len(got) {
-					t.Fatalf("string %d is %d bytes of %d (%v), want %d", i, len(got), cap(got), err, len(strings[i]))
-				}
-				if b, first := l.First(uint32(i)); b != i/perBlock || first != (i%perBlock == 0) {
-					t.Fatalf("First(%d) is %d, %v", i, b, first)
-				}
-			}
-		})
-	}
-}
-
-// TestListDirectory opens directories of a wrong size.
-func TestListDirectory(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	dir, area := buildList(r, IDs, randomStrings(r, 200, 1, 9))
-	for n := range uint32(600) {
-		l, err := OpenList(IDs, "a.sst", n, dir, area)
-		if right := n > 128 && n <= 256; right != (err == nil) || right != (l != nil) {
-			t.Fatalf("%d strings: %v", n, err)
+		kind string
+		most float64 // bits an end
+	}{{"equal", 0}, {"digits", 4}, {"urls", 9.5}} {
+		size := 0
+		for _, name := range names[c.kind] {
+			size += len(name)
 		}
-		if c, ok := errors.AsType[*base.CorruptionError](err); err != nil && (!ok || c.File != "a.sst" || c.Section != "names" || c.Offset != dirAt) {
-			t.Fatalf("%d strings: %v", n, err)
+		l := openList(t, IDs, names[c.kind])
+		if bits := float64(8*(int(l.Size())-size)) / (1 << 14); bits > c.most {
+			t.Errorf("%s: %.2f bits an end, more than %.2f", c.kind, bits, c.most)
 		}
 	}
 }
 
-// TestListDamage changes each byte in turn. Each change is found by the check of one block, whose
-// strings cannot be read; those of other blocks can.
-func TestListDamage(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 3))
-	for _, k := range []*Kind{IDs, Sketches} {
-		strings := randomStrings(r, 3<<k.Shift+5, 1, 9)
-		dir, area := buildList(r, k, strings)
-		for _, part := range []*Bytes{&dir, &area} {
-			for at := range part.Data {
-				old := part.Data[at]
-				part.Data[at] ^= byte(1 + r.IntN(255))
-				damaged := damagedBlocks(t, k, strings, dir, area)
-				part.Data[at] = old
-				if len(damaged) > 1 && part == &area || len(damaged) == 0 && part == &dir {
-					t.Fatalf("%s: byte %d of %d changed: blocks %d are damaged", k.Section, at, len(part.Data), damaged)
-				}
-			}
+// TestListEmpty tests that strings without bytes are stored as nothing, and cost no memory to read.
+func TestListEmpty(t *testing.T) {
+	w := NewListWriter(Sketches)
+	for range 1000 {
+		if w.Add(nil) {
+			t.Fatal("a chunk is full")
 		}
+	}
+	w.EndBlock()
+	if n := len(w.Flush(0)) + len(w.Directory()) + w.NumBlocks(); n > 0 {
+		t.Fatalf("%d bytes", n)
+	}
+	l, err := OpenList(Sketches, "test", 1<<32-2, Bytes{}, Bytes{})
+	if err != nil || l.NumBlocks() != 0 || l.Size() != 0 || l.checked != nil {
+		t.Fatal(l, err)
+	}
+	for _, i := range []uint32{0, 1000, 1<<32 - 3} {
+		l.PrefetchEntry(i)
+		l.Prefetch(i)
+		it := l.Iter(i)
+		next, err := it.Next()
+		if got, err2 := l.Get(i); len(got)+len(next) > 0 || err != nil || err2 != nil {
+			t.Fatal(got, next, err, err2)
+		}
+	}
+	if _, err := OpenList(IDs, "test", 1, Bytes{}, Bytes{}); err == nil || !typed(err) {
+		t.Errorf("an ID without a block: %v", err)
+	}
+	if _, err := OpenList(Sketches, "test", 17, Bytes{Data: make([]byte, ListEntry)}, Bytes{}); err == nil || !typed(err) {
+		t.Errorf("17 sketches in a block: %v", err)
 	}
 }
 
-// damagedBlocks returns the blocks of a list that Check refuses. Get must agree.
-func damagedBlocks(t *testing.T, k *Kind, strings [][]byte, dir, area Bytes) (damaged []int) {
+// tryList reads all of a list that may be damaged. With strict it must not give a wrong string.
+func tryList(t *testing.T, k *Kind, list [][]byte, dir, area []byte, strict bool, what string) {
 	t.Helper()
-	l := openList(t, k, len(strings), dir, area)
-	for b := range l.NumBlocks() {
-		err := l.Check(b)
-		if _, ok := errors.AsType[*base.CorruptionError](err); err != nil && !ok {
-			t.Fatal(err)
+	l, err := OpenList(k, "test", uint32(len(list)), Bytes{Data: dir}, Bytes{Data: area})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	bad := 0
+	for i, want := range list {
+		l.PrefetchEntry(uint32(i))
+		l.Prefetch(uint32(i))
+		got, err := l.Get(uint32(i))
+		if !typed(err) || strict && err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("%s: string %d is %x, %v, not %x", what, i, got, err, want)
 		}
 		if err != nil {
-			damaged = append(damaged, b)
+			bad++
+		}
+		if i%41 > 0 {
+			continue
+		}
+		it := l.Iter(uint32(i))
+		if next, err2 := it.Next(); (err == nil) != (err2 == nil) || !bytes.Equal(next, got) {
+			t.Fatalf("%s: string %d is %x, %v; the next is %x, %v", what, i, got, err, next, err2)
 		}
 	}
-	for i, s := range strings {
-		got, err := l.Get(uint32(i))
-		b, _ := l.First(uint32(i))
-		if bad := slices.Contains(damaged, b); bad != (err != nil) || !bad && !bytes.Equal(got, s) {
-			t.Fatalf("string %d of block %d: %q, %v; blocks %d are damaged", i, b, got, err, damaged)
-		}
-		l.Prefetch(uint32(i))
+	if strict && bad == 0 {
+		t.Fatalf("%s: no damage found", what)
 	}
-	return damaged
 }
 
-// TestListForged has right checksums over wrong ends.
-func TestListForged(t *testing.T) {
-	short := &Kind{Section: "names", Name: "ID", Shift: 2, Least: 1, Most: 3}
-	for name, strings := range map[string][][]byte{
-		"empty":    {[]byte("a"), nil, []byte("b")},
-		"too long": {[]byte("a"), []byte("abcd")},
-	} {
-		dir, area := buildList(rand.New(rand.NewPCG(1, 4)), short, strings)
-		l := openList(t, short, len(strings), dir, area)
-		if s, err := l.Get(0); err == nil {
-			t.Errorf("%s: %q beside it", name, s)
+func TestListFlipped(t *testing.T) {
+	for _, name := range []string{"equal, not whole", "digits", "urls"} {
+		list := listCases()[name][:300]
+		w, area := writeList(IDs, list)
+		dir := w.Data
+		for _, part := range [][]byte{dir, area.Data} {
+			for i := range part {
+				bit := byte(1) << (i % 8)
+				part[i] ^= bit
+				tryList(t, IDs, list, dir, area.Data, true, fmt.Sprintf("%s: byte %d of %d flipped", name, i, len(part)))
+				part[i] ^= bit
+			}
 		}
 	}
-	r := rand.New(rand.NewPCG(1, 5))
-	strings := randomStrings(r, 256, 2, 2)
-	dir, area := buildList(r, IDs, strings)
-	copy(dir.Data[ListEntry:], dir.Data[:ListEntry]) // both entries are of block 0
-	l := openList(t, IDs, len(strings), dir, area)
-	if err := l.Check(0); err != nil {
+}
+
+// TestListForged damages fields and bytes of blocks and makes the checksums right again.
+func TestListForged(t *testing.T) {
+	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 1<<30 - 1, 0x8080808080808080, 0x1c00000000000000, 0xff1c}
+	for _, name := range []string{"equal, not whole", "powers of two", "long last"} {
+		list := listCases()[name]
+		w, area := writeList(IDs, list)
+		step := 1 + len(area.Data)/600
+		for _, value := range values {
+			for at := range len(w.Data) {
+				dir := slices.Clone(w.Data)
+				copy(dir[at:], binary.LittleEndian.AppendUint64(nil, value))
+				blobtest.Reseal(dir, ListEntry, area.Data)
+				tryList(t, IDs, list, dir, area.Data, false, fmt.Sprintf("%s: %#x at %d of the directory", name, value, at))
+			}
+			for at := 0; at < len(area.Data); at += step {
+				dir, area := slices.Clone(w.Data), slices.Clone(area.Data)
+				copy(area[at:], binary.LittleEndian.AppendUint64(nil, value))
+				blobtest.Reseal(dir, ListEntry, area)
+				tryList(t, IDs, list, dir, area, false, fmt.Sprintf("%s: %#x at %d", name, value, at))
+			}
+		}
+	}
+}
+
+// TestListOverlap tests that two blocks must not share bytes.
+func TestListOverlap(t *testing.T) {
+	list := listCases()["equal"]
+	dir, area := writeList(IDs, list)
+	copy(dir.Data[ListEntry:], dir.Data[:ListEntry])
+	l, err := OpenList(IDs, "test", uint32(len(list)), dir, area)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Get(128); err == nil || !typed(err) || !strings.Contains(err.Error(), "overlaps") {
 		t.Error(err)
 	}
-	if err := l.Check(1); err == nil {
-		t.Error("a block that overlaps the one before it is right")
-	}
-	var c *base.CorruptionError
-	if err := l.Corrupt(3, "wrong"); !errors.As(err, &c) || c.Section != "names" || c.Offset < areaAt || c.Offset >= areaAt+int64(len(area.Data)) {
-		t.Errorf("Corrupt returns %v", err)
+}
+
+func TestListAllocs(t *testing.T) {
+	l := openList(t, IDs, listCases()["digits"])
+	it := l.Iter(0)
+	if n := testing.AllocsPerRun(100, func() {
+		l.Get(999)
+		it.Next()
+		l.PrefetchEntry(999)
+		l.Prefetch(999)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -2,281 +2,371 @@ package blobs
 
 import (
 	"bytes"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobtest"
 )
 
-type testRecord struct{ text, fields []byte }
+// record is a text with its fields.
+type record struct{ text, fields []byte }
 
-// buildRecords writes records as a writer of tables does: a block goes to the area when it is full,
-// sometimes after bytes of somebody else.
-func buildRecords(r *rand.Rand, level, size int, recs []testRecord) (dir, area Bytes) {
-	w := NewRecordsWriter(level, size)
-	area.Offset, dir.Offset = areaAt, dirAt
-	flush := func() {
-		area.Data = append(area.Data, make([]byte, r.IntN(100))...)
-		area.Data = append(area.Data, w.Flush(int64(len(area.Data)))...)
-	}
-	for _, rec := range recs {
-		if w.Add(rec.text, rec.fields) {
-			flush()
-		}
-	}
-	flush()
-	flush() // of nothing
-	dir.Data = w.Directory()
-	if w.NumBlocks() != len(dir.Data)/RecordsEntry {
-		panic("NumBlocks")
-	}
-	return dir, area
+func (r record) equal(text, fields []byte) bool {
+	return bytes.Equal(r.text, text) && bytes.Equal(r.fields, fields)
 }
 
-// randomRecords returns records of words, of random bytes, and empty ones.
-func randomRecords(r *rand.Rand, n, most int) []testRecord {
-	recs := make([]testRecord, n)
-	for i := range recs {
-		switch r.IntN(4) {
-		case 0: // neither text nor fields
+// testRecords returns n records: texts that compress and some that do not, and empty ones.
+func testRecords(rng *rand.Rand, n int) (records []record) {
+	for i := range n {
+		var r record
+		switch rng.IntN(6) {
+		case 0: // empty
 		case 1:
-			recs[i].text = randomStrings(r, 1, 0, most)[0]
+			r.text = make([]byte, rng.IntN(200))
+			for j := range r.text {
+				r.text[j] = byte(rng.Uint32())
+			}
+		case 2:
+			r.fields = fmt.Appendf(nil, `{"n":%d}`, i)
 		default:
-			recs[i].text = bytes.Repeat(fmt.Appendf(nil, "word%d ", r.IntN(9)), r.IntN(most/6+1))
-			recs[i].fields = fmt.Appendf(nil, `{"n":%d}`, r.IntN(100))
+			r.text = bytes.Repeat(fmt.Appendf(nil, "record %d ", i), rng.IntN(20))
+			r.fields = fmt.Appendf(nil, `{"n":%d}`, i)
 		}
+		records = append(records, r)
 	}
-	return recs
+	return records
 }
 
-func openRecords(t *testing.T, n int, dir, area Bytes) *Records {
+// A recordsFile is a file of records in memory. What a writer has in it is flushed at once, behind
+// a gap, as if there were other blocks between.
+type recordsFile struct {
+	*RecordsWriter
+	area []byte
+}
+
+func newRecordsFile(size int) *recordsFile {
+	return &recordsFile{RecordsWriter: NewRecordsWriter(LevelFastest, size)}
+}
+
+// flush writes the blocks that have ended.
+func (f *recordsFile) flush() {
+	f.area = append(f.area, "gap"...)
+	f.area = append(f.area, f.Flush(int64(len(f.area)))...)
+}
+
+// add appends records.
+func (f *recordsFile) add(records ...record) {
+	for _, r := range records {
+		if f.Add(r.text, r.fields) {
+			f.flush()
+		}
+	}
+}
+
+// open ends the file and opens it.
+func (f *recordsFile) open(t testing.TB) *Records {
 	t.Helper()
-	d, err := OpenRecords("a.sst", uint32(n), dir, area)
+	f.EndBlock()
+	f.flush()
+	d, err := OpenRecords("test", f.Len(), Bytes{Data: f.Directory(), Offset: 1 << 20}, Bytes{Data: f.area, Offset: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// TestRecords writes records at all levels and reads them by number and in order.
-func TestRecords(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 1))
-	for level := range 3 {
-		if !ValidLevel(level) {
-			t.Fatalf("level %d is not valid", level)
+// checkRecords compares all ways to read records with what there should be.
+func checkRecords(t *testing.T, d *Records, want []record) {
+	t.Helper()
+	if int(d.Len()) != len(want) {
+		t.Fatalf("%d records, not %d", d.Len(), len(want))
+	}
+	for _, i := range rand.Perm(len(want)) {
+		if text, fields, err := d.Get(uint32(i)); err != nil || !want[i].equal(text, fields) {
+			t.Fatalf("record %d of %d is %q, %q, %v, not %q", i, len(want), text, fields, err, want[i])
 		}
-		for _, c := range []struct{ n, most, size int }{
-			{0, 1, 100}, {1, 0, 100}, {1, 100, 1}, {700, 0, 1 << 20}, {2000, 60, 4096}, {300, 3000, DefaultBlockSize},
-		} {
-			t.Run(fmt.Sprintf("level %d, %d of %d bytes by %d", level, c.n, c.most, c.size), func(t *testing.T) {
-				recs := randomRecords(r, c.n, c.most)
-				dir, area := buildRecords(r, level, c.size, recs)
-				d := openRecords(t, c.n, dir, area)
-				for _, i := range r.Perm(c.n) {
-					sameRecord(t, i, recs[i])(d.Get(uint32(i)))
+	}
+	it := d.Iter()
+	for i := range want {
+		if text, fields, err := it.Next(); err != nil || !want[i].equal(text, fields) {
+			t.Fatalf("next record, %d of %d, is %q, %q, %v, not %q", i, len(want), text, fields, err, want[i])
+		}
+	}
+	var blk Block
+	next := uint32(0)
+	for b := range d.NumBlocks() {
+		first, count, err := d.BlockRecords(b)
+		if err != nil || first != next || d.BlockOf(first) != b || d.BlockOf(first+count-1) != b {
+			t.Fatalf("block %d has %d records from %d, not from %d: %v", b, count, first, next, err)
+		}
+		if err := d.Decode(b, &blk); err != nil || blk.First() != first || blk.Count() != count {
+			t.Fatalf("decoded block %d has %d records from %d, not %d from %d: %v", b, blk.Count(), blk.First(), count, first, err)
+		}
+		if err := d.Check(&blk, first); err != nil {
+			t.Fatal(err)
+		}
+		for range count {
+			if text, fields, err := blk.Next(); err != nil || !want[next].equal(text, fields) {
+				t.Fatalf("record %d of block %d is %q, %q, %v, not %q", next, b, text, fields, err, want[next])
+			}
+			next++
+		}
+	}
+	if d.NumBlocks() > 0 && int(next) != len(want) {
+		t.Fatalf("blocks with %d of %d records", next, len(want))
+	}
+}
+
+func TestRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{0, 1, 2, 100, 3000} {
+		for _, size := range []int{1, 300, 32 << 10} {
+			records := testRecords(rng, n)
+			f := newRecordsFile(size)
+			f.add(records...)
+			checkRecords(t, f.open(t), records)
+		}
+	}
+}
+
+// TestRecordsVerbatim tests a block that is longer as a frame.
+func TestRecordsVerbatim(t *testing.T) {
+	f := newRecordsFile(100)
+	f.add(record{text: []byte("x")})
+	d := f.open(t)
+	if e := d.entry(0); e.stored != e.raw || e.raw != 3 {
+		t.Errorf("stored %d, raw %d", e.stored, e.raw)
+	}
+	checkRecords(t, d, []record{{text: []byte("x")}})
+	g := newRecordsFile(100)
+	if first, err := g.AddBlock(d, 0); first != 0 || err != nil {
+		t.Fatal(first, err)
+	}
+	checkRecords(t, g.open(t), []record{{text: []byte("x")}})
+}
+
+// TestRecordsEmpty tests that records without bytes are stored as nothing, whatever they come from,
+// until there is one that has some.
+func TestRecordsEmpty(t *testing.T) {
+	empty := make([]record, 1300)
+	f := newRecordsFile(1 << 20)
+	f.add(empty...)
+	none := f.open(t)
+	if none.NumBlocks() != 0 || f.NumBlocks() != 0 || len(f.Directory()) != 0 {
+		t.Errorf("%d blocks", none.NumBlocks())
+	}
+	checkRecords(t, none, empty)
+	if _, err := OpenRecords("test", 0, Bytes{Data: make([]byte, RecordsEntry)}, Bytes{}); err == nil || !typed(err) {
+		t.Errorf("a block of no records: %v", err)
+	}
+
+	some := record{text: []byte("some")}
+	f = newRecordsFile(1 << 20)
+	f.add(empty...)
+	f.add(some)
+	f.add(empty...)
+	mixed := f.open(t)
+	checkRecords(t, mixed, slices.Concat(empty, []record{some}, empty))
+
+	f = newRecordsFile(1 << 20)
+	for b := range mixed.NumBlocks() {
+		if blk := new(Block); mixed.Decode(b, blk) == nil && blk.raw == 0 {
+			if _, err := f.AddBlock(mixed, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(f.Directory()) + f.NumBlocks(); f.Len() == 0 || n > 0 {
+		t.Errorf("%d records without bytes, copied: %d blocks", f.Len(), f.NumBlocks())
+	}
+	n := int(f.Len())
+	f.add(some)
+	checkRecords(t, f.open(t), append(make([]record, n), some))
+}
+
+// TestAddBlock merges records as tables are merged: blocks with enough living records are copied,
+// of others the living ones are added, between records of other sizes.
+func TestAddBlock(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for round := range 40 {
+		var want []record
+		out := newRecordsFile(1 << rng.IntN(16))
+		for range 1 + rng.IntN(4) {
+			records := testRecords(rng, rng.IntN(800))
+			in := newRecordsFile(1 << rng.IntN(16))
+			in.add(records...)
+			d := in.open(t)
+			living := rng.IntN(5) // of 4; none if 0
+			var blk Block
+			for b := range d.NumBlocks() {
+				first, count, err := d.BlockRecords(b)
+				if err != nil {
+					t.Fatal(err)
 				}
-				it := d.Iter()
-				for i, rec := range recs {
-					sameRecord(t, i, rec)(it.Next())
-				}
-				if c.n > 0 {
-					if _, _, err := it.Next(); err == nil {
-						t.Error("there is a record after the last one")
+				switch block := records[first : first+count]; rng.IntN(3) {
+				case 0:
+					got, err := out.AddBlock(d, b)
+					if err != nil || int(got) != len(want) {
+						t.Fatalf("round %d: block at record %d, not %d: %v", round, got, len(want), err)
+					}
+					if rng.IntN(2) == 0 {
+						out.flush()
+					}
+					want = append(want, block...)
+				case 1:
+					if err := d.Decode(b, &blk); err != nil {
+						t.Fatal(err)
+					}
+					for range count {
+						text, fields, err := blk.Next()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if rng.IntN(4) < living {
+							want = append(want, record{bytes.Clone(text), bytes.Clone(fields)})
+							out.add(record{text, fields})
+						}
 					}
 				}
-				checkBlocks(t, d, c.n)
-			})
-		}
-	}
-	if ValidLevel(-1) || ValidLevel(3) {
-		t.Error("levels -1 and 3 are valid")
-	}
-}
-
-// sameRecord compares what Get or Next returns with record i.
-func sameRecord(t *testing.T, i int, want testRecord) func(text, fields []byte, err error) {
-	return func(text, fields []byte, err error) {
-		t.Helper()
-		if err != nil || !bytes.Equal(text, want.text) || !bytes.Equal(fields, want.fields) {
-			t.Fatalf("record %d is %q, %q (%v), want %q, %q", i, text, fields, err, want.text, want.fields)
-		}
-	}
-}
-
-// checkBlocks checks all blocks, which hold n documents.
-func checkBlocks(t *testing.T, d *Records, n int) {
-	t.Helper()
-	var blk Block
-	doc, size := uint32(0), int64(0)
-	for b := range d.NumBlocks() {
-		if err := d.Decode(b, &blk); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Check(&blk, doc); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Check(&blk, doc+1); err == nil {
-			t.Fatalf("block %d may begin with document %d and with the next one", b, doc)
-		}
-		_, length := blk.Extent()
-		doc, size = doc+blk.Count(), size+int64(length)
-	}
-	if stored, raw := d.Sizes(); doc != uint32(n) || stored != size || raw < stored {
-		t.Errorf("blocks of %d documents, %d bytes, want %d documents, %d bytes, %d before compression", doc, size, n, stored, raw)
-	}
-}
-
-// TestRecordsDirectory opens directories of a wrong size.
-func TestRecordsDirectory(t *testing.T) {
-	for _, c := range []struct {
-		bytes int
-		n     uint32
-		right bool
-	}{
-		{0, 0, true}, {RecordsEntry, 1, true}, {3 * RecordsEntry, 1, true}, // what blocks hold is checked when they are read
-		{0, 1, false}, {RecordsEntry, 0, false}, {RecordsEntry - 1, 1, false}, {RecordsEntry + 1, 1, false},
-	} {
-		_, err := OpenRecords("a.sst", c.n, Bytes{Data: make([]byte, c.bytes), Offset: dirAt}, Bytes{})
-		if _, ok := errors.AsType[*base.CorruptionError](err); ok == c.right || ok != (err != nil) {
-			t.Errorf("%d bytes for %d documents: %v", c.bytes, c.n, err)
-		}
-	}
-}
-
-// TestRecordsDamage changes each byte in turn. What is read afterwards is right, or an error.
-func TestRecordsDamage(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	recs := randomRecords(r, 60, 80)
-	dir, area := buildRecords(r, LevelDefault, 500, recs)
-	for _, part := range []*Bytes{&dir, &area} {
-		found := 0
-		for at := range part.Data {
-			old := part.Data[at]
-			part.Data[at] ^= byte(1 + r.IntN(255))
-			failed := readDamaged(t, recs, dir, area)
-			part.Data[at] = old
-			if failed {
-				found++
-			} else if part == &dir {
-				t.Fatalf("byte %d of the directory changed, and all records are right", at)
+				more := testRecords(rng, rng.IntN(3))
+				out.add(more...)
+				want = append(want, more...)
+				if int(out.Len()) != len(want) {
+					t.Fatalf("round %d: %d records, not %d", round, out.Len(), len(want))
+				}
 			}
 		}
-		if found < len(part.Data)/2 { // of the area there are bytes between the blocks
-			t.Errorf("of %d changed bytes %d were found", len(part.Data), found)
-		}
+		checkRecords(t, out.open(t), want)
 	}
 }
 
-// readDamaged reads all records by number and in order, and reports whether there was an error.
-func readDamaged(t *testing.T, recs []testRecord, dir, area Bytes) (failed bool) {
+// TestAddBlockVerifies tests that a damaged block is not copied, and nothing else lost by it.
+func TestAddBlockVerifies(t *testing.T) {
+	records := testRecords(rand.New(rand.NewPCG(11, 12)), 100)
+	f := newRecordsFile(500)
+	f.add(records...)
+	d := f.open(t)
+	e := d.entry(1)
+	f.area[e.offset] ^= 1
+	g := newRecordsFile(1 << 20)
+	g.add(records[0])
+	if _, err := g.AddBlock(d, 1); err == nil || !typed(err) {
+		t.Errorf("damaged block: %v", err)
+	}
+	g.add(records[1])
+	checkRecords(t, g.open(t), records[:2])
+}
+
+// tryRecords reads all records of a file that may be damaged. With strict it must not give a wrong
+// one.
+func tryRecords(t *testing.T, want []record, dir, area []byte, strict bool, what string) {
 	t.Helper()
-	d := openRecords(t, len(recs), dir, area)
-	check := func(i int, text, fields []byte, err error) {
-		if _, ok := errors.AsType[*base.CorruptionError](err); err != nil && !ok {
-			t.Fatal(err)
+	d, err := OpenRecords("test", uint32(len(want)), Bytes{Data: dir}, Bytes{Data: area})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	bad := 0
+	try := func(i int, text, fields []byte, err error) {
+		if !typed(err) || strict && err == nil && !want[i].equal(text, fields) {
+			t.Fatalf("%s: record %d is %q, %q, %v, not %q", what, i, text, fields, err, want[i])
 		}
 		if err != nil {
-			failed = true
-		} else if !bytes.Equal(text, recs[i].text) || !bytes.Equal(fields, recs[i].fields) {
-			t.Fatalf("record %d is %q, %q, want %q, %q", i, text, fields, recs[i].text, recs[i].fields)
+			bad++
 		}
 	}
-	for i := range recs {
+	for i := range want {
 		text, fields, err := d.Get(uint32(i))
-		check(i, text, fields, err)
+		try(i, text, fields, err)
 	}
-	byNumber := failed
 	it := d.Iter()
-	for i := range recs {
+	for i := range want {
 		text, fields, err := it.Next()
-		if check(i, text, fields, err); err != nil {
-			return true
-		}
-	}
-	if byNumber {
-		t.Fatal("records that cannot be read by number can be read in order")
-	}
-	return failed
-}
-
-// TestRecordsForged has blocks with right checksums whose records do not fit.
-func TestRecordsForged(t *testing.T) {
-	for name, c := range map[string]struct {
-		raw, message string
-		count        uint32
-		get          bool // is an error too
-	}{
-		"no length of the text":   {"", "length of a text", 1, false}, // an empty block has empty records
-		"no length of fields":     {"\x01", "length of fields", 1, true},
-		"text too long":           {"\x02\x00a", "record of 2+0 bytes in 1", 1, true},
-		"fields too long":         {"\x01\x02ab", "record of 1+2 bytes in 2", 1, true},
-		"lengths that overflow":   {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x02ab", "record of 18446744073709551615+2", 1, true},
-		"a record too few":        {"\x01\x00a", "length of a text", 2, true},
-		"bytes behind the record": {"\x01\x00ab", "1 bytes after the last record", 1, false},
-	} {
-		area := Bytes{Data: []byte(c.raw), Offset: areaAt}
-		e := extent{stored: uint32(len(c.raw)), raw: uint32(len(c.raw)), count: c.count}
-		d := openRecords(t, int(c.count), Bytes{Data: e.append(nil, area.Data), Offset: dirAt}, area)
-		var blk Block
-		err := d.Decode(0, &blk)
+		try(i, text, fields, err)
 		if err != nil {
-			t.Fatal(name, err)
-		}
-		if err = d.Check(&blk, 0); c.raw != "" && (err == nil || !strings.Contains(err.Error(), c.message)) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, _, err = d.Get(c.count - 1); c.get != (err != nil) {
-			t.Errorf("%s: Get returns %v", name, err)
+			break
 		}
 	}
-	r := rand.New(rand.NewPCG(2, 3))
-	recs := randomRecords(r, 20, 90)
-	dir, area := buildRecords(r, LevelDefault, 100, recs)
-	copy(dir.Data[RecordsEntry:], dir.Data[:RecordsEntry]) // two entries of block 0
-	if !readDamaged(t, recs, dir, area) {
-		t.Error("a block of which there are two entries is right")
+	var blk Block
+	out := newRecordsFile(1 << 20)
+	for b := range d.NumBlocks() {
+		first, count, err := d.BlockRecords(b)
+		if err != nil {
+			bad++
+		} else if int(first)+int(count) > len(want) || count > MaxBlockRecords {
+			t.Fatalf("%s: block %d has %d records from %d", what, b, count, first)
+		}
+		if _, err := out.AddBlock(d, b); !typed(err) {
+			t.Fatalf("%s: block %d: %v", what, b, err)
+		}
+		if err = d.Decode(b, &blk); err == nil {
+			err = d.Check(&blk, first)
+		}
+		if !typed(err) {
+			t.Fatalf("%s: block %d: %v", what, b, err)
+		}
+		if err != nil {
+			bad++
+			continue
+		}
+		for range blk.Count() {
+			if _, _, err := blk.Next(); err != nil {
+				t.Fatalf("%s: block %d, which is good: %v", what, b, err)
+			}
+		}
+	}
+	if strict && bad == 0 {
+		t.Fatalf("%s: no damage found", what)
 	}
 }
 
-// TestCompress compresses and decompresses blocks, and refuses sizes that cannot be right.
-func TestCompress(t *testing.T) {
-	random := randomStrings(rand.New(rand.NewPCG(2, 4)), 1, 5000, 5000)[0]
-	for name, raw := range map[string][]byte{
-		"empty": {}, "one byte": {7}, "random": random, "zeros": make([]byte, 1<<20), "text": bytes.Repeat([]byte("word "), 1000),
-	} {
-		stored := compress(encoders[LevelDefault](), []byte("before"), raw)
-		stored = bytes.TrimPrefix(stored, []byte("before"))
-		if len(stored) > len(raw) {
-			t.Errorf("%s: %d bytes are stored in %d", name, len(raw), len(stored))
+func TestRecordsFlipped(t *testing.T) {
+	records := testRecords(rand.New(rand.NewPCG(13, 14)), 60)
+	f := newRecordsFile(200)
+	f.add(records...)
+	d := f.open(t)
+	inBlock := make([]bool, len(f.area))
+	for b := range d.NumBlocks() {
+		e := d.entry(b)
+		for i := range inBlock[e.offset:][:e.stored] {
+			inBlock[int(e.offset)+i] = true
 		}
-		if err := checkRawSize(int64(len(stored)), int64(len(raw))); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		got, err := decompress(make([]byte, 3), stored, len(raw))
-		if err != nil || !bytes.Equal(got, raw) {
-			t.Errorf("%s: %d bytes come back (%v), want %d", name, len(got), err, len(raw))
-		}
-		for _, size := range []int{len(raw) - 1, len(raw) + 1} {
-			if size <= 0 || size == len(stored) {
+	}
+	dir := f.Directory()
+	for _, part := range [][]byte{dir, f.area} {
+		for i := range part {
+			if len(part) == len(f.area) && !inBlock[i] {
 				continue
 			}
-			if _, err := decompress(nil, stored, size); err == nil {
-				t.Errorf("%s: decompressed to %d bytes, and it has %d", name, size, len(raw))
-			}
+			part[i] ^= 1 << (i % 8)
+			tryRecords(t, records, dir, f.area, true, fmt.Sprintf("byte %d of %d flipped", i, len(part)))
+			part[i] ^= 1 << (i % 8)
 		}
 	}
-	for _, c := range []struct {
-		stored, size int64
-		right        bool
-	}{
-		{0, 0, true}, {1, 1, true}, {1, maxZstdRatio, true}, {2, 2 * maxZstdRatio, true}, {maxRawBlock, maxRawBlock, true},
-		{0, 1, false}, {2, 1, false}, {1, maxZstdRatio + 1, false}, {maxRawBlock, maxRawBlock + 1, false},
-	} {
-		if err := checkRawSize(c.stored, c.size); (err == nil) != c.right {
-			t.Errorf("%d bytes in %d: %v", c.size, c.stored, err)
+}
+
+// TestRecordsForged damages fields and bytes of blocks and makes the checksums right again.
+func TestRecordsForged(t *testing.T) {
+	values := []uint64{^uint64(0), 0, 1, 1<<63 - 1, 1 << 31, 0x8080808080808080, 0xffff << 48}
+	records := testRecords(rand.New(rand.NewPCG(15, 16)), 60)
+	f := newRecordsFile(200)
+	f.add(records...)
+	f.open(t)
+	for _, value := range values {
+		word := binary.LittleEndian.AppendUint64(nil, value)
+		for at := range len(f.Directory()) {
+			dir := slices.Clone(f.Directory())
+			copy(dir[at:], word)
+			blobtest.Reseal(dir, RecordsEntry, f.area)
+			tryRecords(t, records, dir, f.area, false, fmt.Sprintf("%#x at %d of the directory", value, at))
+		}
+		for at := 0; at < len(f.area); at += 3 {
+			dir, area := slices.Clone(f.Directory()), slices.Clone(f.area)
+			copy(area[at:], word)
+			blobtest.Reseal(dir, RecordsEntry, area)
+			tryRecords(t, records, dir, area, false, fmt.Sprintf("%#x at %d", value, at))
 		}
 	}
 }

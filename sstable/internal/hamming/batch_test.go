@@ -205,13 +205,11 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 	fps := keytest.Shapes[1].Make(r, 700)
 	slices.Sort(fps)
 	sections := buildRuns(DefaultLayout, fps)
-	for table, data := range sections {
-		for i := 0; i < len(data); i += 31 {
+	for table, section := range sections {
+		for i := 0; i < sectionSize(section); i += 31 {
 			runs := openRuns(t, sections)
-			damaged := slices.Clone(data)
-			damaged[i] ^= 1 << r.IntN(8)
 			var err error
-			if runs[table], err = keyrun.Open(damaged, "test.sst", "run", 64); err != nil {
+			if runs[table], err = keyrun.Open(flipped(section, i, 1<<r.IntN(8))); err != nil {
 				continue // noticed at once
 			}
 			x := New(DefaultLayout, runs, nil)
@@ -239,7 +237,7 @@ func TestNearBatchNoticesDamage(t *testing.T) {
 func TestNearBatchMissingFingerprint(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 1 << 40})
-	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	sections[1] = keyrun.InMemory("run 1", []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan = 1e6
 	x := New(l, openRuns(t, sections), nil)

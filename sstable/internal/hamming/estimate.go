@@ -75,7 +75,8 @@ func uniformBytes(n int64) float64 {
 		keys[i] = uint64(math.Ldexp(r.Float64()*share, 63)) << 1
 	}
 	slices.Sort(keys)
-	return float64(len(keyrun.Append(nil, keys))) / float64(m)
+	body, dir := keyrun.Encode(keys)
+	return float64(len(body)+len(dir)) / float64(m)
 }
 
 // Measure returns what the queries within k of the given fingerprints cost with layout l, planned
@@ -102,13 +103,12 @@ func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimat
 			}
 			keys, spare = radix.Sort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
 		}
-		data := keyrun.Append(nil, keys)
-		run, err := keyrun.Open(data, "memory", fmt.Sprint("run ", t), 0)
+		run, err := keyrun.Open(keyrun.InMemory(fmt.Sprint("run ", t), keys))
 		if err != nil {
 			return Estimate{}, err
 		}
 		runs[t] = run
-		e.Bytes += float64(len(data)) / float64(len(fingerprints))
+		e.Bytes += float64(run.Stats().Bytes) / float64(len(fingerprints))
 	}
 	x := New(l, runs, nil)
 	s, scans := new(Searcher), 0

@@ -31,3 +31,23 @@ func NextOrder(l Layout, from, to int, keys, tmp []uint64) (sorted, spare []uint
 	}
 	return keys, tmp
 }
+
+// NearestRun returns which run of a table with layout from leads to run table of a table with
+// layout to: the one whose keys, rotated to the left by the fewest bits, are those of the other.
+// run is -1 if none does.
+func NearestRun(from, to Layout, table int) (run, rotate int) {
+	if from == to {
+		return table, 0
+	}
+	if from.Lead != 1 || to.Lead != 1 {
+		return -1, 0
+	}
+	want := bits.TrailingZeros64(to.Permute(table, 1))
+	run, rotate = -1, 64
+	for i := range from.Tables() {
+		if d := (want - bits.TrailingZeros64(from.Permute(i, 1)) + 64) % 64; d < rotate {
+			run, rotate = i, d
+		}
+	}
+	return run, rotate
+}

@@ -79,14 +79,15 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 2<<20)
-	var ends []int
+	var sections []keyrun.Section
 	size := 0
 	for t := range l.Tables() {
-		run := keyrun.Append(nil, permutedKeys(l, t, fps))
-		ends = append(ends, size+len(run))
-		run = append(run, make([]byte, -len(run)&63)...)
-		size += len(run)
-		for piece := range slices.Chunk(run, 64<<10) { // a larger one would not go through the buffer
+		s := keyrun.InMemory(fmt.Sprint("run ", t), permutedKeys(l, t, fps))
+		s.Offset, s.DirOffset = int64(size), int64(size+len(s.Body))
+		part := append(slices.Clone(s.Body), s.Dir...)
+		part = append(part, make([]byte, -len(part)&63)...)
+		sections, size = append(sections, s), size+len(part)
+		for piece := range slices.Chunk(part, 64<<10) { // a larger one would not go through the buffer
 			if _, err := w.Write(piece); err != nil {
 				b.Fatal(err)
 			}
@@ -97,14 +98,13 @@ func mapRuns(b *testing.B, l Layout, fps []uint64) (*Index, int) {
 	}
 	data := mapFile(b, path)
 	var runs []*keyrun.Run
-	start := 0
-	for i, end := range ends {
-		run, err := keyrun.Open(data[start:end], path, fmt.Sprint("run ", i), int64(start))
+	for _, s := range sections {
+		s.Body, s.Dir = data[s.Offset:][:len(s.Body)], data[s.DirOffset:][:len(s.Dir)]
+		run, err := keyrun.Open(s)
 		if err != nil {
 			b.Fatal(err)
 		}
 		runs = append(runs, run)
-		start = (end + 63) &^ 63
 	}
 	x := New(l, runs, nil)
 	for _, run := range runs {

@@ -19,8 +19,8 @@ import (
 var testLayouts = []Layout{{4, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {5, 2}, {6, 3}, {8, 2}, {1, 1}, {16, 1}, {4, 0}}
 
 // buildRuns encodes the runs of a layout over sorted fingerprints.
-func buildRuns(l Layout, fps []uint64) [][]byte {
-	var runs [][]byte
+func buildRuns(l Layout, fps []uint64) []keyrun.Section {
+	var runs []keyrun.Section
 	for t := range l.Tables() {
 		keys := slices.Clone(fps)
 		if t > 0 {
@@ -30,15 +30,29 @@ func buildRuns(l Layout, fps []uint64) [][]byte {
 			}
 			slices.Sort(keys)
 		}
-		runs = append(runs, keyrun.Append(nil, keys))
+		runs = append(runs, keyrun.InMemory(fmt.Sprintf("run %d", t), keys))
 	}
 	return runs
 }
 
-func openRuns(t testing.TB, sections [][]byte) []*keyrun.Run {
+// sectionSize returns the bytes of a section, body and directory.
+func sectionSize(s keyrun.Section) int { return len(s.Body) + len(s.Dir) }
+
+// flipped returns a copy of a section with byte i changed: of the body, then of the directory.
+func flipped(s keyrun.Section, i int, mask byte) keyrun.Section {
+	s.Body, s.Dir = slices.Clone(s.Body[:cap(s.Body)])[:len(s.Body)], slices.Clone(s.Dir)
+	if i < len(s.Body) {
+		s.Body[i] ^= mask
+	} else {
+		s.Dir[i-len(s.Body)] ^= mask
+	}
+	return s
+}
+
+func openRuns(t testing.TB, sections []keyrun.Section) []*keyrun.Run {
 	var runs []*keyrun.Run
-	for i, data := range sections {
-		r, err := keyrun.Open(data, "test.sst", fmt.Sprintf("run %d", i), 64)
+	for _, s := range sections {
+		r, err := keyrun.Open(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,14 +240,13 @@ func TestNearNoticesDamage(t *testing.T) {
 	sections := buildRuns(l, fps)
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
-	for table, data := range sections {
-		for i := 0; i < len(data); i += 7 {
+	for table, section := range sections {
+		for i := 0; i < sectionSize(section); i += 7 {
 			damaged := slices.Clone(sections)
-			damaged[table] = slices.Clone(data)
-			damaged[table][i] ^= 1 << r.IntN(8)
+			damaged[table] = flipped(section, i, 1<<r.IntN(8))
 			var runs []*keyrun.Run
 			for _, d := range damaged {
-				run, err := keyrun.Open(d, "test.sst", "run", 64)
+				run, err := keyrun.Open(d)
 				if err != nil {
 					break
 				}
@@ -264,7 +277,7 @@ func TestNearNoticesDamage(t *testing.T) {
 func TestNearMissingFingerprint(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 1 << 40})
-	sections[1] = keyrun.Append(nil, []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
+	sections[1] = keyrun.InMemory("run 1", []uint64{l.Permute(1, 1<<41), l.Permute(1, 1)})
 	defer func(c costModel) { cost = c }(cost)
 	cost.scan, cost.decode, cost.walk = 1e6, 1e6, 1e6
 	x := New(l, openRuns(t, sections), nil)
@@ -276,7 +289,7 @@ func TestNearMissingFingerprint(t *testing.T) {
 func TestNearMissingTable(t *testing.T) {
 	l := Layout{2, 1}
 	sections := buildRuns(l, []uint64{1, 2, 3})
-	sections[1] = keyrun.Append(nil, nil)
+	sections[1] = keyrun.InMemory("run 1", nil)
 	x, s := New(l, openRuns(t, sections), nil), new(Searcher)
 	for k := range 65 {
 		if _, err := s.Near(x, 1, k, nil); !errors.Is(err, base.ErrCorruption) {

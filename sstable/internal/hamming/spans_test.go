@@ -27,8 +27,7 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 	sections := buildRuns(DefaultLayout, fps)
 	inside := sort.Search(len(fps), func(i int) bool { return fps[i] >= 0xabcd<<48 })>>keyrun.BlockShift + 2
 	probe := openRuns(t, sections)[0]
-	sections[0] = slices.Clone(sections[0])
-	sections[0][probe.Info(inside).Off+probe.BlockSize(inside)-9] ^= 1
+	sections[0] = flipped(sections[0], probe.Info(inside).Off+probe.BlockSize(inside)-9, 1)
 	x := New(DefaultLayout, openRuns(t, sections), nil)
 	run := x.tables[0].run
 	for b := range run.NumBlocks() {

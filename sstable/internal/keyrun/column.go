@@ -8,22 +8,26 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least
-// value (frame of reference) and the differences from it in as many bits as the greatest needs. The
-// frame is that of a key run (see Dir), without unary part. A column is safe for concurrent use.
+// A Column is an array of unsigned numbers, bit-packed in blocks of 512: a block keeps its least
+// value (frame of reference) and the differences from it in as many bits as the greatest needs. A
+// block whose values ascend is coded as one of a key run where that is shorter: times that rise
+// with every write take 2 or 3 bits. A column is safe for concurrent use.
 type Column struct {
 	Dir
 }
 
-// OpenColumn opens the section data, as Open does.
-func OpenColumn(data []byte, file, section string, off int64) (*Column, error) {
-	d, err := openBlockDir(data, tagColumn, file, section, off)
+// OpenColumn opens a section, as Open does.
+func OpenColumn(src Section) (*Column, error) {
+	d, err := openDir(src, tagColumn)
 	if err != nil {
 		return nil, err
 	}
 	for b := range d.blocks {
-		if d.Info(b).High != 0 || d.Base(b) > d.last {
-			return nil, d.Corrupt(d.dirOff+8*b, "block %d has unary words or a base beyond the greatest value", b)
+		if d.Base(b) > d.last {
+			return nil, d.corruptBase(b, "a base beyond the greatest value")
+		}
+		if in := d.Info(b); in.High > 0 && 64*in.High < d.Count(b) {
+			return nil, d.corruptInfo(b, "%d unary words for %d values", in.High, d.Count(b))
 		}
 	}
 	return &Column{Dir: *d}, nil
@@ -39,6 +43,9 @@ func (c *Column) Get(i int) (uint64, error) {
 		return 0, err
 	}
 	in := c.Info(b)
+	if in.High > 0 {
+		return c.keyFrom(b, in, i&(BlockLen-1), 0, 0), nil
+	}
 	return c.Base(b) + kernel.Get(c.Packed(in), in.Width, i&(BlockLen-1)), nil
 }
 
@@ -55,6 +62,14 @@ func (c *Column) checkSlow(b int) error {
 		return err
 	}
 	in := c.Info(b)
+	if in.High > 0 {
+		var space kernel.Keys
+		if _, err := c.checkKeys(b, in, c.last, &space); err != nil {
+			return err
+		}
+		c.setSeen(b)
+		return nil
+	}
 	packed, limit := c.Packed(in), c.last-c.Base(b)
 	for i := range c.Count(b) {
 		if v := kernel.Get(packed, in.Width, i); v > limit {
@@ -72,6 +87,10 @@ func (c *Column) Block(b int, dst []uint64) (int, error) {
 		return 0, err
 	}
 	in := c.Info(b)
+	if in.High > 0 {
+		var space kernel.Keys
+		return copy(dst, c.Decode(b, in, 0, c.Count(b), &space)), nil
+	}
 	n, packed, base := c.Count(b), c.Packed(in), c.Base(b)
 	for i := range n {
 		dst[i] = base + kernel.Get(packed, in.Width, i)
@@ -99,12 +118,11 @@ type ColumnWriter struct {
 	count  uint64
 	max    uint64
 	out    []byte
-	total  int64
 	err    error
 }
 
-// NewColumnWriter returns a writer of one section. Sections start on a 64-byte boundary of the
-// file.
+// NewColumnWriter returns a writer of the body of a section, which starts on a 64-byte boundary of
+// the file. Nil keeps everything in memory.
 func NewColumnWriter(w io.Writer) *ColumnWriter {
 	return &ColumnWriter{w: w, frame: frameWriter{tag: tagColumn}}
 }
@@ -120,26 +138,37 @@ func (c *ColumnWriter) Add(v uint64) error {
 	return c.err
 }
 
-// Finish writes what remains and returns the number of values and of bytes.
-func (c *ColumnWriter) Finish() (n int, bytes int64, err error) {
+// Len returns the number of values so far.
+func (c *ColumnWriter) Len() int { return int(c.count) }
+
+// Finish writes what remains of the body and returns the directory.
+func (c *ColumnWriter) Finish() (dir []byte, err error) {
 	if c.fill > 0 {
 		c.flushBlock()
 	}
-	c.out = c.frame.appendEnd(c.out, c.count, c.max)
 	c.flush()
-	return int(c.count), c.total, c.err
+	return c.frame.directory(c.count, c.max), c.err
 }
 
 func (c *ColumnWriter) flushBlock() {
 	values := c.values[:c.fill]
-	low := slices.Min(values)
-	for i := range values {
-		values[i] -= low
+	start, base, high := len(c.out), slices.Min(values), 0
+	width := kernel.RoundWidth(bits.Len64(slices.Max(values) - base))
+	if slices.IsSorted(values) {
+		w := keyWidth(values)
+		if h := unaryWords(values, w); 8*h+packedSize(len(values), w) < packedSize(len(values), width) {
+			high, width = h, w
+			c.out = appendUnary(c.out, values, width, high)
+			c.out = appendPacked(c.out, values, width)
+		}
 	}
-	width := kernel.RoundWidth(bits.Len64(slices.Max(values)))
-	start := len(c.out)
-	c.out = appendPacked(c.out, values, width)
-	c.frame.addBlock(c.out[start:], low, 0, width)
+	if high == 0 {
+		for i := range values {
+			values[i] -= base
+		}
+		c.out = appendPacked(c.out, values, width)
+	}
+	c.frame.addBlock(c.out[start:], base, high, len(c.out)-start-8*high, width)
 	c.fill = 0
 	if len(c.out) >= writeChunk {
 		c.flush()
@@ -147,27 +176,21 @@ func (c *ColumnWriter) flushBlock() {
 }
 
 func (c *ColumnWriter) flush() {
+	if c.w == nil {
+		return
+	}
 	if c.err == nil {
 		_, c.err = c.w.Write(c.out)
 	}
-	c.total += int64(len(c.out))
 	c.out = c.out[:0]
 }
 
-// appendColumn appends the section of values.
-func appendColumn(dst []byte, values []uint64) []byte {
-	out := appendWriter{dst}
-	c := NewColumnWriter(&out)
+// EncodeColumn encodes values. The body has room for kernel.Slack bytes more, as Section asks.
+func EncodeColumn(values []uint64) (body, dir []byte) {
+	c := NewColumnWriter(nil)
 	for _, v := range values {
-		c.Add(v) // an appendWriter never fails
+		c.Add(v) // without a writer nothing can fail
 	}
-	c.Finish()
-	return out.buf
-}
-
-type appendWriter struct{ buf []byte }
-
-func (a *appendWriter) Write(p []byte) (int, error) {
-	a.buf = append(a.buf, p...)
-	return len(p), nil
+	dir, _ = c.Finish()
+	return slices.Grow(c.out, kernel.Slack), dir
 }

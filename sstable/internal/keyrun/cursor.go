@@ -5,8 +5,16 @@ import "github.com/simdb/simdb/internal/kernel"
 // EachBlock calls fn with the keys of every block, the first of which is at position pos, until it
 // returns an error.
 func (r *Run) EachBlock(fn func(pos int, keys []uint64) error) error {
+	return r.EachBlockOf(func(int) bool { return true }, fn)
+}
+
+// EachBlockOf is EachBlock for the blocks that want accepts.
+func (r *Run) EachBlockOf(want func(b int) bool, fn func(pos int, keys []uint64) error) error {
 	var space kernel.Keys
 	for b := range r.blocks {
+		if !want(b) {
+			continue
+		}
 		if err := r.Check(b); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package keyrun
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"sync/atomic"
 
@@ -10,36 +11,37 @@ import (
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
-// Key runs and columns share one frame: blocks of 512 values, a directory with one entry a block,
-// and a trailer.
+// Key runs and columns share one frame: a body of blocks of 512 values, and a directory with an
+// entry a block and a trailer, which lies elsewhere in the file.
 //
-//	section (starts on a 64-byte boundary)
-//	+---------+---------+ ... +---------+-----+-----------+-----------+----------+-------------+
-//	| block 0 | block 1 |     | block B | pad | base  8*B | info  8*B | crc  4*B | trailer  64 |
-//	+---------+---------+ ... +---------+-----+-----------+-----------+----------+-------------+
-//	                                          ^ dirOff, a multiple of 64
+//	body (starts on a 64-byte boundary)      directory
+//	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
+//	| block 0 | block 1 |     | block B |    | base  8*B | info  8*B | crc  4*B | trailer  64 |
+//	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
 //
 //	info, one 64-bit word a block
 //	 63                    16 15      8 7     0
 //	+------------------------+---------+-------+
-//	| offset / 8          48 | high  8 | width |    high: 64-bit words of unary bits (0 in a column)
+//	| offset / 8          48 | high  8 | width |    high: 64-bit words of unary bits; 0 in a
+//	                                              block of a column that is not coded as keys
 //	+------------------------+---------+-------+    width: bits of a packed value
 //
 //	block
-//	+------------------+----------------------------+
-//	| unary  8*high    | packed  8*ceil(n*width/64) |    n = 512, fewer in the last block
-//	+------------------+----------------------------+
+//	+------------------+----------------------------+-----------------------------+
+//	| unary  8*high    | packed  8*ceil(n*width/64) | values  8*ceil(n*vwidth/64) |
+//	+------------------+----------------------------+-----------------------------+
+//	n = 512, fewer in the last block; values: in runs with a value for each key, else none
 //
 //	trailer
-//	 0     4      8       16       24      32         40          48        52        56       60      64
-//	+-----+------+-------+--------+-------+----------+-----------+---------+---------+--------+-------+
-//	| tag | zero | count | dirOff | last  | lowBytes | highBytes | dir crc | pad crc | zero   | crc   |
-//	+-----+------+-------+--------+-------+----------+-----------+---------+---------+--------+-------+
+//	 0     4        8       16     24      32         40          48        52     60    64
+//	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
+//	| tag | vwidth | count | size | last  | lowBytes | highBytes | dir crc | zero | crc |    size: of the body
+//	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
 //
 // base is the first key of a block of keys, the least value of a block of a column; last is the
-// greatest value of the section. crc is the CRC32C of a block. Directory and trailer are checked
-// when the section is opened, so afterwards every block lies where it should and has the size it
-// should; a block is checked when it is first touched.
+// greatest key or value of all. crc is the CRC32C of a block. The directory is checked when the
+// section is opened, so afterwards every block lies where it should and has the size it should; a
+// block is checked when it is first touched.
 
 const (
 	BlockShift = 9               // a value's block is its position >> BlockShift
@@ -47,7 +49,6 @@ const (
 
 	frameTrailerSize = 64
 	dirEntry         = 20 // bytes of directory a block
-	dirAlign         = 64
 
 	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: a width is
 	// chosen such that prefixes advance by less than two a key.
@@ -59,18 +60,30 @@ const (
 	tagColumn uint32 = 'C' | 'O'<<8 | 'L'<<16 | 'M'<<24
 )
 
+// A Section is a key run or a column as it lies in a file.
+type Section struct {
+	File, Name string // for errors
+
+	// Body has the blocks. It is followed by kernel.Slack bytes, within its capacity, that may be
+	// read and mean nothing.
+	Body      []byte
+	Offset    int64  // of the body in the file
+	Dir       []byte // the directory
+	DirOffset int64  // of the directory in the file
+}
+
 // Dir is an opened frame. The methods that touch a block without checking it say so.
 type Dir struct {
-	data          []byte // the section
-	file, section string
-	off           int64 // of the section in the file
+	data []byte // the body, with the bytes after it that may be read
+	src  Section
 
 	n       int
 	blocks  int
 	last    uint64
-	dirOff  int
+	size    int // of the body
 	entries []blockEntry
 	crcs    []byte
+	vwidth  int // bits of a value, 0 if keys have none
 
 	lowBytes, highBytes int64
 }
@@ -130,43 +143,50 @@ func (d *Dir) Count(b int) int { return min(BlockLen, d.n-b<<BlockShift) }
 // packedSize returns the bytes that n values of the given width take.
 func packedSize(n, width int) int { return (n*width + 63) >> 6 << 3 }
 
-// Corrupt returns the error of damage at offset at of the section.
+// Corrupt returns the error of damage at offset at of the body.
 func (d *Dir) Corrupt(at int, format string, args ...any) error {
-	return base.Corruptf(d.file, d.section, d.off+int64(at), format, args...)
+	return base.Corruptf(d.src.File, d.src.Name, d.src.Offset+int64(at), format, args...)
 }
 
-// openBlockDir checks trailer and directory of a section, which may hold anything.
-func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*Dir, error) {
-	d := &Dir{data: data, file: file, section: section, off: off}
-	if len(data) < frameTrailerSize {
-		return nil, d.Corrupt(0, "%d bytes are too few for a trailer", len(data))
+// corruptDir returns the error of damage at offset at of the directory.
+func (d *Dir) corruptDir(at int, format string, args ...any) error {
+	return base.Corruptf(d.src.File, d.src.Name, d.src.DirOffset+int64(at), format, args...)
+}
+
+// openDir checks the directory of a section, which may hold anything.
+func openDir(s Section, tag uint32) (*Dir, error) {
+	d := &Dir{src: s, size: len(s.Body)}
+	if cap(s.Body)-len(s.Body) < kernel.Slack {
+		return nil, d.Corrupt(0, "the file ends %d bytes after the section, not %d", cap(s.Body)-len(s.Body), kernel.Slack)
 	}
-	at := len(data) - frameTrailerSize
-	t := data[at:]
+	d.data = s.Body[:len(s.Body)+kernel.Slack]
+	if len(s.Dir) < frameTrailerSize || (len(s.Dir)-frameTrailerSize)%dirEntry != 0 {
+		return nil, d.corruptDir(0, "%d bytes can't be a directory", len(s.Dir))
+	}
+	at := len(s.Dir) - frameTrailerSize
+	t := s.Dir[at:]
 	le := binary.LittleEndian
 	if got, want := crc.Sum(t[:60]), le.Uint32(t[60:]); got != want {
-		return nil, d.Corrupt(at, "trailer checksum is %08x, not %08x", got, want)
+		return nil, d.corruptDir(at, "trailer checksum is %08x, not %08x", got, want)
 	}
-	if got := le.Uint32(t); got != tag || le.Uint32(t[4:]) != 0 || le.Uint32(t[56:]) != 0 {
-		return nil, d.Corrupt(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
+	if got := le.Uint32(t); got != tag || le.Uint64(t[52:]) != 0 {
+		return nil, d.corruptDir(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
 	}
-	count, dirOff := le.Uint64(t[8:]), le.Uint64(t[16:])
+	count, size, vwidth := le.Uint64(t[8:]), le.Uint64(t[16:]), le.Uint32(t[4:])
 	d.last = le.Uint64(t[24:])
 	d.lowBytes, d.highBytes = int64(le.Uint64(t[32:])), int64(le.Uint64(t[40:]))
-	// The directory lies between dirOff and the trailer, so the file's size bounds the number of
-	// blocks, and that the count.
-	if dirOff > uint64(at) || dirOff%dirAlign != 0 || (uint64(at)-dirOff)%dirEntry != 0 {
-		return nil, d.Corrupt(at, "directory offset %d does not fit", dirOff)
-	}
-	d.dirOff = int(dirOff)
-	d.blocks = (at - d.dirOff) / dirEntry
+	// The file's size bounds the number of blocks, and that the count.
+	d.blocks = at / dirEntry
 	if count > uint64(d.blocks)<<BlockShift || d.blocks > 0 && count <= uint64(d.blocks-1)<<BlockShift {
-		return nil, d.Corrupt(at, "%d values in %d blocks", count, d.blocks)
+		return nil, d.corruptDir(at, "%d values in %d blocks", count, d.blocks)
 	}
-	d.n = int(count)
-	dir := data[d.dirOff:at]
+	if size != uint64(d.size) || vwidth > 64 || int(vwidth) != kernel.RoundWidth(int(vwidth)) || vwidth > 0 && tag != tagKeyRun {
+		return nil, d.corruptDir(at, "blocks of %d bytes, with values of %d bits, in %d bytes", size, vwidth, d.size)
+	}
+	d.n, d.vwidth = int(count), int(vwidth)
+	dir := s.Dir[:at]
 	if got, want := crc.Sum(dir), le.Uint32(t[48:]); got != want {
-		return nil, d.Corrupt(d.dirOff, "directory checksum is %08x, not %08x", got, want)
+		return nil, d.corruptDir(0, "directory checksum is %08x, not %08x", got, want)
 	}
 	bases, infos := dir[:8*d.blocks], dir[8*d.blocks:16*d.blocks]
 	d.crcs = dir[16*d.blocks:]
@@ -174,37 +194,43 @@ func openBlockDir(data []byte, tag uint32, file, section string, off int64) (*Di
 	for b := range d.entries {
 		info := le.Uint64(infos[8*b:])
 		if info&checkedBit != 0 {
-			return nil, d.Corrupt(d.dirOff+8*d.blocks+8*b, "block %d: width %d", b, info&0xff)
+			return nil, d.corruptInfo(b, "width %d", info&0xff)
 		}
 		d.entries[b].base = le.Uint64(bases[8*b:])
 		d.entries[b].info.Store(info)
 	}
-	return d, d.checkDirectory(le.Uint32(t[52:]))
+	return d, d.checkBlocks()
 }
 
-// checkDirectory makes sure that the blocks fill [0, dirOff) but for padding.
-func (d *Dir) checkDirectory(padCRC uint32) error {
+// corruptBase is the error of damage in the directory's base of block b.
+func (d *Dir) corruptBase(b int, format string, args ...any) error {
+	return d.corruptDir(8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
+}
+
+// corruptInfo is the error of damage in the info word of block b.
+func (d *Dir) corruptInfo(b int, format string, args ...any) error {
+	return d.corruptDir(8*d.blocks+8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
+}
+
+// checkBlocks makes sure that the blocks fill the body.
+func (d *Dir) checkBlocks() error {
 	at, low, high := 0, 0, 0
 	for b := range d.blocks {
 		in := d.Info(b)
-		entry := d.dirOff + 8*d.blocks + 8*b
 		if in.Off != at {
-			return d.Corrupt(entry, "block %d is said to start at %d, not %d", b, in.Off, at)
+			return d.corruptInfo(b, "starts at %d, not %d", in.Off, at)
 		}
 		if in.Width > 64 || in.Width != kernel.RoundWidth(in.Width) || in.High > maxHighWords {
-			return d.Corrupt(entry, "block %d: width %d, %d unary words", b, in.Width, in.High)
+			return d.corruptInfo(b, "width %d, %d unary words", in.Width, in.High)
 		}
-		size := packedSize(d.Count(b), in.Width)
-		low, high = low+size, high+8*in.High
-		if at += 8*in.High + size; at > d.dirOff {
-			return d.Corrupt(entry, "block %d reaches into the directory", b)
+		packed := packedSize(d.Count(b), in.Width)
+		low, high = low+packed, high+8*in.High
+		if at += 8*in.High + packed + packedSize(d.Count(b), d.vwidth); at > d.size {
+			return d.corruptInfo(b, "reaches beyond the body of %d bytes", d.size)
 		}
 	}
-	if int64(low) != d.lowBytes || int64(high) != d.highBytes || d.dirOff-at >= dirAlign {
-		return d.Corrupt(d.dirOff, "blocks of %d bytes do not reach the directory", at)
-	}
-	if got := crc.Sum(d.data[at:d.dirOff]); got != padCRC {
-		return d.Corrupt(at, "padding checksum is %08x, not %08x", got, padCRC)
+	if int64(low) != d.lowBytes || int64(high) != d.highBytes || at != d.size {
+		return d.corruptDir(len(d.src.Dir)-frameTrailerSize, "blocks of %d bytes in a body of %d", at, d.size)
 	}
 	return nil
 }
@@ -212,7 +238,8 @@ func (d *Dir) checkDirectory(padCRC uint32) error {
 // BlockSize returns the size of block b in bytes.
 func (d *Dir) BlockSize(b int) int {
 	in := d.Info(b)
-	return 8*in.High + packedSize(d.Count(b), in.Width)
+	n := d.Count(b)
+	return 8*in.High + packedSize(n, in.Width) + packedSize(n, d.vwidth)
 }
 
 // checkCRC compares the checksum of block b.
@@ -233,7 +260,7 @@ func (d *Dir) setSeen(b int) { d.entries[b].info.Or(checkedBit) }
 // Unary returns the unary part of a block.
 func (d *Dir) Unary(in Info) []byte { return d.data[in.Off : in.Off+8*in.High] }
 
-// From returns a block, with everything that follows in the section: at least kernel.Slack bytes.
+// From returns a block, with everything that follows in the body, and kernel.Slack bytes.
 func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
 
 // PrefetchBlock prefetches all of block b.
@@ -245,20 +272,25 @@ func (d *Dir) PrefetchBlock(b int) {
 // PrefetchUnary prefetches the bit of a unary part with the given number.
 func (d *Dir) PrefetchUnary(in Info, bit int) { kernel.Prefetch(d.data[in.Off+bit>>3:][:1]) }
 
-// Packed returns the packed values of a block, with everything that follows in the section: at
-// least kernel.Slack bytes.
+// Packed returns the packed values of a block, with everything that follows in the body, and
+// kernel.Slack bytes.
 func (d *Dir) Packed(in Info) []byte { return d.data[in.Off+8*in.High:] }
+
+// values returns the packed values of the keys of block b, as Packed does.
+func (d *Dir) values(b int, in Info) []byte {
+	return d.data[in.Off+8*in.High+packedSize(d.Count(b), in.Width):]
+}
 
 // RunStats says what a key run or a column costs.
 type Stats struct {
 	Values    int   // keys or numbers
 	Blocks    int   // of up to 512 values
-	Bytes     int64 // the whole section
-	Low       int64 // bytes of packed values
+	Bytes     int64 // body and directory
+	Low       int64 // bytes of packed keys, or of the values of a column
 	High      int64 // bytes of unary prefixes
-	Directory int64 // bytes of first keys and info words
+	Paired    int64 // bytes of the values of keys
+	Directory int64 // bytes of first keys, info words and trailer
 	Checksums int64 // bytes of block checksums
-	Rest      int64 // trailer and padding
 }
 
 // BitsPerValue returns the cost of one value, everything counted, or 0 if there is none.
@@ -272,41 +304,40 @@ func (s Stats) BitsPerValue() float64 {
 // Stats returns the section's sizes.
 func (d *Dir) Stats() Stats {
 	s := Stats{
-		Values: d.n, Blocks: d.blocks, Bytes: int64(len(d.data)), Low: d.lowBytes, High: d.highBytes,
-		Directory: 16 * int64(d.blocks), Checksums: 4 * int64(d.blocks),
+		Values: d.n, Blocks: d.blocks, Bytes: int64(len(d.src.Body) + len(d.src.Dir)), Low: d.lowBytes, High: d.highBytes,
+		Directory: 16*int64(d.blocks) + frameTrailerSize, Checksums: 4 * int64(d.blocks),
 	}
-	s.Rest = s.Bytes - s.Low - s.High - s.Directory - s.Checksums
+	s.Paired = int64(len(d.src.Body)) - s.Low - s.High
 	return s
 }
 
-// frameWriter assembles a section: blocks as they come, then directory and trailer.
+// frameWriter assembles the directory of a section while its blocks are encoded.
 type frameWriter struct {
-	tag   uint32
-	bases []uint64
-	infos []uint64
-	crcs  []uint32
-	bytes int64 // written as blocks
+	tag    uint32
+	vwidth int
+	bases  []uint64
+	infos  []uint64
+	crcs   []uint32
+	bytes  int64 // written as blocks
 
 	low, high int64
 }
 
-// addBlock notes the block that was encoded as block, with the given part of it unary.
-func (f *frameWriter) addBlock(block []byte, base uint64, high, width int) {
+// addBlock notes the block that was encoded as block: high words of unary code, low bytes of packed
+// keys, and values.
+func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) {
 	f.bases = append(f.bases, base)
 	f.infos = append(f.infos, packInfo(f.bytes, high, width))
 	f.crcs = append(f.crcs, crc.Sum(block))
 	f.bytes += int64(len(block))
 	f.high += int64(8 * high)
-	f.low += int64(len(block) - 8*high)
+	f.low += int64(low)
 }
 
-// appendEnd appends padding, directory and trailer.
-func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
+// directory returns the directory of count values, of which last is the greatest.
+func (f *frameWriter) directory(count, last uint64) []byte {
 	le := binary.LittleEndian
-	var zero [dirAlign]byte
-	pad := int(-f.bytes & (dirAlign - 1))
-	dst = append(dst, zero[:pad]...)
-	start := len(dst)
+	dst := make([]byte, 0, dirEntry*len(f.bases)+frameTrailerSize)
 	for _, v := range f.bases {
 		dst = le.AppendUint64(dst, v)
 	}
@@ -316,44 +347,21 @@ func (f *frameWriter) appendEnd(dst []byte, count, last uint64) []byte {
 	for _, v := range f.crcs {
 		dst = le.AppendUint32(dst, v)
 	}
-	dirCRC := crc.Sum(dst[start:])
-	start = len(dst)
+	dirCRC := crc.Sum(dst)
+	start := len(dst)
 	dst = le.AppendUint32(dst, f.tag)
-	dst = le.AppendUint32(dst, 0)
-	dst = le.AppendUint64(dst, count)
-	dst = le.AppendUint64(dst, uint64(f.bytes)+uint64(pad))
-	dst = le.AppendUint64(dst, last)
-	dst = le.AppendUint64(dst, uint64(f.low))
-	dst = le.AppendUint64(dst, uint64(f.high))
+	dst = le.AppendUint32(dst, uint32(f.vwidth))
+	for _, v := range []uint64{count, uint64(f.bytes), last, uint64(f.low), uint64(f.high)} {
+		dst = le.AppendUint64(dst, v)
+	}
 	dst = le.AppendUint32(dst, dirCRC)
-	dst = le.AppendUint32(dst, crc.Sum(zero[:pad]))
-	dst = le.AppendUint32(dst, 0)
+	dst = le.AppendUint64(dst, 0)
 	return le.AppendUint32(dst, crc.Sum(dst[start:]))
 }
 
-// appendPacked appends values of the given width, each reduced to its lowest bits, padded to whole
-// words.
+// appendPacked appends values as a block has them.
 func appendPacked(dst []byte, values []uint64, width int) []byte {
-	if width == 0 {
-		return dst
-	}
-	mask := kernel.Mask(width)
-	var acc uint64
-	used := 0
-	for _, v := range values {
-		v &= mask
-		acc |= v << used
-		if used += width; used >= 64 {
-			dst = binary.LittleEndian.AppendUint64(dst, acc)
-			used -= 64
-			// the bits that did not fit; none if used is 0, as v < 1<<width
-			acc = v >> (width - used)
-		}
-	}
-	if used > 0 {
-		dst = binary.LittleEndian.AppendUint64(dst, acc)
-	}
-	return dst
+	return kernel.AppendPacked(dst, values, width)
 }
 
 // Shared returns how many leading bits all keys of the blocks [b, end) have in common, and how many

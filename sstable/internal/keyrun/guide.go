@@ -29,8 +29,11 @@ const (
 // fillGuide makes the guide; first keys ascend.
 func (r *Run) fillGuide() {
 	g := guide{bits: min(bits.Len(uint(r.blocks/guidePart)), maxGuideBits)}
+	if r.vwidth > 0 {
+		g.shift = uint(bits.LeadingZeros64(r.last | 1))
+	}
 	for b := range r.blocks {
-		for uint64(len(g.parts)) <= shr(r.Base(b), 64-g.bits) {
+		for uint64(len(g.parts)) <= shr(r.Base(b)<<g.shift, 64-g.bits) {
 			g.parts = append(g.parts, uint32(b))
 		}
 	}
@@ -43,6 +46,7 @@ func (r *Run) fillGuide() {
 // window returns where the window for key starts.
 func (r *Run) window(key uint64) int {
 	g := &r.guide
+	key <<= g.shift & 63
 	part := g.parts[shr(key, 64-g.bits):][:2]
 	blocks := uint64(part[1] - part[0])
 	guess := int(part[0]) + int(key<<uint(g.bits)>>32*blocks>>32)

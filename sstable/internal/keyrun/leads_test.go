@@ -21,7 +21,7 @@ func TestLeadIndex(t *testing.T) {
 					keys := shape.Make(r, n)
 					slices.Sort(keys)
 					c := &leadCheck{t: t, keys: keys}
-					c.run, c.rest = mustOpenRun(t, Append(nil, keys)), ^uint64(0)>>uint(leadBits)
+					c.run, c.rest = mustOpenRun(t, keys), ^uint64(0)>>uint(leadBits)
 					run := c.run
 					if run.IndexLeads(leadBits); len(run.leads.words) == 0 {
 						if n >= 16 && n <= 5000 {

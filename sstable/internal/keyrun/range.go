@@ -42,8 +42,8 @@ func (r *Range) Prefetch(keys int) {
 	}
 	unary := min(uint((from+keys)*in.High)/(BlockLen/8)+8, uint(8*in.High))
 	packed := in.Off + 8*in.High
-	at := min(packed+from*in.Width>>3, run.dirOff)
-	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.dirOff)])
+	at := min(packed+from*in.Width>>3, run.size)
+	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.size)])
 }
 
 // PrefetchNext prefetches what the range has of block b, which is not its first. It is called
@@ -55,7 +55,7 @@ func (r *Range) PrefetchNext(b int) {
 		steps := min(shr(r.Last, in.Width)-shr(run.Base(b), in.Width), 64*maxHighWords)
 		keys = min(int(int64(steps)*keysPerStep[in.High]>>16)+prefetchMargin, BlockLen)
 	}
-	kernel.Prefetch(run.data[in.Off:min(in.Off+8*in.High+keys*in.Width>>3, run.dirOff)])
+	kernel.Prefetch(run.data[in.Off:min(in.Off+8*in.High+keys*in.Width>>3, run.size)])
 }
 
 // startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its

@@ -4,11 +4,10 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Open opens the section data, which lies at offset off of the named file and is never written to.
-// It may be hostile: what the directory says is checked here, a block when it is first touched, and
-// every error is a *base.CorruptionError.
-func Open(data []byte, file, section string, off int64) (*Run, error) {
-	d, err := openBlockDir(data, tagKeyRun, file, section, off)
+// Open opens a section, which is never written to. It may be hostile: what the directory says is
+// checked here, a block when it is first touched, and every error is a *base.CorruptionError.
+func Open(src Section) (*Run, error) {
+	d, err := openDir(src, tagKeyRun)
 	if err != nil {
 		return nil, err
 	}
@@ -17,11 +16,11 @@ func Open(data []byte, file, section string, off int64) (*Run, error) {
 	for b := range d.blocks {
 		first := d.Base(b)
 		if first < prev || first > d.last {
-			return nil, d.Corrupt(d.dirOff+8*b, "first key %016x of block %d is out of order", first, b)
+			return nil, d.corruptBase(b, "first key %016x is out of order", first)
 		}
 		prev = first
 		if in := d.Info(b); 64*in.High < d.Count(b) {
-			return nil, d.Corrupt(d.dirOff+8*d.blocks+8*b, "block %d: %d unary words for %d keys", b, in.High, d.Count(b))
+			return nil, d.corruptInfo(b, "%d unary words for %d keys", in.High, d.Count(b))
 		}
 	}
 	r.fillGuide()
@@ -47,37 +46,50 @@ func (r *Run) checkSlow(b int) error {
 		return err
 	}
 	in := r.Info(b)
-	n := r.Count(b)
-	unary := r.Unary(in)
-	if ones := onesCount(unary); ones != n {
-		return r.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
-	}
 	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
 	limit := r.last
 	if b+1 < r.blocks {
 		limit = r.Base(b + 1)
 	}
-	first := r.Base(b)
-	top := selectOne(unary, n-1) - (n - 1)
-	if uint64(top) > shr(limit, in.Width)-shr(first, in.Width) {
-		return r.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
-	}
 	var space kernel.Keys
-	keys := r.Decode(b, in, 0, n, &space)
-	if keys[0] != first {
-		return r.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, keys[0], first)
+	keys, err := r.checkKeys(b, in, limit, &space)
+	if err != nil {
+		return err
 	}
-	for i := 1; i < n; i++ {
-		if keys[i] < keys[i-1] {
-			return r.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
-		}
-	}
-	if keys[n-1] > limit || b+1 == r.blocks && keys[n-1] != limit {
-		return r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
+	if last := keys[len(keys)-1]; b+1 == r.blocks && last != limit {
+		return r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
 	}
 	r.fillLeads(b, keys)
 	r.setSeen(b)
 	return nil
+}
+
+// checkKeys makes sure that block b, an Elias-Fano code, decodes to keys that ascend from its base
+// to limit at most, and returns them. They lie in space.
+func (d *Dir) checkKeys(b int, in Info, limit uint64, space *kernel.Keys) ([]uint64, error) {
+	n := d.Count(b)
+	unary := d.Unary(in)
+	if ones := onesCount(unary); ones != n {
+		return nil, d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
+	}
+	first := d.Base(b)
+	top := selectOne(unary, n-1) - (n - 1)
+	if uint64(top) > shr(limit, in.Width)-shr(first, in.Width) {
+		return nil, d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
+	}
+	keys := d.Decode(b, in, 0, n, space)
+	if keys[0] != first {
+		return nil, d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, keys[0], first)
+	}
+	for i := 1; i < n; i++ {
+		if keys[i] < keys[i-1] {
+			return nil, d.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
+		}
+	}
+	if keys[n-1] > limit {
+		return nil, d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
+	}
+	return keys, nil
 }
 
 // Key returns the key at position i, 0 <= i < Len.
@@ -87,6 +99,31 @@ func (r *Run) Key(i int) (uint64, error) {
 		return 0, err
 	}
 	return r.keyAt(b, r.Info(b), i&(BlockLen-1)), nil
+}
+
+// HasValues reports whether each key has a value.
+func (r *Run) HasValues() bool { return r.vwidth > 0 }
+
+// Value returns the value of the key at position i, 0 <= i < Len. Where keys have no values, or all
+// of them are 0, it is 0.
+func (r *Run) Value(i int) (uint64, error) {
+	b := i >> BlockShift
+	if err := r.Check(b); err != nil || r.vwidth == 0 {
+		return 0, err
+	}
+	return kernel.Get(r.values(b, r.Info(b)), r.vwidth, i&(BlockLen-1)), nil
+}
+
+// BlockValues appends the values of the keys [lo, hi) of block b, which must have been checked.
+func (r *Run) BlockValues(dst []uint32, b, lo, hi int) []uint32 {
+	if r.vwidth == 0 {
+		return append(dst, make([]uint32, hi-lo)...)
+	}
+	packed := r.values(b, r.Info(b))
+	for i := lo; i < hi; i++ {
+		dst = append(dst, uint32(kernel.Get(packed, r.vwidth, i)))
+	}
+	return dst
 }
 
 // Find returns the positions [lo, hi) whose keys are equal to key; lo is where it would be if there
@@ -111,6 +148,12 @@ func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 		return 0, 0, err
 	}
 	return lo, hi, nil
+}
+
+// LowerBound returns the position of the first key that is not less than key, Len if there is none.
+func (r *Run) LowerBound(key uint64) (int, error) {
+	block, _ := r.Blocks(key, key)
+	return r.lowerBound(block, key)
 }
 
 // lowerBound returns the position of the first key >= key, given the number b of blocks whose first
@@ -162,10 +205,10 @@ func (r *Run) keyAt(b int, in Info, i int) uint64 { return r.keyFrom(b, in, i, 0
 
 // keyFrom is keyAt for callers that know that zero number from comes right before one number lo <=
 // i (RankZeros), or that both are 0.
-func (r *Run) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
-	unary := r.Unary(in)
-	prefix := shr(r.Base(b), in.Width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
-	return prefix<<uint(in.Width) | kernel.Get(r.Packed(in), in.Width, i)
+func (d *Dir) keyFrom(b int, in Info, i, lo int, from uint64) uint64 {
+	unary := d.Unary(in)
+	prefix := shr(d.Base(b), in.Width) + uint64(selectOneFrom(unary, lo+int(from), i-lo)-i)
+	return prefix<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, i)
 }
 
 // PrefixIn returns the prefix of a key, not less than the first key of block b, counted from that
@@ -186,9 +229,9 @@ func (r *Run) Verify() error {
 
 // Decode returns keys [lo, hi) of block b, valid until space is used again. On a block that has not
 // been checked they may be wrong.
-func (r *Run) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
-	base := shr(r.Base(b), in.Width) << uint(in.Width)
-	return space.Decode(r.Unary(in), r.Packed(in), in.Width, lo, hi, base)
+func (d *Dir) Decode(b int, in Info, lo, hi int, space *kernel.Keys) []uint64 {
+	base := shr(d.Base(b), in.Width) << uint(in.Width)
+	return space.Decode(d.Unary(in), d.Packed(in), in.Width, lo, hi, base)
 }
 
 // Iter walks the keys in order, decoding a block at a time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 
 	"github.com/simdb/simdb/internal/kernel"
 )
@@ -14,28 +15,43 @@ const writeChunk = 64 << 10
 
 // Writer encodes a key run as the keys come. It keeps 20 bytes for every 512 keys until Finish.
 type Writer struct {
-	w     io.Writer // nil: everything stays in out
-	frame frameWriter
-	keys  [BlockLen]uint64
-	fill  int
-	count uint64
-	out   []byte
-	total int64 // bytes handed on
-	err   error
+	w      io.Writer // nil: everything stays in out
+	frame  frameWriter
+	keys   [BlockLen]uint64
+	values []uint64 // of keys; nil if they have none
+	fill   int
+	count  uint64
+	out    []byte
+	err    error
 }
 
-// NewWriter returns a writer of one section. Sections start on a 64-byte boundary of the file.
+// NewWriter returns a writer of the body of a section, which starts on a 64-byte boundary of the
+// file.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, frame: frameWriter{tag: tagKeyRun}}
 }
 
+// NewPairWriter is NewWriter for keys with values, which are at most greatest.
+func NewPairWriter(w io.Writer, greatest uint32) *Writer {
+	k := NewWriter(w)
+	k.frame.vwidth = kernel.RoundWidth(bits.Len32(greatest))
+	k.values = make([]uint64, BlockLen)
+	return k
+}
+
 // Add appends a key, not less than the one before.
-func (k *Writer) Add(key uint64) error {
+func (k *Writer) Add(key uint64) error { return k.AddPair(key, 0) }
+
+// AddPair appends a key with a value.
+func (k *Writer) AddPair(key uint64, value uint32) error {
 	if k.fill == BlockLen {
 		k.flushBlock()
 	}
 	if k.count > 0 && key < k.last() {
-		return fmt.Errorf("key run: key %016x after %016x", key, k.last())
+		return k.outOfOrder(key)
+	}
+	if k.values != nil {
+		k.values[k.fill] = uint64(value)
 	}
 	k.keys[k.fill] = key
 	k.fill++
@@ -43,20 +59,59 @@ func (k *Writer) Add(key uint64) error {
 	return k.err
 }
 
+// AddKeys appends keys in ascending order, the first not less than the one before.
+func (k *Writer) AddKeys(keys []uint64) error {
+	for i, key := range keys {
+		if i > 0 && key < keys[i-1] {
+			return fmt.Errorf("key run: key %016x after %016x", key, keys[i-1])
+		}
+	}
+	if len(keys) > 0 && k.count > 0 && keys[0] < k.last() {
+		return k.outOfOrder(keys[0])
+	}
+	for len(keys) > 0 {
+		if k.fill == BlockLen {
+			k.flushBlock()
+		}
+		n := copy(k.keys[k.fill:], keys)
+		k.fill, k.count, keys = k.fill+n, k.count+uint64(n), keys[n:]
+	}
+	return k.err
+}
+
+// AddPairs appends keys in ascending order, the first not less than the one before, with values.
+func (k *Writer) AddPairs(keys []uint64, values []uint32) error {
+	for i, key := range keys {
+		if err := k.AddPair(key, values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Writer) outOfOrder(key uint64) error {
+	return fmt.Errorf("key run: key %016x after %016x", key, k.last())
+}
+
+// Last returns the key added last; there must be one.
+func (k *Writer) Last() uint64 { return k.last() }
+
 // last returns the key added last, if any; a flushed block's keys stay in place until they are
 // overwritten.
 func (k *Writer) last() uint64 { return k.keys[(k.fill-1)&(BlockLen-1)] }
 
-// Finish writes what remains and returns the number of keys and of bytes.
-func (k *Writer) Finish() (n int, bytes int64, err error) {
+// Len returns the number of keys so far.
+func (k *Writer) Len() int { return int(k.count) }
+
+// Finish writes what remains of the body and returns the directory.
+func (k *Writer) Finish() (dir []byte, err error) {
 	var last uint64
 	if k.count > 0 {
 		last = k.last()
 		k.flushBlock()
 	}
-	k.out = k.frame.appendEnd(k.out, k.count, last)
 	k.flush()
-	return int(k.count), k.total, k.err
+	return k.frame.directory(k.count, last), k.err
 }
 
 func (k *Writer) flushBlock() {
@@ -66,7 +121,11 @@ func (k *Writer) flushBlock() {
 	high := unaryWords(keys, width)
 	k.out = appendUnary(k.out, keys, width, high)
 	k.out = appendPacked(k.out, keys, width)
-	k.frame.addBlock(k.out[start:], keys[0], high, width)
+	low := len(k.out) - start - 8*high
+	if k.values != nil {
+		k.out = appendPacked(k.out, k.values[:k.fill], k.frame.vwidth)
+	}
+	k.frame.addBlock(k.out[start:], keys[0], high, low, width)
 	k.fill = 0
 	if len(k.out) >= writeChunk {
 		k.flush()
@@ -80,20 +139,24 @@ func (k *Writer) flush() {
 	if k.err == nil {
 		_, k.err = k.w.Write(k.out)
 	}
-	k.total += int64(len(k.out))
 	k.out = k.out[:0]
 }
 
-// Append appends the section of keys, which ascend.
-func Append(dst []byte, keys []uint64) []byte {
-	k := Writer{frame: frameWriter{tag: tagKeyRun}, out: dst}
-	for _, key := range keys {
-		if err := k.Add(key); err != nil {
-			panic(err) // the caller's mistake: without a writer nothing else can fail
-		}
+// Encode encodes keys, which ascend. The body has room for kernel.Slack bytes more, as Section
+// asks.
+func Encode(keys []uint64) (body, dir []byte) {
+	k := NewWriter(nil)
+	if err := k.AddKeys(keys); err != nil {
+		panic(err) // the caller's mistake: without a writer nothing else can fail
 	}
-	k.Finish()
-	return k.out
+	dir, _ = k.Finish()
+	return slices.Grow(k.out, kernel.Slack), dir
+}
+
+// InMemory returns the section of keys, which ascend, for errors under a name.
+func InMemory(name string, keys []uint64) Section {
+	body, dir := Encode(keys)
+	return Section{File: "memory", Name: name, Body: body, Dir: dir}
 }
 
 // keyWidth returns the width at which a block of keys is smallest, of the supported ones around

@@ -82,27 +82,34 @@ func Rand(name string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-// Reseal corrects the checksums of section, a changed copy of the section good of a key run or a
-// column.
-func Reseal(section, good []byte) {
-	const trailer, entry = 64, 20 // bytes; see package keyrun
+// Sizes of the trailer and of a block's entry in the directory of a key run or a column; see
+// package keyrun.
+const trailer, entry = 64, 20
+
+// Reseal corrects the checksums in dir, the directory of a key run or a column, of which anything
+// may have been changed, as in body. good is the directory as it was before.
+func Reseal(body, dir, good []byte) {
 	le := binary.LittleEndian
-	end := len(section) - trailer
-	t, layout := section[end:], good[end:]
-	dir, filled := int(le.Uint64(layout[16:])), int(le.Uint64(layout[32:])+le.Uint64(layout[40:]))
-	blocks := (end - dir) / entry
+	end := len(good) - trailer
+	blocks := end / entry
 	offset := func(b int) int {
 		if b == blocks {
-			return filled
+			return int(le.Uint64(good[end+16:]))
 		}
-		return int(le.Uint64(good[dir+8*blocks+8*b:]) >> 16 << 3)
+		return int(infoOf(good, b) >> 16 << 3)
 	}
 	for b := range blocks {
-		le.PutUint32(section[dir+16*blocks+4*b:], crc.Sum(section[offset(b):offset(b+1)]))
+		le.PutUint32(dir[16*blocks+4*b:], crc.Sum(body[offset(b):offset(b+1)]))
 	}
-	le.PutUint32(t[48:], crc.Sum(section[dir:end]))
-	le.PutUint32(t[52:], crc.Sum(section[filled:dir]))
+	t := dir[end:]
+	le.PutUint32(t[48:], crc.Sum(dir[:end]))
 	le.PutUint32(t[60:], crc.Sum(t[:60]))
+}
+
+// infoOf returns the info word of block b.
+func infoOf(dir []byte, b int) uint64 {
+	blocks := (len(dir) - trailer) / entry
+	return binary.LittleEndian.Uint64(dir[8*blocks+8*b:])
 }
 
 // Edited returns a sketch that shares about part of the hashes of s, in all ways in which sketches
@@ -126,12 +133,13 @@ func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 	return out[:min(len(out), n)]
 }
 
-// FirstValue returns where in the section of a key run or a column its first packed value is.
-func FirstValue(section []byte) int64 {
-	const trailer, entry = 64, 20 // bytes; see package keyrun
-	le := binary.LittleEndian
-	end := len(section) - trailer
-	dir := int(le.Uint64(section[end+16:]))
-	info := le.Uint64(section[dir+8*(end-dir)/entry:])
-	return int64(info>>16<<3 + 8*(info>>8&0xff))
+// FirstKey returns where in the body of a key run or a column with the directory dir its first
+// packed key or number is.
+func FirstKey(dir []byte) int64 { return int64(8 * (infoOf(dir, 0) >> 8 & 0xff)) }
+
+// FirstValue returns where in the body of a key run with values, of one block or more, the first
+// value is.
+func FirstValue(dir []byte) int64 {
+	info, count := infoOf(dir, 0), binary.LittleEndian.Uint64(dir[len(dir)-trailer+8:])
+	return FirstKey(dir) + int64((min(count, 512)*(info&0x7f)+63)/64*8)
 }

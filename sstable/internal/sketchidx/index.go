@@ -50,6 +50,12 @@ func Open(file string, p Params, list *blobs.List, hot blobs.Bytes, n uint64) (*
 	return x, nil
 }
 
+// OpenEmpty opens the index of a table that keeps sketches, and none of whose documents has one.
+func OpenEmpty(file string, p Params) *Index {
+	order := newHotOrder(nil)
+	return &Index{file: file, params: p, order: func() (*hotOrder, error) { return order, nil }}
+}
+
 // AddSegment adds a segment of n documents, which follow those of the segment before it. section is
 // the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
@@ -69,7 +75,7 @@ func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *k
 	return nil
 }
 
-// List returns the list of encoded sketches.
+// List returns the list of encoded sketches, nil if no document has one.
 func (x *Index) List() *blobs.List { return x.list }
 
 // PostingsStats returns the sizes of the postings of a segment.
@@ -77,11 +83,27 @@ func (x *Index) PostingsStats(segment int) keyrun.Stats { return x.segments[segm
 
 // Sketch appends the sketch of a document, which must exist, to dst; nothing if it has none.
 func (x *Index) Sketch(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
+	if x.list == nil {
+		return dst, nil
+	}
 	encoded, err := x.list.Get(doc)
 	if err != nil || len(encoded) == 0 {
 		return dst, err
 	}
 	return x.decode(doc, encoded, dst)
+}
+
+// Encoded returns the encoded sketch of a document, which must exist, and appends it decoded to
+// dst; nothing if it has none. The encoded one aliases the table.
+func (x *Index) Encoded(doc uint32, dst minhash.Sketch) (code []byte, sketch minhash.Sketch, err error) {
+	if x.list == nil {
+		return nil, dst, nil
+	}
+	if code, err = x.list.Get(doc); err != nil || len(code) == 0 {
+		return nil, dst, err
+	}
+	sketch, err = x.decode(doc, code, dst)
+	return code, sketch, err
 }
 
 // decode appends a document's sketch that is encoded as given.
@@ -102,6 +124,9 @@ func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.
 func (x *Index) EachSketch(n uint32, fn func(doc uint32, sketch []uint32) error) (err error) {
 	var s minhash.Sketch
 	var last []byte // what s is the decoding of
+	if x.list == nil {
+		return nil
+	}
 	for doc := range n {
 		encoded, err := x.list.Get(doc)
 		if err != nil {

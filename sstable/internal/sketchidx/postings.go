@@ -61,9 +61,10 @@ const (
 	postingsBuckets = 12      // bits that tell those apart
 )
 
-// writeTo writes the key run and returns the number of postings. To need little memory it sorts
-// ranges of hashes one after the other, each collected by going through all postings.
-func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
+// writeTo writes the key run and returns the number of postings and the directory of the run. To
+// need little memory it sorts ranges of hashes one after the other, each collected by going through
+// all postings.
+func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 	run := keyrun.NewWriter(w)
 	shift := documentBits(len(p.ends))
 	greatest := uint32(0)
@@ -96,8 +97,8 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, err error) {
 			run.Add(uint64(first+uint32(k))<<shift | k>>32)
 		}
 	}
-	n, _, err = run.Finish()
-	return n, err
+	dir, err = run.Finish()
+	return run.Len(), dir, err
 }
 
 // collect appends the postings of hashes in [first, first+more] in the order of documents:

@@ -91,8 +91,7 @@ func TestRepeatedPostings(t *testing.T) {
 	for i := range keys {
 		keys[i] = 5 << 4
 	}
-	section := keyrun.Append(make([]byte, 0, 1<<16), keys)
-	run, err := keyrun.Open(section, "test.sst", "postings 0", 0)
+	run, err := keyrun.Open(keyrun.InMemory("postings 0", keys))
 	if err != nil {
 		t.Fatal(err)
 	}

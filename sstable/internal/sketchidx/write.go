@@ -19,7 +19,12 @@ import (
 //		w.Add(sketch)
 //	at the end of the table: the same for the last segment, then Directory and AppendHot
 //
-// Memory: 68 bytes a document of the segment and 4 a posting, and 1 byte a document for good.
+// Documents that come before the first one with a sketch are only counted: they are a segment, or a
+// part of one, without bitmaps and postings. If none has a sketch, None reports true, and there is
+// nothing to write.
+//
+// Memory: 68 bytes a document of the segment and 4 a posting, and 1 byte a document for good; of
+// those before the first sketch nothing.
 type Writer struct {
 	params   Params
 	list     *blobs.ListWriter
@@ -28,6 +33,10 @@ type Writer struct {
 	docs     int // that end a segment
 	bitmaps  []byte
 	any      bool // a document of the segment has a sketch
+	some     bool // a document of the table has one
+	before   int  // documents of the segment that came before the first sketch of all
+	earlier  int  // documents of segments that ended before it
+	expected int
 	postings postingsWriter
 	room     []uint64 // for hotOrder.prefix
 
@@ -47,9 +56,8 @@ func NewWriter(p Params, hot []HotHash, segmentDocs, expected int) (*Writer, err
 	}
 	w := &Writer{
 		params: p, list: blobs.NewListWriter(blobs.Sketches), order: newHotOrder(hot), hot: hot,
-		docs: cmp.Or(segmentDocs, defaultSegmentDocs), MaxPostings: maxPostings,
+		docs: cmp.Or(segmentDocs, defaultSegmentDocs), MaxPostings: maxPostings, expected: max(expected, 0),
 	}
-	w.bitmaps = make([]byte, 0, bitmapSize*min(max(expected, 0), w.docs))
 	return w, nil
 }
 
@@ -68,13 +76,36 @@ func CheckSketch(s []uint32, n uint32) error {
 
 // Full reports whether the segment has to end before a sketch is added.
 func (w *Writer) Full(s minhash.Sketch) bool {
+	if !w.some {
+		return len(s) > 0 && w.before >= w.docs
+	}
 	p := &w.postings
 	return len(p.ends) == w.docs || len(p.ends) > 0 && len(p.hashes)+prefixLength(len(s), w.params.MinJaccard) > w.MaxPostings
 }
 
+// None reports whether no document so far has a sketch.
+func (w *Writer) None() bool { return !w.some }
+
+// begin makes room for the documents before the first that has a sketch.
+func (w *Writer) begin() {
+	w.some = true
+	w.bitmaps = make([]byte, bitmapSize*w.before, bitmapSize*max(w.before+1, min(w.expected-w.earlier, w.docs)))
+	w.postings.ends = make([]uint32, w.before)
+	for range w.earlier + w.before {
+		w.list.Add(nil)
+	}
+}
+
 // Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should
-// be flushed.
-func (w *Writer) Add(s minhash.Sketch) (flush bool) {
+// be flushed. code is its encoding, nil if that is not known.
+func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
+	if !w.some {
+		if len(s) == 0 {
+			w.before++
+			return false
+		}
+		w.begin()
+	}
 	p, n := &w.postings, prefixLength(len(s), w.params.MinJaccard)
 	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
 		p.hashes = append(p.hashes, p.hashes[have-n:]...)
@@ -88,7 +119,10 @@ func (w *Writer) Add(s minhash.Sketch) (flush bool) {
 		return w.list.Add(nil)
 	}
 	w.any = true
-	if !w.isLast(s) {
+	if code != nil {
+		w.last = append(w.last[:0], s...)
+		w.code = append(w.code[:0], code...)
+	} else if !w.isLast(s) {
 		w.last, w.code = append(w.last[:0], s...), s.AppendEncoded(w.code[:0])
 	}
 	return w.list.Add(w.code)
@@ -103,6 +137,9 @@ func (w *Writer) Blocks() *blobs.ListWriter { return w.list }
 
 // WriteBitmaps writes the bitmaps of the segment and returns the number of its documents.
 func (w *Writer) WriteBitmaps(out io.Writer) (docs int, err error) {
+	if !w.some {
+		return w.before, nil
+	}
 	if w.any {
 		if _, err := out.Write(w.bitmaps); err != nil {
 			return 0, err
@@ -114,12 +151,15 @@ func (w *Writer) WriteBitmaps(out io.Writer) (docs int, err error) {
 	return len(w.postings.ends), nil
 }
 
-// WritePostings writes the postings of the segment, returns their number, and begins the next
-// segment.
-func (w *Writer) WritePostings(out io.Writer) (n int, err error) {
-	n, err = w.postings.writeTo(out)
+// WritePostings writes the postings of the segment and begins the next segment. It returns their
+// number and the directory of their run.
+func (w *Writer) WritePostings(out io.Writer) (n int, dir []byte, err error) {
+	n, dir, err = w.postings.writeTo(out)
 	w.any, w.bitmaps, w.postings.hashes, w.postings.ends = false, w.bitmaps[:0], w.postings.hashes[:0], w.postings.ends[:0]
-	return n, err
+	if !w.some {
+		w.earlier, w.before = w.earlier+w.before, 0
+	}
+	return n, dir, err
 }
 
 // AppendHot appends the section of the hot hashes, and returns their number.

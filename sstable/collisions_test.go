@@ -1,0 +1,82 @@
+package sstable
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// collidingIDs are pairs of IDs with the same 38 bits of their hashes, found by trying.
+var collidingIDs = [][2]string{
+	{"id-66568", "id-84249"}, {"id-1018700", "id-1343446"}, {"id-83648", "id-2588371"},
+	{"id-1281111", "id-2833248"}, {"id-2881258", "id-3131443"}, {"id-441051", "id-3234825"},
+}
+
+// TestCollidingIDs looks IDs up of which others have the hash, in the table and not: names decide.
+func TestCollidingIDs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(111, 112))
+	for _, more := range []int{0, 5, 2000} {
+		var both, first []string
+		for i := range more {
+			both = append(both, fmt.Sprint("other-", i))
+			first = append(first, fmt.Sprint("more-", i))
+		}
+		for _, pair := range collidingIDs {
+			if HashID([]byte(pair[0])) != HashID([]byte(pair[1])) {
+				t.Fatalf("%q do not collide", pair)
+			}
+			both = append(both, pair[0], pair[1])
+			first = append(first, pair[0])
+		}
+		a, b := namedTable(t, rng, both), namedTable(t, rng, first)
+		for _, r := range []*Reader{a, b} {
+			if err := r.Verify(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+			for _, pair := range collidingIDs {
+				for i, id := range pair {
+					doc, found, err := r.Lookup([]byte(id))
+					if err != nil || found != (i == 0 || r == a) {
+						t.Errorf("Lookup(%q): %v, %v", id, found, err)
+					}
+					if name, err := r.ID(doc); found && (err != nil || string(name) != id) {
+						t.Errorf("Lookup(%q) finds %q, %v", id, name, err)
+					}
+				}
+			}
+		}
+		for _, tables := range [][2]*Reader{{a, b}, {b, a}, {a, a}, {b, b}} {
+			want := len(collidingIDs)
+			if tables[0] == tables[1] {
+				want = int(tables[0].NumDocs())
+			}
+			n := 0
+			err := EachCommonID(tables[0], tables[1], func(docA, docB uint32) error {
+				idA, err1 := tables[0].ID(docA)
+				idB, err2 := tables[1].ID(docB)
+				if n++; err1 != nil || err2 != nil || string(idA) != string(idB) {
+					t.Errorf("documents %d and %d are %q and %q, %v, %v", docA, docB, idA, idB, err1, err2)
+				}
+				return nil
+			})
+			if err != nil || n != want {
+				t.Errorf("%d common IDs, want %d, %v", n, want, err)
+			}
+		}
+	}
+}
+
+// TestCollidingIDTwice has a table with an ID twice, under a hash that another has too.
+func TestCollidingIDTwice(t *testing.T) {
+	pair := collidingIDs[0]
+	for _, ids := range [][]string{{pair[0], pair[1], pair[0]}, {pair[1], pair[1], pair[0]}, {pair[0], "x", pair[1], "y", pair[1]}} {
+		r := namedTable(t, rand.New(rand.NewPCG(113, 114)), ids)
+		var corrupt *base.CorruptionError
+		if err := r.Verify(t.Context(), nil); !errors.As(err, &corrupt) || corrupt.Section != "ids" {
+			t.Errorf("%q: Verify gave %v", ids, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package blobs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// benchNames are n names of each of the kinds that lists are made for.
+func benchNames(n int) map[string][][]byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	kinds := map[string][][]byte{}
+	for i, number := range rng.Perm(n) {
+		kinds["equal"] = append(kinds["equal"], fmt.Appendf(nil, "%07d", number))
+		kinds["digits"] = append(kinds["digits"], fmt.Append(nil, number))
+		url := fmt.Appendf(nil, "https://example.org/%d/", i)
+		for want := 30 + rng.IntN(91); len(url) < want; {
+			url = append(url, 'a'+byte(rng.IntN(26)))
+		}
+		kinds["urls"] = append(kinds["urls"], url)
+	}
+	return kinds
+}
+
+// writeList returns the directory of a list and its area.
+func writeList(k *Kind, list [][]byte) (dir, area Bytes) {
+	w := NewListWriter(k)
+	for _, b := range list {
+		if w.Add(b) {
+			area.Data = append(area.Data, w.Flush(int64(len(area.Data)))...)
+		}
+	}
+	w.EndBlock()
+	area.Data = append(area.Data, w.Flush(int64(len(area.Data)))...)
+	return Bytes{Data: w.Directory()}, area
+}
+
+func BenchmarkListGet(b *testing.B) {
+	const n = 1 << 20
+	names := benchNames(n)
+	order := rand.New(rand.NewPCG(3, 4)).Perm(n)
+	for _, kind := range []string{"equal", "digits", "urls"} {
+		dir, area := writeList(IDs, names[kind])
+		bytes := 0
+		for _, name := range names[kind] {
+			bytes += len(name)
+		}
+		l, err := OpenList(IDs, "test", n, dir, area)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range uint32(n) {
+			if _, err := l.Get(i); err != nil {
+				b.Fatal(err)
+			}
+		}
+		run := func(name string, at func(i int) uint32) {
+			b.Run(kind+"/"+name, func(b *testing.B) {
+				sum := 0
+				for i := 0; b.Loop(); i++ {
+					s, err := l.Get(at(i & (n - 1)))
+					if err != nil {
+						b.Fatal(err)
+					}
+					sum += int(s[0])
+				}
+				b.ReportMetric(float64(len(area.Data)+len(dir.Data)-bytes)/n, "bytes/string")
+			})
+		}
+		run("sequential", func(i int) uint32 { return uint32(i) })
+		run("random", func(i int) uint32 { return uint32(order[i]) })
+		b.Run(kind+"/prefetched", func(b *testing.B) {
+			sum := 0
+			for i := 0; b.Loop(); i++ {
+				l.PrefetchEntry(uint32(order[(i+16)&(n-1)]))
+				l.Prefetch(uint32(order[(i+8)&(n-1)]))
+				s, err := l.Get(uint32(order[i&(n-1)]))
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum += int(s[0])
+			}
+		})
+		b.Run(kind+"/iter", func(b *testing.B) {
+			sum, it := 0, l.Iter(0)
+			for i := 0; b.Loop(); i++ {
+				if i&(n-1) == 0 {
+					it = l.Iter(0)
+				}
+				s, err := it.Next()
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum += int(s[0])
+			}
+		})
+		b.Run(kind+"/write", func(b *testing.B) {
+			w := NewListWriter(IDs)
+			for i := 0; b.Loop(); i++ {
+				if w.Add(names[kind][i&(n-1)]) {
+					w.Flush(0)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRecords compares what a merge can do with a block: copy it, or add its records again.
+func BenchmarkRecords(b *testing.B) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	words := make([]string, 2000)
+	for i := range words {
+		words[i] = fmt.Sprintf("%x ", rng.Uint32N(1<<(4+rng.IntN(28))))
+	}
+	f := newRecordsFile(DefaultBlockSize)
+	const n = 4000
+	for range n {
+		var text []byte
+		for len(text) < 1400 {
+			text = append(text, words[rng.IntN(len(words))]...)
+		}
+		f.add(record{text: text})
+	}
+	d := f.open(b)
+	b.Run("copy", func(b *testing.B) {
+		for b.Loop() {
+			w := NewRecordsWriter(LevelDefault, DefaultBlockSize)
+			for i := range d.NumBlocks() {
+				if _, err := w.AddBlock(d, i); err != nil {
+					b.Fatal(err)
+				}
+				w.Flush(0)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*b.N), "ns/record")
+	})
+	b.Run("recode", func(b *testing.B) {
+		var blk Block
+		for b.Loop() {
+			w := NewRecordsWriter(LevelDefault, DefaultBlockSize)
+			for i := range d.NumBlocks() {
+				if err := d.Decode(i, &blk); err != nil {
+					b.Fatal(err)
+				}
+				for range blk.Count() {
+					text, fields, err := blk.Next()
+					if err != nil {
+						b.Fatal(err)
+					}
+					if w.Add(text, fields) {
+						w.Flush(0)
+					}
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*b.N), "ns/record")
+	})
+}

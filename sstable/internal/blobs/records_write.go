@@ -1,0 +1,126 @@
+package blobs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/sstable/internal/crc"
+)
+
+// RecordsWriter collects blocks of records. It numbers records in the order in which they are
+// added. Blocks that have ended wait in memory until Flush.
+type RecordsWriter struct {
+	enc    *zstd.Encoder
+	size   int    // bytes that end a block
+	raw    []byte // records of the block being filled
+	count  uint32 // records of the block being filled
+	any    bool   // one of them has bytes
+	n      uint32 // records of blocks that have ended; none has bytes while there are no entries
+	blocks blockDir
+}
+
+// NewRecordsWriter returns a writer that compresses at a level, which is one of those that
+// ValidLevel accepts, blocks of about size bytes.
+func NewRecordsWriter(level, size int) *RecordsWriter {
+	return &RecordsWriter{enc: encoders[level](), size: size, blocks: blockDir{entry: RecordsEntry}}
+}
+
+// Len returns the number of records so far, which is the number that the next one gets. There may
+// be 1<<32 - 1, which the caller of Add sees to.
+func (w *RecordsWriter) Len() uint32 { return w.n + w.count }
+
+// Directory returns the entries of all blocks that have ended, final once they have been flushed.
+// It is empty if no record has any bytes.
+func (w *RecordsWriter) Directory() []byte { return w.blocks.entries }
+
+// NumBlocks returns the number of blocks that have ended and are in the directory.
+func (w *RecordsWriter) NumBlocks() int { return len(w.blocks.entries) / RecordsEntry }
+
+// Add appends a record and reports whether there are blocks to be flushed.
+func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
+	w.any = w.any || len(text) > 0 || len(fields) > 0
+	w.raw = binary.AppendUvarint(w.raw, uint64(len(text)))
+	w.raw = binary.AppendUvarint(w.raw, uint64(len(fields)))
+	w.raw = append(w.raw, text...)
+	w.raw = append(w.raw, fields...)
+	w.count++
+	if len(w.raw) >= w.size || w.count == MaxBlockRecords {
+		w.EndBlock()
+	}
+	return len(w.blocks.chunk) > 0
+}
+
+// AddBlock ends the block being filled and appends block b of other records as it is stored there,
+// after verifying its checksum. Its records get consecutive numbers, of which first is the first.
+func (w *RecordsWriter) AddBlock(r *Records, b int) (first uint32, err error) {
+	e, stored, sum, err := r.extent(b)
+	if err != nil {
+		return 0, err
+	}
+	w.EndBlock()
+	if e.count > math.MaxUint32-w.n {
+		return 0, fmt.Errorf("more than %d records", uint32(math.MaxUint32))
+	}
+	first = w.n
+	w.addBlock(stored, sum, e.raw, e.count)
+	return first, nil
+}
+
+// EndBlock ends the block being filled.
+func (w *RecordsWriter) EndBlock() {
+	if w.count == 0 {
+		return
+	}
+	if !w.any {
+		w.addBlock(nil, 0, 0, w.count)
+	} else {
+		w.startDirectory()
+		d, start := &w.blocks, len(w.blocks.chunk)
+		d.chunk = compress(w.enc, d.chunk, w.raw)
+		block := d.chunk[start:]
+		w.addEntry(start, crc.Sum(block), uint32(len(w.raw)), w.count)
+	}
+	w.count, w.any, w.raw = 0, false, w.raw[:0]
+}
+
+// addBlock appends a block that is stored as given, with its checksum.
+func (w *RecordsWriter) addBlock(stored []byte, sum, raw, count uint32) {
+	if raw == 0 && len(w.blocks.entries) == 0 {
+		w.n += count // there is no directory until a record has bytes
+		return
+	}
+	w.startDirectory()
+	start := len(w.blocks.chunk)
+	w.blocks.chunk = append(w.blocks.chunk, stored...)
+	w.addEntry(start, sum, raw, count)
+}
+
+// startDirectory appends the entries of the records before the first that has bytes, unless that
+// has been done.
+func (w *RecordsWriter) startDirectory() {
+	if len(w.blocks.entries) > 0 {
+		return
+	}
+	n := w.n
+	w.n = 0
+	for w.n < n {
+		w.addEntry(0, 0, 0, min(MaxBlockRecords, n-w.n))
+	}
+}
+
+// addEntry appends the entry of the block that the chunk has from start on, and whose checksum is
+// sum. Its records follow those of the blocks before it.
+func (w *RecordsWriter) addEntry(start int, sum, raw, count uint32) {
+	e := extent{
+		offset: uint64(start), count: count, stored: uint32(len(w.blocks.chunk) - start), raw: raw, first: w.n, sum: sum,
+	}
+	w.blocks.entries = e.append(w.blocks.entries)
+	w.n += count
+}
+
+// Flush returns the blocks that have ended, which are about to be written at offset of the area.
+// The returned slice is valid until the next block ends.
+func (w *RecordsWriter) Flush(offset int64) []byte { return w.blocks.flush(offset) }

@@ -1,0 +1,94 @@
+package keyrun
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keytest"
+)
+
+// hashRun returns a run of n random hashes of bits bits, with values, and the hashes.
+func hashRun(t testing.TB, n, bits int) (*Run, []uint64) {
+	rnd := keytest.Rand("hashes", n+bits)
+	keys := keytest.Fill(n, func(int) uint64 { return rnd.Uint64() >> (64 - bits) })
+	slices.Sort(keys)
+	w := NewPairWriter(nil, uint32(n-1))
+	for i, k := range keys {
+		if err := w.AddPair(k, uint32(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := w.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(testSection(w.out, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, keys
+}
+
+// TestGuideOfHashes searches keys with zeros in front, as hashes of 38 bits have, with values: the
+// guide must lead to them as it does to keys of 64 bits. Only a key in a hundred may need a search
+// beyond the window of the guide.
+func TestGuideOfHashes(t *testing.T) {
+	for _, bits := range []int{64, 40, 38, 17} {
+		for _, n := range []int{20_000, 300_000} {
+			r, keys := hashRun(t, n, bits)
+			rnd := keytest.Rand("guide", n)
+			far := 0
+			const searches = 5000
+			for i := range searches {
+				key := keys[rnd.IntN(n)]
+				if i%2 == 0 {
+					key = rnd.Uint64() >> (64 - bits)
+				}
+				start := r.window(key)
+				block, _ := r.Blocks(key, key)
+				if at := block - start; at <= 0 && start > 0 || at >= guideWindow && start+guideWindow < r.blocks {
+					far++
+				}
+				lo, hi, err := r.Find(key)
+				want, _ := slices.BinarySearch(keys, key)
+				if end, _ := slices.BinarySearch(keys, key+1); err != nil || lo != want || hi != end {
+					t.Fatalf("Find(%x) = %d, %d, %v, want %d, %d", key, lo, hi, err, want, end)
+				}
+				if got, err := r.LowerBound(key); err != nil || got != want {
+					t.Fatalf("LowerBound(%x) = %d, %v, want %d", key, got, err, want)
+				}
+			}
+			if far > searches/100 && bits > 17 { // with 17 bits, most keys are equal to others
+				t.Errorf("%d keys of %d bits: %d of %d searches are not in the window", n, bits, far, searches)
+			}
+			for _, key := range []uint64{1 << bits, ^uint64(0)} { // greater than all
+				if bits == 64 {
+					continue
+				}
+				if lo, hi, err := r.Find(key); err != nil || lo != n || hi != n {
+					t.Errorf("Find(%x) = %d, %d, %v", key, lo, hi, err)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkFindHash finds hashes of 38 bits that are there, as a lookup of an ID does first.
+func BenchmarkFindHash(b *testing.B) {
+	for _, n := range []int{1_000_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			r, keys := hashRun(b, n, 38)
+			if err := r.Verify(); err != nil {
+				b.Fatal(err)
+			}
+			rnd := keytest.Rand("find", n)
+			for b.Loop() {
+				lo, _, err := r.Find(keys[rnd.IntN(n)])
+				if _, e := r.Value(lo); err != nil || e != nil {
+					b.Fatal(err, e)
+				}
+			}
+		})
+	}
+}

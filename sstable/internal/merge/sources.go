@@ -1,0 +1,41 @@
+package merge
+
+import "math/bits"
+
+// Sources remembers, for each element of the result of a merge, the input that it came from, in as
+// many bits as the number of inputs needs.
+type Sources struct {
+	width uint
+	words []uint64
+	n     int
+}
+
+// NewSources returns room for n elements from a number of inputs.
+func NewSources(n, inputs int) *Sources {
+	s := &Sources{width: uint(bits.Len(uint(max(inputs, 1) - 1)))}
+	s.words = make([]uint64, (uint64(n)*uint64(s.width)+63)/64+1)
+	return s
+}
+
+// Append adds the next element.
+func (s *Sources) Append(input int) {
+	at := uint64(s.n) * uint64(s.width)
+	s.words[at>>6] |= uint64(input) << (at & 63)
+	if used := at & 63; used+uint64(s.width) > 64 {
+		s.words[at>>6+1] |= uint64(input) >> (64 - used)
+	}
+	s.n++
+}
+
+// Len returns the number of elements.
+func (s *Sources) Len() int { return s.n }
+
+// Get returns the input of element i.
+func (s *Sources) Get(i int) int {
+	at := uint64(i) * uint64(s.width)
+	v := s.words[at>>6] >> (at & 63)
+	if used := at & 63; used+uint64(s.width) > 64 {
+		v |= s.words[at>>6+1] << (64 - used)
+	}
+	return int(v & (1<<s.width - 1))
+}

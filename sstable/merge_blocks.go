@@ -1,0 +1,259 @@
+package sstable
+
+import (
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// Records are numbered in the order in which they lie in the file. A merge copies blocks of them
+// whole, input after input, and gives the documents their new places; what belongs to documents
+// that are left out stays in the blocks, as records that no document has. A block of which less
+// than liveShare is left is written anew.
+const (
+	liveShare   = 3 // of
+	wholeShares = 4
+)
+
+// movedBlock says where the records of a block went.
+type movedBlock struct {
+	first uint32 // number, in the result, of the block's first record; of the first living one if it was written anew
+	anew  bool
+}
+
+// copyRecords writes the records of the result: first the blocks that are copied, then the rest, so
+// that what is written anew makes full blocks.
+func (m *merger) copyRecords() error {
+	for _, in := range m.inputs {
+		if in.records == nil || in.kept == 0 {
+			continue
+		}
+		if err := in.findLiving(); err != nil {
+			return err
+		}
+		in.blocks = make([]movedBlock, in.records.NumBlocks())
+	}
+	for _, move := range []func(in *mergeInput, b int) error{m.copyBlock, m.rewriteBlock} {
+		for _, in := range m.inputs {
+			for b := range in.blocks {
+				if b%64 == 0 && m.ctx.Err() != nil {
+					return m.ctx.Err()
+				}
+				if err := move(in, b); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	m.records.EndBlock()
+	m.flushRecords()
+	if m.records.NumBlocks() > 0 {
+		m.placed = m.records.Len()
+	}
+	m.endBlocksSection()
+	return m.fail(m.out.err)
+}
+
+// findLiving finds the records that documents of the result have; nil stands for all.
+func (in *mergeInput) findLiving() error {
+	if in.dead == nil && in.Reader.places == nil {
+		return nil
+	}
+	in.living = newBitset(in.records.Len())
+	for doc := range in.NumDocs() {
+		if in.dead.has(doc) {
+			continue
+		}
+		place, err := in.place(doc)
+		if err != nil {
+			return err
+		}
+		if place < in.records.Len() {
+			in.living.add(place)
+		}
+	}
+	return nil
+}
+
+// count returns how many members of a set are in [first, first+n).
+func (b bitset) count(first, n uint32) (count uint32) {
+	for i := first; i < first+n; {
+		w := b[i>>6] >> (i & 63)
+		step := min(64-i&63, first+n-i)
+		if step < 64 {
+			w &= 1<<step - 1
+		}
+		count += uint32(bits.OnesCount64(w))
+		i += step
+	}
+	return count
+}
+
+// copyBlock copies a block of records, if it is worth it.
+func (m *merger) copyBlock(in *mergeInput, b int) error {
+	first, n, err := in.records.BlockRecords(b)
+	if err != nil {
+		return err
+	}
+	alive := n
+	if in.living != nil {
+		alive = in.living.count(first, n)
+	}
+	if alive == 0 || alive*wholeShares < n*liveShare {
+		in.blocks[b].anew = true
+		return nil
+	}
+	if in.blocks[b].first, err = m.records.AddBlock(in.records, b); err != nil {
+		return err
+	}
+	m.flushRecords()
+	return m.out.err
+}
+
+// rewriteBlock writes what is left of a block of records that has not been copied.
+func (m *merger) rewriteBlock(in *mergeInput, b int) error {
+	if !in.blocks[b].anew {
+		return nil
+	}
+	first, n, err := in.records.BlockRecords(b)
+	if err != nil {
+		return err
+	}
+	in.blocks[b].first = m.records.Len()
+	if in.living.count(first, n) == 0 {
+		return nil
+	}
+	if err := in.records.Decode(b, &m.block); err != nil {
+		return err
+	}
+	for record := first; record < first+n; record++ {
+		text, fields, err := m.block.Next()
+		if err != nil {
+			return err
+		}
+		if in.living.has(record) {
+			m.addRecord(text, fields)
+		}
+	}
+	return m.out.err
+}
+
+// mergePlaces writes which record each document of the result has.
+func (m *merger) mergePlaces() error {
+	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Reader.places == nil {
+		return nil
+	}
+	m.out.begin(KindPlaces, 0)
+	w := keyrun.NewColumnWriter(&m.out)
+	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
+		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.places }, (*mergeInput).deadDocs); err != nil {
+			return err
+		}
+		for j, old := range c.values {
+			place, err := m.inputs[c.inputs[j]].placeInResult(uint32(old), m.placed)
+			if err != nil {
+				return err
+			}
+			c.values[j] = uint64(place)
+		}
+		return nil
+	}, func(c *docsChunk) error {
+		for _, v := range c.values {
+			w.Add(v) // its error comes back from Finish
+		}
+		return nil
+	})
+	dir, e := w.Finish()
+	m.out.endWithDir(w.Len(), dir, e)
+	for _, in := range m.inputs {
+		in.living, in.blocks = nil, nil
+	}
+	return err
+}
+
+// placeInResult returns the new number of a record; none if there is none.
+func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
+	if in.records == nil || record >= in.records.Len() {
+		return none, nil
+	}
+	b := in.records.BlockOf(record)
+	first, n, err := in.records.BlockRecords(b)
+	switch {
+	case err != nil:
+		return 0, err
+	case record-first >= n: // also if record is less
+		return 0, base.Corruptf(in.file, KindRecords.String(), 0, "record %d is not in block %d, which has %d from %d", record, b, n, first)
+	case in.blocks[b].anew:
+		return in.blocks[b].first + in.living.count(first, record-first), nil
+	}
+	return in.blocks[b].first + record - first, nil
+}
+
+// blockChunk is a chunk of documents with what the area of blocks has of them.
+type blockChunk struct {
+	*docsChunk
+	names    []byte
+	nameEnds []int
+	codes    []byte // encoded sketches
+	codeEnds []int
+	sketches []uint32
+	ends     []int // of sketches
+}
+
+// mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
+func (m *merger) mergeBlocks() error {
+	m.beginBlocks()
+	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
+		c.blocks = &blockChunk{docsChunk: c}
+		return c.blocks.read()
+	}, func(c *docsChunk) error {
+		m.writeChunk(c.blocks)
+		return m.fail(m.out.err)
+	})
+	if err != nil {
+		return err
+	}
+	m.endBlocks()
+	return m.out.err
+}
+
+// read reads the chunk from the inputs.
+func (c *blockChunk) read() error {
+	var sketch minhash.Sketch
+	for j, i := range c.inputs {
+		in := c.merger.inputs[i]
+		doc := c.old(j, (*mergeInput).deadDocs)
+		id, err := in.Reader.names.Get(doc)
+		if err != nil {
+			return err
+		}
+		c.names = append(c.names, id...)
+		c.nameEnds = append(c.nameEnds, len(c.names))
+		if c.merger.sketches == nil {
+			continue
+		}
+		code, s, err := in.Reader.sketches.Encoded(doc, sketch[:0])
+		if err != nil {
+			return err
+		}
+		sketch = s
+		c.codes, c.sketches = append(c.codes, code...), append(c.sketches, s...)
+		c.codeEnds, c.ends = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches))
+	}
+	return nil
+}
+
+// writeChunk writes a chunk.
+func (m *merger) writeChunk(c *blockChunk) {
+	name, code, sketch := 0, 0, 0
+	for j, end := range c.nameEnds {
+		if m.sketches != nil {
+			m.addSketch(c.sketches[sketch:c.ends[j]], c.codes[code:c.codeEnds[j]])
+			code, sketch = c.codeEnds[j], c.ends[j]
+		}
+		m.addName(c.names[name:end])
+		name = end
+	}
+}

@@ -1,0 +1,323 @@
+package sstable
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/merge"
+)
+
+// mergeRuns writes the runs of the permuted tables but the first. A run of the result has the
+// distinct fingerprints of all documents that are kept: where the inputs have a run in the same
+// order, or in one from which a rotation by a few bits leads to it, their keys are merged, without
+// those that no document has any more. Otherwise they are sorted, a range of keys at a time.
+func (m *merger) mergeRuns() error {
+	for table := 1; table < m.params.Layout.Tables(); table++ {
+		streams, err := m.streamsOf(table)
+		if err != nil {
+			return err
+		}
+		m.out.begin(KindRun, uint16(table))
+		run := keyrun.NewWriter(&m.out)
+		if streams != nil {
+			err = m.mergeRun(table, streams, run)
+		} else {
+			err = m.sortRun(table, run)
+		}
+		dir, e := run.Finish()
+		m.out.endWithDir(run.Len(), dir, e)
+		if err != nil {
+			return err
+		}
+	}
+	for _, in := range m.inputs {
+		in.gone = nil
+	}
+	return nil
+}
+
+// mostRotated is by how many bits the keys of a run may have to be rotated to be merged, rather
+// than sorted: a piece is gathered from as many places of an input as those bits have values. So
+// that blocks are decoded for more than a few keys, a piece has keysOfStream of each place, up to
+// mostPiece in all.
+const (
+	mostRotated  = 12
+	keysOfStream = 256
+	mostPiece    = 1 << 20
+)
+
+// streamsOf returns the streams that run table of the result is merged from, nil if there are none.
+func (m *merger) streamsOf(table int) (streams []merge.Stream, err error) {
+	for i, in := range m.inputs {
+		run, rotate := hamming.NearestRun(hamming.Layout(in.params.Layout), hamming.Layout(m.params.Layout), table)
+		if run < 0 || rotate > mostRotated {
+			return nil, nil
+		}
+		s, err := merge.Rotated(i, in.runs[run], rotate)
+		if err != nil {
+			return nil, err
+		}
+		streams = append(streams, s...)
+	}
+	return streams, nil
+}
+
+// mergeRun merges a run.
+func (m *merger) mergeRun(table int, streams []merge.Stream, run *keyrun.Writer) error {
+	pieces, err := merge.Cut(streams, max(m.piece, min(keysOfStream*len(streams), mostPiece)))
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(pieces); {
+		to, gone, err := m.goneKeys(table, pieces, from)
+		if err != nil {
+			return err
+		}
+		part := pieces[from:to]
+		var last uint64
+		any := run.Len() > 0
+		if any {
+			last = run.Last()
+		}
+		err = merge.Ordered(m.ctx, len(part), m.workers, func(i int) (keys []uint64, err error) {
+			defer unguardAny(m.readers, guard(), &err)
+			return m.distinctPiece(streams, part[i], gone)
+		}, func(i int, keys []uint64) error {
+			defer m.keys.put(keys)
+			m.pass(part[i].Keys)
+			if any && len(keys) > 0 && keys[0] == last { // of two pieces of one key
+				keys = keys[1:]
+			}
+			if len(keys) > 0 {
+				any, last = true, keys[len(keys)-1]
+			}
+			return run.AddKeys(keys)
+		})
+		if err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// sortedParts: more parts than these are sorted as if they were not.
+const sortedParts = 128
+
+// distinctPiece returns the distinct keys of a piece but for those in gone, which ascend.
+func (m *merger) distinctPiece(streams []merge.Stream, piece merge.Piece, gone []uint64) (keys []uint64, err error) {
+	keys = m.keys.get(piece.Keys)[:0]
+	ends := make([]int, 0, len(piece.Spans))
+	for _, span := range piece.Spans {
+		if keys, err = streams[span.Stream].Append(keys, span.From, span.To); err != nil {
+			return nil, err
+		}
+		ends = append(ends, len(keys))
+	}
+	if len(ends) > 1 {
+		tmp := m.keys.get(piece.Keys)
+		if len(ends) > sortedParts {
+			keys, tmp = radix.Sort(keys, tmp, 64)
+		} else {
+			keys, tmp = merge.Keys(keys, tmp, ends)
+		}
+		m.keys.put(tmp)
+	}
+	if len(keys) > 0 && len(gone) > 0 {
+		at, _ := slices.BinarySearch(gone, keys[0])
+		gone = gone[at:]
+	}
+	n := 0
+	for i, k := range keys {
+		if i > 0 && k == keys[i-1] {
+			continue
+		}
+		for len(gone) > 0 && gone[0] < k {
+			gone = gone[1:]
+		}
+		if len(gone) > 0 && gone[0] == k {
+			continue
+		}
+		keys[n] = k
+		n++
+	}
+	return keys[:n], nil
+}
+
+// goneTogether is how many fingerprints that no document has any more are sorted at a time.
+const goneTogether = 1 << 21
+
+// goneKeys returns the keys of run table that no document has any more, ascending, as far as they
+// are in pieces[from:to].
+func (m *merger) goneKeys(table int, pieces []merge.Piece, from int) (to int, keys []uint64, err error) {
+	to = len(pieces)
+	if m.gone == 0 {
+		return to, nil, nil
+	}
+	if groups := (m.gone + m.goneMost - 1) / m.goneMost; groups > 1 {
+		to = min(from+(len(pieces)+groups-1)/groups, to)
+	}
+	least, most := uint64(0), pieces[to-1].Limit-1 // without a limit it is 0
+	if from > 0 {
+		least = pieces[from-1].Limit
+	}
+	for _, in := range m.inputs {
+		if in.gone == nil {
+			continue
+		}
+		err = in.eachFingerprint(in.gone, func(fps []uint64) error {
+			for _, fp := range fps {
+				if key := m.params.Layout.Permute(table, fp); key >= least && key <= most {
+					keys = append(keys, key)
+				}
+			}
+			return m.ctx.Err()
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+	keys, _ = radix.Sort(keys, make([]uint64, len(keys)), 64)
+	return to, keys, nil
+}
+
+// eachFingerprint calls fn with the fingerprints of run 0 at the positions in a set, a block at a
+// time, valid until fn returns.
+func (in *mergeInput) eachFingerprint(set bitset, fn func(fps []uint64) error) error {
+	var some []uint64
+	return in.runs[0].EachBlockOf(func(b int) bool {
+		words := set[b*keyrun.BlockLen/64:]
+		return slices.ContainsFunc(words[:min(len(words), keyrun.BlockLen/64)], func(w uint64) bool { return w != 0 })
+	}, func(pos int, keys []uint64) error {
+		some = some[:0]
+		for from := 0; from < len(keys); from += 64 {
+			for w := set[(pos+from)/64]; w != 0; w &= w - 1 {
+				some = append(some, keys[from+bits.TrailingZeros64(w)])
+			}
+		}
+		return fn(some)
+	})
+}
+
+// sortedTogether is about how many keys of a range are sorted at a time.
+const sortedTogether = 1 << 20
+
+// sortRun writes a run from the fingerprints of the inputs: range after range of its keys, each
+// collected by going through all fingerprints.
+func (m *merger) sortRun(table int, run *keyrun.Writer) error {
+	var sample []uint64 // one of keyrun.BlockLen keys
+	total := 0
+	for _, in := range m.inputs {
+		for b := range in.runs[0].NumBlocks() {
+			sample = append(sample, m.params.Layout.Permute(table, in.runs[0].Base(b)))
+		}
+		total += in.runs[0].Len()
+	}
+	slices.Sort(sample)
+	limits := []uint64{} // the greatest key of each range but the last
+	step := max(m.sorted/keyrun.BlockLen, 1)
+	for i := step; i < len(sample); i += step {
+		if n := len(limits); n == 0 || limits[n-1] < sample[i] {
+			limits = append(limits, sample[i])
+		}
+	}
+	if n := len(limits); n == 0 || limits[n-1] != ^uint64(0) {
+		limits = append(limits, ^uint64(0))
+	}
+	return merge.Ordered(m.ctx, len(limits), m.workers, func(i int) (keys []uint64, err error) {
+		defer unguardAny(m.readers, guard(), &err)
+		least := uint64(0)
+		if i > 0 {
+			least = limits[i-1] + 1
+		}
+		keys = m.keys.get(m.sorted)[:0]
+		for _, in := range m.inputs {
+			if keys, err = in.permuted(keys, m.params.Layout, table, least, limits[i]); err != nil {
+				return nil, err
+			}
+		}
+		keys, tmp := radix.Sort(keys, m.keys.get(len(keys)), 64)
+		m.keys.put(tmp)
+		return slices.Compact(keys), nil
+	}, func(_ int, keys []uint64) error {
+		defer m.keys.put(keys)
+		m.pass(total / len(limits))
+		return run.AddKeys(keys)
+	})
+}
+
+// permuted appends the keys that a run of a layout has of the documents that are kept, in no order,
+// as far as they are in [least, most].
+func (in *mergeInput) permuted(keys []uint64, l Layout, table int, least, most uint64) ([]uint64, error) {
+	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {
+		for j, fp := range fps {
+			if key := l.Permute(table, fp); key >= least && key <= most && !in.dead.has(uint32(pos+j)) {
+				keys = append(keys, key)
+			}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// mergeIDs writes the run of hashes of IDs with their documents.
+func (m *merger) mergeIDs() error {
+	var streams []merge.Stream
+	for i, in := range m.inputs {
+		streams = append(streams, merge.Whole(i, in.ids))
+	}
+	pieces, err := merge.Cut(streams, m.piece)
+	if err != nil {
+		return err
+	}
+	m.out.begin(KindIDs, 0)
+	run := keyrun.NewPairWriter(&m.out, max(m.docs, 1)-1)
+	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
+		defer unguardAny(m.readers, guard(), &err)
+		return m.idPiece(streams, pieces[i])
+	}, func(i int, p merge.Pairs) error {
+		defer m.putPairs(p)
+		m.pass(pieces[i].Keys)
+		return run.AddPairs(p.Keys, p.Vals)
+	})
+	dir, e := run.Finish()
+	m.out.endWithDir(run.Len(), dir, e)
+	return err
+}
+
+// idPiece returns the hashes of IDs of a piece, merged, with the numbers of their documents.
+func (m *merger) idPiece(streams []merge.Stream, piece merge.Piece) (p merge.Pairs, err error) {
+	p = m.getPairs(piece.Keys)
+	p.Keys, p.Vals = p.Keys[:0], p.Vals[:0]
+	var ends []int
+	for _, span := range piece.Spans {
+		s := &streams[span.Stream]
+		in, at := m.inputs[s.Input], len(p.Keys)
+		if p.Keys, err = s.Append(p.Keys, span.From, span.To); err != nil {
+			return p, err
+		}
+		for from := span.From; from < span.To; { // whose blocks have been checked
+			b := from >> keyrun.BlockShift
+			first := b << keyrun.BlockShift
+			to := min(span.To, first+keyrun.BlockLen)
+			p.Vals = in.ids.BlockValues(p.Vals, b, from-first, to-first)
+			from = to
+		}
+		n := at
+		for j, doc := range p.Vals[at:] {
+			if doc >= in.NumDocs() {
+				return p, in.ids.Corrupt(0, "document %d of %d", doc, in.NumDocs())
+			}
+			if !in.dead.has(doc) {
+				p.Keys[n], p.Vals[n] = p.Keys[at+j], in.numbers.Get(doc)
+				n++
+			}
+		}
+		p.Keys, p.Vals = p.Keys[:n], p.Vals[:n]
+		ends = append(ends, n)
+	}
+	return m.sortedPairs(p, ends), nil
+}
