@@ -53,8 +53,9 @@ func (db *DB) Memory() int64 { return db.s.Memory }
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
-// or expired. It returns when that is done; reading and writing go on meanwhile. Progress, if not
-// nil, is called from another goroutine. Errors are as those of Flush, and *CorruptionError.
+// or expired. Of more documents than one table can have it makes few tables, by merging whole ones.
+// It returns when that is done; reading and writing go on meanwhile. Progress, if not nil, is
+// called from another goroutine. Errors are as those of Flush, and *CorruptionError.
 func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 	return db.s.Compact(ctx, progressTo(progress))
 }
@@ -70,7 +71,8 @@ func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
 // Pack writes all visible documents into one table file at path, which Open opens as a read-only
 // database and Ingest adds to others. The file appears whole or not at all; one that is there
 // already, at the start or at the end, is ErrExists. It is written beside path, under a name that
-// starts with a dot and ends with .tmp, which a process that is killed leaves.
+// starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
+// one table can have, 2^32 - 2 or fewer with sketches, are ErrTooLarge, before anything is written.
 func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
 	return db.s.Pack(ctx, path, progressTo(progress))
 }

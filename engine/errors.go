@@ -14,7 +14,7 @@ var (
 	ErrClosed      = errs.ErrClosed      // any use after Close
 	ErrParams      = errs.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = errs.ErrInvalid     // an empty ID, k outside 0..64, ...
-	ErrTooLarge    = errs.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory
+	ErrTooLarge    = errs.ErrTooLarge    // a document over MaxIDBytes or MaxTextBytes, a result over Options.Memory, more to pack than a table can have
 	ErrNotDatabase = errs.ErrNotDatabase // the path holds something else
 	ErrNoSketches  = errs.ErrNoSketches  // JACCARD asked of a database created without
 	ErrFailed      = errs.ErrFailed      // a write failed; wraps the cause: the writer is poisoned, reads go on
