@@ -128,8 +128,9 @@ type merger struct {
 	done     int64 // keys, of total
 	total    int64
 
-	keys spares[uint64]
-	vals spares[uint32]
+	keys   spares[uint64]
+	vals   spares[uint32]
+	chunks sync.Pool // of *blockChunk
 
 	inputs  []*mergeInput
 	readers []*Reader
@@ -176,7 +177,7 @@ func (m *merger) guarded(step func() error) (err error) {
 }
 
 // docChunk is how many documents are worked on at a time; a multiple of 64.
-const docChunk = 1 << 14
+const docChunk = 1 << 12
 
 // Keys are merged in pieces of about keyPiece; tests take others.
 const keyPiece = 1 << 16

@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -206,10 +207,16 @@ type blockChunk struct {
 func (m *merger) mergeBlocks() error {
 	m.beginBlocks()
 	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
-		c.blocks = &blockChunk{docsChunk: c}
-		return c.blocks.read()
+		b, ok := m.chunks.Get().(*blockChunk)
+		if !ok {
+			b = &blockChunk{}
+		}
+		b.reset(c)
+		c.blocks = b
+		return b.read()
 	}, func(c *docsChunk) error {
 		m.writeChunk(c.blocks)
+		m.chunks.Put(c.blocks)
 		return m.fail(m.out.err)
 	})
 	if err != nil {
@@ -219,13 +226,25 @@ func (m *merger) mergeBlocks() error {
 	return m.out.err
 }
 
+// reset makes c ready for another chunk.
+func (c *blockChunk) reset(chunk *docsChunk) {
+	*c = blockChunk{
+		docsChunk: chunk, names: c.names[:0], nameEnds: c.nameEnds[:0],
+		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
+	}
+}
+
 // read reads the chunk from the inputs.
 func (c *blockChunk) read() error {
 	var sketch minhash.Sketch
+	names := make([]*nameIter, len(c.next))
 	for j, i := range c.inputs {
 		in := c.merger.inputs[i]
 		doc := c.old(j, (*mergeInput).deadDocs)
-		id, err := in.Reader.names.Get(doc)
+		if names[i] == nil {
+			names[i] = &nameIter{ListIter: in.Reader.names.Iter(doc), next: doc}
+		}
+		id, err := names[i].get(doc)
 		if err != nil {
 			return err
 		}
@@ -243,6 +262,20 @@ func (c *blockChunk) read() error {
 		c.codeEnds, c.ends = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches))
 	}
 	return nil
+}
+
+// nameIter reads IDs in the order of documents, and steps over some.
+type nameIter struct {
+	blobs.ListIter
+	next uint32
+}
+
+// get returns the ID of a document, after that of the last call.
+func (it *nameIter) get(doc uint32) (id []byte, err error) {
+	for ; it.next <= doc && err == nil; it.next++ {
+		id, err = it.Next()
+	}
+	return id, err
 }
 
 // writeChunk writes a chunk.

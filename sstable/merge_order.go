@@ -109,9 +109,7 @@ func (m *merger) mergeRanks() error {
 		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs); err != nil {
 			return err
 		}
-		for j, old := range c.values {
-			c.values[j] = uint64(m.inputs[c.inputs[j]].ranks.Get(uint32(old)))
-		}
+		c.rankAll()
 		return nil
 	}, func(c *docsChunk) error {
 		for _, v := range c.values {
@@ -125,6 +123,21 @@ func (m *merger) mergeRanks() error {
 		in.ranks = nil
 	}
 	return err
+}
+
+// rankAll replaces the old ranks in values by new ones, input after input.
+func (c *docsChunk) rankAll() {
+	byInput := make([][]uint32, len(c.next))
+	for j, old := range c.values {
+		byInput[c.inputs[j]] = append(byInput[c.inputs[j]], uint32(old))
+	}
+	for i, old := range byInput {
+		c.merger.inputs[i].ranks.GetAll(old)
+	}
+	for j, i := range c.inputs {
+		c.values[j] = uint64(byInput[i][0])
+		byInput[i] = byInput[i][1:]
+	}
 }
 
 // docsChunk is a chunk of the elements of the result: documents, or ranks.

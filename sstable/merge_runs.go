@@ -312,10 +312,11 @@ func (m *merger) idPiece(streams []merge.Stream, piece merge.Piece) (p merge.Pai
 				return p, in.ids.Corrupt(0, "document %d of %d", doc, in.NumDocs())
 			}
 			if !in.dead.has(doc) {
-				p.Keys[n], p.Vals[n] = p.Keys[at+j], in.numbers.Get(doc)
+				p.Keys[n], p.Vals[n] = p.Keys[at+j], doc
 				n++
 			}
 		}
+		in.numbers.GetAll(p.Vals[at:n])
 		p.Keys, p.Vals = p.Keys[:n], p.Vals[:n]
 		ends = append(ends, n)
 	}
