@@ -16,11 +16,12 @@ import (
 // Level is how hard a writer compresses.
 type Level int
 
-// Compression levels. Readers need not know which was used.
+// Compression levels. Readers need not know which was used. Merges copy blocks as they are, so that
+// a level is chosen once for a text.
 const (
 	LevelDefault Level = blobs.LevelDefault // zstd's default
-	LevelFastest Level = blobs.LevelFastest // for tables that will be merged soon
-	LevelBetter  Level = blobs.LevelBetter  // for tables that stay
+	LevelFastest Level = blobs.LevelFastest // half the time, 5 % more bytes
+	LevelBetter  Level = blobs.LevelBetter  // twice the time, 3 % fewer bytes
 )
 
 // WriterOptions are the options of NewWriter. The zero value is a good default.

@@ -153,8 +153,8 @@ func sortDocs(docs []*view.MemDoc) {
 // memOptions are the options for writing a table of a memtable's documents.
 func memOptions(docs []*view.MemDoc) sstable.WriterOptions {
 	return sstable.WriterOptions{
-		Docs: len(docs), Level: sstable.LevelFastest,
-		Hot: sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
+		Docs: len(docs),
+		Hot:  sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
 	}
 }
 
