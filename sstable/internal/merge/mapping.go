@@ -83,8 +83,8 @@ func (m *Mapping) Get(i uint32) uint32 {
 // together is how many numbers GetAll looks up together.
 const together = 64
 
-// GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost a cache miss
-// or three each, as mappings are large: those of many numbers overlap.
+// GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost a cache
+// miss or three each, as mappings are large: those of many numbers overlap.
 func (m *Mapping) GetAll(numbers []uint32) {
 	for len(numbers) > 0 {
 		some := numbers[:min(together, len(numbers))]
