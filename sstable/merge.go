@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/bits"
+	"math"
 	"runtime"
 	"sync"
 
@@ -33,7 +33,8 @@ type MergeOptions struct {
 	// one goroutine at a time.
 	Progress func(done, total int64)
 
-	piece, sorted int // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
+	piece, sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
+	spare         uint32 // records that no document has; 0 means as many as there are numbers for
 }
 
 // Merge writes a table with the documents of other tables, whose parameters must be Compatible with
@@ -44,13 +45,14 @@ type MergeOptions struct {
 // Every index of the result is merged from those of the inputs, piece by piece of the keys: nothing
 // is sorted but where the layout of an input is no help for that of the result. Compressed records
 // and encoded sketches are copied; a block of records is written anew only if less than three
-// quarters of its records are left. Memory: a bit or two a document and what remembering the new
-// numbers takes, 2 + log2 k bits twice for k inputs of equal sizes, and some tens of megabytes.
-// With sketches, Writer says what a segment takes.
+// quarters are left of its records, or of their bytes. Memory: a bit or two a document and what
+// remembering the new numbers takes, 2 + log2 k bits twice for k inputs of equal sizes, and some
+// tens of megabytes. With sketches, Writer says what a segment takes.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, progress: o.Progress, workers: o.Workers,
 		piece: cmp.Or(o.piece, keyPiece), sorted: cmp.Or(o.sorted, sortedTogether), goneMost: cmp.Or(o.sorted, goneTogether),
+		spare: cmp.Or(o.spare, math.MaxUint32),
 	}
 	if m.workers <= 0 {
 		m.workers = runtime.GOMAXPROCS(0)
@@ -139,6 +141,8 @@ type merger struct {
 	starts  [][]uint32     // of each chunk of docChunk documents, the first of each input
 	gone    int            // fingerprints that no document has any more
 	placed  uint32         // records of the result
+	carried uint32         // of them, those of copied blocks that no document has
+	spare   uint32         // at most so many may be
 	block   blobs.Block    // that was decoded last
 
 	// the same of ranks, until the times are merged
@@ -219,11 +223,12 @@ func (in *mergeInput) findDead(m *merger) error {
 	if in.Keep == nil {
 		return nil
 	}
-	dead, any := newBitset(n), false
+	dead := newBitset(n)
 	chunks := int((uint64(n) + docChunk - 1) / docChunk)
 	err := merge.Ordered(m.ctx, chunks, m.workers, func(i int) (none struct{}, err error) {
 		defer unguardAny(m.readers, guard(), &err)
-		for doc := uint32(i) * docChunk; doc < n && doc < uint32(i+1)*docChunk; doc++ {
+		from, to := chunkOf(i, n)
+		for doc := from; doc < to; doc++ {
 			keep, err := in.Keep(doc)
 			if err != nil {
 				return none, err
@@ -233,23 +238,18 @@ func (in *mergeInput) findDead(m *merger) error {
 			}
 		}
 		return none, nil
-	}, func(i int, _ struct{}) error {
-		for w := i * docChunk / 64; w < min((i+1)*docChunk/64, len(dead)); w++ {
-			c := uint32(bits.OnesCount64(dead[w]))
-			in.kept -= c
-			any = any || c > 0
-			if first := uint32(w) * 64; first+64 <= in.NumFingerprints() {
-				in.keptFP -= c
-			} else if first < in.NumFingerprints() {
-				in.keptFP -= uint32(bits.OnesCount64(dead[w] & (1<<(in.NumFingerprints()-first) - 1)))
-			}
-		}
-		return nil
-	})
-	if any {
+	}, func(int, struct{}) error { return nil })
+	in.kept -= dead.count(0, n)
+	in.keptFP -= dead.count(0, in.keptFP)
+	if in.kept < n {
 		in.dead = dead
 	}
 	return err
+}
+
+// chunkOf returns the documents [from, to) of chunk i of n documents.
+func chunkOf(i int, n uint32) (from, to uint32) {
+	return uint32(i) * docChunk, uint32(min(uint64(i+1)*docChunk, uint64(n)))
 }
 
 // number gives the next document of the result, document doc of input i.

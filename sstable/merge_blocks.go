@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/base"
@@ -12,7 +13,7 @@ import (
 // Records are numbered in the order in which they lie in the file. A merge copies blocks of them
 // whole, input after input, and gives the documents their new places; what belongs to documents
 // that are left out stays in the blocks, as records that no document has. A block of which less
-// than liveShare is left is written anew.
+// than liveShare is left, of its records or of their bytes, is written anew.
 const (
 	liveShare   = 3 // of
 	wholeShares = 4
@@ -27,6 +28,7 @@ type movedBlock struct {
 // copyRecords writes the records of the result: first the blocks that are copied, then the rest, so
 // that what is written anew makes full blocks.
 func (m *merger) copyRecords() error {
+	m.spare = min(m.spare, math.MaxUint32-m.docs)
 	for _, in := range m.inputs {
 		if in.records == nil || in.kept == 0 {
 			continue
@@ -102,15 +104,47 @@ func (m *merger) copyBlock(in *mergeInput, b int) error {
 	if in.living != nil {
 		alive = in.living.count(first, n)
 	}
-	if alive == 0 || alive*wholeShares < n*liveShare {
+	whole, err := m.worthCopying(in, b, alive, n)
+	if err != nil {
+		return err
+	}
+	if !whole {
 		in.blocks[b].anew = true
 		return nil
 	}
+	m.carried += n - alive
 	if in.blocks[b].first, err = m.records.AddBlock(in.records, b); err != nil {
 		return err
 	}
 	m.flushRecords()
 	return m.out.err
+}
+
+// worthCopying reports whether a block of n records, of which some are alive, is copied whole:
+// enough of it is alive, and there are numbers for the records that are not.
+func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, error) {
+	switch {
+	case alive == n:
+		return true, nil
+	case alive == 0 || alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
+		return false, nil
+	}
+	// One text may be as long as all others together, and only the block knows.
+	if err := in.records.Decode(b, &m.block); err != nil {
+		return false, err
+	}
+	living, all := 0, 0
+	for record := m.block.First(); record < m.block.First()+n; record++ {
+		text, fields, err := m.block.Next()
+		if err != nil {
+			return false, err
+		}
+		all += len(text) + len(fields)
+		if in.living.has(record) {
+			living += len(text) + len(fields)
+		}
+	}
+	return living*wholeShares >= all*liveShare, nil
 }
 
 // rewriteBlock writes what is left of a block of records that has not been copied.

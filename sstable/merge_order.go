@@ -71,6 +71,9 @@ func (in *mergeInput) findDeadRanks() error {
 		if err != nil {
 			return err
 		}
+		if in.deadRanks.has(uint32(rank)) { // more would be left than there is room for
+			return in.Reader.ranks.Corrupt(0, "rank %d is there twice", rank)
+		}
 		in.deadRanks.add(uint32(rank))
 	}
 	return nil

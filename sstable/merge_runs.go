@@ -162,7 +162,7 @@ func (m *merger) goneKeys(table int, pieces []merge.Piece, from int) (to int, ke
 	}
 	least, most := uint64(0), pieces[to-1].Limit-1 // without a limit it is 0
 	if from > 0 {
-		least = pieces[from-1].Limit
+		least = pieces[from-1].Limit - 1 // a key that is there very often is in pieces on both sides
 	}
 	for _, in := range m.inputs {
 		if in.gone == nil {
@@ -250,13 +250,17 @@ func (m *merger) sortRun(table int, run *keyrun.Writer) error {
 }
 
 // permuted appends the keys that a run of a layout has of the documents that are kept, in no order,
-// as far as they are in [least, most].
+// as far as they are in [least, most], and each once.
 func (in *mergeInput) permuted(keys []uint64, l Layout, table int, least, most uint64) ([]uint64, error) {
+	any, last := false, uint64(0) // that was appended; equal fingerprints follow each other
 	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {
 		for j, fp := range fps {
-			if key := l.Permute(table, fp); key >= least && key <= most && !in.dead.has(uint32(pos+j)) {
-				keys = append(keys, key)
+			key := l.Permute(table, fp)
+			if key < least || key > most || any && key == last || in.dead.has(uint32(pos+j)) {
+				continue
 			}
+			any, last = true, key
+			keys = append(keys, key)
 		}
 		return nil
 	})
@@ -285,7 +289,28 @@ func (m *merger) mergeIDs() error {
 	})
 	dir, e := run.Finish()
 	m.out.endWithDir(run.Len(), dir, e)
+	if err == nil && run.Len() != int(m.docs) {
+		err = m.blameIDs()
+	}
 	return err
+}
+
+// blameIDs returns the error for hashes of IDs that do not have every document once.
+func (m *merger) blameIDs() error {
+	for _, in := range m.inputs {
+		seen := newBitset(in.NumDocs())
+		for i := range in.ids.Len() {
+			doc, err := in.docAt(i)
+			if err != nil {
+				return err
+			}
+			if seen.has(doc) {
+				return in.ids.Corrupt(0, "document %d is there twice", doc)
+			}
+			seen.add(doc)
+		}
+	}
+	return nil
 }
 
 // idPiece returns the hashes of IDs of a piece, merged, with the numbers of their documents.

@@ -1,0 +1,115 @@
+package sstable
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// TestMergeForged merges tables of which a word is replaced and every checksum is right: with a
+// document left out and without, alone and with another table. No merge panics, hangs or fails with
+// an error that says nothing of damage.
+func TestMergeForged(t *testing.T) {
+	more, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(31, 7)), 40))
+	for i, n := range []int{12, 600, 12, 600} {
+		make := newVictim
+		if i >= 2 {
+			make = newMergedVictim
+		}
+		v := make(t, n, WriterOptions{BlockSize: 300})
+		r := openTable(t, slices.Clone(v.data))
+		step := 3
+		if n > 12 {
+			step = 307
+		}
+		if testing.Short() {
+			step *= 11
+		}
+		for at := 0; at+8 <= len(v.data); at += 8 * step {
+			for _, value := range []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080} {
+				data := slices.Clone(v.data)
+				binary.LittleEndian.PutUint64(data[at:], value)
+				reseal(r, data)
+				mergeForged(t, data, more, at, value)
+			}
+		}
+	}
+}
+
+// mergeForged merges a table whose word at an offset was set to value.
+func mergeForged(t *testing.T, data, more []byte, at int, value uint64) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("word at %d of %d set to %#x: panic: %v", at, len(data), value, p)
+		}
+	}()
+	for _, keep := range []func(doc uint32) (bool, error){
+		nil,
+		func(doc uint32) (bool, error) { return doc%3 > 0, nil },
+		func(doc uint32) (bool, error) { return doc%50 == 49, nil },
+	} {
+		for _, shift := range []uint64{0, 1 << 40} {
+			table, err := OpenBytes(data, "test.sst")
+			if err != nil || !table.Params().Compatible(testParams) {
+				return
+			}
+			inputs := []MergeInput{{Reader: table, Keep: keep, SeqShift: shift}}
+			if shift > 0 {
+				inputs = append(inputs, MergeInput{Reader: openTable(t, more)})
+			}
+			var out bytes.Buffer
+			// One goroutine: a panic in another one could not be recovered from here.
+			if _, _, err = Merge(t.Context(), &out, table.Params(), inputs, MergeOptions{Workers: 1}); err != nil && !typed(err) {
+				t.Errorf("word at %d of %d set to %#x: %v", at, len(data), value, err)
+			}
+		}
+	}
+}
+
+// TestMergeRepeated merges tables that say the same rank, or the same document under all hashes, of
+// every document, while most documents are left out.
+func TestMergeRepeated(t *testing.T) {
+	p := testParams
+	p.Sketch, p.MinJaccard = 0, 0
+	docs := testDocs(rand.New(rand.NewPCG(31, 8)), 2000)
+	for i := range docs {
+		docs[i].Sketch = nil
+	}
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	more, _ := buildTable(t, p, WriterOptions{}, docs[:3])
+	r := openTable(t, data)
+	var body bytes.Buffer
+	ids := keyrun.NewPairWriter(&body, uint32(len(docs)-1))
+	same := make([]uint64, len(docs))
+	for i := range same {
+		same[i] = 1700
+		if err := ids.AddPair(uint64(i), 1701); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := ids.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"ranks": withColumn(r, KindRanks, same),
+		"ids":   rebuilt(r, FormatVersion, map[Kind][]byte{KindIDs: body.Bytes(), KindIDs | dirFlag: dir}, nil),
+	} {
+		for _, workers := range []int{1, 3} {
+			inputs := []MergeInput{
+				{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc%50 == 0, nil }},
+				{Reader: openTable(t, more), Keep: func(doc uint32) (bool, error) { return false, nil }},
+			}
+			var out bytes.Buffer
+			_, _, err := Merge(t.Context(), &out, p, inputs, MergeOptions{Workers: workers})
+			if !typed(err) {
+				t.Errorf("%s, %d goroutines: %v", name, workers, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestMergeGoneRepeated leaves out all documents of a fingerprint that so many have that it is in
+// several pieces of a merge, while what is left out is found for a few pieces at a time.
+func TestMergeGoneRepeated(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	const hot = 0x0101010101010101
+	var docs []Document
+	for i := range 9000 {
+		d := Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: hot}
+		if i%9 == 0 {
+			d.Fingerprint = hot&^0xff00 | r.Uint64()&0xff00
+		}
+		docs = append(docs, d)
+	}
+	p := mergeParams
+	p.Layout = Layout{2, 1}
+	for _, sorted := range []int{1, 2, 3, 5, 8, 100} {
+		m := merging{t: t, r: r, o: MergeOptions{Workers: 2, piece: 1, sorted: sorted}, drop: func(r *rand.Rand, d *Document) bool {
+			return d.Fingerprint == hot || d.Fingerprint&0x1100 != 0
+		}}
+		m.add(p, sortedDocs(docs), 0)
+		to := p
+		to.Layout = Layout{8, 1}
+		m.merge(to)
+	}
+}
+
+// TestMergeDeadRecords deletes the documents with long texts, which are few, and merges: what they
+// take goes.
+func TestMergeDeadRecords(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	var docs []Document
+	alive := 0
+	for i := range 600 {
+		text := make([]byte, 100)
+		if i%10 == 9 {
+			text = make([]byte, 30_000)
+		}
+		for j := 0; j+8 <= len(text); j += 8 {
+			binary.LittleEndian.PutUint64(text[j:], r.Uint64())
+		}
+		if i%10 != 9 {
+			alive += len(text)
+		}
+		docs = append(docs, Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(i), Text: text})
+	}
+	m := merging{t: t, r: r, drop: func(r *rand.Rand, d *Document) bool { return len(d.Text) > 100 }}
+	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)
+	m.addTable(openTable(t, data), docs, 0)
+	merged := m.merge(mergeParams)
+	if stored, _ := merged.records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
+		t.Errorf("records of %d bytes, of which %d are alive", stored, alive)
+	}
+}
+
+// TestMergeChain deletes a tenth of the documents and merges again, ten times: the dead records
+// stay a fraction of those that are alive.
+func TestMergeChain(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	p := mergeParams
+	p.Sketch, p.MinJaccard = 0, 0
+	var docs []Document
+	for i := range 3000 {
+		d := Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: r.Uint64(), Seq: r.Uint64N(1000)}
+		if r.IntN(10) > 0 {
+			d.Text = make([]byte, r.IntN(200)*r.IntN(20))
+			for j := 0; j+8 <= len(d.Text); j += 8 {
+				binary.LittleEndian.PutUint64(d.Text[j:], r.Uint64())
+			}
+		}
+		docs = append(docs, d)
+	}
+	docs = sortedDocs(docs)
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	table := openTable(t, data)
+	for generation := range 25 {
+		m := merging{t: t, r: r, drop: func(r *rand.Rand, d *Document) bool { return r.IntN(10) == 0 }}
+		m.addTable(table, docs, 0)
+		if generation%3 == 2 {
+			fresh := []Document{{ID: fmt.Append(nil, "g", generation), Text: []byte("text")}, {ID: fmt.Append(nil, "h", generation)}}
+			m.add(p, fresh, 0)
+		}
+		table, docs = m.merge(p), m.want()
+		alive := 0
+		for _, d := range docs {
+			alive += len(d.Text) + 4
+		}
+		if stored, _ := table.records.Sizes(); stored > int64(alive)*4/3+2*32<<10 {
+			t.Errorf("generation %d: records of %d bytes, of which %d are alive", generation, stored, alive)
+		}
+	}
+}
+
+// TestMergeManyTables merges very many tables, some of them empty, and some with nothing left.
+func TestMergeManyTables(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n = 300
+	}
+	r := rand.New(rand.NewPCG(17, 18))
+	m := merging{t: t, r: r, drop: drops["few"]}
+	for i := range n {
+		docs := make([]Document, i%4)
+		for j := range docs {
+			docs[j] = Document{ID: fmt.Append(nil, i, j), HasFingerprint: i%7 > 0, Seq: r.Uint64N(100), Text: []byte("text")}
+			if docs[j].HasFingerprint {
+				docs[j].Fingerprint = r.Uint64N(1 << 10)
+			}
+		}
+		p := mergeParams
+		p.Layout = []Layout{{2, 1}, {4, 1}, {4, 0}}[i%3]
+		m.add(p, sortedDocs(docs), 0)
+	}
+	m.merge(mergeParams)
+}
+
+// TestSortedFingerprints has many documents of one fingerprint, and few of others, as what is
+// sorted for a run of another layout: each fingerprint is there once.
+func TestSortedFingerprints(t *testing.T) {
+	var docs []Document
+	for i := range 5000 {
+		docs = append(docs, Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: uint64(max(i, 4000)) << 20})
+	}
+	docs = sortedDocs(docs)
+	data, info := buildTable(t, mergeParams, WriterOptions{}, docs)
+	in := mergeInput{MergeInput: MergeInput{Reader: openTable(t, data)}, dead: newBitset(uint32(len(docs)))}
+	in.dead.add(0)
+	in.dead.add(4999)
+	keys, err := in.permuted(nil, DefaultLayout, 1, 0, ^uint64(0))
+	if want := int(info.Distinct) - 1; err != nil || len(keys) != want {
+		t.Errorf("%d keys of %d fingerprints that are kept, %v", len(keys), want, err)
+	}
+}
+
+// TestMergeSpareRecords merges when there are few numbers for records that no document has: blocks
+// that would be copied are written anew.
+func TestMergeSpareRecords(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	docs := mergeShapes[0].docs(r, 0, 2000)
+	for _, spare := range []uint32{1, 10, 60} {
+		m := merging{t: t, r: r, drop: drops["few"], o: MergeOptions{spare: spare}}
+		m.add(mergeParams, docs, 0)
+		merged := m.merge(mergeParams)
+		dead := merged.records.Len() - merged.NumDocs()
+		if dead > spare || dead < min(spare, 10)/2 {
+			t.Errorf("%d records of no document, at most %d may be", dead, spare)
+		}
+	}
+}
+
+// TestChunkOf cuts numbers of documents up to the limit into chunks.
+func TestChunkOf(t *testing.T) {
+	for _, n := range []uint32{1, docChunk, docChunk + 1, MaxDocs - docChunk, MaxDocs - 5, MaxDocs} {
+		last := int((uint64(n)+docChunk-1)/docChunk) - 1
+		from, to := chunkOf(last, n)
+		if to != n || from >= to || to-from > docChunk || from%docChunk != 0 {
+			t.Errorf("the last chunk of %d documents is [%d, %d)", n, from, to)
+		}
+	}
+}
