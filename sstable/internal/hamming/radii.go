@@ -22,10 +22,10 @@ func (p *planner) knownCost(a *allocation, tables int) float64 {
 // that is cheaper.
 func (x *Index) planShells(s *Searcher, p *searchPlan) {
 	// Up to limit the ranges of the standard radii may cost; a scan that is known to be cheaper
-	// than that lowers it.
+	// than that lowers it. Nothing is estimated where a scan that skips all blocks takes longer.
 	clear(s.known[:len(x.tables)])
 	limit := p.limit()
-	if p.ns > scanEstimateAbove && x.cheapScan(p) {
+	if p.ns > scanEstimateAbove && x.leastScan < limit && x.cheapScan(p) {
 		limit = min(limit, x.scanCostOf(p))
 	}
 	if limit > p.ns { // which is little more than the probes alone cost
