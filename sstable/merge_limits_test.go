@@ -1,9 +1,15 @@
 package sstable
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -164,5 +170,97 @@ func TestChunkOf(t *testing.T) {
 		if to != n || from >= to || to-from > docChunk || from%docChunk != 0 {
 			t.Errorf("the last chunk of %d documents is [%d, %d)", n, from, to)
 		}
+	}
+}
+
+// TestMergeOfCutFile takes the end of a mapped input away while it is merged, at every stage: the
+// merge fails and says where, whichever goroutine reads what is gone, unless nothing does any more.
+func TestMergeOfCutFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file can't be cut there")
+	}
+	r := rand.New(rand.NewPCG(21, 22))
+	docs := mergeShapes[1].docs(r, 0, 6000)
+	data, _ := buildTable(t, mergeParams, WriterOptions{segmentDocs: 1000}, docs)
+	more, _ := buildTable(t, mergeParams, WriterOptions{}, mergeShapes[1].docs(r, 1, 6000))
+	failed := map[string]bool{}
+	for _, at := range []int64{0, 1, 4, 10, 20, 30, 40, 50, 60, 80} {
+		for _, workers := range []int{1, 4} {
+			path := filepath.Join(t.TempDir(), "a.sst")
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			table := openPath(t, path)
+			cut := func(done, total int64) {
+				if done >= at*total/100 {
+					if err := os.Truncate(path, 4096); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if at == 0 {
+				cut(0, 0)
+			}
+			inputs := []MergeInput{
+				{Reader: table, Keep: func(doc uint32) (bool, error) { at, err := table.Time(doc); return at%10 != 0, err }},
+				{Reader: openTable(t, more)},
+			}
+			var out bytes.Buffer
+			_, _, err := Merge(t.Context(), &out, mergeParams, inputs, MergeOptions{Workers: workers, Progress: cut, piece: 512})
+			var c *CorruptionError
+			if err == nil && at > 40 { // all had been read
+				if err := openTable(t, out.Bytes()).Verify(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			} else if !errors.As(err, &c) || c.File != path || c.Offset < 4096 {
+				t.Errorf("cut at %d %%, %d goroutines: %v", at, workers, err)
+			} else {
+				failed[c.Section] = true
+			}
+			if err := table.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(failed) < 3 {
+		t.Errorf("all merges failed in the sections %v", failed)
+	}
+}
+
+// TestMergeCancelled ends merges at random points: none goes on, and no goroutine is left.
+func TestMergeCancelled(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	var inputs []MergeInput
+	for i := range 3 {
+		data, _ := buildTable(t, mergeParams, WriterOptions{segmentDocs: 200}, mergeShapes[3].docs(r, i, 800))
+		inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc%5 > 0, nil }})
+	}
+	p := mergeParams
+	p.Layout = Layout{3, 1}
+	n := 1000
+	if testing.Short() {
+		n = 100
+	}
+	before, ended := runtime.NumGoroutine(), 0
+	for range n {
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := r.Int64N(2000)
+		var out bytes.Buffer
+		_, _, err := Merge(ctx, &out, p, inputs, MergeOptions{Workers: 1 + r.IntN(4), piece: 1, Progress: func(done, total int64) {
+			if done >= stop {
+				cancel()
+			}
+		}})
+		cancel()
+		if err == nil {
+			if e := openTable(t, out.Bytes()).Verify(t.Context(), nil); e != nil {
+				t.Fatal(e)
+			}
+		} else if ended++; !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled: %v", err)
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before || ended < n/2 {
+		t.Errorf("%d goroutines, %d before; %d of %d merges ended early", after, before, ended, n)
 	}
 }
