@@ -35,6 +35,7 @@ type MergeOptions struct {
 
 	piece, sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
 	spare         uint32 // records that no document has; 0 means as many as there are numbers for
+	chunk         int    // bytes of IDs and sketches at a time; 0 means chunkBytes
 }
 
 // Merge writes a table with the documents of other tables, whose parameters must be Compatible with
@@ -52,7 +53,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 	m := &merger{
 		ctx: ctx, progress: o.Progress, workers: o.Workers,
 		piece: cmp.Or(o.piece, keyPiece), sorted: cmp.Or(o.sorted, sortedTogether), goneMost: cmp.Or(o.sorted, goneTogether),
-		spare: cmp.Or(o.spare, math.MaxUint32),
+		spare: cmp.Or(o.spare, math.MaxUint32), chunkBytes: cmp.Or(o.chunk, chunkBytes),
 	}
 	if m.workers <= 0 {
 		m.workers = runtime.GOMAXPROCS(0)
@@ -126,9 +127,11 @@ type merger struct {
 	piece    int // keys merged at a time
 	sorted   int // keys sorted at a time
 	goneMost int // keys taken out at a time
-	progress func(done, total int64)
-	done     int64 // keys, of total
-	total    int64
+
+	chunkBytes int // of IDs and sketches, read at a time
+	progress   func(done, total int64)
+	done       int64 // keys, of total
+	total      int64
 
 	keys   spares[uint64]
 	vals   spares[uint32]

@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -226,9 +227,11 @@ func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 	return in.blocks[b].first + record - first, nil
 }
 
-// blockChunk is a chunk of documents with what the area of blocks has of them.
+// blockChunk is a chunk of documents with what the area of blocks has of some of them.
 type blockChunk struct {
 	*docsChunk
+	done     int         // documents of the chunk that have been read
+	ids      []*nameIter // of each input
 	names    []byte
 	nameEnds []int
 	codes    []byte // encoded sketches
@@ -236,6 +239,10 @@ type blockChunk struct {
 	sketches []uint32
 	ends     []int // of sketches
 }
+
+// chunkBytes is about how many bytes of IDs and sketches a chunk has in memory. What has more, as
+// documents with IDs of thousands of bytes do, is read as it is written.
+const chunkBytes = 16 << 20
 
 // mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
 func (m *merger) mergeBlocks() error {
@@ -248,11 +255,7 @@ func (m *merger) mergeBlocks() error {
 		b.reset(c)
 		c.blocks = b
 		return b.read()
-	}, func(c *docsChunk) error {
-		m.writeChunk(c.blocks)
-		m.chunks.Put(c.blocks)
-		return m.fail(m.out.err)
-	})
+	}, m.writeChunk)
 	if err != nil {
 		return err
 	}
@@ -263,22 +266,22 @@ func (m *merger) mergeBlocks() error {
 // reset makes c ready for another chunk.
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
-		docsChunk: chunk, names: c.names[:0], nameEnds: c.nameEnds[:0],
+		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names[:0], nameEnds: c.nameEnds[:0],
 		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
 	}
 }
 
-// read reads the chunk from the inputs.
+// read reads documents of the chunk from the inputs, after those that were read before.
 func (c *blockChunk) read() error {
 	var sketch minhash.Sketch
-	names := make([]*nameIter, len(c.next))
-	for j, i := range c.inputs {
+	for ; c.done < len(c.inputs) && len(c.names)+len(c.codes)+4*len(c.sketches) < c.merger.chunkBytes; c.done++ {
+		i := c.inputs[c.done]
 		in := c.merger.inputs[i]
-		doc := c.old(j, (*mergeInput).deadDocs)
-		if names[i] == nil {
-			names[i] = &nameIter{ListIter: in.Reader.names.Iter(doc), next: doc}
+		doc := c.old(c.done, (*mergeInput).deadDocs)
+		if c.ids[i] == nil {
+			c.ids[i] = &nameIter{ListIter: in.Reader.names.Iter(doc), next: doc}
 		}
-		id, err := names[i].get(doc)
+		id, err := c.ids[i].get(doc)
 		if err != nil {
 			return err
 		}
@@ -312,8 +315,29 @@ func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	return id, err
 }
 
-// writeChunk writes a chunk.
-func (m *merger) writeChunk(c *blockChunk) {
+// writeChunk writes a chunk, and reads what of it has not been read.
+func (m *merger) writeChunk(d *docsChunk) (err error) {
+	defer unguardAny(m.readers, guard(), &err)
+	c := d.blocks
+	for {
+		m.writeBlocks(c)
+		if err := cmp.Or(m.fail(m.out.err), m.ctx.Err()); err != nil {
+			return err
+		}
+		if c.done == len(c.inputs) {
+			m.chunks.Put(c)
+			return nil
+		}
+		c.names, c.codes, c.sketches = c.names[:0], c.codes[:0], c.sketches[:0]
+		c.nameEnds, c.codeEnds, c.ends = c.nameEnds[:0], c.codeEnds[:0], c.ends[:0]
+		if err := c.read(); err != nil {
+			return err
+		}
+	}
+}
+
+// writeBlocks writes the documents of a chunk that were read last.
+func (m *merger) writeBlocks(c *blockChunk) {
 	name, code, sketch := 0, 0, 0
 	for j, end := range c.nameEnds {
 		if m.sketches != nil {

@@ -62,6 +62,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	m.drop = []func(*rand.Rand, *Document) bool{drops["none"], drops["few"], drops["most"], drops["odd"], drops["all"], drops["in runs"]}[m.shape(6)]
 	m.o = MergeOptions{
 		Workers: 1 + m.shape(4), piece: []int{0, 1, 600, 3000}[m.shape(4)], sorted: []int{0, 512, 2048, 1}[m.shape(4)],
+		chunk: []int{0, 1, 1000, 20000}[r.IntN(4)], spare: []uint32{0, 1, 20}[r.IntN(3)],
 		WriterOptions: WriterOptions{BlockSize: 1 + r.IntN(4000), segmentDocs: 16 + r.IntN(400)},
 	}
 	return m

@@ -264,3 +264,38 @@ func TestMergeCancelled(t *testing.T) {
 		t.Errorf("%d goroutines, %d before; %d of %d merges ended early", after, before, ended, n)
 	}
 }
+
+// TestMergeLongIDs merges documents with IDs and sketches that are far longer than what a merge
+// reads of them at a time: it takes memory for that much.
+func TestMergeLongIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	var inputs []MergeInput
+	p := mergeParams
+	p.Layout = Layout{2, 1}
+	for i := range 2 {
+		docs := make([]Document, 300)
+		for j := range docs {
+			docs[j] = Document{ID: fmt.Append(make([]byte, 50_000), i, j), HasFingerprint: true, Fingerprint: r.Uint64(), Sketch: []uint32{uint32(j)}}
+		}
+		data, _ := buildTable(t, p, WriterOptions{}, sortedDocs(docs))
+		inputs = append(inputs, MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc != 7, nil }})
+	}
+	var tables [2]bytes.Buffer
+	var taken [2]uint64
+	for i, chunk := range []int{0, 100_000} {
+		tables[i].Grow(40 << 20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, _, err := Merge(t.Context(), &tables[i], p, inputs, MergeOptions{Workers: 2, chunk: chunk}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		taken[i] = after.TotalAlloc - before.TotalAlloc
+	}
+	if !bytes.Equal(tables[0].Bytes(), tables[1].Bytes()) {
+		t.Error("what is read at a time changes the table")
+	}
+	if taken[1] > taken[0]-(30<<20) {
+		t.Errorf("%d MB for a little at a time, %d MB for all", taken[1]>>20, taken[0]>>20)
+	}
+}
