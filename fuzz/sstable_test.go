@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,6 +79,16 @@ func readTable(t *testing.T, r *sstable.Reader) {
 		}
 	}
 	if err := r.Verify(t.Context(), nil); err != nil {
+		mustBeTyped(t, err)
+	}
+	if _, err := r.TimeSketch(); err != nil {
+		mustBeTyped(t, err)
+	}
+	if err := sstable.EachCommonID(r, r, func(uint32, uint32) error { return nil }); err != nil {
+		mustBeTyped(t, err)
+	}
+	_, _, err := sstable.Merge(t.Context(), io.Discard, r.Params(), []sstable.MergeInput{{Reader: r}}, sstable.MergeOptions{Workers: 1})
+	if err != nil {
 		mustBeTyped(t, err)
 	}
 	var out bytes.Buffer

@@ -325,6 +325,79 @@ func TestForged(t *testing.T) {
 	}
 }
 
+// mergeOf merges a table that may be damaged with an intact one, without some of its documents, and
+// returns the merged table.
+func mergeOf(t *testing.T, data []byte, more *Reader) (merged []byte, err error) {
+	t.Helper()
+	r, err := OpenBytes(data, "test.sst")
+	if err != nil {
+		return nil, err
+	}
+	if !r.Params().Compatible(testParams) {
+		return nil, ErrUnsupported // Merge names the parameter that was changed
+	}
+	var out bytes.Buffer
+	keep := func(doc uint32) (bool, error) { return doc%7 != 3, nil }
+	o := MergeOptions{Workers: 1, WriterOptions: WriterOptions{segmentDocs: 20}}
+	_, _, err = Merge(t.Context(), &out, testParams, []MergeInput{{Reader: r, Keep: keep}, {Reader: more}}, o)
+	return out.Bytes(), err
+}
+
+// TestMergeOfFlippedBytes merges tables with every byte flipped in turn: there is an error, or the
+// result is that of the undamaged table.
+func TestMergeOfFlippedBytes(t *testing.T) {
+	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
+	more := openTable(t, other)
+	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+		v := make(t, 12, WriterOptions{BlockSize: 300})
+		want, err := mergeOf(t, v.data, more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range v.data {
+			mask := byte(1) << (i % 8)
+			v.data[i] ^= mask
+			got, err := mergeOf(t, v.data, more)
+			if err != nil && !typed(err) || err == nil && !bytes.Equal(got, want) {
+				t.Fatalf("byte %d of %d flipped by %#x: another result, or %v", i, len(v.data), mask, err)
+			}
+			v.data[i] ^= mask
+		}
+	}
+}
+
+// TestMergeOfForged merges tables of which words were changed and every checksum made right again: a
+// result may be wrong, but it is a table, or an error of what is damaged.
+func TestMergeOfForged(t *testing.T) {
+	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
+	more := openTable(t, other)
+	for i, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim, newVictim, newMergedVictim} {
+		n, step := 12, 8
+		if i >= 2 {
+			n, step = 600, 808
+		}
+		if testing.Short() {
+			step *= 11
+		}
+		v := make(t, n, WriterOptions{BlockSize: 300})
+		r := openTable(t, slices.Clone(v.data))
+		for at := 0; at+8 <= len(v.data); at += step {
+			for _, value := range []uint64{^uint64(0), 0, 1<<63 - 1, 1 << 32, 0x8080808080808080} {
+				data := slices.Clone(v.data)
+				binary.LittleEndian.PutUint64(data[at:], value)
+				reseal(r, data)
+				got, err := mergeOf(t, data, more)
+				if err == nil {
+					_, err = OpenBytes(got, "test.sst")
+				}
+				if err != nil && !typed(err) {
+					t.Errorf("word at %d of %d set to %#x: %v", at, len(data), value, err)
+				}
+			}
+		}
+	}
+}
+
 // TestOverlappingBlocks has a block of records, and one of names, in the place of the block before
 // it: a small file could make any amount of work if that were allowed.
 func TestOverlappingBlocks(t *testing.T) {
