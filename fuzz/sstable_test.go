@@ -17,11 +17,13 @@ import (
 // can be read. Where the end looks like that of a table the checksums are made right first, so that
 // what lies behind them is reached.
 func FuzzSSTable(f *testing.F) {
-	golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", "v2.sst"))
-	if err != nil {
-		f.Fatal(err)
+	for _, name := range []string{"v2.sst", "v2-merged.sst"} {
+		golden, err := os.ReadFile(filepath.Join("..", "sstable", "testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(golden, uint(0), uint64(0))
 	}
-	f.Add(golden, uint(0), uint64(0))
 	f.Add(smallTable(f, 0), uint(64), ^uint64(0))
 	for at := uint(64); at < 2048; at += 72 {
 		f.Add(smallTable(f, 3), at, uint64(at)<<20)
