@@ -100,8 +100,25 @@ func TestLateSketches(t *testing.T) {
 			for _, i := range []int{0, first / 2, max(first, 1) - 1, min(first, n-1), n - 1} {
 				checkJaccard(t, r, docs, docs[i].Sketch, &s)
 			}
+			again := mergedAlone(t, r, size)
+			checkSegments(t, again, docs, size)
+			checkReader(t, again, testParams, docs)
+			if err := again.Verify(t.Context(), nil); err != nil {
+				t.Errorf("first sketch %d, merged: %v", first, err)
+			}
 		}
 	}
+}
+
+// mergedAlone returns a table that is merged from one, with segments of size documents.
+func mergedAlone(t *testing.T, r *Reader, size int) *Reader {
+	t.Helper()
+	var out bytes.Buffer
+	o := MergeOptions{WriterOptions: WriterOptions{segmentDocs: size}}
+	if _, _, err := Merge(t.Context(), &out, r.Params(), []MergeInput{{Reader: r}}, o); err != nil {
+		t.Fatal(err)
+	}
+	return openTable(t, out.Bytes())
 }
 
 // TestNoSketches compares a table that keeps sketches, none of whose documents has one, with one
@@ -119,9 +136,12 @@ func TestNoSketches(t *testing.T) {
 		t.Errorf("%d bytes in %d sections, without sketches %d in %d", len(data), len(info.Sections), len(plain), len(plainInfo.Sections))
 	}
 	r := openTable(t, data)
-	checkReader(t, r, testParams, docs)
-	if err := r.Verify(t.Context(), nil); err != nil {
-		t.Error(err)
+	for _, r := range []*Reader{r, mergedAlone(t, r, 100)} {
+		checkSegments(t, r, docs, 100)
+		checkReader(t, r, testParams, docs)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
 	}
 	var s JaccardSearcher
 	checkJaccard(t, r, docs, []uint32{5, 6, 7}, &s)
