@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -21,13 +22,17 @@ type Iter struct {
 	d     Document
 	err   error
 
-	run *keyrun.Iter
+	run     *keyrun.Iter
+	records *blobs.RecordCursor // nil if texts are not wanted, or there are none
 }
 
-// Iter returns an iterator before the first document.
+// Iter returns an iterator before the first document. It keeps up to 32 MiB of decoded texts, and one
+// block more.
 func (r *Reader) Iter() *Iter {
 	it := r.Entries()
-	it.texts = true
+	if it.texts = true; r.records != nil {
+		it.records = r.records.Cursor()
+	}
 	return it
 }
 
@@ -90,6 +95,13 @@ func (it *Iter) load() (err error) {
 			return err
 		}
 	}
-	d.Text, d.Fields, err = r.record(it.doc)
+	if d.Text, d.Fields = nil, nil; it.records == nil {
+		return nil
+	}
+	place, err := r.place(it.doc)
+	if err != nil || place == r.records.Len() {
+		return err
+	}
+	d.Text, d.Fields, err = it.records.Get(place)
 	return err
 }

@@ -311,38 +311,3 @@ func nextRecord(b []byte) (text, fields, rest []byte, err error) {
 	end := textLen + fieldsLen
 	return b[:textLen:textLen], b[textLen:end:end], b[end:], nil
 }
-
-// RecordIter reads all records in order. Each block is decoded once.
-type RecordIter struct {
-	records *Records
-	block   Block
-	next    uint32 // record
-	blocks  int    // that have been decoded
-}
-
-// Iter returns an iterator before record 0.
-func (d *Records) Iter() RecordIter { return RecordIter{records: d} }
-
-// Next returns the next record, which must exist. It is valid until the next call.
-func (it *RecordIter) Next() (text, fields []byte, err error) {
-	d, blk, record := it.records, &it.block, it.next
-	if len(d.dir.Data) == 0 {
-		return nil, nil, nil
-	}
-	if record == blk.first+blk.count {
-		if it.blocks == d.NumBlocks() {
-			return nil, nil, d.misplaced(record, blk)
-		}
-		end := blk.offset + uint64(blk.stored)
-		if err := d.Decode(it.blocks, blk); err != nil {
-			return nil, nil, err
-		}
-		// overlapping blocks could make the work for a small file unlimited
-		if blk.first != record || blk.offset < end {
-			return nil, nil, d.misplaced(record, blk)
-		}
-		it.blocks++
-	}
-	it.next++
-	return blk.Next()
-}

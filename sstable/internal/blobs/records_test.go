@@ -89,10 +89,15 @@ func checkRecords(t *testing.T, d *Records, want []record) {
 			t.Fatalf("record %d of %d is %q, %q, %v, not %q", i, len(want), text, fields, err, want[i])
 		}
 	}
-	it := d.Iter()
+	c := d.Cursor()
 	for i := range want {
-		if text, fields, err := it.Next(); err != nil || !want[i].equal(text, fields) {
+		if text, fields, err := c.Get(uint32(i)); err != nil || !want[i].equal(text, fields) {
 			t.Fatalf("next record, %d of %d, is %q, %q, %v, not %q", i, len(want), text, fields, err, want[i])
+		}
+	}
+	for _, i := range rand.Perm(len(want)) {
+		if text, fields, err := c.Get(uint32(i)); err != nil || !want[i].equal(text, fields) {
+			t.Fatalf("record %d of %d, in no order, is %q, %q, %v, not %q", i, len(want), text, fields, err, want[i])
 		}
 	}
 	var blk Block
@@ -281,13 +286,10 @@ func tryRecords(t *testing.T, want []record, dir, area []byte, strict bool, what
 		text, fields, err := d.Get(uint32(i))
 		try(i, text, fields, err)
 	}
-	it := d.Iter()
+	c := d.Cursor()
 	for i := range want {
-		text, fields, err := it.Next()
+		text, fields, err := c.Get(uint32(i))
 		try(i, text, fields, err)
-		if err != nil {
-			break
-		}
 	}
 	var blk Block
 	out := newRecordsFile(1 << 20)
@@ -367,6 +369,49 @@ func TestRecordsForged(t *testing.T) {
 			copy(area[at:], word)
 			blobtest.Reseal(dir, RecordsEntry, area)
 			tryRecords(t, records, dir, area, false, fmt.Sprintf("%#x at %d", value, at))
+		}
+	}
+}
+
+// TestRecordCursorKeeps goes through series of blocks that lie behind each other, a record of each in
+// turn, and through so many bytes of blocks that not all can be kept.
+func TestRecordCursorKeeps(t *testing.T) {
+	const series, each = 40, 60
+	f := newRecordsFile(1000)
+	var want []record
+	for i := range series * each {
+		want = append(want, record{text: fmt.Appendf(nil, "record %d of %d", i, series*each)})
+	}
+	f.add(want...)
+	c := f.open(t).Cursor()
+	for at := range each {
+		for s := range series {
+			i := s*each + at
+			if text, fields, err := c.Get(uint32(i)); err != nil || !want[i].equal(text, fields) {
+				t.Fatalf("record %d is %q, %q, %v", i, text, fields, err)
+			}
+		}
+	}
+	if blocks := c.records.NumBlocks(); len(c.queue) != blocks || len(c.blocks) != blocks {
+		t.Errorf("%d blocks were decoded, and %d are kept, of %d", len(c.queue), len(c.blocks), blocks)
+	}
+
+	large := newRecordsFile(MaxBlockSize)
+	text := bytes.Repeat([]byte("abcdefgh"), 1<<18)
+	for i := range 70 {
+		large.add(record{text: append(text, byte(i))})
+	}
+	c = large.open(t).Cursor()
+	for i := range uint32(70) {
+		if got, _, err := c.Get(i * 33 % 70); err != nil || len(got) != len(text)+1 || got[len(text)] != byte(i*33%70) {
+			t.Fatalf("record %d has %d bytes, %v", i*33%70, len(got), err)
+		}
+		size := 0
+		for _, blk := range c.queue {
+			size += len(blk.data)
+		}
+		if size != c.size || size > cursorBytes+maxRawBlock || len(c.queue) != len(c.blocks) {
+			t.Fatalf("%d blocks with %d bytes are kept; %d counted in %d blocks", len(c.queue), size, c.size, len(c.blocks))
 		}
 	}
 }
