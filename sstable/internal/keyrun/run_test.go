@@ -436,6 +436,38 @@ func TestForgedSections(t *testing.T) {
 	}
 }
 
+// TestHiddenBytes has bytes in a body that belong to no block, behind the last one and between two,
+// with good checksums.
+func TestHiddenBytes(t *testing.T) {
+	keys := keytest.Shapes[0].Make(keytest.Rand("hidden", 0), 700)
+	slices.Sort(keys)
+	for name, encode := range map[string]func([]uint64) (body, dir []byte){"keys": Encode, "column": EncodeColumn} {
+		body, dir := encode(keys)
+		second := int(binary.LittleEndian.Uint64(dir[3*8:]) >> 16 << 3) // info words follow two bases
+		for _, at := range []int{len(body), second, 0} {
+			s := testSection(slices.Insert(slices.Clone(body), at, make([]byte, 8)...), dir)
+			trailer := s.Dir[len(dir)-frameTrailerSize:]
+			binary.LittleEndian.PutUint64(trailer[16:], uint64(len(s.Body)))
+			for b := range 2 {
+				info := s.Dir[2*8+8*b:]
+				if off := int(binary.LittleEndian.Uint64(info) >> 16 << 3); off >= at {
+					binary.LittleEndian.PutUint64(info, binary.LittleEndian.Uint64(info)+1<<16)
+				}
+			}
+			keytest.Reseal(s.Body, s.Dir, slices.Clone(s.Dir))
+			var err error
+			if name == "keys" {
+				_, err = Open(s)
+			} else {
+				_, err = OpenColumn(s)
+			}
+			if !errors.Is(err, base.ErrCorruption) || strings.Contains(err.Error(), "checksum") {
+				t.Errorf("%s: bytes at %d of %d: %v", name, at, len(body), err)
+			}
+		}
+	}
+}
+
 // useForged reads everything of a section.
 func useForged(s Section, column bool) (err error) {
 	if column {
