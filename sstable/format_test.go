@@ -113,6 +113,23 @@ func TestSectionsMissing(t *testing.T) {
 	}
 }
 
+// TestSectionsLonger appends bytes to sections, zero ones and others, behind good checksums: only a
+// note may have any bytes.
+func TestSectionsLonger(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(47, 49)), 100)
+	data, _ := buildTable(t, testParams, WriterOptions{Note: []byte("a note")}, docs)
+	r := openTable(t, data)
+	for _, section := range r.info.Sections {
+		for _, more := range [][]byte{make([]byte, 1), make([]byte, 64), []byte("some bytes that are hidden")} {
+			content := append(slices.Clone(r.bytes(&section)), more...)
+			err := verifyError(t, rebuilt(r, 2, map[Kind][]byte{section.Kind: content}, nil))
+			if section.Kind == KindNote && err != nil || section.Kind != KindNote && !errors.Is(err, base.ErrCorruption) {
+				t.Errorf("%d bytes more in %s: %v", len(more), section.Name(), err)
+			}
+		}
+	}
+}
+
 func TestVersions(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(43, 44)), 10))
 	tail := data[len(data)-tailSize:]
