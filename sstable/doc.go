@@ -47,8 +47,8 @@
 //	sketches  where the blocks of sketches are
 //	hot       hashes that many sketches have
 //
-// Directories of key runs and columns are sections of their own, and lie side by side with the other
-// directories behind everything else.
+// Directories of key runs and columns are sections of their own, and lie side by side with the
+// other directories behind everything else.
 //
 // Writing takes one pass over the documents, in order, and never seeks. Names and records leave
 // memory in blocks as they fill; everything else is kept as 32 bytes a document and written by

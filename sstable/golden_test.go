@@ -107,8 +107,8 @@ func TestGolden(t *testing.T) {
 	compareGolden(t, filepath.Join("testdata", "v2.layout"), layout.String())
 }
 
-// goldenMerge merges tables of goldenDocs, a third of them each, of which the second has no texts and
-// the third loses some documents, and returns the table and its documents.
+// goldenMerge merges tables of goldenDocs, a third of them each, of which the second has no texts
+// and the third loses some documents, and returns the table and its documents.
 func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 	t.Helper()
 	var parts [3][]Document

@@ -366,8 +366,8 @@ func TestMergeOfFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestMergeOfForged merges tables of which words were changed and every checksum made right again: a
-// result may be wrong, but it is a table, or an error of what is damaged.
+// TestMergeOfForged merges tables of which words were changed and every checksum made right again:
+// a result may be wrong, but it is a table, or an error of what is damaged.
 func TestMergeOfForged(t *testing.T) {
 	other, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(33, 34)), 5))
 	more := openTable(t, other)

@@ -26,8 +26,8 @@ type Iter struct {
 	records *blobs.RecordCursor // nil if texts are not wanted, or there are none
 }
 
-// Iter returns an iterator before the first document. It keeps up to 32 MiB of decoded texts, and one
-// block more.
+// Iter returns an iterator before the first document. It keeps up to 32 MiB of decoded texts, and
+// one block more.
 func (r *Reader) Iter() *Iter {
 	it := r.Entries()
 	if it.texts = true; r.records != nil {
