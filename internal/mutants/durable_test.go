@@ -123,6 +123,26 @@ var durableMutants = []mutant{
 		"sstable", "^TestLateSketches$",
 	},
 	{
+		"table/records beyond the last block not noticed", "sstable", "verifier.checkRecords",
+		never(`v.recordBlocks() > 0 && w.record != v.records.Len()`),
+		"sstable", "^TestPlacesRefused$",
+	},
+	{
+		"table/blocks of records that overlap are read", "sstable", "Records.extent",
+		never(`prev.offset > e.offset || uint64(prev.stored) > e.offset-prev.offset`),
+		"sstable", "^TestOverlappingBlocks$",
+	},
+	{
+		"table/quantiles too many not noticed", "sstable", "verifier.checkTimes",
+		never(`len(quantiles) != len(want)`),
+		"sstable", "^TestOrderRefused$",
+	},
+	{
+		"table/cursor does not go back in a block", "sstable", "RecordCursor.Get",
+		never(`at < blk.passed`),
+		"sstable/internal/blobs", "^TestRecords$",
+	},
+	{
 		"flush/deletions published before their log is", "engine", "Store.publishFlush",
 		swap(`if dead, _ := p.Dead.UpTo(m.MaxSeq)`, `if dead, _ := p.Dead.UpTo(view.Latest)`),
 		"engine", crashes,
