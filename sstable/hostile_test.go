@@ -257,10 +257,13 @@ func TestFlippedBytes(t *testing.T) {
 	if os.Getenv("SIMDB_THOROUGH") != "" {
 		masks = []byte{1, 2, 4, 8, 16, 32, 64, 128, 255, 0x55}
 	}
-	for _, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
+	for kind, make := range []func(*testing.T, int, WriterOptions) *victim{newVictim, newMergedVictim} {
 		v := make(t, 12, WriterOptions{BlockSize: 300})
 		for i := range v.data {
-			for _, m := range masks {
+			for j, m := range masks {
+				if testing.Short() && kind > 0 && j != i%len(masks) {
+					continue
+				}
 				v.data[i] ^= m
 				v.try(t, v.data, true, "byte %d of %d flipped by %#x", i, len(v.data), m)
 				v.data[i] ^= m
