@@ -77,6 +77,9 @@ func parseFooter(data []byte, file string) (Params, Info, error) {
 	}
 	version := versions[number]
 	p, info, at, err := version.parseDirectory(dir)
+	if errors.Is(err, ErrUnsupported) {
+		return Params{}, Info{}, fmt.Errorf("%s: %w", file, err)
+	}
 	if err != nil {
 		return Params{}, Info{}, base.Corruptf(file, "directory", offset+int64(at), "%w", err)
 	}

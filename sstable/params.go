@@ -105,14 +105,25 @@ const ParamsSize = 40
 // storeTextFlag is the one flag of encoded parameters.
 const storeTextFlag = 1
 
+// Codes of what later versions of the program may add without another format: fingerprints of other
+// widths and sketches in other encodings.
+const (
+	widthAt, width64     = 35, 0 // fingerprints of 64 bits; 1 and 2 are kept for 128 and 256
+	encodingAt, encoding = 36, 0 // sketches as package minhash encodes them
+)
+
 // AppendBinary appends the ParamsSize bytes that record p, and never fails:
 //
-//	+-----------+---------+------+--------+------+------------+--------+------+-------+-----+
-//	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead | flags | 0   |
-//	|     4     |    4    |  4   |   4    |  8   |  8 (IEEE)  |   1    |  1   |   1   | 5   |
-//	+-----------+---------+------+--------+------+------------+--------+------+-------+-----+
+//	+-----------+---------+------+--------+------+------------+--------+------+
+//	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead |
+//	|     4     |    4    |  4   |   4    |  8   |  8 (IEEE)  |   1    |  1   |
+//	+-----------+---------+------+--------+------+------------+--------+------+
+//	| flags | width of fingerprints | encoding of sketches | 0 |
+//	|   1   |           1           |           1          | 3 |
+//	+-------+-----------------------+----------------------+---+
 //
-// Flag 1 is StoreText. Other flags, and the last bytes, are zero.
+// Flag 1 is StoreText. Other flags, and the last bytes, are zero. So are width and encoding: 64
+// bits, and that of package minhash. A program that does not know another code refuses it by name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
@@ -153,7 +164,12 @@ func (p *Params) decode(b []byte) error {
 	if flags := b[34]; flags&^storeTextFlag != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
-	if [5]byte(b[35:40]) != [5]byte{} {
+	switch {
+	case b[widthAt] != width64:
+		return fmt.Errorf("fingerprints of another width than 64 bits, code %d: %w", b[widthAt], ErrUnsupported)
+	case b[encodingAt] != encoding:
+		return fmt.Errorf("sketches in another encoding, code %d: %w", b[encodingAt], ErrUnsupported)
+	case [3]byte(b[37:40]) != [3]byte{}:
 		return fmt.Errorf("reserved bytes of the parameters are not zero")
 	}
 	*p = Params{

@@ -121,3 +121,21 @@ func refused(t *testing.T, data []byte, words string) {
 		t.Errorf("opened with %v, want %s", err, words)
 	}
 }
+
+// TestParametersToCome refuses widths of fingerprints and encodings of sketches that this program
+// does not know, by name: such a table is not damaged.
+func TestParametersToCome(t *testing.T) {
+	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
+	for at, words := range map[int]string{widthAt: "fingerprints of another width than 64 bits, code 2", encodingAt: "sketches in another encoding, code 2"} {
+		other := bytes.Clone(data)
+		tail := other[len(other)-tailSize:]
+		dir := other[binary.LittleEndian.Uint64(tail):][:binary.LittleEndian.Uint32(tail[8:])]
+		dir[at] = 2
+		binary.LittleEndian.PutUint32(tail[12:], crc.Sum(dir))
+		binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
+		refused(t, other, words)
+		if _, err := OpenBytes(other, "test.sst"); errors.Is(err, ErrCorruption) {
+			t.Errorf("%s is called damage: %v", words, err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ const (
 
 // WriterOptions are the options of NewWriter. The zero value is a good default.
 type WriterOptions struct {
-	BlockSize int   // bytes of texts and fields compressed together; 0 means 32 KiB, at most 16 MiB
+	BlockSize int   // bytes of texts and fields compressed together; 0 means 24 KiB, at most 16 MiB
 	Level     Level // of compression
 	Docs      int   // how many documents are expected; saves memory and time, any number will do
 

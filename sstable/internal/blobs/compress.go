@@ -12,7 +12,7 @@ const MaxRecord = 64 << 20
 
 // Limits of a block of records before compression, in bytes.
 const (
-	DefaultBlockSize = 32 << 10
+	DefaultBlockSize = 24 << 10
 	MaxBlockSize     = 16 << 20
 
 	maxRawBlock = MaxBlockSize + MaxRecord + 64<<10 // a full block, one more record, and lengths
