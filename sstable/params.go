@@ -86,8 +86,12 @@ func (p Params) String() string {
 		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
 }
 
-// segmentSections is at least the number of sections of a segment.
-const segmentSections = 4
+const (
+	// segmentSections is at least the number of sections of a segment.
+	segmentSections = 4
+	// leastSegments is how many segments every table has room for.
+	leastSegments = (maxSections - 2*hamming.MaxTables - 2*segmentReserve) / segmentSections
+)
 
 // MaxDocs returns how many documents a table with p can have: with sketches as many as have place
 // in the segments that a file has room for, else MaxDocs.
@@ -95,8 +99,7 @@ func (p Params) MaxDocs() int64 {
 	if p.Sketch == 0 {
 		return MaxDocs
 	}
-	segments := (maxSections - 2*hamming.MaxTables - segmentReserve) / segmentSections
-	return min(MaxDocs, int64(segments)*sketchidx.LeastSegment(p.sketches()))
+	return min(MaxDocs, leastSegments*sketchidx.LeastSegment(p.sketches()))
 }
 
 // ParamsSize is the length in bytes of encoded parameters.

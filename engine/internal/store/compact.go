@@ -238,7 +238,7 @@ func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Pa
 	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
 		o := mergeOptions("compact", progress)
 		o.Identity = identity
-		info, renumber, err = compaction.Merge(ctx, out, db.Params, inputs, o)
+		info, renumber, err = compaction.Merge(ctx, out, db.mergeParams(left), inputs, o)
 		return info, err
 	})
 	return t, renumber, err

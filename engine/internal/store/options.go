@@ -90,9 +90,6 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.ChooseLayout == nil {
-		o.ChooseLayout = sstable.ChooseLayout
-	}
 	return o
 }
 

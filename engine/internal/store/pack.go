@@ -50,7 +50,7 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 		}
 		inputs, err := packInputs(v)
 		if err == nil {
-			err = db.packFile(ctx, temp, inputs, encodeNote(v.Allowed), progress)
+			err = db.packFile(ctx, temp, docs, inputs, encodeNote(v.Allowed), progress)
 		}
 		return err
 	})
@@ -120,11 +120,11 @@ func packInputs(v *view.View) ([]compaction.Input, error) {
 	return inputs, err
 }
 
-func (db *Store) packFile(ctx context.Context, path string, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
+func (db *Store) packFile(ctx context.Context, path string, docs int64, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
 	_, err := writeTableFile(db.fs, path, func(out io.Writer) (sstable.Info, error) {
 		o := mergeOptions("pack", progress)
 		o.Note = note
-		info, _, err := compaction.Merge(ctx, out, db.Params, inputs, o)
+		info, _, err := compaction.Merge(ctx, out, db.mergeParams(docs), inputs, o)
 		return info, err
 	})
 	return err

@@ -49,10 +49,19 @@ func (db *Store) openTable(meta catalog.Table, file string) (*view.Table, error)
 // tableParams returns the parameters for a new table of n fingerprints.
 func (db *Store) tableParams(n int) sstable.Params {
 	p := db.Params
-	if p.Layout == sstable.LayoutBySize {
-		p.Layout = db.opts.ChooseLayout(int64(n))
+	if choose := db.opts.ChooseLayout; choose != nil && p.Layout == sstable.LayoutBySize {
+		p.Layout = choose(int64(n))
 	}
-	return p
+	return p.ForTable(int64(n))
+}
+
+// mergeParams returns the parameters for a merge of about n documents. They leave a layout by size
+// to the merge, which counts the fingerprints that it keeps, unless the options choose it.
+func (db *Store) mergeParams(n int64) sstable.Params {
+	if db.opts.ChooseLayout == nil {
+		return db.Params
+	}
+	return db.tableParams(int(n))
 }
 
 // MaxDocs returns how many documents a table of the database can have.

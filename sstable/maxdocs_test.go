@@ -1,0 +1,62 @@
+package sstable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A table with a document a segment has room for as many segments as the limit of documents counts
+// on, whatever its layout, and refuses more at some point.
+func TestMaxDocs(t *testing.T) {
+	for _, l := range []Layout{{2, 1}, {8, 2}} {
+		p := testParams
+		p.Layout = l
+		write := func(n int) ([]byte, error) {
+			var buf bytes.Buffer
+			w, err := NewWriter(&buf, p, WriterOptions{segmentDocs: 1})
+			for i := 0; i < n && err == nil; i++ {
+				err = w.Add(&Document{ID: fmt.Append(nil, i), HasFingerprint: true, Fingerprint: Fingerprint(i), Sketch: []uint32{uint32(i)}})
+			}
+			if err == nil {
+				_, err = w.Close()
+			}
+			return buf.Bytes(), err
+		}
+		data, err := write(leastSegments)
+		if err != nil {
+			t.Fatalf("%v: %d segments: %v", p.Layout, leastSegments, err)
+		}
+		r, err := OpenBytes(data, "table")
+		if err == nil {
+			err = r.Verify(context.Background(), nil)
+		}
+		if err != nil || r.NumDocs() != leastSegments {
+			t.Errorf("%v: %v", p.Layout, err)
+		}
+		if _, err := write(maxSections); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v: %d segments: %v", p.Layout, maxSections, err)
+		}
+	}
+}
+
+// TestMaxDocsOfParams pins the limit: that of document numbers, or of segments.
+func TestMaxDocsOfParams(t *testing.T) {
+	for _, c := range []struct {
+		sketch uint32
+		min    float64
+		want   int64
+	}{
+		{0, 0, MaxDocs},
+		{128, 0.65, leastSegments << 19},                     // 45 postings a document
+		{MaxSketch, 0.65, leastSegments * (1 << 26 / 22938)}, // as many as that in a segment of 2^26
+	} {
+		p := testParams
+		p.Sketch, p.MinJaccard = c.sketch, c.min
+		if got := p.MaxDocs(); got != c.want {
+			t.Errorf("sketches of %d hashes: %d documents, want %d", c.sketch, got, c.want)
+		}
+	}
+}
