@@ -17,6 +17,11 @@ type Mapping struct {
 	high   []uint64 // for each element a one at bit high part + its number
 	sample []uint64 // of every sampled-th element, the bit of high that is its one
 	n      uint32
+
+	// apart reports that not every number is mapped to one more than the number before it. If it is
+	// false, as of ranks of tables that were written one after the other, the first says all.
+	apart bool
+	first uint32
 }
 
 const sampled = 128
@@ -35,6 +40,10 @@ func NewMapping(n, limit uint32) *Mapping {
 
 // Append maps the next number to v, which is not less than the one before, and less than the limit.
 func (m *Mapping) Append(v uint32) {
+	if m.n == 0 {
+		m.first = v
+	}
+	m.apart = m.apart || v != m.first+m.n
 	bit := uint64(v)>>m.width + uint64(m.n)
 	if m.n%sampled == 0 {
 		m.sample = append(m.sample, bit)
@@ -56,6 +65,9 @@ func (m *Mapping) Len() uint32 { return m.n }
 
 // Get returns what i is mapped to; i is less than Len.
 func (m *Mapping) Get(i uint32) uint32 {
+	if !m.apart {
+		return m.first + i
+	}
 	first := m.sample[i/sampled]
 	word, rank := first>>6, int(i%sampled)
 	w := m.high[word] & (^uint64(0) << (first & 63))
@@ -86,6 +98,12 @@ const together = 64
 // GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost a cache
 // miss or three each, as mappings are large: those of many numbers overlap.
 func (m *Mapping) GetAll(numbers []uint32) {
+	if !m.apart {
+		for j, i := range numbers {
+			numbers[j] = m.first + i
+		}
+		return
+	}
 	for len(numbers) > 0 {
 		some := numbers[:min(together, len(numbers))]
 		numbers = numbers[len(some):]

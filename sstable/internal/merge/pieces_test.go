@@ -1,0 +1,165 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/keytest"
+)
+
+// TestCut cuts runs of all shapes, rotated and shifted too, into pieces of several sizes: merged,
+// they are the sorted keys of all, no key is in two pieces that has few equals, and no piece is
+// much larger than asked for.
+func TestCut(t *testing.T) {
+	for _, shape := range keytest.Shapes {
+		for _, size := range []int{1, 700, 5000, 1 << 20} {
+			for _, rotate := range []int{0, 3, 7} {
+				t.Run(fmt.Sprintf("%s/%d/%d", shape.Name, size, rotate), func(t *testing.T) {
+					r := keytest.Rand(shape.Name, size+rotate)
+					var streams []Stream
+					var want []uint64
+					for i := range 1 + r.IntN(4) {
+						keys := shape.Make(r, 1+r.IntN(4000))
+						slices.Sort(keys)
+						run, err := keyrun.Open(keyrun.InMemory("run", keys))
+						if err != nil {
+							t.Fatal(err)
+						}
+						some, err := Rotated(i, run, rotate)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if rotate == 0 && keys[len(keys)-1] < 1<<63 {
+							some[0].Add = r.Uint64N(1 << 62)
+						}
+						streams = append(streams, some...)
+						for _, k := range keys {
+							want = append(want, bits.RotateLeft64(k+some[0].Add, rotate))
+						}
+					}
+					slices.Sort(want)
+					checkPieces(t, streams, size, want)
+				})
+			}
+		}
+	}
+}
+
+// checkPieces cuts, and compares what the pieces have.
+func checkPieces(t *testing.T, streams []Stream, size int, want []uint64) {
+	t.Helper()
+	pieces, err := Cut(streams, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	for i, p := range pieces {
+		var keys []uint64
+		var ends []int
+		for _, span := range p.Spans {
+			if keys, err = streams[span.Stream].Append(keys, span.From, span.To); err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, len(keys))
+		}
+		if len(keys) != p.Keys {
+			t.Fatalf("piece %d has %d keys, not %d", i, len(keys), p.Keys)
+		}
+		most := 2*max(size, keyrun.BlockLen) + (len(streams)+1)*keyrun.BlockLen
+		if len(keys) > most {
+			t.Fatalf("piece %d of %d has %d keys, more than %d", i, len(pieces), len(keys), most)
+		}
+		keys, _ = Keys(keys, make([]uint64, len(keys)), ends)
+		if p.Limit != 0 && len(keys) > 0 && keys[len(keys)-1] >= p.Limit {
+			t.Fatalf("piece %d has %x, not less than %x", i, keys[len(keys)-1], p.Limit)
+		}
+		got = append(got, keys...)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d keys in %d pieces are not the %d sorted ones", len(got), len(pieces), len(want))
+	}
+}
+
+// TestSortedPairs merges pairs: equal keys stay in the order of their parts.
+func TestSortedPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for parts := range 20 {
+		var p Pairs
+		var ends []int
+		for range parts {
+			keys := keytest.Fill(r.IntN(50), func(int) uint64 { return r.Uint64N(20) })
+			slices.Sort(keys)
+			for _, k := range keys {
+				p.Keys, p.Vals = append(p.Keys, k), append(p.Vals, uint32(len(p.Vals)))
+			}
+			ends = append(ends, len(p.Keys))
+		}
+		keys := slices.Clone(p.Keys)
+		n := len(keys)
+		got, _ := SortedPairs(p, Pairs{make([]uint64, n), make([]uint32, n)}, ends)
+		for i := range got.Keys {
+			if got.Keys[i] != keys[got.Vals[i]] || i > 0 && (got.Keys[i] < got.Keys[i-1] || got.Keys[i] == got.Keys[i-1] && got.Vals[i] < got.Vals[i-1]) {
+				t.Fatalf("%d parts: pair %d is %d, %d", parts, i, got.Keys[i], got.Vals[i])
+			}
+		}
+	}
+}
+
+// TestOrdered hands on results in order, ends with the first error, and leaves no goroutine at
+// work.
+func TestOrdered(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		for _, n := range []int{0, 1, 2, 100} {
+			next := 0
+			err := Ordered(t.Context(), n, workers, func(i int) (int, error) { return i * i, nil }, func(i, v int) error {
+				if i != next || v != i*i {
+					t.Errorf("result %d is %d, after %d", i, v, next)
+				}
+				next++
+				return nil
+			})
+			if err != nil || next != n {
+				t.Errorf("%d workers: %d of %d results, %v", workers, next, n, err)
+			}
+		}
+		broken := errors.New("broken")
+		var at atomic.Int32
+		produce := func(i int) (int, error) {
+			at.Add(1)
+			if i == 50 {
+				return 0, broken
+			}
+			return i, nil
+		}
+		if err := Ordered(t.Context(), 1000, workers, produce, func(int, int) error { return nil }); !errors.Is(err, broken) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+		if n := at.Load(); n > int32(51+2*workers+2) {
+			t.Errorf("%d workers: %d calls for an error in the 51st", workers, n)
+		}
+		if err := Ordered(t.Context(), 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
+			if i == 30 {
+				return broken
+			}
+			return nil
+		}); !errors.Is(err, broken) {
+			t.Errorf("%d workers: consumer: %v", workers, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := Ordered(ctx, 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
+			if i == 30 {
+				cancel()
+			}
+			return nil
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d workers: cancelled: %v", workers, err)
+		}
+	}
+}
