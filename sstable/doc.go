@@ -61,6 +61,16 @@
 // a file is believed before it is checked against the file's size, so that a damaged or hostile
 // file costs an error and neither a panic nor memory.
 //
+// # Files
+//
+// The package has more files than most, because a table is one thing that is read, written and
+// merged, and these share what its sections are:
+//
+//	the file      section, format, versions, params, layout, document, idhash, errors, options
+//	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
+//	writing       write_file, write_sketches, write_order, write_table, and writer over them
+//	merging       merge and merge_*, over the files for writing and internal/merge
+//
 // # Where to change what
 //
 //	a section       Kind and its name (section.go), versions.go, Writer, openSections, Verify, and the

@@ -15,16 +15,6 @@ const (
 	MaxRecordSize = blobs.MaxRecord // bytes of Text and Fields together
 )
 
-// ErrTooLarge is in the error of a document that exceeds a limit of the format.
-var ErrTooLarge = errors.New("too large for a table")
-
-// Fingerprint is the SimHash of a document (package simhash): FingerprintBits bits, of which
-// near-duplicates differ in few.
-type Fingerprint = base.Fingerprint
-
-// FingerprintBits is the number of bits of a fingerprint, and so the greatest distance of two.
-const FingerprintBits = base.FingerprintBits
-
 // Document is a document as tables hold it. An absent Text or Fields and an empty one are the same.
 type Document struct {
 	ID             []byte      // 1 to MaxIDBytes bytes, unique in the table

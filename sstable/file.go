@@ -4,24 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
 )
-
-// CorruptionError says where a table is damaged:
-//
-//	type CorruptionError struct {
-//		File    string // the file's name, as it was opened
-//		Section string // the part of the file, as Section.Name gives it, or "header", "directory", "trailer", "padding"
-//		Offset  int64  // byte offset in the file of the damaged part
-//		Err     error  // what is wrong with it
-//	}
-//
-// Every error about the contents of a table is one. It unwraps to ErrCorruption and to Err.
-type CorruptionError = base.CorruptionError
-
-// ErrCorruption is what errors.Is finds in every error about damaged data.
-var ErrCorruption = base.ErrCorruption
 
 // File is what OpenFile reads a table from.
 type File interface {

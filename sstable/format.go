@@ -17,14 +17,6 @@ const Magic = "\x89SDB\r\n\x1a\n"
 // versions.go.
 const FormatVersion = 2
 
-// Errors that a caller may want to tell from damage.
-var (
-	// ErrNotTable is in the error for a file that neither starts nor ends as a table does.
-	ErrNotTable = errors.New("not an .sst table")
-	// ErrUnsupported is in the error for an intact table of a newer format.
-	ErrUnsupported = errors.New("unsupported table format")
-)
-
 // IsTable reports whether a file that starts with prefix, 8 bytes or more, looks like a table.
 func IsTable(prefix []byte) bool {
 	return len(prefix) >= len(Magic) && string(prefix[:len(Magic)]) == Magic

@@ -2,44 +2,7 @@ package sstable
 
 import (
 	"bytes"
-	"fmt"
-
-	"github.com/zeebo/xxh3"
 )
-
-// An idHash says how a table hashes IDs: its run of IDs (KindIDs) holds key(id) of each. Every
-// method that looks into that run goes by the table's own idHash, and whatever combines several
-// tables compares their idHashes first.
-type idHash struct {
-	seed uint64 // of xxh3-64
-	drop int    // low bits of the hash that the run does not keep, 0..63
-}
-
-// idHashes returns the idHash of the tables of each format version: it is part of the format.
-var idHashes = map[uint32]func(*Info) idHash{
-	2: func(*Info) idHash { return idHash{drop: 64 - idBits} },
-}
-
-// openIDHash sets the table's idHash.
-func (r *Reader) openIDHash() error {
-	hash := idHashes[r.info.Version]
-	if hash == nil {
-		return fmt.Errorf("%s: the hash of IDs of table format version %d is not known: %w", r.file, r.info.Version, ErrUnsupported)
-	}
-	r.idHash = hash(&r.info)
-	return nil
-}
-
-// key returns what the run of IDs holds for an ID. IDs of equal keys may differ.
-func (h idHash) key(id []byte) uint64 {
-	if h.seed == 0 {
-		return xxh3.Hash(id) >> (h.drop & 63)
-	}
-	return xxh3.HashSeed(id, h.seed) >> (h.drop & 63)
-}
-
-// isHashID reports whether the keys are those of HashID, without the bits that are zero.
-func (h idHash) isHashID() bool { return h == idHash{drop: 64 - idBits} }
 
 // Lookup finds the document with an ID.
 func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {

@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/simdb/simdb/internal/base"
@@ -324,4 +325,22 @@ func (r *Reader) openSegment(x *sketchidx.Index, i uint16, first uint32) (n uint
 	}
 	n = uint32(s.Count)
 	return n, x.AddSegment(n, s.Name(), r.part(s), run)
+}
+
+// openIDHash sets the table's idHash.
+func (r *Reader) openIDHash() error {
+	hash := idHashes[r.info.Version]
+	if hash == nil {
+		return fmt.Errorf("%s: the hash of IDs of table format version %d is not known: %w", r.file, r.info.Version, ErrUnsupported)
+	}
+	r.idHash = hash(&r.info)
+	return nil
+}
+
+// checkDoc reports whether there is such a document.
+func (r *Reader) checkDoc(doc uint32) error {
+	if doc >= r.info.Docs {
+		return fmt.Errorf("%s: document %d of %d does not exist", r.file, doc, r.info.Docs)
+	}
+	return nil
 }

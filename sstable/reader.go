@@ -3,7 +3,6 @@ package sstable
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/crc"
@@ -244,12 +243,4 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	d.Time = timeOf(t)
 	d.Seq, err = r.seqs.Key(rank)
 	return err
-}
-
-// checkDoc reports whether there is such a document.
-func (r *Reader) checkDoc(doc uint32) error {
-	if doc >= r.info.Docs {
-		return fmt.Errorf("%s: document %d of %d does not exist", r.file, doc, r.info.Docs)
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package sstable
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,9 +8,6 @@ import (
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
-
-// ErrNoSketches is in the error of a search by sketch in a table that keeps none.
-var ErrNoSketches = errors.New("the table keeps no sketches")
 
 // JaccardHit is a document whose sketch has a score of at least the threshold:
 //

@@ -106,3 +106,6 @@ const (
 	// flag of a section that a reader which does not know its kind may ignore
 	optionalFlag = 1
 )
+
+// segmentReserve is at least the number of sections of a table that are neither segments nor runs.
+const segmentReserve = 32

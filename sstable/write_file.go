@@ -2,12 +2,7 @@ package sstable
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
-	"io"
-	"math"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/crc"
@@ -120,29 +115,6 @@ type tableFile struct {
 	blocks   int               // in sections of blocks that have ended
 }
 
-// init begins a table.
-func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
-	if err := p.Validate(); err != nil {
-		return fmt.Errorf("sstable: %w", err)
-	}
-	if o.BlockSize == 0 {
-		o.BlockSize = blobs.DefaultBlockSize
-	}
-	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
-		return fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
-	}
-	if !blobs.ValidLevel(int(o.Level)) {
-		return fmt.Errorf("sstable: unknown compression level %d", o.Level)
-	}
-	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, 256<<10)}
-	t.names, t.records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
-	t.info.Version, t.info.Identity = cmp.Or(o.version, FormatVersion), o.Identity
-	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
-	t.out.write(appendHeader(nil, t.info.Version))
-	t.beginBlocks()
-	return t.initSketches(o)
-}
-
 // beginBlocks begins another section of blocks.
 func (t *tableFile) beginBlocks() {
 	t.out.begin(KindBlocks, t.areas)
@@ -178,67 +150,3 @@ func (t *tableFile) flushRecords() { t.out.write(t.records.Flush(t.blockOffset()
 // blockOffset returns where the next block goes, counted from the start of the first section of
 // blocks.
 func (t *tableFile) blockOffset() int64 { return t.out.off - t.out.sections[0].Offset }
-
-// endBlocks ends the area of blocks.
-func (t *tableFile) endBlocks() {
-	t.records.EndBlock()
-	t.flushRecords()
-	t.names.EndBlock()
-	t.flushNames()
-	if t.sketches != nil {
-		t.sketches.Blocks().EndBlock()
-		t.flushSketches()
-	}
-	t.endBlocksSection()
-	t.out.keep(KindNames, 0, uint64(t.names.NumBlocks()), t.names.Directory())
-	if t.records.NumBlocks() > 0 {
-		t.out.keep(KindRecords, 0, uint64(t.records.Len()), t.records.Directory())
-	}
-	t.names, t.records = nil, nil
-	t.endSketches()
-}
-
-// finish writes note, directories, and trailer.
-func (t *tableFile) finish() (Info, error) {
-	t.writeNote()
-	t.out.writeDirs()
-	t.writeFooter()
-	if err := t.fail(t.out.err); err != nil {
-		return Info{}, err
-	}
-	return t.info, nil
-}
-
-// writeNote writes the owner's note, if there is one.
-func (t *tableFile) writeNote() {
-	if len(t.note) == 0 {
-		return
-	}
-	t.out.begin(KindNote, 0)
-	t.out.sections[len(t.out.sections)-1].Optional = true
-	t.out.write(t.note)
-	t.out.end(uint64(len(t.note)))
-}
-
-// writeFooter writes directory and trailer.
-func (t *tableFile) writeFooter() {
-	if t.info.Docs == 0 {
-		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
-	}
-	t.out.pad()
-	t.info.Sections = t.out.sections
-	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))
-	t.info.Size = t.out.off
-	if t.out.err == nil {
-		t.out.err = t.out.w.Flush()
-	}
-}
-
-// idBits is how many bits of the hash of an ID a table keeps. It is the same in all tables, so that
-// their runs of hashes can be merged; of 4 billion documents it leaves 1 in 64 lookups of an ID
-// that is not there a name to compare.
-const idBits = 38
-
-// HashID returns the hash of an ID that KindIDs is sorted by: the upper 38 bits of xxh3-64, seed 0,
-// the other bits zero. It is part of the format.
-func HashID(id []byte) uint64 { return xxh3.Hash(id) >> (64 - idBits) << (64 - idBits) }

@@ -19,33 +19,6 @@ import (
 //	seqs    key run    rank -> sequence number
 //	times   column     rank -> orderedTime
 
-// writeOrder writes ranks, seqs and times.
-func (t *Writer) writeOrder(spare []uint64) {
-	identity := slices.IsSorted(t.seqs)
-	p, _ := sorted(t.seqs, spare)
-	t.seqs = nil
-	if !identity {
-		ranks := make([]uint32, len(p.Vals))
-		for rank, doc := range p.Vals {
-			ranks[doc] = uint32(rank)
-		}
-		t.out.begin(KindRanks, 0)
-		w := keyrun.NewColumnWriter(&t.out)
-		for _, rank := range ranks {
-			w.Add(uint64(rank)) // its error comes back from Finish
-		}
-		dir, err := w.Finish()
-		t.out.endWithDir(len(ranks), dir, err)
-	}
-	t.writeSeqs(p.Keys)
-	w := t.newTimesWriter(len(p.Vals))
-	for _, doc := range p.Vals {
-		w.add(t.times[doc])
-	}
-	w.finish()
-	t.times = nil
-}
-
 // writeSeqs writes the sequence numbers, by rank.
 func (t *tableFile) writeSeqs(seqs []uint64) {
 	t.out.begin(KindSeqs, 0)

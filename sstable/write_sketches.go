@@ -63,9 +63,6 @@ func (t *tableFile) endSegment() {
 	}
 }
 
-// segmentReserve is at least the number of sections of a table that are neither segments nor runs.
-const segmentReserve = 32
-
 // endSketches ends the last segment, writes the section that all segments share, and keeps the
 // directory of the blocks.
 func (t *tableFile) endSketches() {

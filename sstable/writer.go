@@ -5,48 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
-
-// Level is how hard a writer compresses.
-type Level int
-
-// Compression levels. Readers need not know which was used. Merges copy blocks as they are, so that
-// a level is chosen once for a text.
-const (
-	LevelDefault Level = blobs.LevelDefault // zstd's default
-	LevelFastest Level = blobs.LevelFastest // half the time, 5 % more bytes
-	LevelBetter  Level = blobs.LevelBetter  // twice the time, 3 % fewer bytes
-)
-
-// WriterOptions are the options of NewWriter. The zero value is a good default.
-type WriterOptions struct {
-	BlockSize int   // bytes of texts and fields compressed together; 0 means 24 KiB, at most 16 MiB
-	Level     Level // of compression
-	Docs      int   // how many documents are expected; saves memory and time, any number will do
-
-	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found.
-	// Any list gives right answers, a good one makes them fast. Ignored if Params.Sketch is 0.
-	Hot []HotHash
-
-	// Identity is kept with the table: which one of which database it is.
-	Identity Identity
-
-	// Note is kept with the table for its owner, and returned by Reader.Note. Nil or empty
-	// writes none.
-	Note []byte
-
-	segmentDocs int    // documents of a segment; 0 means 2^19
-	version     uint32 // of the format; 0 means FormatVersion
-}
-
-// ErrOrder is in the error of Add for a document that belongs before the one added last.
-var ErrOrder = errors.New("documents out of order")
 
 // Writer writes a table in one pass. It keeps about 32 bytes a document in memory: fingerprint,
 // hash of the ID, time and sequence number, then room to sort; beside that, one block of each kind.
@@ -225,10 +190,29 @@ func (t *Writer) writeIDs(spare []uint64) []uint64 {
 	return spare
 }
 
-// HotHash is a hash that many sketches of a table have:
-//
-//	type HotHash struct {
-//		Hash      uint32
-//		Documents uint32 // how many documents have it, about; at least 1
-//	}
-type HotHash = sketchidx.HotHash
+// writeOrder writes ranks, seqs and times.
+func (t *Writer) writeOrder(spare []uint64) {
+	identity := slices.IsSorted(t.seqs)
+	p, _ := sorted(t.seqs, spare)
+	t.seqs = nil
+	if !identity {
+		ranks := make([]uint32, len(p.Vals))
+		for rank, doc := range p.Vals {
+			ranks[doc] = uint32(rank)
+		}
+		t.out.begin(KindRanks, 0)
+		w := keyrun.NewColumnWriter(&t.out)
+		for _, rank := range ranks {
+			w.Add(uint64(rank)) // its error comes back from Finish
+		}
+		dir, err := w.Finish()
+		t.out.endWithDir(len(ranks), dir, err)
+	}
+	t.writeSeqs(p.Keys)
+	w := t.newTimesWriter(len(p.Vals))
+	for _, doc := range p.Vals {
+		w.add(t.times[doc])
+	}
+	w.finish()
+	t.times = nil
+}

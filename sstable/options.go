@@ -1,0 +1,46 @@
+package sstable
+
+import (
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/sketchidx"
+)
+
+// Level is how hard a writer compresses.
+type Level int
+
+// Compression levels. Readers need not know which was used. Merges copy blocks as they are, so that
+// a level is chosen once for a text.
+const (
+	LevelDefault Level = blobs.LevelDefault // zstd's default
+	LevelFastest Level = blobs.LevelFastest // half the time, 5 % more bytes
+	LevelBetter  Level = blobs.LevelBetter  // twice the time, 3 % fewer bytes
+)
+
+// WriterOptions are the options of NewWriter. The zero value is a good default.
+type WriterOptions struct {
+	BlockSize int   // bytes of texts and fields compressed together; 0 means 24 KiB, at most 16 MiB
+	Level     Level // of compression
+	Docs      int   // how many documents are expected; saves memory and time, any number will do
+
+	// Hot are the hot hashes of the table's sketches, ascending: what HotHashes or MergedHot found.
+	// Any list gives right answers, a good one makes them fast. Ignored if Params.Sketch is 0.
+	Hot []HotHash
+
+	// Identity is kept with the table: which one of which database it is.
+	Identity Identity
+
+	// Note is kept with the table for its owner, and returned by Reader.Note. Nil or empty
+	// writes none.
+	Note []byte
+
+	segmentDocs int    // documents of a segment; 0 means 2^19
+	version     uint32 // of the format; 0 means FormatVersion
+}
+
+// HotHash is a hash that many sketches of a table have:
+//
+//	type HotHash struct {
+//		Hash      uint32
+//		Documents uint32 // how many documents have it, about; at least 1
+//	}
+type HotHash = sketchidx.HotHash

@@ -1,0 +1,89 @@
+package sstable
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/simdb/simdb/sstable/internal/blobs"
+)
+
+// init begins a table.
+func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("sstable: %w", err)
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = blobs.DefaultBlockSize
+	}
+	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
+		return fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
+	}
+	if !blobs.ValidLevel(int(o.Level)) {
+		return fmt.Errorf("sstable: unknown compression level %d", o.Level)
+	}
+	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, 256<<10)}
+	t.names, t.records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
+	t.info.Version, t.info.Identity = cmp.Or(o.version, FormatVersion), o.Identity
+	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
+	t.out.write(appendHeader(nil, t.info.Version))
+	t.beginBlocks()
+	return t.initSketches(o)
+}
+
+// endBlocks ends the area of blocks.
+func (t *tableFile) endBlocks() {
+	t.records.EndBlock()
+	t.flushRecords()
+	t.names.EndBlock()
+	t.flushNames()
+	if t.sketches != nil {
+		t.sketches.Blocks().EndBlock()
+		t.flushSketches()
+	}
+	t.endBlocksSection()
+	t.out.keep(KindNames, 0, uint64(t.names.NumBlocks()), t.names.Directory())
+	if t.records.NumBlocks() > 0 {
+		t.out.keep(KindRecords, 0, uint64(t.records.Len()), t.records.Directory())
+	}
+	t.names, t.records = nil, nil
+	t.endSketches()
+}
+
+// finish writes note, directories, and trailer.
+func (t *tableFile) finish() (Info, error) {
+	t.writeNote()
+	t.out.writeDirs()
+	t.writeFooter()
+	if err := t.fail(t.out.err); err != nil {
+		return Info{}, err
+	}
+	return t.info, nil
+}
+
+// writeNote writes the owner's note, if there is one.
+func (t *tableFile) writeNote() {
+	if len(t.note) == 0 {
+		return
+	}
+	t.out.begin(KindNote, 0)
+	t.out.sections[len(t.out.sections)-1].Optional = true
+	t.out.write(t.note)
+	t.out.end(uint64(len(t.note)))
+}
+
+// writeFooter writes directory and trailer.
+func (t *tableFile) writeFooter() {
+	if t.info.Docs == 0 {
+		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
+	}
+	t.out.pad()
+	t.info.Sections = t.out.sections
+	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))
+	t.info.Size = t.out.off
+	if t.out.err == nil {
+		t.out.err = t.out.w.Flush()
+	}
+}
