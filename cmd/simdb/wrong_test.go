@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"regexp"
 	"strings"
@@ -181,6 +183,10 @@ var wrong = []struct{ args, want string }{
 	{"ingest|x.simdb|plain", "plain is no table; simdb pack makes one from a database"},
 	{"ingest|x.simdb|folder", "folder"},
 	{"ingest|x.simdb|cut.sst", "cut.sst is a damaged table"},
+	{"ingest|x.simdb|older.sst", "simdb: older.sst: table format version 1, of before the first release: export the documents"},
+	{"ingest|x.simdb|newer.sst", "simdb: newer.sst: table format version 9; this program reads 2"},
+	{"debug|layout|older.sst", "simdb: older.sst: table format version 1, of before the first release: export the documents"},
+	{"check|older.sst", "older.sst: table format version 1, of before the first release: export the documents"},
 	{"ingest|x.simdb|flipped.sst", "ingesting flipped.sst: flipped.sst: corrupt "},
 	{"ingest|none.simdb|packed.sst", "none.simdb: there is no such database"},
 	{"debug|layout|plain", "plain"},
@@ -232,6 +238,7 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"doc.xz": "\xfd7zXZ\x00aaaa", "doc.bz2": "BZh91AY&SYaaaa", "doc.zip": "PK\x03\x04aaaa", "noise.jsonl": "x\ny\n",
 		"keys.csv": "key,value\n1,2\n", "rows.csv": "id,text\n1,some words\n", "cut.sst": string(table[:len(table)/2]),
+		"older.sst": ofVersion(table, 1), "newer.sst": ofVersion(table, 9),
 		"flipped.sst": string(flipped), "cut.jsonl.gz": string(packed.Bytes()[:packed.Len()/2]),
 		"left.txt": "00000000000000ff\ta\n", "right.txt": "b\t00000000000000ff\n",
 		"fields.jsonl":  `{"id":"a","text":"x y z","score":1,"lang":"en"}` + "\n",
@@ -288,4 +295,15 @@ func TestWrong(t *testing.T) {
 		}
 	}
 	t.Logf("%d invocations", len(wrong))
+}
+
+// ofVersion returns a table that says of itself that it has another format version.
+func ofVersion(table []byte, version uint32) string {
+	table = bytes.Clone(table)
+	tail := table[len(table)-32:]
+	for _, at := range [][]byte{table[8:], tail[16:]} {
+		binary.LittleEndian.PutUint32(at, version)
+	}
+	binary.LittleEndian.PutUint32(tail[20:], crc32.Checksum(tail[:20], crc32.MakeTable(crc32.Castagnoli)))
+	return string(table)
 }

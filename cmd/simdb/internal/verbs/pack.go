@@ -100,6 +100,9 @@ func isTable(name string) error {
 		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
 	}
 	r, err := sstable.OpenFile(f, name)
+	if errors.Is(err, sstable.ErrUnsupported) {
+		return err // which says why, and what to do
+	}
 	if err != nil {
 		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // check DB would find nothing
 	}
