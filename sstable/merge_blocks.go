@@ -127,8 +127,10 @@ func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, err
 	switch {
 	case alive == n:
 		return true, nil
-	case alive == 0 || alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
+	case alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
 		return false, nil
+	case in.dead == nil:
+		return true, nil // nothing has died since it was weighed
 	}
 	// One text may be as long as all others together, and only the block knows.
 	if err := in.records.Decode(b, &m.block); err != nil {

@@ -36,7 +36,34 @@ func TestMergeGoneRepeated(t *testing.T) {
 		to := p
 		to.Layout = Layout{8, 1}
 		m.merge(to)
+		some := merging{t: t, r: r, o: m.o, drop: drops["few"]}
+		some.add(p, sortedDocs(docs), 0)
+		some.merge(to)
 	}
+}
+
+// TestMergeRotated merges fingerprints to a layout that moves their leading bits behind all others,
+// where many differ in those alone, with a table that has this layout: pieces begin between them.
+func TestMergeRotated(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	m := merging{t: t, r: r, o: MergeOptions{Workers: 2, piece: 1}, drop: drops["few"]}
+	var low [1000]uint64
+	for i := range low {
+		low[i] = r.Uint64() >> 8
+	}
+	p := mergeParams
+	p.Layout = Layout{2, 1}
+	for input := range 2 {
+		var docs []Document
+		for i, v := range low {
+			for lead := range uint64(16) {
+				docs = append(docs, Document{ID: fmt.Append(nil, input, i, lead), HasFingerprint: true, Fingerprint: lead<<60 | v})
+			}
+		}
+		m.add(p, sortedDocs(docs), 0)
+		p.Layout = Layout{8, 1}
+	}
+	m.merge(p)
 }
 
 // TestMergeDeadRecords deletes the documents with long texts, which are few, and merges: what they
@@ -297,5 +324,60 @@ func TestMergeLongIDs(t *testing.T) {
 	}
 	if taken[1] > taken[0]-(30<<20) {
 		t.Errorf("%d MB for a little at a time, %d MB for all", taken[1]>>20, taken[0]>>20)
+	}
+}
+
+// TestFindDead counts what is left of documents with fingerprints and without.
+func TestFindDead(t *testing.T) {
+	var docs []Document
+	for i := range 9000 {
+		docs = append(docs, Document{ID: fmt.Append(nil, i), HasFingerprint: i < 8131, Fingerprint: uint64(i)})
+	}
+	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)
+	for _, every := range []uint32{1, 2, 63, 8130, 8131, 9001} {
+		in := mergeInput{MergeInput: MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return (doc+1)%every != 0, nil }}}
+		if err := in.findDead(&merger{ctx: t.Context(), workers: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if kept, keptFP := 9000-9000/every, 8131-8131/every; in.kept != kept || in.keptFP != keptFP || (in.dead != nil) != (kept < 9000) {
+			t.Errorf("without every %dth: %d documents, %d with a fingerprint, want %d and %d", every, in.kept, in.keptFP, kept, keptFP)
+		}
+	}
+}
+
+// cancelWriter cancels when it is first written to, and counts bytes.
+type cancelWriter struct {
+	cancel func()
+	n      int
+}
+
+func (w *cancelWriter) Write(p []byte) (int, error) {
+	w.cancel()
+	w.n += len(p)
+	return len(p), nil
+}
+
+// TestMergeCancelledInRecords ends a merge while it copies blocks of records, or writes them anew:
+// it stops within a few.
+func TestMergeCancelledInRecords(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	docs := make([]Document, 800)
+	for i := range docs {
+		docs[i] = Document{ID: fmt.Append(nil, i), Text: make([]byte, 40_000)}
+		for j := 0; j < 40_000; j += 8 {
+			binary.LittleEndian.PutUint64(docs[i].Text[j:], r.Uint64())
+		}
+	}
+	p := mergeParams
+	p.Sketch, p.MinJaccard = 0, 0
+	data, _ := buildTable(t, p, WriterOptions{BlockSize: 100_000}, docs) // three in a block
+	for _, every := range []uint32{1000, 3} {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &cancelWriter{cancel: cancel}
+		in := MergeInput{Reader: openTable(t, data), Keep: func(doc uint32) (bool, error) { return doc%every != 1, nil }}
+		_, _, err := Merge(ctx, w, p, []MergeInput{in}, MergeOptions{})
+		if !errors.Is(err, context.Canceled) || w.n > 64*130_000 {
+			t.Errorf("%d of %d bytes were written after the end of the context: %v", w.n, len(data), err)
+		}
 	}
 }

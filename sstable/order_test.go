@@ -349,3 +349,18 @@ func TestPlacesRefused(t *testing.T) {
 		checkRefused(t, c.name, c.data, c.section)
 	}
 }
+
+// TestTimeSampleStride samples more times than are kept: the first of every few.
+func TestTimeSampleStride(t *testing.T) {
+	const n = 3*timeSampled + 5
+	s := newTimeSample(n)
+	for i := range uint64(n) {
+		s.add(10 + i)
+	}
+	if len(s.times) != timeSampled+2 || s.times[0] != 10 || s.times[1] != 13 || s.least != 10 || s.greatest != 9+n {
+		t.Errorf("%d times of %d from %d, %d on; extremes %d, %d", len(s.times), n, s.times[0], s.times[1], s.least, s.greatest)
+	}
+	if q := s.quantiles(); len(q) != TimeQuantiles || q[0] != 10 || q[1] != s.times[(timeSampled+1)/64] || q[64] != 9+n {
+		t.Errorf("quantiles %d", q)
+	}
+}

@@ -55,12 +55,12 @@ var durableMutants = []mutant{
 	{
 		"merge/a key of two pieces is there twice", "sstable", "merger.mergeRun",
 		never(`any && len(keys) > 0 && keys[0] == last`),
-		"sstable", "^TestMerge$",
+		"sstable", "^TestMergeGoneRepeated$",
 	},
 	{
 		"merge/bound of a rotated stream off by one", "sstable", "Stream.lowerBound",
 		never(`s.Rotate > 0 && s.Lead < bound&(1<<uint(s.Rotate)-1)`),
-		"sstable", "^TestMerge$",
+		"sstable", "^TestMergeRotated$",
 	},
 	{
 		"merge/documents left out not passed over", "sstable", "docsChunk.old",
@@ -68,9 +68,54 @@ var durableMutants = []mutant{
 		"sstable", "^TestMerge$",
 	},
 	{
-		"merge/damage of a record's place not noticed", "sstable", "mergeInput.placeInResult",
-		never(`record-first >= n`),
-		"sstable", "^TestMergeNoticesDamage$",
+		"merge/blocks of records that do not follow each other not noticed", "sstable", "Records.BlockRecords",
+		never(`e.count-1 >= MaxBlockRecords || uint64(e.first)+uint64(e.count) != uint64(d.firstOf(b+1)) || b == 0 && e.first != 0`),
+		"sstable", "^TestMergeForged$",
+	},
+	{
+		"merge/a fingerprint left out stays in a later piece", "sstable", "merger.goneKeys",
+		swap(`pieces[from-1].Limit - 1`, `pieces[from-1].Limit`),
+		"sstable", "^TestMergeGoneRepeated$",
+	},
+	{
+		"merge/dead bytes of a block not weighed", "sstable", "merger.worthCopying",
+		swap(`living*wholeShares >= all*liveShare`, `true`),
+		"sstable", "^TestMergeDeadRecords$",
+	},
+	{
+		"merge/records of no document beyond their numbers", "sstable", "merger.copyBlock",
+		drop(`m.carried += n - alive`),
+		"sstable", "^TestMergeSpareRecords$",
+	},
+	{
+		"merge/records of an input that has lost some before taken for all alive", "sstable", "merger.mergePlaces",
+		swap(`m.inputs[0].dead == nil`, `true`),
+		"sstable", "^TestMergeChain$",
+	},
+	{
+		"merge/a rank of two documents not noticed", "sstable", "mergeInput.findDeadRanks",
+		never(`in.deadRanks.has(uint32(rank))`),
+		"sstable", "^TestMergeRepeated$",
+	},
+	{
+		"merge/documents of the last chunk not asked for", "sstable", "chunkOf",
+		swap(`uint32(min(uint64(i+1)*docChunk, uint64(n)))`, `min(uint32(i+1)*docChunk, n)`),
+		"sstable", "^TestChunkOf$",
+	},
+	{
+		"merge/fingerprints left out counted", "sstable", "mergeInput.findDead",
+		drop(`in.keptFP -= dead.count(0, in.keptFP)`),
+		"sstable", "^TestFindDead$",
+	},
+	{
+		"merge/end of the context not noticed among records", "sstable", "merger.copyRecords",
+		never(`b%64 == 0 && m.ctx.Err() != nil`),
+		"sstable", "^TestMergeCancelledInRecords$",
+	},
+	{
+		"merge/records added before a copied block after it", "sstable", "RecordsWriter.AddBlock",
+		drop(`w.EndBlock()`),
+		"sstable", "^TestAddBlock$",
 	},
 	{
 		"table/order of keys inside a block not checked", "sstable", "Dir.checkKeys",
