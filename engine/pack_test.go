@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/sstable"
 )
 
 // TestPackIngest packs two databases and takes both into a third, whose answers must be those of a
@@ -96,4 +98,56 @@ func TestPackIngest(t *testing.T) {
 	if err := other.Ingest(ctx, packed[0]); !errors.Is(err, ErrParams) {
 		t.Fatalf("ingest with other parameters: %v", err)
 	}
+}
+
+// TestPackErases packs a database whose tables keep records of deleted documents: the file has the
+// texts of its documents and no others.
+func TestPackErases(t *testing.T) {
+	ctx := t.Context()
+	db, path := create4test(t, &Options{DisableAutoCompaction: true})
+	const n = 200
+	var gone []string
+	for i := range n {
+		id := fmt.Sprint(i)
+		if err := db.Put(ctx, Doc{ID: id, Text: fmt.Sprintf("text %d of many that share a block", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i%20 == 0 {
+			gone = append(gone, id)
+		}
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	deleteAll(t, db, gone)
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	packed := filepath.Join(t.TempDir(), "p.sst")
+	if err := db.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("tables %q, %v", tables, err)
+	}
+	if inDB, inPack := recordsOf(t, tables[0]), recordsOf(t, packed); inDB != n || inPack != n-uint64(len(gone)) {
+		t.Errorf("%d records in the database, %d packed, of %d documents and %d deleted ones", inDB, inPack, n-len(gone), len(gone))
+	}
+}
+
+// recordsOf returns how many records a table file has, whether a document has them or not.
+func recordsOf(t *testing.T, path string) (n uint64) {
+	t.Helper()
+	r, err := sstable.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, s := range r.Info().Sections {
+		if s.Kind == sstable.KindRecords {
+			n += s.Count
+		}
+	}
+	return n
 }

@@ -29,6 +29,9 @@ type MergeInput struct {
 type MergeOptions struct {
 	WriterOptions     // Docs is ignored; Level is for records that are written anew
 	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
+	// Erase leaves no text of a document that is left out in the result: blocks of records that have
+	// one are written anew, however few are dead. Otherwise some stay, out of reach.
+	Erase bool
 	// Progress, if not nil, gets the number of documents done, and their total. It is called from
 	// one goroutine at a time.
 	Progress func(done, total int64)
@@ -53,7 +56,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 	m := &merger{
 		ctx: ctx, progress: o.Progress, workers: o.Workers,
 		piece: cmp.Or(o.piece, keyPiece), sorted: cmp.Or(o.sorted, sortedTogether), goneMost: cmp.Or(o.sorted, goneTogether),
-		spare: cmp.Or(o.spare, math.MaxUint32), chunkBytes: cmp.Or(o.chunk, chunkBytes),
+		erase: o.Erase, spare: cmp.Or(o.spare, math.MaxUint32), chunkBytes: cmp.Or(o.chunk, chunkBytes),
 	}
 	if m.workers <= 0 {
 		m.workers = runtime.GOMAXPROCS(0)
@@ -146,6 +149,7 @@ type merger struct {
 	placed  uint32         // records of the result
 	carried uint32         // of them, those of copied blocks that no document has
 	spare   uint32         // at most so many may be
+	erase   bool           // none may be
 	block   blobs.Block    // that was decoded last
 
 	// the same of ranks, until the times are merged

@@ -127,7 +127,7 @@ func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, err
 	switch {
 	case alive == n:
 		return true, nil
-	case alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
+	case m.erase || alive*wholeShares < n*liveShare || uint64(m.carried)+uint64(n-alive) > uint64(m.spare):
 		return false, nil
 	case in.dead == nil:
 		return true, nil // nothing has died since it was weighed

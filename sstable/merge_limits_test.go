@@ -381,3 +381,24 @@ func TestMergeCancelledInRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeErases merges tables with records that no document has, and leaves out some more: with
+// Erase the result has those of its documents and no others.
+func TestMergeErases(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for _, drop := range []string{"none", "few", "most", "all"} {
+		m := merging{t: t, r: r, drop: drops["few"]}
+		m.add(mergeParams, mergeShapes[3].docs(r, 0, 2000), 0)
+		carrying := m.merge(mergeParams)
+		again := merging{t: t, r: r, drop: drops[drop], o: MergeOptions{Erase: true}}
+		again.addMerged(carrying, m.want())
+		merged := again.merge(mergeParams)
+		records := uint32(0)
+		if merged.records != nil {
+			records = merged.records.Len()
+		}
+		if carrying.records.Len() == carrying.NumDocs() || records != merged.NumDocs() {
+			t.Errorf("%s left out: %d records of %d documents, %d of %d before", drop, records, merged.NumDocs(), carrying.records.Len(), carrying.NumDocs())
+		}
+	}
+}

@@ -118,6 +118,11 @@ var durableMutants = []mutant{
 		"sstable", "^TestAddBlock$",
 	},
 	{
+		"pack/texts of deleted documents stay", "engine", "Store.packFile",
+		swap(`note, true`, `note, false`),
+		"engine", "^TestPackErases$",
+	},
+	{
 		"table/order of keys inside a block not checked", "sstable", "Dir.checkKeys",
 		never(`keys[i] < keys[i-1]`),
 		"sstable", "^TestKeyRunForgedKeys$",

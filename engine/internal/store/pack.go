@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Pack writes all visible documents into one table file at path, which Open opens as a read-only
-// database and Ingest adds to others. The file appears whole or not at all; one that is there
+// Pack writes all visible documents, and nothing of others, into one table file at path, which Open
+// opens as a read-only database and Ingest adds to others. The file appears whole or not at all; one that is there
 // already, at the start or at the end, is ErrExists. It is written beside path, under a name that
 // starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
 // one table can have are ErrTooLarge, before anything is written.
@@ -123,7 +123,7 @@ func packInputs(v *view.View) ([]compaction.Input, error) {
 func (db *Store) packFile(ctx context.Context, path string, docs int64, inputs []compaction.Input, note []byte, progress func(view.Progress)) error {
 	_, err := writeTableFile(db.fs, path, func(out io.Writer) (sstable.Info, error) {
 		o := mergeOptions("pack", progress)
-		o.Note = note
+		o.Note, o.Erase = note, true // the file may go where deleted texts must not
 		info, _, err := compaction.Merge(ctx, out, db.mergeParams(docs), inputs, o)
 		return info, err
 	})
