@@ -28,6 +28,9 @@ func FuzzSSTable(f *testing.F) {
 	for at := uint(64); at < 2048; at += 72 {
 		f.Add(smallTable(f, 3), at, uint64(at)<<20)
 	}
+	for at := uint(64); at < 2048; at += 72 {
+		f.Add(mergedTable(f), at, uint64(at)<<20)
+	}
 	f.Add([]byte(sstable.Magic), uint(0), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, at uint, word uint64) {
 		data = bytes.Clone(data)
@@ -125,4 +128,21 @@ func smallTable(f *testing.F, n int) []byte {
 		f.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// mergedTable returns a table with places of records, one of which no document has.
+func mergedTable(f *testing.F) []byte {
+	var inputs []sstable.MergeInput
+	for i := range 2 {
+		r, err := sstable.OpenBytes(smallTable(f, 7), "input.sst")
+		if err != nil {
+			f.Fatal(err)
+		}
+		inputs = append(inputs, sstable.MergeInput{Reader: r, Keep: func(doc uint32) (bool, error) { return (doc == 6) == (i == 0), nil }})
+	}
+	var out bytes.Buffer
+	if _, _, err := sstable.Merge(f.Context(), &out, inputs[0].Params(), inputs, sstable.MergeOptions{}); err != nil {
+		f.Fatal(err)
+	}
+	return out.Bytes()
 }
