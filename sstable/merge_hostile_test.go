@@ -113,3 +113,17 @@ func TestMergeRepeated(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeWraps adds so much to sequence numbers that their order would change, as a forged table
+// makes its database do.
+func TestMergeWraps(t *testing.T) {
+	docs := []Document{{ID: []byte("a"), Seq: 5}, {ID: []byte("b"), Seq: 9}}
+	data, _ := buildTable(t, mergeParams, WriterOptions{}, docs)
+	for shift, wraps := range map[uint64]bool{^uint64(0) - 9: false, ^uint64(0) - 8: true, ^uint64(0) - 5: true, ^uint64(0) - 4: false} {
+		var out bytes.Buffer
+		_, _, err := Merge(t.Context(), &out, mergeParams, []MergeInput{{Reader: openTable(t, data), SeqShift: shift}}, MergeOptions{})
+		if wraps != typed(err) || !wraps && err != nil {
+			t.Errorf("%d added: %v", shift, err)
+		}
+	}
+}

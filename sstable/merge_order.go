@@ -10,6 +10,9 @@ func (m *merger) mergeSeqs() error {
 	m.rankSources, m.rankStarts = merge.NewSources(int(m.docs), len(m.inputs)), nil
 	var streams []merge.Stream
 	for i, in := range m.inputs {
+		if in.seqs.Len() > 0 && in.seqs.Base(0)+in.SeqShift > in.seqs.Greatest()+in.SeqShift {
+			return in.seqs.Corrupt(0, "numbers %d to %d change their order when %d is added", in.seqs.Base(0), in.seqs.Greatest(), in.SeqShift)
+		}
 		if err := in.findDeadRanks(); err != nil {
 			return err
 		}
