@@ -3,7 +3,6 @@ package sstable
 import (
 	"cmp"
 	"math"
-	"math/bits"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
@@ -14,20 +13,14 @@ import (
 // Records are numbered in the order in which they lie in the file. A merge copies blocks of them
 // whole, input after input, and gives the documents their new places; what belongs to documents
 // that are left out stays in the blocks, as records that no document has. A block of which less
-// than liveShare is left, of its records or of their bytes, is written anew.
+// than liveShare is left, of its records or of their bytes, is rewritten.
 const (
 	liveShare   = 3 // of
 	wholeShares = 4
 )
 
-// movedBlock says where the records of a block went.
-type movedBlock struct {
-	first uint32 // number, in the result, of the block's first record; of the first living one if it was written anew
-	anew  bool
-}
-
 // copyRecords writes the records of the result: first the blocks that are copied, then the rest, so
-// that what is written anew makes full blocks.
+// that what is rewritten makes full blocks.
 func (m *merger) copyRecords() error {
 	m.spare = min(m.spare, math.MaxUint32-m.docs)
 	for _, in := range m.inputs {
@@ -79,20 +72,6 @@ func (in *mergeInput) findLiving() error {
 		}
 	}
 	return nil
-}
-
-// count returns how many members of a set are in [first, first+n).
-func (b bitset) count(first, n uint32) (count uint32) {
-	for i := first; i < first+n; {
-		w := b[i>>6] >> (i & 63)
-		step := min(64-i&63, first+n-i)
-		if step < 64 {
-			w &= 1<<step - 1
-		}
-		count += uint32(bits.OnesCount64(w))
-		i += step
-	}
-	return count
 }
 
 // copyBlock copies a block of records, if it is worth it.
@@ -185,20 +164,20 @@ func (m *merger) mergePlaces() error {
 	}
 	m.out.begin(KindPlaces, 0)
 	w := keyrun.NewColumnWriter(&m.out)
-	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
+	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) ([]uint64, error) {
 		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.places }, (*mergeInput).deadDocs); err != nil {
-			return err
+			return nil, err
 		}
 		for j, old := range c.values {
 			place, err := m.inputs[c.inputs[j]].placeInResult(uint32(old), m.placed)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			c.values[j] = uint64(place)
 		}
-		return nil
-	}, func(c *docsChunk) error {
-		for _, v := range c.values {
+		return c.values, nil
+	}, func(places []uint64) error {
+		for _, v := range places {
 			w.Add(v) // its error comes back from Finish
 		}
 		return nil
@@ -249,14 +228,13 @@ const chunkBytes = 16 << 20
 // mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
 func (m *merger) mergeBlocks() error {
 	m.beginBlocks()
-	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
+	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*blockChunk, error) {
 		b, ok := m.chunks.Get().(*blockChunk)
 		if !ok {
 			b = &blockChunk{}
 		}
 		b.reset(c)
-		c.blocks = b
-		return b.read()
+		return b, b.read()
 	}, m.writeChunk)
 	if err != nil {
 		return err
@@ -318,9 +296,8 @@ func (it *nameIter) get(doc uint32) (id []byte, err error) {
 }
 
 // writeChunk writes a chunk, and reads what of it has not been read.
-func (m *merger) writeChunk(d *docsChunk) (err error) {
+func (m *merger) writeChunk(c *blockChunk) (err error) {
 	defer unguardAny(m.readers, guard(), &err)
-	c := d.blocks
 	for {
 		m.writeBlocks(c)
 		if err := cmp.Or(m.fail(m.out.err), m.ctx.Err()); err != nil {

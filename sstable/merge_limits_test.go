@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestMergeGoneRepeated leaves out all documents of a fingerprint that so many have that it is in
-// several pieces of a merge, while what is left out is found for a few pieces at a time.
+// TestMergeGoneRepeated leaves out all documents of a fingerprint that enough of them have for it
+// to be in several pieces of a merge, while what is left out is found for a few pieces at a time.
 func TestMergeGoneRepeated(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	const hot = 0x0101010101010101
@@ -174,7 +174,7 @@ func TestSortedFingerprints(t *testing.T) {
 }
 
 // TestMergeSpareRecords merges when there are few numbers for records that no document has: blocks
-// that would be copied are written anew.
+// that would be copied are rewritten.
 func TestMergeSpareRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	docs := mergeShapes[0].docs(r, 0, 2000)
@@ -357,7 +357,7 @@ func (w *cancelWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMergeCancelledInRecords ends a merge while it copies blocks of records, or writes them anew:
+// TestMergeCancelledInRecords ends a merge while it copies blocks of records, or rewrites them:
 // it stops within a few.
 func TestMergeCancelledInRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))

@@ -85,10 +85,11 @@ func (in *mergeInput) findDeadRanks() error {
 // mergeTimes writes the times of the result.
 func (m *merger) mergeTimes() error {
 	w := m.newTimesWriter(int(m.docs))
-	err := m.eachChunk(m.rankSources, m.rankStarts, func(c *docsChunk) error {
-		return c.columns(func(in *mergeInput) *keyrun.Column { return in.times }, func(in *mergeInput) bitset { return in.deadRanks })
-	}, func(c *docsChunk) error {
-		for _, v := range c.values {
+	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) ([]uint64, error) {
+		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.times }, func(in *mergeInput) bitset { return in.deadRanks })
+		return c.values, err
+	}, func(times []uint64) error {
+		for _, v := range times {
 			w.add(v)
 		}
 		return nil
@@ -111,14 +112,14 @@ func (m *merger) mergeRanks() error {
 	}
 	m.out.begin(KindRanks, 0)
 	w := keyrun.NewColumnWriter(&m.out)
-	err := m.eachChunk(m.sources, m.starts, func(c *docsChunk) error {
+	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) ([]uint64, error) {
 		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs); err != nil {
-			return err
+			return nil, err
 		}
 		c.rankAll()
-		return nil
-	}, func(c *docsChunk) error {
-		for _, v := range c.values {
+		return c.values, nil
+	}, func(ranks []uint64) error {
+		for _, v := range ranks {
 			w.Add(v) // its error comes back from Finish
 		}
 		return nil
@@ -144,79 +145,4 @@ func (c *docsChunk) rankAll() {
 		c.values[j] = uint64(byInput[i][0])
 		byInput[i] = byInput[i][1:]
 	}
-}
-
-// docsChunk is a chunk of the elements of the result: documents, or ranks.
-type docsChunk struct {
-	*merger
-	first  int      // element
-	inputs []uint32 // of each element, where it comes from
-	next   []uint32 // of each input, the element to come
-	values []uint64 // of each element, what the pass is about
-	blocks *blockChunk
-}
-
-// eachChunk calls produce for chunks of docChunk elements, in several goroutines, and consume for
-// each, in order.
-func (m *merger) eachChunk(sources *merge.Sources, starts [][]uint32, produce, consume func(c *docsChunk) error) error {
-	return merge.Ordered(m.ctx, len(starts), m.workers, func(i int) (c *docsChunk, err error) {
-		defer unguardAny(m.readers, guard(), &err)
-		c = &docsChunk{merger: m, first: i * docChunk, next: append([]uint32(nil), starts[i]...)}
-		n := min(docChunk, sources.Len()-c.first)
-		c.inputs = make([]uint32, n)
-		for j := range c.inputs {
-			c.inputs[j] = uint32(sources.Get(c.first + j))
-		}
-		return c, produce(c)
-	}, func(_ int, c *docsChunk) error {
-		m.pass(len(c.inputs))
-		return consume(c)
-	})
-}
-
-// deadDocs returns the documents that are left out.
-func (in *mergeInput) deadDocs() bitset { return in.dead }
-
-// old returns the element of its input that element j is; it is called with all j in order.
-func (c *docsChunk) old(j int, dead func(*mergeInput) bitset) uint32 {
-	i := c.inputs[j]
-	if d := dead(c.merger.inputs[i]); d != nil {
-		for d.has(c.next[i]) {
-			c.next[i]++
-		}
-	}
-	c.next[i]++
-	return c.next[i] - 1
-}
-
-// columns sets values to what columns of the inputs have for the elements; a column that is nil
-// has their numbers.
-func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*mergeInput) bitset) error {
-	c.values = make([]uint64, len(c.inputs))
-	type block struct {
-		number int
-		values [keyrun.BlockLen]uint64
-	}
-	blocks := make([]*block, len(c.next)) // the last that was decoded, of each input
-	for j, i := range c.inputs {
-		old := c.old(j, dead)
-		from := column(c.merger.inputs[i])
-		if from == nil {
-			c.values[j] = uint64(old)
-			continue
-		}
-		b := blocks[i]
-		if b == nil || b.number != int(old>>keyrun.BlockShift) {
-			if b == nil {
-				b = new(block)
-				blocks[i] = b
-			}
-			b.number = int(old >> keyrun.BlockShift)
-			if _, err := from.Block(b.number, b.values[:]); err != nil {
-				return err
-			}
-		}
-		c.values[j] = b.values[old&(keyrun.BlockLen-1)]
-	}
-	return nil
 }

@@ -46,7 +46,7 @@ func (m *merger) mergeRuns() error {
 const (
 	mostRotated  = 12
 	keysOfStream = 256
-	mostPiece    = 1 << 20
+	mostPiece    = 1 << 19
 )
 
 // streamsOf returns the streams that run table of the result is merged from, nil if there are none.

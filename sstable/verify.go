@@ -185,7 +185,7 @@ func (w *walk) nextSection() {
 }
 
 // next verifies the block that starts where the one before it ends. Blocks without bytes may be
-// anywhere: they are passed over when it is their turn.
+// anywhere: they are skipped when it is their turn.
 func (w *walk) next() error {
 	w.nextSection()
 	if w.names < w.verifier.names.NumBlocks() {

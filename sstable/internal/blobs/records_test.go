@@ -374,7 +374,7 @@ func TestRecordsForged(t *testing.T) {
 }
 
 // TestRecordCursorKeeps goes through series of blocks that lie behind each other, a record of each
-// in turn, and through so many bytes of blocks that not all can be kept.
+// in turn, and through more bytes of blocks than can be kept.
 func TestRecordCursorKeeps(t *testing.T) {
 	const series, each = 40, 60
 	f := newRecordsFile(1000)

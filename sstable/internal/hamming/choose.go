@@ -6,7 +6,7 @@ import "math"
 // a table can have.
 var LayoutBySize = Layout{}
 
-// sizeLayouts are the layouts of tables by size, each for tables of at most so many fingerprints.
+// sizeLayouts are the layouts of tables by size, each for tables of up to a number of fingerprints.
 // The limits are constants, not results of the cost model, so that a table is the same on every
 // processor. TestChooseLayout compares them with the model.
 var sizeLayouts = []struct {

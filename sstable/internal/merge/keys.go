@@ -6,8 +6,8 @@ import "math/bits"
 // is as long. It returns the merged keys and the array that they are not in. Equal keys come in the
 // order of their parts.
 //
-// Parts are merged two by two: log2 of their number passes over arrays that fit into a near cache,
-// each without a branch that the order of the keys decides.
+// Parts are merged two by two: as many rounds as log2 of their number, over arrays that fit into a
+// near cache, each without a branch that the order of the keys decides.
 func Keys(keys, tmp []uint64, ends []int) (merged, spare []uint64) {
 	for len(ends) > 1 {
 		n, from := 0, 0

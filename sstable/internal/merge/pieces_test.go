@@ -16,7 +16,7 @@ import (
 
 // TestCut cuts runs of all shapes, rotated and shifted too, into pieces of several sizes: merged,
 // they are the sorted keys of all, no key is in two pieces that has few equals, and no piece is
-// much larger than asked for.
+// much larger than requested.
 func TestCut(t *testing.T) {
 	for _, shape := range keytest.Shapes {
 		for _, size := range []int{1, 700, 5000, 1 << 20} {

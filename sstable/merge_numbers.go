@@ -1,0 +1,109 @@
+package sstable
+
+import (
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/merge"
+)
+
+// number gives the next document of the result, document doc of input i.
+func (m *merger) number(i int, next []uint32) {
+	if at := m.sources.Len(); at%docChunk == 0 {
+		m.starts = append(m.starts, append([]uint32(nil), next...))
+	}
+	m.sources.Append(i)
+}
+
+// mergeFingerprints writes run 0, and so gives all documents their numbers.
+func (m *merger) mergeFingerprints() error {
+	m.sources = merge.NewSources(int(m.docs), len(m.inputs))
+	var streams []merge.Stream
+	for i, in := range m.inputs {
+		in.numbers = merge.NewMapping(in.NumDocs(), m.docs+1)
+		if in.dead != nil {
+			in.gone = newBitset(in.NumFingerprints())
+		}
+		streams = append(streams, merge.Whole(i, in.runs[0]))
+	}
+	pieces, err := merge.Cut(streams, m.piece)
+	if err != nil {
+		return err
+	}
+	m.out.begin(KindRun, 0)
+	n := &numbering{merger: m, run: keyrun.NewWriter(&m.out), next: make([]uint32, len(m.inputs))}
+	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
+		defer unguardAny(m.readers, guard(), &err)
+		return m.mergedPiece(streams, pieces[i], (*mergeInput).deadDocs)
+	}, func(_ int, p merge.Pairs) error {
+		defer m.putPairs(p)
+		m.pass(len(p.Keys))
+		return n.add(p)
+	})
+	n.endGroup()
+	dir, e := n.run.Finish()
+	m.out.endWithDir(n.run.Len(), dir, e)
+	m.info.Fingerprints = uint32(n.run.Len())
+	n.addBare()
+	m.info.Docs = uint32(m.sources.Len())
+	return err
+}
+
+// numbering numbers documents in the order of their fingerprints.
+type numbering struct {
+	*merger
+	run  *keyrun.Writer
+	next []uint32 // of each input, the document that comes next
+
+	// the documents with one fingerprint
+	any   bool
+	key   uint64
+	kept  bool   // one of them is
+	input int    // of the first
+	at    uint32 // its number there
+}
+
+// add numbers the documents of a piece.
+func (n *numbering) add(p merge.Pairs) error {
+	keys := p.Keys[:0] // of documents that are kept
+	for j, key := range p.Keys {
+		i := int(p.Vals[j] &^ deadFlag)
+		in := n.inputs[i]
+		dead := p.Vals[j]&deadFlag != 0
+		if !n.any || key != n.key {
+			n.endGroup()
+			n.any, n.key, n.kept, n.input, n.at = true, key, false, i, n.next[i]
+		}
+		in.numbers.Append(uint32(n.sources.Len()))
+		if !dead {
+			if !n.kept {
+				n.kept = true
+				n.info.Distinct++
+			}
+			n.number(i, n.next)
+			keys = append(keys, key)
+		}
+		n.next[i]++
+	}
+	return n.run.AddKeys(keys)
+}
+
+// endGroup ends the documents with one fingerprint. If none of them is kept, the runs of the result
+// must not have it.
+func (n *numbering) endGroup() {
+	if n.any && !n.kept {
+		n.inputs[n.input].gone.add(n.at)
+		n.gone++
+	}
+	n.any = false
+}
+
+// addBare numbers the documents without a fingerprint.
+func (n *numbering) addBare() {
+	for i, in := range n.inputs {
+		for ; n.next[i] < in.NumDocs(); n.next[i]++ {
+			in.numbers.Append(uint32(n.sources.Len()))
+			if !in.dead.has(n.next[i]) {
+				n.number(i, n.next)
+			}
+		}
+	}
+}
