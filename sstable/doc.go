@@ -69,7 +69,7 @@
 //	the file      section, format, versions, params, layout, document, idhash, errors, options
 //	reading       open, reader, ids, iter, search, search_sketches, commonids, verify, describe
 //	writing       write_file, write_sketches, write_order, write_table, and writer over them
-//	merging       merge and merge_*, over the files for writing and internal/merge
+//	merging       merge over merge_*, over the files for writing and internal/merge
 //
 // # Where to change what
 //
