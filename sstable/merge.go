@@ -63,7 +63,10 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 	}
 	if err == nil {
 		p, o.WriterOptions.Docs = p.ForTable(fingerprints), int(m.docs)
-		err = m.init(w, p, o.WriterOptions)
+		out := merge.NewAsyncWriter(w)
+		defer out.Close() // its error is that of a write, or has been looked at before
+		m.file = out
+		err = m.init(out, p, o.WriterOptions)
 	}
 	if err != nil {
 		return Info{}, nil, err
@@ -79,6 +82,9 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		}
 	}
 	info, err := m.finish()
+	if err == nil {
+		err = m.fail(m.file.Close())
+	}
 	if err != nil {
 		return Info{}, nil, err
 	}

@@ -23,6 +23,7 @@ type MergeInput struct {
 // merger is a merge that goes on.
 type merger struct {
 	tableFile
+	file     *merge.AsyncWriter // what the table is written to
 	ctx      context.Context
 	workers  int
 	piece    int // keys merged at a time
