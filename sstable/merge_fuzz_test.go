@@ -161,7 +161,10 @@ func (m *randomMerge) fill(d *Document, i, j int) {
 }
 
 // bitsOf returns a number with few ones.
-func bitsOf(r *rand.Rand) uint64 { return 1<<r.UintN(64) | 1<<r.UintN(64) }
+func bitsOf(r *rand.Rand) uint64 {
+	first, second := r.UintN(64), r.UintN(64)
+	return 1<<first | 1<<second
+}
 
 // checkOrder makes sure that ranks ascend with sequence numbers.
 func (m *randomMerge) checkOrder(r *Reader) {
