@@ -29,7 +29,10 @@ const sampled = 128
 // NewMapping returns a mapping with room for n numbers, to numbers less than limit.
 func NewMapping(n, limit uint32) *Mapping {
 	m := &Mapping{}
-	if n > 0 && limit > n {
+	if n == 0 {
+		return m
+	}
+	if limit > n {
 		m.width = uint(bits.Len32(limit/n) - 1)
 	}
 	m.low = make([]uint64, (uint64(n)*uint64(m.width)+63)/64+1)
