@@ -203,8 +203,8 @@ func (l *List) PrefetchEntry(i uint32) {
 	if l == nil {
 		return
 	}
-	if at := int(i>>(l.shift&31)) * ListEntry; at < len(l.dir.Data) {
-		kernel.Prefetch(l.dir.Data[at:][:1])
+	if b := i >> (l.shift & 31); b < uint32(l.NumBlocks()) {
+		kernel.Prefetch(l.dir.Data[b*ListEntry:][:1])
 	}
 }
 
