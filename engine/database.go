@@ -53,9 +53,9 @@ func (db *DB) Memory() int64 { return db.s.Memory }
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // Compact flushes the memtables and merges all tables into one, dropping what is deleted, replaced
-// or expired. Of more documents than one table can have it makes few tables, by merging whole ones.
-// It returns when that is done; reading and writing go on meanwhile. Progress, if not nil, is
-// called from another goroutine. Errors are as those of Flush, and *CorruptionError.
+// or expired, with its texts. Of more documents than one table can have it makes few tables, by
+// merging whole ones. It returns when that is done; reading and writing go on meanwhile. Progress,
+// if not nil, is called from another goroutine. Errors are as those of Flush, and *CorruptionError.
 func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 	return db.s.Compact(ctx, progressTo(progress))
 }

@@ -14,8 +14,8 @@ const idBits = 38
 func HashID(id []byte) uint64 { return xxh3.Hash(id) >> (64 - idBits) << (64 - idBits) }
 
 // An idHash says how a table hashes IDs: its run of IDs (KindIDs) holds key(id) of each. Every
-// method that looks into that run goes by the table's own idHash, and whatever combines several
-// tables compares their idHashes first.
+// method that searches that run uses the idHash of its table, and code that combines several tables
+// compares their idHashes first.
 type idHash struct {
 	seed uint64 // of xxh3-64
 	drop int    // low bits of the hash that the run does not keep, 0..63

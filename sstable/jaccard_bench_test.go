@@ -193,7 +193,7 @@ func BenchmarkJaccardWriter(b *testing.B) {
 			blocks += int64(length) + blobs.ListEntry
 		}
 		for _, s := range r.info.Sections {
-			switch s.Kind {
+			switch s.Kind &^ dirFlag {
 			case KindPostings:
 				postings += s.Length
 			case KindBitmaps:

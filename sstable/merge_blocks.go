@@ -27,7 +27,7 @@ func (m *merger) copyRecords() error {
 		if in.records == nil || in.kept == 0 {
 			continue
 		}
-		if err := in.findLiving(); err != nil {
+		if err := in.findLiving(m); err != nil {
 			return err
 		}
 		in.blocks = make([]movedBlock, in.records.NumBlocks())
@@ -54,12 +54,15 @@ func (m *merger) copyRecords() error {
 }
 
 // findLiving finds the records that documents of the result have; nil stands for all.
-func (in *mergeInput) findLiving() error {
+func (in *mergeInput) findLiving(m *merger) error {
 	if in.dead == nil && in.Reader.places == nil {
 		return nil
 	}
 	in.living = newBitset(in.records.Len())
 	for doc := range in.NumDocs() {
+		if doc%docChunk == 0 && m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
 		if in.dead.has(doc) {
 			continue
 		}
@@ -162,9 +165,7 @@ func (m *merger) mergePlaces() error {
 	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Reader.places == nil {
 		return nil
 	}
-	m.out.begin(KindPlaces, 0)
-	w := keyrun.NewColumnWriter(&m.out)
-	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) ([]uint64, error) {
+	err := m.writeColumn(KindPlaces, func(c *docsChunk) ([]uint64, error) {
 		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.places }, (*mergeInput).deadDocs); err != nil {
 			return nil, err
 		}
@@ -176,14 +177,7 @@ func (m *merger) mergePlaces() error {
 			c.values[j] = uint64(place)
 		}
 		return c.values, nil
-	}, func(places []uint64) error {
-		for _, v := range places {
-			w.Add(v) // its error comes back from Finish
-		}
-		return nil
 	})
-	dir, e := w.Finish()
-	m.out.endWithDir(w.Len(), dir, e)
 	for _, in := range m.inputs {
 		in.living, in.blocks = nil, nil
 	}

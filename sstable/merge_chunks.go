@@ -39,6 +39,21 @@ func eachChunk[T any](m *merger, sources *merge.Sources, starts [][]uint32, prod
 	})
 }
 
+// writeColumn writes a section of the result, a column of what produce returns for the documents.
+func (m *merger) writeColumn(kind Kind, produce func(c *docsChunk) ([]uint64, error)) error {
+	m.out.begin(kind, 0)
+	w := keyrun.NewColumnWriter(&m.out)
+	err := eachChunk(m, m.sources, m.starts, produce, func(values []uint64) error {
+		for _, v := range values {
+			w.Add(v) // its error comes back from Finish
+		}
+		return nil
+	})
+	dir, e := w.Finish()
+	m.out.endWithDir(w.Len(), dir, e)
+	return err
+}
+
 // old returns the element of its input that element j is; it is called with all j in order.
 func (c *docsChunk) old(j int, dead func(*mergeInput) bitset) uint32 {
 	i := c.inputs[j]

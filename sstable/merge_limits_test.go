@@ -167,7 +167,8 @@ func TestSortedFingerprints(t *testing.T) {
 	in := mergeInput{MergeInput: MergeInput{Reader: openTable(t, data)}, dead: newBitset(uint32(len(docs)))}
 	in.dead.add(0)
 	in.dead.add(4999)
-	keys, err := in.permuted(nil, DefaultLayout, 1, 0, ^uint64(0))
+	m := &merger{ctx: t.Context(), tableFile: tableFile{params: mergeParams}}
+	keys, err := m.permuted(nil, &in, 1, 0, ^uint64(0))
 	if want := int(info.Distinct) - 1; err != nil || len(keys) != want {
 		t.Errorf("%d keys of %d fingerprints that are kept, %v", len(keys), want, err)
 	}

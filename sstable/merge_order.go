@@ -13,7 +13,7 @@ func (m *merger) mergeSeqs() error {
 		if in.seqs.Len() > 0 && in.seqs.Base(0)+in.SeqShift > in.seqs.Greatest()+in.SeqShift {
 			return in.seqs.Corrupt(0, "numbers %d to %d change their order when %d is added", in.seqs.Base(0), in.seqs.Greatest(), in.SeqShift)
 		}
-		if err := in.findDeadRanks(); err != nil {
+		if err := in.findDeadRanks(m); err != nil {
 			return err
 		}
 		in.ranks = merge.NewMapping(in.NumDocs(), m.docs+1)
@@ -61,12 +61,15 @@ func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.Writer) error {
 
 // findDeadRanks finds the ranks of the documents that are left out. They stay until the times have
 // been merged.
-func (in *mergeInput) findDeadRanks() error {
+func (in *mergeInput) findDeadRanks(m *merger) error {
 	if in.dead == nil {
 		return nil
 	}
 	in.deadRanks = newBitset(in.NumDocs())
 	for doc := range in.NumDocs() {
+		if doc%docChunk == 0 && m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
 		if !in.dead.has(doc) {
 			continue
 		}
@@ -110,22 +113,13 @@ func (m *merger) mergeRanks() error {
 	if len(m.inputs) == 1 && m.inputs[0].Reader.ranks == nil {
 		return nil // left out or not, the others are in the order of writing
 	}
-	m.out.begin(KindRanks, 0)
-	w := keyrun.NewColumnWriter(&m.out)
-	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) ([]uint64, error) {
-		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs); err != nil {
-			return nil, err
+	err := m.writeColumn(KindRanks, func(c *docsChunk) ([]uint64, error) {
+		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs)
+		if err == nil {
+			c.rankAll()
 		}
-		c.rankAll()
-		return c.values, nil
-	}, func(ranks []uint64) error {
-		for _, v := range ranks {
-			w.Add(v) // its error comes back from Finish
-		}
-		return nil
+		return c.values, err
 	})
-	dir, e := w.Finish()
-	m.out.endWithDir(w.Len(), dir, e)
 	for _, in := range m.inputs {
 		in.ranks = nil
 	}

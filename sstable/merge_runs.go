@@ -235,7 +235,7 @@ func (m *merger) sortRun(table int, run *keyrun.Writer) error {
 		}
 		keys = m.keys.get(m.sorted)[:0]
 		for _, in := range m.inputs {
-			if keys, err = in.permuted(keys, m.params.Layout, table, least, limits[i]); err != nil {
+			if keys, err = m.permuted(keys, in, table, least, limits[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -249,20 +249,20 @@ func (m *merger) sortRun(table int, run *keyrun.Writer) error {
 	})
 }
 
-// permuted appends the keys that a run of a layout has of the documents that are kept, in no order,
-// as far as they are in [least, most], and each once.
-func (in *mergeInput) permuted(keys []uint64, l Layout, table int, least, most uint64) ([]uint64, error) {
+// permuted appends the keys that run table of the result has of the documents of an input that are
+// kept, in no order, as far as they are in [least, most], and each once.
+func (m *merger) permuted(keys []uint64, in *mergeInput, table int, least, most uint64) ([]uint64, error) {
 	any, last := false, uint64(0) // that was appended; equal fingerprints follow each other
 	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {
 		for j, fp := range fps {
-			key := l.Permute(table, fp)
+			key := m.params.Layout.Permute(table, fp)
 			if key < least || key > most || any && key == last || in.dead.has(uint32(pos+j)) {
 				continue
 			}
 			any, last = true, key
 			keys = append(keys, key)
 		}
-		return nil
+		return m.ctx.Err()
 	})
 	return keys, err
 }

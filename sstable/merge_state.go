@@ -47,7 +47,7 @@ type merger struct {
 	gone    int            // fingerprints that no document has any more
 	placed  uint32         // records of the result
 	carried uint32         // of them, those of copied blocks that no document has
-	spare   uint32         // at most so many may be
+	spare   uint32         // the most that may be
 	erase   bool           // none may be
 	block   blobs.Block    // that was decoded last
 

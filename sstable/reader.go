@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/crc"
 	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // indexOffset returns where the part of the file begins that searches read: all of it where there
@@ -171,6 +172,29 @@ func (r *Reader) record(doc uint32) (text, fields []byte, err error) {
 		return nil, nil, err
 	}
 	return r.records.Get(place)
+}
+
+// HasDeadRecords reports whether the table holds texts that no document has: those of documents
+// that a merge left out, in blocks that it copied.
+func (r *Reader) HasDeadRecords() (has bool, err error) {
+	defer r.unguard(guard(), &err)
+	if r.places == nil {
+		return false, nil
+	}
+	var values [keyrun.BlockLen]uint64
+	used := 0
+	for b := range r.places.NumBlocks() {
+		n, err := r.places.Block(b, values[:])
+		if err != nil {
+			return false, err
+		}
+		for _, v := range values[:n] {
+			if v < uint64(r.records.Len()) {
+				used++
+			}
+		}
+	}
+	return used < int(r.records.Len()), nil
 }
 
 // place returns the number of a document's record, that of records if it has none.

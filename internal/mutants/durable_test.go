@@ -123,6 +123,16 @@ var durableMutants = []mutant{
 		"engine", "^TestPackErases$",
 	},
 	{
+		"compact/texts of deleted documents stay", "engine", "Store.Compact",
+		swap(`g, true, progress`, `g, false, progress`),
+		"engine", "^TestPackErases$",
+	},
+	{
+		"compact/a table that only has such texts is passed over", "engine", "Store.groupTables",
+		swap(`!dead`, `!dead || true`),
+		"engine", "^TestPackErases$",
+	},
+	{
 		"table/order of keys inside a block not checked", "sstable", "Dir.checkKeys",
 		never(`keys[i] < keys[i-1]`),
 		"sstable", "^TestKeyRunForgedKeys$",

@@ -32,7 +32,7 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 		return err
 	}
 	for _, g := range groups {
-		if err := db.compact(ctx, g, progress); err != nil {
+		if err := db.compact(ctx, g, true, progress); err != nil {
 			return err
 		}
 	}
@@ -40,18 +40,27 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 }
 
 // groupTables returns the numbers of all tables in groups to be merged into one table each, without
-// tables that would be rewritten as they are.
+// tables that would be rewritten as they are: that have nothing dead, no texts of what was dead
+// before, and are alone in their group.
 func (db *Store) groupTables() ([][]uint64, error) {
 	v, err := db.View()
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
-	groups := compaction.Group(tableSizes(v), db.MaxDocs())
-	return slices.DeleteFunc(groups, func(g []uint64) bool {
+	var groups [][]uint64
+	for _, g := range compaction.Group(tableSizes(v), db.MaxDocs()) {
 		p := v.Version.Part(g[0])
-		return len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since
-	}), nil
+		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
+			if dead, err := p.HasDeadRecords(); err != nil {
+				return nil, err
+			} else if !dead {
+				continue
+			}
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
 }
 
 // smallWork is how many bytes are flushed before a database is open, or merged although it is being
@@ -74,7 +83,7 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 		if err != nil || pick == nil {
 			return err
 		}
-		if err := db.compact(ctx, pick, progress); err != nil {
+		if err := db.compact(ctx, pick, false, progress); err != nil {
 			return err
 		}
 	}
@@ -114,7 +123,7 @@ func (db *Store) compactPicked(may func(bytes int64) (context.Context, bool)) {
 		if !ok {
 			return
 		}
-		if err := db.compact(work, pick, nil); err != nil {
+		if err := db.compact(work, pick, false, nil); err != nil {
 			if work.Err() == nil {
 				db.log.Error("compaction failed", "path", db.Path, "tables", pick, "err", err)
 				db.event(Event{Kind: EventError, Tables: pick, Err: fmt.Errorf("compacting: %w", err)})
@@ -176,7 +185,7 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 
 // compact merges the tables with these numbers into one and publishes it. The caller holds
 // compactMu.
-func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(view.Progress)) error {
+func (db *Store) compact(ctx context.Context, numbers []uint64, erase bool, progress func(view.Progress)) error {
 	start := time.Now()
 	snap, err := db.View()
 	if err != nil {
@@ -192,7 +201,7 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 	var t *view.Table
 	var renumber *sstable.Renumbering
 	err = snap.Safely(ctx, func() error {
-		t, renumber, err = db.mergeTables(ctx, snap, in, progress)
+		t, renumber, err = db.mergeTables(ctx, snap, in, erase, progress)
 		return err
 	})
 	if err != nil {
@@ -217,7 +226,7 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, progress func(vi
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
-func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	inputs := make([]compaction.Input, len(in))
 	left := int64(0)
 	for i, p := range in {
@@ -237,7 +246,7 @@ func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Pa
 	var renumber *sstable.Renumbering
 	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
 		o := mergeOptions("compact", progress)
-		o.Identity = identity
+		o.Identity, o.Erase = identity, erase
 		info, renumber, err = compaction.Merge(ctx, out, db.mergeParams(left), inputs, o)
 		return info, err
 	})

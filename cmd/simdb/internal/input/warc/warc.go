@@ -195,7 +195,7 @@ func (f *file) next() (*input.Record, error) {
 	return f.record(h, block, raw)
 }
 
-// cutOff is the error of a record that begins at a byte and that the file does not have to its end.
+// cutOff is the error of a record, at a byte offset, of which the file has only the beginning.
 func cutOff(at int64, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("the record at byte %d is cut off", at)
