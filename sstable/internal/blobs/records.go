@@ -42,8 +42,8 @@ const (
 
 	section      = "records" // the section of the directory, for errors
 	areaSection  = "blocks"  // the section of the area, for errors
-	cachedBlocks = 4         // decoded blocks a reader keeps
-	maxCached    = 1 << 20   // bytes of a block that is kept
+	cachedBlocks = 16        // decoded blocks a reader keeps
+	maxCached    = 256 << 10 // bytes of a block that is kept
 )
 
 // extent is an entry of the directory.
