@@ -50,7 +50,7 @@ type PlanMethod string
 
 // The methods of a PartPlan.
 const (
-	PlanProbe    PlanMethod = "probe"    // Near: ranges of permuted tables are looked up
+	PlanProbe    PlanMethod = "probe"    // Near: ranges of permuted tables, or values of blocks in a memtable, are looked up
 	PlanPostings PlanMethod = "postings" // Jaccard: postings of the query's rarest hashes are read
 	PlanScan     PlanMethod = "scan"     // all fingerprints, or all bitmaps of sketches, are compared
 )
@@ -60,8 +60,8 @@ type PartPlan struct {
 	Part       string // "table 000012.sst", "memtable"
 	Documents  int    // in it, dead ones too
 	Method     PlanMethod
-	Radii      []int   // PlanProbe: the radius of each permuted table, -1 for one that is not probed
-	Probes     int     // ranges to look up, or postings to read
+	Radii      []int   // PlanProbe: the radius of each permuted table, or block, -1 for one that is not probed
+	Probes     int     // ranges or values to look up, or postings to read
 	Candidates int     // fingerprints or sketches expected to be compared
 	Cost       float64 // estimated nanoseconds on one core, without putting matches in order
 }

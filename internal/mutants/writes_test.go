@@ -118,4 +118,34 @@ var writeMutants = []mutant{
 		never(`off >= time.Microsecond`),
 		"engine", "^TestTimeOutOfRange$",
 	},
+	{
+		"memtable/searches by index see what was written later", "engine", "Searcher.visit",
+		swap(`c.at <= n`, `c.at != 0`),
+		"engine/internal/memindex", "^TestFind$",
+	},
+	{
+		"memtable/a fingerprint found in two blocks is two hits", "engine", "firstIn",
+		never(`bits.OnesCount16(uint16(diff>>(b*blockBits))) <= radius[b]`),
+		"engine/internal/memindex", "^TestFind$",
+	},
+	{
+		"memtable/the index forgets what it had when it grows", "engine", "Index.Add",
+		drop(`copy(more, room)`),
+		"engine/internal/memindex", "^TestFind$",
+	},
+	{
+		"memtable/a search that gives up leaves what it found", "engine", "Searcher.visit",
+		swap(`dst[:first], visits, false`, `dst[:max(first, len(dst))], visits, false`),
+		"engine/internal/memindex", "^TestGivesUp$",
+	},
+	{
+		"memtable/the index begins without the first fingerprints", "engine", "Memtable.addFingerprint",
+		swap(`memindex.New(m.Cur.FPs)`, `memindex.New(make([]base.Fingerprint, len(m.Cur.FPs)))`),
+		"engine", "^TestMemtableIndex$",
+	},
+	{
+		"memtable/the index lacks a fingerprint", "engine", "Memtable.addFingerprint",
+		swap(`m.Cur.Index.Add(fp)`, `m.Cur.Index.Add(^fp)`),
+		"engine", "^TestMemtableIndex$",
+	},
 }

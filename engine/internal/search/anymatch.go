@@ -82,6 +82,9 @@ func (x *existence) near() error {
 	sc := nearPool.Get().(*Near)
 	defer nearPool.Put(sc)
 	defer sc.Forget()
+	for _, m := range x.v.Mems {
+		m.Index.Prefetch(x.of.Fingerprint, x.by.K)
+	}
 	parts := x.v.Version.Parts
 	sc.readers = sc.readers[:0]
 	for i := range parts {
@@ -108,20 +111,35 @@ func (x *existence) near() error {
 	}
 }
 
-// existChunk is how much of a memtable is scanned before what is found is looked at.
+// existChunk is how much of a memtable is compared before what is found is looked at.
 const existChunk = 4096
 
 // nearMem is near in a memtable. It reports whether there are enough matches.
 func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
+	found, compared, ok := sc.index.Look(sc.mem[:0], m.Index, len(m.FPs), x.of.Fingerprint, k)
+	x.work.Candidates += int64(compared)
+	if sc.mem = found; ok {
+		return x.takeMem(m, 0, found)
+	}
 	for from := 0; from < len(m.FPs); from += existChunk {
 		fps := m.FPs[from:min(from+existChunk, len(m.FPs))]
 		sc.mem = kernel.ScanFlat(sc.mem[:0], fps, x.of.Fingerprint, k)
 		x.work.Candidates += int64(len(fps))
-		for _, i := range sc.mem {
-			d := m.Docs[m.FPDoc[from+int(i)]]
-			if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: view.Distance(x.of.Fingerprint, fps[i])}) {
-				return true
-			}
+		if x.takeMem(m, from, sc.mem) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeMem takes those fingerprints of a memtable, at positions after from, that are of visible
+// documents that may be named. It reports whether there are enough matches.
+func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bool) {
+	for _, i := range found {
+		i += uint32(from)
+		d := m.Docs[m.FPDoc[i]]
+		if x.v.MemAlive(d) && x.accepts(d.ID) && x.take(view.Match{ID: string(d.ID), Distance: view.Distance(x.of.Fingerprint, m.FPs[i])}) {
+			return true
 		}
 	}
 	return false
@@ -264,18 +282,12 @@ func anyNearChunk(ctx context.Context, v *view.View, fps []base.Fingerprint, k i
 // anyNearMems is anyNear for the memtables.
 func anyNearMems(ctx context.Context, v *view.View, fps []base.Fingerprint, k int, known []bool, b *nearBatch) error {
 	for _, m := range v.Mems {
-		for from := 0; from < len(m.FPs); from += memKeys {
-			keys := m.FPs[from:min(from+memKeys, len(m.FPs))]
-			for first := 0; first < len(fps); first += memQueries {
-				b.pairs = kernel.ScanMany(b.pairs[:0], fps[first:min(first+memQueries, len(fps))], keys, k)
-				for _, p := range b.pairs {
-					query, d := first+int(p>>32), m.Docs[m.FPDoc[from+int(uint32(p))]]
-					known[query] = known[query] || v.MemAlive(d)
-				}
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		_, err := b.eachNearMem(ctx, m, fps, k, func(query int, at uint32) error {
+			known[query] = known[query] || v.MemAlive(m.Docs[m.FPDoc[at]])
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

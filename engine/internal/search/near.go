@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable"
 )
@@ -40,6 +40,7 @@ type Near struct {
 	v       *view.View
 	group   sstable.NearSearcher
 	readers []*sstable.Reader
+	index   memindex.Searcher
 	mem     []uint32
 	Hits    []NearHit // what was found, in no order
 	work    Counts
@@ -107,8 +108,11 @@ func (q *Near) Find(ctx context.Context, v *view.View, fp base.Fingerprint, k in
 	return err
 }
 
-// all searches the tables, then the memtables.
+// all searches the tables, then the memtables, which have arrived in the cache by then.
 func (q *Near) all(ctx context.Context, fp base.Fingerprint, k int) error {
+	for _, m := range q.v.Mems {
+		m.Index.Prefetch(fp, k)
+	}
 	if err := q.tables(ctx, fp, k); err != nil {
 		return err
 	}
@@ -189,8 +193,9 @@ func (q *Near) memtable(m view.MemView, fp base.Fingerprint, k int) error {
 		return nil
 	}
 	q.work.Tables++
-	q.work.Candidates += int64(len(m.FPs))
-	q.mem = kernel.ScanFlat(q.mem[:0], m.FPs, fp, k)
+	var compared int
+	q.mem, compared = q.index.Find(q.mem[:0], m.Index, m.FPs, fp, k)
+	q.work.Candidates += int64(compared)
 	for _, i := range q.mem {
 		d := m.Docs[m.FPDoc[i]]
 		if !q.v.MemAlive(d) {

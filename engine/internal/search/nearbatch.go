@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
@@ -80,6 +81,8 @@ type nearBatch struct {
 	queries []base.Fingerprint // of the chunk
 
 	scratch sstable.NearSearcher
+	index   memindex.Searcher
+	mem     []uint32
 	hits    []uint64 // of a table: distance<<52 | query<<32 | document
 	other   []uint64
 	docs    []uint32
@@ -114,11 +117,12 @@ func (b *nearBatch) search() error {
 		if len(m.FPs) == 0 {
 			continue
 		}
-		if err := b.memtable(m); err != nil {
+		compared, err := b.memtable(m)
+		if err != nil {
 			return err
 		}
 		work.Tables++
-		work.Candidates += int64(len(m.FPs)) * int64(len(b.queries))
+		work.Candidates += compared
 	}
 	b.order()
 	work.Tables += int64(len(parts))
@@ -183,6 +187,23 @@ func (b *nearBatch) add(query, distance int) {
 	b.found.Keys = append(b.found.Keys, uint64(query)<<distanceBits|uint64(distance))
 }
 
+// memtable adds the matches of a memtable, and returns how many comparisons that took.
+func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
+	return b.eachNearMem(b.ctx, m, b.queries, b.k, func(query int, at uint32) error {
+		d := m.Docs[m.FPDoc[at]]
+		if !b.v.MemAlive(d) {
+			return nil
+		}
+		if err := b.crowded(0); err != nil {
+			return err
+		}
+		b.add(query, view.Distance(b.queries[query], m.FPs[at]))
+		b.ids = append(b.ids, d.ID...)
+		b.ends = append(b.ends, len(b.ids))
+		return nil
+	})
+}
+
 // How many queries are compared with how many fingerprints of a memtable at a time: what fits into
 // the first cache.
 const (
@@ -190,32 +211,55 @@ const (
 	memKeys    = 1024
 )
 
-// memtable adds the matches of a memtable.
-func (b *nearBatch) memtable(m view.MemView) error {
-	for from := 0; from < len(m.FPs); from += memKeys {
+// eachNearMem calls fn for each query and each position of the fingerprints of a memtable that
+// differ in at most k bits, and returns how many it has compared.
+func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, queries []base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
+	looked, compared, err := b.lookUp(ctx, m, queries, k, fn)
+	if err != nil {
+		return compared, err
+	}
+	queries = queries[looked:]
+	for from := 0; from < len(m.FPs) && len(queries) > 0; from += memKeys {
 		keys := m.FPs[from:min(from+memKeys, len(m.FPs))]
-		for first := 0; first < len(b.queries); first += memQueries {
-			some := b.queries[first:min(first+memQueries, len(b.queries))]
-			b.pairs = kernel.ScanMany(b.pairs[:0], some, keys, b.k)
+		for first := 0; first < len(queries); first += memQueries {
+			b.pairs = kernel.ScanMany(b.pairs[:0], queries[first:min(first+memQueries, len(queries))], keys, k)
 			for _, p := range b.pairs {
-				query, at := first+int(p>>32), from+int(uint32(p))
-				d := m.Docs[m.FPDoc[at]]
-				if !b.v.MemAlive(d) {
-					continue
+				if err := fn(looked+first+int(p>>32), uint32(from)+uint32(p)); err != nil {
+					return compared, err
 				}
-				if err := b.crowded(0); err != nil {
-					return err
-				}
-				b.add(query, view.Distance(b.queries[query], m.FPs[at]))
-				b.ids = append(b.ids, d.ID...)
-				b.ends = append(b.ends, len(b.ids))
 			}
 		}
-		if err := b.ctx.Err(); err != nil {
-			return err
+		compared += int64(len(keys)) * int64(len(queries))
+		if err := ctx.Err(); err != nil {
+			return compared, err
 		}
 	}
-	return nil
+	return compared, nil
+}
+
+// lookUp is eachNearMem by the memtable's index, for the first queries: all, unless it turns out to
+// serve them badly. It returns how many.
+func (b *nearBatch) lookUp(ctx context.Context, m view.MemView, queries []base.Fingerprint, k int, fn func(query int, at uint32) error) (looked int, compared int64, err error) {
+	if m.Index == nil || !memindex.Probed(len(m.FPs), k) {
+		return 0, 0, nil
+	}
+	for crowded := 0; looked < len(queries) && crowded <= memQueries+looked/memQueries; looked++ {
+		m.Index.Prefetch(queries[min(looked+1, len(queries)-1)], k)
+		var n int
+		if b.mem, n = b.index.Find(b.mem[:0], m.Index, m.FPs, queries[looked], k); n >= len(m.FPs) {
+			crowded++
+		}
+		compared += int64(n)
+		for _, at := range b.mem {
+			if err := fn(looked, at); err != nil {
+				return looked, compared, err
+			}
+		}
+		if looked%1024 == 0 && ctx.Err() != nil {
+			return looked, compared, ctx.Err()
+		}
+	}
+	return looked, compared, nil
 }
 
 // order sorts what was found.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
@@ -22,11 +23,8 @@ type PartPlan struct {
 	Cost       float64
 }
 
-// What comparing one fingerprint, and one sketch's bitmap, of a memtable takes, in nanoseconds.
-const (
-	memoryScanCost   = 0.5
-	memoryBitmapCost = 3
-)
+// memoryBitmapCost is what comparing one sketch's bitmap of a memtable takes, in nanoseconds.
+const memoryBitmapCost = 3
 
 // PlanNear returns how a nearQuery would be carried out. It reads directories only.
 func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (parts []PartPlan, err error) {
@@ -49,7 +47,7 @@ func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (pa
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.FPs) }, memoryScanCost)...), err
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, k) })...), err
 }
 
 // PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither
@@ -74,7 +72,7 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) int { return len(m.Bitmaps) }, memoryBitmapCost)...), err
+	return append(parts, planMemtables(v, planJaccardMem)...), err
 }
 
 // jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the
@@ -93,15 +91,30 @@ func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32,
 	return s, by.T, err
 }
 
-// planMemtables returns the parts of a plan that are memtables; rows is how many rows of one are
-// scanned.
-func planMemtables(v *view.View, rows func(view.MemView) int, cost float64) (parts []PartPlan) {
+// planMemtables returns the parts of a plan that are memtables; of is how one is searched.
+func planMemtables(v *view.View, of func(view.MemView) PartPlan) (parts []PartPlan) {
 	for _, m := range v.Mems {
 		if n := len(m.Docs); n > 0 {
-			parts = append(parts, PartPlan{
-				Part: "memtable", Documents: n, Method: "scan", Candidates: rows(m), Cost: cost * float64(rows(m)),
-			})
+			p := of(m)
+			p.Part, p.Documents = "memtable", n
+			parts = append(parts, p)
 		}
 	}
 	return parts
+}
+
+// planNearMem returns how a memtable is searched by distance.
+func planNearMem(m view.MemView, k int) PartPlan {
+	plan := memindex.Estimate(len(m.FPs), k)
+	p := PartPlan{Method: "scan", Candidates: plan.Visits, Cost: plan.Cost}
+	if plan.Radii != nil {
+		p.Method, p.Radii, p.Probes = "probe", plan.Radii, plan.Probes
+	}
+	return p
+}
+
+// planJaccardMem returns how a memtable is searched by Jaccard.
+func planJaccardMem(m view.MemView) PartPlan {
+	n := len(m.Bitmaps)
+	return PartPlan{Method: "scan", Candidates: n, Cost: memoryBitmapCost * float64(n)}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
@@ -30,6 +31,7 @@ type Columns struct {
 	Docs  []*MemDoc
 	FPs   []base.Fingerprint // fingerprints of the documents that have one, in order of writing
 	FPDoc []uint32           // their positions in docs
+	Index *memindex.Index    // of FPs, and perhaps of newer ones; nil while they are few
 
 	Bitmaps   []minhash.Bitmap // of the sketches of the documents that have one
 	BitmapDoc []uint32         // their positions in docs
@@ -72,8 +74,7 @@ func (m *Memtable) Add(d sstable.Document) {
 	m.byID[string(d.ID)] = md
 	m.mu.Unlock()
 	if d.HasFingerprint {
-		m.Cur.FPs = append(m.Cur.FPs, d.Fingerprint)
-		m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
+		m.addFingerprint(d.Fingerprint)
 	}
 	if len(d.Sketch) > 0 {
 		m.Cur.Bitmaps = append(m.Cur.Bitmaps, minhash.Sketch(d.Sketch).Bitmap())
@@ -82,6 +83,19 @@ func (m *Memtable) Add(d sstable.Document) {
 	}
 	m.Cur.Docs = append(m.Cur.Docs, md)
 	m.Bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
+}
+
+// addFingerprint appends the fingerprint of the document that is appended next.
+func (m *Memtable) addFingerprint(fp base.Fingerprint) {
+	m.Cur.FPs = append(m.Cur.FPs, fp)
+	m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
+	switch {
+	case m.Cur.Index != nil:
+		m.Bytes += m.Cur.Index.Add(fp)
+	case len(m.Cur.FPs) == memindex.MinSize:
+		m.Cur.Index = memindex.New(m.Cur.FPs)
+		m.Bytes += m.Cur.Index.Bytes()
+	}
 }
 
 // Wrote notes that the log has the write with this number, in order.

@@ -1,0 +1,179 @@
+package memindex
+
+import (
+	"math/bits"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+// A Plan says how a search is done.
+type Plan struct {
+	Radii  []int   // of each block, -1 where it is not looked up; nil if all fingerprints are compared
+	Probes int     // values to look up
+	Visits int     // fingerprints to compare, as many as there are if their bits are independent
+	Cost   float64 // nanoseconds on one core, estimated
+}
+
+// What a search takes, in nanoseconds: of its own, for each value of a block, and to compare one
+// fingerprint of all. An entry is visited in visitCost while the index is in the second cache, and
+// in visitMore longer for each fingerprint beyond cachedSize.
+const (
+	callCost   = 20
+	probeCost  = 2
+	scanCost   = 0.085
+	visitCost  = 4
+	visitMore  = 0.00015
+	cachedSize = 1 << 16
+)
+
+// visit returns what visiting an entry takes in an index of n.
+func visit(n int) float64 { return visitCost + visitMore*float64(max(0, n-cachedSize)) }
+
+// maskSets are the values of a block with at most maxRadius bits, those with fewer bits first;
+// maskEnds[r] of them have at most r.
+var maskSets, maskEnds = makeMasks()
+
+func makeMasks() (masks []uint16, ends [maxRadius + 1]int) {
+	for r := range ends {
+		for m := range values {
+			if bits.OnesCount(uint(m)) == r {
+				masks = append(masks, uint16(m))
+			}
+		}
+		ends[r] = len(masks)
+	}
+	return masks, ends
+}
+
+// radii returns the radii of the blocks for a distance of k: the sum of each plus one is k+1.
+func radii(k int) (r [blocks]int) {
+	for b := range r {
+		r[b] = (k+blocks-b)/blocks - 1
+	}
+	return r
+}
+
+// probes is how many values a search looks up for each distance, 0 if that is too many.
+var probes = func() (n [base.FingerprintBits + 1]int) {
+	for k := range n {
+		r := radii(k)
+		if r[0] > maxRadius { // the greatest
+			break
+		}
+		for _, r := range r {
+			if r >= 0 {
+				n[k] += maskEnds[r]
+			}
+		}
+	}
+	return n
+}()
+
+// Estimate returns how a search within k bits of n fingerprints is done, 0 <= k <= 64.
+func Estimate(n, k int) Plan {
+	p := Plan{Probes: probes[k], Visits: probes[k] * n / values}
+	p.Cost = callCost + probeCost*float64(p.Probes) + visit(n)*float64(p.Visits)
+	if scan := scanCost * float64(n); n < MinSize || p.Probes == 0 || p.Cost > scan {
+		return Plan{Visits: n, Cost: scan}
+	}
+	r := radii(k)
+	p.Radii = r[:]
+	return p
+}
+
+// Probed reports whether Estimate looks values up.
+func Probed(n, k int) bool {
+	p := probes[k]
+	return n >= MinSize && p > 0 &&
+		callCost+probeCost*float64(p)+visit(n)*float64(p*n/values) <= scanCost*float64(n)
+}
+
+// A Searcher is the memory of a search, which serves one after another. Its zero value is ready. It
+// must not be used concurrently.
+type Searcher struct {
+	chains []chain
+}
+
+// A chain is where a search stands in one: at the entry before position at, in the chain of a
+// block.
+type chain struct{ at, block uint32 }
+
+// Find appends to dst the positions of fps within k bits of q, 0 <= k <= 64, each once and in no
+// particular order, and returns how many fingerprints it compared. fps are the first fingerprints
+// of x, which may be nil.
+func (s *Searcher) Find(dst []uint32, x *Index, fps []base.Fingerprint, q base.Fingerprint, k int) (found []uint32, compared int) {
+	if found, compared, ok := s.Look(dst, x, len(fps), q, k); ok {
+		return found, compared
+	}
+	return kernel.ScanFlat(dst, fps, q, k), len(fps)
+}
+
+// Look is Find among the first n fingerprints of x, by looking values up alone. It returns false,
+// and nothing found, where it takes less time to compare all fingerprints.
+func (s *Searcher) Look(dst []uint32, x *Index, n int, q base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
+	if x == nil || !Probed(n, k) {
+		return dst, 0, false
+	}
+	// Estimates are far off where many fingerprints share the values of blocks. Visits end when they
+	// have taken as long as comparing all.
+	return s.visit(dst, x, uint32(n), q, k, probes[k]+int(scanCost*float64(n)/visit(n)))
+}
+
+// visit is Look, which gives up after about most visits.
+func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k, most int) (found []uint32, visits int, ok bool) {
+	first, radius := len(dst), radii(k)
+	chains := s.heads(x, q, &radius)
+	entries := *x.entries.Load() // after the heads: it has what they link to
+	for len(chains) > 0 {
+		if visits += len(chains); visits > most {
+			return dst[:first], visits, false
+		}
+		left := 0
+		for _, c := range chains {
+			e := &entries[c.at-1]
+			if diff := e.fp ^ q; bits.OnesCount64(diff) <= k && c.at <= n && firstIn(diff, c.block, &radius) {
+				dst = append(dst, c.at-1)
+			}
+			c.at = e.next[c.block%blocks]
+			chains[left] = c
+			left += nonzero(c.at)
+		}
+		chains = chains[:left]
+	}
+	return dst, visits, true
+}
+
+// heads returns the chains of all values within the radii of those of q.
+func (s *Searcher) heads(x *Index, q base.Fingerprint, radius *[blocks]int) []chain {
+	if s.chains == nil {
+		s.chains = make([]chain, blocks*len(maskSets)+1)
+	}
+	n := 0
+	for b, r := range radius {
+		if r < 0 {
+			continue
+		}
+		own, heads := uint16(q>>(b*blockBits)), &x.heads[b]
+		for _, m := range maskSets[:maskEnds[r]] {
+			at := heads[own^m].Load()
+			s.chains[n] = chain{at, uint32(b)}
+			n += nonzero(at)
+		}
+	}
+	return s.chains[:n]
+}
+
+// nonzero returns 1 if v is not 0, else 0, without a branch: lengths of chains are unpredictable.
+func nonzero(v uint32) int { return int((v | -v) >> 31) }
+
+// firstIn reports whether block is the first in which a fingerprint that differs from the query in
+// the bits diff lies within the block's radius. Only there it is a hit, so that it is one once.
+func firstIn(diff uint64, block uint32, radius *[blocks]int) bool {
+	for b := range block {
+		if bits.OnesCount16(uint16(diff>>(b*blockBits))) <= radius[b] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/engine/internal/search"
+)
+
+// A frozenSnapshot is a snapshot with the documents that it must show.
+type frozenSnapshot struct {
+	*Snapshot
+	docs map[string]Fingerprint
+}
+
+// check compares searches of a snapshot with brute force.
+func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
+	ctx := context.Background()
+	q, k := fps[r.IntN(len(fps))]^1<<r.IntN(64), []int{0, 1, 3, 4, 6, 9, 20}[r.IntN(7)]
+	var want []string
+	for id, fp := range f.docs {
+		if d := bits.OnesCount64(fp ^ q); d <= k {
+			want = append(want, fmt.Sprint(d, " ", id))
+		}
+	}
+	slices.SortFunc(want, func(a, b string) int {
+		var x, y int
+		fmt.Sscan(a, &x)
+		fmt.Sscan(b, &y)
+		if x != y {
+			return x - y
+		}
+		return strings.Compare(a, b)
+	})
+	same := func(what string, got []string) error {
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("%s: %x within %d among %d: got %q, want %q", what, q, k, len(f.docs), got, want)
+		}
+		return nil
+	}
+	var got []string
+	for m, err := range f.Near(ctx, q, k) {
+		if err != nil {
+			return err
+		}
+		got = append(got, fmt.Sprint(m.Distance, " ", m.ID))
+	}
+	if err := same("near", got); err != nil {
+		return err
+	}
+	got = nil
+	for m, err := range f.NearBatch(ctx, []Fingerprint{^q, q}, k) {
+		if err != nil {
+			return err
+		}
+		if m.Query == 1 {
+			got = append(got, fmt.Sprint(m.Distance, " ", m.ID))
+		}
+	}
+	if err := same("batch", got); err != nil {
+		return err
+	}
+	known, err := search.AnyNear(ctx, &f.v, []Fingerprint{q}, k)
+	if err != nil || known[0] != (len(want) > 0) {
+		return fmt.Errorf("any near: %x within %d: %v, %v, want %q", q, k, known, err, want)
+	}
+	m, found, err := f.AnyMatch(ctx, Doc{Fingerprint: &q}, Near(k))
+	if err != nil || found != (len(want) > 0) || found && !slices.Contains(want, fmt.Sprint(m.Distance, " ", m.ID)) {
+		return fmt.Errorf("any match: %x within %d: %v, %v, %v, want %q", q, k, m, found, err, want)
+	}
+	return nil
+}
+
+// TestMemtableIndex fills a memtable far beyond where its index begins, replaces and deletes, and
+// compares what snapshots of all ages show, while it is written, with brute force.
+func TestMemtableIndex(t *testing.T) {
+	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(8, 8))
+	fps := make([]Fingerprint, 3*memindex.MinSize)
+	for i := range fps {
+		if fps[i] = r.Uint64(); i%3 == 0 && i > 0 {
+			fps[i] = fps[r.IntN(i)] ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
+		}
+	}
+	docs := map[string]Fingerprint{}
+	frozen := make(chan frozenSnapshot, 64)
+	var wg sync.WaitGroup
+	for g := range 2 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(9, uint64(g)))
+			for f := range frozen {
+				for range 20 {
+					if err := f.check(r, fps); err != nil {
+						t.Error(err)
+						break
+					}
+				}
+				f.Close()
+			}
+		})
+	}
+	for i, fp := range fps {
+		id := fmt.Sprint("d", i)
+		if r.IntN(10) == 0 {
+			id = fmt.Sprint("d", r.IntN(i+1)) // replaces
+		}
+		if err := db.Put(ctx, Doc{ID: id, Fingerprint: &fp}); err != nil {
+			t.Fatal(err)
+		}
+		docs[id] = fp
+		if gone := fmt.Sprint("d", r.IntN(i+1)); r.IntN(10) == 0 && docs[gone] != 0 {
+			if err := db.Delete(ctx, gone); err != nil {
+				t.Fatal(err)
+			}
+			delete(docs, gone)
+		}
+		if i%200 == 199 || i >= memindex.MinSize-2 && i < memindex.MinSize+2 {
+			s, err := db.Snapshot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			frozen <- frozenSnapshot{s, maps.Clone(docs)}
+		}
+	}
+	close(frozen)
+	wg.Wait()
+	if st, err := db.Stats(); err != nil || st.Memtable < int64(len(docs)) {
+		t.Fatalf("%v: %d in the memtable, %d in all", err, st.Memtable, len(docs))
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	plan, err := s.PlanNear(ctx, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := plan.Parts[len(plan.Parts)-1]
+	if part.Method != PlanProbe || part.Probes != 4 || !slices.Equal(part.Radii, []int{0, 0, 0, 0}) || part.Candidates > 10 {
+		t.Errorf("plan: %+v", part)
+	}
+	if plan, err := s.PlanNear(ctx, 1, 30); err != nil || plan.Parts[0].Method != PlanScan || plan.Parts[0].Candidates != len(fps) {
+		t.Errorf("plan within 30: %+v, %v", plan, err)
+	}
+}
