@@ -1,54 +1,31 @@
-// Package compaction decides which tables to merge, and merges them.
-//
-//	numbers := compaction.Pick(tables, compaction.Options{})  // nil: nothing to do
-//	renumber, err := compaction.Merge(ctx, w, inputs, nil)    // into the writer of a table
-//
-// [Pick] is the policy and [Merge], or a [Merger] for several outputs, the mechanism. The package
-// knows tables and tombstones; files, versions and the catalog belong to the engine.
-//
-// # Policy
-//
-// Tables are merged size-tiered: a tier is the set of tables whose sizes lie within a factor of
-// Fanout, and a tier of Fanout tables or more is merged into one table, which then belongs to a
-// higher tier. With n tables' worth of data a document is rewritten about log_Fanout(n) times, and
-// a query meets at most Fanout-1 tables a tier. Also, a table of which more than DeadShare is
-// dead is rewritten alone, and a table whose newest document has expired is dropped without being
-// read.
-//
-// A table has a limit of documents, and no merge is picked whose result might exceed it. A table
-// that is more than half full is left alone, but for the dead in it. The others of a tier are
-// merged as far as they fit into one table, the smaller ones first; if they do not all fit, the
-// result is more than half full. So the limit makes a document be rewritten at most once more, and
-// apart from tiers that are not full there are less than twice as many tables as the documents
-// need.
 package compaction
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/simdb/simdb/sstable"
 )
 
-// Table describes a table to Pick.
-type Table struct {
-	Number  uint64 // the table's name
-	Size    int64  // bytes
-	Docs    int64
-	Dead    int64 // documents that are deleted or replaced
-	MaxTime int64 // of the newest document, in microseconds since 1970
-}
-
-// living returns how many documents of t a merge keeps at most.
-func (t *Table) living() int64 { return t.Docs - t.Dead }
-
 // Options are the parameters of the policy; zero values mean the defaults.
 type Options struct {
 	Fanout    int     // tables a tier before it is merged, at least 2; default 4
-	DeadShare float64 // share of dead documents at which a table is rewritten; default 0.3
+	DeadShare float64 // deleted and replaced share at which a table is rewritten; default 0.3
 	Smallest  int64   // bytes; all tables below it count as one tier; default 4 MiB
-	Expired   int64   // documents older than this, in microseconds since 1970, have expired; 0 for none
 	MaxDocs   int64   // documents that a table can have; default sstable.MaxDocs
+
+	// MaxTables is how many tables there may be, without those that are more than half full, before
+	// some are merged although no tier is full; default 12.
+	MaxTables int
+
+	Expired int64 // documents older than this, microseconds since 1970, have expired; 0 for none
+	TTL     int64 // time to live in microseconds; 0 for none
+	Windows int   // windows that a time to live is divided into; default 5
+
+	// Slack is the share of the living that may be dead or expired, in a database with a time to
+	// live, before tables are rewritten; default 0.2.
+	Slack float64
 }
 
 func (o Options) withDefaults() Options {
@@ -64,50 +41,116 @@ func (o Options) withDefaults() Options {
 	if o.MaxDocs <= 0 {
 		o.MaxDocs = sstable.MaxDocs
 	}
+	if o.MaxTables <= 0 {
+		o.MaxTables = 12
+	}
+	if o.Windows <= 0 {
+		o.Windows = 5
+	}
+	if o.Slack <= 0 {
+		o.Slack = 0.2
+	}
 	return o
 }
 
-// Pick returns the numbers of the tables to merge into one next, in ascending order, or nil if none
-// needs it. What of them is alive fits into one table. A caller that merges what is picked until
-// nothing is comes to an end.
-func Pick(tables []Table, o Options) []uint64 {
-	o = o.withDefaults()
-	var done []uint64
+// A Reason says why tables are merged.
+type Reason string
+
+// The reasons of a Job.
+const (
+	ReasonDrop   Reason = "drop"   // nothing of the tables is left
+	ReasonTier   Reason = "tier"   // a tier of tables is full
+	ReasonWindow Reason = "window" // a window of the time to live has passed
+	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired
+	ReasonCount  Reason = "count"  // there are many tables
+	ReasonAll    Reason = "all"    // the caller merges all tables; Pick does not give it
+)
+
+// A Job is tables to be merged into one.
+type Job struct {
+	Tables []uint64 // their numbers, ascending
+	Reason Reason
+	Bytes  int64 // sizes of the tables
+}
+
+// newJob returns the job of merging tables.
+func newJob(reason Reason, tables []*Table) *Job {
+	j := &Job{Reason: reason}
 	for _, t := range tables {
-		if t.Docs == t.Dead || o.Expired > 0 && t.MaxTime < o.Expired {
-			done = append(done, t.Number) // nothing of it is left
-		}
+		j.Tables = append(j.Tables, t.Number)
+		j.Bytes += t.Size
 	}
-	if len(done) > 0 {
-		slices.Sort(done)
-		return done
-	}
-	if tier := fullTier(tables, o); tier != nil {
-		return tier
-	}
-	for _, t := range tables {
-		if float64(t.Dead) > o.DeadShare*float64(t.Docs) && t.living() <= o.MaxDocs {
-			return []uint64{t.Number}
-		}
+	slices.Sort(j.Tables)
+	return j
+}
+
+// Pick returns the tables to merge into one next, or nil if none needs it. What of them is alive
+// fits into one table. A caller that merges what is picked until nothing is comes to an end.
+func Pick(tables []Table, o Options) *Job {
+	for j := range candidates(tables, o.withDefaults(), 0) {
+		return j
 	}
 	return nil
 }
 
-// fullTier returns tables to merge of the first tier, from the smallest tables up, that holds
-// Fanout tables or more: all that fit into one table.
-func fullTier(tables []Table, o Options) []uint64 {
-	var bySize []Table
+// candidates yields the jobs that need to be done, the most urgent first; a table may be in several
+// of them. Options have their defaults. There will be as many tables as others says beside these.
+func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		var all, done []*Table
+		for i := range tables {
+			t := &tables[i]
+			if t.gone(o.Expired) {
+				done = append(done, t)
+			} else {
+				all = append(all, t)
+			}
+		}
+		if done != nil && !yield(newJob(ReasonDrop, done)) {
+			return
+		}
+		groups, w := [][]*Table{all}, division{}
+		passed := len(groups) // the first group of a window that has passed
+		if o.TTL > 0 {
+			w = windows(all, o)
+			groups, passed = w.groups, w.past
+		}
+		for _, g := range groups {
+			if tier := fullTier(g, o); tier != nil && !yield(newJob(ReasonTier, tier)) {
+				return
+			}
+		}
+		for tables := range passedWindows(groups[passed:], o) {
+			if !yield(newJob(ReasonWindow, tables)) {
+				return
+			}
+		}
+		if t := mostlyDead(all, o); t != nil && !yield(newJob(ReasonDead, []*Table{t})) {
+			return
+		}
+		if some := tooMany(groups, passed, o, others); some != nil {
+			yield(newJob(ReasonCount, some))
+		}
+	}
+}
+
+// mergeable returns the tables that are at most half full, by size.
+func mergeable(tables []*Table, o Options) (bySize []*Table) {
 	for _, t := range tables {
 		if t.living() <= o.MaxDocs/2 {
 			bySize = append(bySize, t)
 		}
 	}
-	slices.SortFunc(bySize, func(a, b Table) int {
-		if c := cmp.Compare(a.Size, b.Size); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Number, b.Number)
+	slices.SortFunc(bySize, func(a, b *Table) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Number, b.Number))
 	})
+	return bySize
+}
+
+// fullTier returns tables to merge of the first tier, from the smallest tables up, that holds
+// Fanout tables or more: all that fit into one table.
+func fullTier(tables []*Table, o Options) []*Table {
+	bySize := mergeable(tables, o)
 	for i := 0; i < len(bySize); {
 		limit := max(bySize[i].Size, o.Smallest) * int64(o.Fanout)
 		j := i
@@ -124,46 +167,76 @@ func fullTier(tables []Table, o Options) []uint64 {
 
 // fitting returns the first tables, at least two, of which maxDocs documents or fewer are alive.
 // Each of the tables is half full at most.
-func fitting(tables []Table, maxDocs int64) []uint64 {
-	var fit []uint64
+func fitting(tables []*Table, maxDocs int64) []*Table {
 	docs := int64(0)
-	for _, t := range tables {
+	for i, t := range tables {
 		if docs += t.living(); docs > maxDocs {
-			break
+			return tables[:i]
 		}
-		fit = append(fit, t.Number)
 	}
-	slices.Sort(fit)
-	return fit
+	return tables
 }
 
-// Group divides tables into few groups, each of which can be merged into one table: its living
-// documents are at most maxDocs, sstable.MaxDocs if that is 0. A table with more is a group of its
-// own. There are less than twice as many groups as full tables could hold the documents, and one,
-// and no two of the groups fit into one table. The order is that of the number of living documents,
-// descending; in a group numbers ascend.
-func Group(tables []Table, maxDocs int64) [][]uint64 {
-	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs
-	// First fit decreasing.
-	byDocs := slices.SortedFunc(slices.Values(tables), func(a, b Table) int {
-		if c := cmp.Compare(b.living(), a.living()); c != 0 {
-			return c
+// mostlyDead returns a table to rewrite, nil if there is none: one of which more than DeadShare is
+// deleted or replaced or, if all that is dead or expired exceeds Slack of what lives, the one with
+// the greatest dead share.
+func mostlyDead(tables []*Table, o Options) *Table {
+	var most *Table
+	share, dead, living := 0.0, int64(0), int64(0)
+	for _, t := range tables {
+		if t.living() > o.MaxDocs {
+			continue
 		}
-		return cmp.Compare(a.Number, b.Number)
-	})
-	var groups [][]uint64
-	var docs []int64 // of each group
-	for _, t := range byDocs {
-		g := slices.IndexFunc(docs, func(n int64) bool { return n+t.living() <= maxDocs })
-		if g < 0 {
-			g = len(groups)
-			groups, docs = append(groups, nil), append(docs, 0)
+		if float64(t.Dead) > o.DeadShare*float64(t.Docs) {
+			return t
 		}
-		groups[g] = append(groups[g], t.Number)
-		docs[g] += t.living()
+		n := t.Dead
+		if o.Expired > 0 {
+			n += t.expired(o.Expired)
+		}
+		dead, living = dead+n, living+t.Docs-n
+		if s := float64(n) / float64(t.Docs); s > share {
+			most, share = t, s
+		}
 	}
-	for _, g := range groups {
-		slices.Sort(g)
+	if o.TTL > 0 && float64(dead) > o.Slack*float64(living) {
+		return most
 	}
-	return groups
+	return nil
 }
+
+// tooMany returns the tables of one group whose merge costs the fewest bytes for each table less,
+// nil if there are at most MaxTables tables with the others. The groups from passed on are of
+// windows that have passed.
+func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
+	n := others
+	var best []*Table
+	var price float64 // bytes a table less
+	for g, tables := range groups {
+		bySize := mergeable(tables, o)
+		n += len(bySize)
+		bytes, docs := int64(0), int64(0)
+		for i, t := range bySize {
+			bytes, docs = bytes+t.Size, docs+t.living()
+			if docs > o.MaxDocs {
+				break
+			}
+			p := float64(bytes) / float64(i)
+			if g >= passed {
+				p /= lasting
+			}
+			if i > 0 && (best == nil || p < price) {
+				best, price = bySize[:i+1], p
+			}
+		}
+	}
+	if n <= o.MaxTables {
+		return nil
+	}
+	return best
+}
+
+// lasting is how much more a merge may cost in a window that has passed than elsewhere, for each
+// table less: there it stays one less until the window expires, and elsewhere soon another comes.
+// 16 writes least in the simulation of documents that come late.
+const lasting = 16

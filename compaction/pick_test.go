@@ -8,6 +8,14 @@ import (
 
 const mib = 1 << 20
 
+// picked returns the tables that Pick picks.
+func picked(tables []Table, o Options) []uint64 {
+	if j := Pick(tables, o); j != nil {
+		return j.Tables
+	}
+	return nil
+}
+
 func sized(sizes ...int64) (ts []Table) {
 	for i, s := range sizes {
 		ts = append(ts, Table{Number: uint64(i + 1), Size: s, Docs: 100, MaxTime: 1000})
@@ -39,7 +47,7 @@ func TestPick(t *testing.T) {
 		{"expired", old, Options{Expired: 10}, []uint64{2}},
 		{"a fan-out of two", sized(mib, mib), Options{Fanout: 2}, []uint64{1, 2}},
 	} {
-		if got := Pick(c.tables, c.o); !slices.Equal(got, c.want) {
+		if got := picked(c.tables, c.o); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -56,7 +64,7 @@ func TestPickEnds(t *testing.T) {
 		tables = append(tables, Table{Number: next, Size: size, Docs: 100})
 		added += size
 		for {
-			pick := Pick(tables, Options{})
+			pick := picked(tables, Options{})
 			if pick == nil {
 				break
 			}
@@ -122,7 +130,7 @@ func TestPickLimit(t *testing.T) {
 				docs -= dead
 			}
 			for merges := 0; ; merges++ {
-				pick := Pick(tables, Options{MaxDocs: limit, Smallest: 1 << 20})
+				pick := picked(tables, Options{MaxDocs: limit, Smallest: 1 << 20})
 				if pick == nil {
 					break
 				}
@@ -166,16 +174,16 @@ func TestPickAtLimit(t *testing.T) {
 		{[]int64{501, 501, 501, 501, 501}, nil},
 		{[]int64{501, 100, 100, 501, 100, 100}, []uint64{2, 3, 5, 6}},
 	} {
-		if got := Pick(of(c.docs...), Options{MaxDocs: 1000}); !slices.Equal(got, c.want) {
+		if got := picked(of(c.docs...), Options{MaxDocs: 1000}); !slices.Equal(got, c.want) {
 			t.Errorf("%d: %v, want %v", c.docs, got, c.want)
 		}
 	}
 	over := []Table{{Number: 1, Size: mib, Docs: 2000, Dead: 999}} // an ingested one, much of it dead
-	if got := Pick(over, Options{MaxDocs: 1000}); got != nil {
+	if got := picked(over, Options{MaxDocs: 1000}); got != nil {
 		t.Errorf("1001 documents: %v", got)
 	}
 	over[0].Dead++
-	if got := Pick(over, Options{MaxDocs: 1000}); !slices.Equal(got, []uint64{1}) {
+	if got := picked(over, Options{MaxDocs: 1000}); !slices.Equal(got, []uint64{1}) {
 		t.Errorf("1000 documents: %v", got)
 	}
 }
@@ -225,9 +233,9 @@ func TestGroup(t *testing.T) {
 // expire, or a microsecond older.
 func TestPickAtExpiry(t *testing.T) {
 	for maxTime, gone := range map[int64]bool{999: true, 1000: false, 1001: false} {
-		picked := Pick([]Table{{Number: 1, Size: 1, Docs: 1, MaxTime: maxTime}}, Options{Expired: 1000})
-		if (len(picked) == 1) != gone {
-			t.Errorf("newest document of %d, expired before 1000: %v", maxTime, picked)
+		got := picked([]Table{{Number: 1, Size: 1, Docs: 1, MaxTime: maxTime}}, Options{Expired: 1000})
+		if (len(got) == 1) != gone {
+			t.Errorf("newest document of %d, expired before 1000: %v", maxTime, got)
 		}
 	}
 }

@@ -23,8 +23,8 @@ var durableMutants = []mutant{
 		"engine/internal/wal", "^TestShortWrite$",
 	},
 	{
-		"compaction/expired one microsecond early", "compaction", "Pick",
-		swap(`t.MaxTime < o.Expired`, `t.MaxTime <= o.Expired`),
+		"compaction/expired one microsecond early", "compaction", "Table.gone",
+		swap(`t.MaxTime < before`, `t.MaxTime <= before`),
 		"compaction", "^TestPickAtExpiry$",
 	},
 	{

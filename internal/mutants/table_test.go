@@ -545,12 +545,37 @@ var mutants = []mutant{
 	},
 	// Limits of a table, and layouts by size.
 	{
+		"policy/expired documents not counted as dead", "compaction", "mostlyDead",
+		drop(`n += t.expired(o.Expired)`),
+		"compaction", "^Test(Data|Windows)$",
+	},
+	{
+		"policy/tables of all windows merged together", "compaction", "windows",
+		swap(`min(floorDiv(t.MaxTime, window), now)`, `now`),
+		"compaction", "^Test(Data|Windows)$",
+	},
+	{
+		"policy/documents that must stay counted as expired", "compaction", "Table.gone",
+		drop(`&& !t.Held`),
+		"compaction", "^TestData$",
+	},
+	{
+		"schedule/tables that are being merged are picked", "compaction", "Schedule.Next",
+		swap(`!s.Taken(t.Number)`, `true`),
+		"compaction", "^TestData$",
+	},
+	{
+		"schedule/large merges beside large ones", "compaction", "Schedule.Room",
+		swap(`bytes > j.Bytes/nestedShare`, `bytes > j.Bytes*nestedShare`),
+		"compaction", "^TestData$",
+	},
+	{
 		"limit/a tier is merged beyond it", "compaction", "fitting",
 		swap(`docs > maxDocs`, `docs > maxDocs+1`),
 		"compaction", "^TestPick(At)?Limit$",
 	},
 	{
-		"limit/full tables count for a tier", "compaction", "fullTier",
+		"limit/full tables count for a tier", "compaction", "mergeable",
 		swap(`t.living() <= o.MaxDocs/2`, `t.living() <= o.MaxDocs`),
 		"compaction", "^TestPick(At)?Limit$",
 	},

@@ -104,8 +104,8 @@ var writeMutants = []mutant{
 		"engine", "^TestExpiryToTheMicrosecond$",
 	},
 	{
-		"expiry/tables dropped a microsecond early", "compaction", "Pick",
-		swap(`t.MaxTime < o.Expired`, `t.MaxTime <= o.Expired`),
+		"expiry/tables dropped a microsecond early", "compaction", "Table.gone",
+		swap(`t.MaxTime < before`, `t.MaxTime <= before`),
 		"engine", "^TestExpiryToTheMicrosecond$",
 	},
 	{

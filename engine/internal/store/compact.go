@@ -49,7 +49,11 @@ func (db *Store) groupTables() ([][]uint64, error) {
 	}
 	defer v.Close()
 	var groups [][]uint64
-	for _, g := range compaction.Group(tableSizes(v), db.MaxDocs()) {
+	tables, err := db.tableSizes(v)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range compaction.Group(tables, db.MaxDocs()) {
 		p := v.Version.Part(g[0])
 		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
 			if dead, err := p.HasDeadRecords(); err != nil {
@@ -79,11 +83,11 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 		if err := db.Writable(); err != nil {
 			return err
 		}
-		pick, _, err := db.pickCompaction()
+		pick, err := db.pickCompaction()
 		if err != nil || pick == nil {
 			return err
 		}
-		if err := db.compact(ctx, pick, false, progress); err != nil {
+		if err := db.compact(ctx, pick.Tables, false, progress); err != nil {
 			return err
 		}
 	}
@@ -115,56 +119,58 @@ func (db *Store) compactPicked(may func(bytes int64) (context.Context, bool)) {
 	db.compactMu.Lock()
 	defer db.compactMu.Unlock()
 	for db.Writable() == nil {
-		pick, bytes, err := db.pickCompaction()
+		pick, err := db.pickCompaction()
 		if err != nil || pick == nil { // closed, or nothing to do
 			return
 		}
-		work, ok := may(bytes)
+		work, ok := may(pick.Bytes)
 		if !ok {
 			return
 		}
-		if err := db.compact(work, pick, false, nil); err != nil {
+		if err := db.compact(work, pick.Tables, false, nil); err != nil {
 			if work.Err() == nil {
-				db.log.Error("compaction failed", "path", db.Path, "tables", pick, "err", err)
-				db.event(Event{Kind: EventError, Tables: pick, Err: fmt.Errorf("compacting: %w", err)})
+				db.log.Error("compaction failed", "path", db.Path, "tables", pick.Tables, "err", err)
+				db.event(Event{Kind: EventError, Tables: pick.Tables, Err: fmt.Errorf("compacting: %w", err)})
 			}
 			return
 		}
 	}
 }
 
-// pickCompaction returns the numbers of the tables that are to be merged next, and their bytes; nil
-// if none are.
-func (db *Store) pickCompaction() (numbers []uint64, bytes int64, err error) {
+// pickCompaction returns what is to be merged next; nil if nothing is.
+func (db *Store) pickCompaction() (*compaction.Job, error) {
 	v, err := db.View()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer v.Close()
-	tables := tableSizes(v)
-	numbers = compaction.Pick(tables, compaction.Options{Expired: max(0, db.expiry()), MaxDocs: db.MaxDocs()})
-	for _, t := range tables {
-		if slices.Contains(numbers, t.Number) {
-			bytes += t.Size
-		}
+	tables, err := db.tableSizes(v)
+	if err != nil {
+		return nil, err
 	}
-	return numbers, bytes, nil
+	return compaction.Pick(tables, compaction.Options{
+		Expired: max(0, db.expiry()), TTL: db.TTL.Microseconds(), MaxDocs: db.MaxDocs(),
+	}), nil
 }
 
 // tableSizes describes the tables to the compaction policy.
-func tableSizes(v *view.View) []compaction.Table {
+func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 	var ts []compaction.Table
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		t := compaction.Table{
-			Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(), MaxTime: p.Meta.MaxTime,
+			Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
+			MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime, Held: v.Since > dropBefore(v, p),
 		}
-		if v.Since > dropBefore(v, p) {
-			t.MaxTime = math.MaxInt64
+		if db.TTL > 0 {
+			var err error
+			if t.Times, err = p.TimeSketch(); err != nil {
+				return nil, err
+			}
 		}
 		ts = append(ts, t)
 	}
-	return ts
+	return ts, nil
 }
 
 // dropBefore returns the time, in microseconds, before which a compaction drops documents of p:

@@ -1,0 +1,171 @@
+package compaction
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what is picked into the files of testdata")
+
+// TestData runs the files of testdata. A file is cases, with an empty line behind each:
+//
+//	pick|plan|next [option=value ...]
+//	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [taken=1]
+//	----
+//	jobs
+//
+// Pick prints the job that Pick returns, plan all that may be done, next what Schedule.Next
+// returns, while a merge runs for each number that tables are taken by. Times are in hours. Run
+// with -update to write the jobs.
+func TestData(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases := strings.Split(strings.TrimSpace(string(text)), "\n\n")
+		for i, c := range cases {
+			in, want, _ := strings.Cut(c, "\n----")
+			got := ""
+			for _, j := range runCase(t, in) {
+				got += "\n" + j
+			}
+			if got != want && !*update {
+				t.Errorf("%s: %s\ngot%s\nwant%s", path, in, got, want)
+			}
+			cases[i] = in + "\n----" + got
+		}
+		if *update {
+			if err := os.WriteFile(path, []byte(strings.Join(cases, "\n\n")+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// runCase returns the jobs of a case.
+func runCase(t *testing.T, in string) (jobs []string) {
+	var tables []Table
+	var o Options
+	command, slots := "", 1
+	taken := map[string]*Job{}
+	var schedule Schedule
+	for line := range strings.SplitSeq(in, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case command == "":
+			command = words[0]
+			slots = parseOptions(t, &o, words[1:])
+		default:
+			table, by := parseTable(t, words)
+			tables = append(tables, table)
+			if by != "" {
+				if taken[by] == nil {
+					taken[by] = new(Job)
+					schedule.Start(taken[by])
+				}
+				j := taken[by]
+				j.Tables, j.Bytes = append(j.Tables, table.Number), j.Bytes+table.Size
+			}
+		}
+	}
+	schedule.Slots = slots
+	show := func(j *Job) { jobs = append(jobs, fmt.Sprintf("%s %v", j.Reason, j.Tables)) }
+	switch command {
+	case "pick":
+		if j := Pick(tables, o); j != nil {
+			show(j)
+		}
+	case "plan":
+		for j := range candidates(tables, o.withDefaults(), 0) {
+			show(j)
+		}
+	case "next":
+		if j := schedule.Next(tables, o); j != nil {
+			show(j)
+		}
+	default:
+		t.Fatalf("no command %q", command)
+	}
+	return jobs
+}
+
+func parseOptions(t *testing.T, o *Options, words []string) (slots int) {
+	slots = 1
+	now := int64(0)
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "fanout":
+			o.Fanout = int(quantityOf(t, value))
+		case "max-docs":
+			o.MaxDocs = quantityOf(t, value)
+		case "max-tables":
+			o.MaxTables = int(quantityOf(t, value))
+		case "windows":
+			o.Windows = int(quantityOf(t, value))
+		case "ttl":
+			o.TTL = quantityOf(t, value)
+		case "now":
+			now = quantityOf(t, value)
+		case "slots":
+			slots = int(quantityOf(t, value))
+		default:
+			t.Fatalf("no option %q", w)
+		}
+	}
+	if o.TTL > 0 {
+		o.Expired = now - o.TTL
+	}
+	return slots
+}
+
+// parseTable returns a table, and what has taken it.
+func parseTable(t *testing.T, words []string) (table Table, taken string) {
+	table = Table{Number: uint64(quantityOf(t, words[0])), Docs: 100}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "size":
+			table.Size = quantityOf(t, value)
+		case "docs":
+			table.Docs = quantityOf(t, value)
+		case "dead":
+			table.Dead = quantityOf(t, value)
+		case "time":
+			from, to, _ := strings.Cut(value, "..")
+			table.MinTime, table.MaxTime = quantityOf(t, from), quantityOf(t, to)
+		case "times":
+			for v := range strings.SplitSeq(value, ",") {
+				table.Times = append(table.Times, quantityOf(t, v))
+			}
+		case "held":
+			table.Held = true
+		case "taken":
+			taken = value
+		default:
+			t.Fatalf("a table has no %q", w)
+		}
+	}
+	return table, taken
+}
+
+// quantityOf reads a number with K, M or G for powers of 1024, or h for an hour in microseconds.
+func quantityOf(t *testing.T, s string) int64 {
+	unit := map[byte]int64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'h': 3600e6}[s[len(s)-1]]
+	n, err := strconv.ParseFloat(strings.TrimRight(s, "KMGh"), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(n * float64(max(unit, 1)))
+}
