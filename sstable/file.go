@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
 // File is what OpenFile reads a table from.
@@ -15,11 +16,9 @@ type File interface {
 	Close() error
 }
 
-// IndexAdviser is a File that can use to know which part of its mapping searches read.
-type IndexAdviser interface {
-	// AdviseIndex says that searches read data[from:], data being what Mmap has returned.
-	AdviseIndex(data []byte, from int64)
-}
+// pageLimits are the sizes that decide how the pages of a table come into memory. A variable for
+// tests.
+var pageLimits = pages.Machine
 
 // Open maps the table in the file of that name into memory. Errors are those of the file system,
 // *CorruptionError, and for a table of a newer format one with ErrUnsupported.
@@ -52,17 +51,13 @@ func OpenFile(f File, name string) (*Reader, error) {
 		f.Close()
 		return nil, fmt.Errorf("map %s: %w", name, err)
 	}
-	r, err := OpenBytes(data, name)
-	if err != nil {
-		if unmap != nil {
-			unmap()
-		}
-		f.Close()
-		return nil, err
+	r := &Reader{file: name, data: data, unmap: unmap, closer: f.Close}
+	if a, ok := f.(vfs.Adviser); ok {
+		r.pages = pages.New(a, data, pageLimits())
 	}
-	r.unmap, r.closer = unmap, f.Close
-	if a, ok := f.(IndexAdviser); ok {
-		a.AdviseIndex(data, r.indexOffset())
+	if err := r.open(); err != nil {
+		r.Close()
+		return nil, err
 	}
 	return r, nil
 }

@@ -56,6 +56,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		}
 		m.inputs = append(m.inputs, &mergeInput{MergeInput: in})
 		m.readers = append(m.readers, in.Reader)
+		defer in.pages.Sequential()()
 	}
 	fingerprints, err := int64(0), m.guarded(m.count)
 	for _, in := range m.inputs {

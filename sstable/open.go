@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/pages"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
 
@@ -164,7 +165,7 @@ func (r *Reader) source(kind Kind, index uint16) (src keyrun.Section, err error)
 	end := s.Offset + s.Length
 	return keyrun.Section{
 		File: r.file, Name: s.Name(), Body: r.data[s.Offset:end:min(end+kernel.Slack, int64(len(r.data)))], Offset: s.Offset,
-		Dir: r.bytes(dir), DirOffset: dir.Offset,
+		Dir: r.bytes(dir), DirOffset: dir.Offset, Pages: r.pages.Random(),
 	}, nil
 }
 
@@ -208,6 +209,7 @@ func (r *Reader) checkCount(s *Section, got int, want uint64) error {
 type Reader struct {
 	file   string
 	data   []byte
+	pages  *pages.Table // how they come into memory; nil if that is left to the system
 	unmap  func() error
 	closer func() error
 	params Params

@@ -13,30 +13,55 @@ import (
 // indexOffset returns where the part of the file begins that searches read: all of it where there
 // are no texts.
 func (r *Reader) indexOffset() int64 {
-	if !r.params.StoreText {
+	s := r.section(KindBlocks, 0)
+	if !r.params.StoreText || s == nil {
 		return 0
 	}
-	s := r.section(KindBlocks, 0)
 	return s.Offset + s.Length
+}
+
+// scanned returns the parts of the file that searches read in order: the bitmaps of sketches.
+func (r *Reader) scanned() (parts [][2]int64) {
+	for _, s := range r.info.Sections {
+		if s.Kind == KindBitmaps {
+			parts = append(parts, [2]int64{s.Offset, s.Offset + s.Length})
+		}
+	}
+	return parts
 }
 
 // OpenBytes opens a table that is in memory. data must not change until the reader is closed.
 func OpenBytes(data []byte, name string) (r *Reader, err error) {
 	r = &Reader{file: name, data: data}
-	defer r.unguard(guard(), &err)
-	if r.params, r.info, err = parseFooter(data, name); err != nil {
+	if err := r.open(); err != nil {
 		return nil, err
+	}
+	return r, nil
+}
+
+// open opens the table in data. It reads the directories only.
+func (r *Reader) open() (err error) {
+	defer r.unguard(guard(), &err)
+	if r.params, r.info, err = parseFooter(r.data, r.file); err != nil {
+		return err
+	}
+	r.pages.SetIndex(r.indexOffset(), r.scanned())
+	for _, s := range r.info.Sections {
+		if s.Kind&dirFlag != 0 {
+			r.pages.Fetch(s.Offset, s.Offset+s.Length)
+		}
 	}
 	if err := r.openSections(); err != nil {
-		return nil, err
+		return err
 	}
 	r.index = hamming.New(hamming.Layout(r.params.Layout), r.runs, r.names)
-	return r, nil
+	return nil
 }
 
 // Close releases the file. What aliases it must not be used any more. A second call does nothing.
 func (r *Reader) Close() error {
 	var err error
+	r.pages.Close()
 	if r.unmap != nil {
 		err = r.unmap()
 	}
@@ -45,7 +70,7 @@ func (r *Reader) Close() error {
 			err = cerr
 		}
 	}
-	r.unmap, r.closer, r.data = nil, nil, nil
+	r.pages, r.unmap, r.closer, r.data = nil, nil, nil, nil
 	return err
 }
 

@@ -27,6 +27,7 @@ import (
 // twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
 	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkIDs,
 		v.checkSketches, v.finish} {

@@ -358,6 +358,16 @@ var mutants = []mutant{
 		"engine", "^TestCutFiles$",
 	},
 	{
+		"table/unmapped while it is being loaded", "sstable", "Table.Close",
+		drop(`t.loader.Wait()`),
+		"sstable/internal/pages", "^TestClose$",
+	},
+	{
+		"table/loaded beyond the budget", "sstable", "Table.reserve",
+		never(`loaded.Add(t.size) > t.limits.Budget`),
+		"sstable/internal/pages", "^TestBudget$",
+	},
+	{
 		"search/unknown places taken for known", "sstable", "permuted.look",
 		never(`first == 0 || end == 0`),
 		"sstable", "^TestLeadIndex$",

@@ -1,23 +1,80 @@
 package vfs
 
-import "golang.org/x/sys/unix"
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"unsafe"
 
-const (
-	hugePage = 2 << 20
-	// hugeShare is the part of the machine's memory, as its inverse, beyond which an index is left
-	// alone: to read two megabytes for every page that is missing would only push out others.
-	hugeShare = 4
+	"golang.org/x/sys/unix"
 )
 
-// AdviseIndex says that data[from:], data being what Mmap has returned, is read here and there, all
-// of it before long. Where file system and kernel have large pages in their cache, they are asked
-// to use them: a search touches dozens of places, and with small pages each is a miss of the
-// address cache beside that of the data (docs/performance.md).
-func (f *diskFile) AdviseIndex(data []byte, from int64) {
-	var si unix.Sysinfo_t
-	if unix.Sysinfo(&si) != nil || uint64(len(data))-uint64(from) > uint64(si.Totalram)*uint64(si.Unit)/hugeShare {
-		return
+// fetchMost is how much one call asks for: the system cuts larger requests to its read-ahead, which
+// is this much where nobody has changed it.
+const fetchMost = 128 << 10
+
+// pageMask has the bits of an offset in a page.
+var pageMask = int64(os.Getpagesize()) - 1
+
+// Advise uses madvise, and posix_fadvise for what takes no lock of the address space there. Where
+// file system and kernel have large pages in their cache, a search that touches dozens of places
+// misses the address cache far less (docs/performance.md).
+func (f *diskFile) Advise(data []byte, from, to int64, a Advice) bool {
+	from &^= pageMask
+	to = min((to+pageMask)&^pageMask, int64(len(data)))
+	if from >= to {
+		return true
 	}
-	from &^= hugePage - 1                             // the mapping starts at such a border of the address space if it has the size for it
-	_ = unix.Madvise(data[from:], unix.MADV_HUGEPAGE) // only advice: an error changes nothing
+	part := data[from:to]
+	switch a {
+	case AdviseNormal:
+		return unix.Madvise(part, unix.MADV_NORMAL) == nil
+	case AdviseRemap:
+		if _, err := unix.MmapPtr(int(f.f.Fd()), from, unsafe.Pointer(&part[0]), uintptr(to-from), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+			return false
+		}
+		fallthrough
+	case AdviseIndex:
+		return unix.Madvise(part, unix.MADV_NORMAL) == nil && unix.Madvise(part, unix.MADV_HUGEPAGE) == nil
+	case AdviseRandom:
+		return unix.Madvise(part, unix.MADV_RANDOM) == nil
+	case AdviseFetch:
+		fd := int(f.f.Fd())
+		for ; from < to; from += fetchMost {
+			if unix.Fadvise(fd, from, min(fetchMost, to-from), unix.FADV_WILLNEED) != nil {
+				return false
+			}
+		}
+		return true
+	case AdviseDrop: // pages that are mapped stay, so first they are no longer
+		return unix.Madvise(part, unix.MADV_DONTNEED) == nil && unix.Fadvise(int(f.f.Fd()), from, to-from, unix.FADV_DONTNEED) == nil
+	case AdviseLoad:
+		return unix.Madvise(part, unix.MADV_POPULATE_READ) == nil
+	}
+	return false
 }
+
+// Cached asks mincore.
+func (f *diskFile) Cached(data []byte, at int64) bool {
+	at &^= pageMask
+	var in byte
+	_, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[at])), 1, uintptr(unsafe.Pointer(&in)))
+	return err != 0 || in&1 != 0
+}
+
+// Memory returns how many bytes of memory there are for this process and its cache of files: those
+// of the machine, or of the process's control group if that is less. 0 means unknown.
+var Memory = sync.OnceValue(func() int64 {
+	var si unix.Sysinfo_t
+	if unix.Sysinfo(&si) != nil {
+		return 0
+	}
+	n := int64(uint64(si.Totalram) * uint64(si.Unit))
+	if b, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if limit, err := strconv.ParseInt(string(bytes.TrimSpace(b)), 10, 64); err == nil && limit > 0 {
+			n = min(n, limit)
+		}
+	}
+	return n
+})

@@ -144,8 +144,8 @@ func mapFile(b *testing.B, path string) []byte {
 		}
 		f.Close()
 	})
-	if a, ok := f.(interface{ AdviseIndex(data []byte, from int64) }); ok {
-		a.AdviseIndex(data, 0)
+	if a, ok := f.(vfs.Adviser); ok {
+		a.Advise(data, 0, int64(len(data)), vfs.AdviseIndex)
 	}
 	return data
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
 // Key runs and columns share one frame: a body of blocks of 512 values, and a directory with an
@@ -70,6 +71,8 @@ type Section struct {
 	Offset    int64  // of the body in the file
 	Dir       []byte // the directory
 	DirOffset int64  // of the directory in the file
+
+	Pages *pages.Table // how the file's pages come into memory, or nil
 }
 
 // Dir is an opened frame. The methods that touch a block without checking it say so.
@@ -242,14 +245,33 @@ func (d *Dir) BlockSize(b int) int {
 	return 8*in.High + packedSize(n, in.Width) + packedSize(n, d.vwidth)
 }
 
-// checkCRC compares the checksum of block b.
+// checkCRC compares the checksum of block b, which is touched for the first time.
 func (d *Dir) checkCRC(b int) error {
 	at, size := d.Info(b).Off, d.BlockSize(b)
+	if d.src.Pages != nil {
+		d.readAhead(b)
+		d.src.Pages.Touched(size)
+	}
 	got, want := crc.Sum(d.data[at:at+size]), binary.LittleEndian.Uint32(d.crcs[4*b:])
 	if got != want {
 		return d.Corrupt(at, "block %d: checksum is %08x, not %08x", b, got, want)
 	}
 	return nil
+}
+
+// aheadBlocks are fetched at a time when blocks are touched one after the other.
+const aheadBlocks = 64
+
+// readAhead fetches the blocks after block b if those before it have been seen.
+func (d *Dir) readAhead(b int) {
+	if b%aheadBlocks == 0 && b > 0 && d.isSeen(b-1) && d.isSeen(b-aheadBlocks/2) && d.isSeen(b-aheadBlocks) {
+		d.fetch(b, min(b+2*aheadBlocks, d.blocks))
+	}
+}
+
+// fetch has the blocks [b, end) read from storage, without waiting for them.
+func (d *Dir) fetch(b, end int) {
+	d.src.Pages.Fetch(d.src.Offset+int64(d.Info(b).Off), d.src.Offset+int64(d.Info(end-1).Off+d.BlockSize(end-1)))
 }
 
 // isSeen reports whether block b has been found good before.

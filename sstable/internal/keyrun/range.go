@@ -33,6 +33,9 @@ func (r *Range) Start() int { return max(int(r.Block), 1) - 1 }
 // next block, which follows.
 func (r *Range) Prefetch(keys int) {
 	run, b := r.Run, r.Start()
+	if run.src.Pages != nil {
+		r.fetch()
+	}
 	in := run.Info(b)
 	keys += 2 * prefetchMargin
 	from := 0
@@ -44,6 +47,21 @@ func (r *Range) Prefetch(keys int) {
 	packed := in.Off + 8*in.High
 	at := min(packed+from*in.Width>>3, run.size)
 	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.size)])
+}
+
+// fetch has the blocks of the range that have not been touched yet read from storage. A range of
+// many blocks is read by a scan, which skips some and reads ahead itself.
+func (r *Range) fetch() {
+	run, b, end := r.Run, r.Start(), int(r.End)
+	for b < end && run.isSeen(b) {
+		b++
+	}
+	for b < end && run.isSeen(end-1) {
+		end--
+	}
+	if b < end && end-b <= aheadBlocks {
+		run.fetch(b, end)
+	}
 }
 
 // PrefetchNext prefetches what the range has of block b, which is not its first. It is called
