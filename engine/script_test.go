@@ -32,6 +32,7 @@ type script struct {
 	acked []*model // acked[i] is the state after i steps, all acknowledged
 	safe  int      // acked[safe] was made durable, whatever Options.Sync says
 	tried *model   // the state if the step that is under way, or failed, succeeds; nil between steps
+	parts bool     // that step deletes, and may have deleted a part when it stops
 	pack  scriptPack
 }
 
@@ -55,6 +56,7 @@ type scriptStep struct {
 	do    func(context.Context) error
 	next  *model // the state after it
 	safer bool   // it makes all writes before it durable
+	parts bool   // it deletes, and may stop after a part
 }
 
 // newScript returns a script. Its steps are the same for the same seed.
@@ -96,7 +98,7 @@ func (sc *script) run(fs vfs.FS) (err error) {
 			}
 			st, kinds = sc.kind(kinds[0], i, at), kinds[1:]
 		}
-		sc.try(st.next)
+		sc.try(st)
 		if err := st.do(context.Background()); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
@@ -123,10 +125,10 @@ func (sc *script) begin() *model {
 	return sc.acked[len(sc.acked)-1].clone()
 }
 
-func (sc *script) try(next *model) {
+func (sc *script) try(st scriptStep) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	sc.tried = next
+	sc.tried, sc.parts = st.next, st.parts
 }
 
 func (sc *script) ack(st scriptStep) {
@@ -151,6 +153,7 @@ func (sc *script) expected() expectation {
 	e := expectation{opts: sc.opts, now: sc.now, states: slices.Clone(sc.acked[sc.safe:]), pack: sc.pack}
 	if sc.tried != nil {
 		e.states = append(e.states, sc.tried)
+		e.parts = sc.parts
 	}
 	return e
 }
@@ -282,7 +285,7 @@ func (sc *script) prune(st *scriptStep) {
 			delete(st.next.docs, id)
 		}
 	}
-	st.safer = false
+	st.safer, st.parts = false, true
 	st.do = func(ctx context.Context) error {
 		_, err := sc.db.Prune(ctx, before)
 		return err

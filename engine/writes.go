@@ -88,5 +88,15 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
 
 // Prune deletes every document stored before t and returns how many it deleted. A document that is
-// stored again while Prune runs stays. After an error what was deleted by then stays deleted.
-func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) { return db.s.Prune(ctx, t) }
+// stored again while Prune runs stays. After an error what was deleted by then stays deleted, and
+// another call goes on. Of the documents it reads only the times: tables without so old ones cost
+// nothing, those without younger ones are dropped.
+func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) {
+	return db.PruneProgress(ctx, t, nil)
+}
+
+// PruneProgress is Prune that reports how many documents of the tables it has been through, from
+// the calling goroutine.
+func (db *DB) PruneProgress(ctx context.Context, t time.Time, progress func(Progress)) (int, error) {
+	return db.s.Prune(ctx, t, progressTo(progress))
+}

@@ -86,7 +86,7 @@ func (x *run) prune(s *syntax.Prune) error {
 	if err != nil {
 		return err
 	}
-	n, err := x.DB.Prune(x.Ctx, t)
+	n, err := x.DB.PruneProgress(x.Ctx, t, x.Report)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,59 @@ var writeMutants = []mutant{
 		"engine", "^TestDeleteVersion$",
 	},
 	{
-		"prune/deletes whatever has the ID", "engine", "Store.Prune",
-		swap(`DeleteVersion(e.ID, e.Seq)`, `Delete(e.ID)`),
+		"prune/deletes whatever has the ID", "engine", "prune.memtables",
+		swap(`DeleteVersion(string(at.Mem.ID), at.Mem.Seq)`, `Delete(string(at.Mem.ID))`),
 		"engine", "^TestPruneSparesNewer$",
+	},
+	{
+		"prune/counts what a write has replaced", "engine", "prune.kill",
+		skip("AndNot"),
+		"engine", "^TestPrune(SparesNewer|Model)$",
+	},
+	{
+		"prune/a replay brings back what a table stood for", "engine", "follows",
+		swap(`first == 0 || first > part.Meta.MaxSeq`, `first == 0 || first > 0`),
+		"engine", "^TestPruneOverTheLog$",
+	},
+	{
+		"prune/what replaced a document is not safe yet", "engine", "prune.lock",
+		swap(`err = db.syncLogLocked()`, `err = nil`),
+		"engine", "^TestPruneSyncsTheLog$",
+	},
+	{
+		"prune/drops a table that has more", "engine", "prune.kill",
+		swap(`dead.GetCardinality()+n == uint64(now.Meta.Docs)`, `dead.GetCardinality()+n > 0`),
+		"engine", "^TestPrune(Model|DropsTables)$",
+	},
+	{
+		"prune/expired documents counted", "engine", "prune.drop",
+		swap(`n, err := part.CountLiving(ctx, dead, p.inFile(part))`, `n, err := int64(part.Meta.Docs)-int64(dead.GetCardinality()), error(nil)`),
+		"engine", "^TestPruneModel$",
+	},
+	{
+		"prune/what a merge makes meanwhile forgotten", "engine", "Store.Prune",
+		swap(`more, err = p.tables(ctx)`, `_, err = p.tables(ctx); more = false`),
+		"engine", "^TestPruneSparesLater$",
+	},
+	{
+		"prune/documents of after it began", "engine", "prune.inFile",
+		swap(`min(w.MaxSeq, part.Meta.MaxSeq)`, `part.Meta.MaxSeq`),
+		"engine", "^TestPruneSparesLater$",
+	},
+	{
+		"count/dead documents of a part that has not expired", "engine", "table.countLiving",
+		swap(`at < w.From || at > w.To`, `at < w.From && at > w.To`),
+		"engine", "^TestPruneModel$",
+	},
+	{
+		"written/bounds of a block taken for its values", "sstable", "Reader.writtenRanks",
+		swap(`least >= lo && most <= hi`, `least >= lo || most <= hi`),
+		"sstable", "^TestWritten$",
+	},
+	{
+		"written/one range too many", "sstable", "rankSet.add",
+		swap(`s.to < from && s.bits == nil`, `false`),
+		"sstable", "^TestWritten$",
 	},
 	{
 		"delete where/deletes whatever has the ID", "query", "run.delete",

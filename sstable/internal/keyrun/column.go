@@ -49,6 +49,18 @@ func (c *Column) Get(i int) (uint64, error) {
 	return c.Base(b) + kernel.Get(c.Packed(in), in.Width, i&(BlockLen-1)), nil
 }
 
+// Bounds returns numbers between which the values of block b lie, both included, without reading
+// it.
+func (c *Column) Bounds(b int) (least, most uint64) {
+	least, most = c.Base(b), c.last
+	if in := c.Info(b); in.High == 0 {
+		if top := least + (uint64(1)<<in.Width - 1); top >= least {
+			most = min(most, top)
+		}
+	}
+	return least, most
+}
+
 // check makes sure that block b is good: its checksum, and that no value is beyond the greatest.
 func (c *Column) check(b int) error {
 	if c.isSeen(b) {

@@ -152,10 +152,12 @@ func (c *Prune) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
-	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(c.Older)))
-	if err != nil {
-		return err
+	m := a.Meter()
+	defer m.Stop()
+	n, err := db.PruneProgress(a.Context(), time.Now().Add(-time.Duration(c.Older)), m.Report)
+	m.Stop()
+	if n > 0 || err == nil {
+		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
 	}
-	a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
-	return nil
+	return err
 }

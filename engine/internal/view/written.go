@@ -1,0 +1,57 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// Stored returns the selection of documents that were stored at since, in microseconds, or later.
+func Stored(since int64) sstable.Written {
+	return sstable.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
+}
+
+// fewDead is the share of dead documents up to which the time of each is looked up: one costs as
+// much as some ten documents of a scan.
+const fewDead = 16
+
+// CountLiving returns how many documents of the table w selects, by the sequence numbers of its
+// file, that are not in dead. It reads the columns of times and of ranks, and no ID.
+func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w sstable.Written) (n int64, err error) {
+	if t.Meta.MinTime >= w.From && t.Meta.MaxTime <= w.To && t.Info().MaxSeq <= w.MaxSeq {
+		return int64(t.Meta.Docs) - int64(dead.GetCardinality()), nil
+	}
+	if dead.GetCardinality() > uint64(t.Meta.Docs)/fewDead {
+		err = t.EachWritten(ctx, w, func(docs []uint32) error {
+			for _, doc := range docs {
+				if !dead.Contains(doc) {
+					n++
+				}
+			}
+			return nil
+		})
+		return n, err
+	}
+	if n, err = t.CountWritten(ctx, w); err != nil {
+		return 0, err
+	}
+	for it := dead.Iterator(); it.HasNext(); {
+		doc := it.Next()
+		at, err := t.Time(doc)
+		if err == nil && (at < w.From || at > w.To) {
+			continue
+		}
+		seq, err2 := t.Seq(doc)
+		if err != nil || err2 != nil {
+			return 0, cmp.Or(err, err2)
+		}
+		if seq <= w.MaxSeq {
+			n--
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,193 @@
+package sstable
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// Written selects documents by when they were written: those with From <= Time <= To, both in
+// microseconds since the Unix epoch, and with a sequence number of the file of at most MaxSeq.
+type Written struct {
+	From, To int64
+	MaxSeq   uint64
+}
+
+// How many blocks of a column are read between two looks at the context.
+const blocksPerLook = 256
+
+// CountWritten returns how many documents w selects. It reads only the column of times, and of that
+// only what the bounds of the table and of its blocks leave open.
+func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err error) {
+	defer r.unguard(guard(), &err)
+	set, err := r.writtenRanks(ctx, w)
+	return int64(set.count), err
+}
+
+// EachWritten calls fn with the numbers of the documents that w selects, ascending, some at a time.
+// fn must not keep the slice. It reads the column of times, and that of ranks only if there are
+// such documents. It holds at most a bit a document.
+func (r *Reader) EachWritten(ctx context.Context, w Written, fn func(docs []uint32) error) (err error) {
+	defer r.unguard(guard(), &err)
+	set, err := r.writtenRanks(ctx, w)
+	if err != nil || set.count == 0 {
+		return err
+	}
+	return r.eachDocOf(ctx, &set, fn)
+}
+
+// eachDocOf calls fn with the numbers of the documents whose ranks are in set, as EachWritten does.
+func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uint32) error) error {
+	var ranks [keyrun.BlockLen]uint64
+	var docs [keyrun.BlockLen]uint32
+	total := int(r.info.Docs)
+	for start := 0; start < total; start += keyrun.BlockLen {
+		if start%(blocksPerLook*keyrun.BlockLen) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		count := min(keyrun.BlockLen, total-start)
+		if r.ranks == nil { // each rank is the number of its document
+			for i := range count {
+				ranks[i] = uint64(start + i)
+			}
+		} else if _, err := r.ranks.Block(start>>keyrun.BlockShift, ranks[:]); err != nil {
+			return err
+		}
+		n := 0
+		for i, rank := range ranks[:count] {
+			docs[n] = uint32(start + i)
+			if set.has(int(rank)) {
+				n++
+			}
+		}
+		if n > 0 {
+			if err := fn(docs[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writtenRanks returns the ranks of the documents that w selects.
+func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err error) {
+	n, err := r.ranksUpTo(w.MaxSeq)
+	if err != nil || n == 0 || w.From > w.To || r.info.MaxTime < w.From || r.info.MinTime > w.To {
+		return set, err
+	}
+	if r.info.MinTime >= w.From && r.info.MaxTime <= w.To {
+		set.add(0, n, n)
+		return set, nil
+	}
+	lo, hi := orderedTime(w.From), orderedTime(w.To)
+	var values [keyrun.BlockLen]uint64
+	for b := 0; b<<keyrun.BlockShift < n; b++ {
+		if b%blocksPerLook == 0 {
+			if err := ctx.Err(); err != nil {
+				return set, err
+			}
+		}
+		start := b << keyrun.BlockShift
+		end := min(start+r.times.Count(b), n)
+		least, most := r.times.Bounds(b)
+		switch {
+		case least > hi || most < lo:
+		case least >= lo && most <= hi:
+			set.add(start, end, n)
+		default:
+			if _, err := r.times.Block(b, values[:]); err != nil {
+				return set, err
+			}
+			set.addEach(start, values[:end-start], lo, hi, n)
+		}
+	}
+	return set, nil
+}
+
+// ranksUpTo returns how many documents have a sequence number of at most seq: these ranks come
+// first.
+func (r *Reader) ranksUpTo(seq uint64) (n int, err error) {
+	total := int(r.info.Docs)
+	if seq >= r.info.MaxSeq {
+		return total, nil
+	}
+	from := 0
+	for from < total {
+		mid := int(uint(from+total) / 2)
+		at, err := r.seqs.Key(mid)
+		if err != nil {
+			return 0, err
+		}
+		if at <= seq {
+			from = mid + 1
+		} else {
+			total = mid
+		}
+	}
+	return from, nil
+}
+
+// A rankSet is a set of ranks: those from from to to-1 or, if bits is not nil, those of them whose
+// bit is set. Where times rise with every write, as they mostly do, what was written before a
+// moment is one range, which takes no memory.
+type rankSet struct {
+	from, to int
+	bits     []uint64 // from rank 0 on
+	count    int
+}
+
+// has reports whether the set has a rank.
+func (s *rankSet) has(rank int) bool {
+	if uint(rank-s.from) >= uint(s.to-s.from) {
+		return false
+	}
+	return s.bits == nil || s.bits[rank>>6]>>(rank&63)&1 != 0
+}
+
+// add adds the ranks from from to to-1, which follow those of the set, of n in all.
+func (s *rankSet) add(from, to, n int) {
+	if from >= to {
+		return
+	}
+	switch {
+	case s.count == 0:
+		s.from = from
+	case s.to < from && s.bits == nil:
+		s.bits = make([]uint64, (n+63)/64)
+		s.set(s.from, s.to)
+	}
+	if s.to = to; s.bits != nil {
+		s.set(from, to)
+	}
+	s.count += to - from
+}
+
+// set sets the bits of the ranks from from to to-1.
+func (s *rankSet) set(from, to int) {
+	for ; from < to && from&63 != 0; from++ {
+		s.bits[from>>6] |= 1 << (from & 63)
+	}
+	for ; from+64 <= to; from += 64 {
+		s.bits[from>>6] = ^uint64(0)
+	}
+	for ; from < to; from++ {
+		s.bits[from>>6] |= 1 << (from & 63)
+	}
+}
+
+// addEach adds the ranks from start on whose values are from lo to hi, of n ranks in all.
+func (s *rankSet) addEach(start int, values []uint64, lo, hi uint64, n int) {
+	for i := 0; i < len(values); {
+		if values[i]-lo > hi-lo {
+			i++
+			continue
+		}
+		from := i
+		for i < len(values) && values[i]-lo <= hi-lo {
+			i++
+		}
+		s.add(start+from, start+i, n)
+	}
+}
