@@ -285,6 +285,12 @@ func (d *Dir) Unary(in Info) []byte { return d.data[in.Off : in.Off+8*in.High] }
 // From returns a block, with everything that follows in the body, and kernel.Slack bytes.
 func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
 
+// prefetchUnchecked prefetches all of block b, and its checksum.
+func (d *Dir) prefetchUnchecked(b int) {
+	kernel.Prefetch(d.crcs[4*b:][:4])
+	d.PrefetchBlock(b)
+}
+
 // PrefetchBlock prefetches all of block b.
 func (d *Dir) PrefetchBlock(b int) {
 	at := d.Info(b).Off

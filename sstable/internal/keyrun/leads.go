@@ -16,6 +16,10 @@ const touchedBlocks = 1 << 6
 // if there are eight keys an entry.
 const manyLeads = 16
 
+// The entries of one block are found by halving its keys if they are few, and in one pass over its
+// keys if they are less than maxPlaces, a power of two.
+const fewPlaces, maxPlaces = 16, 512
+
 // IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
 // before any block is checked.
 func (r *Run) IndexLeads(leadBits int) {
@@ -44,15 +48,22 @@ func (r *Run) fillLeads(b int, keys []uint64) {
 	if b+1 < r.blocks {
 		end = shr(r.Base(b+1), l.shift) + 1
 	}
-	i, word := 0, uint32(0)
-	for ; u < end; u++ {
-		if u == entries {
-			i = len(keys)
+	shift, n := uint(l.shift)&63, end-u
+	var places [maxPlaces]uint32
+	listed := n > fewPlaces && n < maxPlaces
+	if listed { // the last key of a lead says where the next one begins
+		for i, key := range keys {
+			places[(key>>shift+1-u)&(maxPlaces-1)] = uint32(i + 1)
 		}
-		for i < len(keys) && keys[i] < u<<uint(l.shift) {
-			i++
+	}
+	i, word := uint32(0), uint32(0)
+	for first := u; u < end; u++ {
+		if listed {
+			i = max(i, places[u-first])
+		} else if int(i) < len(keys) && keys[i]>>shift < u {
+			i += firstOfLead(keys[i:], u, shift)
 		}
-		if at := uint32(b<<BlockShift+i) - l.bases[u>>uint(l.part)]; at < 1<<16 {
+		if at := uint32(b<<BlockShift) + i - l.bases[u>>uint(l.part)]; at < 1<<16 {
 			word |= at << (u & 1 * 16)
 		}
 		if u&1 == 1 || u+1 == end {
@@ -60,6 +71,21 @@ func (r *Run) fillLeads(b int, keys []uint64) {
 			word = 0
 		}
 	}
+}
+
+// firstOfLead returns the position of the first key whose lead is u or greater, the number of keys
+// if there is none.
+func firstOfLead(keys []uint64, u uint64, shift uint) uint32 {
+	lo, n := 0, len(keys)
+	for n > 0 {
+		half := n / 2
+		if keys[lo+half]>>(shift&63) < u {
+			lo, n = lo+half+1, n-half-1
+		} else {
+			n = half
+		}
+	}
+	return uint32(lo)
 }
 
 // PrefetchLead prefetches the entries for key, or if there are none, where the search in the

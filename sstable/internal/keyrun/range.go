@@ -36,7 +36,11 @@ func (r *Range) Prefetch(keys int) {
 	if run.src.Pages != nil {
 		r.fetch()
 	}
-	in := run.Info(b)
+	in, checked := run.InfoChecked(b)
+	if !checked { // it is read as a whole
+		run.prefetchUnchecked(b)
+		return
+	}
 	keys += 2 * prefetchMargin
 	from := 0
 	if r.startsIn(b) {
@@ -68,7 +72,12 @@ func (r *Range) fetch() {
 // before the block before b is scanned: the hardware prefetcher is a microsecond late at fifty
 // million keys, where every range has two or three blocks.
 func (r *Range) PrefetchNext(b int) {
-	run, in, keys := r.Run, r.Run.Info(b), BlockLen
+	run, keys := r.Run, BlockLen
+	in, checked := run.InfoChecked(b)
+	if !checked {
+		run.prefetchUnchecked(b)
+		return
+	}
 	if r.endsIn(b) {
 		steps := min(shr(r.Last, in.Width)-shr(run.Base(b), in.Width), 64*maxHighWords)
 		keys = min(int(int64(steps)*keysPerStep[in.High]>>16)+prefetchMargin, BlockLen)

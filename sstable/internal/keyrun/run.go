@@ -1,6 +1,8 @@
 package keyrun
 
 import (
+	"math/bits"
+
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -81,15 +83,33 @@ func (d *Dir) checkKeys(b int, in Info, limit uint64, space *kernel.Keys) ([]uin
 	if keys[0] != first {
 		return nil, d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, keys[0], first)
 	}
-	for i := 1; i < n; i++ {
-		if keys[i] < keys[i-1] {
-			return nil, d.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
-		}
+	if i := descent(keys); i > 0 {
+		return nil, d.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
 	}
 	if keys[n-1] > limit {
 		return nil, d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
 	}
 	return keys, nil
+}
+
+// descent returns the position of the first key that is less than the one before it, 0 if there is
+// none.
+func descent(keys []uint64) int {
+	// Without a branch a key, and with two chains of borrows.
+	var one, two uint64
+	for rest := keys; len(rest) > 2; rest = rest[2:] {
+		_, b := bits.Sub64(rest[1], rest[0], 0)
+		_, c := bits.Sub64(rest[2], rest[1], 0)
+		one, two = one|b, two|c
+	}
+	if n := len(keys); one|two == 0 && (n < 2 || keys[n-1] >= keys[n-2]) {
+		return 0
+	}
+	for i := 1; ; i++ {
+		if keys[i] < keys[i-1] {
+			return i
+		}
+	}
 }
 
 // Key returns the key at position i, 0 <= i < Len.

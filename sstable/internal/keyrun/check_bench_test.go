@@ -1,0 +1,50 @@
+package keyrun
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/crc"
+)
+
+// BenchmarkCheck checks blocks that have not been touched, in random order, in a run that a cache
+// holds and in one that it does not; and the parts of that.
+func BenchmarkCheck(b *testing.B) {
+	for _, c := range []struct {
+		name          string
+		blocks, leads int
+	}{{"4 leads", 1 << 12, 14}, {"32 leads", 1 << 12, 17}, {"256 leads", 1 << 8, 22}, {"memory", 1 << 16, 22}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		keys := make([]uint64, c.blocks*BlockLen)
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		slices.Sort(keys)
+		r := mustOpenRun(b, keys)
+		r.IndexLeads(c.leads)
+		order := rng.Perm(c.blocks)
+		each := func(name string, fn func(block int)) {
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				for i := range b.N {
+					fn(order[i%len(order)])
+				}
+			})
+		}
+		each("check", func(block int) {
+			if err := r.checkSlow(block); err != nil {
+				b.Fatal(err)
+			}
+		})
+		each("crc", func(block int) {
+			at := r.Info(block).Off
+			crc.Sum(r.data[at : at+r.BlockSize(block)])
+		})
+		var space kernel.Keys
+		each("decode", func(block int) { r.Decode(block, r.Info(block), 0, BlockLen, &space) })
+		each("keys", func(block int) { r.checkKeys(block, r.Info(block), ^uint64(0), &space) })
+		each("descent", func(block int) { descent(keys[block*BlockLen:][:BlockLen]) })
+		each("leads", func(block int) { r.fillLeads(block, keys[block*BlockLen:][:BlockLen]) })
+	}
+}
