@@ -273,3 +273,37 @@ func TestClustersOfCrowds(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyMatchEqual checks that a document of equal fingerprint is named wherever it is found among
+// many near ones.
+func TestAnyMatchEqual(t *testing.T) {
+	for _, at := range []int{0, 1, novelMatches - 1, novelMatches, 2*novelMatches - 1} {
+		for _, flush := range []int{0, novelMatches, 2 * novelMatches} {
+			db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
+			ctx := context.Background()
+			const q = 0x0123456789abcdef
+			for i := range 2 * novelMatches {
+				fp := Fingerprint(q ^ 1<<i)
+				if i == at {
+					fp = q
+				}
+				if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Fingerprint: &fp}); err != nil {
+					t.Fatal(err)
+				}
+				if i+1 == flush {
+					if err := db.Flush(ctx); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want := fmt.Sprint("d", at)
+			doc := Doc{ID: "new", Fingerprint: new(Fingerprint(q))}
+			if m, found, err := db.AnyMatch(ctx, doc, Near(3)); err != nil || !found || m.ID != want || m.Distance != 0 {
+				t.Errorf("equal at %d, %d in a table: any match %+v, %v, %v", at, flush, m, found, err)
+			}
+			if m, stored, err := db.PutNovel(ctx, doc, Near(3)); err != nil || stored || m.ID != want || m.Distance != 0 {
+				t.Errorf("equal at %d, %d in a table: put novel %+v, %v, %v", at, flush, m, stored, err)
+			}
+		}
+	}
+}

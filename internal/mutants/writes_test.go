@@ -140,7 +140,7 @@ var writeMutants = []mutant{
 	},
 	{
 		"batch/visible write by write", "engine", "Store.commitLocked",
-		swap(`if err := db.insertLocked(recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].doc.Seq)`),
+		swap(`if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].doc.Seq)`),
 		"engine", "^TestBatchIsVisibleAtOnce$",
 	},
 	{
@@ -197,5 +197,25 @@ var writeMutants = []mutant{
 		"memtable/the index lacks a fingerprint", "engine", "Memtable.addFingerprint",
 		swap(`m.Cur.Index.Add(fp)`, `m.Cur.Index.Add(^fp)`),
 		"engine", "^TestMemtableIndex$",
+	},
+	{
+		"memtable/a larger table of IDs is not shown to readers", "engine", "idTable.grow",
+		drop(`t.slots.Store(&more)`),
+		"engine/internal/view", "^TestMemtableFind$",
+	},
+	{
+		"memtable/a replaced version is forgotten", "engine", "idTable.add",
+		swap(`d.prev = old; old == nil`, `d.prev = nil; old == nil`),
+		"engine/internal/view", "^TestMemtableFind$",
+	},
+	{
+		"flush/documents without fingerprint are lost", "engine", "sortDocs",
+		drop(`copy(docs[n:], bare)`),
+		"engine/internal/store", "^TestSortDocs$",
+	},
+	{
+		"any match/a near one is named where there is an equal one", "engine", "existence.near",
+		swap(`x.best.Distance == 0`, `true`),
+		"engine", "^TestAnyMatch",
 	},
 }

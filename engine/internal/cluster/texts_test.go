@@ -47,7 +47,7 @@ func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	}
 	m := view.NewMemtable()
 	for _, d := range docs[len(half):] {
-		m.Add(d)
+		m.Add(&d)
 	}
 	m.Publish()
 	v := new(view.View)

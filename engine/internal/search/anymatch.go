@@ -77,7 +77,8 @@ func (x *existence) take(m view.Match) (enough bool) {
 	return x.found >= x.most
 }
 
-// near looks for equal fingerprints, and if there are none for near ones.
+// near looks for near fingerprints. Where there were more than it took, an equal one may be among
+// the others: it looks for that then.
 func (x *existence) near() error {
 	sc := nearPool.Get().(*Near)
 	defer nearPool.Put(sc)
@@ -85,30 +86,39 @@ func (x *existence) near() error {
 	for _, m := range x.v.Mems {
 		m.Index.Prefetch(x.of.Fingerprint, x.by.K)
 	}
+	x.work.Tables += int64(len(x.v.Version.Parts) + len(x.v.Mems))
+	err := x.within(x.by.K, sc)
+	if x.found < x.most || x.best.Distance == 0 || err != nil {
+		return err
+	}
+	found := x.found
+	x.found = 0
+	err = x.within(0, sc) // one that is found replaces the best
+	x.found += found
+	return err
+}
+
+// within takes the documents within k bits, until there are enough.
+func (x *existence) within(k int, sc *Near) error {
 	parts := x.v.Version.Parts
 	sc.readers = sc.readers[:0]
 	for i := range parts {
 		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	x.work.Tables += int64(len(parts) + len(x.v.Mems))
-	for k := 0; ; k = x.by.K {
-		found, err := sc.group.NearFirst(sc.readers, x.of.Fingerprint, k, func(i int, h sstable.Hit) (bool, error) {
-			x.work.Candidates++
-			id, ok, err := x.named(&parts[i], h.Doc)
-			return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
-		})
-		if found || err != nil {
-			return err
-		}
-		for _, m := range x.v.Mems {
-			if x.nearMem(m, k, sc) {
-				return nil
-			}
-		}
-		if x.found > 0 || k == x.by.K {
+	found, err := sc.group.NearFirst(sc.readers, x.of.Fingerprint, k, func(i int, h sstable.Hit) (bool, error) {
+		x.work.Candidates++
+		id, ok, err := x.named(&parts[i], h.Doc)
+		return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
+	})
+	if found || err != nil {
+		return err
+	}
+	for _, m := range x.v.Mems {
+		if x.nearMem(m, k, sc) {
 			return nil
 		}
 	}
+	return nil
 }
 
 // existChunk is how much of a memtable is compared before what is found is looked at.

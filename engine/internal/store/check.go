@@ -85,7 +85,7 @@ func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
 				if err != nil {
 					return err
 				}
-				at, ok, err := v.Version.Locate(string(id), v.Seq)
+				at, ok, err := v.Version.Locate(id, v.Seq)
 				if err != nil {
 					return err
 				}

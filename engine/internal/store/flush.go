@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -145,9 +146,25 @@ func living(m *view.Memtable) []*view.MemDoc {
 	return docs
 }
 
-// sortDocs brings documents into the order of a table.
+// sortDocs brings documents into the order of a table: those of equal fingerprint stay in order,
+// and those without one come last.
 func sortDocs(docs []*view.MemDoc) {
-	slices.SortStableFunc(docs, func(a, b *view.MemDoc) int { return a.Compare(&b.Document) })
+	var bare []*view.MemDoc
+	byFP := radix.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
+	for i, d := range docs {
+		if d.HasFingerprint {
+			byFP.Keys, byFP.Vals = append(byFP.Keys, d.Fingerprint), append(byFP.Vals, uint32(i))
+		} else {
+			bare = append(bare, d)
+		}
+	}
+	n := len(byFP.Keys)
+	byFP = radix.SortPairs(byFP, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
+	unsorted := slices.Clone(docs)
+	for i, at := range byFP.Vals {
+		docs[i] = unsorted[at]
+	}
+	copy(docs[n:], bare)
 }
 
 // memOptions are the options for writing a table of a memtable's documents.

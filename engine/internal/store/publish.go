@@ -173,7 +173,7 @@ func (p *publication) resolveMem(m *view.Memtable) error {
 			if err != nil {
 				return err
 			}
-			if d := m.Find(string(id), view.Latest); d != nil {
+			if d := m.Find(id, view.Latest); d != nil {
 				if err := p.resolveOne(doc, view.Place{Mem: d}); err != nil {
 					return err
 				}

@@ -97,12 +97,12 @@ func (r *replay) write(rec record) error {
 	if seq <= r.flushed {
 		return nil
 	}
-	newer, err := db.killOlder(string(rec.doc.ID), seq)
+	newer, err := db.killOlder(rec.doc.ID, seq)
 	if err != nil {
 		return fmt.Errorf("replaying %s: %w", r.name, err)
 	}
 	if !rec.del && !newer {
-		db.active.Add(rec.doc)
+		db.active.Add(&rec.doc)
 	}
 	db.active.Wrote(seq)
 	return nil
@@ -111,13 +111,13 @@ func (r *replay) write(rec record) error {
 // killOlder marks every version of id that was written before seq dead, and reports whether one was
 // written later. While logs are replayed there may be both: a load that overtook the log may have
 // put a newer version beside one that the log has yet to delete.
-func (db *Store) killOlder(id string, seq uint64) (newer bool, err error) {
+func (db *Store) killOlder(id []byte, seq uint64) (newer bool, err error) {
 	if d := db.active.Find(id, view.Latest); d != nil {
 		view.Place{Mem: d}.Kill(seq) // the log is in order
 	}
 	for i := range db.current.Parts {
 		p := &db.current.Parts[i]
-		doc, ok, err := p.Lookup([]byte(id))
+		doc, ok, err := p.Lookup(id)
 		if err != nil {
 			return false, err
 		}

@@ -102,19 +102,36 @@ func (db *Store) event(e Event) {
 
 // locateLocked finds the living document with this ID as the writer sees it. The caller holds
 // writeMu.
-func (db *Store) locateLocked(id string) (view.Place, bool, error) {
+func (db *Store) locateLocked(id []byte) (view.Place, bool, error) {
+	have := db.storedLocked()
+	return have.locate(id)
+}
+
+// stored is what is stored, as the writer sees it.
+type stored struct {
+	version *view.Version
+	mems    []*view.Memtable // immutable ones, oldest first
+	active  *view.Memtable
+}
+
+// storedLocked returns what is stored. The caller holds writeMu, and uses it no longer than that.
+func (db *Store) storedLocked() stored {
 	db.mu.Lock()
-	v, imm := db.current, db.immutable
-	db.mu.Unlock()
-	if d := db.active.Find(id, view.Latest); d != nil {
+	defer db.mu.Unlock()
+	return stored{db.current, db.immutable, db.active}
+}
+
+// locate finds the living document with this ID.
+func (s *stored) locate(id []byte) (view.Place, bool, error) {
+	if d := s.active.Find(id, view.Latest); d != nil {
 		return view.Place{Mem: d}, true, nil
 	}
-	for _, m := range slices.Backward(imm) {
+	for _, m := range slices.Backward(s.mems) {
 		if d := m.Find(id, view.Latest); d != nil {
 			return view.Place{Mem: d}, true, nil
 		}
 	}
-	return v.Locate(id, view.Latest)
+	return s.version.Locate(id, view.Latest)
 }
 
 // allocFile returns a number for a new file.

@@ -124,9 +124,10 @@ func (db *Store) commitLocked(recs []record, payload []byte) error {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	db.last = logPosition{db.active.Log, end}
+	have := db.storedLocked()
 	for i := range recs {
 		recs[i].doc.Seq = first + uint64(i)
-		if err := db.insertLocked(recs[i]); err != nil {
+		if err := db.insertLocked(&have, &recs[i]); err != nil {
 			return db.fail(err)
 		}
 	}
@@ -136,8 +137,8 @@ func (db *Store) commitLocked(recs []record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(r record) error {
-	old, ok, err := db.locateLocked(string(r.doc.ID))
+func (db *Store) insertLocked(have *stored, r *record) error {
+	old, ok, err := have.locate(r.doc.ID)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (db *Store) insertLocked(r record) error {
 	if r.del {
 		db.active.Bytes += len(r.doc.ID) + view.TombstoneOverhead
 	} else {
-		db.active.Add(r.doc)
+		db.active.Add(&r.doc)
 	}
 	db.active.Wrote(r.doc.Seq)
 	return nil
@@ -267,7 +268,7 @@ func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err
 		case own:
 			there = there && r.version == nil // what the batch writes is no version that anybody has seen
 		default:
-			if there, err = db.removableLocked(id, r.version, expiry); err != nil {
+			if there, err = db.removableLocked(r.doc.ID, r.version, expiry); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -285,7 +286,7 @@ func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err
 
 // removableLocked reports whether there is a document with this ID that has not expired and, if
 // version is not nil, is that version. The caller holds writeMu.
-func (db *Store) removableLocked(id string, version *uint64, expiry int64) (bool, error) {
+func (db *Store) removableLocked(id []byte, version *uint64, expiry int64) (bool, error) {
 	p, ok, err := db.locateLocked(id)
 	if err != nil || !ok {
 		return false, err

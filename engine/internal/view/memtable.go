@@ -1,7 +1,6 @@
 package view
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
@@ -48,31 +47,35 @@ type Memtable struct {
 	MaxSeq uint64        // of all writes in the log, deletes too
 	MinSeq atomic.Uint64 // likewise; 0 if there are none
 
-	mu   sync.RWMutex
-	byID map[string]*MemDoc // newest version of an ID, alive or dead
+	ids  idTable
+	slab []MemDoc // room for the next documents
 }
 
-// What a write costs in memory beside its bytes.
+// What a write costs in memory beside its bytes, and beside the index of fingerprints.
 const (
-	memDocOverhead    = 256 // a document: the struct, the map entry, the slices
+	memDocOverhead    = 224 // a document: the struct, its slot, the slices with their room
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
+
+	slabDocs = 32 // documents that are allocated at once
 )
 
 // NewMemtable returns an empty memtable without a log.
 func NewMemtable() *Memtable {
-	m := &Memtable{byID: map[string]*MemDoc{}}
+	m := &Memtable{}
+	m.ids.init()
 	m.view.Store(&Columns{})
 	return m
 }
 
-// Add appends d, whose slices the memtable keeps. The version that it replaces must have been
-// marked dead before.
-func (m *Memtable) Add(d sstable.Document) {
-	md := &MemDoc{Document: d}
-	m.mu.Lock()
-	md.prev = m.byID[string(d.ID)]
-	m.byID[string(d.ID)] = md
-	m.mu.Unlock()
+// Add appends a copy of d, whose slices the memtable keeps. The version that it replaces must have
+// been marked dead before.
+func (m *Memtable) Add(d *sstable.Document) {
+	if len(m.slab) == 0 {
+		m.slab = make([]MemDoc, slabDocs)
+	}
+	md := &m.slab[0]
+	m.slab = m.slab[1:]
+	md.Document = *d
 	if d.HasFingerprint {
 		m.addFingerprint(d.Fingerprint)
 	}
@@ -81,7 +84,7 @@ func (m *Memtable) Add(d sstable.Document) {
 		m.Cur.BitmapDoc = append(m.Cur.BitmapDoc, uint32(len(m.Cur.Docs)))
 		m.Bytes += 4*len(d.Sketch) + len(minhash.Bitmap{})*8
 	}
-	m.Cur.Docs = append(m.Cur.Docs, md)
+	m.Cur.Docs = m.ids.add(md)
 	m.Bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
 }
 
@@ -111,11 +114,8 @@ func (m *Memtable) Publish() {
 }
 
 // Find returns the version of id that is alive at seq, or nil.
-func (m *Memtable) Find(id string, seq uint64) *MemDoc {
-	m.mu.RLock()
-	d := m.byID[id]
-	m.mu.RUnlock()
-	for ; d != nil; d = d.prev {
+func (m *Memtable) Find(id []byte, seq uint64) *MemDoc {
+	for d := m.ids.find(id); d != nil; d = d.prev {
 		if d.AliveAt(seq) {
 			return d
 		}

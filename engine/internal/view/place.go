@@ -98,10 +98,10 @@ func (p Place) Text(scratch *[]byte) (text []byte, err error) {
 }
 
 // Locate finds the document with this ID that is alive at seq in the version's tables.
-func (v *Version) Locate(id string, seq uint64) (Place, bool, error) {
+func (v *Version) Locate(id []byte, seq uint64) (Place, bool, error) {
 	for i := range v.Parts {
 		p := &v.Parts[i]
-		doc, ok, err := p.Lookup([]byte(id))
+		doc, ok, err := p.Lookup(id)
 		if err != nil {
 			return Place{}, false, err
 		}

@@ -65,15 +65,16 @@ func (v *View) Alive(p *Part, doc uint32) (bool, error) { return p.AliveAt(doc, 
 
 // Locate returns where the visible document with this ID is; NotFound if there is none.
 func (v *View) Locate(id string) (Place, error) {
+	name := []byte(id)
 	for _, m := range slices.Backward(v.Mems) {
-		if d := m.Find(id, v.Seq); d != nil {
+		if d := m.Find(name, v.Seq); d != nil {
 			if d.Time < v.Since {
 				return Place{}, errs.NoDocument(id)
 			}
 			return Place{Mem: d}, nil
 		}
 	}
-	p, ok, err := v.Version.Locate(id, v.Seq)
+	p, ok, err := v.Version.Locate(name, v.Seq)
 	if err == nil && ok {
 		ok, err = v.Alive(p.Part, p.Doc)
 	}

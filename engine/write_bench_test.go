@@ -1,0 +1,129 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// processorTime returns the time that the process has used, user and system.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// benchCopy is a copy of the database of benchDB.
+func benchCopy(b *testing.B, opts Options) *DB {
+	b.Helper()
+	src, _ := benchDB(b)
+	path := b.TempDir()
+	if err := os.CopyFS(path, os.DirFS(src.Path())); err != nil {
+		b.Fatal(err)
+	}
+	db, err := Open(path, &opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	return db
+}
+
+// benchWrites runs write for documents from 0 to n, then flushes, and reports what a document took,
+// with the flushes and compactions that it led to.
+func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err error)) {
+	b.Helper()
+	if err := db.Flush(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	cpu, start := processorTime(b), time.Now()
+	for i := 0; i < n; {
+		to, err := write(i)
+		if err != nil {
+			b.Fatal(err)
+		}
+		i = to
+	}
+	wall := time.Since(start)
+	if err := db.Flush(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	cpu = processorTime(b) - cpu
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(n)/wall.Seconds(), "docs/s")
+	b.ReportMetric(float64(n)/cpu.Seconds(), "docs/cpu-s")
+	b.ReportMetric(float64(cpu.Nanoseconds())/float64(n), "cpu-ns/doc")
+}
+
+// BenchmarkPutNovel stores fingerprints that are mostly new in the database of benchDB.
+func BenchmarkPutNovel(b *testing.B) {
+	b.Run("k=3", func(b *testing.B) {
+		db := benchCopy(b, Options{Sync: SyncNever})
+		r := rand.New(rand.NewPCG(11, 11))
+		ctx := context.Background()
+		for i := range 300_000 { // blocks of the table are verified when they are read first
+			fp := r.Uint64()
+			if _, _, err := db.AnyMatch(ctx, Doc{ID: "q", Fingerprint: &fp}, Near(3)); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := db.Get(ctx, "q"+strconv.Itoa(i)); !errors.Is(err, ErrNotFound) {
+				b.Fatal(err)
+			}
+		}
+		benchWrites(b, db, 300_000, func(i int) (int, error) {
+			fp := r.Uint64()
+			_, _, err := db.PutNovel(ctx, Doc{ID: "n" + strconv.Itoa(i), Fingerprint: &fp}, Near(3))
+			return i + 1, err
+		})
+	})
+}
+
+// BenchmarkBatches stores batches of 1,000 documents.
+func BenchmarkBatches(b *testing.B) {
+	text := strings.Repeat("some words of a text that is not long, ", 3)
+	for _, sync := range []struct {
+		name string
+		mode SyncMode
+	}{{"durable", SyncAlways}, {"never", SyncNever}} {
+		for _, with := range []string{"fingerprint", "text"} {
+			b.Run(fmt.Sprintf("%s/%s", sync.name, with), func(b *testing.B) {
+				db, err := Create(b.TempDir()+"/db", &Options{Sync: sync.mode})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(func() { db.Close() })
+				r := rand.New(rand.NewPCG(12, 12))
+				var batch Batch
+				ctx := context.Background()
+				n := 500_000
+				if with == "text" {
+					n = 100_000
+				}
+				benchWrites(b, db, n, func(i int) (int, error) {
+					batch.Reset()
+					for j := range 1000 {
+						d := Doc{ID: "b" + strconv.Itoa(i+j)}
+						if with == "text" {
+							d.Text = text + d.ID + " " + strconv.FormatUint(r.Uint64(), 36)
+						} else {
+							d.Fingerprint = new(r.Uint64())
+						}
+						batch.Put(d)
+					}
+					return i + 1000, db.Apply(ctx, &batch)
+				})
+			})
+		}
+	}
+}
