@@ -35,9 +35,10 @@ type MergeOptions struct {
 // Every index of the result is merged from those of the inputs, piece by piece of the keys: nothing
 // is sorted but where the layout of an input is no help for that of the result. Compressed records
 // and encoded sketches are copied; a block of records is rewritten only if less than three
-// quarters are left of its records, or of their bytes. Memory: a bit or two a document and what
-// remembering the new numbers takes, 2 + log2 k bits twice for k inputs of equal sizes, and some
-// tens of megabytes. With sketches, Writer says what a segment takes.
+// quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
+// and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
+// or the sequence numbers of inputs interleave, twice that; and some tens of megabytes. With
+// sketches, Writer says what a segment takes.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, progress: o.Progress, workers: o.Workers,

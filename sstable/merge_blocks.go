@@ -166,22 +166,25 @@ func (m *merger) mergePlaces() error {
 		return nil
 	}
 	err := m.writeColumn(KindPlaces, func(c *docsChunk) ([]uint64, error) {
-		if err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.places }, (*mergeInput).deadDocs); err != nil {
-			return nil, err
-		}
-		for j, old := range c.values {
-			place, err := m.inputs[c.inputs[j]].placeInResult(uint32(old), m.placed)
-			if err != nil {
-				return nil, err
-			}
-			c.values[j] = uint64(place)
-		}
-		return c.values, nil
+		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.places }, (*mergeInput).deadDocs, m.newPlaces)
+		return c.values, err
 	})
 	for _, in := range m.inputs {
 		in.living, in.blocks = nil, nil
 	}
 	return err
+}
+
+// newPlaces replaces places of an input by those of the result.
+func (m *merger) newPlaces(in *mergeInput, places []uint64) error {
+	for j, old := range places {
+		place, err := in.placeInResult(uint32(old), m.placed)
+		if err != nil {
+			return err
+		}
+		places[j] = uint64(place)
+	}
+	return nil
 }
 
 // placeInResult returns the new number of a record; none if there is none.

@@ -25,18 +25,32 @@ type docsChunk struct {
 // eachChunk calls produce for chunks of docChunk elements, in several goroutines, and consume with
 // each result, in order.
 func eachChunk[T any](m *merger, sources *merge.Sources, starts [][]uint32, produce func(c *docsChunk) (T, error), consume func(T) error) error {
-	return merge.Ordered(m.ctx, len(starts), m.workers, func(i int) (result T, err error) {
+	type done struct {
+		*docsChunk
+		result T
+	}
+	return merge.Ordered(m.ctx, len(starts), m.workers, func(i int) (d done, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		c := &docsChunk{merger: m, first: i * docChunk, next: append([]uint32(nil), starts[i]...)}
-		c.inputs = make([]uint32, min(docChunk, sources.Len()-c.first))
-		for j := range c.inputs {
-			c.inputs[j] = uint32(sources.Get(c.first + j))
-		}
-		return produce(c)
-	}, func(i int, result T) error {
-		m.pass(min(docChunk, sources.Len()-i*docChunk))
-		return consume(result)
+		c.inputs = m.vals.get(min(docChunk, sources.Len()-c.first))
+		sources.GetAll(c.inputs, c.first)
+		result, err := produce(c)
+		return done{c, result}, err
+	}, func(_ int, d done) error {
+		m.pass(len(d.inputs))
+		err := consume(d.result)
+		d.free()
+		return err
 	})
+}
+
+// free keeps the arrays of a chunk for reuse.
+func (c *docsChunk) free() {
+	m := c.merger
+	m.vals.put(c.inputs)
+	if c.values != nil {
+		m.keys.put(c.values)
+	}
 }
 
 // writeColumn writes a section of the result, a column of what produce returns for the documents.
@@ -67,33 +81,66 @@ func (c *docsChunk) old(j int, dead func(*mergeInput) bitset) uint32 {
 }
 
 // columns sets values to what columns of the inputs have for the elements; a column that is nil
-// has their numbers.
-func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*mergeInput) bitset) error {
-	c.values = make([]uint64, len(c.inputs))
-	type block struct {
-		number int
-		values [keyrun.BlockLen]uint64
+// has their numbers. Translate, if not nil, gets those of each input first, and may replace them.
+func (c *docsChunk) columns(column func(*mergeInput) *keyrun.Column, dead func(*mergeInput) bitset, translate func(in *mergeInput, values []uint64) error) error {
+	ends := make([]int, len(c.next)) // of what the inputs have
+	for _, i := range c.inputs {
+		ends[i]++
 	}
-	blocks := make([]*block, len(c.next)) // the last that was decoded, of each input
-	for j, i := range c.inputs {
-		old := c.old(j, dead)
-		from := column(c.merger.inputs[i])
-		if from == nil {
-			c.values[j] = uint64(old)
+	all := c.merger.keys.get(len(c.inputs)) // input after input
+	defer c.merger.keys.put(all)
+	from := 0
+	for i, n := range ends {
+		in, values := c.merger.inputs[i], all[from:from+n]
+		ends[i] = from // so far
+		from += n
+		if n == 0 {
 			continue
 		}
-		b := blocks[i]
-		if b == nil || b.number != int(old>>keyrun.BlockShift) {
-			if b == nil {
-				b = new(block)
-				blocks[i] = b
-			}
-			b.number = int(old >> keyrun.BlockShift)
-			if _, err := from.Block(b.number, b.values[:]); err != nil {
+		if err := readColumn(values, c.next[i], column(in), dead(in)); err != nil {
+			return err
+		}
+		if translate != nil {
+			if err := translate(in, values); err != nil {
 				return err
 			}
 		}
-		c.values[j] = b.values[old&(keyrun.BlockLen-1)]
+	}
+	c.values = c.merger.keys.get(len(c.inputs))
+	for j, i := range c.inputs {
+		c.values[j] = all[ends[i]]
+		ends[i]++
+	}
+	return nil
+}
+
+// readColumn sets values to what a column has for its elements from old on, but for the dead ones.
+func readColumn(values []uint64, old uint32, column *keyrun.Column, dead bitset) error {
+	var block [keyrun.BlockLen]uint64
+	for len(values) > 0 {
+		b, first := int(old>>keyrun.BlockShift), int(old&(keyrun.BlockLen-1))
+		count := keyrun.BlockLen
+		if column == nil {
+			for j := range block {
+				block[j] = uint64(b<<keyrun.BlockShift + j)
+			}
+		} else if n, err := column.Block(b, block[:]); err != nil {
+			return err
+		} else {
+			count = n
+		}
+		n := 0
+		if dead == nil {
+			n = copy(values, block[first:count])
+		} else {
+			for j := first; j < count && n < len(values); j++ {
+				if !dead.has(uint32(b<<keyrun.BlockShift + j)) {
+					values[n] = block[j]
+					n++
+				}
+			}
+		}
+		values, old = values[n:], uint32(b+1)<<keyrun.BlockShift
 	}
 	return nil
 }

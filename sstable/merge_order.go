@@ -89,7 +89,7 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 func (m *merger) mergeTimes() error {
 	w := m.newTimesWriter(int(m.docs))
 	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) ([]uint64, error) {
-		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.times }, func(in *mergeInput) bitset { return in.deadRanks })
+		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.times }, func(in *mergeInput) bitset { return in.deadRanks }, nil)
 		return c.values, err
 	}, func(times []uint64) error {
 		for _, v := range times {
@@ -114,10 +114,7 @@ func (m *merger) mergeRanks() error {
 		return nil // left out or not, the others are in the order of writing
 	}
 	err := m.writeColumn(KindRanks, func(c *docsChunk) ([]uint64, error) {
-		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs)
-		if err == nil {
-			c.rankAll()
-		}
+		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Reader.ranks }, (*mergeInput).deadDocs, m.newRanks)
 		return c.values, err
 	})
 	for _, in := range m.inputs {
@@ -126,17 +123,19 @@ func (m *merger) mergeRanks() error {
 	return err
 }
 
-// rankAll replaces the old ranks in values by new ones, input after input.
-func (c *docsChunk) rankAll() {
-	byInput := make([][]uint32, len(c.next))
-	for j, old := range c.values {
-		byInput[c.inputs[j]] = append(byInput[c.inputs[j]], uint32(old))
+// newRanks replaces ranks of an input by those of the result.
+func (m *merger) newRanks(in *mergeInput, ranks []uint64) error {
+	old := m.vals.get(len(ranks))
+	defer m.vals.put(old)
+	for j, r := range ranks {
+		if r >= uint64(in.NumDocs()) {
+			return in.Reader.ranks.Corrupt(0, "rank %d of %d", r, in.NumDocs())
+		}
+		old[j] = uint32(r)
 	}
-	for i, old := range byInput {
-		c.merger.inputs[i].ranks.GetAll(old)
+	in.ranks.GetAll(old)
+	for j, r := range old {
+		ranks[j] = uint64(r)
 	}
-	for j, i := range c.inputs {
-		c.values[j] = uint64(byInput[i][0])
-		byInput[i] = byInput[i][1:]
-	}
+	return nil
 }

@@ -110,17 +110,19 @@ const sortedParts = 128
 // distinctPiece returns the distinct keys of a piece but for those in gone, which ascend.
 func (m *merger) distinctPiece(streams []merge.Stream, piece merge.Piece, gone []uint64) (keys []uint64, err error) {
 	keys = m.keys.get(piece.Keys)[:0]
-	ends := make([]int, 0, len(piece.Spans))
+	var ends []int
 	for _, span := range piece.Spans {
-		if keys, err = streams[span.Stream].Append(keys, span.From, span.To); err != nil {
+		if keys, err = streams[span.Stream].Append(keys, span); err != nil {
 			return nil, err
 		}
-		ends = append(ends, len(keys))
+		if len(piece.Spans) <= sortedParts {
+			ends = append(ends, len(keys))
+		}
 	}
-	if len(ends) > 1 {
+	if len(piece.Spans) > 1 {
 		tmp := m.keys.get(piece.Keys)
-		if len(ends) > sortedParts {
-			keys, tmp = radix.Sort(keys, tmp, 64)
+		if len(piece.Spans) > sortedParts {
+			keys, tmp = radix.SortLeading(keys, tmp)
 		} else {
 			keys, tmp = merge.Keys(keys, tmp, ends)
 		}
@@ -180,7 +182,7 @@ func (m *merger) goneKeys(table int, pieces []merge.Piece, from int) (to int, ke
 			return 0, nil, err
 		}
 	}
-	keys, _ = radix.Sort(keys, make([]uint64, len(keys)), 64)
+	keys, _ = radix.SortLeading(keys, make([]uint64, len(keys)))
 	return to, keys, nil
 }
 
@@ -239,7 +241,7 @@ func (m *merger) sortRun(table int, run *keyrun.Writer) error {
 				return nil, err
 			}
 		}
-		keys, tmp := radix.Sort(keys, m.keys.get(len(keys)), 64)
+		keys, tmp := radix.SortLeading(keys, m.keys.get(len(keys)))
 		m.keys.put(tmp)
 		return slices.Compact(keys), nil
 	}, func(_ int, keys []uint64) error {
@@ -321,15 +323,15 @@ func (m *merger) idPiece(streams []merge.Stream, piece merge.Piece) (p merge.Pai
 	for _, span := range piece.Spans {
 		s := &streams[span.Stream]
 		in, at := m.inputs[s.Input], len(p.Keys)
-		if p.Keys, err = s.Append(p.Keys, span.From, span.To); err != nil {
+		if p.Keys, err = s.Append(p.Keys, span); err != nil {
 			return p, err
 		}
-		for from := span.From; from < span.To; { // whose blocks have been checked
+		for from, to := int(span.From), int(span.To); from < to; { // whose blocks have been checked
 			b := from >> keyrun.BlockShift
 			first := b << keyrun.BlockShift
-			to := min(span.To, first+keyrun.BlockLen)
-			p.Vals = in.ids.BlockValues(p.Vals, b, from-first, to-first)
-			from = to
+			end := min(to, first+keyrun.BlockLen)
+			p.Vals = in.ids.BlockValues(p.Vals, b, from-first, end-first)
+			from = end
 		}
 		n := at
 		for j, doc := range p.Vals[at:] {

@@ -137,7 +137,7 @@ func (m *merger) mergedPiece(streams []merge.Stream, piece merge.Piece, dead fun
 	var ends []int
 	for _, span := range piece.Spans {
 		s := &streams[span.Stream]
-		if p.Keys, err = s.Append(p.Keys, span.From, span.To); err != nil {
+		if p.Keys, err = s.Append(p.Keys, span); err != nil {
 			return p, err
 		}
 		from := uint32(s.Input)
@@ -185,7 +185,7 @@ func (s *spares[T]) get(n int) []T {
 	if a, ok := s.pool.Get().(*[]T); ok && cap(*a) >= n {
 		return (*a)[:n]
 	}
-	return make([]T, n)
+	return make([]T, n, max(n+n/8, docChunk)) // the next may be a bit longer
 }
 
 func (s *spares[T]) put(a []T) { s.pool.Put(&a) }

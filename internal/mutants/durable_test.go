@@ -68,6 +68,16 @@ var durableMutants = []mutant{
 		"sstable", "^TestMerge$",
 	},
 	{
+		"merge/columns of documents left out not passed over", "sstable", "readColumn",
+		swap(`!dead.has(uint32(b<<keyrun.BlockShift + j))`, `true`),
+		"sstable", "^TestMerge$",
+	},
+	{
+		"merge/a number far away taken for a near one", "sstable", "Mapping.inGroup",
+		never(`g.place == inFar`),
+		"sstable/internal/merge", "^TestMapping$",
+	},
+	{
 		"merge/blocks of records that do not follow each other not noticed", "sstable", "Records.BlockRecords",
 		never(`e.count-1 >= MaxBlockRecords || uint64(e.first)+uint64(e.count) != uint64(d.firstOf(b+1)) || b == 0 && e.first != 0`),
 		"sstable", "^TestMergeForged$",

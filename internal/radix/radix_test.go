@@ -42,6 +42,25 @@ func TestSort(t *testing.T) {
 	}
 }
 
+func TestSortLeading(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, 2, smallSort - 1, smallSort, smallSort + 1, 1000, 30000} {
+		for range 20 {
+			keys := testKeys(rng, n)
+			if shift := rng.UintN(64); rng.IntN(2) == 0 {
+				for i := range keys {
+					keys[i] = keys[i]>>shift | 1<<63
+				}
+			}
+			want := slices.Sorted(slices.Values(keys))
+			got, spare := SortLeading(keys, make([]uint64, n))
+			if !slices.Equal(got, want) || len(spare) != n {
+				t.Fatalf("%d keys: not sorted", n)
+			}
+		}
+	}
+}
+
 func TestSortPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{0, 1, 2, 100, 1000, 30000} {
@@ -83,6 +102,13 @@ func BenchmarkSort(b *testing.B) {
 		for b.Loop() {
 			copy(keys, random)
 			Sort(keys, tmp, 64)
+		}
+		perKey(b)
+	})
+	b.Run("leading", func(b *testing.B) {
+		for b.Loop() {
+			copy(keys, random)
+			SortLeading(keys, tmp)
 		}
 		perKey(b)
 	})

@@ -2,36 +2,175 @@ package merge
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
 )
 
 // A Mapping maps the numbers of an input, 0..n-1, to numbers that do not descend: those that
-// merging gave them. It is an Elias-Fano code (Elias, J. ACM 1974; Vigna, WSDM 2013): of k inputs
-// of equal sizes an element takes 2 + log2 k bits. It is filled in order, and then read by any
-// number of goroutines.
+// merging gave them. It is filled in order, and then read by any number of goroutines.
+//
+// As long as each number is mapped to one more than the number before it, as ranks are of tables
+// that were written one after the other, the first says all. After that it is one of two codes.
+// Where the results are less than nearGap apart on average, and not more than mostNear, a group of
+// groupLen numbers has 16 bytes, so that a number costs one cache miss. Otherwise it is an
+// Elias-Fano code, which is smaller and costs three.
 type Mapping struct {
+	n, room, limit uint32
+	first          uint32
+	apart          bool // not every number is mapped to one more than the number before it
+
+	groups []group
+	now    [groupLen]uint32 // results of the group that is being filled
+	far    []uint32         // results of groups that need more than a byte each
+
+	*eliasFano // nil if there are groups
+}
+
+const (
+	groupLen = 12
+	nearGap  = 8
+	mostNear = 1 << 26 // so that groups take 90 MB at most
+)
+
+// A group is where groupLen numbers lead:
+//
+//	+------------+-------------+------------------------------------------+
+//	| result   4 | place     1 | differences from it              11 x 1  |
+//	+------------+-------------+------------------------------------------+
+//
+// Place is 0. If it is inFar, the result is a position in far, and the results lie there.
+type group struct {
+	first uint32
+	place uint8
+	more  [groupLen - 1]uint8
+}
+
+const inFar = 1
+
+// NewMapping returns a mapping with room for n numbers, to numbers less than limit.
+func NewMapping(n, limit uint32) *Mapping { return &Mapping{room: n, limit: limit} }
+
+// Append maps the next number to v, which is not less than the one before, and less than the limit.
+func (m *Mapping) Append(v uint32) {
+	if !m.apart {
+		if m.n == 0 {
+			m.first = v
+		}
+		if v == m.first+m.n {
+			m.n++
+			return
+		}
+		m.part()
+	}
+	m.append(v)
+}
+
+// part makes the code, of what was appended.
+func (m *Mapping) part() {
+	m.apart = true
+	if m.limit <= mostNear && m.limit/nearGap < m.room {
+		m.groups = make([]group, 0, m.room/groupLen+1)
+	} else {
+		m.eliasFano = newEliasFano(m.room, m.limit)
+	}
+	n := m.n
+	m.n = 0
+	for i := range n {
+		m.append(m.first + i)
+	}
+}
+
+func (m *Mapping) append(v uint32) {
+	if m.eliasFano != nil {
+		m.eliasFano.append(m.n, v)
+		m.n++
+		return
+	}
+	at := m.n % groupLen
+	if at == 0 {
+		m.groups = append(m.groups, group{first: v})
+	}
+	m.now[at] = v
+	m.n++
+	g := &m.groups[len(m.groups)-1]
+	switch d := v - m.now[0]; {
+	case at == 0:
+	case g.place == inFar:
+		m.far = append(m.far, v)
+	case d < 1<<8:
+		g.more[at-1] = uint8(d)
+	default:
+		g.place, g.first = inFar, uint32(len(m.far))
+		m.far = append(m.far, m.now[:at+1]...)
+	}
+}
+
+// Len returns how many numbers have been mapped.
+func (m *Mapping) Len() uint32 { return m.n }
+
+// Get returns what i is mapped to; i is less than Len.
+func (m *Mapping) Get(i uint32) uint32 {
+	switch {
+	case !m.apart:
+		return m.first + i
+	case m.eliasFano != nil:
+		return m.eliasFano.get(i)
+	}
+	return m.inGroup(i)
+}
+
+// inGroup is Get where there are groups.
+func (m *Mapping) inGroup(i uint32) uint32 {
+	g, at := &m.groups[i/groupLen], i%groupLen
+	if g.place == inFar {
+		return m.far[g.first+at]
+	}
+	if at == 0 {
+		return g.first
+	}
+	return g.first + uint32(g.more[at-1])
+}
+
+// together is how many numbers GetAll looks up together.
+const together = 64
+
+// GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost cache
+// misses, as mappings are large: those of many numbers overlap.
+func (m *Mapping) GetAll(numbers []uint32) {
+	switch {
+	case !m.apart:
+		for j, i := range numbers {
+			numbers[j] = m.first + i
+		}
+	case m.eliasFano != nil:
+		m.eliasFano.getAll(numbers)
+	default:
+		for some := range slices.Chunk(numbers, together) {
+			for _, i := range some {
+				kernel.PrefetchAt(unsafe.Pointer(&m.groups[i/groupLen]), 1)
+			}
+			for j, i := range some {
+				some[j] = m.inGroup(i)
+			}
+		}
+	}
+}
+
+// eliasFano is an Elias-Fano code (Elias, J. ACM 1974; Vigna, WSDM 2013): of k inputs of equal
+// sizes an element takes 2 + log2 k bits.
+type eliasFano struct {
 	width  uint     // of the low bits
 	low    []uint64 // packed
 	high   []uint64 // for each element a one at bit high part + its number
 	sample []uint64 // of every sampled-th element, the bit of high that is its one
-	n      uint32
-
-	// apart reports that not every number is mapped to one more than the number before it. If it is
-	// false, as of ranks of tables that were written one after the other, the first says all.
-	apart bool
-	first uint32
 }
 
 const sampled = 128
 
-// NewMapping returns a mapping with room for n numbers, to numbers less than limit.
-func NewMapping(n, limit uint32) *Mapping {
-	m := &Mapping{}
-	if n == 0 {
-		return m
-	}
+func newEliasFano(n, limit uint32) *eliasFano {
+	m := &eliasFano{}
 	if limit > n {
 		m.width = uint(bits.Len32(limit/n) - 1)
 	}
@@ -41,36 +180,25 @@ func NewMapping(n, limit uint32) *Mapping {
 	return m
 }
 
-// Append maps the next number to v, which is not less than the one before, and less than the limit.
-func (m *Mapping) Append(v uint32) {
-	if m.n == 0 {
-		m.first = v
-	}
-	m.apart = m.apart || v != m.first+m.n
-	bit := uint64(v)>>m.width + uint64(m.n)
-	if m.n%sampled == 0 {
+// append adds element i.
+func (m *eliasFano) append(i, v uint32) {
+	bit := uint64(v)>>m.width + uint64(i)
+	if i%sampled == 0 {
 		m.sample = append(m.sample, bit)
 	}
 	m.high[bit>>6] |= 1 << (bit & 63)
 	if m.width > 0 {
-		at := uint64(m.n) * uint64(m.width)
+		at := uint64(i) * uint64(m.width)
 		low := uint64(v) & (1<<m.width - 1)
 		m.low[at>>6] |= low << (at & 63)
 		if used := at & 63; used+uint64(m.width) > 64 {
 			m.low[at>>6+1] |= low >> (64 - used)
 		}
 	}
-	m.n++
 }
 
-// Len returns how many numbers have been mapped.
-func (m *Mapping) Len() uint32 { return m.n }
-
-// Get returns what i is mapped to; i is less than Len.
-func (m *Mapping) Get(i uint32) uint32 {
-	if !m.apart {
-		return m.first + i
-	}
+// get returns element i.
+func (m *eliasFano) get(i uint32) uint32 {
 	first := m.sample[i/sampled]
 	word, rank := first>>6, int(i%sampled)
 	w := m.high[word] & (^uint64(0) << (first & 63))
@@ -95,21 +223,9 @@ func (m *Mapping) Get(i uint32) uint32 {
 	return uint32(high<<m.width | low&(1<<m.width-1))
 }
 
-// together is how many numbers GetAll looks up together.
-const together = 64
-
-// GetAll replaces each of the numbers by what it is mapped to. Numbers in no order cost a cache
-// miss or three each, as mappings are large: those of many numbers overlap.
-func (m *Mapping) GetAll(numbers []uint32) {
-	if !m.apart {
-		for j, i := range numbers {
-			numbers[j] = m.first + i
-		}
-		return
-	}
-	for len(numbers) > 0 {
-		some := numbers[:min(together, len(numbers))]
-		numbers = numbers[len(some):]
+// getAll is GetAll.
+func (m *eliasFano) getAll(numbers []uint32) {
+	for some := range slices.Chunk(numbers, together) {
 		for _, i := range some {
 			kernel.PrefetchAt(unsafe.Pointer(&m.sample[i/sampled]), 8)
 			kernel.PrefetchAt(unsafe.Pointer(&m.low[uint64(i)*uint64(m.width)>>6]), 8)
@@ -123,7 +239,7 @@ func (m *Mapping) GetAll(numbers []uint32) {
 			kernel.PrefetchAt(unsafe.Pointer(&m.high[word]), 8)
 		}
 		for j, i := range some {
-			some[j] = m.Get(i)
+			some[j] = m.get(i)
 		}
 	}
 }

@@ -19,6 +19,14 @@ func TestMapping(t *testing.T) {
 		"a gap": func(n int) []uint32 {
 			return steps(n, 0, func(i int) uint32 { return 1 + uint32(i/(n/2+1))*1e6*uint32(i&1) })
 		},
+		"near, but for some": func(n int) []uint32 {
+			return steps(n, 0, func(i int) uint32 {
+				if i%100 == 5 {
+					return 600
+				}
+				return uint32(i & 1)
+			})
+		},
 		"far apart":           func(n int) []uint32 { return steps(n, 0, func(int) uint32 { return 800_000 }) },
 		"one after, then not": func(n int) []uint32 { return steps(n, 0, func(i int) uint32 { return 1 + uint32(i)/uint32(n) }) },
 	}
@@ -30,7 +38,7 @@ func TestMapping(t *testing.T) {
 				if n > 0 {
 					limit = want[n-1] + 1
 				}
-				for _, limit := range []uint32{limit, limit + 1000, 1<<32 - 1} {
+				for _, limit := range []uint32{limit, limit + 1000, max(limit, mostNear), 1<<32 - 1} {
 					m := NewMapping(uint32(n), limit)
 					for _, v := range want {
 						m.Append(v)

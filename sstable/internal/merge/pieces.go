@@ -71,9 +71,10 @@ func (s *Stream) lowerBound(bound uint64) (int, error) {
 	return min(max(at, s.From), s.To), err
 }
 
-// Append appends the keys at positions [from, to) of the stream's run, as the stream has them.
-func (s *Stream) Append(dst []uint64, from, to int) ([]uint64, error) {
+// Append appends the keys of a span, as the stream has them.
+func (s *Stream) Append(dst []uint64, span Span) ([]uint64, error) {
 	var space kernel.Keys
+	from, to := int(span.From), int(span.To)
 	for from < to {
 		b := from >> keyrun.BlockShift
 		if err := s.Run.Check(b); err != nil {
@@ -94,8 +95,9 @@ func (s *Stream) Append(dst []uint64, from, to int) ([]uint64, error) {
 	return dst, nil
 }
 
-// A Span is what a piece has of a stream: positions [From, To) of its run.
-type Span struct{ Stream, From, To int }
+// A Span is what a piece has of a stream: positions [From, To) of its run. There may be thousands a
+// piece.
+type Span struct{ Stream, From, To uint32 }
 
 // A Piece is spans whose merged keys follow those of the piece before. A piece of one key that is
 // there very often has spans that only follow each other, so that any number of them can be cut.
@@ -158,7 +160,7 @@ func (c *cutter) bounds() []uint64 {
 
 // upTo makes a piece of all keys that are less than bound and in no piece.
 func (c *cutter) upTo(bound uint64) error {
-	p := Piece{}
+	p := c.piece()
 	for i := range c.streams {
 		to, err := c.streams[i].lowerBound(bound)
 		if err != nil {
@@ -192,17 +194,20 @@ func (c *cutter) repeated(key uint64) error {
 
 // rest makes a piece of what is in none.
 func (c *cutter) rest() {
-	p := Piece{}
+	p := c.piece()
 	for i := range c.streams {
 		c.take(&p, i, c.streams[i].To)
 	}
 	c.add(p)
 }
 
+// piece returns an empty piece, with room for a span of every stream.
+func (c *cutter) piece() Piece { return Piece{Spans: make([]Span, 0, len(c.streams))} }
+
 // take moves the keys of stream i up to position to into p.
 func (c *cutter) take(p *Piece, i, to int) {
 	if from := c.at[i]; from < to {
-		p.Spans = append(p.Spans, Span{Stream: i, From: from, To: to})
+		p.Spans = append(p.Spans, Span{Stream: uint32(i), From: uint32(from), To: uint32(to)})
 		p.Keys += to - from
 		c.at[i] = to
 	}

@@ -64,7 +64,7 @@ func checkPieces(t *testing.T, streams []Stream, size int, want []uint64) {
 		var keys []uint64
 		var ends []int
 		for _, span := range p.Spans {
-			if keys, err = streams[span.Stream].Append(keys, span.From, span.To); err != nil {
+			if keys, err = streams[span.Stream].Append(keys, span); err != nil {
 				t.Fatal(err)
 			}
 			ends = append(ends, len(keys))

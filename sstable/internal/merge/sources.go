@@ -39,3 +39,16 @@ func (s *Sources) Get(i int) int {
 	}
 	return int(v & (1<<s.width - 1))
 }
+
+// GetAll sets dst to the inputs of the elements from first on.
+func (s *Sources) GetAll(dst []uint32, first int) {
+	at, mask := uint64(first)*uint64(s.width), uint64(1)<<s.width-1
+	for j := range dst {
+		v := s.words[at>>6] >> (at & 63)
+		if used := at & 63; used+uint64(s.width) > 64 {
+			v |= s.words[at>>6+1] << (64 - used)
+		}
+		dst[j] = uint32(v & mask)
+		at += uint64(s.width)
+	}
+}
