@@ -127,7 +127,7 @@ func (t *Writer) writeRuns() (spare []uint64) {
 	t.fingerprints = nil
 	tmp := make([]uint64, len(keys))
 	for from, to := 0, t.params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
-		keys, tmp = hamming.NextOrder(hamming.Layout(t.params.Layout), from, to, keys, tmp)
+		keys, tmp = hamming.NextOrder(hamming.Layout(t.params.Layout), from, to, keys, tmp, 1)
 		t.writeRun(to, keys)
 	}
 	if cap(keys) > cap(tmp) {

@@ -3,6 +3,7 @@ package radix
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -158,4 +159,50 @@ func (c *endingContext) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestSortParts sorts by parts, with several workers, and compares with a stable sort.
+func TestSortParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, partLow - 1, partLow, partLow + 1, 3*partLow + 17} {
+		for i := range 12 {
+			keys, width := testKeys(rng, n), 1+rng.IntN(64)
+			want := slices.Clone(keys)
+			slices.SortStableFunc(want, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })
+			got, spare := SortParts(keys, make([]uint64, n), width, i%4)
+			if !slices.Equal(got, want) || len(spare) != n || n > 0 && &got[0] == &spare[0] {
+				t.Fatalf("%d keys by %d bits, %d workers: not sorted", n, width, i%4)
+			}
+		}
+	}
+}
+
+// BenchmarkSortParts compares the two ways to sort many keys.
+func BenchmarkSortParts(b *testing.B) {
+	for _, n := range []int{1 << 17, 1 << 20, 6 << 20} {
+		rng := rand.New(rand.NewPCG(11, 12))
+		random := make([]uint64, n)
+		for i := range random {
+			random[i] = rng.Uint64()
+		}
+		keys, tmp := make([]uint64, n), make([]uint64, n)
+		for _, c := range []struct {
+			name string
+			sort func(width int)
+		}{
+			{"one", func(width int) { Sort(keys, tmp, width) }},
+			{"parts", func(width int) { SortParts(keys, tmp, width, 1) }},
+			{"parts/2 workers", func(width int) { SortParts(keys, tmp, width, 2) }},
+		} {
+			for _, width := range []int{38, 48, 64} {
+				b.Run(fmt.Sprintf("n=%d/width=%d/%s", n, width, c.name), func(b *testing.B) {
+					for b.Loop() {
+						copy(keys, random)
+						c.sort(width)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
+				})
+			}
+		}
+	}
 }

@@ -42,15 +42,42 @@ func (w *RecordsWriter) NumBlocks() int { return len(w.blocks.entries) / Records
 // Add appends a record and reports whether there are blocks to be flushed.
 func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
 	w.any = w.any || len(text) > 0 || len(fields) > 0
-	w.raw = binary.AppendUvarint(w.raw, uint64(len(text)))
-	w.raw = binary.AppendUvarint(w.raw, uint64(len(fields)))
-	w.raw = append(w.raw, text...)
-	w.raw = append(w.raw, fields...)
+	w.raw = AppendRecord(w.raw, text, fields)
 	w.count++
 	if len(w.raw) >= w.size || w.count == MaxBlockRecords {
 		w.EndBlock()
 	}
 	return len(w.blocks.chunk) > 0
+}
+
+// AppendRecord appends a record as blocks have it before compression.
+func AppendRecord(raw, text, fields []byte) []byte {
+	raw = binary.AppendUvarint(raw, uint64(len(text)))
+	raw = binary.AppendUvarint(raw, uint64(len(fields)))
+	raw = append(raw, text...)
+	return append(raw, fields...)
+}
+
+// Encoded is a block of records that was encoded by Encode.
+type Encoded struct {
+	Stored          []byte
+	raw, count, sum uint32
+}
+
+// Encode encodes count records, 1 to MaxBlockRecords, which AppendRecord has written, as a block,
+// and appends its bytes to dst. Several goroutines may call it at once, also while another adds.
+func (w *RecordsWriter) Encode(dst, raw []byte, count int) Encoded {
+	stored := compress(w.enc, dst, raw)[len(dst):]
+	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: crc.Sum(stored)}
+}
+
+// AddEncoded ends the block being filled and appends one that was encoded apart. Its records get
+// consecutive numbers, of which first is the first.
+func (w *RecordsWriter) AddEncoded(e Encoded) (first uint32) {
+	w.EndBlock()
+	first = w.n
+	w.addBlock(e.Stored, e.sum, e.raw, e.count)
+	return first
 }
 
 // AddBlock ends the block being filled and appends block b of other records as it is stored there,

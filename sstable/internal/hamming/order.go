@@ -14,18 +14,18 @@ import (
 // almost sorted for table i: only the block that leads table i, lowest in the keys of table i+1, is
 // out of place. So tables are made from the last to the first and each costs a sort by that one
 // block.
-func NextOrder(l Layout, from, to int, keys, tmp []uint64) (sorted, spare []uint64) {
+func NextOrder(l Layout, from, to int, keys, tmp []uint64, workers int) (sorted, spare []uint64) {
 	if l.Lead != 1 {
 		for i, k := range keys {
 			keys[i] = l.Permute(to, l.Unpermute(from, k))
 		}
-		return radix.Sort(keys, tmp, 64)
+		return radix.SortParts(keys, tmp, 64, workers)
 	}
 	rotation := bits.TrailingZeros64(l.Permute(to, l.Unpermute(from, 1)))
 	if rotation == 0 {
 		return keys, tmp
 	}
-	keys, tmp = radix.Sort(keys, tmp, 64-rotation)
+	keys, tmp = radix.SortParts(keys, tmp, 64-rotation, workers)
 	for i, k := range keys {
 		keys[i] = bits.RotateLeft64(k, rotation)
 	}

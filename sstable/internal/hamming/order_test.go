@@ -18,7 +18,7 @@ func TestNextOrder(t *testing.T) {
 			fps = slices.Compact(fps)
 			keys, tmp := slices.Clone(fps), make([]uint64, len(fps))
 			for from, to := 0, l.Tables()-1; to > 0; from, to = to, to-1 {
-				keys, tmp = NextOrder(l, from, to, keys, tmp)
+				keys, tmp = NextOrder(l, from, to, keys, tmp, 1)
 				want := make([]uint64, len(fps))
 				for i, fp := range fps {
 					want[i] = l.Permute(to, fp)
@@ -45,7 +45,7 @@ func BenchmarkNextOrder(b *testing.B) {
 		b.Run(fmt.Sprint(l), func(b *testing.B) {
 			for b.Loop() {
 				copy(keys, sorted)
-				NextOrder(l, 0, l.Tables()-1, keys, tmp)
+				NextOrder(l, 0, l.Tables()-1, keys, tmp, 1)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
 		})

@@ -108,6 +108,8 @@ func (k *Writer) Finish() (dir []byte, err error) {
 	var last uint64
 	if k.count > 0 {
 		last = k.last()
+	}
+	if k.fill > 0 {
 		k.flushBlock()
 	}
 	k.flush()

@@ -1,0 +1,104 @@
+// Package arena keeps many byte strings in few large blocks, each under a number of 32 bits: beside
+// its bytes a string costs one byte, two from 128 bytes on, and nothing for the garbage collector.
+package arena
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/kernel"
+)
+
+const (
+	blockShift = 20
+	blockBytes = 1 << blockShift
+	firstBytes = 4 << 10 // of the first block; it doubles up to blockBytes
+
+	// MaxBytes is the most bytes of a string.
+	MaxBytes = blockBytes - binary.MaxVarintLen32
+	// maxBlocks is how many blocks numbers of 32 bits reach.
+	maxBlocks = 1 << (32 - blockShift)
+)
+
+// An Arena holds strings. The zero value is empty. It may be read by several goroutines while
+// nothing is added.
+//
+//	number = block << 20 | offset; a string does not cross the end of its block
+//	string = length, a uvarint | bytes
+type Arena struct {
+	blocks [][]byte
+	bytes  int
+}
+
+// Full reports whether the next string may have no place: every string of MaxBytes or fewer has one
+// as long as it is false.
+func (a *Arena) Full() bool { return len(a.blocks) >= maxBlocks-1 }
+
+// Bytes returns about how much memory the arena takes.
+func (a *Arena) Bytes() int { return a.bytes }
+
+// Add keeps a copy of s, of at most MaxBytes, and returns its number.
+func (a *Arena) Add(s []byte) uint32 {
+	return a.AddString(unsafe.String(unsafe.SliceData(s), len(s)))
+}
+
+// AddString is Add.
+func (a *Arena) AddString(s string) uint32 {
+	need := len(s) + binary.MaxVarintLen32
+	last := len(a.blocks) - 1
+	if last < 0 || cap(a.blocks[last])-len(a.blocks[last]) < need {
+		last = a.room(last, need)
+	}
+	b := a.blocks[last]
+	at := uint32(last)<<blockShift | uint32(len(b))
+	a.blocks[last] = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	return at
+}
+
+// room makes room for need bytes, in the last block where that can still grow, and returns the
+// block.
+func (a *Arena) room(last, need int) int {
+	if last == 0 && len(a.blocks[0])+need <= blockBytes && cap(a.blocks[0]) < blockBytes {
+		grown := make([]byte, len(a.blocks[0]), min(max(2*cap(a.blocks[0]), len(a.blocks[0])+need), blockBytes))
+		copy(grown, a.blocks[0])
+		a.bytes += cap(grown) - cap(a.blocks[0])
+		a.blocks[0] = grown
+		return 0
+	}
+	size := blockBytes
+	if last < 0 {
+		size = max(firstBytes, need)
+	}
+	if last+1 < cap(a.blocks) { // a block from before Reset
+		a.blocks = a.blocks[:last+2]
+		if b := a.blocks[last+1]; cap(b) >= need {
+			a.blocks[last+1] = b[:0]
+			return last + 1
+		}
+		a.bytes -= cap(a.blocks[last+1])
+		a.blocks[last+1] = make([]byte, 0, size)
+	} else {
+		a.blocks = append(a.blocks, make([]byte, 0, size))
+	}
+	a.bytes += size
+	return last + 1
+}
+
+// Get returns a string, given its number. It must not be changed.
+func (a *Arena) Get(at uint32) []byte {
+	b := a.blocks[at>>blockShift][at&(blockBytes-1):]
+	if n := int(b[0]); n < 0x80 {
+		return b[1 : 1+n : 1+n]
+	}
+	n, skip := binary.Uvarint(b)
+	return b[skip : skip+int(n) : skip+int(n)]
+}
+
+// Prefetch requests the beginning of a string, which Get will read.
+func (a *Arena) Prefetch(at uint32) {
+	b := a.blocks[at>>blockShift]
+	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(blockBytes-1))), 1)
+}
+
+// Reset removes all strings and keeps the memory.
+func (a *Arena) Reset() { a.blocks = a.blocks[:0] }

@@ -1,0 +1,171 @@
+package sstable
+
+import (
+	"bytes"
+	"context"
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/sstable/internal/merge"
+)
+
+// A Batch is put into the order of a table by two sorts of single words, so that a sort moves eight
+// bytes a document:
+//
+//	 63                   38 37                                    0
+//	+-----------------------+---------------------------------------+
+//	| position in the batch | leading bits of the hash of the ID    |
+//	| position in the batch | leading bits of the fingerprint       |
+//	+-----------------------+---------------------------------------+
+//
+// The first sort makes the run of IDs, where equal IDs are side by side. The second makes the order
+// of documents; what has equal leading bits is sorted again by the other bits.
+const (
+	leadMask  = 1<<idBits - 1
+	otherBits = 64 - idBits // of a fingerprint, and of a position
+	share     = 1 << 14     // documents a goroutine takes at a time; a multiple of 64
+)
+
+// batchOrder is a batch in the order of a table.
+type batchOrder struct {
+	*Batch
+	byID    []uint64 // sorted by the hash of the ID; of all documents
+	dropped bitset   // documents that are left out; nil if none is
+	before  []uint32 // of each word of dropped, how many there are before it; nil if dropped is
+	fps     []uint64 // fingerprints, sorted
+	docs    []uint32 // of each document of the table, its position in the batch
+	numbers []uint32 // of each position, the document of the table
+	spare   []uint64 // room
+}
+
+// inOrder puts a batch into the order of a table.
+func inOrder(ctx context.Context, b *Batch, workers int) (*batchOrder, error) {
+	n := b.Len()
+	o := &batchOrder{Batch: b}
+	keys := make([]uint64, n)
+	err := shares(ctx, n, workers, func(from, to int) {
+		for i := from; i < to; i++ {
+			keys[i] = uint64(i)<<idBits | HashID(b.id(uint32(i)))>>otherBits
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.byID, keys = radix.SortParts(keys, make([]uint64, n), idBits, workers)
+	o.dropEarlier()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	keys = keys[:0]
+	bare := 0
+	for i, fp := range b.Fingerprints {
+		switch {
+		case o.dropped.has(uint32(i)):
+		case b.isBare(uint32(i)):
+			bare++
+		default:
+			keys = append(keys, uint64(i)<<idBits|fp>>otherBits)
+		}
+	}
+	keys, tmp := radix.SortParts(keys, make([]uint64, len(keys)), idBits, workers)
+	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
+		return nil, err
+	}
+	o.docs = make([]uint32, len(keys), len(keys)+bare)
+	o.fps, o.spare = tmp, keys
+	err = shares(ctx, len(keys), workers, func(from, to int) {
+		for j := from; j < to; j++ {
+			pos := uint32(keys[j] >> idBits)
+			o.docs[j], o.fps[j] = pos, b.Fingerprints[pos]
+		}
+	})
+	for w, word := range b.Bare {
+		for word &^= o.droppedWord(w); word != 0 && w*64 < n; word &= word - 1 {
+			o.docs = append(o.docs, uint32(w*64+bits.TrailingZeros64(word)))
+		}
+	}
+	o.numbers = make([]uint32, n)
+	for doc, pos := range o.docs {
+		o.numbers[pos] = uint32(doc)
+	}
+	return o, err
+}
+
+// shares calls work for [0, n) in shares, on several workers.
+func shares(ctx context.Context, n, workers int, work func(from, to int)) error {
+	return merge.Ordered(ctx, (n+share-1)/share, workers, func(i int) (none struct{}, err error) {
+		work(i*share, min((i+1)*share, n))
+		return none, nil
+	}, func(int, struct{}) error { return nil })
+}
+
+// dropEarlier finds the documents whose ID a later one has.
+func (o *batchOrder) dropEarlier() {
+	var alive []uint32 // with the hash of the one before, each with another ID
+	for j, k := range o.byID {
+		pos := uint32(k >> idBits) // positions of one hash ascend
+		if j == 0 || k&leadMask != o.byID[j-1]&leadMask {
+			alive = append(alive[:0], pos)
+			continue
+		}
+		i := slices.IndexFunc(alive, func(e uint32) bool { return bytes.Equal(o.id(e), o.id(pos)) })
+		if i < 0 {
+			alive = append(alive, pos)
+			continue
+		}
+		if o.dropped == nil {
+			o.dropped = newBitset(uint32(o.Len()))
+		}
+		o.dropped.add(alive[i])
+		alive[i] = pos
+	}
+	if o.dropped == nil {
+		return
+	}
+	o.before = make([]uint32, len(o.dropped))
+	sum := 0
+	for w, word := range o.dropped {
+		o.before[w] = uint32(sum)
+		sum += bits.OnesCount64(word)
+	}
+}
+
+// droppedWord returns the documents 64*w to 64*w+63 that are left out.
+func (o *batchOrder) droppedWord(w int) uint64 {
+	if o.dropped == nil {
+		return 0
+	}
+	return o.dropped[w]
+}
+
+// rank returns how many documents that are not left out come before the one at a position.
+func (o *batchOrder) rank(pos uint32) uint32 {
+	if o.dropped == nil {
+		return pos
+	}
+	return pos - o.before[pos>>6] - uint32(bits.OnesCount64(o.dropped[pos>>6]&(1<<(pos&63)-1)))
+}
+
+// sortOthers sorts what has equal leading bits of the fingerprint by the others.
+func (o *batchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers int) error {
+	for from := 0; from < len(keys); {
+		if from%share == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		to := from + 1
+		for to < len(keys) && keys[to]&leadMask == keys[from]&leadMask {
+			to++
+		}
+		if part := keys[from:to]; len(part) > 1 {
+			for j, k := range part {
+				part[j] = k&^leadMask | o.Fingerprints[k>>idBits]&(1<<otherBits-1)
+			}
+			if sorted, _ := radix.SortParts(part, tmp[from:to], otherBits, workers); &sorted[0] != &part[0] {
+				copy(part, sorted)
+			}
+		}
+		from = to
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package keyrun
+
+import "fmt"
+
+// Blocks do not depend on each other, so parts of a section may be encoded side by side, by writers
+// without an output, and put together in order: only the offsets in the directory change.
+
+// Append appends what part holds, which was written by a writer that NewWriter(nil) or
+// NewPairWriter(nil) returned, and leaves part empty, for reuse. The keys so far must fill whole
+// blocks, and those of part must not be less. After a part that does not fill its last block nothing
+// more can be added.
+func (k *Writer) Append(part *Writer) error {
+	if k.fill == BlockLen {
+		k.flushBlock()
+	}
+	if part.count == 0 {
+		return k.err
+	}
+	if k.count%BlockLen != 0 || k.frame.vwidth != part.frame.vwidth {
+		return fmt.Errorf("key run: a part after %d keys of a block", k.count%BlockLen)
+	}
+	last := part.last()
+	part.flushBlock()
+	if first := part.frame.bases[0]; k.count > 0 && first < k.last() {
+		return k.outOfOrder(first)
+	}
+	k.flush()
+	k.frame.append(&part.frame)
+	if k.err == nil && k.w != nil {
+		_, k.err = k.w.Write(part.out)
+	} else {
+		k.out = append(k.out, part.out...)
+	}
+	k.count += part.count
+	k.keys[BlockLen-1] = last // where last looks for it when fill is 0
+	part.reset()
+	return k.err
+}
+
+// reset removes all keys and keeps the memory.
+func (k *Writer) reset() {
+	k.frame.reset()
+	k.out, k.fill, k.count, k.err = k.out[:0], 0, 0, nil
+}
+
+// Append appends what part holds, which was written by a writer that NewColumnWriter(nil) returned,
+// and leaves part empty, for reuse. The values so far must fill whole blocks.
+func (c *ColumnWriter) Append(part *ColumnWriter) error {
+	if part.count == 0 {
+		return c.err
+	}
+	if c.fill != 0 || c.count%BlockLen != 0 {
+		return fmt.Errorf("column: a part after %d values", c.count)
+	}
+	if part.fill > 0 {
+		part.flushBlock()
+	}
+	c.flush()
+	c.frame.append(&part.frame)
+	if c.err == nil && c.w != nil {
+		_, c.err = c.w.Write(part.out)
+	} else {
+		c.out = append(c.out, part.out...)
+	}
+	c.count += part.count
+	c.max = max(c.max, part.max)
+	part.frame.reset()
+	part.out, part.count, part.max = part.out[:0], 0, 0
+	return c.err
+}
+
+// append appends the entries of the blocks of part, which follow those of f.
+func (f *frameWriter) append(part *frameWriter) {
+	f.bases = append(f.bases, part.bases...)
+	f.crcs = append(f.crcs, part.crcs...)
+	for _, info := range part.infos {
+		f.infos = append(f.infos, info+uint64(f.bytes>>3)<<16)
+	}
+	f.bytes, f.low, f.high = f.bytes+part.bytes, f.low+part.low, f.high+part.high
+}
+
+// reset removes all blocks and keeps the memory.
+func (f *frameWriter) reset() {
+	f.bases, f.infos, f.crcs = f.bases[:0], f.infos[:0], f.crcs[:0]
+	f.bytes, f.low, f.high = 0, 0, 0
+}

@@ -1,0 +1,413 @@
+package sstable
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/merge"
+)
+
+// BatchWriter writes the table of a Batch, on all processors. Beside the batch it takes about 32
+// bytes of memory a document, and with sketches what Writer says of a segment. Records are written
+// before, as they come, and need no memory then: a table may have more texts than fit into it.
+//
+//	w, err := sstable.NewBatchWriter(ctx, out, p, o)
+//	first, err := w.AddRecords(...)		// any number of times
+//	info, err := w.Write(batch)
+type BatchWriter struct {
+	tableFile
+	ctx     context.Context
+	o       BatchOptions
+	file    *merge.AsyncWriter
+	batch   *batchOrder
+	placed  uint32 // records
+	runs    sync.Pool
+	columns sync.Pool
+}
+
+// BatchOptions are the options of NewBatchWriter. The zero value is a good default.
+type BatchOptions struct {
+	WriterOptions     // Docs and Hot are ignored
+	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
+	// Layout returns the layout for a table of n fingerprints; nil means that of the parameters.
+	Layout func(n int64) Layout
+}
+
+// NewBatchWriter returns a writer of a table to w, which is left to the caller to sync and close.
+// The layout of p may be LayoutBySize. Close must be called in the end. The work stops with the
+// error of ctx when that ends.
+func NewBatchWriter(ctx context.Context, w io.Writer, p Params, o BatchOptions) (*BatchWriter, error) {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	o.Hot = nil
+	t := &BatchWriter{ctx: ctx, o: o, file: merge.NewAsyncWriter(w)}
+	if err := t.init(t.file, p.ForTable(0), o.WriterOptions); err != nil {
+		t.Close()
+		return nil, err
+	}
+	t.params = p
+	return t, nil
+}
+
+// Close frees what the writer has. Without Write before, the table is of no use.
+func (t *BatchWriter) Close() { t.file.Close() }
+
+// AddRecords writes n records, given by number from 0, whose texts and fields lie side by side in
+// blocks. It returns the number of the first in the table; the others follow. Nothing is written if
+// the table keeps no texts.
+func (t *BatchWriter) AddRecords(n int, record func(i int) (text, fields []byte)) (first uint32, err error) {
+	if t.err != nil || !t.params.StoreText {
+		return 0, t.err
+	}
+	first = t.records.Len()
+	if uint64(first)+uint64(n) > MaxDocs {
+		return 0, t.fail(fmt.Errorf("more than %d records: %w", uint32(MaxDocs), ErrTooLarge))
+	}
+	var ends []int // of blocks
+	size, begin := 0, 0
+	for i := range n {
+		text, fields := record(i)
+		if len(text) > MaxRecordSize || len(fields) > MaxRecordSize-len(text) {
+			return 0, t.fail(fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(text)+len(fields), MaxRecordSize, ErrTooLarge))
+		}
+		size += len(text) + len(fields)
+		if size >= cmp.Or(t.o.BlockSize, blobs.DefaultBlockSize) || i+1-begin == blobs.MaxBlockRecords || i+1 == n {
+			ends, size, begin = append(ends, i+1), 0, i+1
+		}
+	}
+	buffers := sync.Pool{New: func() any { return new([2][]byte) }} // raw and stored
+	type block struct {
+		blobs.Encoded
+		buffer *[2][]byte
+	}
+	err = merge.Ordered(t.ctx, len(ends), t.o.Workers, func(i int) (block, error) {
+		from := 0
+		if i > 0 {
+			from = ends[i-1]
+		}
+		b := buffers.Get().(*[2][]byte)
+		b[0] = b[0][:0]
+		for j := from; j < ends[i]; j++ {
+			text, fields := record(j)
+			b[0] = blobs.AppendRecord(b[0], text, fields)
+		}
+		e := t.records.Encode(b[1][:0], b[0], ends[i]-from)
+		b[1] = e.Stored
+		return block{e, b}, nil
+	}, func(_ int, b block) error {
+		t.records.AddEncoded(b.Encoded)
+		buffers.Put(b.buffer)
+		t.flushRecords()
+		return t.out.err
+	})
+	return first, t.fail(err)
+}
+
+// Write writes the documents of a batch, and completes the table. It returns what the table says of
+// itself, which has how many documents are not left out.
+func (t *BatchWriter) Write(b *Batch) (Info, error) {
+	if t.err != nil {
+		return Info{}, t.err
+	}
+	if b.Len() > MaxBatch {
+		return Info{}, t.fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, ErrTooLarge))
+	}
+	t.records.EndBlock()
+	t.flushRecords()
+	if t.records.NumBlocks() > 0 {
+		t.placed = t.records.Len()
+	}
+	t.endBlocksSection()
+	var err error
+	if t.batch, err = inOrder(t.ctx, b, t.o.Workers); err != nil {
+		return Info{}, t.fail(err)
+	}
+	if t.params.Layout == LayoutBySize && t.o.Layout != nil {
+		t.params.Layout = t.o.Layout(int64(len(t.batch.fps)))
+	}
+	t.params = t.params.ForTable(int64(len(t.batch.fps)))
+	for _, step := range []func() error{
+		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writePermuted, t.writeBatchIDs, t.writeNames,
+	} {
+		if err := t.fail(cmp.Or(step(), t.ctx.Err())); err != nil {
+			return Info{}, err
+		}
+	}
+	info, err := t.finish()
+	if err == nil {
+		err = t.fail(t.file.Close())
+	}
+	return info, err
+}
+
+// encodeShare is how many values of a section are encoded at a time: whole blocks.
+const encodeShare = 64 * keyrun.BlockLen
+
+// encodeRun writes a section of n keys, of which fill adds those in [from, to) to w. Greatest is the
+// greatest value of the pairs, 0 for keys alone.
+func (t *BatchWriter) encodeRun(kind Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
+	t.out.begin(kind, index)
+	run := newWriter(&t.out)
+	err := merge.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.Writer, error) {
+		part, ok := t.runs.Get().(*keyrun.Writer)
+		if !ok {
+			part = newWriter(nil)
+		}
+		return part, fill(part, i*encodeShare, min((i+1)*encodeShare, n))
+	}, func(_ int, part *keyrun.Writer) error {
+		defer t.runs.Put(part)
+		return run.Append(part)
+	})
+	dir, e := run.Finish()
+	t.out.endWithDir(n, dir, cmp.Or(err, e))
+	return t.out.err
+}
+
+// encodeColumn writes a section of n values.
+func (t *BatchWriter) encodeColumn(kind Kind, n int, value func(i int) uint64) error {
+	t.out.begin(kind, 0)
+	column := keyrun.NewColumnWriter(&t.out)
+	err := merge.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.ColumnWriter, error) {
+		part, ok := t.columns.Get().(*keyrun.ColumnWriter)
+		if !ok {
+			part = keyrun.NewColumnWriter(nil)
+		}
+		for j := i * encodeShare; j < min((i+1)*encodeShare, n); j++ {
+			part.Add(value(j)) // without a writer nothing can fail
+		}
+		return part, nil
+	}, func(_ int, part *keyrun.ColumnWriter) error {
+		defer t.columns.Put(part)
+		return column.Append(part)
+	})
+	dir, e := column.Finish()
+	t.out.endWithDir(n, dir, cmp.Or(err, e))
+	return t.out.err
+}
+
+// encodeKeys writes a run of sorted keys.
+func (t *BatchWriter) encodeKeys(table int, keys []uint64) error {
+	return t.encodeRun(KindRun, uint16(table), len(keys), keyrun.NewWriter, func(w *keyrun.Writer, from, to int) error {
+		return w.AddKeys(keys[from:to])
+	})
+}
+
+// writeFingerprints writes run 0.
+func (t *BatchWriter) writeFingerprints() error {
+	fps := t.batch.fps
+	t.info.Docs, t.info.Fingerprints = uint32(len(t.batch.docs)), uint32(len(fps))
+	for i, fp := range fps {
+		if i == 0 || fp != fps[i-1] {
+			t.info.Distinct++
+		}
+	}
+	return t.encodeKeys(0, fps)
+}
+
+// writePermuted writes the runs of the other permuted tables.
+func (t *BatchWriter) writePermuted() error {
+	keys := distinct(t.batch.fps)
+	tmp := t.batch.spare[:len(keys)]
+	t.batch.fps, t.batch.spare = nil, nil
+	for from, to := 0, t.params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
+		keys, tmp = hamming.NextOrder(hamming.Layout(t.params.Layout), from, to, keys, tmp, t.o.Workers)
+		if err := t.encodeKeys(to, keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBatchSeqs writes the sequence numbers.
+func (t *BatchWriter) writeBatchSeqs() error {
+	b, n := t.batch, len(t.batch.docs)
+	var kept []uint32 // positions, if some are left out
+	if b.dropped != nil {
+		kept = make([]uint32, 0, n)
+		for pos := range uint32(b.Len()) {
+			if !b.dropped.has(pos) {
+				kept = append(kept, pos)
+			}
+		}
+	}
+	seq := func(rank int) uint64 {
+		if kept != nil {
+			rank = int(kept[rank])
+		}
+		return b.FirstSeq + uint64(rank)
+	}
+	if n > 0 {
+		t.info.MinSeq, t.info.MaxSeq = seq(0), seq(n-1)
+	}
+	return t.encodeRun(KindSeqs, 0, n, keyrun.NewWriter, func(w *keyrun.Writer, from, to int) error {
+		for rank := from; rank < to; rank++ {
+			if err := w.Add(seq(rank)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeBatchTimes writes the times.
+func (t *BatchWriter) writeBatchTimes() error {
+	b := t.batch
+	w := t.newTimesWriter(len(b.docs))
+	for pos := range uint32(b.Len()) {
+		if !b.dropped.has(pos) {
+			at := b.Time
+			if b.Times != nil {
+				at = b.Times[pos]
+			}
+			w.add(orderedTime(at))
+		}
+	}
+	w.finish()
+	if len(b.docs) > 0 {
+		t.info.MinTime, t.info.MaxTime = timeOf(w.sample.least), timeOf(w.sample.greatest)
+	}
+	return t.out.err
+}
+
+// writeRanks writes the ranks of the documents, unless they are the numbers.
+func (t *BatchWriter) writeRanks() error {
+	b := t.batch
+	if slices.IsSorted(b.docs) {
+		return nil
+	}
+	return t.encodeColumn(KindRanks, len(b.docs), func(doc int) uint64 { return uint64(b.rank(b.docs[doc])) })
+}
+
+// writePlaces writes which record each document has, unless that is the one of its number.
+func (t *BatchWriter) writePlaces() error {
+	b := t.batch
+	if t.placed == 0 {
+		return nil
+	}
+	place := func(doc int) uint64 {
+		if b.Records == nil {
+			return uint64(t.placed)
+		}
+		return min(uint64(b.Records[b.docs[doc]]), uint64(t.placed))
+	}
+	same := int(t.placed) == len(b.docs)
+	for doc := 0; same && doc < len(b.docs); doc++ {
+		same = place(doc) == uint64(doc)
+	}
+	if same {
+		return nil
+	}
+	return t.encodeColumn(KindPlaces, len(b.docs), place)
+}
+
+// writeBatchIDs writes the run of hashes of IDs with their documents.
+func (t *BatchWriter) writeBatchIDs() error {
+	b, n := t.batch, len(t.batch.docs)
+	if b.dropped != nil {
+		b.byID = slices.DeleteFunc(b.byID, func(k uint64) bool { return b.dropped.has(uint32(k >> idBits)) })
+	}
+	t.runs = sync.Pool{} // of writers without values
+	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
+	return t.encodeRun(KindIDs, 0, n, pairs, func(w *keyrun.Writer, from, to int) error {
+		for _, k := range b.byID[from:to] {
+			if err := w.AddPair(k&leadMask, b.numbers[k>>idBits]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// together is how many documents are looked up together, so that their cache misses overlap.
+const together = 64
+
+// writeNames writes the IDs and the sketches, with the indexes of the sketches.
+func (t *BatchWriter) writeNames() error {
+	b := t.batch
+	b.byID, b.numbers = nil, nil
+	if err := t.beginSketches(); err != nil {
+		return err
+	}
+	t.beginBlocks()
+	var sketch minhash.Sketch
+	for from := 0; from < len(b.docs); from += together {
+		if from%share == 0 && t.ctx.Err() != nil {
+			return t.ctx.Err()
+		}
+		group := b.docs[from:min(from+together, len(b.docs))]
+		for _, pos := range group {
+			b.Strings.Prefetch(b.IDs[pos])
+		}
+		for _, pos := range group {
+			if t.sketches != nil {
+				var err error
+				if sketch, err = t.addCode(pos, sketch); err != nil {
+					return err
+				}
+			}
+			t.addName(b.id(pos))
+		}
+	}
+	t.endBlocks()
+	return t.out.err
+}
+
+// beginSketches chooses the hot hashes, and prepares for sketches if there are any.
+func (t *BatchWriter) beginSketches() error {
+	b := t.batch
+	if t.params.Sketch == 0 {
+		return nil
+	}
+	o := t.o.WriterOptions
+	o.Docs = len(b.docs)
+	if b.Sketches != nil {
+		var sketch minhash.Sketch
+		o.Hot = HotHashes(len(b.docs), func(doc int) []uint32 {
+			sketch, _ = b.sketch(b.docs[doc], sketch) // what is wrong with a code is found when it is added
+			return sketch
+		})
+	}
+	return t.initSketches(o)
+}
+
+// sketch decodes the sketch of the document at a position, using room.
+func (b *Batch) sketch(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+	code := b.Codes.Get(b.Sketches[pos])
+	if len(code) == 0 {
+		return room[:0], nil
+	}
+	s, _, err := minhash.Decode(room[:0], code)
+	return s, err
+}
+
+// addCode adds the sketch of the document at a position, using room.
+func (t *BatchWriter) addCode(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+	b := t.batch
+	if b.Sketches == nil {
+		t.addSketch(nil, nil)
+		return room, nil
+	}
+	s, err := b.sketch(pos, room)
+	if err != nil {
+		return room, err
+	}
+	if len(s) > int(t.params.Sketch) {
+		return s, fmt.Errorf("a sketch of %d hashes, more than %d", len(s), t.params.Sketch)
+	}
+	if len(s) == 0 {
+		t.addSketch(nil, nil)
+	} else {
+		t.addSketch(s, b.Codes.Get(b.Sketches[pos]))
+	}
+	return s, t.err
+}
