@@ -106,3 +106,42 @@ func TestLoadCancelled(t *testing.T) {
 		t.Fatal(st, err)
 	}
 }
+
+// TestLoadAborted ends loads in which texts have been written already: nothing of what was not
+// published is left, neither documents nor files.
+func TestLoadAborted(t *testing.T) {
+	for _, published := range []int{0, 1} {
+		db, path := create4test(t, nil)
+		l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+		add := func(from, n int) {
+			for i := range n {
+				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: fmt.Sprintf("some %d words %d of %d %d", i, i*i, i*7, i/5)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want := int64(0)
+		if published > 0 {
+			add(0, 10)
+			if err := l.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			want = 10
+		}
+		add(100, 40) // less than a table, more than a window
+		if st := l.Abort(); st.Documents != want {
+			t.Errorf("%d documents, want %d", st.Documents, want)
+		}
+		if st, err := db.Stats(); err != nil || st.Documents != want {
+			t.Error(st, err)
+		}
+		if report, err := db.Check(t.Context(), nil); err != nil || len(report.Problems) > 0 {
+			t.Error(report, err)
+		}
+		files, err := filepath.Glob(filepath.Join(path, "*.sst*"))
+		if err != nil || int64(len(files)) != want/10 {
+			t.Fatal(files, err)
+		}
+		put(t, db, "after", 1)
+	}
+}

@@ -40,10 +40,10 @@ type batchOrder struct {
 }
 
 // inOrder puts a batch into the order of a table.
-func inOrder(ctx context.Context, b *Batch, workers int) (*batchOrder, error) {
+func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*batchOrder, error) {
 	n := b.Len()
 	o := &batchOrder{Batch: b}
-	keys := make([]uint64, n)
+	keys := room.take(0, n)
 	err := shares(ctx, n, workers, func(from, to int) {
 		for i := from; i < to; i++ {
 			keys[i] = uint64(i)<<idBits | HashID(b.id(uint32(i)))>>otherBits
@@ -52,7 +52,7 @@ func inOrder(ctx context.Context, b *Batch, workers int) (*batchOrder, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.byID, keys = radix.SortParts(keys, make([]uint64, n), idBits, workers)
+	o.byID, keys = radix.SortParts(keys, room.take(1, n), idBits, workers)
 	o.dropEarlier()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -68,11 +68,11 @@ func inOrder(ctx context.Context, b *Batch, workers int) (*batchOrder, error) {
 			keys = append(keys, uint64(i)<<idBits|fp>>otherBits)
 		}
 	}
-	keys, tmp := radix.SortParts(keys, make([]uint64, len(keys)), idBits, workers)
+	keys, tmp := radix.SortParts(keys, room.take(2, len(keys)), idBits, workers)
 	if err := o.sortOthers(ctx, keys, tmp, workers); err != nil {
 		return nil, err
 	}
-	o.docs = make([]uint32, len(keys), len(keys)+bare)
+	o.docs = room.takeNumbers(0, len(keys)+bare)[:len(keys)]
 	o.fps, o.spare = tmp, keys
 	err = shares(ctx, len(keys), workers, func(from, to int) {
 		for j := from; j < to; j++ {
@@ -85,7 +85,7 @@ func inOrder(ctx context.Context, b *Batch, workers int) (*batchOrder, error) {
 			o.docs = append(o.docs, uint32(w*64+bits.TrailingZeros64(word)))
 		}
 	}
-	o.numbers = make([]uint32, n)
+	o.numbers = room.takeNumbers(1, n)
 	for doc, pos := range o.docs {
 		o.numbers[pos] = uint32(doc)
 	}

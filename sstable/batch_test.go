@@ -191,8 +191,7 @@ func TestBatchLikeWriter(t *testing.T) {
 	}
 }
 
-// TestBatchStops cancels a write, and lets it fail: it says so, and no goroutine is left, which Close
-// waits for.
+// TestBatchStops cancels a write, and lets it fail: it says so, and Close does not hang.
 func TestBatchStops(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 7))
 	docs := testDocs(r, 3000)
@@ -237,4 +236,24 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 		return 0, errBroken
 	}
 	return len(p), nil
+}
+
+// TestBatchOfEqualHashes writes IDs of equal hashes, each twice: the second of each is there.
+func TestBatchOfEqualHashes(t *testing.T) {
+	var docs []Document
+	for range 2 {
+		for _, pair := range collidingIDs {
+			for _, id := range pair {
+				docs = append(docs, Document{ID: []byte(id), HasFingerprint: true, Fingerprint: uint64(len(docs)) * 77})
+			}
+		}
+	}
+	r := openTable(t, writeBatch(t, testParams, docs, 1, 5, 1))
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	checkReader(t, r, r.Params(), keptOf(1, docs))
+	if int(r.NumDocs()) != len(docs)/2 {
+		t.Errorf("%d documents", r.NumDocs())
+	}
 }

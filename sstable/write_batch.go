@@ -38,8 +38,34 @@ type BatchWriter struct {
 type BatchOptions struct {
 	WriterOptions     // Docs and Hot are ignored
 	Workers       int // goroutines that work at a time; 0 means GOMAXPROCS
+	// Room, if not nil, has memory that Write uses, and leaves for the next writer.
+	Room *BatchRoom
 	// Layout returns the layout for a table of n fingerprints; nil means that of the parameters.
 	Layout func(n int64) Layout
+}
+
+// A BatchRoom is memory for reuse by one writer after the other. The zero value is empty.
+type BatchRoom struct {
+	words   [3][]uint64
+	numbers [2][]uint32
+}
+
+// take returns array i of words with n elements of any content.
+func (r *BatchRoom) take(i, n int) []uint64 {
+	if cap(r.words[i]) < n {
+		r.words[i] = nil // before the new one
+		r.words[i] = make([]uint64, n+n/16)
+	}
+	return r.words[i][:n]
+}
+
+// takeNumbers is take for array i of numbers.
+func (r *BatchRoom) takeNumbers(i, n int) []uint32 {
+	if cap(r.numbers[i]) < n {
+		r.numbers[i] = nil
+		r.numbers[i] = make([]uint32, n+n/16)
+	}
+	return r.numbers[i][:n]
 }
 
 // NewBatchWriter returns a writer of a table to w, which is left to the caller to sync and close.
@@ -129,7 +155,7 @@ func (t *BatchWriter) Write(b *Batch) (Info, error) {
 	}
 	t.endBlocksSection()
 	var err error
-	if t.batch, err = inOrder(t.ctx, b, t.o.Workers); err != nil {
+	if t.batch, err = inOrder(t.ctx, b, t.o.Workers, cmp.Or(t.o.Room, &BatchRoom{})); err != nil {
 		return Info{}, t.fail(err)
 	}
 	if t.params.Layout == LayoutBySize && t.o.Layout != nil {
@@ -153,8 +179,8 @@ func (t *BatchWriter) Write(b *Batch) (Info, error) {
 // encodeShare is how many values of a section are encoded at a time: whole blocks.
 const encodeShare = 64 * keyrun.BlockLen
 
-// encodeRun writes a section of n keys, of which fill adds those in [from, to) to w. Greatest is the
-// greatest value of the pairs, 0 for keys alone.
+// encodeRun writes a section of n keys by writers that newWriter returns. Fill adds the keys in
+// [from, to) to one.
 func (t *BatchWriter) encodeRun(kind Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
 	t.out.begin(kind, index)
 	run := newWriter(&t.out)

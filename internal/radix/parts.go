@@ -15,8 +15,8 @@ const (
 	partLow  = 1 << 16 // below this many keys Sort is as fast
 )
 
-// SortParts is Sort for many keys, on several workers. It distributes the keys by their leading bits
-// to parts, and sorts each part alone.
+// SortParts is Sort for many keys, on several workers. It distributes the keys by their leading
+// bits to parts, and sorts each part alone.
 func SortParts(keys, tmp []uint64, width, workers int) (sorted, spare []uint64) {
 	n := len(keys)
 	digit := min(bits.Len(uint(n/partKeys)), maxDigit, width-1)

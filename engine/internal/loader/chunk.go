@@ -3,61 +3,116 @@ package loader
 import (
 	"hash/maphash"
 	"slices"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable"
 )
 
 // A chunk is the documents of one table to be, in order of arrival. It is made of few large arrays,
-// since documents may be small and many: 40 bytes each, their bytes in blocks, and a hash table of
-// their IDs.
+// since documents may be small and many: 12 bytes each, and the ID. Texts leave it a window at a
+// time. If each document is looked up before it is taken, a hash table of the IDs takes 5 to 11
+// bytes more.
 type chunk struct {
-	docs     []chunkDoc
-	fps      []base.Fingerprint // fingerprints of docs
-	blocks   [][]byte
-	sketches [][]uint32 // of docs; nil if none has one
-	marks    map[string]int64
-	first    uint64 // sequence number of the first of docs, if nothing is written before they are published
-	bytes    int    // of memory, about
+	batch sstable.Batch
+	marks map[string]int64
+	bytes int  // of the IDs
+	timed bool // batch.Times has the times; otherwise all get the one at which the table is begun
 
-	// slots finds IDs: an open hash table with linear probing, of 1<<width slots. A slot is 0 or
+	window *window      // that takes texts; nil if there is none
+	feed   chan *window // windows that are full, to the goroutine that writes; nil until it runs
+	drop   bool         // the goroutine that writes makes no table
+	result chan result  // what became of the chunk
+
+	// what the goroutine that writes knows of documents with texts, until the chunk is complete
+	sums  []summary
+	codes atomic.Int64 // bytes in batch.Codes
+
+	// slots finds IDs: an open hash table with linear probing, of 1<<width slots; nil if nobody
+	// asks. A slot is 0 or
 	//
 	//	+-----------------------------+--------------------------------+
-	//	| upper 32-width bits of hash | position in docs + 1     width |
+	//	| upper 32-width bits of hash | position in the batch + 1  width |
 	//	+-----------------------------+--------------------------------+
 	slots []uint32
 	width uint
 	seed  maphash.Seed
 }
 
-// A chunkDoc is a document in a chunk, half a cache line. Its ID, text and fields lie behind each
-// other in a block.
-type chunkDoc struct {
-	time         int64
-	at           uint64 // block<<32 | offset
-	text, fields uint32 // bytes
-	id           uint16 // bytes
-	hasFP        bool
-	dropped      bool // one with the same ID was added later
+// A summary is what was computed from a text, and where that is.
+type summary struct {
+	pos    uint32 // of the document in the chunk
+	record uint32
+	code   uint32 // the number of the encoded sketch in Batch.Codes
+	bare   bool
+	fp     uint64
 }
 
+const maxChunkDocs = sstable.MaxBatch // documents a chunk
+
+// newChunk returns a chunk. Finds says whether find will be called.
+func newChunk(finds bool) *chunk {
+	c := &chunk{marks: map[string]int64{}, result: make(chan result, 1)}
+	c.batch.Strings = &arena.Arena{}
+	if finds {
+		c.seed = maphash.MakeSeed()
+		c.width = 6
+		c.slots = make([]uint32, 1<<c.width)
+	}
+	return c
+}
+
+// reuse returns an empty chunk with the memory of one that has been written.
+func (c *chunk) reuse() *chunk {
+	n := newChunk(false)
+	b, to := &c.batch, &n.batch
+	b.Strings.Reset()
+	to.Fingerprints, to.IDs, to.Strings, to.Times = b.Fingerprints[:0], b.IDs[:0], b.Strings, b.Times[:0]
+	if b.Codes != nil {
+		b.Codes.Reset()
+		to.Codes, n.sums = b.Codes, c.sums[:0]
+	}
+	if c.slots != nil {
+		clear(c.slots)
+		n.slots, n.width, n.seed = c.slots, c.width, c.seed
+	}
+	return n
+}
+
+// len returns the number of documents.
+func (c *chunk) len() int { return c.batch.Len() }
+
+// full reports whether no more documents have a place.
+func (c *chunk) full() bool { return c.len() >= maxChunkDocs || c.batch.Strings.Full() }
+
+// Bytes that a document takes, beside its ID.
 const (
-	blockBytes   = 1 << 20 // bytes of a block, or as many as a document needs
-	docOverhead  = 100     // bytes of memory a buffered document costs beside its own
-	maxChunkDocs = 1 << 30 // documents a chunk
+	gatherDoc  = 12  // in arrays of the batch
+	gatherSum  = 40  // a summary, and its copies in the batch
+	writeDoc   = 32  // while the table is written
+	writeCode  = 300 // of a sketch likewise: bitmap and postings
+	mostCodes  = 1 << 19
+	idOverhead = 1 // of an ID
 )
 
-// newChunk returns a chunk with room for n documents.
-func newChunk(n int) *chunk {
-	c := &chunk{docs: make([]chunkDoc, 0, n), fps: make([]base.Fingerprint, 0, n), marks: map[string]int64{}, seed: maphash.MakeSeed()}
-	for c.width = 6; !c.roomFor(n); c.width++ {
+// memory returns how many bytes the chunk takes while it gathers, and how many more when it is
+// written.
+func (c *chunk) memory() (gather, write int64) {
+	n := int64(c.len())
+	gather = n*gatherDoc + int64(c.bytes) + 4*int64(len(c.slots))
+	if c.timed {
+		gather += 8 * n
 	}
-	c.slots = make([]uint32, 1<<c.width)
-	return c
+	write = n * writeDoc
+	if codes := c.codes.Load(); codes > 0 {
+		gather += n*gatherSum + codes
+		write += writeCode * min(n, mostCodes)
+	}
+	return gather, write
 }
 
 // roomFor reports whether the slots are enough for n documents: at most three quarters are taken.
@@ -82,8 +137,8 @@ func (c *chunk) begin(id string) idSlot {
 	return slot
 }
 
-// find returns the position of the document that was added last with this ID, -1 if there is none,
-// and its slot, given where the search for it begins. It only reads what write leaves alone.
+// find returns the position of the document with this ID, -1 if there is none, and its slot, given
+// where the search for it begins. It only reads what write leaves alone.
 func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	mask := uint32(1)<<c.width - 1
 	for ; ; slot.at = (slot.at + 1) & uint64(mask) {
@@ -97,43 +152,69 @@ func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	}
 }
 
-// add appends d, whose ID has the slot that find has just returned.
-func (c *chunk) add(d *view.Doc, slot idSlot) {
-	n := len(d.ID) + len(d.Text) + len(d.Fields)
-	last := len(c.blocks) - 1
-	if last < 0 || cap(c.blocks[last])-len(c.blocks[last]) < n {
-		c.blocks = append(c.blocks, make([]byte, 0, max(blockBytes, n)))
-		last++
+// add appends d, whose ID has the slot that find has just returned, and which is stored at the time
+// now if it has none of its own. Its text is not added.
+func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
+	b := &c.batch
+	if c.len() == cap(b.IDs) { // append would grow more often
+		c.grow()
 	}
-	b := c.blocks[last]
-	doc := chunkDoc{
-		at: uint64(last)<<32 | uint64(len(b)), id: uint16(len(d.ID)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)),
-		time: d.Time.UnixMicro(),
-	}
-	var fp base.Fingerprint
+	var fp uint64
 	if d.Fingerprint != nil {
-		fp, doc.hasFP = *d.Fingerprint, true
+		fp = *d.Fingerprint
+	} else {
+		c.setBare(uint32(c.len()))
 	}
-	c.blocks[last] = append(append(append(b, d.ID...), d.Text...), d.Fields...)
-	if len(c.docs) == cap(c.docs) { // append would grow more often
-		c.docs, c.fps = slices.Grow(c.docs, len(c.docs)+64), slices.Grow(c.fps, len(c.docs)+64)
+	if !c.timed && !d.Time.IsZero() {
+		c.timed = true
+		at := now().UnixMicro()
+		b.Times = slices.Grow(b.Times[:0], cap(b.IDs))
+		for range c.len() {
+			b.Times = append(b.Times, at)
+		}
 	}
-	c.docs, c.fps = append(c.docs, doc), append(c.fps, fp)
-	c.slots[slot.at] = slot.tag | uint32(len(c.docs))
-	c.bytes += n + docOverhead
-	if !c.roomFor(len(c.docs) + 1) {
+	if c.timed {
+		at := d.Time
+		if at.IsZero() {
+			at = now()
+		}
+		b.Times = append(b.Times, at.UnixMicro())
+	}
+	b.Fingerprints = append(b.Fingerprints, fp)
+	b.IDs = append(b.IDs, b.Strings.AddString(d.ID))
+	c.bytes += len(d.ID) + idOverhead
+	if c.slots == nil {
+		return
+	}
+	c.slots[slot.at] = slot.tag | uint32(c.len())
+	if !c.roomFor(c.len() + 1) {
 		c.growSlots()
 	}
+}
+
+// grow makes room for twice as many documents.
+func (c *chunk) grow() {
+	b, more := &c.batch, max(c.len(), 64)
+	b.Fingerprints, b.IDs = slices.Grow(b.Fingerprints, more), slices.Grow(b.IDs, more)
+	if c.timed {
+		b.Times = slices.Grow(b.Times, more)
+	}
+}
+
+// setBare notes that a document has no fingerprint.
+func (c *chunk) setBare(pos uint32) {
+	b := &c.batch
+	for int(pos>>6) >= len(b.Bare) {
+		b.Bare = append(b.Bare, 0)
+	}
+	b.Bare[pos>>6] |= 1 << (pos & 63)
 }
 
 // growSlots doubles the slots.
 func (c *chunk) growSlots() {
 	c.width++
 	c.slots = make([]uint32, 1<<c.width)
-	for pos := range c.docs {
-		if c.docs[pos].dropped {
-			continue
-		}
+	for pos := range c.len() {
 		slot := c.slotOf(maphash.Bytes(c.seed, c.id(pos)))
 		for c.slots[slot.at] != 0 {
 			slot.at = (slot.at + 1) & (1<<c.width - 1)
@@ -143,84 +224,35 @@ func (c *chunk) growSlots() {
 }
 
 // id returns the ID of a document.
-func (c *chunk) id(pos int) []byte {
-	d := &c.docs[pos]
-	return c.part(d, 0, uint32(d.id))
-}
+func (c *chunk) id(pos int) []byte { return c.batch.Strings.Get(c.batch.IDs[pos]) }
 
-// text returns the text of a document.
-func (c *chunk) text(pos int) []byte {
-	d := &c.docs[pos]
-	return c.part(d, uint32(d.id), d.text)
-}
-
-// part returns n bytes of a document, from its byte number from on.
-func (c *chunk) part(d *chunkDoc, from, n uint32) []byte {
-	at := uint32(d.at) + from
-	return c.blocks[d.at>>32][at : at+n : at+n]
-}
-
-// A tableOrder is documents of a chunk in the order of a table, equal ones as they arrived.
-type tableOrder struct {
-	pos []uint32           // their positions
-	fps []base.Fingerprint // of the first of them; the others have none
-}
-
-// tableOrder returns the documents but for those dropped.
-func (c *chunk) tableOrder() tableOrder {
-	keys := radix.Pairs{Keys: make([]uint64, 0, len(c.docs)), Vals: make([]uint32, 0, len(c.docs))}
-	var without []uint32 // fingerprint
-	for pos := range c.docs {
-		switch d := &c.docs[pos]; {
-		case d.dropped:
-		case d.hasFP:
-			keys.Keys, keys.Vals = append(keys.Keys, c.fps[pos]), append(keys.Vals, uint32(pos))
-		default:
-			without = append(without, uint32(pos))
+// settle completes the batch by what was computed from the texts.
+func (c *chunk) settle() {
+	b := &c.batch
+	if len(c.sums) == 0 {
+		b.Codes = nil
+		return
+	}
+	b.Records = make([]uint32, c.len())
+	for i := range b.Records {
+		b.Records[i] = sstable.NoRecord
+	}
+	if b.Codes != nil {
+		b.Sketches = make([]uint32, c.len())
+		none := b.Codes.Add(nil)
+		for i := range b.Sketches {
+			b.Sketches[i] = none
 		}
 	}
-	n := len(keys.Keys)
-	keys = radix.SortPairs(keys, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
-	return tableOrder{append(keys.Vals, without...), keys.Keys}
-}
-
-// sketch returns the sketch of a document, nil if it has none.
-func (c *chunk) sketch(pos uint32) []uint32 {
-	if c.sketches == nil {
-		return nil
-	}
-	return c.sketches[pos]
-}
-
-// gathered is how many documents are looked up together, so that their cache misses overlap.
-const gathered = 64
-
-// eachIn calls fn for the documents in an order. The document is valid until fn returns.
-func (c *chunk) eachIn(o tableOrder, fn func(d *sstable.Document) error) error {
-	var docs [gathered]chunkDoc
-	var out sstable.Document
-	for from := 0; from < len(o.pos); from += gathered {
-		group := o.pos[from:min(from+gathered, len(o.pos))]
-		for i, pos := range group {
-			docs[i] = c.docs[pos]
+	for _, s := range c.sums {
+		b.Records[s.pos], b.Fingerprints[s.pos] = s.record, s.fp
+		if b.Codes != nil {
+			b.Sketches[s.pos] = s.code
 		}
-		for i := range group {
-			kernel.Prefetch(c.part(&docs[i], 0, 1))
-		}
-		for i, pos := range group {
-			d := &docs[i]
-			id, text := uint32(d.id), d.text
-			out = sstable.Document{
-				ID: c.part(d, 0, id), Text: c.part(d, id, text), Fields: c.part(d, id+text, d.fields),
-				Time: d.time, Seq: c.first + uint64(pos), Sketch: c.sketch(pos),
-			}
-			if from+i < len(o.fps) {
-				out.Fingerprint, out.HasFingerprint = o.fps[from+i], true
-			}
-			if err := fn(&out); err != nil {
-				return err
-			}
+		if s.bare {
+			c.setBare(s.pos)
+		} else if int(s.pos>>6) < len(b.Bare) {
+			b.Bare[s.pos>>6] &^= 1 << (s.pos & 63)
 		}
 	}
-	return nil
 }

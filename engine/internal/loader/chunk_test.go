@@ -3,13 +3,11 @@ package loader
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
 )
 
 // TestIDFilter adds hashes and looks up these and others.
@@ -43,56 +41,67 @@ func TestIDFilter(t *testing.T) {
 	}
 }
 
-// TestLoadChunk adds documents, some of them again, and compares what a table gets with a stable
-// sort.
-func TestLoadChunk(t *testing.T) {
+// TestChunk adds documents, looks IDs up before, and compares the batch with what was added; then
+// it does so again with the memory of the chunk.
+func TestChunk(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
+	now := func() time.Time { return time.UnixMicro(12345) }
 	for range 30 {
-		c := newChunk(r.IntN(300))
-		c.first = 77
-		var want []sstable.Document
-		at := map[string]int{}
-		for i := range r.IntN(3000) {
-			d := view.Doc{ID: fmt.Sprint(r.IntN(2500)), Text: strings.Repeat("x", r.IntN(30)), Time: time.UnixMicro(int64(r.IntN(1000)))}
-			if r.IntN(200) == 0 {
-				d.Text = strings.Repeat("long", blockBytes/8*r.IntN(8))
+		c := newChunk(true)
+		for range 3 {
+			var want []view.Doc
+			at, timed := map[string]int{}, r.IntN(2) == 0
+			for i := range r.IntN(3000) {
+				d := view.Doc{ID: fmt.Sprint(r.IntN(2500))}
+				if timed && r.IntN(3) == 0 {
+					d.Time = time.UnixMicro(int64(r.IntN(1000)))
+				}
+				if r.IntN(100) == 0 {
+					d.ID = strings.Repeat("long", r.IntN(16_000)) + d.ID
+				}
+				if r.IntN(4) > 0 {
+					d.Fingerprint = new(r.Uint64N(500) << 30)
+				}
+				pos, slot := c.find(d.ID, c.begin(d.ID))
+				if before, ok := at[d.ID]; ok != (pos >= 0) || ok && pos != before {
+					t.Fatalf("document %q is at %d, want %d, %v", d.ID, pos, before, ok)
+				}
+				if pos >= 0 {
+					continue
+				}
+				at[d.ID] = c.len()
+				c.add(&d, slot, now)
+				want = append(want, d)
+				if i%1000 == 0 {
+					if gather, _ := c.memory(); gather < int64(c.len()*gatherDoc) {
+						t.Fatal(gather)
+					}
+				}
 			}
-			if r.IntN(3) == 0 {
-				d.Fields = []byte("{}")
-			}
-			if r.IntN(4) > 0 {
-				d.Fingerprint = new(r.Uint64N(500) << 30)
-			}
-			pos, slot := c.find(d.ID, c.begin(d.ID))
-			if before, ok := at[d.ID]; ok != (pos >= 0) || ok && pos != before {
-				t.Fatalf("document %q is at %d, want %d, %v", d.ID, pos, before, ok)
-			}
-			if pos >= 0 {
-				c.docs[pos].dropped = true
-				want[pos].ID = nil
-			}
-			c.add(&d, slot)
-			at[d.ID] = i
-			w := sstable.Document{ID: []byte(d.ID), Text: []byte(d.Text), Fields: d.Fields, Time: d.Time.UnixMicro(), Seq: 77 + uint64(i)}
-			if d.Fingerprint != nil {
-				w.Fingerprint, w.HasFingerprint = *d.Fingerprint, true
-			}
-			want = append(want, w)
+			checkChunk(t, c, want)
+			c = c.reuse()
 		}
-		want = slices.DeleteFunc(want, func(d sstable.Document) bool { return d.ID == nil })
-		slices.SortStableFunc(want, func(a, b sstable.Document) int { return a.Compare(&b) })
-		n := 0
-		err := c.eachIn(c.tableOrder(), func(d *sstable.Document) error {
-			w := &want[n]
-			if string(d.ID) != string(w.ID) || string(d.Text) != string(w.Text) || string(d.Fields) != string(w.Fields) ||
-				d.Time != w.Time || d.Seq != w.Seq || d.HasFingerprint != w.HasFingerprint || d.Fingerprint != w.Fingerprint {
-				t.Fatalf("document %d is %+v, want %+v", n, d, w)
-			}
-			n++
-			return nil
-		})
-		if err != nil || n != len(want) {
-			t.Fatalf("%d documents, want %d, %v", n, len(want), err)
+	}
+}
+
+// checkChunk compares the batch of a chunk with documents.
+func checkChunk(t *testing.T, c *chunk, want []view.Doc) {
+	t.Helper()
+	b := &c.batch
+	if b.Len() != len(want) || len(b.Fingerprints) != len(want) {
+		t.Fatalf("%d documents, %d fingerprints, want %d", b.Len(), len(b.Fingerprints), len(want))
+	}
+	for i, d := range want {
+		bare := i/64 < len(b.Bare) && b.Bare[i/64]>>(i%64)&1 == 1
+		if string(c.id(i)) != d.ID || bare != (d.Fingerprint == nil) || !bare && b.Fingerprints[i] != *d.Fingerprint {
+			t.Fatalf("document %d is %q, %d, %v", i, c.id(i), b.Fingerprints[i], bare)
+		}
+		at := int64(12345)
+		if !d.Time.IsZero() {
+			at = d.Time.UnixMicro()
+		}
+		if c.timed && b.Times[i] != at || !c.timed && !d.Time.IsZero() {
+			t.Fatalf("document %d has time %d, want %d", i, b.Times[i], at)
 		}
 	}
 }

@@ -1,24 +1,24 @@
-// Package loader adds many documents at once: it gathers them in chunks, fingerprints and sorts
-// each, and has the store publish it as a table.
+// Package loader adds many documents at once: it gathers them in chunks, and has each written as a
+// table and published.
+//
+//	Add ──> chunk: IDs, fingerprints ───────────────────────────┐
+//	   └──> window of texts ──> fingerprints, sketches, records ┴─> table ──> published
+//
+// While one chunk is written the next one is gathered. What both take is bounded by
+// Options.MemoryBytes.
 package loader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"runtime"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
-	"golang.org/x/sync/errgroup"
 )
 
 // A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to
@@ -36,10 +36,12 @@ type Loader struct {
 
 	stored  storedIDs
 	filling *chunk // takes what is added
-	writing *chunk // becomes a table, in a goroutine that sends to written; nil if none does
-	written chan loadResult
-	tables  int   // written since a compaction was requested
-	maxDocs int64 // documents a chunk
+	writing *chunk // is complete and becomes a table; nil if none does
+	spare   *chunk // was written; its memory is for another
+	free    chan *window
+	room    sstable.BatchRoom // of the chunk that is written
+	maxDocs int64             // documents a chunk
+	tables  int               // written since a compaction was requested
 
 	published []store.SeqRange // numbers of the documents of each table, in order; used by the goroutine that writes
 }
@@ -51,8 +53,8 @@ type Options struct {
 	Workers     int
 }
 
-// A loadResult is what became of a chunk.
-type loadResult struct {
+// A result is what became of a chunk.
+type result struct {
 	stats store.TableCounts
 	table uint64 // number of the table, 0 if there is none
 	err   error
@@ -64,6 +66,9 @@ const (
 	// loadTables is how many tables a load writes before it requests a compaction: more at a time
 	// are rewritten less often, but meanwhile every search goes through all of them.
 	loadTables = 8
+
+	windows      = 2 // of texts: one is filled while the other is written
+	windowShares = 8 // a window has this part of the memory
 )
 
 // New starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: when it
@@ -78,7 +83,11 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, filling: newChunk(0), written: make(chan loadResult, 1), maxDocs: min(maxChunkDocs, db.MaxDocs())}
+	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows)}
+	l.filling = newChunk(!o.Replace)
+	for range windows {
+		l.free <- &window{}
+	}
 	l.stored.most = o.MemoryBytes / 4
 	return l, l.renew()
 }
@@ -101,50 +110,100 @@ func (l *Loader) Add(d view.Doc) error {
 	if err := store.CheckDoc(d); err != nil {
 		return err
 	}
-	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table. Half
-	// of the memory is for the table being written.
-	if c := l.filling; int64(c.bytes) >= (l.o.MemoryBytes-l.stored.bytes())/2 || int64(len(c.docs)) >= l.maxDocs {
+	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table.
+	if l.full() {
 		if err := l.next(); err != nil {
 			return err
 		}
 	}
 	c := l.filling
-	begin := c.begin(d.ID)
-	if !l.o.Replace {
-		l.stored.begin(d.ID)
-	}
-	if d.Time.IsZero() { // between begin and find, so that nobody waits for memory
-		d.Time = l.db.Now()
-	}
-	stored := false
+	var slot idSlot
 	if !l.o.Replace {
 		var err error
-		if stored, err = l.stored.has(l.ctx, d.ID, l.writing); err != nil {
-			return l.fail(err)
+		if slot, err = l.find(d.ID); err != nil {
+			return err
 		}
 	}
-	pos, slot := c.find(d.ID, begin)
-	again := pos >= 0
-	if stored || again && !l.o.Replace {
-		return fmt.Errorf("document %s: %w", errs.QuoteID(d.ID), errs.ErrExists)
+	if len(d.Text) > 0 || len(d.Fields) > 0 {
+		if err := l.addText(&d); err != nil {
+			return err
+		}
 	}
-	if again { // the later one counts
-		l.Stats.Replaced++
-		c.docs[pos].dropped = true
-	}
-	c.add(&d, slot)
-	if d.Text != "" {
-		c.bytes += sketchBytes(int(l.db.Params.Sketch))
-	}
+	c.add(&d, slot, l.db.Now)
 	return nil
 }
 
-// sketchBytes is what a sketch of n entries takes.
-func sketchBytes(n int) int {
-	if n == 0 {
-		return 0
+// full reports whether the chunk that is filled has its share of the memory: what the next one will
+// take while this one is written is as much as this one took while it was filled.
+func (l *Loader) full() bool {
+	c := l.filling
+	gather, write := c.memory()
+	return int64(c.len()) >= l.maxDocs || 2*gather+write >= l.o.MemoryBytes-l.stored.bytes()-windows*l.windowBytes() || c.full()
+}
+
+// windowBytes returns how many bytes of texts a window takes.
+func (l *Loader) windowBytes() int64 { return l.o.MemoryBytes / windowShares }
+
+// find returns where an ID goes that is not stored. Otherwise it returns ErrExists, which does not
+// end the load.
+func (l *Loader) find(id string) (idSlot, error) {
+	c := l.filling
+	begin := c.begin(id)
+	l.stored.begin(id)
+	stored, err := l.stored.has(l.ctx, id, l.writing)
+	if err != nil {
+		return idSlot{}, l.fail(err)
 	}
-	return 4*n + int(unsafe.Sizeof([]uint32{}))
+	pos, slot := c.find(id, begin)
+	if stored || pos >= 0 {
+		return slot, fmt.Errorf("document %s: %w", errs.QuoteID(id), errs.ErrExists)
+	}
+	return slot, nil
+}
+
+// addText adds the text of the document that is added next. It waits until there is a window for
+// it.
+func (l *Loader) addText(d *view.Doc) error {
+	c := l.filling
+	if c.window != nil && int64(c.window.bytes) >= l.windowBytes() {
+		l.start(c)
+		c.feed <- c.window // there is room for all
+		c.window = nil
+	}
+	if c.window == nil {
+		if err := l.takeWindow(c); err != nil {
+			return err
+		}
+	}
+	c.window.add(c.len(), d)
+	return nil
+}
+
+// takeWindow waits until a window is free.
+func (l *Loader) takeWindow(c *chunk) error {
+	failed := func() chan result { // of the chunks that have windows
+		if l.writing != nil {
+			return l.writing.result
+		}
+		return c.result
+	}
+	for {
+		select {
+		case c.window = <-l.free:
+			return nil
+		case <-l.ctx.Done():
+			return l.fail(l.ctx.Err())
+		case r := <-failed():
+			if l.writing == nil { // before the chunk is complete, there is no other reason
+				l.filling = newChunk(!l.o.Replace)
+				return l.fail(r.err)
+			}
+			l.writing.result <- r
+			if err := l.Wait(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
@@ -167,25 +226,60 @@ func (l *Loader) next() error {
 		return err
 	}
 	c := l.filling
-	if len(c.docs) == 0 && len(c.marks) == 0 {
+	if c.len() == 0 && len(c.marks) == 0 {
 		return nil
 	}
 	if err := l.db.Writable(); err != nil {
 		return l.fail(err)
 	}
-	c.first = l.db.NextSeq()
-	l.writing, l.filling = c, newChunk(len(c.docs))
+	c.batch.FirstSeq = l.db.NextSeq() // if nothing is written before they are published
+	c.batch.Time = l.db.Now().UnixMicro()
+	if !c.timed {
+		c.batch.Times = nil
+	}
+	if l.spare != nil {
+		l.filling, l.spare = l.spare.reuse(), nil
+	} else {
+		l.filling = newChunk(!l.o.Replace)
+	}
+	l.writing = c
 	if !l.o.Replace {
 		if err := l.stored.addChunk(c); err != nil {
+			l.drop(c)
+			l.writing = nil
 			return l.fail(err)
 		}
 	}
-	l.db.InBackground(func() {
-		var r loadResult
-		r.table, r.stats, r.err = l.write(c)
-		l.written <- r
-	})
+	l.start(c)
+	if c.window != nil {
+		c.feed <- c.window
+		c.window = nil
+	}
+	close(c.feed)
 	return nil
+}
+
+// start has a chunk written in the background, unless that has been done: its texts as they come,
+// the rest when it is complete.
+func (l *Loader) start(c *chunk) {
+	if c.feed != nil {
+		return
+	}
+	c.feed = make(chan *window, windows)
+	l.db.InBackground(func() {
+		var r result
+		r.table, r.stats, r.err = l.write(c)
+		c.result <- r
+	})
+}
+
+// drop ends a chunk that is not complete.
+func (l *Loader) drop(c *chunk) {
+	c.drop = true
+	if c.feed != nil {
+		close(c.feed)
+		<-c.result
+	}
 }
 
 // Wait waits for the table that is being written, if any.
@@ -193,8 +287,8 @@ func (l *Loader) Wait() error {
 	if l.writing == nil {
 		return l.err
 	}
-	r := <-l.written
-	l.writing = nil
+	r := <-l.writing.result
+	l.spare, l.writing = l.writing, nil
 	l.Stats.Add(r.stats)
 	if r.err != nil {
 		return l.fail(r.err)
@@ -236,10 +330,11 @@ func (l *Loader) Abort() store.TableCounts {
 var errLoadEnded = fmt.Errorf("the load has ended: %w", errs.ErrClosed)
 
 func (l *Loader) end() {
+	l.drop(l.filling)
 	l.stored.close()
 	l.compact()
 	l.fail(errLoadEnded)
-	l.filling = newChunk(0)
+	l.filling, l.spare = newChunk(false), nil
 }
 
 func (l *Loader) fail(err error) error {
@@ -252,17 +347,24 @@ func (l *Loader) fail(err error) error {
 // write makes a table of a chunk and publishes it. It returns the table's number, 0 if there is
 // none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
-	if err := l.fingerprint(c); err != nil {
+	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.room}
+	t, err := l.db.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
+		h := &hasher{texts: l.db.Texts, workers: l.o.Workers}
+		for win := range c.feed {
+			if err := h.write(l.ctx, w, win, c); err != nil {
+				return nil, err
+			}
+			win.reset()
+			l.free <- win
+		}
+		if c.drop {
+			return nil, errLoadEnded
+		}
+		c.settle()
+		return &c.batch, nil
+	})
+	if err != nil {
 		return 0, stats, err
-	}
-	var t *view.Table
-	if order := c.tableOrder(); len(order.pos) > 0 {
-		o := sstable.WriterOptions{
-			Docs: len(order.pos), Hot: sstable.HotHashes(len(order.pos), func(i int) []uint32 { return c.sketch(order.pos[i]) }),
-		}
-		if t, err = l.db.WriteTable(o, func(w *sstable.Writer) error { return l.fill(w, c, order) }); err != nil {
-			return 0, stats, err
-		}
 	}
 	stats, err = l.db.Publish(l.ctx, t, l.o.Replace, maps.Clone(c.marks), l.published)
 	if err != nil {
@@ -271,70 +373,7 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	if t == nil {
 		return 0, stats, nil
 	}
+	stats.Replaced += int64(c.len()) - int64(t.Meta.Docs)
 	l.published = append(l.published, store.SeqRange{First: t.Meta.MinSeq, Last: t.Meta.MaxSeq})
 	return t.Meta.Number, stats, nil
-}
-
-// fill adds the documents of a chunk to a table until the load is cancelled.
-func (l *Loader) fill(w *sstable.Writer, c *chunk, order tableOrder) error {
-	n := 0
-	return c.eachIn(order, func(d *sstable.Document) error {
-		if n++; n%1024 == 0 && l.ctx.Err() != nil {
-			return l.ctx.Err()
-		}
-		return w.Add(d)
-	})
-}
-
-// fingerprint computes sketches, and the fingerprints that are missing, on all workers.
-func (l *Loader) fingerprint(c *chunk) error {
-	const share = 64 // documents at a time
-	if l.db.Params.Sketch > 0 {
-		c.sketches = make([][]uint32, len(c.docs))
-	}
-	work, ctx := errgroup.WithContext(l.ctx)
-	var next atomic.Int64
-	for range min(l.o.Workers, len(c.docs)/share+1) {
-		work.Go(func() error {
-			var last summed
-			for ctx.Err() == nil {
-				from := int(next.Add(share)) - share
-				if from >= len(c.docs) {
-					return nil
-				}
-				for pos := from; pos < min(from+share, len(c.docs)); pos++ {
-					l.sum(c, pos, &last)
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return work.Wait()
-}
-
-// summed is a text of a chunk and what was computed from it.
-type summed struct {
-	text   []byte
-	fp     base.Fingerprint
-	words  bool
-	sketch minhash.Sketch
-}
-
-// sum is fingerprint for one document. Files have equal texts next to each other: these share one
-// sketch, made once.
-func (l *Loader) sum(c *chunk, pos int, last *summed) {
-	d := &c.docs[pos]
-	if d.text == 0 || d.dropped || d.hasFP && c.sketches == nil {
-		return
-	}
-	if text := c.text(pos); !bytes.Equal(text, last.text) {
-		last.text = text
-		last.fp, last.words, last.sketch = l.db.Texts.Sums(unsafe.String(unsafe.SliceData(text), len(text)))
-	}
-	if !d.hasFP {
-		c.fps[pos], d.hasFP = last.fp, last.words
-	}
-	if c.sketches != nil {
-		c.sketches[pos] = last.sketch
-	}
 }

@@ -83,7 +83,7 @@ func (s *storedIDs) count() (n int) {
 func (s *storedIDs) makeFilter(writing *chunk) error {
 	n := s.count()
 	if writing != nil {
-		n += len(writing.docs)
+		n += writing.len()
 	}
 	s.filter, s.covered = newIDFilter(2*n, s.most), map[uint64]bool{}
 	if writing != nil {
@@ -120,9 +120,10 @@ func (s *storedIDs) addSnapshot() error {
 
 // addIDs adds the IDs of a chunk to the filter.
 func (s *storedIDs) addIDs(c *chunk) {
+	const gathered = 64
 	var hashes [gathered]uint64
-	for from := 0; from < len(c.docs); from += gathered {
-		n := min(gathered, len(c.docs)-from)
+	for from := 0; from < c.len(); from += gathered {
+		n := min(gathered, c.len()-from)
 		for i := range n {
 			hashes[i] = sstable.HashID(c.id(from + i))
 			s.filter.prefetch(hashes[i])
@@ -138,7 +139,7 @@ func (s *storedIDs) addChunk(c *chunk) error {
 	if s.filter == nil {
 		return nil
 	}
-	if n := s.count() + len(c.docs); n > s.filter.capacity() && s.bytes() < s.most {
+	if n := s.count() + c.len(); n > s.filter.capacity() && s.bytes() < s.most {
 		return s.makeFilter(c)
 	}
 	s.addIDs(c)

@@ -276,6 +276,35 @@ func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) 
 	})
 }
 
+// WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
+// documents. Nothing refers to the table yet; on an error, and if no document is kept, it is
+// removed, and in the latter case nil.
+func (db *Store) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill func(*sstable.BatchWriter) (*sstable.Batch, error)) (*view.Table, error) {
+	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+		o.Identity = identity
+		o.Layout = func(n int64) sstable.Layout { return db.tableParams(int(n)).Layout }
+		w, err := sstable.NewBatchWriter(ctx, out, db.Params, o)
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		defer w.Close()
+		b, err := fill(w)
+		if err == nil && b.Len() == 0 {
+			err = errNoDocuments
+		}
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		return w.Write(b)
+	})
+	if errors.Is(err, errNoDocuments) {
+		return nil, nil
+	}
+	return t, err
+}
+
+var errNoDocuments = errors.New("no documents")
+
 // newTable creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
 // error it is removed.
 func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {

@@ -44,6 +44,9 @@ func (h *Hasher) Sums(text string) (fp base.Fingerprint, words bool, sketch minh
 	return fp, words, sketch
 }
 
+// Sketches reports whether texts have sketches.
+func (h *Hasher) Sketches() bool { return h.params.Sketch > 0 }
+
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *sstable.Document, text string) {
 	if d.HasFingerprint && h.params.Sketch == 0 {

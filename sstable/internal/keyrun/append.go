@@ -7,8 +7,8 @@ import "fmt"
 
 // Append appends what part holds, which was written by a writer that NewWriter(nil) or
 // NewPairWriter(nil) returned, and leaves part empty, for reuse. The keys so far must fill whole
-// blocks, and those of part must not be less. After a part that does not fill its last block nothing
-// more can be added.
+// blocks, and those of part must not be less. Nothing more can be added after a part that does not
+// fill its last block.
 func (k *Writer) Append(part *Writer) error {
 	if k.fill == BlockLen {
 		k.flushBlock()

@@ -1,0 +1,204 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/arena"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+	"golang.org/x/sync/errgroup"
+)
+
+// A window is the texts of some documents of a chunk. While one is filled, the one before is
+// fingerprinted, put into the order of fingerprints, so that near-duplicates come into one block,
+// compressed and written; so the memory for texts does not grow with the table.
+type window struct {
+	docs   []windowDoc
+	blocks [][]byte // of blockBytes, or as long as a document
+	used   int      // blocks
+	bytes  int      // in blocks
+	order  []uint32 // positions in docs
+}
+
+// A windowDoc is a document in a window. Its text and fields lie behind each other in a block.
+type windowDoc struct {
+	at           uint64 // block<<32 | offset
+	text, fields uint32 // bytes
+	code         uint32 // bytes of the encoded sketch
+	pos          uint32 // in the chunk
+	fp           uint64
+	hasFP        bool
+}
+
+const (
+	blockBytes = 1 << 20
+	windowDocs = 64 // bytes that a document of a window takes beside its text
+)
+
+// add appends the text and the fields of a document, which is at a position of the chunk.
+func (w *window) add(pos int, d *view.Doc) {
+	n := len(d.Text) + len(d.Fields)
+	if w.used == 0 || cap(w.blocks[w.used-1])-len(w.blocks[w.used-1]) < n {
+		w.nextBlock(n)
+	}
+	b := w.blocks[w.used-1]
+	doc := windowDoc{
+		at: uint64(w.used-1)<<32 | uint64(len(b)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)), pos: uint32(pos),
+	}
+	if d.Fingerprint != nil {
+		doc.fp, doc.hasFP = *d.Fingerprint, true
+	}
+	w.blocks[w.used-1] = append(append(b, d.Text...), d.Fields...)
+	w.docs = append(w.docs, doc)
+	w.bytes += n + windowDocs
+}
+
+// nextBlock makes room for n bytes.
+func (w *window) nextBlock(n int) {
+	if w.used == len(w.blocks) {
+		w.blocks = append(w.blocks, nil)
+	}
+	if size := max(blockBytes, n); cap(w.blocks[w.used]) < n || cap(w.blocks[w.used]) > 2*size {
+		w.blocks[w.used] = make([]byte, 0, size)
+	}
+	w.used++
+}
+
+// reset removes all documents.
+func (w *window) reset() {
+	for i := range w.blocks[:w.used] {
+		w.blocks[i] = w.blocks[i][:0]
+	}
+	w.docs, w.order, w.used, w.bytes = w.docs[:0], w.order[:0], 0, 0
+}
+
+// text returns the text of a document.
+func (w *window) text(d *windowDoc) []byte {
+	at := uint32(d.at)
+	return w.blocks[d.at>>32][at : at+d.text : at+d.text]
+}
+
+// fieldsOf returns the fields of a document.
+func (w *window) fieldsOf(d *windowDoc) []byte {
+	at := uint32(d.at) + d.text
+	return w.blocks[d.at>>32][at : at+d.fields : at+d.fields]
+}
+
+// A hasher computes what the texts of windows have, on some workers.
+type hasher struct {
+	texts   *texts.Hasher
+	workers int
+	codes   [][]byte // of each share of a window, the encoded sketches of its documents
+}
+
+// windowShare is how many documents of a window a worker takes at a time.
+const windowShare = 64
+
+// sum computes the sketches, and the fingerprints that are missing.
+func (h *hasher) sum(ctx context.Context, w *window) error {
+	n := (len(w.docs) + windowShare - 1) / windowShare
+	h.codes = slices.Grow(h.codes[:0], n)[:n]
+	work, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(h.workers, n) {
+		work.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				h.codes[i] = h.sumShare(w, w.docs[i*windowShare:min((i+1)*windowShare, len(w.docs))], h.codes[i][:0])
+			}
+			return ctx.Err()
+		})
+	}
+	return work.Wait()
+}
+
+// summed is a text and what was computed from it.
+type summed struct {
+	text  []byte
+	fp    base.Fingerprint
+	words bool
+	code  []byte // of the sketch
+}
+
+// sumShare is sum for some documents. It appends their encoded sketches. Files have equal texts next
+// to each other: these share one sketch, made once.
+func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
+	var last summed
+	for i := range docs {
+		d := &docs[i]
+		if d.text == 0 || d.hasFP && !h.texts.Sketches() {
+			continue
+		}
+		if text := w.text(d); !bytes.Equal(text, last.text) {
+			var sketch minhash.Sketch
+			last.text = text
+			last.fp, last.words, sketch = h.texts.Sums(unsafe.String(unsafe.SliceData(text), len(text)))
+			if last.code = last.code[:0]; len(sketch) > 0 {
+				last.code = sketch.AppendEncoded(last.code)
+			}
+		}
+		if !d.hasFP {
+			d.fp, d.hasFP = last.fp, last.words
+		}
+		d.code = uint32(len(last.code))
+		codes = append(codes, last.code...)
+	}
+	return codes
+}
+
+// write writes the texts of a window, and notes in the chunk what was computed.
+func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, c *chunk) error {
+	if err := h.sum(ctx, w); err != nil {
+		return err
+	}
+	for i := range w.docs {
+		w.order = append(w.order, uint32(i))
+	}
+	slices.SortStableFunc(w.order, func(i, j uint32) int {
+		d, e := &w.docs[i], &w.docs[j]
+		if d.hasFP != e.hasFP {
+			if d.hasFP {
+				return -1
+			}
+			return 1
+		}
+		return base.Compare(d.fp, e.fp)
+	})
+	first, err := to.AddRecords(len(w.order), func(i int) (text, fields []byte) {
+		d := &w.docs[w.order[i]]
+		return w.text(d), w.fieldsOf(d)
+	})
+	if err != nil {
+		return err
+	}
+	base := len(c.sums)
+	for share, codes := range h.codes {
+		for i := share * windowShare; i < min((share+1)*windowShare, len(w.docs)); i++ {
+			d := &w.docs[i]
+			s := summary{pos: d.pos, fp: d.fp, bare: !d.hasFP}
+			if h.texts.Sketches() {
+				if c.batch.Codes == nil {
+					c.batch.Codes = &arena.Arena{}
+				}
+				s.code = c.batch.Codes.Add(codes[:d.code])
+				c.codes.Add(int64(d.code))
+				codes = codes[d.code:]
+			}
+			c.sums = append(c.sums, s)
+		}
+	}
+	for i, at := range w.order {
+		c.sums[base+int(at)].record = first + uint32(i)
+	}
+	return nil
+}

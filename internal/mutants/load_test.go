@@ -1,0 +1,55 @@
+package mutants
+
+// loadMutants are mistakes in how a load makes tables.
+var loadMutants = []mutant{
+	{
+		"load/the first of equal IDs counts", "sstable", "batchOrder.dropEarlier",
+		swap(`o.dropped.add(alive[i])`, `o.dropped.add(pos)`),
+		"sstable", "^TestBatch$",
+	},
+	{
+		"load/equal hashes taken for equal IDs", "sstable", "batchOrder.dropEarlier",
+		swap(`bytes.Equal(o.id(e), o.id(pos))`, `e != pos`),
+		"sstable", "^TestBatchOfEqualHashes$",
+	},
+	{
+		"load/fingerprints sorted by their leading bits alone", "sstable", "inOrder",
+		swap(`o.sortOthers(ctx, keys, tmp, workers)`, `ctx.Err()`),
+		"sstable", "^TestBatch$",
+	},
+	{
+		"load/documents left out keep their ranks", "sstable", "batchOrder.rank",
+		always(`o.dropped == nil`),
+		"sstable", "^TestBatch$",
+	},
+	{
+		"load/documents left out keep their IDs", "sstable", "BatchWriter.writeBatchIDs",
+		never(`b.dropped != nil`),
+		"sstable", "^TestBatch$",
+	},
+	{
+		"load/records taken for those of the document's number", "sstable", "BatchWriter.writePlaces",
+		always(`same`),
+		"sstable", "^TestBatch$",
+	},
+	{
+		"load/offsets of a part not moved", "sstable", "frameWriter.append",
+		swap(`uint64(f.bytes>>3)<<16`, `uint64(0)<<16`),
+		"sstable/internal/keyrun", "^TestAppend$",
+	},
+	{
+		"load/a part with keys that are less taken", "sstable", "Writer.Append",
+		swap(`first < k.last()`, `first < 0`),
+		"sstable/internal/keyrun", "^TestAppendRefuses$",
+	},
+	{
+		"load/records of a window noted for others", "engine", "hasher.write",
+		swap(`first + uint32(i)`, `first + uint32(at)`),
+		"engine", "^TestLoadSums$",
+	},
+	{
+		"load/an ended load leaves its table", "engine", "Loader.write",
+		never(`c.drop`),
+		"engine", "^TestLoadAborted$",
+	},
+}
