@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -115,7 +116,7 @@ func TestLoadAborted(t *testing.T) {
 		l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 		add := func(from, n int) {
 			for i := range n {
-				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: fmt.Sprintf("some %d words %d of %d %d", i, i*i, i*7, i/5)}); err != nil {
+				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
 					t.Fatal(err)
 				}
 			}

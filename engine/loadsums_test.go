@@ -68,6 +68,9 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 			t.Fatalf("%q has fingerprint %x, %v and %d hashes; want %x, %v and %d", d.Text,
 				got.Fingerprint, got.HasFingerprint, len(got.Sketch), fp, words, len(sketch))
 		}
+		if db.s.Params.StoreText && string(got.Text) != d.Text {
+			t.Fatalf("the document of text %q has %q", d.Text, got.Text)
+		}
 		scratch := []byte("of another")
 		if text, err := p.Text(&scratch); err != nil || !bytes.Equal(text, got.Text) {
 			t.Fatalf("text %q, want %q, %v", text, got.Text, err)
