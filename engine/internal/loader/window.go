@@ -130,8 +130,8 @@ type summed struct {
 	code  []byte // of the sketch
 }
 
-// sumShare is sum for some documents. It appends their encoded sketches. Files have equal texts next
-// to each other: these share one sketch, made once.
+// sumShare is sum for some documents. It appends their encoded sketches. Files have equal texts
+// next to each other: these share one sketch, made once.
 func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 	var last summed
 	for i := range docs {
