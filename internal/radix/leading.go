@@ -22,11 +22,12 @@ func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 	width := bits.Len64(differ)
 	passes := (bits.Len(uint(n)) + distinguishing + leadingDigit - 1) / leadingDigit
 	low := width - passes*leadingDigit
-	if low <= 0 {
+	if low <= 0 || passes > maxLeading {
 		return Sort(keys, tmp, max(width, 1))
 	}
 	const values = 1 << leadingDigit
-	counts := make([][values]uint32, passes)
+	var all [maxLeading][values]uint32
+	counts := all[:passes]
 	for _, k := range keys {
 		k >>= uint(low)
 		for p := range counts {
@@ -56,6 +57,7 @@ func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 const (
 	leadingDigit   = 8 // bits
 	distinguishing = 4 // leading bits beyond the bits of the number of keys
+	maxLeading     = 5 // passes, as there are less than 2^32 keys
 	mostInserted   = 16
 )
 

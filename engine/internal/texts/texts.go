@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
@@ -66,19 +67,21 @@ func (h *Hasher) Shingler() *Shingler {
 
 // A Shingler makes shingle sets. It serves one goroutine.
 type Shingler struct {
-	walk *token.Shingler
-	set  Set
+	walk        *token.Shingler
+	hashes, tmp []uint64
 }
 
 // Shingles takes hashes of the text that is walked.
-func (s *Shingler) Shingles(hashes []uint64) { s.set = append(s.set, hashes...) }
+func (s *Shingler) Shingles(hashes []uint64) { s.hashes = append(s.hashes, hashes...) }
 
 // Set returns the set of a text. The caller owns it.
 func (s *Shingler) Set(text []byte) Set {
-	s.set = nil
+	s.hashes = s.hashes[:0]
 	s.walk.Bytes(text, s)
-	slices.Sort(s.set)
-	return slices.Compact(s.set)
+	n := len(s.hashes)
+	s.tmp = slices.Grow(s.tmp[:0], n)[:n]
+	s.hashes, s.tmp = radix.SortLeading(s.hashes, s.tmp)
+	return slices.Clone(slices.Compact(s.hashes))
 }
 
 // A Set is the set of a text's shingle hashes, ascending.
