@@ -3,6 +3,7 @@ package compaction
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,7 +15,7 @@ var update = flag.Bool("update", false, "write what is picked into the files of 
 
 // TestData runs the files of testdata. A file is cases, with an empty line behind each:
 //
-//	pick|plan|next [option=value ...]
+//	pick|plan|next|due [option=value ...]
 //	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [taken=1]
 //	----
 //	jobs
@@ -56,7 +57,7 @@ func TestData(t *testing.T) {
 func runCase(t *testing.T, in string) (jobs []string) {
 	var tables []Table
 	var o Options
-	command, slots := "", 1
+	command, slots, most := "", 1, int64(math.MaxInt64)
 	taken := map[string]*Job{}
 	var schedule Schedule
 	for line := range strings.SplitSeq(in, "\n") {
@@ -65,7 +66,7 @@ func runCase(t *testing.T, in string) (jobs []string) {
 		case strings.HasPrefix(line, "#"):
 		case command == "":
 			command = words[0]
-			slots = parseOptions(t, &o, words[1:])
+			slots, most = parseOptions(t, &o, words[1:])
 		default:
 			table, by := parseTable(t, words)
 			tables = append(tables, table)
@@ -90,8 +91,12 @@ func runCase(t *testing.T, in string) (jobs []string) {
 		for j := range candidates(tables, o.withDefaults(), 0) {
 			show(j)
 		}
+	case "due":
+		if j := schedule.Due(tables, o); j != nil {
+			show(j)
+		}
 	case "next":
-		if j := schedule.Next(tables, o); j != nil {
+		if j := schedule.Next(tables, most, o); j != nil {
 			show(j)
 		}
 	default:
@@ -100,8 +105,8 @@ func runCase(t *testing.T, in string) (jobs []string) {
 	return jobs
 }
 
-func parseOptions(t *testing.T, o *Options, words []string) (slots int) {
-	slots = 1
+func parseOptions(t *testing.T, o *Options, words []string) (slots int, most int64) {
+	slots, most = 1, math.MaxInt64
 	now := int64(0)
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")
@@ -120,6 +125,8 @@ func parseOptions(t *testing.T, o *Options, words []string) (slots int) {
 			now = quantityOf(t, value)
 		case "slots":
 			slots = int(quantityOf(t, value))
+		case "most":
+			most = quantityOf(t, value)
 		default:
 			t.Fatalf("no option %q", w)
 		}
@@ -127,7 +134,7 @@ func parseOptions(t *testing.T, o *Options, words []string) (slots int) {
 	if o.TTL > 0 {
 		o.Expired = now - o.TTL
 	}
-	return slots
+	return slots, most
 }
 
 // parseTable returns a table, and what has taken it.

@@ -192,7 +192,7 @@ func mostlyDead(tables []*Table, o Options) *Table {
 		}
 		n := t.Dead
 		if o.Expired > 0 {
-			n += t.expired(o.Expired)
+			n += t.Expired(o.Expired)
 		}
 		dead, living = dead+n, living+t.Docs-n
 		if s := float64(n) / float64(t.Docs); s > share {

@@ -1,10 +1,13 @@
 package compaction
 
+import "iter"
+
 // A Schedule knows which tables are being merged, and says what may be merged beside them. The zero
 // value has no merge running. It may be used by one goroutine at a time.
 type Schedule struct {
 	Slots   int // merges of any size at a time; 0 means 1
 	running []*Job
+	taken   map[uint64]bool // by Take
 }
 
 // nestedShare is how much smaller than every running merge, as a divisor, a merge is that may start
@@ -18,8 +21,29 @@ const nestedSlots = 2
 // Running returns the merges that are running, in the order in which they were started.
 func (s *Schedule) Running() []*Job { return s.running }
 
-// Taken reports whether a running merge has the table with a number.
+// Free reports whether no merge is running and no table is taken.
+func (s *Schedule) Free() bool { return len(s.running)+len(s.taken) == 0 }
+
+// Take keeps a table out of merges until GiveBack; it returns false if it is taken already.
+func (s *Schedule) Take(number uint64) bool {
+	if s.Taken(number) {
+		return false
+	}
+	if s.taken == nil {
+		s.taken = map[uint64]bool{}
+	}
+	s.taken[number] = true
+	return true
+}
+
+// GiveBack ends what Take began.
+func (s *Schedule) GiveBack(number uint64) { delete(s.taken, number) }
+
+// Taken reports whether a running merge, or a caller of Take, has the table with a number.
 func (s *Schedule) Taken(number uint64) bool {
+	if s.taken[number] {
+		return true
+	}
 	for _, j := range s.running {
 		for _, n := range j.Tables {
 			if n == number {
@@ -45,20 +69,33 @@ func (s *Schedule) Room(bytes int64) bool {
 }
 
 // Next returns the most urgent merge of tables that are not being merged for which there is room,
-// nil if there is none. The caller calls Start before it begins.
-func (s *Schedule) Next(tables []Table, o Options) *Job {
+// and of at most so many bytes, nil if there is none. The caller calls Start before it begins.
+func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
+	for j := range s.candidates(tables, o) {
+		if j.Reason == ReasonDrop || j.Bytes <= most && s.Room(j.Bytes) { // dropping reads and writes nothing
+			return j
+		}
+	}
+	return nil
+}
+
+// Due is Next without regard to room.
+func (s *Schedule) Due(tables []Table, o Options) *Job {
+	for j := range s.candidates(tables, o) {
+		return j
+	}
+	return nil
+}
+
+// candidates yields what is to be done of tables that are not being merged.
+func (s *Schedule) candidates(tables []Table, o Options) iter.Seq[*Job] {
 	var free []Table
 	for _, t := range tables {
 		if !s.Taken(t.Number) {
 			free = append(free, t)
 		}
 	}
-	for j := range candidates(free, o.withDefaults(), len(s.running)) {
-		if j.Reason == ReasonDrop || s.Room(j.Bytes) { // dropping reads and writes nothing
-			return j
-		}
-	}
-	return nil
+	return candidates(free, o.withDefaults(), len(s.running))
 }
 
 // Start notes that a merge is running. None of its tables may be taken.

@@ -18,9 +18,9 @@ type Table struct {
 	Held bool
 }
 
-// expired estimates how many documents of t, neither deleted nor replaced, are older than before.
-// It is exact where all or none are.
-func (t *Table) expired(before int64) int64 {
+// Expired estimates how many documents of t, neither deleted nor replaced, are older than before,
+// in microseconds since 1970, and may be dropped. It is exact where all or none are.
+func (t *Table) Expired(before int64) int64 {
 	stored := t.Docs - t.Dead
 	switch {
 	case t.Held || before <= t.MinTime:

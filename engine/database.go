@@ -37,9 +37,10 @@ func opened(s *store.Store, err error) (*DB, error) {
 
 // Close ends background work and releases the files. What was acknowledged is in the log and
 // tables; a database need not be closed to be safe. Close waits for running writes; using the
-// database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first merges
-// small tables that are due, so that processes that live shortly compact as well. A second Close
-// returns what the first did.
+// database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first
+// finishes merges that are running, as Options.CloseWait says, and merges small tables that are
+// due, so that processes that live shortly compact as well. A second Close returns what the first
+// did.
 func (db *DB) Close() error { return db.s.Close() }
 
 // Path returns the path that the database was opened with.
@@ -61,12 +62,25 @@ func (db *DB) Compact(ctx context.Context, progress func(Progress)) error {
 }
 
 // CompactDue merges tables as compaction in the background does, and returns when nothing is left
-// for it to do. At the end of a load it makes sure that the next search meets few tables, and that
-// Close does not end a merge that is halfway. What Compact does is more: here a large table is
-// merged with others only once they are as many and as large. Progress and errors are as Compact's.
+// for it to do. At the end of a load it makes sure that the next search meets few tables. What
+// Compact does is more: here a large table is merged with others only once they are as many and as
+// large. Progress and errors are as Compact's. It merges while compaction is paused, too.
 func (db *DB) CompactDue(ctx context.Context, progress func(Progress)) error {
 	return db.s.CompactDue(ctx, progressTo(progress))
 }
+
+// PauseCompaction keeps merges from starting in the background, and holds those that run, until
+// ResumeCompaction. Compact and CompactDue work all the same, and let held merges go on while they
+// wait for them; Close finishes them. While compaction is paused writers are not held back, however
+// many tables there are.
+func (db *DB) PauseCompaction() { db.s.PauseCompaction() }
+
+// ResumeCompaction ends what PauseCompaction began.
+func (db *DB) ResumeCompaction() { db.s.ResumeCompaction() }
+
+// SetCompactionRate sets how many bytes a second merges write together, as Options.CompactionRate;
+// 0 means no limit.
+func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 
 // Pack writes all visible documents into one table file at path, which Open opens as a read-only
 // database and Ingest adds to others. The file appears whole or not at all; one that is there
@@ -102,11 +116,11 @@ func (db *DB) Stats() (Stats, error) {
 		st, err := db.s.Stats(&s.v)
 		stats := Stats{
 			Path: db.Path(), Documents: st.Documents, Fingerprints: st.Fingerprints, Tombstones: st.Tombstones,
-			Memtable: st.Memtable, DiskBytes: st.DiskBytes, Orphans: orphanStats(st.Orphans), Params: db.Params(), Seq: st.Seq,
+			Expired: st.Expired, Memtable: st.Memtable, DiskBytes: st.DiskBytes, Orphans: orphanStats(st.Orphans), Params: db.Params(), Seq: st.Seq,
 		}
 		for _, t := range st.Tables {
 			stats.Tables = append(stats.Tables, TableStats{
-				Name: t.Name, Documents: t.Documents, Tombstones: t.Tombstones, Bytes: t.Bytes, MinTime: t.MinTime, MaxTime: t.MaxTime,
+				Name: t.Name, Documents: t.Documents, Tombstones: t.Tombstones, Expired: t.Expired, Bytes: t.Bytes, MinTime: t.MinTime, MaxTime: t.MaxTime,
 				Layout: Layout(t.Layout), IndexBytes: t.IndexBytes, BytesPerFingerprint: t.BytesPerFingerprint,
 			})
 		}

@@ -407,6 +407,9 @@ func newHistory(t testing.TB, seed uint64) *history {
 	if r.IntN(2) == 0 {
 		h.opts.TTL = time.Duration(100+r.IntN(300)) * time.Minute
 	}
+	if r.IntN(2) == 0 {
+		h.opts.policy, h.opts.mergeSlots = eager, 1+r.IntN(4)
+	}
 	return h
 }
 

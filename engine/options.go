@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
@@ -45,16 +46,28 @@ type Options struct {
 
 	Sync                  SyncMode
 	MemtableBytes         int  // flush after this much; 0 means 16 MiB
-	DisableAutoCompaction bool // compact only on Compact
+	DisableAutoCompaction bool // compact only on Compact and CompactDue; writers are never held back
+
+	// CompactionRate is how many bytes a second merges write together; 0 means no limit.
+	// DB.SetCompactionRate changes it.
+	CompactionRate int64
+
+	// CloseWait is how long Close waits for merges that run in the background. One that is expected
+	// to take longer is given up, and its work is lost; negative gives up all. 0 means to finish
+	// them: a merge begins only after the database has been open for as long as the merge will
+	// take, so Close takes no longer than that, and no work is lost.
+	CloseWait time.Duration
 
 	Logger  *slog.Logger // nil logs nothing
-	OnEvent func(Event)  // called for flushes, compactions and recoveries; must not call back into the DB
+	OnEvent func(Event)  // called for what EventKind lists; must not call back into the DB
 
 	fs  vfs.FS           // tests put a crashable or faulty file system here
 	now func() time.Time // tests put a clock here
 
 	chooseLayout func(n int64) sstable.Layout // tests put smaller limits of layouts by size here
 	maxTableDocs int64                        // tests put a smaller limit of documents a table here
+	policy       compaction.Options           // tests have more merges by it
+	mergeSlots   int                          // tests have more merges at a time
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
@@ -76,11 +89,15 @@ func (o *Options) room() store.Options {
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
+		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {
-			on(Event{EventKind(e.Kind), e.Tables, e.Docs, e.Bytes, e.Duration, e.Err})
+			on(Event{
+				EventKind(e.Kind), e.Tables, e.Output, e.Reason, e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Err,
+			})
 		}
 	}
 	return s
@@ -93,16 +110,20 @@ type EventKind string
 const (
 	EventFlush   EventKind = store.EventFlush   // a memtable became a table
 	EventCompact EventKind = store.EventCompact // tables were merged into one
+	EventStall   EventKind = store.EventStall   // a write had to wait: Reason is "tables" or "memtables"
 	EventRecover EventKind = store.EventRecover // Open replayed logs
 	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
 )
 
 // Event is something that the engine did on its own.
 type Event struct {
-	Kind     EventKind
-	Tables   []uint64 // numbers of the table written, or of those merged
-	Docs     int      // documents written or replayed
-	Bytes    int64    // of the table written
-	Duration time.Duration
-	Err      error
+	Kind       EventKind
+	Tables     []uint64 // numbers of the table written, or of those merged
+	Output     uint64   // number of the table that a compaction wrote, 0 for none
+	Reason     string   // of a compaction, as MergeStats has it, or of a stall
+	Docs       int      // documents written or replayed
+	InputBytes int64    // of the tables merged
+	Bytes      int64    // of the table written
+	Duration   time.Duration
+	Err        error
 }

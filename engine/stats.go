@@ -69,9 +69,10 @@ type PartPlan struct {
 // Stats describes a database.
 type Stats struct {
 	Path         string
-	Documents    int64 // visible: neither deleted, replaced nor expired (expired ones counted until compaction)
-	Fingerprints int64 // of them, with a fingerprint
+	Documents    int64 // visible: neither deleted, replaced nor, by the estimate of Expired, expired
+	Fingerprints int64 // with a fingerprint, neither deleted nor replaced
 	Tombstones   int64 // deleted or replaced documents still in tables
+	Expired      int64 // expired documents still in tables, estimated from samples of their times
 	Tables       []TableStats
 	Memtable     int64 // documents not yet in a table
 	DiskBytes    int64
@@ -80,11 +81,22 @@ type Stats struct {
 	Seq          uint64 // number of the last write
 }
 
+// SpaceAmplification returns how many documents the tables have for each that is visible in them: 1
+// if nothing in them is dead or expired, 0 if nothing is visible.
+func (s *Stats) SpaceAmplification() float64 {
+	living := s.Documents - s.Memtable
+	if living <= 0 {
+		return 0
+	}
+	return float64(living+s.Tombstones+s.Expired) / float64(living)
+}
+
 // TableStats describes one table file.
 type TableStats struct {
 	Name                string
 	Documents           int64
 	Tombstones          int64
+	Expired             int64 // estimated: see Stats.Expired
 	Bytes               int64
 	MinTime, MaxTime    time.Time
 	Layout              Layout // of the permuted tables
@@ -118,9 +130,60 @@ type Metrics struct {
 	Puts, Deletes, Batches int64
 	Queries                int64
 	Flushes, Compactions   int64
-	BytesFlushed           int64
-	BytesCompacted         int64
+	BytesFlushed           int64 // of tables written from memtables
+	BytesLoaded            int64 // of tables that were loaded or ingested
+	BytesCompacted         int64 // of tables that merges wrote
 	WALBytes               int64
+
+	TablesMerged   int64         // inputs of Compactions
+	BytesMerged    int64         // of them
+	CompactionTime time.Duration // sum over the merges, of which several may run at a time
+	Merging        int           // merges that are running
+
+	Stalls    int64         // writes that waited for a flush or for a merge
+	StallTime time.Duration // that they waited
+	SlowTime  time.Duration // that writes were held back while there were many tables
+}
+
+// WriteAmplification returns how many bytes of tables were written for each that came in: 1 if
+// nothing was merged, 0 if nothing came in.
+func (m Metrics) WriteAmplification() float64 {
+	in := m.BytesFlushed + m.BytesLoaded
+	if in == 0 {
+		return 0
+	}
+	return float64(in+m.BytesCompacted) / float64(in)
+}
+
+// MergeStats describes a merge of tables.
+type MergeStats struct {
+	Inputs         []uint64 // numbers of the tables
+	InputDocuments int64
+	InputBytes     int64
+	Output         uint64 // number of the table written, 0 if no document was left
+	Documents      int64  // in it
+	Bytes          int64
+	// Reason is "tier" for tables of about one size, "window" for a part of the time to live that
+	// has passed, "dead" for much that was deleted, replaced or expired, "count" for too many
+	// tables, "drop" for tables with nothing left, and "all" for Compact.
+	Reason   string
+	Started  time.Time
+	Duration time.Duration // so far, of one that is running
+	Done     float64       // of one that is running, the share that is done
+	Err      error         // why the merge failed; its tables are as they were
+}
+
+// Merges returns the merges that are running, in the order in which they began, and up to 16 of
+// those that have ended since the database was opened, the last one last.
+func (db *DB) Merges() (running, past []MergeStats) {
+	now, ended := db.s.Merges()
+	for _, m := range now {
+		running = append(running, MergeStats(m))
+	}
+	for _, m := range ended {
+		past = append(past, MergeStats(m))
+	}
+	return running, past
 }
 
 // LoadOptions are the options of NewLoader.

@@ -181,7 +181,7 @@ var mutants = []mutant{
 		"engine", crashes,
 	},
 	{
-		"compaction/published before what it gives up is safe", "engine", "Store.compact",
+		"compaction/published before what it gives up is safe", "engine", "Store.mergeAndPublish",
 		skip("syncLog"),
 		"engine", crashes,
 	},
@@ -556,7 +556,7 @@ var mutants = []mutant{
 	// Limits of a table, and layouts by size.
 	{
 		"policy/expired documents not counted as dead", "compaction", "mostlyDead",
-		drop(`n += t.expired(o.Expired)`),
+		drop(`n += t.Expired(o.Expired)`),
 		"compaction", "^Test(Data|Windows)$",
 	},
 	{
@@ -570,7 +570,7 @@ var mutants = []mutant{
 		"compaction", "^TestData$",
 	},
 	{
-		"schedule/tables that are being merged are picked", "compaction", "Schedule.Next",
+		"schedule/tables that are being merged are picked", "compaction", "Schedule.candidates",
 		swap(`!s.Taken(t.Number)`, `true`),
 		"compaction", "^TestData$",
 	},
@@ -578,6 +578,36 @@ var mutants = []mutant{
 		"schedule/large merges beside large ones", "compaction", "Schedule.Room",
 		swap(`bytes > j.Bytes/nestedShare`, `bytes > j.Bytes*nestedShare`),
 		"compaction", "^TestData$",
+	},
+	{
+		"merges/background merges the tables that Compact has taken", "engine", "merges.start",
+		skip("Start"),
+		"engine", "^TestMergesAtOnce$",
+	},
+	{
+		"merges/writers never stopped", "engine", "Store.tooManyTables",
+		swap(`db.countTables() >= stopTables`, `false`),
+		"engine", "^TestTableBound$",
+	},
+	{
+		"merges/writers stopped while merging is paused", "engine", "merges.unfinished",
+		drop(`&& !g.throttle.isPaused()`),
+		"engine", "^TestStoppedWriter$",
+	},
+	{
+		"merges/paused, and started all the same", "engine", "Store.nextMerge",
+		swap(`!closing && g.throttle.isPaused()`, `false`),
+		"engine", "^TestPauseCompaction$",
+	},
+	{
+		"merges/given up by Close", "engine", "Store.Close",
+		swap(`db.finishMerges(db.opts.CloseWait)`, `db.finishMerges(-1)`),
+		"engine", "^TestCloseFinishes$",
+	},
+	{
+		"merges/expired documents that must stay estimated to go", "engine", "Store.tableSizes",
+		drop(`t.Held = v.Since > dropBefore(v, p)`),
+		"engine", "^(TestExpiredAfterTheLog|TestHistories|TestCrashAtEveryOperation)$",
 	},
 	{
 		"limit/a tier is merged beyond it", "compaction", "fitting",
@@ -595,8 +625,8 @@ var mutants = []mutant{
 		"compaction", "^TestGroup$",
 	},
 	{
-		"limit/not known to the picker", "engine", "Store.pickCompaction",
-		swap(`MaxDocs: db.MaxDocs()`, `MaxDocs: 0`),
+		"limit/not known to the picker", "engine", "Store.policy",
+		swap(`o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.MaxDocs()`, `o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), int64(0)`),
 		"engine", "^TestTableLimit$",
 	},
 	{

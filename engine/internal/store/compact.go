@@ -1,11 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -25,30 +26,54 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 	if err := db.Flush(ctx); err != nil {
 		return err
 	}
-	db.compactMu.Lock()
-	defer db.compactMu.Unlock()
-	groups, err := db.groupTables()
-	if err != nil {
-		return err
-	}
-	for _, g := range groups {
-		if err := db.compact(ctx, g, true, progress); err != nil {
-			return err
+	defer db.WakeCompact()
+	merges, err := db.takeAll(ctx)
+	for i, m := range merges {
+		if err == nil {
+			err = db.merge(ctx, m, true, progress)
+		} else {
+			db.merges.end(merges[i], nil)
 		}
 	}
-	return nil
+	return err
 }
 
-// groupTables returns the numbers of all tables in groups to be merged into one table each, without
-// tables that would be rewritten as they are: that have nothing dead, no texts of what was dead
-// before, and are alone in their group.
-func (db *Store) groupTables() ([][]uint64, error) {
+// takeAll starts merges of all tables, one for each table that is to be made. It waits for those
+// that run: first for large ones, beside which small ones go on.
+func (db *Store) takeAll(ctx context.Context) (started []*merge, err error) {
+	g := &db.merges
+	defer g.throttle.lift()()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.large++
+	err = g.await(ctx, func() bool {
+		return !slices.ContainsFunc(g.schedule.Running(), func(j *compaction.Job) bool { return j.Bytes > largeMerge })
+	})
+	g.large--
+	if err != nil {
+		return nil, err
+	}
+	g.all++
+	defer func() { g.all-- }()
+	if err := g.await(ctx, func() bool { return g.schedule.Free() }); err != nil {
+		return nil, err
+	}
+	jobs, err := db.groupTables()
+	for _, j := range jobs {
+		started = append(started, g.start(j, false))
+	}
+	return started, err
+}
+
+// groupTables returns all tables in groups to be merged into one table each, without tables that
+// would be rewritten as they are: that have nothing dead, no texts of what was dead before, and are
+// alone in their group.
+func (db *Store) groupTables() (jobs []*compaction.Job, err error) {
 	v, err := db.View()
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
-	var groups [][]uint64
 	tables, err := db.tableSizes(v)
 	if err != nil {
 		return nil, err
@@ -62,9 +87,13 @@ func (db *Store) groupTables() ([][]uint64, error) {
 				continue
 			}
 		}
-		groups = append(groups, g)
+		j := &compaction.Job{Tables: g, Reason: compaction.ReasonAll}
+		for _, number := range g {
+			j.Bytes += v.Version.Part(number).Meta.Size
+		}
+		jobs = append(jobs, j)
 	}
-	return groups, nil
+	return jobs, nil
 }
 
 // smallWork is how many bytes are flushed before a database is open, or merged although it is being
@@ -73,84 +102,72 @@ func (db *Store) groupTables() ([][]uint64, error) {
 const smallWork = 4 << 20
 
 // CompactDue merges tables as compaction in the background does, and returns when nothing is left
-// for it to do. At the end of a load it makes sure that the next search meets few tables, and that
-// Close does not end a merge that is halfway. What compactAll does is more: here a large table is
-// merged with others only once they are as many and as large. Progress is as compactAll's.
+// for it to do. At the end of a load it makes sure that the next search meets few tables. What
+// Compact does is more: here a large table is merged with others only once they are as many and as
+// large. Progress is as Compact's.
 func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) error {
-	db.compactMu.Lock()
-	defer db.compactMu.Unlock()
+	defer db.WakeCompact()
 	for {
-		if err := db.Writable(); err != nil {
+		m, err := db.takeDue(ctx)
+		if err != nil || m == nil {
 			return err
 		}
-		pick, err := db.pickCompaction()
-		if err != nil || pick == nil {
-			return err
-		}
-		if err := db.compact(ctx, pick.Tables, false, progress); err != nil {
+		if err := db.merge(ctx, m, false, progress); err != nil {
 			return err
 		}
 	}
 }
 
-// compactAuto merges what the policy picks until it picks nothing. A failure leaves the tables as
-// they are and is tried again with the next flush; only a failed catalog poisons the writer. Once
-// ctx has ended it goes on only with merges of at most smallWork bytes.
-func (db *Store) compactAuto(ctx context.Context) error {
-	db.compactPicked(func(bytes int64) (context.Context, bool) {
-		if bytes <= smallWork {
-			return context.WithoutCancel(ctx), true
+// takeDue starts the merge that is due; it waits for those that run if there is none beside them,
+// and returns nil if there is none at all.
+func (db *Store) takeDue(ctx context.Context) (m *merge, err error) {
+	g := &db.merges
+	defer g.throttle.lift()()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var failed error
+	err = g.await(ctx, func() bool {
+		if failed = db.Writable(); failed != nil {
+			return true
 		}
-		return ctx, ctx.Err() == nil
+		if g.all > 0 {
+			return false
+		}
+		tables, o, err := db.policy()
+		if err != nil {
+			failed = err
+			return true
+		}
+		if j := g.schedule.Due(tables, o); j != nil {
+			m = g.start(j, false)
+			return true
+		}
+		return len(g.running) == 0
 	})
-	return nil
+	return m, cmp.Or(failed, err)
 }
 
-// compactSmall is compactAuto that stops at the first merge of more than smallWork bytes.
+// compactSmall does merges of at most smallWork bytes, as long as these are due.
 func (db *Store) compactSmall() {
-	db.compactPicked(func(bytes int64) (context.Context, bool) {
-		return context.Background(), bytes <= smallWork
-	})
-}
-
-// compactPicked merges what the policy picks until it picks nothing, or may says no: that gets the
-// bytes to merge and returns the context to do it under.
-func (db *Store) compactPicked(may func(bytes int64) (context.Context, bool)) {
-	db.compactMu.Lock()
-	defer db.compactMu.Unlock()
 	for db.Writable() == nil {
-		pick, err := db.pickCompaction()
-		if err != nil || pick == nil { // closed, or nothing to do
-			return
-		}
-		work, ok := may(pick.Bytes)
-		if !ok {
-			return
-		}
-		if err := db.compact(work, pick.Tables, false, nil); err != nil {
-			if work.Err() == nil {
-				db.log.Error("compaction failed", "path", db.Path, "tables", pick.Tables, "err", err)
-				db.event(Event{Kind: EventError, Tables: pick.Tables, Err: fmt.Errorf("compacting: %w", err)})
-			}
+		m, err := db.nextMerge(true)
+		if err != nil || m == nil || !db.mergeAuto(m) {
 			return
 		}
 	}
 }
 
-// pickCompaction returns what is to be merged next; nil if nothing is.
-func (db *Store) pickCompaction() (*compaction.Job, error) {
+// policy returns what the policy is asked with: the tables, and its options.
+func (db *Store) policy() ([]compaction.Table, compaction.Options, error) {
+	o := db.opts.Policy
+	o.Expired, o.TTL, o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.MaxDocs()
 	v, err := db.View()
 	if err != nil {
-		return nil, err
+		return nil, o, err
 	}
 	defer v.Close()
 	tables, err := db.tableSizes(v)
-	if err != nil {
-		return nil, err
-	}
-	return compaction.Pick(tables, compaction.Options{
-		Expired: max(0, db.expiry()), TTL: db.TTL.Microseconds(), MaxDocs: db.MaxDocs(),
-	}), nil
+	return tables, o, err
 }
 
 // tableSizes describes the tables to the compaction policy.
@@ -158,10 +175,8 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 	var ts []compaction.Table
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		t := compaction.Table{
-			Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
-			MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime, Held: v.Since > dropBefore(v, p),
-		}
+		t := tableOf(p)
+		t.Held = v.Since > dropBefore(v, p)
 		if db.TTL > 0 {
 			var err error
 			if t.Times, err = p.TimeSketch(); err != nil {
@@ -171,6 +186,14 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 		ts = append(ts, t)
 	}
 	return ts, nil
+}
+
+// tableOf describes a table, but for its quantiles of times, and whether it is held.
+func tableOf(p *view.Part) compaction.Table {
+	return compaction.Table{
+		Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
+		MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime,
+	}
 }
 
 // dropBefore returns the time, in microseconds, before which a compaction drops documents of p:
@@ -189,29 +212,50 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 	return v.Since
 }
 
-// compact merges the tables with these numbers into one and publishes it. The caller holds
-// compactMu.
-func (db *Store) compact(ctx context.Context, numbers []uint64, erase bool, progress func(view.Progress)) error {
-	start := time.Now()
+// merge does a merge that was started, publishes its result and ends it. Erase leaves no text of
+// what it drops.
+func (db *Store) merge(ctx context.Context, m *merge, erase bool, progress func(view.Progress)) error {
+	did := MergeStats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
+	t, err := db.mergeAndPublish(ctx, m, erase, &did, progress)
+	did.Duration, did.Err = time.Since(did.Started), err
+	if t != nil && err == nil {
+		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
+	}
+	if err == nil {
+		db.metrics.compacted(&did)
+	}
+	db.merges.end(m, &did)
+	if err == nil {
+		db.event(Event{
+			Kind: EventCompact, Tables: m.Tables, Output: did.Output, Reason: did.Reason, Docs: int(did.Documents),
+			InputBytes: m.Bytes, Bytes: did.Bytes, Duration: did.Duration,
+		})
+	}
+	return err
+}
+
+// mergeAndPublish puts a table of the documents of a merge's tables, nil if there are none, in
+// their place.
+func (db *Store) mergeAndPublish(ctx context.Context, m *merge, erase bool, did *MergeStats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer snap.Close()
 	var in []*view.Part
 	for i := range snap.Version.Parts {
-		if p := &snap.Version.Parts[i]; slices.Contains(numbers, p.Meta.Number) {
+		if p := &snap.Version.Parts[i]; slices.Contains(m.Tables, p.Meta.Number) {
 			in = append(in, p)
+			did.InputDocuments += int64(p.Meta.Docs)
 		}
 	}
-	var t *view.Table
 	var renumber *sstable.Renumbering
 	err = snap.Safely(ctx, func() error {
-		t, renumber, err = db.mergeTables(ctx, snap, in, erase, progress)
+		t, renumber, err = db.mergeTables(ctx, m, snap, in, erase, progress)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// What a write has killed is gone for good once the merged table is published, so that write
 	// must be safe before.
@@ -219,20 +263,14 @@ func (db *Store) compact(ctx context.Context, numbers []uint64, erase bool, prog
 		err = db.publishCompaction(snap.Seq, in, t, renumber)
 	}
 	if err != nil {
-		return errors.Join(db.fail(err), discard(t))
+		return nil, errors.Join(db.fail(err), discard(t))
 	}
-	e := Event{Kind: EventCompact, Tables: numbers, Duration: time.Since(start)}
-	if t != nil {
-		e.Docs, e.Bytes = int(t.Meta.Docs), t.Meta.Size
-	}
-	db.metrics.compacted(e.Bytes)
-	db.event(e)
-	return nil
+	return t, nil
 }
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
-func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	inputs := make([]compaction.Input, len(in))
 	left := int64(0)
 	for i, p := range in {
@@ -251,8 +289,18 @@ func (db *Store) mergeTables(ctx context.Context, snap *view.View, in []*view.Pa
 	}
 	var renumber *sstable.Renumbering
 	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
-		o := mergeOptions("compact", progress)
+		o := mergeOptions("compact", func(p view.Progress) {
+			m.done.Store(p.Done)
+			m.total.Store(p.Total)
+			if progress != nil {
+				progress(p)
+			}
+		})
 		o.Identity, o.Erase = identity, erase
+		if m.background {
+			o.Workers = max(runtime.GOMAXPROCS(0)/2, 1)
+		}
+		out = heldWriter{ctx, out, &db.merges.throttle, m}
 		info, renumber, err = compaction.Merge(ctx, out, db.mergeParams(left), inputs, o)
 		return info, err
 	})

@@ -20,7 +20,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// background is the work that a DB does on its own: one goroutine flushes, one compacts.
+// background is the work that a DB does on its own: one goroutine flushes, one starts merges, each
+// of which is another.
 type background struct {
 	wg       sync.WaitGroup
 	flushC   chan struct{} // capacity 1: something to flush
@@ -29,9 +30,7 @@ type background struct {
 
 func (b *background) wakeFlush() { wake(b.flushC) }
 
-// WakeCompact has compaction look whether there is something to merge.
-func (b *background) WakeCompact() { wake(b.compactC) }
-func (b *background) wait()        { b.wg.Wait() }
+func (b *background) wait() { b.wg.Wait() }
 
 func wake(c chan struct{}) {
 	select {

@@ -9,23 +9,13 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Metrics returns what the store has done since it was opened.
-func (db *Store) Metrics() Metrics {
-	m := &db.metrics
-	return Metrics{
-		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
-		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
-		BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
-	}
-}
-
 // Stats is what engine.Stats has beside the path and the parameters.
 type Stats struct {
-	Documents, Fingerprints, Tombstones, Memtable int64
-	DiskBytes                                     int64
-	Tables                                        []TableStats
-	Orphans                                       []Orphan
-	Seq                                           uint64
+	Documents, Fingerprints, Tombstones, Expired, Memtable int64
+	DiskBytes                                              int64
+	Tables                                                 []TableStats
+	Orphans                                                []Orphan
+	Seq                                                    uint64
 }
 
 // TableStats is engine.TableStats.
@@ -33,6 +23,7 @@ type TableStats struct {
 	Name                string
 	Documents           int64
 	Tombstones          int64
+	Expired             int64
 	Bytes               int64
 	MinTime, MaxTime    time.Time
 	Layout              string
@@ -65,8 +56,13 @@ func (db *Store) Stats(v *view.View) (Stats, error) {
 		if info.Fingerprints > 0 {
 			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)
 		}
-		st.Documents += t.Documents - t.Tombstones
+		var err error
+		if t.Expired, err = expired(p, v.Since); err != nil {
+			return st, err
+		}
+		st.Documents += t.Documents - t.Tombstones - t.Expired
 		st.Tombstones += t.Tombstones
+		st.Expired += t.Expired
 		st.Fingerprints += int64(info.Fingerprints) - p.Dead.Below(info.Fingerprints)
 		st.DiskBytes += t.Bytes
 		st.Tables = append(st.Tables, t)
@@ -91,6 +87,17 @@ func (db *Store) Stats(v *view.View) (Stats, error) {
 		}
 	})
 	return st, err
+}
+
+// expired estimates how many living documents of p are older than since.
+func expired(p *view.Part, since int64) (n int64, err error) {
+	t := tableOf(p)
+	if p.Meta.MinTime < since && since <= p.Meta.MaxTime {
+		if t.Times, err = p.TimeSketch(); err != nil {
+			return 0, err
+		}
+	}
+	return t.Expired(since), nil
 }
 
 // eachFile calls f for every file in the database's folder.

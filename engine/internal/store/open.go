@@ -66,6 +66,8 @@ func newDB(path string, o Options) *Store {
 		active: view.NewMemtable(), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.flushed.L = &db.mu
+	db.merges.init(o.MergeSlots)
+	db.merges.throttle.rate = max(o.CompactionRate, 0)
 	db.stop = func() {}
 	return db
 }
@@ -234,12 +236,13 @@ func openSingle(path string, o Options) (*Store, error) {
 
 // Close ends background work and releases the files. What was acknowledged is in the log and
 // tables; a database need not be closed to be safe. It waits for running writes; using the database
-// afterwards is ErrClosed. Snapshots that are still open stay readable. It first merges small
-// tables that are due, so that processes that live shortly compact, too. A second call returns
-// what the first did.
+// afterwards is ErrClosed. Snapshots that are still open stay readable. It first finishes merges,
+// as Options.CloseWait says, and merges small tables that are due, so that processes that live
+// shortly compact, too. A second call returns what the first did.
 func (db *Store) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()
+		db.finishMerges(db.opts.CloseWait)
 		if db.compactC != nil && !db.opts.NoAutoCompaction {
 			db.compactSmall()
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
@@ -29,6 +30,8 @@ type Options struct {
 	NoSync           bool
 	MemtableBytes    int
 	NoAutoCompaction bool
+	CompactionRate   int64
+	CloseWait        time.Duration
 
 	Logger  *slog.Logger
 	OnEvent func(Event)
@@ -42,24 +45,32 @@ type Options struct {
 	// MaxTableDocs is how many documents a table is given; 0, or more than a table can have, for
 	// the limit of the format.
 	MaxTableDocs int64
+	// Policy is the policy of compaction, but for what the store knows; MergeSlots is how many
+	// merges of any size run at a time. Zero values mean the defaults.
+	Policy     compaction.Options
+	MergeSlots int
 }
 
 // The kinds of an event, as engine.EventKind has them.
 const (
 	EventFlush   = "flush"
 	EventCompact = "compact"
+	EventStall   = "stall"
 	EventRecover = "recover"
 	EventError   = "error"
 )
 
 // An Event is engine.Event.
 type Event struct {
-	Kind     string
-	Tables   []uint64
-	Docs     int
-	Bytes    int64
-	Duration time.Duration
-	Err      error
+	Kind       string
+	Tables     []uint64
+	Output     uint64
+	Reason     string
+	Docs       int
+	InputBytes int64
+	Bytes      int64
+	Duration   time.Duration
+	Err        error
 }
 
 // The defaults of options that are zero.

@@ -189,6 +189,7 @@ func (db *Store) ingest(ctx context.Context, path string) error {
 	}
 	if err == nil {
 		if err = db.publishIngest(ctx, t); err == nil {
+			db.metrics.bytesLoaded.Add(t.Meta.Size)
 			db.WakeCompact()
 			return nil
 		}

@@ -221,9 +221,9 @@ func (p *prune) kill(ctx context.Context, part *view.Part, docs *roaring.Bitmap)
 	if docs.IsEmpty() {
 		return nil
 	}
-	free := p.db.compactMu.TryLock()
+	giveBack, free := p.db.merges.take(part.Meta.Number)
 	if free {
-		defer p.db.compactMu.Unlock()
+		defer giveBack()
 	}
 	now, release, err := p.lock(ctx, part)
 	if now == nil {
@@ -247,10 +247,11 @@ func (p *prune) kill(ctx context.Context, part *view.Part, docs *roaring.Bitmap)
 // drop drops a table that has only documents to be deleted, and expired ones. It reports false if
 // it can't be dropped: a merge may be reading it, whose result will be published in its place.
 func (p *prune) drop(ctx context.Context, part *view.Part) (bool, error) {
-	if !p.db.compactMu.TryLock() {
+	giveBack, free := p.db.merges.take(part.Meta.Number)
+	if !free {
 		return false, nil
 	}
-	defer p.db.compactMu.Unlock()
+	defer giveBack()
 	dead, _ := part.Dead.UpTo(view.Latest)
 	n, err := part.CountLiving(ctx, dead, p.inFile(part))
 	if err != nil {

@@ -29,12 +29,13 @@ type Store struct {
 	lock io.Closer
 	cat  *catalog.Catalog // nil for a single table file
 
-	compactMu sync.Mutex // one compaction at a time; taken before all others
+	merges    merges // its lock is taken before all others
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // with seq and active, which only its holder changes
 	active  *view.Memtable
 	last    logPosition // of the newest write; zero if the active memtable's log has none
+	rotated time.Time   // when active was begun
 
 	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it
 	// as the one before. Its size is that at its closing, and not known while it is written to. A
@@ -42,6 +43,7 @@ type Store struct {
 	newestLog catalog.LogEnd
 
 	mu         sync.Mutex
+	tables     atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
@@ -158,6 +160,13 @@ func (db *Store) install(parts []view.Part) *view.Version {
 		}
 		return 1
 	})
+	tables := int32(0)
+	for i := range parts {
+		if int64(parts[i].Meta.Docs) <= db.MaxDocs()/2 {
+			tables++
+		}
+	}
+	db.tables.Store(tables)
 	old := db.current
 	db.current = view.NewVersion(parts)
 	return old
@@ -176,7 +185,7 @@ func (db *Store) rotateLocked() error {
 	db.immutable = append(slices.Clone(db.immutable), db.active)
 	db.active = view.NewMemtable()
 	db.mu.Unlock()
-	db.last = logPosition{}
+	db.last, db.rotated = logPosition{}, time.Now()
 	db.wakeFlush()
 	return nil
 }

@@ -192,15 +192,33 @@ func (db *Store) syncLogLocked() error {
 }
 
 // lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits
-// while too many wait for their flush.
+// while too many wait for their flush, or there are too many tables.
 func (db *Store) lockForWrite(ctx context.Context) error {
-	for {
+	for slowed := false; ; {
 		db.writeMu.Lock()
 		err := db.Writable()
+		if lag := db.lagLocked(); err == nil && !slowed && lag > shortestLag {
+			db.writeMu.Unlock()
+			slowed = true
+			if err := db.slow(ctx, lag); err != nil {
+				return err
+			}
+			continue
+		}
 		if err == nil && (db.active.Bytes >= db.opts.MemtableBytes || int64(len(db.active.Cur.Docs)) >= db.MaxDocs()) {
 			if db.immutables() >= view.MaxImmutable {
 				db.writeMu.Unlock() // a flush needs it
-				if err := db.waitFlush(ctx); err != nil {
+				start := time.Now()
+				err := db.waitFlush(ctx)
+				db.stalled(StallMemtables, start)
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			if db.tooManyTables() {
+				db.writeMu.Unlock() // so does a merge
+				if err := db.waitTables(ctx); err != nil {
 					return err
 				}
 				continue

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Limits of the number of tables. Those that are more than half full do not count, for nothing
+// would make them fewer. Tables to come of memtables that wait for their flush count.
+const (
+	// slowTables is the number above which writers are slowed: the more the nearer to stopTables.
+	slowTables = 12
+	// stopTables is the number at which no memtable is begun: writers wait for a merge. So there
+	// are never more tables, but for those of loads, of ingested files and of Flush.
+	stopTables = 16
+)
+
+// The reasons of EventStall.
+const (
+	StallTables    = "tables"    // there are too many
+	StallMemtables = "memtables" // too many wait for their flush
+)
+
+// TableCount returns how many tables count for the limits of writers.
+func (db *Store) TableCount() int { return int(db.tables.Load()) }
+
+// countTables returns how many tables count for the limits, with those to come.
+func (db *Store) countTables() int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return int(db.tables.Load()) + len(db.immutable)
+}
+
+// tooManyTables reports whether a writer must wait for a merge before it begins a memtable.
+func (db *Store) tooManyTables() bool {
+	return db.countTables() >= stopTables && db.merges.unfinished()
+}
+
+// waitTables waits until a memtable may be begun.
+func (db *Store) waitTables(ctx context.Context) error {
+	start := time.Now()
+	g := &db.merges
+	g.mu.Lock()
+	err := ctx.Err()
+	for err == nil && db.Writable() == nil && db.countTables() >= stopTables && g.unfinished() {
+		err = g.sleep(ctx)
+	}
+	g.mu.Unlock()
+	db.stalled(StallTables, start)
+	return err
+}
+
+// stalled notes that a write has waited.
+func (db *Store) stalled(reason string, start time.Time) {
+	took := time.Since(start)
+	db.metrics.stalls.Add(1)
+	db.metrics.stallTime.Add(int64(took))
+	db.event(Event{Kind: EventStall, Reason: reason, Duration: took})
+}
+
+// lagLocked returns how long a write is to wait so that memtables are not filled faster than merges
+// make room for their tables: 0 unless there are more than slowTables. The caller holds writeMu.
+func (db *Store) lagLocked() time.Duration {
+	if db.tables.Load() <= slowTables {
+		return 0
+	}
+	over := db.countTables() - slowTables
+	if over <= 0 || !db.merges.unfinished() {
+		return 0
+	}
+	fill := float64(db.active.Bytes) / float64(db.opts.MemtableBytes)
+	due := time.Duration(fill * float64(over) * float64(db.merges.table.Load()))
+	return min(due-time.Since(db.rotated), longestLag)
+}
+
+const (
+	shortestLag = time.Millisecond // sleeping less is not exact
+	longestLag  = 100 * time.Millisecond
+)
+
+// slow waits for as long as a write is held back.
+func (db *Store) slow(ctx context.Context, lag time.Duration) error {
+	db.metrics.slowTime.Add(int64(lag))
+	timer := time.NewTimer(lag)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	}
+	return nil
+}

@@ -1,0 +1,358 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/compaction"
+)
+
+// eager is a policy by which tables of any size are merged two by two.
+var eager = compaction.Options{Fanout: 2, Smallest: 1}
+
+// loadTable adds documents from..to-1 as one table.
+func loadTable(t testing.TB, db *DB, from, to int) {
+	t.Helper()
+	l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := from; i < to; i++ {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i) * 0x9e3779b97f4a7c15)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits until a condition holds.
+func until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited too long: %s", what)
+		}
+	}
+}
+
+func numTables(t testing.TB, db *DB) int {
+	t.Helper()
+	st, err := db.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(st.Tables)
+}
+
+// TestMergesAtOnce holds merges in the middle, so that several run at once, of which no two have a
+// table in common; meanwhile documents of all of them are deleted and replaced, and the tables are
+// packed and checked. Then the merges end, and nothing is lost or comes back.
+func TestMergesAtOnce(t *testing.T) {
+	ctx := context.Background()
+	db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	const n = 21_000
+	for i, from := 0, 0; from < n; i++ { // pairs of tables of about one size
+		size := []int{8000, 8000, 2000, 2000, 500, 500}[i]
+		loadTable(t, db, from, from+size)
+		from += size
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var merges atomic.Int64
+	db, err := Open(path, &Options{
+		Sync: SyncNever, CompactionRate: 1, policy: eager, mergeSlots: 4, OnEvent: func(e Event) {
+			if e.Kind == EventCompact {
+				merges.Add(1)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	until(t, "three merges run", func() bool { return db.Metrics().Merging >= 3 })
+	running, _ := db.Merges()
+	var inputs []uint64
+	for _, m := range running {
+		inputs = append(inputs, m.Inputs...)
+	}
+	slices.Sort(inputs)
+	if len(slices.Compact(slices.Clone(inputs))) != len(inputs) {
+		t.Fatalf("tables are in several merges: %+v", running)
+	}
+	want := map[string]bool{}
+	for i := range n {
+		id := fmt.Sprint(i)
+		switch i % 10 {
+		case 3:
+			if err := db.Delete(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		case 5:
+			put(t, db, id, uint64(i)*0x9e3779b97f4a7c15)
+			want[id] = true
+		default:
+			want[id] = true
+		}
+	}
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Pack(ctx, path+".sst", nil); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+		t.Fatal(r, err)
+	}
+	db.SetCompactionRate(0)
+	if err := db.CompactDue(ctx, nil); err != nil { // waits for all
+		t.Fatal(err)
+	}
+	if m := db.Metrics(); merges.Load() < 3 || m.Compactions != merges.Load() || m.Merging > 0 {
+		t.Errorf("%d merges, %+v", merges.Load(), m)
+	}
+	for _, open := range []bool{false, true} {
+		if open {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if db, err = Open(path, nil); err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+		}
+		got := map[string]bool{}
+		for e, err := range db.Entries(ctx, "") {
+			if err != nil || !want[e.ID] || got[e.ID] {
+				t.Fatalf("%+v, %v", e, err)
+			}
+			got[e.ID] = true
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d documents, want %d", len(got), len(want))
+		}
+	}
+}
+
+// TestTableBound writes from several goroutines while merging is slow: there are never more tables
+// than writers are stopped at, and all documents are there.
+func TestTableBound(t *testing.T) {
+	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, MemtableBytes: 5000, CompactionRate: 1_000_000})
+	var stop atomic.Bool
+	most := 0
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for !stop.Load() {
+			most = max(most, numTables(t, db))
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
+	const writers, each = 4, 1000
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				put(t, db, fmt.Sprint(w, "-", i), uint64(w*each+i)*0x9e3779b97f4a7c15)
+			}
+		})
+	}
+	wg.Wait()
+	stop.Store(true)
+	<-watched
+	m := db.Metrics()
+	if most > 16 {
+		t.Errorf("%d tables", most)
+	}
+	if w := m.WriteAmplification(); w <= 1 || w > 20 {
+		t.Errorf("every byte was written %g times: %+v", w, m)
+	}
+	if st, err := db.Stats(); err != nil || st.Documents != writers*each {
+		t.Errorf("%d documents, %v", st.Documents, err)
+	}
+}
+
+// stopped returns a database in which a writer waits for a merge that does not go on; the channel
+// gets its error.
+func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan error) {
+	o.NoText, o.NoSketch, o.Sync, o.MemtableBytes, o.CompactionRate = true, true, SyncNever, 5000, 1
+	full := make(chan struct{}, 1)
+	db, path := create4test(t, o)
+	done := make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))}); err != nil {
+				done <- err
+				return
+			}
+			if i == 0 {
+				full <- struct{}{}
+			}
+		}
+	}()
+	<-full
+	puts, since := int64(0), time.Now()
+	until(t, "the writer stands still", func() bool {
+		if n := db.Metrics().Puts; n != puts {
+			puts, since = n, time.Now()
+		}
+		return db.s.TableCount() >= 16 && time.Since(since) > 300*time.Millisecond
+	})
+	return db, path, done
+}
+
+// TestStoppedWriter has a writer that is stopped by the number of tables go on: by its context, by
+// Close, by a pause.
+func TestStoppedWriter(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stalls := make(chan Event, 100)
+	db, _, done := stopped(t, ctx, &Options{OnEvent: func(e Event) {
+		if e.Kind == EventStall && e.Reason == "tables" {
+			stalls <- e
+		}
+	}})
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if m := db.Metrics(); len(stalls) != 1 || m.Stalls == 0 || m.StallTime < (<-stalls).Duration || m.SlowTime == 0 {
+		t.Errorf("%d stalls, %+v", len(stalls), m)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	db, _, done = stopped(t, context.Background(), &Options{CloseWait: -1})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+
+	ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
+	db, _, done = stopped(t, ctx, new(Options))
+	db.PauseCompaction()
+	until(t, "writing goes on while merging is paused", func() bool { return db.s.TableCount() > 20 })
+	db.SetCompactionRate(0)
+	db.ResumeCompaction()
+	until(t, "tables are merged again", func() bool { return db.s.TableCount() < 16 })
+	cancel()
+	<-done
+}
+
+// TestPauseCompaction flushes while compaction is paused: nothing is merged but what is asked for.
+func TestPauseCompaction(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, &Options{Sync: SyncNever})
+	db.PauseCompaction()
+	for i := range 20 {
+		put(t, db, fmt.Sprint(i), uint64(i))
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(5 * time.Millisecond)
+	if n := numTables(t, db); n != 20 {
+		t.Fatalf("%d tables", n)
+	}
+	if err := db.CompactDue(ctx, nil); err != nil || numTables(t, db) > 3 {
+		t.Fatalf("%d tables, %v", numTables(t, db), err)
+	}
+	for i := range 8 {
+		put(t, db, fmt.Sprint("more", i), uint64(i))
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := numTables(t, db)
+	db.ResumeCompaction()
+	until(t, "tables are merged", func() bool { return numTables(t, db) < before })
+}
+
+// TestCloseFinishes closes a database while a merge is held: it is finished, however large, unless
+// CloseWait says that it must not take that long.
+func TestCloseFinishes(t *testing.T) {
+	for _, c := range []struct {
+		wait   time.Duration
+		tables int
+	}{{0, 1}, {time.Hour, 1}, {-1, 4}} {
+		db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+		for i := range 4 {
+			loadTable(t, db, 30_000*i, 30_000*(i+1)) // more bytes in all than Close merges of its own accord
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(path, &Options{Sync: SyncNever, CompactionRate: 1, CloseWait: c.wait})
+		if err != nil {
+			t.Fatal(err)
+		}
+		until(t, "a merge runs", func() bool { return db.Metrics().Merging == 1 })
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if db, err = Open(path, &Options{ReadOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if st, err := db.Stats(); err != nil || len(st.Tables) != c.tables || st.Documents != 120_000 {
+			t.Errorf("CloseWait %v: %d tables of %d documents, %v", c.wait, len(st.Tables), st.Documents, err)
+		}
+	}
+}
+
+// TestExpiredCount lets nearly all documents of a table expire: compaction counts them as dead,
+// although one lives on, whether it is asked or looks on its own.
+func TestExpiredCount(t *testing.T) {
+	ctx := context.Background()
+	var now atomic.Int64
+	now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	clock := func() time.Time { return time.Unix(0, now.Load()) }
+	for _, auto := range []bool{false, true} {
+		db, _ := create4test(t, &Options{
+			NoText: true, NoSketch: true, Sync: SyncNever, TTL: time.Minute, now: clock, DisableAutoCompaction: !auto,
+		})
+		var docs Batch
+		for i := range 1000 {
+			docs.Put(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))})
+		}
+		if err := db.Apply(ctx, &docs); err != nil {
+			t.Fatal(err)
+		}
+		now.Add(int64(50 * time.Second))
+		put(t, db, "young", 77)
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		now.Add(int64(20 * time.Second))
+		st, err := db.Stats()
+		if err != nil || len(st.Tables) != 1 || st.Tables[0].Expired < 900 || st.Documents > 100 {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if !auto {
+			if err := db.CompactDue(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "what has expired is dropped", func() bool {
+			st, err := db.Stats()
+			return err == nil && st.Documents == 1 && st.Tables[0].Documents == 1 && st.Tables[0].Expired == 0
+		})
+		until(t, "the merge has ended", func() bool { return db.Metrics().Merging == 0 })
+		_, past := db.Merges()
+		if len(past) != 1 || past[0].Reason != "dead" || past[0].InputDocuments != 1001 || past[0].Documents != 1 {
+			t.Errorf("%+v", past)
+		}
+	}
+}
