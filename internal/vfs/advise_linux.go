@@ -78,3 +78,24 @@ var Memory = sync.OnceValue(func() int64 {
 	}
 	return n
 })
+
+// LargeMemory returns size zero bytes in large pages, where the system gives them, and what gives
+// them back.
+func LargeMemory(size int) (data []byte, free func()) {
+	data, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return make([]byte, size), func() {}
+	}
+	_ = unix.Madvise(data, unix.MADV_HUGEPAGE) // only advice
+	return data, func() { _ = unix.Munmap(data) }
+}
+
+// Free returns how many bytes the file system of a directory has left for this process, and false
+// if that is not known.
+func Free(dir string) (n int64, ok bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), true
+}

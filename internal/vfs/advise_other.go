@@ -11,3 +11,11 @@ func (f *diskFile) Cached(data []byte, at int64) bool { return true }
 // Memory returns how many bytes of memory there are for this process and its cache of files; 0
 // means unknown.
 func Memory() int64 { return 0 }
+
+// LargeMemory returns size zero bytes in large pages, where the system gives them, and what gives
+// them back.
+func LargeMemory(size int) (data []byte, free func()) { return make([]byte, size), func() {} }
+
+// Free returns how many bytes the file system of a directory has left for this process, and false
+// if that is not known.
+func Free(dir string) (n int64, ok bool) { return 0, false }
