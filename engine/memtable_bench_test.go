@@ -3,97 +3,168 @@ package engine
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/minhash"
 )
 
-// BenchmarkNearMemtable searches two databases like that of benchDB, one with an empty memtable and
-// one whose memtable is nearly full, and reports the ratio of the times.
-func BenchmarkNearMemtable(b *testing.B) {
-	empty, queries := benchDB(b)
+// benchFull opens a copy of a database and stores n documents in its memtable, which nearly fill
+// it.
+func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) *DB {
+	b.Helper()
 	path := b.TempDir()
-	if err := os.CopyFS(path, os.DirFS(empty.Path())); err != nil {
+	if err := os.CopyFS(path, os.DirFS(src.Path())); err != nil {
 		b.Fatal(err)
 	}
-	full, err := Open(path, &Options{Sync: SyncNever, DisableAutoCompaction: true})
+	db, err := Open(path, &Options{Sync: SyncNever, DisableAutoCompaction: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { full.Close() })
-	ctx := context.Background()
-	fillMemtable(b, full)
-	run := func(name string, search func(db *DB, q Fingerprint) error) {
-		b.Run(name, func(b *testing.B) {
-			times := [2]time.Duration{time.Hour, time.Hour}
-			for range 15 { // the least counts: noise only adds time
-				for i, db := range []*DB{empty, full} {
-					start := time.Now()
-					for _, q := range queries {
-						if err := search(db, q); err != nil {
-							b.Fatal(err)
-						}
-					}
-					times[i] = min(times[i], time.Since(start)/time.Duration(len(queries)))
-				}
-			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64(times[0]), "empty-ns")
-			b.ReportMetric(float64(times[1]), "full-ns")
-			b.ReportMetric(float64(times[1])/float64(times[0]), "times")
-		})
-	}
-	for _, k := range []int{0, 3, 4, 6, 8, 10} {
-		run(fmt.Sprintf("near/k=%d", k), func(db *DB, q Fingerprint) error {
-			for _, err := range db.Near(ctx, q, k) {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	run("anymatch/k=3", func(db *DB, q Fingerprint) error {
-		_, _, err := db.AnyMatch(ctx, Doc{ID: "q", Fingerprint: &q}, Near(3))
-		return err
-	})
-	batches := 0
-	run("batch/k=3", func(db *DB, q Fingerprint) error { // the last searches for all
-		if batches++; batches%len(queries) != 0 {
-			return nil
-		}
-		for _, err := range db.NearBatch(ctx, queries, 3) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	queries = queries[:100]
-	run("nearest/n=1", func(db *DB, q Fingerprint) error {
-		for _, err := range db.Nearest(ctx, q, 1) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// fillMemtable stores uniform fingerprints that nearly fill the memtable of default size.
-func fillMemtable(b *testing.B, db *DB) {
-	b.Helper()
-	const n = 52_000
-	r := rand.New(rand.NewPCG(7, 7))
+	b.Cleanup(func() { db.Close() })
 	for i := range n {
-		fp := r.Uint64()
-		if err := db.Put(context.Background(), Doc{ID: "m" + strconv.Itoa(i), Fingerprint: &fp}); err != nil {
+		if err := db.Put(context.Background(), doc(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if st, err := db.Stats(); err != nil || st.Memtable != n {
+	if st, err := db.Stats(); err != nil || st.Memtable != int64(n) {
 		b.Fatal(err, st.Memtable)
+	}
+	return db
+}
+
+// benchRatio reports what a search of a database with an empty memtable takes, and of one with a
+// full memtable, and the ratio. Run searches many times and says how often.
+func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (searches int, err error)) {
+	b.Run(name, func(b *testing.B) {
+		times := [2]time.Duration{time.Hour, time.Hour}
+		for range 15 { // the least counts: noise only adds time
+			for i, db := range []*DB{empty, full} {
+				start := time.Now()
+				n, err := run(db)
+				if err != nil {
+					b.Fatal(err)
+				}
+				times[i] = min(times[i], time.Since(start)/time.Duration(n))
+			}
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(times[0]), "empty-ns")
+		b.ReportMetric(float64(times[1]), "full-ns")
+		b.ReportMetric(float64(times[1])/float64(times[0]), "times")
+	})
+}
+
+// drain takes all that a search yields.
+func drain[T any](seq iter.Seq2[T, error]) error {
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkNearMemtable searches the database of benchDB with an empty and with a full memtable.
+func BenchmarkNearMemtable(b *testing.B) {
+	empty, queries := benchDB(b)
+	r := rand.New(rand.NewPCG(7, 7))
+	full := benchFull(b, empty, 52_000, func(i int) Doc {
+		return Doc{ID: "m" + strconv.Itoa(i), Fingerprint: new(r.Uint64())}
+	})
+	ctx := context.Background()
+	each := func(name string, queries []Fingerprint, search func(db *DB, q Fingerprint) error) {
+		benchRatio(b, name, empty, full, func(db *DB) (int, error) {
+			for _, q := range queries {
+				if err := search(db, q); err != nil {
+					return 0, err
+				}
+			}
+			return len(queries), nil
+		})
+	}
+	for _, k := range []int{0, 3, 4, 6, 8, 10} {
+		each(fmt.Sprintf("near/k=%d", k), queries, func(db *DB, q Fingerprint) error { return drain(db.Near(ctx, q, k)) })
+	}
+	each("anymatch/k=3", queries, func(db *DB, q Fingerprint) error {
+		_, _, err := db.AnyMatch(ctx, Doc{ID: "q", Fingerprint: &q}, Near(3))
+		return err
+	})
+	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error { return drain(db.Nearest(ctx, q, 1)) })
+	benchRatio(b, "batch/k=3", empty, full, func(db *DB) (int, error) {
+		return len(queries), drain(db.NearBatch(ctx, queries, 3))
+	})
+}
+
+// benchTexts is a database of a tenth of benchSize texts of 230 words, without the texts.
+func benchTexts(b *testing.B) *DB {
+	b.Helper()
+	n := benchSize() / 10
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-sketches-%d.simdb", n))
+	db, err := Open(path, &Options{MustExist: true})
+	if err == nil {
+		b.Cleanup(func() { db.Close() })
+		return db
+	}
+	if db, err = Create(path, &Options{NoText: true}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	l, err := db.NewLoader(context.Background(), LoadOptions{MemoryBytes: 1 << 30})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		if err := l.Add(Doc{ID: strconv.Itoa(i), Text: benchText(i)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+// benchText returns text number i, of 230 words of which few are frequent.
+func benchText(i int) string {
+	r := rand.New(rand.NewPCG(13, uint64(i)))
+	var b strings.Builder
+	for range 230 {
+		fmt.Fprintf(&b, "w%d ", int(20_000*r.Float64()*r.Float64()*r.Float64()))
+	}
+	return b.String()
+}
+
+// BenchmarkJaccardMemtable searches the database of benchTexts with an empty and with a full
+// memtable. Half of the queries are near a stored text.
+func BenchmarkJaccardMemtable(b *testing.B) {
+	empty := benchTexts(b)
+	full := benchFull(b, empty, 14_000, func(i int) Doc {
+		return Doc{ID: "m" + strconv.Itoa(i), Text: benchText(1_000_000_000 + i)}
+	})
+	var queries []minhash.Sketch
+	for i := range 1000 {
+		queries = append(queries, empty.Sketch(benchText(i)+"and another end"), empty.Sketch(benchText(2_000_000_000+i)))
+	}
+	for _, t := range []float64{0.65, 0.7, 0.8, 0.9} {
+		benchRatio(b, fmt.Sprintf("t=%v", t), empty, full, func(db *DB) (int, error) {
+			s, err := db.Snapshot()
+			if err != nil {
+				return 0, err
+			}
+			defer s.Close()
+			for _, q := range queries {
+				if err := drain(s.JaccardSketch(context.Background(), q, t)); err != nil {
+					return 0, err
+				}
+			}
+			return len(queries), nil
+		})
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A frozenSnapshot is a snapshot with the documents that it must show.
@@ -151,5 +154,110 @@ func TestMemtableIndex(t *testing.T) {
 	}
 	if plan, err := s.PlanNear(ctx, 1, 30); err != nil || plan.Parts[0].Method != PlanScan || plan.Parts[0].Candidates != len(fps) {
 		t.Errorf("plan within 30: %+v, %v", plan, err)
+	}
+}
+
+// TestMemtableSketches is TestMemtableIndex for sketches.
+func TestMemtableSketches(t *testing.T) {
+	const size = 32
+	db, _ := create4test(t, &Options{NoText: true, Sketch: size, Sync: SyncNever})
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(10, 10))
+	text := func(r *rand.Rand, i int) string { // families of 20, of which some words differ
+		var b strings.Builder
+		words := rand.New(rand.NewPCG(11, uint64(i/20)))
+		for range 3 + i/20%40 {
+			w := words.IntN(1000)
+			if r.IntN(20) == 0 {
+				w = r.IntN(1000)
+			}
+			fmt.Fprintf(&b, "w%d ", w)
+		}
+		return b.String()
+	}
+	type frozen struct {
+		*Snapshot
+		sketches map[string]minhash.Sketch
+	}
+	check := func(f frozen, r *rand.Rand) error {
+		q, by := db.Sketch(text(r, r.IntN(2*memindex.MinSketches))), []float64{0.3, 0.65, 0.8, 1}[r.IntN(4)]
+		want := map[string]bool{}
+		for id, s := range f.sketches {
+			if _, ok := minhash.JaccardAtLeast(q, s, size, by); ok {
+				want[id] = true
+			}
+		}
+		n := len(want)
+		for m, err := range f.JaccardSketch(ctx, q, by) {
+			if err != nil {
+				return err
+			}
+			if !want[m.ID] {
+				return fmt.Errorf("at %v of %d: found %s, or found it twice", by, len(f.sketches), m.ID)
+			}
+			delete(want, m.ID)
+		}
+		if len(want) > 0 {
+			return fmt.Errorf("at %v of %d: %v are lost", by, len(f.sketches), slices.Collect(maps.Keys(want)))
+		}
+		d := &sstable.Document{Sketch: q}
+		m, found, err := search.AnyMatch(ctx, &f.v, d, view.Criterion{Jaccard: true, T: by}, 1)
+		if err != nil || found != (n > 0) {
+			return fmt.Errorf("at %v of %d: any match %v, %v, %v, there are %d", by, len(f.sketches), m, found, err, n)
+		}
+		return nil
+	}
+	snapshots := make(chan frozen, 64)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		r := rand.New(rand.NewPCG(12, 12))
+		for f := range snapshots {
+			for range 20 {
+				if err := check(f, r); err != nil {
+					t.Error(err)
+					break
+				}
+			}
+			f.Close()
+		}
+	})
+	sketches := map[string]minhash.Sketch{}
+	for i := range 2 * memindex.MinSketches {
+		id := fmt.Sprint("d", i)
+		if r.IntN(10) == 0 {
+			id = fmt.Sprint("d", r.IntN(i+1)) // replaces
+		}
+		text := text(r, i)
+		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		sketches[id] = db.Sketch(text)
+		if gone := fmt.Sprint("d", r.IntN(i+1)); r.IntN(10) == 0 && sketches[gone] != nil {
+			if err := db.Delete(ctx, gone); err != nil {
+				t.Fatal(err)
+			}
+			delete(sketches, gone)
+		}
+		if i%400 == 399 || i >= memindex.MinSketches-2 && i < memindex.MinSketches+2 {
+			s, err := db.Snapshot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			snapshots <- frozen{s, maps.Clone(sketches)}
+		}
+	}
+	close(snapshots)
+	wg.Wait()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	plan, err := s.PlanJaccard(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
+	if err != nil || len(plan) != 1 || plan[0].Method != PlanPostings || plan[0].Candidates > 1000 {
+		t.Errorf("plan: %+v, %v", plan, err)
+	}
+	if plan, err := s.PlanJaccard(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != PlanScan {
+		t.Errorf("plan below the floor: %+v, %v", plan, err)
 	}
 }

@@ -218,4 +218,34 @@ var writeMutants = []mutant{
 		swap(`x.best.Distance == 0`, `true`),
 		"engine", "^TestAnyMatch",
 	},
+	{
+		"memtable/sketches written later are found", "engine", "postingTable.gather",
+		swap(`if at := (what ^ tag) - 1; at < n { visits++`, `if at := (what ^ tag) - 1; at < maxSketches { visits++`),
+		"engine/internal/memindex", "^TestGather",
+	},
+	{
+		"memtable/sketches of a crowded hash are lost", "engine", "postingTable.add",
+		drop(`x.list(mixed, tag|(at+1))`),
+		"engine/internal/memindex", "^TestGather",
+	},
+	{
+		"memtable/an index answers thresholds that it lacks postings for", "engine", "Searcher.Gather",
+		swap(`t < x.t`, `t < 0`),
+		"engine/internal/memindex", "^TestGather$",
+	},
+	{
+		"memtable/a larger table of postings lacks the newest sketch", "engine", "Sketches.Add",
+		swap(`range x.sketches`, `range x.sketches[:len(x.sketches)-1]`),
+		"engine/internal/memindex", "^TestGather",
+	},
+	{
+		"memtable/the index of sketches begins without the first ones", "engine", "Memtable.addSketch",
+		drop(`for _, at := range m.Cur.BitmapDoc[:memindex.MinSketches-1] { m.Cur.Sketches.Add(m.Cur.Docs[at].Sketch) }`),
+		"engine", "^TestMemtableSketches$",
+	},
+	{
+		"memtable/what a search has seen stays seen", "engine", "positionSet.remove",
+		swap(`s[at/64] = 0`, `_ = at`),
+		"engine/internal/memindex", "^TestGather",
+	},
 }

@@ -45,7 +45,7 @@ func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := view.NewMemtable()
+	m := view.NewMemtable(params.MinJaccard)
 	for _, d := range docs[len(half):] {
 		m.Add(&d)
 	}

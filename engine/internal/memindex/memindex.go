@@ -1,5 +1,5 @@
-// Package memindex finds the fingerprints of a memtable that are near to one, while others are
-// added.
+// Package memindex finds the fingerprints of a memtable that are near to one, and the sketches that
+// may be similar to one, while others are added.
 //
 // An Index cuts a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most
 // k bits differ in few bits of at least one block (the pigeonhole principle): where radii r add up

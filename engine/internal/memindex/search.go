@@ -93,10 +93,11 @@ func Probed(n, k int) bool {
 // must not be used concurrently.
 type Searcher struct {
 	chains []chain
+	seen   positionSet // empty between searches
 }
 
 // A chain is where a search stands in one: at the entry before position at, in the chain of a
-// block.
+// block, or of a tag.
 type chain struct{ at, block uint32 }
 
 // Find appends to dst the positions of fps within k bits of q, 0 <= k <= 64, each once and in no
@@ -146,10 +147,7 @@ func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k
 
 // heads returns the chains of all values within the radii of those of q.
 func (s *Searcher) heads(x *Index, q base.Fingerprint, radius *[blocks]int) []chain {
-	if s.chains == nil {
-		s.chains = make([]chain, blocks*len(maskSets)+1)
-	}
-	n := 0
+	chains, n := s.room(blocks*len(maskSets)), 0
 	for b, r := range radius {
 		if r < 0 {
 			continue
@@ -157,11 +155,19 @@ func (s *Searcher) heads(x *Index, q base.Fingerprint, radius *[blocks]int) []ch
 		own, heads := uint16(q>>(b*blockBits)), &x.heads[b]
 		for _, m := range maskSets[:maskEnds[r]] {
 			at := heads[own^m].Load()
-			s.chains[n] = chain{at, uint32(b)}
+			chains[n] = chain{at, uint32(b)}
 			n += nonzero(at)
 		}
 	}
-	return s.chains[:n]
+	return chains[:n]
+}
+
+// room returns room for n chains, and one that is empty.
+func (s *Searcher) room(n int) []chain {
+	if len(s.chains) <= n {
+		s.chains = make([]chain, n+1)
+	}
+	return s.chains
 }
 
 // nonzero returns 1 if v is not 0, else 0, without a branch: lengths of chains are unpredictable.

@@ -191,23 +191,35 @@ func (x *existence) jaccard() error {
 func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64, sc *Jaccard) (enough bool, err error) {
 	bitmap := sketch.Bitmap()
 	x.work.Tables++
+	if sc.gather(m, sketch, &bitmap, t, &x.work) {
+		return x.takeSimilar(m, 0, sc.mem, sketch, t)
+	}
 	for from := 0; from < len(m.Bitmaps); from += existChunk {
 		maps := m.Bitmaps[from:min(from+existChunk, len(m.Bitmaps))]
 		sc.mem = intersect.Filter(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
 		x.work.Candidates += int64(len(maps))
-		for _, i := range sc.mem {
-			d := m.Docs[m.BitmapDoc[from+int(i)]]
-			if !x.v.MemAlive(d) || !x.accepts(d.ID) {
-				continue
-			}
-			if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok {
-				if enough, err := x.matches(d.ID, score, view.Place{Mem: d}); enough || err != nil {
-					return enough, err
-				}
-			}
+		if enough, err := x.takeSimilar(m, from, sc.mem, sketch, t); enough || err != nil {
+			return enough, err
 		}
 		if err := x.ctx.Err(); err != nil {
 			return false, err
+		}
+	}
+	return false, nil
+}
+
+// takeSimilar takes those sketches of a memtable, at positions after from, that are similar and of
+// visible documents that may be named. It reports whether there are enough matches.
+func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64) (enough bool, err error) {
+	for _, i := range found {
+		d := m.Docs[m.BitmapDoc[from+int(i)]]
+		if !x.v.MemAlive(d) || !x.accepts(d.ID) {
+			continue
+		}
+		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok {
+			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}); enough || err != nil {
+				return enough, err
+			}
 		}
 	}
 	return false, nil

@@ -3,7 +3,7 @@
 // (AnyMatch), and by ID (EachEntry). It plans them too (PlanNear, PlanJaccard), at the costs that
 // package sstable estimates.
 //
-// Tables are searched by package sstable, memtables by scanning their columns. What is found is
+// Tables are searched by package sstable, memtables by package memindex. What is found is
 // filtered by what the View sees: hits may be dead, replaced or expired. Near and Jaccard are the
 // memory of a search; they are pooled by callers and serve one search after another. They leave
 // their hits unordered: package rows puts them in order while they are taken.

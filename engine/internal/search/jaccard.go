@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/minhash"
@@ -77,6 +78,7 @@ type Jaccard struct {
 	v     *view.View
 	table sstable.JaccardSearcher
 	raw   []sstable.JaccardHit
+	index memindex.Searcher
 	mem   []uint32
 	Hits  []JaccardHit // what was found, in no order
 	work  Counts
@@ -212,8 +214,10 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 	}
 	q.work.Tables++
 	bitmap := sketch.Bitmap()
-	q.mem = intersect.Filter(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
-	q.work.Candidates += int64(len(q.mem))
+	if !q.gather(m, sketch, &bitmap, t, &q.work) {
+		q.mem = intersect.Filter(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
+		q.work.Candidates += int64(len(q.mem))
+	}
 	for _, i := range q.mem {
 		d := m.Docs[m.BitmapDoc[i]]
 		if !q.v.MemAlive(d) || string(d.ID) == except {
@@ -223,6 +227,21 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 			q.Hits = append(q.Hits, JaccardHit{d.ID, score, view.Place{Mem: d}})
 		}
 	}
+}
+
+// gather leaves in q.mem the sketches of a memtable that its index and their bitmaps do not reject,
+// and adds up the work. It returns false if comparing all bitmaps is faster.
+func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.Bitmap, t float64, work *Counts) bool {
+	found, postings, ok := q.index.Gather(q.mem[:0], m.Sketches, len(m.Bitmaps), sketch, t)
+	work.Probes += int64(postings)
+	work.Candidates += int64(len(found))
+	q.mem = found[:0]
+	for most := minhash.MaxMissing(len(sketch), t); len(found) > 0; found = found[1:] {
+		if bitmap.Missing(&m.Bitmaps[found[0]]) <= most {
+			q.mem = append(q.mem, found[0])
+		}
+	}
+	return ok
 }
 
 // verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t

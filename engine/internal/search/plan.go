@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -22,9 +23,6 @@ type PartPlan struct {
 	Candidates int
 	Cost       float64
 }
-
-// memoryBitmapCost is what comparing one sketch's bitmap of a memtable takes, in nanoseconds.
-const memoryBitmapCost = 3
 
 // PlanNear returns how a nearQuery would be carried out. It reads directories only.
 func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (parts []PartPlan, err error) {
@@ -53,9 +51,10 @@ func PlanNear(ctx context.Context, v *view.View, fp base.Fingerprint, k int) (pa
 // PlanJaccard returns how a jaccardQuery would be carried out. It reads postings, but neither
 // bitmaps nor sketches.
 func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
-	err = v.Safely(ctx, func() error {
-		sketch, t, err := jaccardTarget(v, of, by)
-		if err != nil {
+	var sketch minhash.Sketch
+	var t float64
+	err = v.Safely(ctx, func() (err error) {
+		if sketch, t, err = jaccardTarget(v, of, by); err != nil {
 			return err
 		}
 		var scratch sstable.JaccardSearcher
@@ -72,7 +71,7 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, planJaccardMem)...), err
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planJaccardMem(m, sketch, t) })...), err
 }
 
 // jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the
@@ -114,7 +113,12 @@ func planNearMem(m view.MemView, k int) PartPlan {
 }
 
 // planJaccardMem returns how a memtable is searched by Jaccard.
-func planJaccardMem(m view.MemView) PartPlan {
-	n := len(m.Bitmaps)
-	return PartPlan{Method: "scan", Candidates: n, Cost: memoryBitmapCost * float64(n)}
+func planJaccardMem(m view.MemView, sketch minhash.Sketch, t float64) PartPlan {
+	var scratch memindex.Searcher
+	plan := scratch.EstimateSketches(m.Sketches, len(m.Bitmaps), sketch, t)
+	p := PartPlan{Method: "scan", Candidates: plan.Candidates, Cost: plan.Cost}
+	if plan.Indexed {
+		p.Method, p.Probes = "postings", plan.Postings
+	}
+	return p
 }

@@ -63,7 +63,7 @@ func Open(path string, o Options) (*Store, error) {
 func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory}, fs: o.FS, opts: o, log: o.Logger,
-		active: view.NewMemtable(), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.flushed.L = &db.mu
 	db.merges.init(o.MergeSlots)

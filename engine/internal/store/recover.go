@@ -37,6 +37,7 @@ func (db *Store) openCatalog() error {
 		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
 	}
 	db.SetParams(params)
+	db.active = view.NewMemtable(params.MinJaccard)
 	if v := s.Options[ttlOption]; v != "" {
 		if db.TTL, err = time.ParseDuration(v); err != nil {
 			return base.Corruptf(files.Catalog, "options", -1, "%w", err)

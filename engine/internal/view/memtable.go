@@ -32,8 +32,9 @@ type Columns struct {
 	FPDoc []uint32           // their positions in docs
 	Index *memindex.Index    // of FPs, and perhaps of newer ones; nil while they are few
 
-	Bitmaps   []minhash.Bitmap // of the sketches of the documents that have one
-	BitmapDoc []uint32         // their positions in docs
+	Bitmaps   []minhash.Bitmap   // of the sketches of the documents that have one
+	BitmapDoc []uint32           // their positions in docs
+	Sketches  *memindex.Sketches // likewise, of the same documents
 }
 
 // A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it;
@@ -47,6 +48,8 @@ type Memtable struct {
 	MaxSeq uint64        // of all writes in the log, deletes too
 	MinSeq atomic.Uint64 // likewise; 0 if there are none
 
+	minJaccard float64 // least threshold that the index of sketches serves
+
 	ids  idTable
 	slab []MemDoc // room for the next documents
 }
@@ -59,9 +62,10 @@ const (
 	slabDocs = 32 // documents that are allocated at once
 )
 
-// NewMemtable returns an empty memtable without a log.
-func NewMemtable() *Memtable {
-	m := &Memtable{}
+// NewMemtable returns an empty memtable without a log, whose index of sketches serves thresholds
+// from minJaccard on.
+func NewMemtable(minJaccard float64) *Memtable {
+	m := &Memtable{minJaccard: minJaccard}
 	m.ids.init()
 	m.view.Store(&Columns{})
 	return m
@@ -80,9 +84,7 @@ func (m *Memtable) Add(d *sstable.Document) {
 		m.addFingerprint(d.Fingerprint)
 	}
 	if len(d.Sketch) > 0 {
-		m.Cur.Bitmaps = append(m.Cur.Bitmaps, minhash.Sketch(d.Sketch).Bitmap())
-		m.Cur.BitmapDoc = append(m.Cur.BitmapDoc, uint32(len(m.Cur.Docs)))
-		m.Bytes += 4*len(d.Sketch) + len(minhash.Bitmap{})*8
+		m.addSketch(d.Sketch)
 	}
 	m.Cur.Docs = m.ids.add(md)
 	m.Bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
@@ -98,6 +100,26 @@ func (m *Memtable) addFingerprint(fp base.Fingerprint) {
 	case len(m.Cur.FPs) == memindex.MinSize:
 		m.Cur.Index = memindex.New(m.Cur.FPs)
 		m.Bytes += m.Cur.Index.Bytes()
+	}
+}
+
+// addSketch appends the sketch of the document that is appended next.
+func (m *Memtable) addSketch(s minhash.Sketch) {
+	m.Cur.Bitmaps = append(m.Cur.Bitmaps, s.Bitmap())
+	m.Cur.BitmapDoc = append(m.Cur.BitmapDoc, uint32(len(m.Cur.Docs)))
+	m.Bytes += 4*len(s) + len(minhash.Bitmap{})*8
+	switch {
+	case m.Cur.Sketches != nil:
+		before := m.Cur.Sketches.Bytes()
+		m.Cur.Sketches.Add(s)
+		m.Bytes += m.Cur.Sketches.Bytes() - before
+	case len(m.Cur.Bitmaps) == memindex.MinSketches:
+		m.Cur.Sketches = memindex.NewSketches(m.minJaccard)
+		for _, at := range m.Cur.BitmapDoc[:memindex.MinSketches-1] {
+			m.Cur.Sketches.Add(m.Cur.Docs[at].Sketch)
+		}
+		m.Cur.Sketches.Add(s)
+		m.Bytes += m.Cur.Sketches.Bytes()
 	}
 }
 
