@@ -3,39 +3,106 @@ package engine
 import (
 	"context"
 	"iter"
+	"math"
+	"time"
 
+	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Entries yields every visible document whose ID starts with prefix, in order of ID. It finds them
-// page by page, each page in one walk over all documents: a short first one, so that the first
-// entries cost no sort, then as many as Options.Memory has room for. The error, which is the last
-// thing yielded, is ErrClosed, *CorruptionError, or that of the context.
-func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
-	return s.entries(ctx, prefix, search.FirstPage, s.v.Most(2*search.EntryBytes))
+// An EntryFilter selects documents. The zero value selects all.
+type EntryFilter struct {
+	Prefix    string    // of the ID
+	Since     time.Time // stored then or later; zero for any time
+	Limit     int       // how many will be taken, at most; 0 if that is not known
+	Unordered bool      // give them as they are found, not in order of ID
 }
 
-// entries is Entries with pages of the given lengths: the first, and those after it.
-func (s *Snapshot) entries(ctx context.Context, prefix string, first, others int) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		err := search.EachEntryInOrder(ctx, &s.v, prefix, first, others, func(e view.Entry) bool { return yield(Entry(e), nil) })
-		if err != nil {
-			yield(Entry{}, err)
-		}
-	}
+// Entries yields every visible document whose ID starts with prefix, in order of ID. It is
+// EntriesWhere.
+func (s *Snapshot) Entries(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
+	return s.EntriesWhere(ctx, EntryFilter{Prefix: prefix})
 }
 
 // EntriesUnordered yields what Entries does as documents are found, without holding them: in no
-// particular order, though always in the same.
+// particular order.
 func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
+	return s.EntriesWhere(ctx, EntryFilter{Prefix: prefix, Unordered: true})
+}
+
+// EntriesWhere yields every visible document that f selects. It holds a part of them at a time, or
+// none if they are not ordered, and does not look for what follows the last one taken.
+//
+// By time alone, it reads the times of tables that have older documents, and nothing of those. By
+// order or prefix, it reads all IDs of a table once: the first call that needs them to divide the
+// table into parts by their order, of some thousand documents, which takes up to 2 bytes a document
+// until the table is merged or the database closed. The first call that is for few, or for a prefix
+// without order, just looks through them. From then on a call reads those of the parts that it
+// needs.
+//
+// The error, which is the last thing yielded, is ErrClosed, *CorruptionError, or that of the
+// context.
+func (s *Snapshot) EntriesWhere(ctx context.Context, f EntryFilter) iter.Seq2[Entry, error] {
+	return s.entries(ctx, f, search.FirstPage, s.v.Most(2*search.EntryBytes))
+}
+
+// IDs yields the IDs of what EntriesWhere yields, in that order, and reads nothing else of those
+// documents.
+func (s *Snapshot) IDs(ctx context.Context, f EntryFilter) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		give := func(id []byte, _ view.Place) (bool, error) { return yield(string(id), nil), nil }
+		if err := s.each(ctx, f, search.FirstPage, s.v.Most(2*search.EntryBytes), give); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+// entries is EntriesWhere with pages of the given lengths: the first of a table, and those after
+// it, of all tables together.
+func (s *Snapshot) entries(ctx context.Context, f EntryFilter, first, others int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		err := search.EachEntry(ctx, &s.v, prefix, func(e view.Entry) bool { return yield(Entry(e), nil) })
+		err := s.each(ctx, f, first, others, func(id []byte, p view.Place) (more bool, err error) {
+			var e view.Entry
+			err = s.v.Safely(ctx, func() (err error) { e, err = p.EntryOf(string(id)); return err })
+			return err == nil && yield(Entry(e), nil), err
+		})
 		if err != nil {
 			yield(Entry{}, err)
 		}
 	}
 }
 
-// Count returns how many visible documents there are.
-func (s *Snapshot) Count(ctx context.Context) (int64, error) { return search.Count(ctx, &s.v) }
+// each calls fn for the visible documents that f selects until it returns false.
+func (s *Snapshot) each(ctx context.Context, f EntryFilter, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
+	if !f.Unordered {
+		return search.EachInOrder(ctx, &s.v, f.inner(), first, others, fn)
+	}
+	return search.Each(ctx, &s.v, f.inner(), func(id []byte, p view.Place) error {
+		more, err := fn(id, p)
+		if err == nil && !more {
+			err = rows.ErrStopped
+		}
+		return err
+	})
+}
+
+// inner returns f as search has it.
+func (f EntryFilter) inner() search.Filter {
+	in := search.Filter{Prefix: f.Prefix, Since: math.MinInt64, Limit: f.Limit}
+	if !f.Since.IsZero() {
+		in.Since = view.Micros(f.Since)
+	}
+	return in
+}
+
+// Count returns how many visible documents there are. It reads no document; where some may have
+// expired it reads times.
+func (s *Snapshot) Count(ctx context.Context) (int64, error) {
+	return search.Count(ctx, &s.v, math.MinInt64)
+}
+
+// CountSince returns how many visible documents were stored at t or later. It reads times alone.
+func (s *Snapshot) CountSince(ctx context.Context, t time.Time) (int64, error) {
+	return search.Count(ctx, &s.v, view.Micros(t))
+}

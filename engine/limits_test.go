@@ -127,7 +127,7 @@ func TestFirstUnorderedCount(t *testing.T) {
 			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
 			sameSet(t, "entries", collect(t, s.EntriesUnordered(ctx, prefix)), want)
 			for _, length := range []int{1, 2, 7, 100, 1000} {
-				if got := collect(t, s.entries(ctx, prefix, max(1, length/2), length)); !slices.Equal(got, want) {
+				if got := collect(t, s.entries(ctx, EntryFilter{Prefix: prefix}, max(1, length/2), length)); !slices.Equal(got, want) {
 					t.Fatalf("seed %d: entries by pages of %d: %v, want %v", seed, length, got, want)
 				}
 			}

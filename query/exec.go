@@ -83,7 +83,7 @@ func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[r
 				clear(c.verdicts)
 				c.Reset(&f)
 				c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
-				if f.Entry == nil { // List has counted the others
+				if f.Entry == nil && !f.Listed { // List has counted the others
 					tested()
 				}
 				r, ok, err := x.judge(sel, c)
@@ -302,7 +302,8 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 			return sel.count(n), err
 		}
 	}
-	for _, err := range x.found(sel, x.planFor(sel), predicate.ListOptions{}) {
+	p := x.planFor(sel)
+	for _, err := range x.found(sel, p, predicate.ListOptions{IDsOnly: p.options(sel).IDsOnly}) {
 		if err != nil {
 			return 0, err
 		}

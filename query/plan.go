@@ -17,8 +17,10 @@ type plan struct {
 // options returns how a plan reads the documents of its drivers.
 func (p plan) options(sel *selection) predicate.ListOptions {
 	o := predicate.ListOptions{Ordered: p.streams}
-	if _, alone := sel.expr.(*leaf); alone && p.streams {
-		o.First = max(sel.first(), 0)
+	if _, alone := sel.expr.(*leaf); alone {
+		if o.IDsOnly = !sel.times; p.streams {
+			o.First = max(sel.first(), 0)
+		}
 	}
 	return o
 }

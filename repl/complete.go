@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -84,12 +85,12 @@ func (s *session) completeID(prefix string) []string {
 	}
 	defer snap.Close()
 	var found []string
-	for e, err := range snap.Entries(ctx, prefix) {
+	for id, err := range snap.IDs(ctx, engine.EntryFilter{Prefix: prefix, Limit: maxCompletions}) {
 		if err != nil || len(found) == maxCompletions {
 			break
 		}
-		if utf8.ValidString(e.ID) && output.Printable(e.ID) == e.ID {
-			found = append(found, strings.ReplaceAll(e.ID, "'", "''")+"'")
+		if utf8.ValidString(id) && output.Printable(id) == id {
+			found = append(found, strings.ReplaceAll(id, "'", "''")+"'")
 		}
 	}
 	return found

@@ -226,6 +226,7 @@ type Reader struct {
 	runs     []*keyrun.Run
 	index    *hamming.Index
 	sketches *sketchidx.Index // nil if Params.Sketch is 0
+	order    idOrder
 }
 
 // numSegments returns the number of sections of bitmaps, which is that of segments.

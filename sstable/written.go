@@ -48,7 +48,7 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 			}
 		}
 		count := min(keyrun.BlockLen, total-start)
-		if r.ranks == nil { // each rank is the number of its document
+		if r.ranks == nil || set.count == total { // each rank is the number of its document, or all are wanted
 			for i := range count {
 				ranks[i] = uint64(start + i)
 			}

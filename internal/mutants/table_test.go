@@ -418,8 +418,8 @@ var mutants = []mutant{
 		"engine", "^TestFirstUnorderedCount$",
 	},
 	{
-		"limits/only the first page of entries", "engine", "EachEntryInOrder",
-		swap(`if err != nil || !more {`, `if more = false; !more {`),
+		"limits/only the first page of entries", "engine", "stream.turn",
+		swap(`s.page, s.more, err = found.Sorted(ctx)`, `s.page, _, err = found.Sorted(ctx)`),
 		"engine", "^TestFirstUnorderedCount$",
 	},
 	{

@@ -69,6 +69,26 @@ var writeMutants = []mutant{
 		"engine", "^TestPruneModel$",
 	},
 	{
+		"entries/dead documents with a prefix", "engine", "eachOf",
+		swap(`ok, err := p.AliveAt(doc, v.Seq, f.Since)`, `ok, err := true, error(nil)`),
+		"engine", "^TestEntriesWhere$",
+	},
+	{
+		"entries/dead documents in order", "engine", "stream.turn",
+		swap(`err != nil || !alive`, `err != nil`),
+		"engine", "^TestEntriesWhere$",
+	},
+	{
+		"entries/parts that begin with a prefix forgotten", "sstable", "Divider.Range",
+		swap(`!bytes.HasPrefix(b, prefix)`, `len(b) > 0`),
+		"sstable/internal/idparts", "^TestParts$",
+	},
+	{
+		"entries/a bound that equals the ID", "sstable", "Divider.Part",
+		swap(`bytes.Compare(d.bounds[at+i], id) > 0`, `bytes.Compare(d.bounds[at+i], id) >= 0`),
+		"sstable/internal/idparts", "^TestParts$",
+	},
+	{
 		"written/bounds of a block taken for its values", "sstable", "Reader.writtenRanks",
 		swap(`least >= lo && most <= hi`, `least >= lo || most <= hi`),
 		"sstable", "^TestWritten$",

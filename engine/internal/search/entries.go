@@ -1,62 +1,30 @@
 package search
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
 	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/ordered"
 )
 
-// firstPage is how many entries are put in order before the first is given.
-const FirstPage = 1024
-
-// EachEntryInOrder calls fn for every visible document whose ID starts with prefix, in order of ID,
-// until it returns false. It finds them page by page, each page in one walk over all documents: the
-// first page of first entries, later ones of others.
-func EachEntryInOrder(ctx context.Context, v *view.View, prefix string, first, others int, fn func(view.Entry) bool) error {
-	var last string
-	for length := min(first, others); ; length = others {
-		var found *ordered.Runs[named]
-		var more bool
-		err := v.Safely(ctx, func() (err error) {
-			found, more, err = page(ctx, v, prefix, last, length)
-			return err
-		})
-		for err == nil {
-			n, ok := found.Next()
-			if !ok {
-				break
-			}
-			var e view.Entry
-			if err = v.Safely(ctx, func() (err error) { e, err = n.Entry(); return err }); err == nil {
-				if last = e.ID; !fn(e) {
-					return nil
-				}
-			}
-		}
-		if err != nil || !more {
-			return err
-		}
-	}
-}
-
-// EachEntry calls fn for every visible document whose ID starts with prefix, in the order of
-// places, until it returns false.
-func EachEntry(ctx context.Context, v *view.View, prefix string, fn func(view.Entry) bool) error {
+// Each calls fn for every visible document that f selects, as they are found, until it returns an
+// error, which Each returns unless it is rows.ErrStopped. id is used again after fn. Of a table it
+// looks through the column of times, or at the IDs of the parts of its order that may have the
+// prefix, and reads nothing of other documents.
+func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
+	f.Since = max(f.Since, v.Since)
 	err := v.Safely(ctx, func() error {
-		return v.Each(ctx, func(p view.Place) error {
-			id, err := p.ID()
-			if err != nil || !hasPrefix(id, prefix) {
+		for i := range v.Version.Parts {
+			if err := eachOf(ctx, v, &v.Version.Parts[i], f, fn); err != nil {
 				return err
 			}
-			e, err := p.Entry()
-			if err == nil && !fn(e) {
-				err = rows.ErrStopped
+		}
+		return v.EachMem(func(p view.Place) error {
+			if p.Mem.Time < f.Since || !hasPrefix(p.Mem.ID, f.Prefix) {
+				return nil
 			}
-			return err
+			return fn(p.Mem.ID, p)
 		})
 	})
 	if errors.Is(err, rows.ErrStopped) {
@@ -65,50 +33,65 @@ func EachEntry(ctx context.Context, v *view.View, prefix string, fn func(view.En
 	return err
 }
 
-// A named place is a place with its document's ID, which aliases it.
-type named struct {
-	id []byte
-	view.Place
-}
-
-// page returns the first length visible documents whose IDs start with prefix and follow after (no
-// ID is empty), in order of ID, and whether there are more.
-func page(ctx context.Context, v *view.View, prefix, after string, length int) (*ordered.Runs[named], bool, error) {
-	found := ordered.Limited[named]{Most: length, Compare: func(a, b named) int { return bytes.Compare(a.id, b.id) }}
-	err := v.Each(ctx, func(p view.Place) error {
-		id, err := p.ID()
-		if err == nil && hasPrefix(id, prefix) && string(id) > after {
-			found.Add(named{id, p})
+// eachOf is Each for a table; f.Since is at least that of the view.
+func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
+	give := func(doc uint32, id []byte) error {
+		if !hasPrefix(id, f.Prefix) {
+			return nil
+		}
+		ok, err := p.AliveAt(doc, v.Seq, f.Since)
+		if err == nil && ok {
+			err = fn(id, view.Place{Part: p, Doc: doc})
 		}
 		return err
-	})
-	if err != nil {
-		return nil, false, err
 	}
-	return found.Sorted(ctx)
+	if f.Prefix != "" {
+		order, err := p.IDOrder(ctx, true)
+		if err != nil {
+			return err
+		}
+		if order != nil {
+			for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
+				err = order.EachID(ctx, part, give)
+			}
+			return err
+		}
+	}
+	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
+		if !hasPrefix(id, f.Prefix) || p.Dead.DeadAt(doc, v.Seq) {
+			return nil
+		}
+		return fn(id, view.Place{Part: p, Doc: doc})
+	})
 }
 
 func hasPrefix(id []byte, prefix string) bool {
 	return len(id) >= len(prefix) && string(id[:len(prefix)]) == prefix
 }
 
-// Count returns how many visible documents there are. Where some may have expired it reads columns
-// of times; it reads no ID.
-func Count(ctx context.Context, v *view.View) (n int64, err error) {
+// Count returns how many visible documents were stored at since, in microseconds, or later. Where
+// some may be older, or have expired, it reads columns of times; it reads no ID.
+func Count(ctx context.Context, v *view.View, since int64) (n int64, err error) {
+	since = max(since, v.Since)
 	err = v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			if p.Meta.MaxTime < v.Since {
+			if p.Meta.MaxTime < since {
 				continue
 			}
 			dead, _ := p.Dead.UpTo(v.Seq)
-			living, err := p.CountLiving(ctx, dead, view.Stored(v.Since))
+			living, err := p.CountLiving(ctx, dead, view.Stored(since))
 			if err != nil {
 				return err
 			}
 			n += living
 		}
-		return v.EachMem(func(view.Place) error { n++; return nil })
+		return v.EachMem(func(p view.Place) error {
+			if p.Mem.Time >= since {
+				n++
+			}
+			return nil
+		})
 	})
 	return n, err
 }

@@ -25,9 +25,13 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 	if err := db.Writable(); err != nil {
 		return 0, err
 	}
-	last, ok := lastBefore(t)
-	if !ok {
+	before := view.Micros(t)
+	if before == math.MinInt64 {
 		return 0, nil
+	}
+	last := before - 1
+	if t.After(time.UnixMicro(before)) { // out of the range of times
+		last = before
 	}
 	v, err := db.View()
 	if err != nil {
@@ -44,18 +48,6 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 		db.WakeCompact()
 	}
 	return p.deleted, err
-}
-
-// lastBefore returns the last time in microseconds that is before t, and whether there is one.
-func lastBefore(t time.Time) (us int64, ok bool) {
-	us = t.UnixMicro()
-	switch off := t.Sub(time.UnixMicro(us)); {
-	case off > 0 && off < time.Microsecond:
-		return us, true
-	case off == 0 && us > math.MinInt64:
-		return us - 1, true
-	}
-	return math.MaxInt64, t.After(time.UnixMicro(math.MaxInt64))
 }
 
 // A prune is a run of Prune.

@@ -36,14 +36,19 @@ func (p Place) Document(d *sstable.Document) error {
 
 // Entry returns what the indexes know of the document.
 func (p Place) Entry() (Entry, error) {
-	if d := p.Mem; d != nil {
-		return Entry{string(d.ID), d.Fingerprint, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
-	}
-	id, err := p.Part.ID(p.Doc)
+	id, err := p.ID()
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{ID: string(id)}
+	return p.EntryOf(string(id))
+}
+
+// EntryOf is Entry for a document whose ID is known.
+func (p Place) EntryOf(id string) (e Entry, err error) {
+	if d := p.Mem; d != nil {
+		return Entry{id, d.Fingerprint, d.HasFingerprint, time.UnixMicro(d.Time), d.Seq}, nil
+	}
+	e.ID = id
 	if e.Fingerprint, e.HasFingerprint, err = p.Part.Fingerprint(p.Doc); err != nil {
 		return Entry{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -13,6 +14,20 @@ import (
 // Stored returns the selection of documents that were stored at since, in microseconds, or later.
 func Stored(since int64) sstable.Written {
 	return sstable.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
+}
+
+// Micros returns the first time in microseconds that is not before t, or the last that there is.
+func Micros(t time.Time) int64 {
+	us := t.UnixMicro()
+	switch off := t.Sub(time.UnixMicro(us)); {
+	case off == 0:
+		return us
+	case off > 0 && off < time.Microsecond && us < math.MaxInt64:
+		return us + 1
+	case t.Before(time.Unix(0, 0)):
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 // fewDead is the share of dead documents up to which the time of each is looked up: one costs as

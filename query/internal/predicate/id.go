@@ -110,7 +110,11 @@ func (p *idLike) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
 	if p.Exact && p.Prefix != "" {
 		return (&idIn{ids: []string{p.Prefix}}).List(x, o)
 	}
-	return x.entries(o, p.Prefix, func(e *engine.Entry) bool { return p.Match(e.ID) })
+	f := engine.EntryFilter{Prefix: p.Prefix}
+	if p.PrefixOnly() {
+		f.Limit = o.First
+	}
+	return x.entries(o, f, p.Match)
 }
 
 func (p *idLike) Cost(x *Scope) float64 {
@@ -134,22 +138,32 @@ func (p *idLike) Order() Order       { return ByID }
 // String writes the predicate as the language does.
 func (p *idLike) String() string { return "ID LIKE " + text.Label(p.Source) }
 
-// entries yields the documents whose id starts with prefix and for which keep returns true, by id
-// if o.Ordered is set.
-func (x *Scope) entries(o ListOptions, prefix string, keep func(*engine.Entry) bool) iter.Seq2[Found, error] {
-	list := x.Snap.EntriesUnordered
-	if o.Ordered {
-		list = x.Snap.Entries
-	}
+// entries yields the documents that f selects and whose id satisfies keep, by id if o.Ordered is
+// set.
+func (x *Scope) entries(o ListOptions, f engine.EntryFilter, keep func(id string) bool) iter.Seq2[Found, error] {
+	f.Unordered = !o.Ordered
 	return func(yield func(Found, error) bool) {
 		listed := x.Counting("list")
-		for e, err := range list(x.Ctx, prefix) {
+		if o.IDsOnly {
+			for id, err := range x.Snap.IDs(x.Ctx, f) {
+				if err != nil {
+					yield(Found{}, err)
+					return
+				}
+				listed()
+				if keep(id) && !yield(Found{ID: id, Listed: true}, nil) {
+					return
+				}
+			}
+			return
+		}
+		for e, err := range x.Snap.EntriesWhere(x.Ctx, f) {
 			if err != nil {
 				yield(Found{}, err)
 				return
 			}
 			listed()
-			if keep(&e) && !yield(Found{ID: e.ID, Entry: &e}, nil) {
+			if keep(e.ID) && !yield(Found{ID: e.ID, Entry: &e}, nil) {
 				return
 			}
 		}

@@ -83,13 +83,15 @@ const (
 type ListOptions struct {
 	Ordered bool // in the driver's Order
 	First   int  // if not 0, at most this many are read
+	IDsOnly bool // nothing but the ids will be asked for
 }
 
 // Found is a document that a driver lists.
 type Found struct {
-	ID    string
-	Entry *engine.Entry // if the driver has read it, else nil
-	Match engine.Match
+	ID     string
+	Entry  *engine.Entry // if the driver has read it, else nil
+	Match  engine.Match
+	Listed bool // the driver has counted it
 }
 
 // Candidate is a document that is tested. Its entry and its document are read on first use.

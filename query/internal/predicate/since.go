@@ -28,8 +28,11 @@ func (p *since) Test(x *Scope, c *Candidate) (Verdict, error) {
 }
 
 func (p *since) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
-	return x.entries(o, "", func(e *engine.Entry) bool { return !e.Time.Before(p.time) })
+	return x.entries(o, engine.EntryFilter{Since: p.time, Limit: o.First}, func(string) bool { return true })
 }
+
+// Count counts without reading a document.
+func (p *since) Count(x *Scope) (int64, error) { return x.Snap.CountSince(x.Ctx, p.time) }
 
 func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
 func (p *since) Explain(x *Scope) []string { return []string{finding(p) + x.allIDs()} }

@@ -72,6 +72,12 @@ func CompilePattern(pattern, escape string) (*Pattern, bool) {
 	return p, true
 }
 
+// PrefixOnly reports whether everything that starts with Prefix matches.
+func (p *Pattern) PrefixOnly() bool {
+	n := len(p.tokens)
+	return n > 0 && p.tokens[n-1].kind == likeAny && (n == 1 || n == 2 && p.tokens[0].kind == likeLiteral)
+}
+
 // Match reports whether all of s matches. It backtracks only to the last %, as a later one makes
 // earlier choices irrelevant, so it takes at most O(len(s) * len(pattern)) time.
 func (p *Pattern) Match(s string) bool {

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestEntriesWhere compares what filters select, in order, unordered, as IDs, counted, and stopped
+// early, with all entries of a database of tables, large enough to be divided, and memtables, with
+// documents that were replaced, deleted, and have expired.
+func TestEntriesWhere(t *testing.T) {
+	ctx := t.Context()
+	start := time.Unix(1_000_000, 0)
+	now := start
+	db, _ := create4test(t, &Options{
+		NoSketch: true, NoText: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+	})
+	r := rand.New(rand.NewPCG(5, 6))
+	id := func() string { return fmt.Sprintf("%c/%d", "aabx"[r.IntN(4)], r.IntN(40_000)) }
+	want := map[string]int64{}
+	for _, c := range []struct {
+		n    int
+		base int64
+	}{{300, 400_000}, {12_000, 40_000}, {30_000, 20_000}} { // expired, in part, not
+		var docs []Doc
+		for range c.n {
+			d := at(id(), start.Unix()-c.base+r.Int64N(10_000))
+			docs = append(docs, d)
+			want[d.ID] = d.Time.Unix()
+		}
+		loadStored(t, db, docs...)
+	}
+	var b Batch
+	for range 2000 {
+		d := at(id(), start.Unix()-r.Int64N(1000))
+		if r.IntN(4) == 0 {
+			b.Delete(d.ID)
+			delete(want, d.ID)
+			continue
+		}
+		b.Put(d)
+		want[d.ID] = d.Time.Unix()
+	}
+	if err := db.Apply(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(990 * time.Hour)
+	var ids []string
+	times := []int64{0, start.Unix() - 500}
+	for id, s := range want {
+		if s < now.Add(-1000*time.Hour).Unix() {
+			delete(want, id)
+			continue
+		}
+		ids = append(ids, id)
+		if len(times) < 20 {
+			times = append(times, s)
+		}
+	}
+	slices.Sort(ids)
+	if len(ids) < 10_000 {
+		t.Fatalf("%d documents are visible", len(ids))
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for try := range 300 {
+		f := EntryFilter{Prefix: []string{"", "a", "b/1", "a/77", "x/3999", "c", "a/1234"}[try%7]}
+		if since := times[r.IntN(len(times))]; since > 0 && r.IntN(2) == 0 {
+			f.Since = time.Unix(since, 0)
+		}
+		var selected []string
+		for _, id := range ids {
+			if strings.HasPrefix(id, f.Prefix) && (f.Since.IsZero() || want[id] >= f.Since.Unix()) {
+				selected = append(selected, id)
+			}
+		}
+		if f.Prefix == "" {
+			n, err := s.CountSince(ctx, f.Since)
+			if f.Since.IsZero() {
+				n, err = s.Count(ctx)
+			}
+			if n != int64(len(selected)) || err != nil {
+				t.Fatalf("%+v: counted %d, want %d, %v", f, n, len(selected), err)
+			}
+		}
+		stop := len(selected) + 1
+		if r.IntN(3) > 0 {
+			stop = 1 + r.IntN(30)
+		}
+		if r.IntN(2) == 0 {
+			f.Limit = stop
+		}
+		if f.Unordered = r.IntN(3) == 0; f.Unordered {
+			stop = len(selected) + 1
+		}
+		var got []string
+		if r.IntN(2) == 0 {
+			for id, err := range s.IDs(ctx, f) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got = append(got, id); len(got) == stop {
+					break
+				}
+			}
+		} else {
+			for e, err := range s.EntriesWhere(ctx, f) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Time.Unix() != want[e.ID] || e.Fingerprint != uint64(want[e.ID]) || !e.HasFingerprint {
+					t.Fatalf("%+v: %+v, want the time %d", f, e, want[e.ID])
+				}
+				if got = append(got, e.ID); len(got) == stop {
+					break
+				}
+			}
+		}
+		if f.Unordered {
+			slices.Sort(got)
+		}
+		equal(t, fmt.Sprintf("%+v", f), got, selected[:min(stop, len(selected))])
+	}
+}
+
+// TestEntriesEnd ends listings by their context and by closing the snapshot.
+func TestEntriesEnd(t *testing.T) {
+	db, _ := create4test(t, &Options{NoSketch: true, NoText: true})
+	var docs []Doc
+	for i := range 20_000 {
+		docs = append(docs, at(fmt.Sprint(i), 1))
+	}
+	loadStored(t, db, docs...)
+	for _, unordered := range []bool{false, true} {
+		for _, idsOnly := range []bool{false, true} {
+			for _, close := range []bool{false, true} {
+				s, err := db.Snapshot()
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				rows, last := 0, error(nil)
+				take := func(err error) bool {
+					if last = err; err == nil {
+						rows++
+					}
+					if rows == 10 && close && !unordered {
+						s.Close()
+					} else if rows == 10 {
+						cancel()
+					}
+					return err == nil
+				}
+				f := EntryFilter{Unordered: unordered}
+				if idsOnly {
+					s.IDs(ctx, f)(func(_ string, err error) bool { return take(err) })
+				} else {
+					s.EntriesWhere(ctx, f)(func(_ Entry, err error) bool { return take(err) })
+				}
+				if !errors.Is(last, context.Canceled) && !errors.Is(last, ErrClosed) || rows > 9000 {
+					t.Errorf("unordered %t, IDs %t, closed %t: %d rows, then %v", unordered, idsOnly, close, rows, last)
+				}
+				cancel()
+				s.Close()
+			}
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package search
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/sstable"
+)
+
+// FirstPage is how many entries of a table are put in order before the first is given.
+const FirstPage = 1024
+
+// A Filter selects documents.
+type Filter struct {
+	Prefix string // of the ID
+	Since  int64  // stored then, in microseconds, or later
+	Limit  int    // how many will be taken, at most; 0 for all of them
+}
+
+// EachInOrder calls fn for every visible document that f selects, in order of ID, until it returns
+// false or an error. Each table, and the memtables together, give theirs in order, which are
+// merged. A table does so part by part of its IDOrder; what is held of a part is a page, the first
+// one of first documents, later ones of others in all tables together. So what is held does not
+// depend on how many documents there are, and those that follow the last that fn takes are not
+// looked for.
+func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
+	streams, err := openStreams(ctx, v, f, first, others)
+	if err != nil {
+		return err
+	}
+	for given := 1; ; given++ {
+		var least *stream
+		for _, s := range streams {
+			if !s.ended && (least == nil || bytes.Compare(s.head.id, least.head.id) < 0) {
+				least = s
+			}
+		}
+		if least == nil {
+			return ctx.Err()
+		}
+		if more, err := fn(least.head.id, least.head.Place); err != nil || !more {
+			return err
+		}
+		if given%rowsPerLook == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if err := least.next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// rowsPerLook is how many documents are given between two looks at the context.
+const rowsPerLook = 256
+
+// A named place is a place with its document's ID, which is a copy.
+type named struct {
+	id []byte
+	view.Place
+}
+
+func compareNamed(a, b named) int { return bytes.Compare(a.id, b.id) }
+
+// A stream gives the documents of a table, or of all memtables, that are visible and selected, in
+// order of ID.
+type stream struct {
+	v      *view.View
+	Filter     // Since is at least that of the view
+	length int // of the next page
+	others int // of those after it
+
+	part      *view.Part       // nil for the memtables
+	order     *sstable.IDOrder // of part; nil if it is not used
+	step, end int              // parts of the order that are left; else 0 of 1
+
+	page  *ordered.Runs[named] // of part step, after what was given before
+	more  bool                 // part step has more than the page
+	head  named                // the next document, unless ended
+	ended bool
+}
+
+// openStreams returns the streams that have something, each before its first document.
+func openStreams(ctx context.Context, v *view.View, f Filter, first, others int) (streams []*stream, err error) {
+	others = max(others/(len(v.Version.Parts)+1), 1)
+	if f.Limit > 0 {
+		first = min(first, f.Limit)
+	}
+	f.Since = max(f.Since, v.Since)
+	open := func(s stream) error {
+		s.v, s.Filter, s.length, s.others = v, f, min(first, others), others
+		if err := s.next(ctx); err != nil || s.ended {
+			return err
+		}
+		streams = append(streams, &s)
+		return nil
+	}
+	for i := range v.Version.Parts {
+		s, err := streamOf(ctx, &v.Version.Parts[i], f)
+		if err == nil {
+			err = open(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = open(stream{end: 1})
+	return streams, err
+}
+
+// fewSince is the share of a table's documents up to which those that are young enough are found by
+// the column of times rather than by the order of IDs.
+const fewSince = 16
+
+// streamOf returns the stream of a table that is not opened yet.
+func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error) {
+	s = stream{part: p, end: 1}
+	if f.Since > p.Meta.MinTime {
+		n, err := p.CountWritten(ctx, view.Stored(f.Since))
+		if err != nil || n <= int64(p.Meta.Docs)/fewSince {
+			return s, err
+		}
+	}
+	once := f.Limit > 0 && f.Limit <= FirstPage
+	if s.order, err = p.IDOrder(ctx, once); err == nil && s.order != nil {
+		s.step, s.end = s.order.Range([]byte(f.Prefix))
+	}
+	return s, err
+}
+
+// next makes the next document the head.
+func (s *stream) next(ctx context.Context) error {
+	for {
+		if s.page != nil {
+			if n, ok := s.page.Next(); ok {
+				s.head = n
+				return nil
+			}
+			if !s.more {
+				s.step++
+			}
+		}
+		if s.step == s.end {
+			s.ended, s.page = true, nil
+			return nil
+		}
+		if err := s.v.Safely(ctx, func() error { return s.turn(ctx) }); err != nil {
+			return err
+		}
+	}
+}
+
+// turn makes the next page: of part step, what follows the head if that is of the part.
+func (s *stream) turn(ctx context.Context) (err error) {
+	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: compareNamed}
+	var copies arena
+	add := func(id []byte, p view.Place) error {
+		if !hasPrefix(id, s.Prefix) || bytes.Compare(id, after) <= 0 {
+			return nil
+		}
+		if last, ok := found.Last(); ok && bytes.Compare(id, last.id) >= 0 {
+			return nil
+		}
+		if p.Mem != nil {
+			if p.Mem.Time < s.Since {
+				return nil
+			}
+		} else {
+			if alive, err := p.Part.AliveAt(p.Doc, s.v.Seq, s.Since); err != nil || !alive {
+				return err
+			}
+			id = copies.clone(id)
+		}
+		found.Add(named{id, p})
+		return nil
+	}
+	ofPart := func(doc uint32, id []byte) error { return add(id, view.Place{Part: s.part, Doc: doc}) }
+	switch {
+	case s.part == nil:
+		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
+	case s.order == nil:
+		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
+	default:
+		err = s.order.EachID(ctx, s.step, ofPart)
+	}
+	if err == nil {
+		s.page, s.more, err = found.Sorted(ctx)
+	}
+	s.length = s.others
+	return err
+}
+
+// arenaChunk is how many bytes an arena takes at a time.
+const arenaChunk = 1 << 16
+
+// An arena keeps copies of IDs side by side: what is compared while they are sorted shares cache
+// lines, and the garbage collector sees few objects.
+type arena struct{ free []byte }
+
+func (a *arena) clone(id []byte) []byte {
+	if len(a.free) < len(id) {
+		a.free = make([]byte, max(arenaChunk, len(id)))
+	}
+	n := copy(a.free, id)
+	id, a.free = a.free[:n:n], a.free[n:]
+	return id
+}

@@ -1,0 +1,220 @@
+package sstable
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/sstable/internal/idparts"
+)
+
+// IDs in order, or with a prefix, are anywhere in a table, whose documents are in the order of
+// their fingerprints. An IDOrder divides them into parts of a few thousand and keeps, in memory, a
+// list of the documents of each part. To make it all IDs are read once.
+
+// An IDOrder divides the documents of a table by the order of their IDs: every ID of a part is less
+// than every ID of the next. It may be used by many goroutines, until the reader is closed.
+type IDOrder struct {
+	r       *Reader
+	divider *idparts.Divider // nil if there is one part
+	lists   []*idparts.Lists // of idSpan documents each, but the last
+}
+
+const (
+	// partDocs is about how many documents a part has: reading their IDs takes less than a
+	// millisecond.
+	partDocs = 1 << 12
+	// sampledIDs is how many IDs a part are sampled to decide where it begins.
+	sampledIDs = 16
+	// idSpan is how many documents have lists of their own: what is made of them at a time.
+	idSpan = 1 << 21
+	// idLook is how many documents are read between two looks at the context.
+	idLook = 1 << 14
+)
+
+// idOrder is the IDOrder of a reader, once one was made.
+type idOrder struct {
+	mu    sync.Mutex
+	asked bool
+	made  *IDOrder
+}
+
+// IDOrder returns the order of the table's IDs. Making it reads all of them, on all processors, at
+// some ten nanoseconds each; it then takes up to 2 bytes a document until the reader is closed. A
+// caller who would read all IDs rather than have it made for one use says once: the first such call
+// returns nil if none was made.
+func (r *Reader) IDOrder(ctx context.Context, once bool) (*IDOrder, error) {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	if r.order.made != nil {
+		return r.order.made, nil
+	}
+	o := &IDOrder{r: r}
+	if r.info.Docs >= 2*partDocs {
+		if once && !r.order.asked {
+			r.order.asked = true
+			return nil, nil
+		}
+		if err := o.divide(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.order.made = o
+	return o, nil
+}
+
+// divide reads all IDs and lists the documents of each part.
+func (o *IDOrder) divide(ctx context.Context) (err error) {
+	r := o.r
+	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
+	docs := int(r.info.Docs)
+	parts := min(docs/partDocs, idparts.Most)
+	sample := make([][]byte, 0, sampledIDs*parts)
+	for i := range cap(sample) {
+		id, err := r.names.Get(uint32(i * docs / cap(sample)))
+		if err != nil {
+			return err
+		}
+		sample = append(sample, bytes.Clone(id))
+	}
+	o.divider = idparts.NewDivider(sample, parts)
+	o.lists = make([]*idparts.Lists, (docs+idSpan-1)/idSpan)
+	errs := make([]error, len(o.lists))
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(o.lists)) {
+		wg.Go(func() {
+			of := make([]uint16, min(idSpan, docs))
+			for at := int(next.Add(1)) - 1; at < len(o.lists); at = int(next.Add(1)) - 1 {
+				if errs[at] = o.list(ctx, at, of); errs[at] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, e := range errs {
+		err = cmp.Or(err, e)
+	}
+	return err
+}
+
+// list makes lists number at; of is room for the parts of its documents.
+func (o *IDOrder) list(ctx context.Context, at int, of []uint16) (err error) {
+	defer o.r.unguard(guard(), &err)
+	start := at * idSpan
+	of = of[:min(idSpan, int(o.r.info.Docs)-start)]
+	it := o.r.names.Iter(uint32(start))
+	for i := range of {
+		if i%idLook == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		id, err := it.Next()
+		if err != nil {
+			return err
+		}
+		of[i] = uint16(o.divider.Part(id))
+	}
+	o.lists[at] = idparts.NewLists(uint32(start), of, o.divider.Parts())
+	return nil
+}
+
+// Parts returns the number of parts, at least 1.
+func (o *IDOrder) Parts() int {
+	if o.divider == nil {
+		return 1
+	}
+	return o.divider.Parts()
+}
+
+// Range returns the parts that may have IDs with a prefix: from first to end-1.
+func (o *IDOrder) Range(prefix []byte) (first, end int) {
+	if o.divider == nil {
+		return 0, 1
+	}
+	return o.divider.Range(prefix)
+}
+
+// EachID calls fn for the documents of a part, ascending by number. id aliases memory that is used
+// again.
+func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id []byte) error) error {
+	b := idBatches{r: o.r, fn: fn}
+	add := func(doc uint32) error { return b.add(ctx, doc) }
+	if o.divider == nil {
+		for doc := range o.r.info.Docs {
+			if err := add(doc); err != nil {
+				return err
+			}
+		}
+	}
+	for _, l := range o.lists {
+		if err := l.Each(part, add); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx)
+}
+
+// idBatch is how many IDs are read together.
+const idBatch = 256
+
+// EachWrittenID calls fn for the documents that w selects, ascending by number. id aliases memory
+// that is used again.
+func (r *Reader) EachWrittenID(ctx context.Context, w Written, fn func(doc uint32, id []byte) error) error {
+	b := idBatches{r: r, fn: fn}
+	err := r.EachWritten(ctx, w, func(docs []uint32) error {
+		for _, doc := range docs {
+			if err := b.add(ctx, doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.flush(ctx)
+}
+
+// idBatches gives documents with their IDs, which it reads many at a time: then cache misses
+// overlap.
+type idBatches struct {
+	r    *Reader
+	fn   func(doc uint32, id []byte) error
+	docs []uint32
+	ends []int
+	ids  []byte
+}
+
+// add adds a document.
+func (b *idBatches) add(ctx context.Context, doc uint32) error {
+	if b.docs == nil {
+		b.docs = make([]uint32, 0, idBatch)
+	}
+	if b.docs = append(b.docs, doc); len(b.docs) < idBatch {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+// flush gives what has been added.
+func (b *idBatches) flush(ctx context.Context) (err error) {
+	if b.ids, b.ends, err = b.r.AppendIDs(b.ids[:0], b.ends[:0], b.docs); err != nil {
+		return err
+	}
+	start := 0
+	for i, end := range b.ends {
+		if err := b.fn(b.docs[i], b.ids[start:end]); err != nil {
+			return err
+		}
+		start = end
+	}
+	b.docs = b.docs[:0]
+	return ctx.Err()
+}

@@ -1,0 +1,156 @@
+package sstable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// tableOfIDs returns a table of n documents with IDs by their numbers.
+func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := NewWriter(&buf, Params{Tokenizer: 1, Shingle: 3, Hash: 1}.ForTable(int64(n)), WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for doc := range n {
+		d := Document{ID: []byte(id(doc)), HasFingerprint: true, Fingerprint: uint64(doc) << 40, Seq: uint64(1 + doc), Time: int64(doc)}
+		if err := w.Add(&d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenBytes(buf.Bytes(), "ids")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, buf.Bytes()
+}
+
+// TestIDOrder compares the parts of tables below and above the size that is divided, and across the
+// spans of dividing, with a look at all IDs.
+func TestIDOrder(t *testing.T) {
+	ctx := t.Context()
+	for _, n := range []int{0, 1, 2*partDocs - 1, 2 * partDocs, 20*partDocs + 77} {
+		r := rand.New(rand.NewPCG(uint64(n), 8))
+		numbers := r.Perm(10 * (n + 1))
+		id := func(doc int) string { return fmt.Sprintf("%c/%d", "ab"[doc&1], numbers[doc]) }
+		table, _ := tableOfIDs(t, n, id)
+		orders := make([]*IDOrder, 3)
+		var wg sync.WaitGroup
+		for i := range orders {
+			wg.Go(func() {
+				var err error
+				if orders[i], err = table.IDOrder(ctx, false); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		o := orders[0]
+		if o.Parts() != max(1, n/partDocs) {
+			t.Fatalf("%d documents in %d parts", n, o.Parts())
+		}
+		partOf, count := make([]int, n), 0
+		for p := range o.Parts() {
+			last := -1
+			err := o.EachID(ctx, p, func(doc uint32, got []byte) error {
+				if int(doc) <= last || string(got) != id(int(doc)) {
+					return fmt.Errorf("document %d after %d is %q", doc, last, got)
+				}
+				last, partOf[doc] = int(doc), p
+				count++
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if count != n {
+			t.Fatalf("%d of %d documents are in parts", count, n)
+		}
+		byID := make([]int, n)
+		for doc := range byID {
+			byID[doc] = doc
+		}
+		slices.SortFunc(byID, func(a, b int) int { return bytes.Compare([]byte(id(a)), []byte(id(b))) })
+		if !slices.IsSortedFunc(byID, func(a, b int) int { return partOf[a] - partOf[b] }) {
+			t.Fatalf("%d documents: parts are not in the order of IDs", n)
+		}
+		for _, prefix := range []string{"", "a", "b", "c", "a/1", "b/77", "a/123", "0"} {
+			first, end := o.Range([]byte(prefix))
+			var got, want []uint32
+			for doc := range n {
+				if bytes.HasPrefix([]byte(id(doc)), []byte(prefix)) {
+					want = append(want, uint32(doc))
+				}
+			}
+			for p := first; p < end; p++ {
+				err := o.EachID(ctx, p, func(doc uint32, id []byte) error {
+					if bytes.HasPrefix(id, []byte(prefix)) {
+						got = append(got, doc)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Fatalf("%d documents, prefix %q: %d found, want %d", n, prefix, len(got), len(want))
+			}
+		}
+		var got []uint32
+		err := table.EachWrittenID(ctx, Written{From: 3, To: int64(n / 2), MaxSeq: math.MaxUint64}, func(doc uint32, have []byte) error {
+			if string(have) != id(int(doc)) {
+				return fmt.Errorf("document %d is %q", doc, have)
+			}
+			got = append(got, doc)
+			return nil
+		})
+		if want := max(0, n/2-2); err != nil || n > 1 && len(got) != want {
+			t.Fatalf("%d of %d documents written, want %d, %v", len(got), n, want, err)
+		}
+	}
+}
+
+// TestIDOrderErrors cancels the dividing, stops the listing, and damages an ID: an order is made
+// when all IDs have been read, not before.
+func TestIDOrderErrors(t *testing.T) {
+	const n = 3 * partDocs
+	table, data := tableOfIDs(t, n, func(doc int) string { return fmt.Sprintf("document-%d", doc) })
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := table.IDOrder(cancelled, false); err != context.Canceled {
+		t.Fatalf("cancelled: %v", err)
+	}
+	if o, err := table.IDOrder(t.Context(), true); o != nil || err != nil {
+		t.Fatalf("asked for once, %v, %v", o, err)
+	}
+	at := bytes.Index(data, fmt.Appendf(nil, "document-%d", n-3))
+	data[at] ^= 1
+	if _, err := table.IDOrder(t.Context(), false); err == nil {
+		t.Fatal("an ID that does not have its checksum was taken")
+	}
+	data[at] ^= 1
+	o, err := table.IDOrder(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	if err := o.EachID(t.Context(), 1, func(uint32, []byte) error { return stop }); err != stop {
+		t.Errorf("stopped: %v", err)
+	}
+	if err := o.EachID(cancelled, 1, func(uint32, []byte) error { return nil }); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+}

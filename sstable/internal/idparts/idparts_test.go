@@ -1,0 +1,142 @@
+package idparts
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// kinds are IDs of several kinds, by number.
+var kinds = map[string]func(r *rand.Rand) []byte{
+	"numbers": func(r *rand.Rand) []byte { return fmt.Append(nil, r.IntN(1_000_000)) },
+	"short":   func(r *rand.Rand) []byte { return []byte{byte(r.IntN(3))} },
+	"paths": func(r *rand.Rand) []byte {
+		return fmt.Appendf(nil, "https://example.org/%d/%d", r.IntN(5), r.IntN(9000))
+	},
+	"mostly a path": func(r *rand.Rand) []byte {
+		return fmt.Appendf(nil, "%c/a/long/way/to/%d", "xxxxxxxxay"[r.IntN(10)], r.IntN(9000))
+	},
+	"zeros":      func(r *rand.Rand) []byte { return make([]byte, 1+r.IntN(40)) },
+	"high bytes": func(r *rand.Rand) []byte { return bytes.Repeat([]byte{0xff}, 1+r.IntN(40)) },
+	"bytes": func(r *rand.Rand) []byte {
+		id := make([]byte, 1+r.IntN(12))
+		for i := range id {
+			id[i] = byte(r.Uint32() >> (r.IntN(2) * 7))
+		}
+		return id
+	},
+}
+
+// TestParts divides IDs: parts are in the order of IDs, about equal, and Range leaves out none that
+// has an ID with the prefix.
+func TestParts(t *testing.T) {
+	for name, id := range kinds {
+		for _, n := range []int{1, 2, 255, 256, 257, 20_000} {
+			r := rand.New(rand.NewPCG(uint64(n), 3))
+			var sample, all [][]byte
+			for range n {
+				sample = append(sample, id(r))
+			}
+			for range 2000 {
+				all = append(all, id(r))
+			}
+			all = append(all, sample[:min(n, 500)]...)
+			d := NewDivider(slices.Clone(sample), []int{2, 256, 1000, Most}[r.IntN(4)])
+			slices.SortFunc(all, bytes.Compare)
+			last, counts := 0, map[int]int{}
+			for i, x := range all {
+				p := d.Part(x)
+				if p < last || p >= d.Parts() || i > 0 && p > last && bytes.Equal(x, all[i-1]) {
+					t.Fatalf("%s, sample of %d: %q is in part %d of %d, after %d", name, n, x, p, d.Parts(), last)
+				}
+				want := 0
+				for _, b := range d.bounds {
+					if bytes.Compare(b, x) <= 0 {
+						want++
+					}
+				}
+				if p != want {
+					t.Fatalf("%s, sample of %d: %q is in part %d, not %d", name, n, x, p, want)
+				}
+				counts[p]++
+				last = p
+			}
+			if name == "numbers" && n == 20_000 && d.Parts() == 256 {
+				for p := range 256 {
+					if counts[p] > 40 {
+						t.Errorf("part %d has %d of %d", p, counts[p], len(all))
+					}
+				}
+			}
+			for range 200 {
+				prefix := all[r.IntN(len(all))]
+				if r.IntN(2) == 0 {
+					prefix = id(r)
+				}
+				prefix = prefix[:r.IntN(len(prefix)+1)]
+				first, end := d.Range(prefix)
+				if first < 0 || end > d.Parts() || first >= end {
+					t.Fatalf("%s: parts %d to %d of %d for %q", name, first, end, d.Parts(), prefix)
+				}
+				for _, x := range all {
+					if p := d.Part(x); bytes.HasPrefix(x, prefix) && (p < first || p >= end) {
+						t.Fatalf("%s: %q is in part %d, not among %d to %d for %q", name, x, p, first, end, prefix)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLists lists the documents of parts, equal and unequal ones.
+func TestLists(t *testing.T) {
+	for _, parts := range []int{1, 2, 300, Most} {
+		for _, n := range []int{0, 1, 1000, 100_000} {
+			r := rand.New(rand.NewPCG(uint64(n), uint64(parts)))
+			of, want := make([]uint16, n), make([][]uint32, parts)
+			for i := range of {
+				of[i] = uint16(r.IntN(parts))
+				if r.IntN(2) == 0 {
+					of[i] = uint16(r.IntN(min(parts, 3)))
+				}
+				want[of[i]] = append(want[of[i]], 77+uint32(i))
+			}
+			l := NewLists(77, of, parts)
+			for p := range parts {
+				var got []uint32
+				l.Each(p, func(doc uint32) error {
+					got = append(got, doc)
+					return nil
+				})
+				if !slices.Equal(got, want[p]) {
+					t.Fatalf("%d documents in %d parts: part %d has %v, want %v", n, parts, p, got, want[p])
+				}
+			}
+			if most := 4*parts + 2*n + n/4; n > 0 && l.Bytes() > most {
+				t.Errorf("%d documents in %d parts take %d bytes, more than %d", n, parts, l.Bytes(), most)
+			}
+		}
+	}
+}
+
+func BenchmarkPart(b *testing.B) {
+	for _, name := range []string{"numbers", "mostly a path"} {
+		r := rand.New(rand.NewPCG(1, 3))
+		var sample [][]byte
+		for range 16384 {
+			sample = append(sample, kinds[name](r))
+		}
+		d := NewDivider(slices.Clone(sample), 1024)
+		b.Run(name, func(b *testing.B) {
+			sum := 0
+			for i := range b.N {
+				sum += d.Part(sample[i&16383])
+			}
+			if sum == -1 {
+				b.Fatal()
+			}
+		})
+	}
+}
