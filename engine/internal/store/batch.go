@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -59,14 +60,14 @@ const (
 
 const firstSeqBytes = 8
 
-// encodeBatch encodes records as a frame's payload, with room for the first sequence number in
-// front.
-func encodeBatch(recs []record) []byte {
+// encodeBatch appends records, encoded as a frame's payload with room for the first sequence number
+// in front, to b, which is empty.
+func encodeBatch(b []byte, recs []record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
 		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields) + 4*len(r.doc.Sketch)
 	}
-	b := make([]byte, firstSeqBytes, n)
+	b = slices.Grow(b, n)[:firstSeqBytes]
 	b = binary.AppendUvarint(b, uint64(len(recs)))
 	for _, r := range recs {
 		if r.del {

@@ -50,7 +50,7 @@ func TestBatchFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := encodeBatch(exampleBatch())
+	got := encodeBatch(nil, exampleBatch())
 	got[0] = 42 // the first sequence number
 	if string(got) != string(shown) {
 		t.Errorf("the document shows\n%s\ninstead of\n%s", hex.Dump(shown), hex.Dump(got))
@@ -74,14 +74,14 @@ func TestBatchFormat(t *testing.T) {
 
 // FuzzBatch decodes arbitrary payloads: what is accepted is encoded to the same bytes again.
 func FuzzBatch(f *testing.F) {
-	f.Add(encodeBatch(exampleBatch()))
+	f.Add(encodeBatch(nil, exampleBatch()))
 	f.Add(encodeLogStart(7))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		recs, _, err := decodeAll(p)
 		if err != nil || len(recs) == 0 {
 			return
 		}
-		again := encodeBatch(recs)
+		again := encodeBatch(nil, recs)
 		copy(again, p[:firstSeqBytes])
 		back, _, err := decodeAll(again)
 		if err != nil || !reflect.DeepEqual(back, recs) {

@@ -35,7 +35,9 @@ type Store struct {
 	writeMu sync.Mutex // with seq and active, which only its holder changes
 	active  *view.Memtable
 	last    logPosition // of the newest write; zero if the active memtable's log has none
-	rotated time.Time   // when active was begun
+
+	writerView view.View // memory for the view of a write that searches first
+	rotated    time.Time // when active was begun
 
 	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it
 	// as the one before. Its size is that at its closing, and not known while it is written to. A

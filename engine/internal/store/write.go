@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/errs"
@@ -23,7 +24,12 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	if err != nil {
 		return 0, err
 	}
-	payload := encodeBatch(recs)
+	buf := payloads.Get().(*[]byte)
+	defer payloads.Put(buf)
+	payload := encodeBatch((*buf)[:0], recs)
+	if cap(payload) <= payloadKeep {
+		*buf = payload
+	}
 	if len(payload) > wal.MaxPayload {
 		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, errs.ErrTooLarge)
 	}
@@ -33,7 +39,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	kept, deleted, err := db.effectiveLocked(recs)
 	if err == nil && len(kept) > 0 {
 		if len(kept) < len(recs) {
-			payload = encodeBatch(kept)
+			payload = encodeBatch(payload[:0], kept)
 		}
 		err = db.commitLocked(kept, payload)
 	}
@@ -49,6 +55,11 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	return deleted, nil
 }
 
+// payloads keeps the memory of payloads, which the log copies, up to payloadKeep bytes each.
+var payloads = sync.Pool{New: func() any { return new([]byte) }}
+
+const payloadKeep = 1 << 20
+
 // prepare checks operations and computes what is to be stored, outside all locks.
 func (db *Store) prepare(ctx context.Context, ops []Operation) ([]record, error) {
 	if err := ctx.Err(); err != nil {
@@ -57,14 +68,22 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]record, error)
 	if err := db.Writable(); err != nil {
 		return nil, err
 	}
+	size := 0 // of what is kept of the arguments, in one piece of memory
+	for i := range ops {
+		size += len(ops[i].doc.ID)
+		if db.Params.StoreText {
+			size += len(ops[i].doc.Text) + len(ops[i].doc.Fields)
+		}
+	}
+	room := make([]byte, 0, size)
 	recs := make([]record, len(ops))
 	for i, op := range ops {
 		var err error
 		if op.del {
-			recs[i] = record{del: true, version: op.version, doc: sstable.Document{ID: []byte(op.doc.ID)}}
+			recs[i] = record{del: true, version: op.version, doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
 			err = view.CheckID(op.doc.ID)
 		} else {
-			recs[i].doc, err = db.encodeDoc(op.doc)
+			err = db.encodeDoc(&recs[i].doc, op.doc, &room)
 		}
 		if err != nil {
 			return nil, err
@@ -73,23 +92,33 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]record, error)
 	return recs, nil
 }
 
-// encodeDoc checks d and returns it as a table stores it, fingerprinted.
-func (db *Store) encodeDoc(d view.Doc) (sstable.Document, error) {
+// keep appends a copy of s to room and returns it.
+func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	from := len(*room)
+	*room = append(*room, s...)
+	return (*room)[from:len(*room):len(*room)]
+}
+
+// encodeDoc checks d and makes s what a table stores of it, fingerprinted, with memory of room.
+func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error {
 	if err := CheckDoc(d); err != nil {
-		return sstable.Document{}, err
+		return err
 	}
 	if d.Time.IsZero() {
 		d.Time = db.Now()
 	}
-	s := sstable.Document{ID: []byte(d.ID), Time: d.Time.UnixMicro()}
+	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
 	}
-	db.Texts.Fill(&s, d.Text)
+	db.Texts.Fill(s, d.Text)
 	if db.Params.StoreText {
-		s.Text, s.Fields = []byte(d.Text), slices.Clone(d.Fields)
+		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
 	}
-	return s, nil
+	return nil
 }
 
 // CheckDoc returns why a document can not be stored: Invalid or TooLarge.
@@ -244,7 +273,13 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 	}
 	found, err := db.matchLocked(&recs[0].doc, match)
 	if err == nil && !found {
-		err = db.commitLocked(recs, encodeBatch(recs))
+		buf := payloads.Get().(*[]byte)
+		payload := encodeBatch((*buf)[:0], recs)
+		err = db.commitLocked(recs, payload)
+		if cap(payload) <= payloadKeep {
+			*buf = payload
+		}
+		payloads.Put(buf)
 	}
 	last := db.last
 	db.writeMu.Unlock()
@@ -261,10 +296,11 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.
 func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstable.Document) (bool, error)) (bool, error) {
-	v, err := db.View()
-	if err != nil {
+	v := &db.writerView
+	if err := db.TakeView(v); err != nil {
 		return false, err
 	}
+	defer v.Forget()
 	defer v.Close()
 	return match(v, d)
 }
