@@ -63,6 +63,7 @@ const (
 	ReasonWindow Reason = "window" // a window of the time to live has passed
 	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired
 	ReasonCount  Reason = "count"  // there are many tables
+	ReasonLoad   Reason = "load"   // a load has written the tables; Pick does not give it
 	ReasonAll    Reason = "all"    // the caller merges all tables; Pick does not give it
 )
 

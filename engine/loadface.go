@@ -11,8 +11,8 @@ import (
 // tables, without the log. Documents become visible and safe a table at a time, and count as
 // written then; what was published stays when the process dies. While one table is written the
 // documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
-// read and written meanwhile, and other loaders may run. Tables are compacted when eight have been
-// written, and at the end.
+// read and written meanwhile, and other loaders may run. Tables are merged when sixteen have been
+// written, then thirty-two, and at the end.
 type Loader struct{ l *loader.Loader }
 
 // NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once

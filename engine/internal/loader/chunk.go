@@ -20,6 +20,7 @@ import (
 type chunk struct {
 	batch sstable.Batch
 	marks map[string]int64
+	last  mark // that was set last; not in marks yet
 	bytes int  // of the IDs
 	timed bool // batch.Times has the times; otherwise all get the one at which the table is begun
 
@@ -41,6 +42,28 @@ type chunk struct {
 	slots []uint32
 	width uint
 	seed  maphash.Seed
+}
+
+// A mark says up to where a source has been read; it is the zero value if there is none.
+type mark struct {
+	source string
+	pos    int64
+	set    bool
+}
+
+// mark notes up to where source has been read. Marks of one source follow each other.
+func (c *chunk) mark(source string, pos int64) {
+	if c.last.set && c.last.source != source {
+		c.marks[c.last.source] = c.last.pos
+	}
+	c.last = mark{source, pos, true}
+}
+
+// endMarks completes marks.
+func (c *chunk) endMarks() {
+	if c.last.set {
+		c.marks[c.last.source] = c.last.pos
+	}
 }
 
 // A summary is what was computed from a text, and where that is.

@@ -25,8 +25,8 @@ import (
 // tables, without the log. Documents become visible and safe a table at a time, and count as
 // written then; what was published stays when the process dies. While one table is written the
 // documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
-// read and written meanwhile, and other loaders may run. Tables are compacted when eight have been
-// written, and at the end.
+// read and written meanwhile, and other loaders may run. Tables are merged when sixteen have been
+// written, then thirty-two, and at the end.
 type Loader struct {
 	db    *store.Store
 	ctx   context.Context
@@ -41,7 +41,8 @@ type Loader struct {
 	free    chan *window
 	room    sstable.BatchRoom // of the chunk that is written
 	maxDocs int64             // documents a chunk
-	tables  int               // written since a compaction was requested
+	fresh   []uint64          // tables that were written and that no merge was requested for
+	most    int               // of fresh
 
 	published []store.SeqRange // numbers of the documents of each table, in order; used by the goroutine that writes
 }
@@ -63,9 +64,13 @@ type result struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it requests a compaction: more at a time
-	// are rewritten less often, but meanwhile every search goes through all of them.
-	loadTables = 8
+	// loadTables is how many tables a load writes before it has them merged into one: more at a time
+	// are rewritten less often, but meanwhile every search goes through all of them. From one merge
+	// to the next the number doubles, so that what is merged is not soon merged again.
+	loadTables = 16
+
+	// leastMerged is how many tables are merged in the end. The policy leaves fewer alone, too.
+	leastMerged = 4
 
 	windows      = 2 // of texts: one is filled while the other is written
 	windowShares = 8 // a window has this part of the memory
@@ -83,7 +88,7 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows)}
+	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows), most: loadTables}
 	l.filling = newChunk(!o.Replace)
 	for range windows {
 		l.free <- &window{}
@@ -208,7 +213,7 @@ func (l *Loader) takeWindow(c *chunk) error {
 
 // Mark notes that with all documents added so far source has been read up to pos. LoadMark returns
 // pos once they are published, so that an interrupted load can go on there.
-func (l *Loader) Mark(source string, pos int64) { l.filling.marks[source] = pos }
+func (l *Loader) Mark(source string, pos int64) { l.filling.mark(source, pos) }
 
 // Flush publishes what has been added so far, and returns when that is done. An error ends the
 // load.
@@ -226,6 +231,7 @@ func (l *Loader) next() error {
 		return err
 	}
 	c := l.filling
+	c.endMarks()
 	if c.len() == 0 && len(c.marks) == 0 {
 		return nil
 	}
@@ -295,8 +301,10 @@ func (l *Loader) Wait() error {
 	}
 	if r.table != 0 {
 		l.stored.covers(r.table)
-		if l.tables++; l.tables == loadTables {
-			l.compact()
+		if l.fresh = append(l.fresh, r.table); len(l.fresh) == l.most {
+			l.db.WantMerged(l.fresh)
+			l.db.WakeCompact()
+			l.fresh, l.most = l.fresh[:0], 2*l.most
 		}
 	}
 	if err := l.renew(); err != nil {
@@ -305,12 +313,27 @@ func (l *Loader) Wait() error {
 	return l.err
 }
 
-// compact has the tables that were written merged, where the policy says so.
-func (l *Loader) compact() {
-	if l.tables > 0 {
-		l.db.WakeCompact()
+// merge has the tables merged that no merge was requested for: four or more into two, as long as the
+// larger of the two is a great part of the database. The first is written while the tables of the
+// second are there, and takes as much room beside them; so half of what was loaded is there twice,
+// not all of it.
+func (l *Loader) merge() {
+	if len(l.fresh) == 0 {
+		return
 	}
-	l.tables = 0
+	if len(l.fresh) < leastMerged {
+		l.db.Release(l.fresh)
+	} else {
+		half := len(l.fresh) / 2
+		if l.most > loadTables { // there are larger tables
+			half = 0
+		}
+		for _, tables := range [][]uint64{l.fresh[:half], l.fresh[half:]} {
+			l.db.WantMerged(tables)
+		}
+	}
+	l.db.WakeCompact()
+	l.fresh = nil
 }
 
 // Close publishes what has been added and ends the load.
@@ -332,7 +355,7 @@ var errLoadEnded = fmt.Errorf("the load has ended: %w", errs.ErrClosed)
 func (l *Loader) end() {
 	l.drop(l.filling)
 	l.stored.close()
-	l.compact()
+	l.merge()
 	l.fail(errLoadEnded)
 	l.filling, l.spare = newChunk(false), nil
 }
@@ -366,8 +389,14 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	if err != nil {
 		return 0, stats, err
 	}
+	if t != nil {
+		l.db.Reserve(t.Meta.Number)
+	}
 	stats, err = l.db.Publish(l.ctx, t, l.o.Replace, maps.Clone(c.marks), l.published)
 	if err != nil {
+		if t != nil {
+			l.db.Release([]uint64{t.Meta.Number})
+		}
 		return 0, store.TableCounts{}, errors.Join(err, l.db.Drop(t))
 	}
 	if t == nil {

@@ -138,7 +138,11 @@ func (db *Store) takeDue(ctx context.Context) (m *merge, err error) {
 			failed = err
 			return true
 		}
-		if j := g.schedule.Due(tables, o); j != nil {
+		j := db.takeWanted(tables, func(int64) bool { return true })
+		if j == nil {
+			j = g.schedule.Due(db.unreserved(tables), o)
+		}
+		if j != nil {
 			m = g.start(j, false)
 			return true
 		}

@@ -272,7 +272,10 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 	case db.countTables() > slowTables:
 		most = math.MaxInt64
 	}
-	j := g.schedule.Next(tables, most, o)
+	j := db.takeWanted(tables, func(bytes int64) bool { return bytes <= most && g.schedule.Room(bytes) })
+	if j == nil {
+		j = g.schedule.Next(db.unreserved(tables), most, o)
+	}
 	if j == nil {
 		if len(g.running) == 0 {
 			g.idle.Store(true)

@@ -52,6 +52,7 @@ type Store struct {
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
+	ofLoads    ofLoads   // tables that the policy leaves alone
 	flushed    sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
 
 	failed    atomic.Pointer[error] // why the writer is poisoned

@@ -109,7 +109,7 @@ func (a *audit) member(m *member, rec *input.Record) error {
 		return a.release()
 	}
 	row := auditRow{
-		ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
+		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
 	}
 	if a.scores {
 		row.auditScore = &auditScore{&m.score, &m.err, &m.exact}

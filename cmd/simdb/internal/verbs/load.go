@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ type Load struct {
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
-	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before a table is written (default: 256MiB)."`
+	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes up to 100 MiB (default: 256MiB)."`
 
 	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
 	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
@@ -62,6 +63,14 @@ func (c *Load) options() *engine.Options {
 	return o
 }
 
+const (
+	// besideMemory is what a load takes beside --memory before the garbage collector works harder:
+	// the lines on their way, and the state of merges.
+	besideMemory = 96 << 20
+
+	reportBytes = 4 << 10 // of records, between two reports of progress
+)
+
 // load is a run of Load.
 type load struct {
 	a       *app.App
@@ -77,13 +86,17 @@ type load struct {
 	ended   bool    // all files were read
 	failed  []error // files that could not be read to the end
 
-	numbered string // the file whose ids are the numbers of its lines
+	unreported int    // bytes of records since the last report of progress
+	numbered   string // the file whose ids are the numbers of its lines
 }
 
 // Run loads the files. A database that does not exist is created for its first document, so that a
 // load without documents leaves nothing behind.
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(c.Memory)+besideMemory))
+	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
 	if l.sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
@@ -226,7 +239,10 @@ func (l *load) file(name string) error {
 			return err
 		}
 		l.loader.Mark(source, int64(rec.End))
-		l.meter.Report(l.sources.Progress("read", in))
+		if l.unreported += len(rec.Raw) + 1; l.unreported >= reportBytes {
+			l.unreported = 0
+			l.meter.Report(l.sources.Progress("read", in))
+		}
 	}
 	l.sources.Done(in)
 	return nil

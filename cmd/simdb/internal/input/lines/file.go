@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -312,8 +313,9 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 
 // parseBatch parses the records of a batch.
 func (f *file) parseBatch(b *batch) {
-	recs := make([]record, len(b.spans))
-	b.out = make([]outcome, 0, len(b.spans))
+	b.recs = slices.Grow(b.recs[:0], len(b.spans))[:len(b.spans)]
+	b.out = slices.Grow(b.out[:0], len(b.spans))
+	recs, fps := b.recs, make([]uint64, len(b.spans))
 	for i, sp := range b.spans {
 		raw, line := b.buf[sp.from:sp.to:sp.to], sp.line
 		if f.info.Format == JSON {
@@ -324,6 +326,7 @@ func (f *file) parseBatch(b *batch) {
 			continue
 		}
 		rec := &recs[i]
+		rec.room = &fps[i]
 		rec.Record = input.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > input.MaxRecord {

@@ -23,6 +23,7 @@ type record struct {
 	input.Record
 	notation fptext.Notation // of a text fingerprint, if the rule of fptext decided
 	written  []byte          // that text
+	room     *uint64         // for the fingerprint
 }
 
 // setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
@@ -32,7 +33,11 @@ func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
 	if err != nil {
 		return err.Error()
 	}
-	r.Doc.Fingerprint = &v
+	if r.room == nil {
+		r.room = new(uint64)
+	}
+	*r.room = v
+	r.Doc.Fingerprint = r.room
 	if notation == fptext.Auto {
 		r.notation, r.written = as, text
 	}

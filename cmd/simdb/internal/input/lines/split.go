@@ -37,6 +37,7 @@ type batch struct {
 	buf    []byte
 	spans  []span
 	out    []outcome     // what the parser makes of spans, in their order
+	recs   []record      // of out
 	parsed chan struct{} // closed when out is complete
 	issue  *input.Issue  // a record after spans that was cut off, or nil
 	err    error         // ends the reading, after out and issue
@@ -45,8 +46,24 @@ type batch struct {
 // buffers are buffers of the usual size for reuse.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBytes); return &b }}
 
+// parts are the arrays of a batch, for reuse.
+type parts struct {
+	spans []span
+	out   []outcome
+	recs  []record
+}
+
+var recycled = sync.Pool{New: func() any { return &parts{} }}
+
+// recycle keeps the arrays of a batch.
+func recycle(b *batch) {
+	clear(b.recs) // what records refer to must not stay
+	recycled.Put(&parts{b.spans[:0], b.out[:0], b.recs[:0]})
+}
+
 func newBatch(size int) *batch {
-	b := &batch{parsed: make(chan struct{})}
+	p := recycled.Get().(*parts)
+	b := &batch{parsed: make(chan struct{}), spans: p.spans, out: p.out, recs: p.recs}
 	if size == firstBytes {
 		b.buf = (*buffers.Get().(*[]byte))[:0]
 	} else {
@@ -58,7 +75,8 @@ func newBatch(size int) *batch {
 // free gives the batch's buffer back.
 func (b *batch) free(held *semaphore.Weighted) {
 	buf := b.buf[:0]
-	b.buf, b.out = nil, nil
+	recycle(b)
+	b.buf, b.out, b.recs, b.spans = nil, nil, nil, nil
 	held.Release(int64(cap(buf)))
 	if cap(buf) == firstBytes {
 		buffers.Put(&buf)
