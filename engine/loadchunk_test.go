@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -144,5 +145,66 @@ func TestLoadAborted(t *testing.T) {
 			t.Fatal(files, err)
 		}
 		put(t, db, "after", 1)
+	}
+}
+
+// TestLoadMergesOnce loads in many tables, while writes make others due: no table of the load is
+// merged before the load has enough of them, none of its documents is merged twice, and few tables
+// are left.
+func TestLoadMergesOnce(t *testing.T) {
+	for _, tables := range []int{3, 5, 9, 16, 20} {
+		ctx := t.Context()
+		var mu sync.Mutex
+		merged := map[uint64]int{}
+		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, OnEvent: func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Kind == EventCompact {
+				for _, n := range e.Tables {
+					merged[n]++
+				}
+			}
+		}})
+		l := must(db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+		for i := range tables {
+			for j := range 50 {
+				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprint: new(uint64(i*j) << 40)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if i == 9 && tables < 16 || i < 9 {
+				if err := db.CompactDue(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+				mu.Lock()
+				if len(merged) > 0 {
+					t.Errorf("%d tables: %v were merged after %d", tables, merged, i+1)
+				}
+				mu.Unlock()
+			}
+		}
+		if _, err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.CompactDue(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := db.Stats()
+		if err != nil || st.Documents != int64(50*tables) || len(st.Tables) > 3 {
+			t.Fatalf("%d tables: %d documents in %d tables, %v", tables, st.Documents, len(st.Tables), err)
+		}
+		mu.Lock()
+		for n, times := range merged {
+			if times > 1 {
+				t.Errorf("%d tables: table %d was merged %d times", tables, n, times)
+			}
+		}
+		if want := map[int]int{3: 0, 5: 4, 9: 8, 16: 16, 20: 20}[tables]; len(merged) != want {
+			t.Errorf("%d tables: %d were merged, want %d", tables, len(merged), want)
+		}
+		mu.Unlock()
 	}
 }

@@ -48,6 +48,21 @@ var loadMutants = []mutant{
 		"engine", "^TestLoadSums$",
 	},
 	{
+		"load/tables of a load picked while it goes on", "engine", "Loader.write",
+		skip("Reserve"),
+		"engine", "^TestLoadMergesOnce$",
+	},
+	{
+		"load/tables of an ended load never merged", "engine", "Loader.merge",
+		skip("WantMerged(l.fresh[1+n/2:])"),
+		"engine", "^TestLoadMergesOnce$",
+	},
+	{
+		"load/mark of one source taken for that of another", "engine", "chunk.mark",
+		never(`c.last.source != source`),
+		"cmd/simdb", "^TestLoadResumesEachFile$",
+	},
+	{
 		"load/an ended load leaves its table", "engine", "Loader.write",
 		never(`c.drop`),
 		"engine", "^TestLoadAborted$",

@@ -39,6 +39,7 @@ type Loader struct {
 	writing *chunk // is complete and becomes a table; nil if none does
 	spare   *chunk // was written; its memory is for another
 	free    chan *window
+	texts   bool              // there have been some
 	room    sstable.BatchRoom // of the chunk that is written
 	maxDocs int64             // documents a chunk
 	fresh   []uint64          // tables that were written and that no merge was requested for
@@ -143,7 +144,11 @@ func (l *Loader) Add(d view.Doc) error {
 func (l *Loader) full() bool {
 	c := l.filling
 	gather, write := c.memory()
-	return int64(c.len()) >= l.maxDocs || 2*gather+write >= l.o.MemoryBytes-l.stored.bytes()-windows*l.windowBytes() || c.full()
+	room := l.o.MemoryBytes - l.stored.bytes()
+	if l.texts {
+		room -= windows * l.windowBytes()
+	}
+	return int64(c.len()) >= l.maxDocs || 2*gather+write >= room || c.full()
 }
 
 // windowBytes returns how many bytes of texts a window takes.
@@ -169,6 +174,7 @@ func (l *Loader) find(id string) (idSlot, error) {
 // addText adds the text of the document that is added next. It waits until there is a window for
 // it.
 func (l *Loader) addText(d *view.Doc) error {
+	l.texts = true
 	c := l.filling
 	if c.window != nil && int64(c.window.bytes) >= l.windowBytes() {
 		l.start(c)
@@ -313,24 +319,23 @@ func (l *Loader) Wait() error {
 	return l.err
 }
 
-// merge has the tables merged that no merge was requested for: four or more into two, as long as the
-// larger of the two is a great part of the database. The first is written while the tables of the
-// second are there, and takes as much room beside them; so half of what was loaded is there twice,
-// not all of it.
+// merge has the tables merged that no merge was requested for. If there are no larger ones, the
+// first stays as it is and the others become two: so what was loaded is written less than twice, and
+// when the first of the two is written, which is when the most room is taken, half of it is there
+// twice.
 func (l *Loader) merge() {
 	if len(l.fresh) == 0 {
 		return
 	}
-	if len(l.fresh) < leastMerged {
+	switch n := len(l.fresh); {
+	case n < leastMerged:
 		l.db.Release(l.fresh)
-	} else {
-		half := len(l.fresh) / 2
-		if l.most > loadTables { // there are larger tables
-			half = 0
-		}
-		for _, tables := range [][]uint64{l.fresh[:half], l.fresh[half:]} {
-			l.db.WantMerged(tables)
-		}
+	case l.most > loadTables:
+		l.db.WantMerged(l.fresh)
+	default:
+		l.db.Release(l.fresh[:1])
+		l.db.WantMerged(l.fresh[1 : 1+n/2])
+		l.db.WantMerged(l.fresh[1+n/2:])
 	}
 	l.db.WakeCompact()
 	l.fresh = nil
