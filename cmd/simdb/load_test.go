@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// loadLines are lines of a file to load, and what a load must make of them.
+type loadLines struct {
+	ending string // of the file's name
+	lines  []string
+	docs   []loadedDoc // of good lines, in their order; an ID may be there again
+	bad    []int       // lines that cannot be used, from 1
+}
+
+// A loadedDoc is a document as a load must store it.
+type loadedDoc struct {
+	ID, Text       string
+	Fingerprint    uint64
+	HasFingerprint bool
+}
+
+// fingerprintLines returns a list of fingerprints: some IDs again, some lines damaged, blank or long.
+func fingerprintLines(r *rand.Rand, n int) loadLines {
+	l := loadLines{ending: ".tsv"}
+	for i := range n {
+		id, fp := fmt.Sprint("d", r.IntN(n)), r.Uint64()|1<<63 // with a letter or not, 16 digits
+		switch r.IntN(300) {
+		case 0:
+			l.lines, l.bad = append(l.lines, "no number\t"+id), append(l.bad, i+1)
+			continue
+		case 1:
+			l.lines = append(l.lines, "  ")
+			continue
+		case 2:
+			id = strings.Repeat("long", r.IntN(10_000)) + id
+		}
+		l.lines = append(l.lines, fmt.Sprintf("0x%016x\t%s", fp, id))
+		l.docs = append(l.docs, loadedDoc{ID: id, Fingerprint: fp, HasFingerprint: true})
+	}
+	return l
+}
+
+// textLines returns JSON lines.
+func textLines(r *rand.Rand, n int) loadLines {
+	l := loadLines{ending: ".jsonl"}
+	for i := range n {
+		id, text := fmt.Sprint("d", r.IntN(n)), fmt.Sprintf("words number %d of %d", r.IntN(50), i)
+		switch r.IntN(200) {
+		case 0:
+			l.lines, l.bad = append(l.lines, `{"id":"`+id+`","text":`), append(l.bad, i+1)
+			continue
+		case 1:
+			text = strings.Repeat(text+" ", r.IntN(20_000))
+		case 2:
+			text = ""
+		}
+		line, err := json.Marshal(map[string]string{"id": id, "text": text})
+		if err != nil {
+			panic(err)
+		}
+		l.lines = append(l.lines, string(line))
+		l.docs = append(l.docs, loadedDoc{ID: id, Text: text})
+	}
+	return l
+}
+
+// want returns the documents that stay, in their order.
+func (l *loadLines) want() (docs []loadedDoc) {
+	last := map[string]int{}
+	for i, d := range l.docs {
+		last[d.ID] = i
+	}
+	for i, d := range l.docs {
+		if last[d.ID] == i {
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+// TestLoadLikeModel loads files of all kinds, with one processor and with several, in one table and in
+// many: the documents, their order, and the lines that are rejected are those of a model.
+func TestLoadLikeModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	encode := map[string]func(s string) []byte{
+		"plain":           func(s string) []byte { return []byte(s) },
+		"CRLF":            func(s string) []byte { return []byte(strings.ReplaceAll(s, "\n", "\r\n")) },
+		"no last newline": func(s string) []byte { return []byte(strings.TrimSuffix(s, "\n")) },
+		"BOM":             func(s string) []byte { return []byte("\ufeff" + s) },
+		"stdin":           func(s string) []byte { return []byte(s) },
+		".gz": func(s string) []byte {
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			w.Write([]byte(s))
+			w.Close()
+			return b.Bytes()
+		},
+		".zst": func(s string) []byte {
+			w, _ := zstd.NewWriter(nil)
+			return w.EncodeAll([]byte(s), nil)
+		},
+	}
+	for _, l := range []loadLines{fingerprintLines(r, 60_000), textLines(r, 4000)} {
+		all := strings.Join(l.lines, "\n") + "\n"
+		for name, encode := range encode {
+			for i, how := range []struct{ procs, memory string }{{"1", "64MiB"}, {"4", "1MiB"}} {
+				t.Run(fmt.Sprint(l.ending, " ", name, " ", how.memory), func(t *testing.T) {
+					dir := t.TempDir()
+					file, stdin := "in"+l.ending, []byte(nil)
+					if strings.HasPrefix(name, ".") {
+						file += name
+					}
+					if name == "stdin" {
+						file, stdin = "-", encode(all)
+					} else if err := os.WriteFile(filepath.Join(dir, file), encode(all), 0o666); err != nil {
+						t.Fatal(err)
+					}
+					c := exec.Command("simdb", "load", "x.simdb", file, "--memory", how.memory, "--rejects", "bad.jsonl", "--no-sketch", "--quiet")
+					if name == "stdin" {
+						c.Args = append(c.Args, "--format", map[string]string{".tsv": "fingerprints", ".jsonl": "jsonl"}[l.ending])
+					}
+					c.Dir, c.Stdin = dir, bytes.NewReader(stdin)
+					c.Env = append(os.Environ(), "GOMAXPROCS="+how.procs)
+					if out, err := c.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, out)
+					}
+					checkLoaded(t, filepath.Join(dir, "x.simdb"), &l)
+					checkRejects(t, filepath.Join(dir, "bad.jsonl"), l.bad)
+				})
+				if testing.Short() && i == 0 && name != "plain" {
+					break
+				}
+			}
+		}
+	}
+}
+
+// checkLoaded compares a database with what a load must have made.
+func checkLoaded(t *testing.T, path string, l *loadLines) {
+	t.Helper()
+	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	snap, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	var got []engine.Entry
+	for e, err := range snap.Entries(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e)
+	}
+	slices.SortFunc(got, func(a, b engine.Entry) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	want := l.want()
+	if len(got) != len(want) {
+		t.Fatalf("%d documents, want %d", len(got), len(want))
+	}
+	for i, w := range want {
+		g := got[i]
+		if g.ID != w.ID || w.HasFingerprint && g.Fingerprint != w.Fingerprint {
+			t.Fatalf("document %d is %.100q with %x, want %.100q with %x", i, g.ID, g.Fingerprint, w.ID, w.Fingerprint)
+		}
+		if w.Text == "" {
+			continue
+		}
+		if e, err := snap.Get(t.Context(), g.ID); err != nil || e.Text != w.Text {
+			t.Fatalf("document %s has the text %.100q, want %.100q, %v", g.ID, e.Text, w.Text, err)
+		}
+	}
+}
+
+// checkRejects compares the lines of a file of rejects.
+func checkRejects(t *testing.T, path string, want []int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for line := range strings.Lines(string(data)) {
+		var r struct{ Line int }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Line)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("rejected lines %v, want %v", got, want)
+	}
+}
+
+// TestLoadKilled kills a load again and again, each time somewhere, and goes on with --resume: in the
+// end the documents are those of a load that was not killed.
+func TestLoadKilled(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for _, l := range []loadLines{fingerprintLines(r, 100_000), textLines(r, 10_000)} {
+		dir := t.TempDir()
+		file := "in" + l.ending
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(strings.Join(l.lines, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		kills := 0
+		for wait := 20 * time.Millisecond; ; wait += time.Duration(r.IntN(40)) * time.Millisecond {
+			c := exec.Command("simdb", "load", "x.simdb", file, "--memory", "1MiB", "--resume")
+			c.Dir = dir
+			var out bytes.Buffer
+			c.Stderr = &out
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(wait, func() { c.Process.Kill() })
+			err := c.Wait()
+			timer.Stop()
+			if err == nil {
+				break
+			}
+			if kills++; kills > 200 || c.ProcessState.ExitCode() >= 0 {
+				t.Fatalf("after %d kills: %v\n%s", kills, err, out.String())
+			}
+		}
+		t.Log(l.ending, "killed", kills, "times")
+		checkLoaded(t, filepath.Join(dir, "x.simdb"), &l)
+	}
+}
+
+// TestLoadResumesEachFile interrupts a load of several files in none of its tables: each file has a
+// mark of its own, and what follows in it is read.
+func TestLoadResumesEachFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, from, n int) {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "0x%016x\t%s-%d\n", (from+i)*1_000_003, name, i)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.tsv", 0, 10)
+	write("b.tsv", 100, 20)
+	simdb(t, dir, "load", "x.simdb", "a.tsv", "b.tsv")
+	write("a.tsv", 0, 13)
+	write("b.tsv", 100, 27)
+	c := exec.Command("simdb", "load", "x.simdb", "a.tsv", "b.tsv", "--resume")
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "a.tsv: continuing after line 10\n") || !strings.Contains(string(out), "b.tsv: continuing after line 20\n") ||
+		!strings.Contains(string(out), " 10 documents loaded") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(simdb(t, dir, "x.simdb", "COUNT"))); err != nil || n != 40 {
+		t.Errorf("%d documents, %v", n, err)
+	}
+}
