@@ -35,7 +35,8 @@ type loadedDoc struct {
 	HasFingerprint bool
 }
 
-// fingerprintLines returns a list of fingerprints: some IDs again, some lines damaged, blank or long.
+// fingerprintLines returns a list of fingerprints: IDs again, and lines that are damaged, blank or
+// long.
 func fingerprintLines(r *rand.Rand, n int) loadLines {
 	l := loadLines{ending: ".tsv"}
 	for i := range n {
@@ -94,8 +95,8 @@ func (l *loadLines) want() (docs []loadedDoc) {
 	return docs
 }
 
-// TestLoadLikeModel loads files of all kinds, with one processor and with several, in one table and in
-// many: the documents, their order, and the lines that are rejected are those of a model.
+// TestLoadLikeModel loads files of all kinds, with one processor and with several, in one table and
+// in many: the documents, their order, and the lines that are rejected are those of a model.
 func TestLoadLikeModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	encode := map[string]func(s string) []byte{
@@ -210,8 +211,8 @@ func checkRejects(t *testing.T, path string, want []int) {
 	}
 }
 
-// TestLoadKilled kills a load again and again, each time somewhere, and goes on with --resume: in the
-// end the documents are those of a load that was not killed.
+// TestLoadKilled kills a load again and again, each time somewhere, and goes on with --resume: in
+// the end the documents are those of a load that was not killed.
 func TestLoadKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, l := range []loadLines{fingerprintLines(r, 100_000), textLines(r, 10_000)} {

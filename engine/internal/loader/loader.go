@@ -65,9 +65,9 @@ type result struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it has them merged into one: more at a time
-	// are rewritten less often, but meanwhile every search goes through all of them. From one merge
-	// to the next the number doubles, so that what is merged is not soon merged again.
+	// loadTables is how many tables a load writes before it has them merged into one: more at a
+	// time are rewritten less often, but meanwhile every search goes through all of them. From one
+	// merge to the next the number doubles, so that what is merged is not soon merged again.
 	loadTables = 16
 
 	// leastMerged is how many tables are merged in the end. The policy leaves fewer alone, too.
@@ -320,9 +320,9 @@ func (l *Loader) Wait() error {
 }
 
 // merge has the tables merged that no merge was requested for. If there are no larger ones, the
-// first stays as it is and the others become two: so what was loaded is written less than twice, and
-// when the first of the two is written, which is when the most room is taken, half of it is there
-// twice.
+// first stays as it is and the others become two: so what was loaded is written less than twice,
+// and when the first of the two is written, which is when the most room is taken, half of it is
+// there twice.
 func (l *Loader) merge() {
 	if len(l.fresh) == 0 {
 		return

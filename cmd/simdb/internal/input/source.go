@@ -62,8 +62,8 @@ type Info struct {
 // rejects, and in the checkpoints of a load.
 type Position int64
 
-// Record is a document as it was read. It is valid until the next record is read; what Doc refers to
-// stays, but for Raw.
+// Record is a document as it was read. It is valid until the next record is read; what Doc refers
+// to stays.
 type Record struct {
 	Doc     engine.Doc
 	File    string
