@@ -270,6 +270,13 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.checkDoc(doc); err != nil {
 		return err
 	}
+	// What of a cold table lies in different places is fetched together.
+	if r.ranks != nil {
+		r.ranks.Fetch(int(doc))
+	}
+	if doc < r.info.Fingerprints {
+		r.runs[0].Fetch(int(doc))
+	}
 	id, err := r.names.Get(doc)
 	if err != nil {
 		return err
@@ -285,6 +292,8 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if err != nil {
 		return err
 	}
+	r.times.Fetch(rank)
+	r.seqs.Fetch(rank)
 	t, err := r.timeAt(rank)
 	if err != nil {
 		return err

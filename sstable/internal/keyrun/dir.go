@@ -269,6 +269,14 @@ func (d *Dir) readAhead(b int) {
 	}
 }
 
+// Fetch has the block of value i read from storage, without waiting for it, unless it has been
+// touched.
+func (d *Dir) Fetch(i int) {
+	if d.src.Pages != nil && !d.isSeen(i>>BlockShift) {
+		d.fetch(i>>BlockShift, i>>BlockShift+1)
+	}
+}
+
 // fetch has the blocks [b, end) read from storage, without waiting for them.
 func (d *Dir) fetch(b, end int) {
 	d.src.Pages.Fetch(d.src.Offset+int64(d.Info(b).Off), d.src.Offset+int64(d.Info(end-1).Off+d.BlockSize(end-1)))

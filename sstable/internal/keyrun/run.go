@@ -183,6 +183,7 @@ func (r *Run) lowerBound(b int, key uint64) (int, error) {
 		return 0, nil
 	}
 	b--
+	r.Fetch(b << BlockShift) // all of its pages together
 	if err := r.Check(b); err != nil {
 		return 0, err
 	}

@@ -36,7 +36,7 @@ const (
 	loadShare = 10
 
 	sampled      = 64 // pages that say whether a table is in memory
-	sampledTotal = 58 // of them that must be
+	sampledTotal = 48 // of them that must be
 	// loadStep is loaded at a time. Pages are dropped dropAhead bytes before they are loaded,
 	// because the system may read that much further, in large pages where there are none.
 	loadStep, dropAhead = 4 << 20, 16 << 20
