@@ -143,6 +143,11 @@ var durableMutants = []mutant{
 		"engine", "^TestPackErases$",
 	},
 	{
+		"check/an ID in two tables overlooked", "engine", "duplicateIDs",
+		skip("EachCommonID"),
+		"engine/internal/store", "^TestDuplicateIDs$",
+	},
+	{
 		"table/every other pair of keys not compared", "sstable", "descent",
 		drop(`|two`),
 		"sstable/internal/keyrun", "^TestDescent$",

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable"
 )
 
 // A Report is engine.CheckReport.
@@ -72,32 +73,30 @@ func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Rep
 	return r, ctx.Err()
 }
 
-// duplicateIDs checks that no ID is alive in two places.
+// duplicateIDs checks that no ID is alive in two tables. That none is twice in one has been
+// verified with the table.
 func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
-	for i := range v.Version.Parts {
-		p := &v.Version.Parts[i]
-		err := v.Safely(ctx, func() error {
-			for doc := range p.NumDocs() {
-				if p.Dead.DeadAt(doc, v.Seq) {
-					continue
-				}
-				id, err := p.ID(doc)
-				if err != nil {
-					return err
-				}
-				at, ok, err := v.Version.Locate(id, v.Seq)
-				if err != nil {
-					return err
-				}
-				if !ok || at.Part != p || at.Doc != doc {
+	parts := v.Version.Parts
+	for i := range parts {
+		for j := range i {
+			earlier, p := &parts[j], &parts[i]
+			err := v.Safely(ctx, func() error {
+				return sstable.EachCommonID(earlier.Reader, p.Reader, func(other, doc uint32) error {
+					if earlier.Dead.DeadAt(other, v.Seq) || p.Dead.DeadAt(doc, v.Seq) {
+						return nil
+					}
+					id, err := p.ID(doc)
 					problems = append(problems, &base.CorruptionError{File: p.Name, Section: "ids", Offset: -1,
 						Err: fmt.Errorf("document %s is alive in two places", errs.QuoteID(string(id)))})
-				}
+					return err
+				})
+			})
+			if err == nil {
+				err = ctx.Err()
 			}
-			return ctx.Err()
-		})
-		if err != nil {
-			problems = append(problems, err)
+			if err != nil {
+				return append(problems, err)
+			}
 		}
 	}
 	return problems

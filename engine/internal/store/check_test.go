@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// TestDuplicateIDs stores documents again and again, each time in another table, and then takes
+// away what says that the earlier ones are dead.
+func TestDuplicateIDs(t *testing.T) {
+	ctx := context.Background()
+	db, err := Create(filepath.Join(t.TempDir(), "a.simdb"), Options{NoAutoCompaction: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, ids := range []string{"abc", "cde", "ceg"} {
+		var ops []Operation
+		for _, id := range strings.Split(ids, "") {
+			ops = append(ops, Put(view.Doc{ID: id, Text: "a text of " + id}))
+		}
+		if _, err := db.Write(ctx, ops); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := db.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if len(v.Version.Parts) != 3 {
+		t.Fatalf("%d tables", len(v.Version.Parts))
+	}
+	if problems := duplicateIDs(ctx, v); len(problems) > 0 {
+		t.Fatalf("a good database: %v", problems)
+	}
+	for i := range v.Version.Parts {
+		p := &v.Version.Parts[i]
+		defer func(dead *view.Tombstones) { p.Dead = dead }(p.Dead)
+		p.Dead = view.NewTombstones(roaring.New())
+	}
+	problems := duplicateIDs(ctx, v)
+	twice := map[string]int{}
+	for _, p := range problems {
+		for _, id := range []string{"c", "e"} {
+			if strings.Contains(p.Error(), `"`+id+`" is alive in two places`) || strings.Contains(p.Error(), " "+id+" is alive in two places") {
+				twice[id]++
+			}
+		}
+	}
+	if len(problems) != 4 || twice["c"] != 3 || twice["e"] != 1 {
+		t.Errorf("c is in three tables and e in two: %v", problems)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	if problems := duplicateIDs(ctx, v); len(problems) == 0 {
+		t.Error("no error when cancelled")
+	}
+}
