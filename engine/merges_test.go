@@ -113,11 +113,17 @@ func TestMergesAtOnce(t *testing.T) {
 	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r, err)
 	}
+	compacted := make(chan error)
+	go func() { compacted <- db.Compact(ctx, nil) }() // waits for all
+	time.Sleep(10 * time.Millisecond)
 	db.SetCompactionRate(0)
-	if err := db.CompactDue(ctx, nil); err != nil { // waits for all
+	if err := <-compacted; err != nil {
 		t.Fatal(err)
 	}
-	if m := db.Metrics(); merges.Load() < 3 || m.Compactions != merges.Load() || m.Merging > 0 {
+	if n := numTables(t, db); n != 1 {
+		t.Errorf("%d tables", n)
+	}
+	if m := db.Metrics(); merges.Load() < 4 || m.Compactions != merges.Load() || m.Merging > 0 {
 		t.Errorf("%d merges, %+v", merges.Load(), m)
 	}
 	for _, open := range []bool{false, true} {

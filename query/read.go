@@ -3,6 +3,8 @@ package query
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -75,17 +77,22 @@ func (x *run) stats() error {
 	if err != nil {
 		return err
 	}
-	x.answer([]string{"name", "value"}, fixed(statsRows(s)...))
+	running, past := x.DB.Merges()
+	rows := append(statsRows(s), metricsRows(x.DB.Metrics())...)
+	rows = append(append(rows, tableRows(s)...), mergeRows(running, past)...)
+	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }
 
-// statsRows returns the rows of STATS.
+// statsRows returns what STATS says of the database.
 func statsRows(s engine.Stats) []Row {
-	rows := []Row{
+	return []Row{
 		{"path", s.Path},
 		{"documents", s.Documents},
 		{"fingerprints", s.Fingerprints},
 		{"tombstones", s.Tombstones},
+		{"expired", s.Expired},
+		{"space_amplification", fmt.Sprintf("%.3f", s.SpaceAmplification())},
 		{"memtable", s.Memtable},
 		{"tables", len(s.Tables)},
 		{"disk_bytes", s.DiskBytes},
@@ -98,6 +105,55 @@ func statsRows(s engine.Stats) []Row {
 		{"text", s.Params.Text},
 		{"ttl", s.Params.TTL.String()},
 	}
+}
+
+// metricsRows returns what STATS says of the work since the database was opened; nothing if no
+// table was written.
+func metricsRows(m engine.Metrics) []Row {
+	if m.Flushes+m.Compactions+m.BytesLoaded == 0 {
+		return nil
+	}
+	return []Row{
+		{"flushes", m.Flushes},
+		{"merges", m.Compactions},
+		{"merge_time", m.CompactionTime.Round(time.Millisecond).String()},
+		{"write_amplification", fmt.Sprintf("%.2f", m.WriteAmplification())},
+		{"stalls", m.Stalls},
+		{"stall_time", m.StallTime.Round(time.Millisecond).String()},
+		{"slow_time", m.SlowTime.Round(time.Millisecond).String()},
+	}
+}
+
+// mergeRows returns a row for each merge that is running or has ended lately.
+func mergeRows(running, past []engine.MergeStats) (rows []Row) {
+	for _, m := range past {
+		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
+		if m.Err != nil {
+			what = "failed: " + m.Err.Error()
+		}
+		rows = append(rows, Row{"merge " + mergeTables(m), fmt.Sprintf("%s: %s", m.Reason, what)})
+	}
+	for _, m := range running {
+		rows = append(rows, Row{"merging " + mergeTables(m), fmt.Sprintf("%s: %d bytes, %.0f %% in %s", m.Reason, m.InputBytes, 100*m.Done, m.Duration.Round(time.Millisecond))})
+	}
+	return rows
+}
+
+// mergeTables names the tables of a merge, as "000003 000004 > 000007".
+func mergeTables(m engine.MergeStats) string {
+	var b strings.Builder
+	for _, n := range m.Inputs {
+		fmt.Fprintf(&b, "%06d ", n)
+	}
+	if m.Output == 0 {
+		return strings.TrimSpace(b.String())
+	}
+	fmt.Fprintf(&b, "> %06d", m.Output)
+	return b.String()
+}
+
+// tableRows returns what STATS says of the tables, and of orphans.
+func tableRows(s engine.Stats) (rows []Row) {
 	for _, t := range s.Tables {
 		rows = append(rows, Row{"table " + t.Name, fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
 			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),

@@ -113,7 +113,7 @@ var statementDefs = []statementDef{
 	{
 		word: "STATS", shape: syntax.Bare,
 		topic: Topic{nil, "STATS", "what is in the database"},
-		docs:  []docsRow{{"STATS", "what is in the database", "`name`, `value`"}},
+		docs:  []docsRow{{"STATS", "what is in the database; what flushes and merges did since it was opened", "`name`, `value`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.stats() },
 	},
 	{

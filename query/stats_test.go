@@ -1,7 +1,11 @@
 package query
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -18,4 +22,30 @@ func TestStatsSequence(t *testing.T) {
 		}
 	}
 	t.Error("no row seq")
+}
+
+// TestStatsMerges shows what merges did and do.
+func TestStatsMerges(t *testing.T) {
+	past := []engine.MergeStats{
+		{Inputs: []uint64{3, 4}, Output: 7, Reason: "tier", Documents: 10, Bytes: 500, Duration: 1500 * time.Microsecond},
+		{Inputs: []uint64{5}, Reason: "drop"},
+		{Inputs: []uint64{6, 7}, Reason: "tier", Err: errors.New("disk full")},
+	}
+	running := []engine.MergeStats{{Inputs: []uint64{8, 9}, Reason: "window", InputBytes: 900, Done: 0.254, Duration: time.Second}}
+	want := []Row{
+		{"merge 000003 000004 > 000007", "tier: 10 documents, 500 bytes, 2ms"},
+		{"merge 000005", "drop: 0 documents, 0 bytes, 0s"},
+		{"merge 000006 000007", "tier: failed: disk full"},
+		{"merging 000008 000009", "window: 900 bytes, 25 % in 1s"},
+	}
+	if got := mergeRows(running, past); !slices.EqualFunc(got, want, func(a, b Row) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+		t.Errorf("got %v", got)
+	}
+	m := engine.Metrics{Flushes: 1, BytesFlushed: 100, BytesLoaded: 100, BytesCompacted: 300}
+	if rows := metricsRows(m); !slices.ContainsFunc(rows, func(r Row) bool { return r[0] == "write_amplification" && r[1] == "2.50" }) {
+		t.Errorf("got %v", rows)
+	}
+	if rows := metricsRows(engine.Metrics{}); rows != nil {
+		t.Errorf("of a database that was only read: %v", rows)
+	}
 }

@@ -580,11 +580,6 @@ var mutants = []mutant{
 		"compaction", "^TestData$",
 	},
 	{
-		"merges/background merges the tables that Compact has taken", "engine", "merges.start",
-		skip("Start"),
-		"engine", "^TestMergesAtOnce$",
-	},
-	{
 		"merges/writers never stopped", "engine", "Store.tooManyTables",
 		swap(`db.countTables() >= stopTables`, `false`),
 		"engine", "^TestTableBound$",
@@ -593,11 +588,6 @@ var mutants = []mutant{
 		"merges/writers stopped while merging is paused", "engine", "merges.unfinished",
 		drop(`&& !g.throttle.isPaused()`),
 		"engine", "^TestStoppedWriter$",
-	},
-	{
-		"merges/paused, and started all the same", "engine", "Store.nextMerge",
-		swap(`!closing && g.throttle.isPaused()`, `false`),
-		"engine", "^TestPauseCompaction$",
 	},
 	{
 		"merges/given up by Close", "engine", "Store.Close",

@@ -208,6 +208,14 @@ func (g *merges) unfinished() bool {
 	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.throttle.isPaused()
 }
 
+// Idle reports whether compaction in the background has nothing to do.
+func (db *Store) Idle() bool {
+	db.mu.Lock()
+	flushing := len(db.immutable) > 0
+	db.mu.Unlock()
+	return !flushing && db.merges.idle.Load()
+}
+
 // WakeCompact has compaction look whether there is something to merge.
 func (db *Store) WakeCompact() {
 	if !db.opts.NoAutoCompaction {

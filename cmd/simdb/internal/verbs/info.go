@@ -108,7 +108,8 @@ func (c *Check) damage(a *app.App, problems []error) error {
 
 // Compact is `simdb compact`.
 type Compact struct {
-	DB string `arg:"" file:"db" help:"The database."`
+	DB   string     `arg:"" file:"db" help:"The database."`
+	Rate app.Memory `placeholder:"SIZE" help:"Write at most SIZE a second, such as 50MiB (default: no limit)."`
 }
 
 // Run compacts the database.
@@ -122,6 +123,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
+	db.SetCompactionRate(int64(c.Rate))
 	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()

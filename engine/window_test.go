@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/compaction"
+)
+
+// TestWindow writes documents to a database with a time to live of two days, by a clock that runs
+// as fast as they are written: from the second window on what the tables store is at most 1.25
+// times what lives, at every minute of the clock, while merges run in the background. The window
+// has 20,000 documents, or as many as SIMDB_WINDOW says; flushes and tiers are scaled to those of
+// 48 million, which is 278 a second.
+func TestWindow(t *testing.T) {
+	window := 20_000
+	if n, err := strconv.Atoi(os.Getenv("SIMDB_WINDOW")); err == nil {
+		window = n
+	}
+	const (
+		ttl     = 48 * time.Hour
+		minutes = int(ttl / time.Minute)
+		full    = 48_000_000
+	)
+	ctx := context.Background()
+	var now atomic.Int64
+	now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	var written, merged atomic.Int64
+	db, err := Create(filepath.Join(hostDir(t), "x.simdb"), &Options{
+		NoText: true, NoSketch: true, Sync: SyncNever, TTL: ttl, now: func() time.Time { return time.Unix(0, now.Load()) },
+		MemtableBytes: max(16<<20*window/full, 4096), policy: compaction.Options{Smallest: max(4<<20*int64(window)/full, 1)},
+		OnEvent: func(e Event) {
+			switch e.Kind {
+			case EventFlush:
+				written.Add(int64(e.Docs))
+			case EventCompact:
+				merged.Add(int64(e.Docs))
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r := rand.New(rand.NewPCG(1, 1))
+	docs, worst, sum, most := 0, 0.0, 0.0, 0
+	for minute := range 3 * minutes {
+		now.Add(int64(time.Minute))
+		var b Batch
+		for ; docs < (minute+1)*window/minutes; docs++ {
+			b.Put(Doc{ID: fmt.Sprint(docs), Fingerprint: new(r.Uint64())})
+		}
+		if err := db.Apply(ctx, &b); err != nil {
+			t.Fatal(err)
+		}
+		// In a minute of real time merges would have come to their end.
+		until(t, "merges have ended", db.s.Idle)
+		if minute < minutes {
+			continue
+		}
+		st, err := db.Stats()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := int64(0)
+		for _, table := range st.Tables {
+			stored += table.Documents
+		}
+		living := float64(int64(window) - st.Memtable)
+		worst, sum, most = max(worst, float64(stored)/living), sum+float64(stored)/living, max(most, len(st.Tables))
+		if off := float64(st.Documents)/float64(window) - 1; off < -0.02 || off > 0.02 {
+			t.Fatalf("minute %d: %d documents by the estimate, %d live", minute, st.Documents, window)
+		}
+	}
+	m := db.Metrics()
+	t.Logf("stored/living mean %.3f, most %.3f; documents written %.2f times, bytes %.2f; at most %d tables; %d merges, %d stalls", sum/float64(2*minutes), worst,
+		1+float64(merged.Load())/float64(written.Load()), m.WriteAmplification(), most, m.Compactions, m.Stalls)
+	if worst > 1.25 || most > 16 {
+		t.Error("too much")
+	}
+}
