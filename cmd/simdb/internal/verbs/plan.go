@@ -28,10 +28,12 @@ type Plan struct {
 	K       app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout  []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
 	Shingle app.Words    `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
+	Memory  app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load that is forecast (default: 256MiB)."`
 	app.InputFlags
 	app.RowFlags
 
 	layouts []sstable.Layout
+	sample  int64 // bytes of documents that a forecast loads; 0 means sampleBytes
 }
 
 // Help says what the columns are.
@@ -42,7 +44,10 @@ compared (candidates) and the time that this is expected to take (us), from cost
 For files of up to %s fingerprints the tables are built in memory and searches planned on them, so that hot
 places of the data count; otherwise fingerprints are taken to be uniform.
 
-The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured))
+For files it also says what simdb load will take: time, memory, and disk. For that it loads the first %s of them into a
+temporary database.
+
+The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured), progress.Bytes(sampleBytes))
 }
 
 // Validate checks the arguments.
@@ -64,8 +69,11 @@ func (c *Plan) Validate() error {
 func (c *Plan) Run(a *app.App) error {
 	n, estimate := int64(c.N), sstable.EstimateNear
 	if len(c.Files) > 0 {
-		fps, err := c.fingerprints(a)
+		fps, size, err := c.fingerprints(a)
 		if err != nil {
+			return err
+		}
+		if err := c.tellLoad(a, size); err != nil {
 			return err
 		}
 		if n = int64(len(fps)); n == 0 {
@@ -127,10 +135,10 @@ func everyNth(fps []engine.Fingerprint, n int) []engine.Fingerprint {
 }
 
 // fingerprints returns those of all documents in the files.
-func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, err error) {
+func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, err error) {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
-		return nil, err
+		return nil, size, err
 	}
 	m := a.Meter()
 	defer m.Stop()
@@ -141,7 +149,7 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, err error) {
 	for _, name := range s.Names {
 		in, err := a.OpenInput(m, &s, name, opt)
 		if err != nil {
-			return nil, err
+			return nil, size, err
 		}
 		for rec, err := range in.Records(a.Context()) {
 			if _, ok := errors.AsType[*input.Issue](err); ok {
@@ -149,13 +157,15 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, err error) {
 				continue
 			} else if err != nil {
 				in.Close()
-				return nil, err
+				return nil, size, err
 			}
+			before := len(fps)
 			if rec.Doc.Fingerprint != nil {
 				fps = append(fps, *rec.Doc.Fingerprint)
 			} else if r := state.Text(rec.Doc.Text); !r.Empty {
 				fps = append(fps, r.Fingerprint)
 			}
+			size.add(&rec.Doc, len(fps) > before)
 			m.Report(s.Progress("fingerprint", in))
 		}
 		s.Done(in)
@@ -166,5 +176,21 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, err error) {
 	if bad > 0 {
 		a.Say("%s could not be used; simdb load says why", quantity.Count(bad, "line"))
 	}
-	return fps, nil
+	return fps, size, nil
+}
+
+// tellLoad says what a load of the files will take, unless they can be read only once.
+func (c *Plan) tellLoad(a *app.App, size loadSize) error {
+	s, err := a.NewSources(c.Files, c.InputFlags)
+	if err != nil || s.Total == 0 || size.documents == 0 {
+		return err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	f, err := c.forecast(a, s, m, size)
+	m.Stop()
+	if err == nil {
+		f.say(a, size, c.Memory)
+	}
+	return err
 }

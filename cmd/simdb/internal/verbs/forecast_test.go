@@ -1,0 +1,78 @@
+package verbs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
+)
+
+// TestForecast compares the disk that a forecast from a tenth of a file says with that of a load of
+// all of it, in one table and in several.
+func TestForecast(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	var list, texts strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&list, "0x%016x\tid-%d\n", r.Uint64(), i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&texts, `{"id":"%d","text":"`, i)
+		for range 30 + r.IntN(60) {
+			fmt.Fprintf(&texts, "word%d ", r.IntN(5000))
+		}
+		texts.WriteString("\"}\n")
+	}
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"list.tsv": list.String(), "texts.jsonl": texts.String(), "texts.jsonl.zst": string(w.EncodeAll([]byte(texts.String()), nil)),
+	} {
+		for _, memory := range []app.Memory{2 << 20, 256 << 20} {
+			t.Run(fmt.Sprint(name, " ", memory), func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), name)
+				if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				a := app.New()
+				defer a.CleanUp()
+				a.Global.Quiet = true
+				forecast := func(sample int64) forecast {
+					c := &Plan{Files: []string{file}, Shingle: 3, Memory: memory, sample: sample}
+					_, all, err := c.fingerprints(a)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s, err := a.NewSources(c.Files, c.InputFlags)
+					if err != nil {
+						t.Fatal(err)
+					}
+					f, err := c.forecast(a, s, a.Meter(), all)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return f
+				}
+				got, want := forecast(int64(len(list.String()))/10), forecast(1<<40)
+				near := func(what string, got, want, percent int64) {
+					if got < want*(100-percent)/100 || got > want*(100+percent)/100 {
+						t.Errorf("%s: %d bytes, to be %d", what, got, want)
+					}
+				}
+				near("disk", got.disk, want.disk, 20)
+				near("disk at most", got.peak, want.peak, 30) // the files of small tables come and go in milliseconds
+				if got.memory != want.memory || got.time <= 0 {
+					t.Errorf("%+v", got)
+				}
+			})
+		}
+	}
+}
