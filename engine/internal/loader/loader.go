@@ -65,9 +65,10 @@ type result struct {
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it has them merged into one: more at a
-	// time are rewritten less often, but meanwhile every search goes through all of them. From one
-	// merge to the next the number doubles, so that what is merged is not soon merged again.
+	// loadTables is how many tables a load writes before it has them merged, into two: more at a
+	// time are rewritten less often, but meanwhile every search goes through all of them. Twice as
+	// many come next and are merged into one, and so on: so no four tables are of about one size,
+	// which the policy would merge again.
 	loadTables = 16
 
 	// leastMerged is how many tables are merged in the end. The policy leaves fewer alone, too.
@@ -308,7 +309,12 @@ func (l *Loader) Wait() error {
 	if r.table != 0 {
 		l.stored.covers(r.table)
 		if l.fresh = append(l.fresh, r.table); len(l.fresh) == l.most {
-			l.db.WantMerged(l.fresh)
+			half := len(l.fresh) / 2
+			if l.most > loadTables {
+				half = 0
+			}
+			l.db.WantMerged(l.fresh[:half])
+			l.db.WantMerged(l.fresh[half:])
 			l.db.WakeCompact()
 			l.fresh, l.most = l.fresh[:0], 2*l.most
 		}
