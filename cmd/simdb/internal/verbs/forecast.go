@@ -20,8 +20,8 @@ import (
 
 // A forecast of a load comes from a load in miniature: the first documents of the files go to a
 // temporary database, with as much less memory as they are fewer. So they come in as many tables,
-// which are merged in the same way. What does not grow in proportion is corrected: fingerprints take
-// fewer bits the more there are, ranks more.
+// which are merged in the same way. What does not grow in proportion is corrected: fingerprints
+// take fewer bits the more there are, ranks more.
 const (
 	sampleBytes = 48 << 20 // of documents, in the miniature
 	leastSample = 64 << 10 // bytes of memory of the miniature
