@@ -21,7 +21,8 @@ func Create(path string, o *Options) (*DB, error) {
 //
 // Open recovers what a crash has left: the log is replayed, its torn end, which was never
 // acknowledged, is cut off, and files that were being written are removed. Anything else that is
-// damaged is a *CorruptionError. A database that another process has open is ErrLocked, at once.
+// damaged is a *CorruptionError. A database that another process has open for writing is ErrLocked
+// after Options.BusyTimeout, unless it is opened read-only: a reader takes no lock.
 // ErrNotFound is for no database at path, ErrNotDatabase for something else there, ErrParams for
 // options that differ from those it was created with.
 func Open(path string, o *Options) (*DB, error) {
@@ -42,6 +43,15 @@ func opened(s *store.Store, err error) (*DB, error) {
 // due, so that processes that live shortly compact as well. A second Close returns what the first
 // did.
 func (db *DB) Close() error { return db.s.Close() }
+
+// Refresh makes what another process has written since Open, or since the last Refresh, visible to
+// a database that was opened read-only: whole writes in their order, and those that were
+// acknowledged before Refresh was called. Snapshots that are open stay as they are. It costs
+// microseconds if nothing was written, and reads only what is new; after a flush or a compaction it
+// reads the catalog and opens new tables. A database open for writing needs none: it returns nil.
+// Errors are ErrClosed, that of the context, and those of Open; after an error the database shows
+// what it showed before.
+func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 
 // Path returns the path that the database was opened with.
 func (db *DB) Path() string { return db.s.Path }

@@ -339,7 +339,7 @@ func TestCatalogNumbers(t *testing.T) {
 			if err := errors.Join(db.Flush(ctx), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, files.Catalog), catalog.Options{})
+			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, files.Catalog))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,8 +36,12 @@ type Options struct {
 	NoSketch   bool          // do not keep sketches: no JACCARD
 	TTL        time.Duration // documents older than this are invisible, and dropped by compaction; 0 means they stay
 
-	ReadOnly  bool // write nothing; any number of processes can have a database open so, while none has it open for writing
+	ReadOnly  bool // write nothing; any number of processes can have a database open so, beside one that writes: see Refresh
 	MustExist bool // Open does not create
+
+	// BusyTimeout is how long Open waits while another process has the database open for writing,
+	// before it returns ErrLocked. 0 means not at all.
+	BusyTimeout time.Duration
 
 	// Memory is how many bytes a query may hold of what it has found, to put it in order; 0 means 1
 	// GiB. A query that would need more ends with ErrTooLarge. It does not bound what searching
@@ -87,7 +91,7 @@ func (o *Options) room() store.Options {
 	s := store.Options{
 		Shingle: o.Shingle, Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
-		ReadOnly: o.ReadOnly, MustExist: o.MustExist, Memory: o.Memory,
+		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestReaders opens a database for reading several times over: readers share it, keep writers out,
-// and need no lock file.
+// TestReaders opens a database for reading several times over, beside a writer and without: readers
+// and the writer do not wait for one another, and readers need no lock file and leave nothing.
 func TestReaders(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
@@ -20,31 +23,56 @@ func TestReaders(t *testing.T) {
 	if err := db.Put(ctx, Doc{ID: "a", Text: "one two three"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, &Options{ReadOnly: true}); !errors.Is(err, ErrLocked) {
-		t.Fatalf("a reader beside the writer: %v", err)
-	}
-	db.Close()
-	a := must(Open(path, &Options{ReadOnly: true}))(t)
-	b := must(Open(path, &Options{ReadOnly: true}))(t)
-	for _, r := range []*DB{a, b} {
+	var readers []*DB
+	for range 3 {
+		r := must(Open(path, &Options{ReadOnly: true}))(t)
+		readers = append(readers, r)
 		if _, err := r.Get(ctx, "a"); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := Open(path, nil); !errors.Is(err, ErrLocked) {
-		t.Errorf("a writer beside readers: %v", err)
+	if _, err := Open(path, &Options{BusyTimeout: 50 * time.Millisecond}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("a second writer: %v", err)
 	}
-	a.Close()
-	b.Close()
-	if err := vfs.Disk.Remove(filepath.Join(path, files.Lock)); err != nil {
+	if err := errors.Join(db.Close(), vfs.Disk.Remove(filepath.Join(path, files.Lock))); err != nil {
 		t.Fatal(err)
 	}
-	a = must(Open(path, &Options{ReadOnly: true}))(t)
-	a.Close()
+	readers = append(readers, must(Open(path, &Options{ReadOnly: true}))(t))
 	if names, _ := vfs.Disk.List(path); fmt.Sprint(names) != "[000001.wal CATALOG]" {
 		t.Errorf("reading has left %v", names)
 	}
-	must(Open(path, nil))(t).Close()
+	db = must(Open(path, nil))(t) // beside readers
+	if err := db.Put(ctx, Doc{ID: "b", Text: "four five six"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range readers {
+		if _, err := r.Get(ctx, "b"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("before Refresh: %v", err)
+		}
+		if err := r.Refresh(ctx); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Get(ctx, "b"); err != nil {
+			t.Errorf("after Refresh: %v", err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := r.Refresh(ctx); !errors.Is(err, ErrClosed) {
+			t.Errorf("Refresh after Close: %v", err)
+		}
+	}
+	if err := errors.Join(db.Refresh(ctx), db.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBusyTimeout opens a database while another DB writes it, and gets it when that is closed.
+func TestBusyTimeout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, nil))(t)
+	time.AfterFunc(50*time.Millisecond, func() { db.Close() })
+	must(Open(path, &Options{BusyTimeout: time.Minute}))(t).Close()
 }
 
 // TestLoadMarks loads with little memory, so that every few documents are published: with them the

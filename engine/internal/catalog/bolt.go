@@ -31,10 +31,9 @@ const (
 // boltOptions are the same for every use. The freelist is not stored: it is found by a walk over
 // the tree at opening, and that saves writing it in every transaction. The page size is fixed, so
 // that the file is the same on every machine of one byte order.
-func boltOptions(readOnly bool) *bbolt.Options {
+func boltOptions() *bbolt.Options {
 	opts := &bbolt.Options{
 		Timeout:        lockTimeout,
-		ReadOnly:       readOnly,
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		PageSize:       pageSize,
@@ -54,16 +53,16 @@ func hostFile(fs vfs.FS, name string) opener {
 }
 
 // open opens the file with bbolt.
-func (o opener) open(name string, readOnly bool) (*bbolt.DB, error) {
-	opts := boltOptions(readOnly)
+func (o opener) open(name string) (*bbolt.DB, error) {
+	opts := boltOptions()
 	opts.OpenFile = o
 	return bbolt.Open(name, 0o644, opts)
 }
 
 // openBolt opens the host file of the catalog called name, whose last transaction is known.
-func openBolt(host opener, name string, readOnly bool, txid uint64) (db *bbolt.DB, err error) {
+func openBolt(host opener, name string, txid uint64) (db *bbolt.DB, err error) {
 	err = guard(name, func() (err error) {
-		db, err = host.open(name, readOnly)
+		db, err = host.open(name)
 		if err != nil {
 			return err
 		}
@@ -86,7 +85,7 @@ func openBolt(host opener, name string, readOnly bool, txid uint64) (db *bbolt.D
 
 // writeNew fills an empty file with the records of a catalog.
 func writeNew(host opener, records []record, sum digest) error {
-	db, err := host.open("new catalog", false)
+	db, err := host.open("new catalog")
 	if err != nil {
 		return err
 	}

@@ -38,16 +38,10 @@ import (
 // is left by a crash and may be removed.
 const TempSuffix = ".tmp"
 
-// Options are the options of Open.
-type Options struct {
-	ReadOnly bool // others may have the catalog open for reading as well
-}
-
-// Catalog is an open catalog. It may be used by many goroutines at once.
+// Catalog is a catalog that is open for writing. It may be used by many goroutines at once.
 type Catalog struct {
-	fs       vfs.FS
-	name     string
-	readOnly bool
+	fs   vfs.FS
+	name string
 
 	mu     sync.Mutex
 	db     *bbolt.DB // nil once closed
@@ -96,29 +90,62 @@ func create(fs vfs.FS, name string, s State) error {
 	return fs.SyncDir(filepath.Dir(name))
 }
 
-// Open opens a catalog and returns it with what it says. A catalog that another process has open is
-// a *vfs.LockedError.
-func Open(fs vfs.FS, name string, opts Options) (*Catalog, *State, error) {
-	tree, err := readTree(fs, name)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open catalog: %w", err)
-	}
-	state, digest, err := decodeState(name, tree)
-	if err == nil && !opts.ReadOnly {
+// Open opens a catalog for writing and returns it with what it says. A catalog that another process
+// has open is a *vfs.LockedError.
+func Open(fs vfs.FS, name string) (*Catalog, *State, error) {
+	state, t, digest, err := read(fs, name)
+	if err == nil {
 		err = syncFile(fs, name)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog: %w", err)
 	}
-	db, err := openBolt(hostFile(fs, name), name, opts.ReadOnly, tree.txid)
+	db, err := openBolt(hostFile(fs, name), name, t.txid)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog %s: %w", name, err)
 	}
-	c := &Catalog{
-		fs: fs, name: name, readOnly: opts.ReadOnly,
-		db: db, live: liveOf(*state), digest: digest,
+	return &Catalog{fs: fs, name: name, db: db, live: liveOf(*state), digest: digest}, state, nil
+}
+
+// Read returns what a catalog says, and the number of its last transaction. It takes no lock, and
+// another process may write the catalog meanwhile: then it fails, with ErrMoved or as for a damaged
+// file. Who reads again while Transaction changes tells the two apart.
+//
+// A transaction of bbolt writes only pages that the state before it does not use, and then the root
+// page. So pages that were read between two looks at the root, which found the same transaction,
+// are of that transaction.
+func Read(fs vfs.FS, name string) (*State, uint64, error) {
+	state, t, _, err := read(fs, name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read catalog: %w", err)
 	}
-	return c, state, nil
+	switch now, err := Transaction(fs, name); {
+	case err != nil:
+		return nil, 0, err
+	case now != t.txid:
+		return nil, 0, fmt.Errorf("read catalog: transaction %d came after %d: %w", now, t.txid, ErrMoved)
+	}
+	return state, t.txid, nil
+}
+
+// Transaction returns the number of a catalog's last transaction, by which a reader knows whether
+// it has changed.
+func Transaction(fs vfs.FS, name string) (uint64, error) {
+	m, err := readMeta(fs, name)
+	if err != nil {
+		return 0, fmt.Errorf("read catalog: %w", err)
+	}
+	return m.txid, nil
+}
+
+// read reads a catalog without bbolt.
+func read(fs vfs.FS, name string) (*State, tree, digest, error) {
+	t, err := readTree(fs, name)
+	if err != nil {
+		return nil, tree{}, digest{}, err
+	}
+	state, sum, err := decodeState(name, t)
+	return state, t, sum, err
 }
 
 // syncFile makes what was read durable. The last transaction may come from a process that was
@@ -140,8 +167,6 @@ func (c *Catalog) Apply(e Edit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.readOnly:
-		return fmt.Errorf("catalog %s: %w", c.name, ErrReadOnly)
 	case c.err != nil:
 		return c.err
 	case c.db == nil:

@@ -73,9 +73,9 @@ func equal(a, b State) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func mustOpen(t *testing.T, fs vfs.FS, name string, opts Options) (*Catalog, *State) {
+func mustOpen(t *testing.T, fs vfs.FS, name string) (*Catalog, *State) {
 	t.Helper()
-	c, s, err := Open(fs, name, opts)
+	c, s, err := Open(fs, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,36 +91,116 @@ func mustCreate(t *testing.T, fs vfs.FS, name string, s State) {
 
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 400} {
-		for _, readOnly := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d tables, read-only %v", n, readOnly), func(t *testing.T) {
-				name := filepath.Join(t.TempDir(), "CATALOG")
-				want := sample(rand.New(rand.NewPCG(1, uint64(n))), n)
-				mustCreate(t, vfs.Disk, name, want)
-				c, got := mustOpen(t, vfs.Disk, name, Options{ReadOnly: readOnly})
-				defer c.Close()
-				if !equal(want, *got) {
-					t.Errorf("got %+v, want %+v", got, want)
-				}
-				if err := c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}); errors.Is(err, ErrReadOnly) != readOnly {
-					t.Errorf("Apply: %v", err)
-				}
+		t.Run(fmt.Sprint(n, " tables"), func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "CATALOG")
+			want := sample(rand.New(rand.NewPCG(1, uint64(n))), n)
+			mustCreate(t, vfs.Disk, name, want)
+			c, got := mustOpen(t, vfs.Disk, name)
+			defer c.Close()
+			if !equal(want, *got) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			before := mustRead(t, vfs.Disk, name, want) // beside c
+			if err := c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}); err != nil {
+				t.Fatal(err)
+			}
+			want.model(Edit{SetMarks: map[string]int64{"x": 1}})
+			if after := mustRead(t, vfs.Disk, name, want); after != before+1 {
+				t.Errorf("transaction %d, and then %d", before, after)
+			}
+			for range 2 {
 				if err := c.Close(); err != nil {
 					t.Error(err)
 				}
-				if err := c.Close(); err != nil {
-					t.Error(err)
-				}
-				if err := boltCheck(name); err != nil {
-					t.Error(err)
-				}
-			})
+			}
+			if err := boltCheck(name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// mustRead reads a catalog that must say what is wanted, and returns its last transaction.
+func mustRead(t *testing.T, fs vfs.FS, name string, want State) uint64 {
+	t.Helper()
+	s, txid, err := Read(fs, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !equal(want, *s) {
+		t.Errorf("read %+v, want %+v", s, want)
+	}
+	if now, err := Transaction(fs, name); err != nil || now != txid {
+		t.Errorf("transaction %d, %v, want %d", now, err, txid)
+	}
+	return txid
+}
+
+// TestReadBesideWriter reads a catalog again and again while it is written. Each state that is read
+// is one that was written, and they come in order.
+func TestReadBesideWriter(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "CATALOG")
+	s := sample(rand.New(rand.NewPCG(1, 2)), 50)
+	mustCreate(t, vfs.Disk, name, s)
+	c, _ := mustOpen(t, vfs.Disk, name)
+	defer c.Close()
+	c.db.NoSync = true
+	const writes = 2000
+	done := make(chan error, 1)
+	go func() {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for i := range int64(writes) { // both marks, the tombstones of a table, and its neighbors' pages
+			dead := roaring.New()
+			for range rng.IntN(2000) {
+				dead.Add(rng.Uint32N(s.Tables[0].Docs))
+			}
+			e := Edit{SetMarks: map[string]int64{"a": i, "z": i}, SetTombstones: map[uint64]*roaring.Bitmap{s.Tables[0].Number: dead}}
+			if err := c.Apply(e); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	last, read, moved := int64(0), 0, 0
+	for {
+		got, _, err := Read(vfs.Disk, name)
+		switch {
+		case err != nil: // it was written meanwhile
+			moved++
+		case got.Marks["a"] != got.Marks["z"] || got.Marks["a"] < last || len(got.Tables) != len(s.Tables):
+			t.Fatalf("marks %d and %d after %d, %d tables", got.Marks["a"], got.Marks["z"], last, len(got.Tables))
+		default:
+			last = got.Marks["a"]
+			read++
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _, err := Read(vfs.Disk, name); err != nil || got.Marks["a"] != writes-1 {
+				t.Fatalf("at the end: %v, %v", got, err)
+			}
+			if read == 0 {
+				t.Errorf("nothing was read, %d times it was written meanwhile", moved)
+			}
+			return
+		default:
 		}
 	}
 }
 
+// readOptions are bbolt's options for reading.
+func readOptions() *bbolt.Options {
+	o := boltOptions()
+	o.ReadOnly = true
+	return o
+}
+
 // boltCheck has bbolt check the pages of a catalog that nobody has open.
 func boltCheck(path string) error {
-	db, err := bbolt.Open(path, 0o644, boltOptions(true))
+	db, err := bbolt.Open(path, 0o644, readOptions())
 	if err != nil {
 		return err
 	}
@@ -147,7 +227,7 @@ func TestClosedMark(t *testing.T) {
 	})
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, fs, name, s)
-	c, _ := mustOpen(t, fs, name, Options{})
+	c, _ := mustOpen(t, fs, name)
 	for _, step := range []struct {
 		end  LogEnd
 		news bool
@@ -172,7 +252,7 @@ func TestClosedMark(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, got := mustOpen(t, fs, name, Options{})
+	c, got := mustOpen(t, fs, name)
 	if !equal(*got, s) {
 		t.Errorf("got %+v, want %+v", got, s)
 	}
@@ -259,7 +339,7 @@ func TestApplyFollowsModel(t *testing.T) {
 		fs := vfstest.NewMem(t.TempDir())
 		want := sample(rng, 5)
 		mustCreate(t, fs, "CATALOG", want)
-		c, _ := mustOpen(t, fs, "CATALOG", Options{})
+		c, _ := mustOpen(t, fs, "CATALOG")
 		for step := range 60 {
 			e := randomEdit(rng, &want)
 			if err := c.Apply(e); err != nil {
@@ -273,7 +353,7 @@ func TestApplyFollowsModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got *State
-			if c, got = mustOpen(t, fs, "CATALOG", Options{}); !equal(want, *got) {
+			if c, got = mustOpen(t, fs, "CATALOG"); !equal(want, *got) {
 				t.Fatalf("seed %d, step %d: got %+v, want %+v", seed, step, got, want)
 			}
 		}
@@ -285,7 +365,7 @@ func TestInvalidEditsChangeNothing(t *testing.T) {
 	fs := vfstest.NewMem(t.TempDir())
 	want := sample(rand.New(rand.NewPCG(3, 3)), 3)
 	mustCreate(t, fs, "CATALOG", want)
-	c, _ := mustOpen(t, fs, "CATALOG", Options{})
+	c, _ := mustOpen(t, fs, "CATALOG")
 	defer c.Close()
 	for what, e := range map[string]Edit{
 		"add a table that is there": {AddTables: []Table{{Number: 1}}},
@@ -328,7 +408,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := Create(fs, "CATALOG", State{}); !errors.Is(err, iofs.ErrExist) {
 		t.Errorf("over another: %v", err)
 	}
-	if _, _, err := Open(fs, "NONE", Options{}); !errors.Is(err, iofs.ErrNotExist) {
+	if _, _, err := Open(fs, "NONE"); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 }
@@ -336,10 +416,10 @@ func TestCreateRefuses(t *testing.T) {
 func TestLocked(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, State{})
-	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	start := time.Now()
-	if _, _, err := Open(vfs.Disk, name, Options{ReadOnly: true}); !errors.Is(err, vfs.ErrLocked) {
+	if _, _, err := Open(vfs.Disk, name); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("opened twice: %v", err)
 	}
 	if took := time.Since(start); took > 3*lockTimeout {
@@ -358,7 +438,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 			}
 			return nil
 		})
-		c, _ := mustOpen(t, fs, "CATALOG", Options{})
+		c, _ := mustOpen(t, fs, "CATALOG")
 		fail = true
 		edit := Edit{SetMarks: map[string]int64{"a": 1}}
 		first := c.Apply(edit)
@@ -373,7 +453,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		c, s := mustOpen(t, fs, "CATALOG", Options{})
+		c, s := mustOpen(t, fs, "CATALOG")
 		if got, want := s.Marks["a"], kind == vfstest.OpCommitted; (got == 1) != want {
 			t.Errorf("%v: mark %d after reopening", kind, got)
 		}
@@ -395,7 +475,7 @@ func TestCrashEverywhere(t *testing.T) {
 		if err := Create(fs, "CATALOG", s); err != nil {
 			return states, err
 		}
-		c, opened, err := Open(fs, "CATALOG", Options{})
+		c, opened, err := Open(fs, "CATALOG")
 		if err != nil {
 			return states, err
 		}
@@ -426,7 +506,7 @@ func TestCrashEverywhere(t *testing.T) {
 		}
 		for i, keep := range []float64{0, .5, .5, 1} {
 			after := fs.CrashClone(keep, uint64(i))
-			c, got, err := Open(after, "CATALOG", Options{})
+			c, got, err := Open(after, "CATALOG")
 			switch {
 			case errors.Is(err, iofs.ErrNotExist) && len(states) == 0:
 			case err != nil:
@@ -470,7 +550,7 @@ func BenchmarkApply(b *testing.B) {
 	if err := Create(vfs.Disk, name, sample(rng, 200)); err != nil {
 		b.Fatal(err)
 	}
-	c, s, err := Open(vfs.Disk, name, Options{})
+	c, s, err := Open(vfs.Disk, name)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -492,7 +572,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		c, _, err := Open(vfs.Disk, name, Options{})
+		c, _, err := Open(vfs.Disk, name)
 		if err != nil {
 			b.Fatal(err)
 		}

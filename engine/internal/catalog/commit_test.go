@@ -21,7 +21,7 @@ func TestCrashInTransaction(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	state := sample(rng, 8)
 	mustCreate(t, vfs.Disk, name, state)
-	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	grown := 0
 	for i := range transactions {
@@ -76,7 +76,7 @@ func found(t *testing.T, image []byte, want State, format string, args ...any) {
 	if err := os.WriteFile(name, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, got, err := Open(vfs.Disk, name, Options{})
+	c, got, err := Open(vfs.Disk, name)
 	if err != nil {
 		t.Fatalf(format+": %v", append(args, err)...)
 	}

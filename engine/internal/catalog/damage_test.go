@@ -25,7 +25,7 @@ func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	s := sample(rng, n)
 	mustCreate(t, fs, "CATALOG", s)
-	c, _ := mustOpen(t, fs, "CATALOG", Options{})
+	c, _ := mustOpen(t, fs, "CATALOG")
 	for range 4 {
 		e := randomEdit(rng, &s)
 		if err := c.Apply(e); err != nil {
@@ -181,7 +181,7 @@ func TestStalePages(t *testing.T) {
 	if err := os.WriteFile(name, image, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, after := mustOpen(t, vfs.Disk, name, Options{})
+	c, after := mustOpen(t, vfs.Disk, name)
 	edit := Edit{SetMarks: map[string]int64{"later": 5}}
 	if err := c.Apply(edit); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestRandomDamage(t *testing.T) {
 		if err := os.WriteFile(name, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, want := mustOpen(t, vfs.Disk, name, Options{})
+		c, want := mustOpen(t, vfs.Disk, name)
 		c.db.NoSync = true
 		e := randomEdit(rng, want)
 		if err := c.Apply(e); err != nil {
@@ -241,11 +241,7 @@ func TestRandomDamage(t *testing.T) {
 		}
 		want.model(e)
 		c.Close()
-		c, got := mustOpen(t, vfs.Disk, name, Options{ReadOnly: true})
-		if !equal(*got, *want) {
-			t.Fatalf("got %+v, want %+v", got, want)
-		}
-		c.Close()
+		mustRead(t, vfs.Disk, name, *want)
 	}
 	if opened < 50 {
 		t.Errorf("only %d files could be opened", opened)
@@ -261,7 +257,7 @@ func TestWalkAgreesWithBolt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, err := bbolt.Open(name, 0o644, boltOptions(true))
+		db, err := bbolt.Open(name, 0o644, readOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +278,7 @@ func TestWalkAgreesWithBolt(t *testing.T) {
 func TestFileCutWhileOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, sample(rand.New(rand.NewPCG(8, 8)), 100))
-	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	c, _ := mustOpen(t, vfs.Disk, name)
 	if err := os.Truncate(name, 2*pageSize); err != nil {
 		t.Fatal(err)
 	}

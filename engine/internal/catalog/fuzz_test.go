@@ -54,7 +54,7 @@ func FuzzCatalog(f *testing.F) {
 		if err := os.WriteFile(name, image, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, _, err := Open(vfs.Disk, name, Options{})
+		c, _, err := Open(vfs.Disk, name)
 		if err != nil {
 			t.Fatal(err)
 		}

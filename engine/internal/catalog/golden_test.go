@@ -80,7 +80,7 @@ func openGolden(t *testing.T, file string, want State) {
 	if err := os.WriteFile(name, image, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, got := mustOpen(t, vfs.Disk, name, Options{})
+	c, got := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	if !equal(*got, want) {
 		t.Errorf("%s: got %+v", file, got)

@@ -75,7 +75,7 @@ func TestLostRootWrite(t *testing.T) {
 	if err := os.WriteFile(name, image, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, _ := mustOpen(t, vfs.Disk, name, Options{})
+	c, _ := mustOpen(t, vfs.Disk, name)
 	for i := range int64(2) {
 		if err := c.Apply(Edit{SetMarks: map[string]int64{"m": i}}); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestHostileLeaves(t *testing.T) {
 		if err := os.WriteFile(name, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, _, err := Open(vfs.Disk, name, Options{})
+		c, _, err := Open(vfs.Disk, name)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

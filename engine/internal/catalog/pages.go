@@ -69,11 +69,7 @@ func readTree(fs vfs.FS, name string) (t tree, err error) {
 	if err != nil {
 		return tree{}, err
 	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-	}()
+	defer closing(f, &err)
 	w := &walker{f: f, name: name, seen: map[uint64]bool{}}
 	m, err := w.meta()
 	if err != nil {
@@ -88,6 +84,23 @@ func readTree(fs vfs.FS, name string) (t tree, err error) {
 		return tree{}, err
 	}
 	return tree{txid: m.txid, entries: w.records}, nil
+}
+
+// readMeta reads the newer of the two meta pages.
+func readMeta(fs vfs.FS, name string) (m meta, err error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return meta{}, err
+	}
+	defer closing(f, &err)
+	return (&walker{f: f, name: name}).meta()
+}
+
+// closing closes a file, and adds its error.
+func closing(f vfs.File, err *error) {
+	if closeErr := f.Close(); *err == nil {
+		*err = closeErr
+	}
 }
 
 func (w *walker) corrupt(page uint64, format string, args ...any) error {

@@ -14,8 +14,8 @@ const Version = 1
 var (
 	// ErrVersion is returned for a catalog in a version that this package does not know.
 	ErrVersion = errors.New("unknown catalog format version")
-	// ErrReadOnly is returned by Apply if the catalog was opened for reading.
-	ErrReadOnly = errors.New("catalog is read-only")
+	// ErrMoved is returned by Read if the catalog was written meanwhile.
+	ErrMoved = errors.New("the catalog was written while it was read")
 	// ErrClosed is returned by Apply after Close.
 	ErrClosed = errors.New("catalog is closed")
 	// ErrInvalid is returned for a state or an edit that contradicts itself or the catalog. It

@@ -35,21 +35,23 @@ func TestNextVersion(t *testing.T) {
 		s := goldenState()
 		s.FormatVersion = 2
 		mustCreate(t, vfs.Disk, name, s)
-		c, _ := mustOpen(t, vfs.Disk, name, Options{})
+		c, _ := mustOpen(t, vfs.Disk, name)
 		if err := c.Apply(Edit{SetMarks: map[string]int64{"b.jsonl": 5}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		c, got := mustOpen(t, vfs.Disk, name, Options{ReadOnly: true})
-		defer c.Close()
+		got, _, err := Read(vfs.Disk, name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got.FormatVersion != 2 || got.Marks["a.jsonl"] != -4096 || got.Marks["b.jsonl"] != -5 || len(got.Tables) != 1 {
 			t.Errorf("version 2: %+v", got)
 		}
 		openGolden(t, goldenFile, goldenState())
 	})
-	_, _, err := Open(vfs.Disk, name, Options{})
+	_, _, err := Open(vfs.Disk, name)
 	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "version 2; this program reads 1") {
 		t.Errorf("an unknown version: %v", err)
 	}

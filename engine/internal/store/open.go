@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
@@ -35,7 +36,8 @@ func Create(path string, o Options) (*Store, error) {
 //
 // It recovers what a crash has left: the log is replayed, its torn end, which nobody was told is
 // safe, is cut off, and files that were being written are removed. Anything else that is damaged is
-// a *CorruptionError. A database that another process has open is ErrLocked, at once.
+// a *CorruptionError. For writing, a database that another process writes is ErrLocked, after
+// BusyTimeout.
 func Open(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
 	what, err := look(opts.FS, path)
@@ -142,27 +144,29 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	return nil
 }
 
-// takeLock takes the lock that keeps a writer alone. Readers share it, if there is one: a copy of a
-// database may lack it.
+// busyPoll is how often a lock is tried.
+const busyPoll = 10 * time.Millisecond
+
+// takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
 func (db *Store) takeLock() error {
-	take := db.Dir.Lock
-	if db.opts.ReadOnly {
-		take = db.Dir.RLock
+	until := time.Now().Add(db.opts.BusyTimeout)
+	for {
+		var locked *vfs.LockedError
+		lock, err := db.Dir.Lock(files.Lock)
+		switch {
+		case err == nil:
+			db.lock = lock
+			return nil
+		case errors.As(err, &locked) && time.Now().Before(until):
+			time.Sleep(busyPoll)
+		case errors.As(err, &locked) && locked.PID > 0:
+			return fmt.Errorf("%s: %w by process %d", db.Path, errs.ErrLocked, locked.PID)
+		case errors.As(err, &locked):
+			return fmt.Errorf("%s: %w", db.Path, errs.ErrLocked)
+		default:
+			return err
+		}
 	}
-	var locked *vfs.LockedError
-	lock, err := take(files.Lock)
-	switch {
-	case db.opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.As(err, &locked) && locked.PID > 0:
-		return fmt.Errorf("%s: %w by process %d", db.Path, errs.ErrLocked, locked.PID)
-	case errors.As(err, &locked):
-		return fmt.Errorf("%s: %w", db.Path, errs.ErrLocked)
-	case err != nil:
-		return err
-	}
-	db.lock = lock
-	return nil
 }
 
 // open opens a database that is there; o has its defaults.
@@ -172,7 +176,9 @@ func open(path string, o Options) (*Store, error) {
 	if db.Dir, err = files.OpenFolder(o.FS, path); err != nil {
 		return nil, err
 	}
-	if err = db.takeLock(); err == nil {
+	if o.ReadOnly {
+		err = db.readAll()
+	} else if err = db.takeLock(); err == nil {
 		err = db.openCatalog()
 	}
 	if err == nil {
@@ -251,6 +257,8 @@ func (db *Store) Close() error {
 		db.flushed.Broadcast()
 		db.mu.Unlock()
 		db.background.wait()
+		db.readMu.Lock()
+		defer db.readMu.Unlock()
 		db.writeMu.Lock()
 		defer db.writeMu.Unlock()
 		err := db.closeLogLocked()

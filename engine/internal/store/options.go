@@ -23,9 +23,10 @@ type Options struct {
 	NoSketch   bool
 	TTL        time.Duration
 
-	ReadOnly  bool
-	MustExist bool
-	Memory    int64
+	ReadOnly    bool
+	BusyTimeout time.Duration
+	MustExist   bool
+	Memory      int64
 
 	NoSync           bool
 	MemtableBytes    int

@@ -15,15 +15,20 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// openCatalog reads the catalog, opens the tables that it lists, removes what a crash has left and
-// replays the logs.
+// openCatalog opens the catalog for writing and recovers what it and the logs say.
 func (db *Store) openCatalog() error {
-	cat, s, err := catalog.Open(db.Dir, files.Catalog, catalog.Options{ReadOnly: db.opts.ReadOnly})
+	cat, s, err := catalog.Open(db.Dir, files.Catalog)
 	if err != nil {
 		return err
 	}
-	db.cat, db.uuid, db.nextFile = cat, s.UUID, s.NextFile
-	db.seq = s.FlushedSeq
+	db.cat = cat
+	return db.recover(s, nil)
+}
+
+// recover opens the tables that the catalog lists, or takes those of them that are open, by number.
+// It removes what a crash has left, unless the store is read-only, and replays the logs.
+func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
+	db.uuid, db.nextFile, db.seq = s.UUID, s.NextFile, s.FlushedSeq
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}
@@ -43,7 +48,7 @@ func (db *Store) openCatalog() error {
 			return base.Corruptf(files.Catalog, "options", -1, "%w", err)
 		}
 	}
-	if err := db.openTables(s); err != nil {
+	if err := db.openTables(s, open); err != nil {
 		return err
 	}
 	logs, err := db.tidy(s)
@@ -53,25 +58,33 @@ func (db *Store) openCatalog() error {
 	return db.replayLogs(s, logs)
 }
 
-// openTables makes the first version, of the tables in the catalog.
-func (db *Store) openTables(s *catalog.State) error {
+// openTables makes the first version, of the tables in the catalog. Those in open are shared with
+// another version.
+func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) (err error) {
 	var parts []view.Part
-	for _, meta := range s.Tables {
-		t, err := db.openListed(meta)
+	defer func() {
 		if err == nil {
-			if dead := s.Tombstones[meta.Number]; dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
-				err = errors.Join(t.Drop(false), base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1,
-					"document %d of %d", dead.Maximum(), meta.Docs))
+			return
+		}
+		for _, p := range parts {
+			if open[p.Meta.Number] != p.Table {
+				err = errors.Join(err, p.Table.Drop(false))
 			}
 		}
-		if err != nil {
-			for _, p := range parts {
-				p.Close()
+	}()
+	for _, meta := range s.Tables {
+		t := open[meta.Number]
+		if t == nil || t.Meta != meta {
+			if t, err = db.openListed(meta); err != nil {
+				return err
 			}
-			return err
+		}
+		dead := s.Tombstones[meta.Number]
+		parts = append(parts, view.Part{Table: t, Dead: view.NewTombstones(dead)})
+		if dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
+			return base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1, "document %d of %d", dead.Maximum(), meta.Docs)
 		}
 		db.seq = max(db.seq, meta.MaxSeq)
-		parts = append(parts, view.Part{Table: t, Dead: view.NewTombstones(s.Tombstones[meta.Number])})
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -121,6 +134,9 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 			} else {
 				stray = append(stray, name)
 			}
+		}
+		if db.opts.ReadOnly {
+			continue
 		}
 		n, isNew := files.Number(name, ".sst"+files.TempSuffix)
 		if isNew || name == files.Catalog+catalog.TempSuffix {

@@ -39,6 +39,8 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 			return base.Corruptf(r.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", s.Closed.Size)
 		}
 		frames += res.Frames
+		db.seq = max(db.seq, r.seq)
+		db.readTo = readTo{log: number, end: res.End, ended: res.Clean}
 		size := res.End
 		if last && !db.opts.ReadOnly && number != s.Closed.Number { // logs before the last are durable, and so is one with a mark
 			if res.Torn {
@@ -70,6 +72,7 @@ type replay struct {
 	name             string
 	flushed          uint64 // writes up to here are in tables
 	firstLog, before uint64 // the first log to replay; the one replayed before this, 0 if this is it
+	seq              uint64 // of the last write
 }
 
 func (r *replay) frame(payload []byte) error {
@@ -93,7 +96,7 @@ func (r *replay) start(before uint64) error {
 func (r *replay) write(rec record) error {
 	db := r.db
 	seq := rec.doc.Seq
-	db.seq = max(db.seq, seq)
+	r.seq = max(r.seq, seq)
 	if seq <= r.flushed {
 		return nil
 	}

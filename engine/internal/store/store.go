@@ -44,6 +44,9 @@ type Store struct {
 	// log that recovery removed, or whose creation failed, never is it.
 	newestLog catalog.LogEnd
 
+	readMu sync.Mutex // one Refresh at a time; taken before writeMu
+	readTo readTo     // of a reader beside a writer
+
 	mu         sync.Mutex
 	tables     atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write

@@ -18,6 +18,9 @@ type Options struct {
 	Last bool
 	// Header, if not nil, is the one that the log must have.
 	Header *Header
+	// From is where to go on, the End of an earlier replay; 0 is the start. What precedes it is not
+	// looked at again.
+	From int64
 }
 
 // Result says what Replay found.
@@ -51,6 +54,10 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 	if err := s.header(opts.Header); err != nil || s.res.Torn {
 		return s.res, err
 	}
+	if opts.From > size {
+		return s.res, s.corrupt(size, "the log ends here, and had %d bytes before", opts.From)
+	}
+	s.res.End = max(s.res.End, opts.From)
 	err = s.frames(fn)
 	return s.res, err
 }

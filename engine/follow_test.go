@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// follower is a database that one DB writes while others read it.
+type follower struct {
+	path string
+	mu   sync.Mutex
+	// states are what the database held after each write, in words; acked is how many of the writes
+	// have been acknowledged.
+	states []string
+	acked  atomic.Int64
+}
+
+// TestFollow writes, flushes, compacts, loads, prunes and reopens a database while readers refresh.
+// What a reader sees is at every moment what the writer had written at one moment, not before the
+// last write that was acknowledged when Refresh was called.
+func TestFollow(t *testing.T) {
+	d := 3 * time.Second
+	if testing.Short() {
+		d = time.Second
+	}
+	ctx, stop := context.WithTimeout(t.Context(), d)
+	defer stop()
+	f := &follower{path: filepath.Join(t.TempDir(), "x.simdb"), states: []string{"map[]"}}
+	must(Create(f.path, nil))(t).Close()
+	var wg sync.WaitGroup
+	var refreshed atomic.Int64
+	for i := range 3 {
+		wg.Go(func() {
+			n, err := f.read(ctx, rand.New(rand.NewPCG(1, uint64(i))))
+			if err != nil {
+				t.Error("reader: ", err)
+				stop()
+			}
+			refreshed.Add(n)
+		})
+	}
+	if err := f.write(ctx, rand.New(rand.NewPCG(2, 3))); err != nil {
+		t.Error("writer: ", err)
+	}
+	stop()
+	wg.Wait()
+	if refreshed.Load() < 20 || len(f.states) < 50 {
+		t.Errorf("%d times refreshed, %d writes", refreshed.Load(), len(f.states))
+	}
+}
+
+// note notes the state after the next write.
+func (f *follower) note(m map[string]uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.states = append(f.states, fmt.Sprint(m))
+}
+
+// write writes until the context ends.
+func (f *follower) write(ctx context.Context, r *rand.Rand) error {
+	have := map[string]uint64{}
+	var db *DB
+	defer func() {
+		if db != nil {
+			db.Close()
+		}
+	}()
+	for n := uint64(1); ctx.Err() == nil; n++ {
+		if db == nil {
+			var err error
+			if db, err = Open(f.path, &Options{MemtableBytes: 4000, Sync: SyncNever}); err != nil {
+				return err
+			}
+		}
+		id, bg, err := fmt.Sprint("d", r.IntN(12)), context.Background(), error(nil)
+		switch c := r.IntN(100); {
+		case c < 60:
+			have[id] = n
+			f.note(have)
+			err = db.Put(bg, Doc{ID: id, Fingerprint: &n})
+		case c < 85:
+			if have[id] == 0 {
+				continue
+			}
+			delete(have, id)
+			f.note(have)
+			err = db.Delete(bg, id)
+		case c < 92:
+			have[id] = n
+			f.note(have)
+			var l *Loader
+			if l, err = db.NewLoader(bg, LoadOptions{Replace: true}); err == nil {
+				if err = l.Add(Doc{ID: id, Fingerprint: &n}); err == nil {
+					_, err = l.Close()
+				}
+			}
+		case c < 95:
+			err = db.Flush(bg)
+			f.note(have)
+		case c < 97:
+			err = db.Compact(bg, nil)
+			f.note(have)
+		default:
+			err = db.Close()
+			db = nil
+			f.note(have)
+		}
+		if err != nil {
+			return err
+		}
+		f.acked.Add(1)
+	}
+	return nil
+}
+
+// read refreshes and looks until the context ends, and returns how often it has seen something new.
+func (f *follower) read(ctx context.Context, r *rand.Rand) (news int64, err error) {
+	bg := context.Background()
+	var db *DB
+	defer func() {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	last := ""
+	for ctx.Err() == nil {
+		acked := f.acked.Load()
+		if db == nil {
+			db, err = Open(f.path, &Options{ReadOnly: true})
+		} else {
+			err = db.Refresh(bg)
+		}
+		if err != nil {
+			return news, err
+		}
+		got, err := contents(db)
+		if err != nil {
+			return news, err
+		}
+		f.mu.Lock()
+		ok := slices.Contains(f.states[acked:], got)
+		f.mu.Unlock()
+		if !ok {
+			return news, fmt.Errorf("after %d acknowledged writes it sees %s, which the database did not hold since", acked, got)
+		}
+		if got != last {
+			last = got
+			news++
+		}
+		if r.IntN(50) == 0 {
+			if err := db.Close(); err != nil {
+				return news, err
+			}
+			db = nil
+		}
+	}
+	return news, nil
+}
+
+// contents returns what a snapshot holds.
+func contents(db *DB) (string, error) {
+	s, err := db.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	have := map[string]uint64{}
+	for e, err := range s.Entries(context.Background(), "") {
+		if err != nil {
+			return "", err
+		}
+		have[e.ID] = e.Fingerprint
+	}
+	near := map[string]uint64{} // by another way
+	for m, err := range s.Near(context.Background(), 0, 64) {
+		if err != nil {
+			return "", err
+		}
+		near[m.ID] = have[m.ID]
+	}
+	if !maps.Equal(have, near) {
+		return "", fmt.Errorf("entries %v, found %v", have, near)
+	}
+	return fmt.Sprint(have), nil
+}

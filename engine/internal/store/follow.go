@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
+)
+
+// A reader takes no lock. It reads the catalog, opens the tables that it lists and replays the
+// logs into a memtable of its own, while another process may write all of them:
+//
+//   - The catalog changes last. If its last transaction is the same after everything was read as
+//     before, then all of that belongs together; otherwise it is read again.
+//   - A file that is gone belongs to an older state of the catalog. One that the reader has open
+//     stays until it is closed, because a mapped file outlives its name.
+//   - A log is written from its start to its end, so what was read of it is whole frames from the
+//     start. A write that another process has acknowledged is among them.
+//
+// Refresh goes on where the reader stands: it reads the frames that the newest log has got since,
+// and only after a change of the catalog everything, but for tables that are open.
+
+// readTo is where a reader stands.
+type readTo struct {
+	txid     uint64 // last transaction of the catalog
+	flushed  uint64 // State.FlushedSeq
+	firstLog uint64 // State.FirstWAL
+	log      uint64 // newest log that was read, 0 for none
+	end      int64  // of what was read of it
+	ended    bool   // it ends there
+}
+
+// readTries is how often a state is read that a writer changes meanwhile, and sameTries how often
+// one that cannot be read although the catalog stays the same: a file may just have got its name.
+const (
+	readTries = 100
+	sameTries = 4
+)
+
+// readAll reads the database as it is now.
+func (db *Store) readAll() error {
+	for try, same := 0, 0; ; try++ {
+		before, _ := catalog.Transaction(db.Dir, files.Catalog)
+		err := db.readOnce()
+		if err == nil {
+			return nil
+		}
+		if now, e := catalog.Transaction(db.Dir, files.Catalog); e != nil || now == before {
+			same++
+		}
+		if try == readTries || same == sameTries {
+			return err
+		}
+		time.Sleep(time.Millisecond << min(same, 3))
+	}
+}
+
+// readOnce reads the database, unless it is written meanwhile.
+func (db *Store) readOnce() error {
+	s, txid, err := catalog.Read(db.Dir, files.Catalog)
+	if err != nil {
+		return err
+	}
+	open := map[uint64]*view.Table{}
+	if v := db.current; v != nil {
+		for _, p := range v.Parts {
+			open[p.Meta.Number] = p.Table
+		}
+	}
+	o := db.opts
+	if db.current != nil {
+		o.OnEvent = nil
+	}
+	fresh := newDB(db.Path, o)
+	fresh.Dir = db.Dir
+	if err = fresh.recover(s, open); err == nil {
+		err = db.unchanged(txid)
+	}
+	if err == nil && db.current != nil && fresh.uuid != db.uuid {
+		err = errs.ErrNotDatabase
+	}
+	if err != nil {
+		if fresh.current != nil {
+			err = errors.Join(err, fresh.current.Unref())
+		}
+		return err
+	}
+	fresh.readTo.txid, fresh.readTo.flushed, fresh.readTo.firstLog = txid, s.FlushedSeq, s.FirstWAL
+	return db.adopt(fresh)
+}
+
+// unchanged returns ErrMoved unless the last transaction of the catalog is still txid.
+func (db *Store) unchanged(txid uint64) error {
+	now, err := catalog.Transaction(db.Dir, files.Catalog)
+	if err == nil && now != txid {
+		err = catalog.ErrMoved
+	}
+	return err
+}
+
+// adopt makes what another store has read that of db.
+func (db *Store) adopt(fresh *Store) error {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	old := db.current
+	if old == nil { // readers of these take no lock, and they stay as they are
+		db.uuid, db.TTL = fresh.uuid, fresh.TTL
+		db.SetParams(fresh.Params)
+	}
+	db.current, db.active, db.seq = fresh.current, fresh.active, fresh.seq
+	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
+	if old == nil {
+		return nil
+	}
+	return old.Unref()
+}
+
+// Refresh makes what another process has written since visible to new views of a store that was
+// opened for reading. A store that writes sees everything as it is.
+func (db *Store) Refresh(ctx context.Context) error {
+	db.readMu.Lock()
+	defer db.readMu.Unlock()
+	switch {
+	case db.closed.Load():
+		return errs.ErrClosed
+	case !db.opts.ReadOnly || db.Dir == nil: // or a single table
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if db.readOn() == nil {
+		return nil
+	}
+	db.readTo.txid = 0 // a part of the logs may be in the memtable, and is not to be read again
+	return db.readAll()
+}
+
+// readOn reads what has been added to the logs. It fails if there is more to read than that.
+func (db *Store) readOn() error {
+	if err := db.unchanged(db.readTo.txid); err != nil {
+		return err
+	}
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	seq, err := db.readLogs()
+	if err == nil && seq > 0 {
+		// What a load or a flush has published since is not there, and came before some of this.
+		err = db.unchanged(db.readTo.txid)
+	}
+	if err == nil && seq > 0 {
+		db.publishLocked(seq)
+	}
+	return err
+}
+
+// readLogs brings into the memtable what the logs have got since the last time, and returns the
+// sequence number of the last write, 0 if there is none. The caller holds writeMu.
+func (db *Store) readLogs() (seq uint64, err error) {
+	at := &db.readTo
+	if at.log != 0 && !at.ended {
+		if seq, err = db.readLog(at.log, true); err != nil || !at.ended {
+			return seq, err
+		}
+	}
+	names, err := db.Dir.List(".")
+	if err != nil {
+		return 0, err
+	}
+	logs := map[uint64]bool{}
+	for _, name := range names {
+		if n, ok := files.Number(name, ".wal"); ok && n > at.log && n >= at.firstLog {
+			logs[n] = true
+		}
+	}
+	numbers := slices.Sorted(maps.Keys(logs))
+	for i, n := range numbers {
+		last, err := db.readLog(n, i == len(numbers)-1)
+		if err != nil {
+			return 0, err
+		}
+		seq = max(seq, last)
+	}
+	return seq, nil
+}
+
+// readLog reads a log, the one that was read last or the one after it, and returns the sequence
+// number of the last write.
+func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
+	at := &db.readTo
+	r := replay{db: db, flushed: at.flushed, name: files.LogName(number), firstLog: at.firstLog, before: at.log}
+	o := wal.Options{Last: newest, Header: &wal.Header{Database: db.uuid, Number: number}}
+	if number == at.log {
+		info, err := db.Dir.Stat(r.name)
+		if err != nil || info.Size == at.end {
+			return 0, err
+		}
+		o.From = at.end
+	}
+	res, err := wal.Replay(db.Dir, r.name, o, r.frame)
+	if err != nil {
+		return 0, err
+	}
+	at.log, at.end, at.ended = number, res.End, res.Clean
+	return r.seq, nil
+}
