@@ -63,6 +63,9 @@ func (s *session) ended(err error, code int) int {
 	if err == nil {
 		err = s.closeOutput()
 	}
+	if e := s.turns.close(); err == nil {
+		err = e
+	}
 	switch {
 	case err != nil:
 		s.showError(err)
@@ -100,6 +103,6 @@ func newSession(ctx context.Context, cfg Config) *session {
 	}
 	return &session{
 		cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, commands: dotCommands(),
-		moded: cfg.FormatSet, timer: cfg.Output.Terminal,
+		moded: cfg.FormatSet, timer: cfg.Output.Terminal, turns: turns{reader: cfg.DB, open: cfg.Writer},
 	}
 }

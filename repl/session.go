@@ -20,10 +20,13 @@ const (
 
 // Config configures Run and Exec. Only DB is required.
 type Config struct {
-	DB  *engine.DB
-	In  io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
-	Out io.Writer // rows and messages; nil is os.Stdout
-	Err io.Writer // errors, the greeting and footers; nil is os.Stderr
+	DB *engine.DB
+	// Writer, if not nil, opens the database for statements that write. DB is read-only then, and
+	// is refreshed before each statement, so that other processes can write between statements.
+	Writer func() (*engine.DB, error)
+	In     io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
+	Out    io.Writer // rows and messages; nil is os.Stdout
+	Err    io.Writer // errors, the greeting and footers; nil is os.Stderr
 
 	// Interactive makes Run prompt and edit lines. In must be the terminal.
 	Interactive bool
@@ -60,6 +63,7 @@ type dotCommand struct {
 type session struct {
 	cfg     Config
 	ctx     context.Context
+	turns   turns
 	out     io.Writer // where rows go: cfg.Out, or the file of .output
 	outFile *outfile.Writer
 	options output.Options

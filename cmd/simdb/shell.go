@@ -23,6 +23,7 @@ type shellCmd struct {
 	DB         string   `arg:"" file:"db" help:"The database."`
 	Statements []string `arg:"" optional:"" name:"statement" help:"Statements and dot-commands, run in order. Without any they are read from standard input; on a terminal, at a prompt."`
 	Create     bool     `help:"Create the database if there is none."`
+	Readonly   bool     `name:"readonly" help:"Refuse statements that write."`
 	app.MemoryFlag
 	app.RowFlags
 }
@@ -42,22 +43,22 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 			return err
 		}
 	}
-	db, err := c.open()
+	db, writer, err := c.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = made.Close(db, err) }()
-	return c.run(a, db, interactive)
+	return c.run(a, db, writer, interactive)
 }
 
 // run runs the statements, or a prompt.
-func (c *shellCmd) run(a *app.App, db *engine.DB, interactive bool) error {
+func (c *shellCmd) run(a *app.App, db *engine.DB, writer func() (*engine.DB, error), interactive bool) error {
 	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
 	if !interactive {
 		ctx = a.Context()
 	}
 	options := c.Options()
-	cfg := repl.Config{DB: db, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
+	cfg := repl.Config{DB: db, Writer: writer, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
 	cfg.Progress = a.StatementProgress
 	if interactive {
 		cfg.Page = func() io.WriteCloser { return a.NewPager(app.ScreenRows()) }
@@ -129,24 +130,33 @@ func exit(code int) error {
 	return app.Status(code)
 }
 
-// open opens the database, read-only if the statements only read, so that it may be a file without
-// write permission.
-func (c *shellCmd) open() (*engine.DB, error) {
-	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory)}
-	if len(c.Statements) > 0 && !c.Create {
-		o.ReadOnly = true
-		for _, s := range c.Statements {
-			o.ReadOnly = o.ReadOnly && !mayWrite(s)
-		}
+// open opens the database: for writing if a statement writes, otherwise read-only, so that it may
+// be a file without write permission. What a prompt, a pipe or a .read will bring is not known:
+// there the database is read-only, and writer opens it for statements that write.
+func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
+	o := &engine.Options{MustExist: !c.Create, Memory: int64(c.Memory), BusyTimeout: a.Global.BusyTimeout}
+	known, writes := len(c.Statements) > 0, false
+	for _, s := range c.Statements {
+		known = known && !strings.HasPrefix(strings.TrimSpace(s), ".read")
+		writes = writes || mayWrite(s)
 	}
-	return app.Open(c.DB, o)
+	switch {
+	case !app.Exists(c.DB), known && writes && !c.Readonly:
+	case known, c.Readonly:
+		o.ReadOnly = true
+	default:
+		w := *o
+		writer = func() (*engine.DB, error) { return app.Open(c.DB, &w) }
+		o.ReadOnly = true
+	}
+	db, err = app.Open(c.DB, o)
+	return db, writer, err
 }
 
-// mayWrite reports whether statements may change the database. A .read may, as its file is not
-// known yet.
+// mayWrite reports whether statements may change the database.
 func mayWrite(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), ".") {
-		return strings.HasPrefix(strings.TrimSpace(text), ".read")
+		return false
 	}
 	var sp query.Splitter
 	sp.Write(text)

@@ -268,4 +268,19 @@ var writeMutants = []mutant{
 		swap(`s[at/64] = 0`, `_ = at`),
 		"engine/internal/memindex", "^TestGather",
 	},
+	{
+		"follow/new logs not read", "engine/internal/store", "Store.readLogs",
+		swap(`n > at.log && n >= at.firstLog`, `n > at.log && n > n`),
+		"engine", "^TestReaders$",
+	},
+	{
+		"follow/changes of the catalog not noticed", "engine/internal/store", "Store.unchanged",
+		never(`err == nil && now != txid`),
+		"engine", "^TestFollow$",
+	},
+	{
+		"follow/tombstones of an older state kept", "engine/internal/store", "Store.adopt",
+		drop(`db.current, db.active, db.seq = fresh.current, fresh.active, fresh.seq`),
+		"engine", "^TestReaders$",
+	},
 }

@@ -77,7 +77,7 @@ func (a *App) OpenForReading(path string) (*engine.DB, error) {
 
 // OpenForWriting opens a database for writing. It must exist, and must not be a single table.
 func (a *App) OpenForWriting(path string) (*engine.DB, error) {
-	db, err := Open(path, &engine.Options{MustExist: true})
+	db, err := Open(path, &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"os"
+	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/fptext"
@@ -12,8 +13,9 @@ import (
 
 // GlobalFlags can be given to every command.
 type GlobalFlags struct {
-	Progress string `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
-	Quiet    bool   `short:"q" help:"No summaries and no warnings."`
+	Progress    string        `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
+	BusyTimeout time.Duration `default:"5s" placeholder:"TIME" help:"How long a command that writes waits for another process that does (default: 5s)."`
+	Quiet       bool          `short:"q" help:"No summaries and no warnings."`
 }
 
 // InputFlags say where documents are, and what they look like.

@@ -61,7 +61,7 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrCorruption):
 		return "simdb check DB lists all damage"
 	case errors.Is(err, engine.ErrLocked):
-		return "a database can be open in one process for writing, or in several for reading; wait until it is free"
+		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
 	case errors.Is(err, ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb --create DB an empty one"
 	case errors.Is(err, engine.ErrParams):

@@ -102,7 +102,7 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	o := c.options()
-	o.MustExist = true
+	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
