@@ -595,9 +595,19 @@ var mutants = []mutant{
 		"engine", "^TestCloseFinishes$",
 	},
 	{
-		"merges/expired documents that must stay estimated to go", "engine", "Store.tableSizes",
-		drop(`t.Held = v.Since > dropBefore(v, p)`),
-		"engine", "^(TestExpiredAfterTheLog|TestHistories|TestCrashAtEveryOperation)$",
+		"merges/large ones in a process that was just started", "engine", "Store.nextMerge",
+		swap(`max(smallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
+		"engine/internal/store", "^TestMergeWaitsForAge$",
+	},
+	{
+		"merges/paused ones go on", "engine", "throttle.look",
+		swap(`background && t.paused && t.lifted == 0`, `false`),
+		"engine/internal/store", "^TestThrottle$",
+	},
+	{
+		"merges/rate ignored", "engine", "throttle.look",
+		swap(`t.next.After(now)`, `false`),
+		"engine/internal/store", "^TestThrottle$",
 	},
 	{
 		"limit/a tier is merged beyond it", "compaction", "fitting",
