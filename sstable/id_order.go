@@ -164,6 +164,29 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 // idBatch is how many IDs are read together.
 const idBatch = 256
 
+// EachPrefixedID calls fn for the documents whose IDs start with prefix, ascending by number. It
+// reads all IDs. id aliases the file, as that of ID does.
+func (r *Reader) EachPrefixedID(ctx context.Context, prefix []byte, fn func(doc uint32, id []byte) error) (err error) {
+	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
+	it := r.names.Iter(0)
+	for doc := range r.info.Docs {
+		if doc%idLook == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		id, err := it.Next()
+		if err == nil && bytes.HasPrefix(id, prefix) {
+			err = fn(doc, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EachWrittenID calls fn for the documents that w selects, ascending by number. id aliases memory
 // that is used again.
 func (r *Reader) EachWrittenID(ctx context.Context, w Written, fn func(doc uint32, id []byte) error) error {

@@ -105,6 +105,17 @@ func TestIDOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			var all []uint32
+			err := table.EachPrefixedID(ctx, []byte(prefix), func(doc uint32, have []byte) error {
+				if string(have) != id(int(doc)) {
+					return fmt.Errorf("document %d is %q", doc, have)
+				}
+				all = append(all, doc)
+				return nil
+			})
+			if err != nil || !slices.Equal(all, want) {
+				t.Fatalf("%d documents, prefix %q: %d found among all, want %d, %v", n, prefix, len(all), len(want), err)
+			}
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("%d documents, prefix %q: %d found, want %d", n, prefix, len(got), len(want))
 			}
@@ -149,6 +160,9 @@ func TestIDOrderErrors(t *testing.T) {
 	stop := errors.New("stop")
 	if err := o.EachID(t.Context(), 1, func(uint32, []byte) error { return stop }); err != stop {
 		t.Errorf("stopped: %v", err)
+	}
+	if err := table.EachPrefixedID(cancelled, nil, func(uint32, []byte) error { return nil }); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
 	}
 	if err := o.EachID(cancelled, 1, func(uint32, []byte) error { return nil }); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)

@@ -75,7 +75,7 @@ var writeMutants = []mutant{
 	},
 	{
 		"entries/dead documents in order", "engine", "stream.turn",
-		swap(`err != nil || !alive`, `err != nil`),
+		swap(`err != nil || !alive`, `err != nil || !alive && id == nil`),
 		"engine", "^TestEntriesWhere$",
 	},
 	{

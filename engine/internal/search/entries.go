@@ -50,15 +50,16 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		if err != nil {
 			return err
 		}
-		if order != nil {
-			for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
-				err = order.EachID(ctx, part, give)
-			}
-			return err
+		if order == nil {
+			return p.EachPrefixedID(ctx, []byte(f.Prefix), give)
 		}
+		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
+			err = order.EachID(ctx, part, give)
+		}
+		return err
 	}
 	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
-		if !hasPrefix(id, f.Prefix) || p.Dead.DeadAt(doc, v.Seq) {
+		if p.Dead.DeadAt(doc, v.Seq) {
 			return nil
 		}
 		return fn(id, view.Place{Part: p, Doc: doc})

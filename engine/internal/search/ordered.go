@@ -75,6 +75,7 @@ type stream struct {
 
 	part      *view.Part       // nil for the memtables
 	order     *sstable.IDOrder // of part; nil if it is not used
+	few       bool             // the part has few documents that are young enough: find them by time
 	step, end int              // parts of the order that are left; else 0 of 1
 
 	page  *ordered.Runs[named] // of part step, after what was given before
@@ -120,7 +121,7 @@ func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error)
 	s = stream{part: p, end: 1}
 	if f.Since > p.Meta.MinTime {
 		n, err := p.CountWritten(ctx, view.Stored(f.Since))
-		if err != nil || n <= int64(p.Meta.Docs)/fewSince {
+		if s.few = n <= int64(p.Meta.Docs)/fewSince; err != nil || s.few {
 			return s, err
 		}
 	}
@@ -181,7 +182,9 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	switch {
 	case s.part == nil:
 		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
-	case s.order == nil:
+	case s.order == nil && !s.few:
+		err = s.part.EachPrefixedID(ctx, []byte(s.Prefix), ofPart)
+	case s.few:
 		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	default:
 		err = s.order.EachID(ctx, s.step, ofPart)
