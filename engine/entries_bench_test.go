@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// BenchmarkEntries lists documents by their IDs and counts them by time, in the database of
+// BenchmarkNear: the first of a prefix with many and with few, by an order of IDs that was made
+// before and by a look at all; all in order; and a prune that finds nothing, in a table that has
+// older documents.
+func BenchmarkEntries(b *testing.B) {
+	db, _ := benchDB(b)
+	ctx := context.Background()
+	s, err := db.Snapshot()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	list := func(f EntryFilter) func(b *testing.B) {
+		return func(b *testing.B) {
+			n, rows := 0, 0
+			for b.Loop() {
+				n++
+				for _, err := range s.IDs(ctx, f) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if rows++; f.Limit > 0 && rows%f.Limit == 0 {
+						break
+					}
+				}
+			}
+			b.ReportMetric(float64(rows)/float64(n), "rows/op")
+		}
+	}
+	b.Run("in order", list(EntryFilter{})) // makes the order
+	b.Run("many, LIMIT 10", list(EntryFilter{Prefix: "12", Limit: 10}))
+	b.Run("few, LIMIT 10", list(EntryFilter{Prefix: "12345", Limit: 10}))
+	b.Run("unordered", list(EntryFilter{Unordered: true}))
+	e, err := db.Lookup(ctx, "1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("CountSince", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.CountSince(ctx, e.Time.Add(time.Millisecond)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("prune nothing", func(b *testing.B) {
+		for b.Loop() {
+			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour)); n != 0 || err != nil {
+				b.Fatal(n, err)
+			}
+		}
+	})
+}
