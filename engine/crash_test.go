@@ -405,6 +405,29 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
+// TestCrashInPrune cuts the power at the file operations of scripts that load, flush and prune:
+// between the tables that a prune takes documents from, and drops.
+func TestCrashInPrune(t *testing.T) {
+	steps, step := 90, 7
+	switch {
+	case thorough():
+		steps, step = 300, 1
+	case testing.Short():
+		step = 31
+	}
+	var states, ops atomic.Int64
+	all := func(int) []float64 { return shares }
+	for seed, opts := range crashWorkloads {
+		sc := newScript(uint64(seed), steps, opts)
+		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load what is new, prune
+		ops.Add(int64(cuts(t, sc, step, all, func(c cut) error {
+			states.Add(1)
+			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
+		})))
+	}
+	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
+}
+
 // TestNewFolders cuts the power after the first write to a database in new folders: nothing
 // unsynced is left, and all of them are there. Folders that an earlier attempt made, and died, are
 // as new as any.

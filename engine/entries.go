@@ -37,9 +37,9 @@ func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq
 // By time alone, it reads the times of tables that have older documents, and nothing of those. By
 // order or prefix, it reads all IDs of a table once: the first call that needs them to divide the
 // table into parts by their order, of some thousand documents, which takes up to 2 bytes a document
-// until the table is merged or the database closed. The first call that is for few, or for a prefix
-// without order, just looks through them. From then on a call reads those of the parts that it
-// needs.
+// until the table is merged or the database closed. Calls for few, or for a prefix without order,
+// look through all IDs until that is done, which the second of them begins. From then on a call
+// reads those of the parts that it needs.
 //
 // The error, which is the last thing yielded, is ErrClosed, *CorruptionError, or that of the
 // context.

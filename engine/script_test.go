@@ -20,6 +20,7 @@ import (
 type script struct {
 	seed  uint64
 	steps int
+	kinds []int   // of every third step, in this order, over and over; nil for all kinds
 	opts  Options // of the database; run fills in the file system and the clock
 
 	fs     vfs.FS
@@ -93,7 +94,9 @@ func (sc *script) run(fs vfs.FS) (err error) {
 		case i%3 < 2:
 			st = sc.write(at)
 		default:
-			if len(kinds) == 0 {
+			if len(kinds) == 0 && sc.kinds != nil {
+				kinds = sc.kinds
+			} else if len(kinds) == 0 {
 				kinds = sc.r.Perm(scriptKinds)
 			}
 			st, kinds = sc.kind(kinds[0], i, at), kinds[1:]

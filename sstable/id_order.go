@@ -30,40 +30,90 @@ const (
 	// sampledIDs is how many IDs a part are sampled to decide where it begins.
 	sampledIDs = 16
 	// idSpan is how many documents have lists of their own: what is made of them at a time.
-	idSpan = 1 << 21
+	idSpan = 1 << 20
 	// idLook is how many documents are read between two looks at the context.
-	idLook = 1 << 14
+	idLook = 1 << 12
 )
 
-// idOrder is the IDOrder of a reader, once one was made.
+// idOrder is the IDOrder of a reader, once one was made. A goroutine makes it.
 type idOrder struct {
-	mu    sync.Mutex
-	asked bool
-	made  *IDOrder
+	mu     sync.Mutex
+	asked  bool
+	made   *IDOrder
+	making *making // nil if nothing makes it
+}
+
+// making is a goroutine that makes an IDOrder.
+type making struct {
+	done chan struct{} // closed when it has ended
+	err  error         // why it made none
+	stop context.CancelFunc
 }
 
 // IDOrder returns the order of the table's IDs. Making it reads all of them, on all processors, at
-// some ten nanoseconds each; it then takes up to 2 bytes a document until the reader is closed. A
-// caller who would read all IDs rather than have it made for one use says once: the first such call
-// returns nil if none was made.
+// some tens of nanoseconds each; it then takes up to 2 bytes a document until the reader is closed.
+// A caller who would rather read all IDs than wait says once, and gets nil until the order is made:
+// the second such call begins to make it.
 func (r *Reader) IDOrder(ctx context.Context, once bool) (*IDOrder, error) {
-	r.order.mu.Lock()
-	defer r.order.mu.Unlock()
-	if r.order.made != nil {
-		return r.order.made, nil
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	o := &IDOrder{r: r}
-	if r.info.Docs >= 2*partDocs {
-		if once && !r.order.asked {
-			r.order.asked = true
-			return nil, nil
-		}
-		if err := o.divide(ctx); err != nil {
-			return nil, err
-		}
+	g := &r.order
+	g.mu.Lock()
+	if g.made == nil && r.info.Docs < 2*partDocs {
+		g.made = &IDOrder{r: r}
 	}
-	r.order.made = o
-	return o, nil
+	made, first := g.made, !g.asked
+	g.asked = true
+	if made != nil || once && first {
+		g.mu.Unlock()
+		return made, nil
+	}
+	if g.making == nil {
+		g.begin(r)
+	}
+	m := g.making
+	g.mu.Unlock()
+	if once {
+		return nil, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.done:
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.made, m.err
+}
+
+// begin begins to make the order. The caller holds mu.
+func (g *idOrder) begin(r *Reader) {
+	ctx, stop := context.WithCancel(context.Background())
+	m := &making{done: make(chan struct{}), stop: stop}
+	g.making = m
+	go func() {
+		defer close(m.done)
+		defer stop()
+		o := &IDOrder{r: r}
+		m.err = o.divide(ctx)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.making = nil; m.err == nil {
+			g.made = o
+		}
+	}()
+}
+
+// close ends what makes the order.
+func (g *idOrder) close() {
+	g.mu.Lock()
+	m := g.making
+	g.mu.Unlock()
+	if m != nil {
+		m.stop()
+		<-m.done
+	}
 }
 
 // divide reads all IDs and lists the documents of each part.
@@ -75,6 +125,11 @@ func (o *IDOrder) divide(ctx context.Context) (err error) {
 	parts := min(docs/partDocs, idparts.Most)
 	sample := make([][]byte, 0, sampledIDs*parts)
 	for i := range cap(sample) {
+		if i%idLook == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
 		id, err := r.names.Get(uint32(i * docs / cap(sample)))
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // tableOfIDs returns a table of n documents with IDs by their numbers.
@@ -146,6 +147,24 @@ func TestIDOrderErrors(t *testing.T) {
 	}
 	if o, err := table.IDOrder(t.Context(), true); o != nil || err != nil {
 		t.Fatalf("asked for once, %v, %v", o, err)
+	}
+	asked, _ := tableOfIDs(t, n, func(doc int) string { return fmt.Sprint(doc) })
+	var made *IDOrder
+	for made == nil { // the second call begins to make it
+		var err error
+		if made, err = asked.IDOrder(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	closed, _ := tableOfIDs(t, n, func(doc int) string { return fmt.Sprint(doc) })
+	for range 2 {
+		if o, err := closed.IDOrder(t.Context(), true); o != nil || err != nil {
+			t.Fatal(o, err)
+		}
+	}
+	if err := closed.Close(); err != nil { // waits
+		t.Fatal(err)
 	}
 	at := bytes.Index(data, fmt.Appendf(nil, "document-%d", n-3))
 	data[at] ^= 1

@@ -61,6 +61,7 @@ func (r *Reader) open() (err error) {
 // Close releases the file. What aliases it must not be used any more. A second call does nothing.
 func (r *Reader) Close() error {
 	var err error
+	r.order.close()
 	r.pages.Close()
 	if r.unmap != nil {
 		err = r.unmap()
