@@ -24,10 +24,9 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchCopy is a copy of the database of benchDB.
-func benchCopy(b *testing.B, opts Options) *DB {
+// benchCopy is a copy of a database.
+func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
-	src, _ := benchDB(b)
 	path := b.TempDir()
 	if err := os.CopyFS(path, os.DirFS(src.Path())); err != nil {
 		b.Fatal(err)
@@ -69,7 +68,8 @@ func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err 
 // BenchmarkPutNovel stores fingerprints that are mostly new in the database of benchDB.
 func BenchmarkPutNovel(b *testing.B) {
 	b.Run("k=3", func(b *testing.B) {
-		db := benchCopy(b, Options{Sync: SyncNever})
+		src, _ := benchDB(b)
+		db := benchCopy(b, src, Options{Sync: SyncNever})
 		r := rand.New(rand.NewPCG(11, 11))
 		ctx := context.Background()
 		for i := range 300_000 { // blocks of the table are verified when they are read first

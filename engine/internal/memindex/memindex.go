@@ -91,10 +91,20 @@ func (x *Index) Bytes() int { return headBytes + len(*x.entries.Load())*entryByt
 // Prefetch prefetches what a search for q within k bits reads first, where it is little. x may be
 // nil.
 func (x *Index) Prefetch(q base.Fingerprint, k int) {
-	if x == nil || k >= blocks {
+	if x == nil || k >= 2*blocks {
 		return
 	}
-	for b := range k + 1 {
-		kernel.PrefetchAt(unsafe.Pointer(&x.heads[b][uint16(q>>(b*blockBits))]), 1)
+	for b, r := range radii(k) {
+		if r < 0 {
+			break
+		}
+		heads, own := &x.heads[b], uint16(q>>(b*blockBits))
+		kernel.PrefetchAt(unsafe.Pointer(&heads[own]), 1)
+		for bit := lineBits; r > 0 && bit < blockBits; bit++ { // the others are in the same line
+			kernel.PrefetchAt(unsafe.Pointer(&heads[own^1<<bit]), 1)
+		}
 	}
 }
+
+// lineBits is how many of the lowest bits of a value say where in a cache line its head is.
+const lineBits = 4
