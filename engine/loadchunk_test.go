@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestLoadKnowsIDs loads without Replace, in many small tables, IDs that are in tables, in the
@@ -145,6 +146,34 @@ func TestLoadAborted(t *testing.T) {
 			t.Fatal(files, err)
 		}
 		put(t, db, "after", 1)
+	}
+}
+
+// TestCloseEndsLoad closes a database beside a load that has begun to write a table, which waits for
+// texts: it does not wait for them.
+func TestCloseEndsLoad(t *testing.T) {
+	db, _ := create4test(t, nil)
+	l := must(db.NewLoader(t.Context(), LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+	for i := range 40 {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed := make(chan error)
+	go func() { closed <- db.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Close waits for the load")
+	}
+	if err := l.Flush(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if st := l.Abort(); st.Documents != 0 {
+		t.Error(st)
 	}
 }
 

@@ -63,6 +63,11 @@ var loadMutants = []mutant{
 		"cmd/simdb", "^TestLoadResumesEachFile$",
 	},
 	{
+		"load/a closing database waits for texts", "engine", "Store.start",
+		swap(`cancel, ctx.Done()`, `cancel, nil`),
+		"engine", "^TestCloseEndsLoad$",
+	},
+	{
 		"load/an ended load leaves its table", "engine", "Loader.write",
 		never(`c.drop`),
 		"engine", "^TestLoadAborted$",

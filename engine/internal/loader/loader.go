@@ -178,6 +178,9 @@ func (l *Loader) addText(d *view.Doc) error {
 	l.texts = true
 	c := l.filling
 	if c.window != nil && int64(c.window.bytes) >= l.windowBytes() {
+		if err := l.db.Writable(); err != nil {
+			return l.fail(err)
+		}
 		l.start(c)
 		c.feed <- c.window // there is room for all
 		c.window = nil
@@ -384,9 +387,16 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.room}
 	t, err := l.db.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
 		h := &hasher{texts: l.db.Texts, workers: l.o.Workers}
-		for win := range c.feed {
-			if err := h.write(l.ctx, w, win, c); err != nil {
+		for {
+			win, err := l.nextWindow(c)
+			if err == nil && win != nil {
+				err = h.write(l.ctx, w, win, c)
+			}
+			if err != nil {
 				return nil, err
+			}
+			if win == nil {
+				break
 			}
 			win.reset()
 			l.free <- win
@@ -416,4 +426,16 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	stats.Replaced += int64(c.len()) - int64(t.Meta.Docs)
 	l.published = append(l.published, store.SeqRange{First: t.Meta.MinSeq, Last: t.Meta.MaxSeq})
 	return t.Meta.Number, stats, nil
+}
+
+// nextWindow waits for the next window of a chunk, and returns nil when the chunk is complete.
+func (l *Loader) nextWindow(c *chunk) (*window, error) {
+	select {
+	case w := <-c.feed:
+		return w, nil
+	case <-l.ctx.Done():
+		return nil, l.ctx.Err()
+	case <-l.db.Stopping():
+		return nil, errs.ErrClosed
+	}
 }

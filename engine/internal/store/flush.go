@@ -39,8 +39,11 @@ func wake(c chan struct{}) {
 	}
 }
 
-// InBackground runs work in a goroutine that Close waits for.
+// InBackground runs work in a goroutine that Close waits for: it must end once Stopping does.
 func (db *Store) InBackground(work func()) { db.wg.Go(work) }
+
+// Stopping returns a channel that is closed when Close begins.
+func (db *Store) Stopping() <-chan struct{} { return db.stopping }
 
 // startBackground starts the goroutines; they end when ctx does.
 func (db *Store) startBackground(ctx context.Context) {

@@ -197,7 +197,7 @@ func (db *Store) start() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	db.stop = cancel
+	db.stop, db.stopping = cancel, ctx.Done()
 	if len(db.immutable) > 0 && db.immutable[0].Bytes <= smallWork { // of a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)

@@ -63,6 +63,7 @@ type Store struct {
 	closeOnce sync.Once
 	closeErr  error
 	stop      context.CancelFunc // ends background work
+	stopping  <-chan struct{}    // is closed by stop; nil if there is no such work
 	background
 	metrics metrics
 }
