@@ -39,9 +39,9 @@ func opened(s *store.Store, err error) (*DB, error) {
 // Close ends background work and releases the files. What was acknowledged is in the log and
 // tables; a database need not be closed to be safe. Close waits for running writes; using the
 // database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first
-// finishes merges that are running, as Options.CloseWait says, and merges small tables that are
-// due, so that processes that live shortly compact as well. A second Close returns what the first
-// did.
+// finishes merges that are running, as Options.CloseWait says, while it refuses writes, and merges
+// small tables that are due, so that processes that live shortly compact as well. A second Close
+// returns what the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
 // Refresh makes what another process has written since Open, or since the last Refresh, visible to

@@ -80,7 +80,7 @@ func (db *Store) Flush(ctx context.Context) error {
 	}
 	db.writeMu.Unlock()
 	for err == nil && db.immutables() > 0 {
-		if err = db.Writable(); err == nil {
+		if err = db.takesWrites(); err == nil {
 			err = db.waitFlush(ctx)
 		}
 	}

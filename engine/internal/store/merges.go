@@ -340,6 +340,9 @@ func (db *Store) finishMerges(limit time.Duration) {
 	}
 	g.closing.Store(true)
 	g.signal()
+	db.mu.Lock()
+	db.flushed.Broadcast() // nothing is flushed any more
+	db.mu.Unlock()
 	if limit != 0 {
 		for _, m := range g.running {
 			if m.background && m.remaining(&g.speed) > limit {

@@ -90,6 +90,16 @@ func (db *Store) Writable() error {
 	return nil
 }
 
+// takesWrites returns why the database takes no new writes, or nil: so it does not while Close
+// finishes merges.
+func (db *Store) takesWrites() error {
+	err := db.Writable()
+	if err == nil && db.merges.closing.Load() {
+		err = errs.ErrClosed
+	}
+	return err
+}
+
 // fail poisons the writer: what is on disk is no longer known, so nothing more is written until the
 // database is opened again. Reading goes on. It returns the error for the caller to return.
 func (db *Store) fail(err error) error {
@@ -236,7 +246,7 @@ func (db *Store) waitFlush(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if db.failed.Load() != nil || db.closed.Load() {
+		if db.failed.Load() != nil || db.merges.closing.Load() {
 			return nil // the caller's next check says which
 		}
 		db.flushed.Wait()

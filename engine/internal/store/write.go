@@ -225,7 +225,7 @@ func (db *Store) syncLogLocked() error {
 func (db *Store) lockForWrite(ctx context.Context) error {
 	for slowed := false; ; {
 		db.writeMu.Lock()
-		err := db.Writable()
+		err := db.takesWrites()
 		if lag := db.lagLocked(); err == nil && !slowed && lag > shortestLag {
 			db.writeMu.Unlock()
 			slowed = true
