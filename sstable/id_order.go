@@ -220,26 +220,68 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 const idBatch = 256
 
 // EachPrefixedID calls fn for the documents whose IDs start with prefix, ascending by number. It
-// reads all IDs. id aliases the file, as that of ID does.
+// reads all IDs, on all processors. id aliases the file, as that of ID does.
 func (r *Reader) EachPrefixedID(ctx context.Context, prefix []byte, fn func(doc uint32, id []byte) error) (err error) {
 	defer r.unguard(guard(), &err)
 	defer r.pages.Sequential()()
-	it := r.names.Iter(0)
-	for doc := range r.info.Docs {
-		if doc%idLook == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
+	spans := make([]prefixed, runtime.GOMAXPROCS(0))
+	for start := 0; start < int(r.info.Docs); start += prefixSpan * len(spans) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var wg sync.WaitGroup
+		for i := range spans {
+			from := start + i*prefixSpan
+			find := func() { spans[i].find(r, from, min(from+prefixSpan, int(r.info.Docs)), prefix) }
+			if i+1 < len(spans) {
+				wg.Go(find)
+			} else {
+				find()
 			}
 		}
-		id, err := it.Next()
-		if err == nil && bytes.HasPrefix(id, prefix) {
-			err = fn(doc, id)
-		}
-		if err != nil {
-			return err
+		wg.Wait()
+		for i := range spans {
+			if err := spans[i].err; err != nil {
+				return err
+			}
+			for at, doc := range spans[i].docs {
+				if err := fn(doc, spans[i].ids[at]); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// prefixSpan is how many documents a processor looks at before their order is restored.
+const prefixSpan = 1 << 15
+
+// prefixed are the documents of a span whose IDs start with a prefix.
+type prefixed struct {
+	docs []uint32
+	ids  [][]byte
+	err  error
+}
+
+// find makes f those of the documents from start to end-1, none if start is not less than end.
+func (f *prefixed) find(r *Reader, start, end int, prefix []byte) {
+	f.docs, f.ids = f.docs[:0], f.ids[:0]
+	if start >= end {
+		return
+	}
+	defer r.unguard(guard(), &f.err)
+	it := r.names.Iter(uint32(start))
+	for doc := start; doc < end; doc++ {
+		id, err := it.Next()
+		if err != nil {
+			f.err = err
+			return
+		}
+		if bytes.HasPrefix(id, prefix) {
+			f.docs, f.ids = append(f.docs, uint32(doc)), append(f.ids, id)
+		}
+	}
 }
 
 // EachWrittenID calls fn for the documents that w selects, ascending by number. id aliases memory
