@@ -13,6 +13,7 @@ import (
 // It stops at the first error, which it returns.
 func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
 	if r.idHash.isHashID() {
 		return r.ids.EachBlock(func(_ int, hashes []uint64) error {
 			for i := range hashes {

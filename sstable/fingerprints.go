@@ -5,5 +5,6 @@ package sstable
 // stops at the first error, which it returns. It decodes the first run and reads nothing else.
 func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []Fingerprint) error) (err error) {
 	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
 	return r.runs[0].EachBlock(func(pos int, keys []uint64) error { return fn(uint32(pos), keys) })
 }

@@ -123,6 +123,7 @@ func (r *Reader) openRecords() error {
 	if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(dir), area); err != nil {
 		return err
 	}
+	r.names.SetPages(r.pages.Random())
 	s := r.section(KindRecords, 0)
 	if s == nil {
 		if s = r.section(KindPlaces, 0); s != nil {

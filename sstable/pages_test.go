@@ -89,6 +89,9 @@ func TestPages(t *testing.T) {
 			for range 3 {
 				all.Go(func() { checkReader(t, r, testParams, docs) })
 			}
+			if c.loaded {
+				all.Go(func() { r.pages.Touched(len(data)) }) // as many searches do
+			}
 			all.Go(func() {
 				if err := r.Verify(context.Background(), nil); err != nil {
 					t.Error(err)
@@ -154,5 +157,15 @@ func TestFetch(t *testing.T) {
 	}
 	if again := f.advice[vfs.AdviseFetch] - opened - first; again != 0 {
 		t.Errorf("the same search fetches %d ranges again", again)
+	}
+
+	// A walk over the documents reads ahead, and is no reason to load the indexes.
+	r, f = openCounted(t, path, false, pages.Limits{Small: 1, Budget: 1 << 40})
+	opened = f.advice[vfs.AdviseFetch]
+	it := r.Entries()
+	for it.Next() {
+	}
+	if ahead := f.advice[vfs.AdviseFetch] - opened; it.Err() != nil || ahead < 2 || ahead > 20 || f.advice[vfs.AdviseLoad] > 0 {
+		t.Errorf("a walk fetches %d times and loads %d times, %v", ahead, f.advice[vfs.AdviseLoad], it.Err())
 	}
 }

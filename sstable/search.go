@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/sstable/internal/hamming"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // Hit is a document that a search by fingerprint has found:
@@ -76,6 +77,9 @@ func (s *NearSearcher) NearFirst(tables []*Reader, q Fingerprint, k int, accept 
 // the searcher keeps 45 bytes a query, and 32 for each of about as many hits.
 func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Fingerprint, k int, emit func(query int, h Hit) error) (err error) {
 	defer r.unguard(guard(), &err)
+	if len(queries) > int(r.info.Fingerprints)/keyrun.BlockLen { // most blocks are read
+		defer r.pages.Sequential()()
+	}
 	return s.s.Batch(ctx, r.index, queries, k, emit)
 }
 

@@ -138,6 +138,7 @@ func MergedHot(inputs ...*Reader) (hot []HotHash, err error) {
 // which it returns. The sketch is valid until fn returns.
 func (r *Reader) EachSketch(fn func(doc uint32, sketch []uint32) error) (err error) {
 	defer r.unguard(guard(), &err)
+	defer r.pages.Sequential()()
 	if r.sketches == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/pages"
 )
 
 // A Kind says how the lists of one kind are cut into blocks, and what their strings may be. It is
@@ -73,7 +74,11 @@ type List struct {
 	shift   uint8           // Kind.Shift, at most 31
 	full    int             // blocks with 1<<shift strings
 	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
+	pages   *pages.Table    // how the file's pages come into memory, or nil
 }
+
+// SetPages says how the pages of the file come into memory. It comes before any other method.
+func (l *List) SetPages(p *pages.Table) { l.pages = p }
 
 // OpenList opens a list of n strings. It checks that the directory has the right size; its entries
 // are checked with their blocks. An empty directory says that all strings are empty.
@@ -255,11 +260,35 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 			return inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
 		}
 	}
+	if l.pages != nil {
+		l.readAhead(b)
+	}
 	if err := l.checkBlock(b, l.area.Data[off:off+length], ends); err != nil {
 		return err
 	}
 	l.checked[b>>5].Or(1 << (b & 31))
 	return nil
+}
+
+// isChecked reports whether block b has been verified.
+func (l *List) isChecked(b int) bool { return l.checked[b>>5].Load()>>(b&31)&1 != 0 }
+
+// Once aheadAfter blocks have been verified one after the other, those up to 2*aheadBlocks further
+// on are fetched, with their entries, and so on every aheadBlocks.
+const aheadAfter, aheadBlocks = 8, 128
+
+// readAhead fetches the blocks after block b if those before it have been verified.
+func (l *List) readAhead(b int) {
+	if b%aheadBlocks != aheadAfter || !l.isChecked(b-1) || !l.isChecked(b-aheadAfter/2) || !l.isChecked(b-aheadAfter) {
+		return
+	}
+	end := min(b+2*aheadBlocks, l.NumBlocks())
+	l.pages.Fetch(l.dir.Offset+int64(b)*ListEntry, l.dir.Offset+int64(end)*ListEntry)
+	from, _ := l.Extent(b)
+	to, length := l.Extent(end - 1) // unchecked
+	if size := uint64(len(l.area.Data)); from < to && to <= size && length <= size-to {
+		l.pages.Fetch(l.area.Offset+int64(from), l.area.Offset+int64(to+length))
+	}
 }
 
 // packed returns the width of the packed values of block b, and their bytes, unchecked.

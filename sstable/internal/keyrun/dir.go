@@ -249,8 +249,7 @@ func (d *Dir) BlockSize(b int) int {
 func (d *Dir) checkCRC(b int) error {
 	at, size := d.Info(b).Off, d.BlockSize(b)
 	if d.src.Pages != nil {
-		d.readAhead(b)
-		d.src.Pages.Touched(size)
+		d.touch(b, size)
 	}
 	got, want := crc.Sum(d.data[at:at+size]), binary.LittleEndian.Uint32(d.crcs[4*b:])
 	if got != want {
@@ -259,12 +258,18 @@ func (d *Dir) checkCRC(b int) error {
 	return nil
 }
 
-// aheadBlocks are fetched at a time when blocks are touched one after the other.
-const aheadBlocks = 64
+// Once aheadAfter blocks have been touched one after the other, those up to 2*aheadBlocks further
+// on are fetched, and so on every aheadBlocks.
+const aheadAfter, aheadBlocks = 8, 64
 
-// readAhead fetches the blocks after block b if those before it have been seen.
-func (d *Dir) readAhead(b int) {
-	if b%aheadBlocks == 0 && b > 0 && d.isSeen(b-1) && d.isSeen(b-aheadBlocks/2) && d.isSeen(b-aheadBlocks) {
+// touch says that block b of some size is about to be touched for the first time. Blocks that are
+// read in order say nothing about the rest of the table; the next ones will be needed soon.
+func (d *Dir) touch(b, size int) {
+	if b == 0 || !d.isSeen(b-1) {
+		d.src.Pages.Touched(size)
+		return
+	}
+	if b%aheadBlocks == aheadAfter && d.isSeen(b-aheadAfter/2) && d.isSeen(b-aheadAfter) {
 		d.fetch(b, min(b+2*aheadBlocks, d.blocks))
 	}
 }
