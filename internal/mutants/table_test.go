@@ -586,7 +586,7 @@ var mutants = []mutant{
 	},
 	{
 		"merges/writers stopped while merging is paused", "engine", "merges.unfinished",
-		drop(`&& !g.throttle.isPaused()`),
+		drop(`&& !g.throttle.Paused()`),
 		"engine", "^TestStoppedWriter$",
 	},
 	{
@@ -600,14 +600,14 @@ var mutants = []mutant{
 		"engine/internal/store", "^TestMergeWaitsForAge$",
 	},
 	{
-		"merges/paused ones go on", "engine", "throttle.look",
+		"merges/paused ones go on", "engine", "Throttle.look",
 		swap(`background && t.paused && t.lifted == 0`, `false`),
-		"engine/internal/store", "^TestThrottle$",
+		"engine/internal/throttle", "^TestThrottle$",
 	},
 	{
-		"merges/rate ignored", "engine", "throttle.look",
+		"merges/rate ignored", "engine", "Throttle.look",
 		swap(`t.next.After(now)`, `false`),
-		"engine/internal/store", "^TestThrottle$",
+		"engine/internal/throttle", "^TestThrottle$",
 	},
 	{
 		"limit/a tier is merged beyond it", "compaction", "fitting",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/throttle"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -42,7 +43,7 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 // that run: first for large ones, beside which small ones go on.
 func (db *Store) takeAll(ctx context.Context) (started []*merge, err error) {
 	g := &db.merges
-	defer g.throttle.lift()()
+	defer g.throttle.Lift()()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.large++
@@ -122,7 +123,7 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 // and returns nil if there is none at all.
 func (db *Store) takeDue(ctx context.Context) (m *merge, err error) {
 	g := &db.merges
-	defer g.throttle.lift()()
+	defer g.throttle.Lift()()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var failed error
@@ -304,7 +305,10 @@ func (db *Store) mergeTables(ctx context.Context, m *merge, snap *view.View, in 
 		if m.background {
 			o.Workers = max(runtime.GOMAXPROCS(0)/2, 1)
 		}
-		out = heldWriter{ctx, out, &db.merges.throttle, m}
+		out = throttle.Writer{
+			Ctx: ctx, Out: out, Throttle: db.merges.throttle, Background: m.background,
+			Waited: func(d time.Duration) { m.waited.Add(int64(d)) },
+		}
 		info, renumber, err = compaction.Merge(ctx, out, db.mergeParams(left), inputs, o)
 		return info, err
 	})

@@ -12,12 +12,13 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/throttle"
 )
 
 // merges is which merges run, and which may start. All of them are in its schedule, those in the
 // background and those that a caller waits for, so that no two have a table in common.
 type merges struct {
-	throttle throttle
+	throttle *throttle.Throttle
 	opened   time.Time
 
 	mu       sync.Mutex // taken before all other locks
@@ -106,7 +107,8 @@ func (s *speed) within(d time.Duration) int64 {
 const largeMerge = 64 << 20
 
 // init prepares merges; the store has just been opened.
-func (g *merges) init(slots int) {
+func (g *merges) init(slots int, rate int64) {
+	g.throttle = throttle.New(rate)
 	g.opened = time.Now()
 	g.running = map[*compaction.Job]*merge{}
 	g.changed = make(chan struct{})
@@ -114,7 +116,6 @@ func (g *merges) init(slots int) {
 	if slots == 0 { // each merge takes half of the processors, see mergeTables
 		g.schedule.Slots = max(runtime.GOMAXPROCS(0)/2, 1)
 	}
-	g.throttle.changed = make(chan struct{})
 	g.idle.Store(true)
 	g.table.Store(int64(firstTable))
 }
@@ -205,7 +206,7 @@ func (g *merges) await(ctx context.Context, ready func() bool) error {
 // unfinished reports whether tables may soon be fewer without anybody doing something: a merge runs
 // or will start, and the last one did not fail.
 func (g *merges) unfinished() bool {
-	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.throttle.isPaused()
+	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.throttle.Paused()
 }
 
 // Idle reports whether compaction in the background has nothing to do.
@@ -263,7 +264,7 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 	g := &db.merges
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closing.Load() != closing || g.all > 0 || !closing && g.throttle.isPaused() {
+	if g.closing.Load() != closing || g.all > 0 || !closing && g.throttle.Paused() {
 		return nil, nil
 	}
 	tables, o, err := db.policy()
@@ -332,7 +333,7 @@ const (
 // finished. No merge starts any more but small ones of nextMerge.
 func (db *Store) finishMerges(limit time.Duration) {
 	g := &db.merges
-	g.throttle.open()
+	g.throttle.Open()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.later != nil {
@@ -367,3 +368,22 @@ func (g *merges) cancelAll() {
 		}
 	}
 }
+
+// PauseCompaction keeps merges from starting in the background, and has those that run wait, until
+// ResumeCompaction. What a caller asks for (Compact, CompactDue) is done all the same, and Close
+// finishes what waits. Meanwhile writers are not held back, however many tables there are.
+func (db *Store) PauseCompaction() {
+	db.merges.throttle.Pause(true)
+	db.merges.mu.Lock()
+	defer db.merges.mu.Unlock()
+	db.merges.signal() // to writers
+}
+
+// ResumeCompaction ends what PauseCompaction began.
+func (db *Store) ResumeCompaction() {
+	db.merges.throttle.Pause(false)
+	db.WakeCompact()
+}
+
+// SetCompactionRate sets how many bytes a second merges write together; 0 means no limit.
+func (db *Store) SetCompactionRate(bytes int64) { db.merges.throttle.SetRate(bytes) }

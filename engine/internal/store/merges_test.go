@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -74,62 +72,6 @@ func TestMergeWaitsForAge(t *testing.T) {
 	}
 	if m := next(time.Second); m == nil {
 		t.Error("no merge starts although there are 16 tables")
-	}
-}
-
-// TestThrottle writes through a throttle: by its rate, not at all while it is paused, and at once
-// when it is opened.
-func TestThrottle(t *testing.T) {
-	th := throttle{changed: make(chan struct{})}
-	ctx := context.Background()
-	if d, err := th.wait(ctx, math.MaxInt32, true); d != 0 || err != nil {
-		t.Fatalf("without a rate: %v, %v", d, err)
-	}
-	th.setRate(1 << 20)
-	start := time.Now()
-	for range 4 {
-		if _, err := th.wait(ctx, burst/2, true); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if d := time.Since(start); d < 200*time.Millisecond { // of half a mebibyte half is free
-		t.Errorf("half a mebibyte at a mebibyte a second took %v", d)
-	}
-	th.setRate(0)
-	th.pause(true)
-	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	if d, err := th.wait(short, 1, true); !errors.Is(err, context.DeadlineExceeded) || d < 10*time.Millisecond {
-		t.Errorf("paused: %v, %v", d, err)
-	}
-	if _, err := th.wait(ctx, 1, false); err != nil {
-		t.Errorf("what a caller asked for: %v", err)
-	}
-	lower := th.lift()
-	if _, err := th.wait(ctx, 1, true); err != nil {
-		t.Errorf("while a caller waits: %v", err)
-	}
-	lower()
-	done := make(chan error)
-	for _, release := range []func(){func() { th.pause(false) }, th.open} {
-		th.pause(true)
-		go func() {
-			_, err := th.wait(ctx, 1, true)
-			done <- err
-		}()
-		select {
-		case <-done:
-			t.Fatal("it writes although it is paused")
-		case <-time.After(10 * time.Millisecond):
-		}
-		release()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-	}
-	th.setRate(1)
-	if d, err := th.wait(ctx, math.MaxInt32, true); d != 0 || err != nil {
-		t.Errorf("opened: %v, %v", d, err)
 	}
 }
 

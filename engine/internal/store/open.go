@@ -68,8 +68,7 @@ func newDB(path string, o Options) *Store {
 		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.flushed.L = &db.mu
-	db.merges.init(o.MergeSlots)
-	db.merges.throttle.rate = max(o.CompactionRate, 0)
+	db.merges.init(o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
 }
