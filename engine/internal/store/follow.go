@@ -27,16 +27,6 @@ import (
 // Refresh goes on where the reader stands: it reads the frames that the newest log has got since,
 // and only after a change of the catalog everything, but for tables that are open.
 
-// readTo is where a reader stands.
-type readTo struct {
-	txid     uint64 // last transaction of the catalog
-	flushed  uint64 // State.FlushedSeq
-	firstLog uint64 // State.FirstWAL
-	log      uint64 // newest log that was read, 0 for none
-	end      int64  // of what was read of it
-	ended    bool   // it ends there
-}
-
 // readTries is how often a state is read that a writer changes meanwhile, and sameTries how often
 // one that cannot be read although the catalog stays the same: a file may just have got its name.
 const (

@@ -61,18 +61,6 @@ func Open(path string, o Options) (*Store, error) {
 	return nil, fmt.Errorf("%s: %w", path, errs.ErrNotDatabase)
 }
 
-// newDB returns a Store on which nothing is open yet.
-func newDB(path string, o Options) *Store {
-	db := &Store{
-		Config: view.Config{Path: path, Memory: o.Memory}, fs: o.FS, opts: o, log: o.Logger,
-		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
-	}
-	db.flushed.L = &db.mu
-	db.merges.init(o.MergeSlots, o.CompactionRate)
-	db.stop = func() {}
-	return db
-}
-
 // create makes a new database; o has its defaults.
 func create(path string, o Options) (*Store, error) {
 	params, err := o.params()

@@ -45,7 +45,7 @@ type Store struct {
 	newestLog catalog.LogEnd
 
 	readMu sync.Mutex // one Refresh at a time; taken before writeMu
-	readTo readTo     // of a reader beside a writer
+	readTo readTo
 
 	mu         sync.Mutex
 	tables     atomic.Int32     // of current, those that count for the limits of writers; changed under mu
@@ -66,6 +66,28 @@ type Store struct {
 	stopping  <-chan struct{}    // is closed by stop; nil if there is no such work
 	background
 	metrics metrics
+}
+
+// readTo is where a reader stands.
+type readTo struct {
+	txid     uint64 // last transaction of the catalog
+	flushed  uint64 // State.FlushedSeq
+	firstLog uint64 // State.FirstWAL
+	log      uint64 // newest log that was read, 0 for none
+	end      int64  // of what was read of it
+	ended    bool   // it ends there
+}
+
+// newDB returns a Store on which nothing is open yet.
+func newDB(path string, o Options) *Store {
+	db := &Store{
+		Config: view.Config{Path: path, Memory: o.Memory}, fs: o.FS, opts: o, log: o.Logger,
+		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+	}
+	db.flushed.L = &db.mu
+	db.merges.init(o.MergeSlots, o.CompactionRate)
+	db.stop = func() {}
+	return db
 }
 
 // Now returns the time by the clock of the options.
