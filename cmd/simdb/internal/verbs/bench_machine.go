@@ -3,6 +3,7 @@ package verbs
 import (
 	"encoding/binary"
 	"math/bits"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -42,9 +43,6 @@ func least(n int, f func()) float64 {
 	return best
 }
 
-// benchSink keeps results of measurements, so that the compiler does not leave them out.
-var benchSink uint64
-
 // measureMachine measures the machine in memory of a size, in about a second.
 func measureMachine(size int64) (m machine) {
 	lines := max(min(size, chaseMost), chaseLeast) / cacheLine
@@ -61,7 +59,7 @@ func measureMachine(size int64) (m machine) {
 			c += binary.LittleEndian.Uint64(rest[16:])
 			d += binary.LittleEndian.Uint64(rest[24:])
 		}
-		benchSink += a + b + c + d
+		runtime.KeepAlive(a + b + c + d) // or the compiler leaves the loop out
 	})
 	rng, keys := splitMix(9), make([]uint64, 2048)
 	for i := range keys {
@@ -104,7 +102,7 @@ func chase(data []byte, lines int) float64 {
 		for range steps {
 			next = binary.LittleEndian.Uint32(data[int(next)*cacheLine:])
 		}
-		benchSink += uint64(next)
+		runtime.KeepAlive(next)
 	})
 }
 
@@ -127,6 +125,6 @@ func fetch(data []byte, lines uint64, span, ahead int) float64 {
 				sum += binary.LittleEndian.Uint64(part)
 			}
 		}
-		benchSink += sum
+		runtime.KeepAlive(sum)
 	})
 }
