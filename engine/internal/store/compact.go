@@ -97,11 +97,6 @@ func (db *Store) groupTables() (jobs []*compaction.Job, err error) {
 	return jobs, nil
 }
 
-// smallWork is how many bytes are flushed before a database is open, or merged although it is being
-// closed: that takes milliseconds, and a database that is opened for one write at a time has no
-// other time for it.
-const smallWork = 4 << 20
-
 // CompactDue merges tables as compaction in the background does, and returns when nothing is left
 // for it to do. At the end of a load it makes sure that the next search meets few tables. What
 // Compact does is more: here a large table is merged with others only once they are as many and as

@@ -385,3 +385,21 @@ func tableMeta(number uint64, info sstable.Info) catalog.Table {
 		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
 	}
 }
+
+// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that
+// only the newest log of a database can have a torn tail. The caller holds writeMu.
+func (db *Store) rotateLocked() error {
+	if w := db.active.Log; w != nil {
+		if err := w.Close(); err != nil {
+			return db.fail(fmt.Errorf("writing the log: %w", err))
+		}
+		db.newestLog.Size = w.Size()
+	}
+	db.mu.Lock()
+	db.immutable = append(slices.Clone(db.immutable), db.active)
+	db.active = view.NewMemtable(db.Params.MinJaccard)
+	db.mu.Unlock()
+	db.last, db.rotated = logPosition{}, time.Now()
+	db.wakeFlush()
+	return nil
+}

@@ -41,39 +41,6 @@ func (m *metrics) compacted(did *MergeStats) {
 	m.compactTime.Add(int64(did.Duration))
 }
 
-// Metrics is engine.Metrics.
-type Metrics struct {
-	Puts, Deletes, Batches int64
-	Queries                int64
-	Flushes, Compactions   int64
-	BytesFlushed           int64
-	BytesLoaded            int64
-	BytesCompacted         int64
-	WALBytes               int64
-
-	TablesMerged   int64
-	BytesMerged    int64
-	CompactionTime time.Duration
-	Merging        int
-
-	Stalls    int64
-	StallTime time.Duration
-	SlowTime  time.Duration
-}
-
-// Metrics returns what the store has done since it was opened.
-func (db *Store) Metrics() Metrics {
-	m := &db.metrics
-	return Metrics{
-		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
-		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
-		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
-		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(db.merges.now()),
-		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
-	}
-}
-
 // MergeStats is engine.MergeStats.
 type MergeStats struct {
 	Inputs         []uint64
@@ -87,30 +54,4 @@ type MergeStats struct {
 	Duration       time.Duration
 	Done           float64
 	Err            error
-}
-
-// now returns the merges that are running.
-func (g *merges) now() (running []MergeStats) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, j := range g.schedule.Running() {
-		m := g.running[j]
-		s := MergeStats{
-			Inputs: j.Tables, InputBytes: j.Bytes, Reason: string(j.Reason), Started: m.started, Duration: time.Since(m.started),
-		}
-		if total := m.total.Load(); total > 0 {
-			s.Done = float64(m.done.Load()) / float64(total)
-		}
-		running = append(running, s)
-	}
-	return running
-}
-
-// Merges returns the merges that are running, and those that have ended last since the store was
-// opened, oldest first.
-func (db *Store) Merges() (running, past []MergeStats) {
-	running = db.merges.now()
-	db.merges.mu.Lock()
-	defer db.merges.mu.Unlock()
-	return running, db.merges.past
 }

@@ -6,13 +6,6 @@ import (
 	"github.com/simdb/simdb/compaction"
 )
 
-// ofLoads is what loads say about the tables that they write: the policy leaves those of a load
-// that goes on alone, so that each is merged once, with all the others.
-type ofLoads struct {
-	reserved map[uint64]bool // tables
-	wanted   [][]uint64      // to be merged into one each; their tables are reserved
-}
-
 // Reserve keeps a table from being picked for a merge, until Release.
 func (db *Store) Reserve(table uint64) {
 	db.mu.Lock()

@@ -90,6 +90,13 @@ func newDB(path string, o Options) *Store {
 	return db
 }
 
+// ofLoads is what loads say about the tables that they write: the policy leaves those of a load
+// that goes on alone, so that each is merged once, with all the others.
+type ofLoads struct {
+	reserved map[uint64]bool // tables
+	wanted   [][]uint64      // to be merged into one each; their tables are reserved
+}
+
 // Now returns the time by the clock of the options.
 func (db *Store) Now() time.Time {
 	if db.opts.Now != nil {
@@ -209,24 +216,6 @@ func (db *Store) install(parts []view.Part) *view.Version {
 	old := db.current
 	db.current = view.NewVersion(parts)
 	return old
-}
-
-// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that
-// only the newest log of a database can have a torn tail. The caller holds writeMu.
-func (db *Store) rotateLocked() error {
-	if w := db.active.Log; w != nil {
-		if err := w.Close(); err != nil {
-			return db.fail(fmt.Errorf("writing the log: %w", err))
-		}
-		db.newestLog.Size = w.Size()
-	}
-	db.mu.Lock()
-	db.immutable = append(slices.Clone(db.immutable), db.active)
-	db.active = view.NewMemtable(db.Params.MinJaccard)
-	db.mu.Unlock()
-	db.last, db.rotated = logPosition{}, time.Now()
-	db.wakeFlush()
-	return nil
 }
 
 // startLogLocked gives the active memtable a log if it has none. Logs are made for the first write
