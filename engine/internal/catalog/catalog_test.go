@@ -145,11 +145,14 @@ func TestReadBesideWriter(t *testing.T) {
 	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	c.db.NoSync = true
-	const writes = 2000
+	writes := int64(2000)
+	if testing.Short() {
+		writes = 300
+	}
 	done := make(chan error, 1)
 	go func() {
 		rng := rand.New(rand.NewPCG(3, 4))
-		for i := range int64(writes) { // both marks, the tombstones of a table, and its neighbors' pages
+		for i := range writes { // both marks, the tombstones of a table, and its neighbors' pages
 			dead := roaring.New()
 			for range rng.IntN(2000) {
 				dead.Add(rng.Uint32N(s.Tables[0].Docs))

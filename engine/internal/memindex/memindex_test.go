@@ -48,6 +48,10 @@ func corpora(n int) map[string][]uint64 {
 // TestFind compares all searches with brute force, at sizes around those where the index begins and
 // where its room grows, and with more added than is seen.
 func TestFind(t *testing.T) {
+	queries := 12
+	if testing.Short() {
+		queries = 3
+	}
 	for _, n := range []int{0, 1, 100, MinSize - 1, MinSize, firstRoom, firstRoom + 1, 3 * firstRoom} {
 		for kind, fps := range corpora(n) {
 			t.Run(fmt.Sprintf("%s/%d", kind, n), func(t *testing.T) {
@@ -57,7 +61,7 @@ func TestFind(t *testing.T) {
 					x.Add(fp)
 				}
 				var s Searcher
-				for range 12 {
+				for range queries {
 					q := r.Uint64()
 					if n > 0 && r.IntN(4) > 0 {
 						q = near(r, fps[r.IntN(n)], r.IntN(14))
