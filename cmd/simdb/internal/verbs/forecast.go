@@ -59,11 +59,10 @@ type forecast struct {
 
 // forecast loads the first documents of the files and says what a load of all of them will take.
 func (c *Plan) forecast(a *app.App, s app.Sources, m *progress.Meter, all loadSize) (f forecast, err error) {
-	dir, err := os.MkdirTemp("", "simdb-plan-*")
+	dir, err := a.TempDir()
 	if err != nil {
 		return f, err
 	}
-	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "plan.simdb")
 	db, err := engine.Create(path, &engine.Options{Shingle: int(c.Shingle)})
 	if err != nil {
