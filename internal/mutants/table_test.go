@@ -97,7 +97,7 @@ var mutants = []mutant{
 	},
 	{
 		"database/names of its parents not synced", "engine", "makeFolder",
-		swap(`names = append(names, name{filepath.Dir(p), errors.Is(err, fs.ErrNotExist)})`, `_ = err`),
+		swap(`names = append(names, name{filepath.Dir(p), errors.Is(err, fs.ErrNotExist)})`, `_ = errors.Is(err, fs.ErrNotExist)`),
 		"engine", crashes,
 	},
 	{
