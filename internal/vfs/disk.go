@@ -185,7 +185,7 @@ func (d disk) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := takeLock(f, true)
+	l, err := takeLock(f)
 	if err != nil {
 		return nil, err
 	}
@@ -193,19 +193,11 @@ func (d disk) Lock(name string) (io.Closer, error) {
 	return l, nil
 }
 
-func (d disk) RLock(name string) (io.Closer, error) {
-	f, err := d.openFile(name, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	return takeLock(f, false)
-}
-
 // takeLock locks f, and closes it if that fails.
-func takeLock(f *os.File, exclusive bool) (io.Closer, error) {
-	held, err := lockFile(f, exclusive)
+func takeLock(f *os.File) (io.Closer, error) {
+	held, err := lockFile(f)
 	if err == nil && !held {
-		return &diskLock{f: f, exclusive: exclusive}, nil
+		return &diskLock{f: f}, nil
 	}
 	if held {
 		err = &LockedError{File: f.Name(), PID: readPID(f)}
@@ -215,9 +207,8 @@ func takeLock(f *os.File, exclusive bool) (io.Closer, error) {
 }
 
 type diskLock struct {
-	mu        sync.Mutex
-	f         *os.File // nil once released
-	exclusive bool
+	mu sync.Mutex
+	f  *os.File // nil once released
 }
 
 // Close releases the lock; a second call does nothing.
@@ -227,10 +218,7 @@ func (l *diskLock) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	var err error
-	if l.exclusive {
-		err = l.f.Truncate(0) // else a LockedError of readers would name this process
-	}
+	err := l.f.Truncate(0) // so that a process that takes it and cannot write its id is not taken for this one
 	if e := unlockFile(l.f); err == nil {
 		err = e
 	}

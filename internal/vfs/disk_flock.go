@@ -9,15 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the exclusive or a shared lock of f; held says that another open file has one that
-// excludes it. flock belongs to the open file, not to the process, so that it excludes openers in
-// this process too, and ends with it.
-func lockFile(f *os.File, exclusive bool) (held bool, err error) {
-	how := unix.LOCK_SH
-	if exclusive {
-		how = unix.LOCK_EX
-	}
-	err = retryEINTR(func() error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) })
+// lockFile takes the lock of f; held says that another open file has it. flock belongs to the open
+// file, not to the process, so that it excludes openers in this process too, and ends with it.
+func lockFile(f *os.File) (held bool, err error) {
+	err = retryEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return true, nil
 	}

@@ -8,29 +8,23 @@ import (
 	"sync"
 )
 
-// locked counts the shared locks of files by their absolute names; -1 is an exclusive lock. These
-// systems have no lock that ends with its process, so a lock excludes openers in this process only.
+// locked are the files that are locked, by their absolute names. These systems have no lock that
+// ends with its process, so a lock excludes openers in this process only.
 var locked = struct {
 	sync.Mutex
-	files map[string]int
-}{files: map[string]int{}}
+	files map[string]bool
+}{files: map[string]bool{}}
 
-func lockFile(f *os.File, exclusive bool) (held bool, err error) {
+func lockFile(f *os.File) (held bool, err error) {
 	name, err := filepath.Abs(f.Name())
 	if err != nil {
 		return false, err
 	}
 	locked.Lock()
 	defer locked.Unlock()
-	switch n := locked.files[name]; {
-	case n < 0 || n > 0 && exclusive:
-		return true, nil
-	case exclusive:
-		locked.files[name] = -1
-	default:
-		locked.files[name]++
-	}
-	return false, nil
+	held = locked.files[name]
+	locked.files[name] = true
+	return held, nil
 }
 
 func unlockFile(f *os.File) error {
@@ -40,8 +34,6 @@ func unlockFile(f *os.File) error {
 	}
 	locked.Lock()
 	defer locked.Unlock()
-	if locked.files[name]--; locked.files[name] <= 0 {
-		delete(locked.files, name)
-	}
+	delete(locked.files, name)
 	return nil
 }

@@ -80,39 +80,6 @@ func TestLock(t *testing.T) {
 	}
 }
 
-func TestSharedLock(t *testing.T) {
-	for name, fs := range map[string]vfs.FS{filepath.Join(t.TempDir(), "LOCK"): vfs.Disk, "LOCK": vfstest.NewMem("")} {
-		if _, err := fs.RLock(name); !errors.Is(err, iofs.ErrNotExist) {
-			t.Errorf("%T: %v", fs, err)
-		}
-		take := func(lock func(string) (io.Closer, error)) io.Closer {
-			t.Helper()
-			l, err := lock(name)
-			if err != nil {
-				t.Fatalf("%T: %v", fs, err)
-			}
-			return l
-		}
-		refused := func(lock func(string) (io.Closer, error), pid int) {
-			t.Helper()
-			var locked *vfs.LockedError
-			if _, err := lock(name); !errors.As(err, &locked) || locked.PID != pid {
-				t.Errorf("%T: %v", fs, err)
-			}
-		}
-		writer := take(fs.Lock)
-		refused(fs.RLock, os.Getpid())
-		writer.Close()
-		one, two := take(fs.RLock), take(fs.RLock)
-		refused(fs.Lock, 0)
-		one.Close()
-		one.Close()
-		refused(fs.Lock, 0)
-		two.Close()
-		take(fs.Lock).Close()
-	}
-}
-
 // childLock keeps the child's lock reachable: a lock that is collected is released.
 var childLock io.Closer
 

@@ -59,10 +59,6 @@ type FS interface {
 	// one, it fails at once with a *LockedError. Closing the result releases the lock and leaves
 	// the file, empty. The lock of a process that dies is released.
 	Lock(name string) (io.Closer, error)
-	// RLock takes a shared lock of an existing file: any number may be held while nobody has the
-	// exclusive one. Otherwise it is as Lock, but writes nothing, so that a folder that may only be
-	// read is enough.
-	RLock(name string) (io.Closer, error)
 	// OpenRoot opens a directory as a file system of its own, whose names start in it and cannot
 	// lead out of it. It stays the same directory when it is renamed or another one takes its name.
 	OpenRoot(dir string) (Root, error)
@@ -113,7 +109,7 @@ var ErrLocked = errors.New("locked by another process")
 // LockedError says that a lock is held, and by whom.
 type LockedError struct {
 	File string // the lock file
-	PID  int    // the holder's process id, 0 if unknown, as it is of shared locks
+	PID  int    // the holder's process id, 0 if unknown
 }
 
 // Error names the lock file and the holder.

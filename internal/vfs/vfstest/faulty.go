@@ -266,14 +266,6 @@ func (y *Faulty) Lock(name string) (io.Closer, error) {
 	return y.inner.Lock(name)
 }
 
-// RLock implements vfs.FS.
-func (y *Faulty) RLock(name string) (io.Closer, error) {
-	if err := y.op(OpLock, name, 0); err != nil {
-		return nil, err
-	}
-	return y.inner.RLock(name)
-}
-
 // HostFile implements vfs.FS.
 func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
 	if err := y.op(OpHostFile, name, 0); err != nil {

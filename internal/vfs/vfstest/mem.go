@@ -36,10 +36,10 @@ type Mem struct {
 
 	mu      sync.Mutex
 	root    *memNode
-	ops     int              // mutating operations so far
-	crashAt int              // the number of the first operation that fails, 0 for none
-	locks   map[*memNode]int // shared locks held of a file, whatever its name; -1 for an exclusive one
-	hosts   []string         // host files made
+	ops     int               // mutating operations so far
+	crashAt int               // the number of the first operation that fails, 0 for none
+	locks   map[*memNode]bool // of files, whatever their names, that are held
+	hosts   []string          // host files made
 }
 
 // memNode is a file or a directory. The invariant of a file: neither data nor synced is ever
@@ -69,7 +69,7 @@ type nameChange struct {
 // NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A
 // folder in memory (tmpfs) makes Commit fast; nothing there needs to be durable.
 func NewMem(hostDir string) *Mem {
-	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]int{}}
+	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]bool{}}
 }
 
 func newDir() *memNode {
@@ -412,38 +412,12 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.locks[n] != 0 {
-		return nil, m.locked(name, n)
+	if m.locks[n] {
+		return nil, &vfs.LockedError{File: name, PID: os.Getpid()}
 	}
 	n.data = fmt.Appendf(nil, "%d\n", os.Getpid())
-	m.locks[n] = -1
+	m.locks[n] = true
 	return &memLock{m: m, n: n, held: true}, nil
-}
-
-// RLock implements vfs.FS.
-func (m *Mem) RLock(name string) (io.Closer, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.alive("lock", name); err != nil {
-		return nil, err
-	}
-	n, err := m.findFile("lock", name)
-	if err != nil {
-		return nil, err
-	}
-	if m.locks[n] < 0 {
-		return nil, m.locked(name, n)
-	}
-	m.locks[n]++
-	return &memLock{m: m, n: n, held: true}, nil
-}
-
-// locked is the error about the locks of n.
-func (m *Mem) locked(name string, n *memNode) error {
-	if m.locks[n] > 0 {
-		return &vfs.LockedError{File: name}
-	}
-	return &vfs.LockedError{File: name, PID: os.Getpid()}
 }
 
 // Close releases the lock; a second call does nothing.
@@ -454,12 +428,8 @@ func (l *memLock) Close() error {
 		return nil
 	}
 	l.held = false
-	if l.m.locks[l.n]--; l.m.locks[l.n] <= 0 {
-		if l.m.locks[l.n] < 0 {
-			l.n.data = nil
-		}
-		delete(l.m.locks, l.n)
-	}
+	l.n.data = nil
+	delete(l.m.locks, l.n)
 	return nil
 }
 

@@ -42,7 +42,6 @@ func (r memRoot) List(dir string) ([]string, error)         { return r.m.List(r.
 func (r memRoot) Stat(name string) (vfs.Info, error)        { return r.m.Stat(r.at(name)) }
 func (r memRoot) SyncDir(dir string) error                  { return r.m.SyncDir(r.at(dir)) }
 func (r memRoot) Lock(name string) (io.Closer, error)       { return r.m.Lock(r.at(name)) }
-func (r memRoot) RLock(name string) (io.Closer, error)      { return r.m.RLock(r.at(name)) }
 func (r memRoot) OpenRoot(dir string) (vfs.Root, error)     { return r.m.OpenRoot(r.at(dir)) }
 func (r memRoot) Commit(name string, do func() error) error { return r.m.Commit(r.at(name), do) }
 func (r memRoot) HostFile(name string, flag int) (*os.File, error) {

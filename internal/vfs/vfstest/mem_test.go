@@ -102,12 +102,6 @@ func (s *side) do(op, name, other string, handle, n int) string {
 			s.locks[name] = l
 		}
 		return kindOf(err)
-	case "rlock":
-		l, err := s.fs.RLock(s.path(name))
-		if err == nil {
-			s.locks[name] = l
-		}
-		return kindOf(err)
 	case "unlock":
 		if s.locks[name] == nil {
 			return ""
@@ -167,7 +161,7 @@ func TestMemRootIsLikeDiskRoot(t *testing.T) {
 
 func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, string)) {
 	ops := []string{
-		"create", "create", "open", "append", "remove", "removeall", "rename", "renamenew", "mkdir", "list", "stat", "syncdir", "lock", "rlock", "unlock",
+		"create", "create", "open", "append", "remove", "removeall", "rename", "renamenew", "mkdir", "list", "stat", "syncdir", "lock", "unlock",
 		"write", "write", "write", "truncate", "sync", "read", "size", "mmap", "close",
 	}
 	names := []string{"a", "b", "dir", "dir/a", "dir/sub", "dir/sub/a", "."}
@@ -206,7 +200,6 @@ func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, str
 				(op == "rename" || op == "renamenew") && (isDirIn(mem, name) || isDirIn(mem, other)),
 				(op == "remove" || op == "removeall") && name == ".",
 				op == "lock" && (name == "." || mem.locks[name] != nil),
-				op == "rlock" && (isDirIn(mem, name) || mem.locks[name] != nil),
 				op == "sync" && mem.files[handle] == nil:
 				continue // not used, and systems differ
 			}
