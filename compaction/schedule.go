@@ -54,7 +54,7 @@ func (s *Schedule) Taken(number uint64) bool {
 	return false
 }
 
-// Room reports whether a merge of so many bytes may start.
+// Room reports whether a merge of that many bytes may start.
 func (s *Schedule) Room(bytes int64) bool {
 	slots := max(s.Slots, 1)
 	if len(s.running) < slots {
@@ -68,8 +68,8 @@ func (s *Schedule) Room(bytes int64) bool {
 	return len(s.running) < slots+nestedSlots
 }
 
-// Next returns the most urgent merge of tables that are not being merged for which there is room,
-// and of at most so many bytes, nil if there is none. The caller calls Start before it begins.
+// Next returns the most urgent merge, of at most most bytes, of tables that are not being merged for
+// which there is room; nil if there is none. The caller calls Start before it begins.
 func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	for j := range s.candidates(tables, o) {
 		if j.Reason == ReasonDrop || j.Bytes <= most && s.Room(j.Bytes) { // dropping reads and writes nothing

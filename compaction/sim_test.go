@@ -239,7 +239,7 @@ func deleting(a arrivals, share float64) arrivals {
 	}
 }
 
-// delayed has documents arrive up to so many minutes late, some minutes with one delay.
+// delayed has documents arrive up to most minutes late, those of together minutes with one delay.
 func delayed(a arrivals, most, together int64) arrivals {
 	late := int64(0)
 	return func(m int64, r *rand.Rand) (docs, _, deletes int64) {

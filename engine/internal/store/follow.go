@@ -21,8 +21,8 @@ import (
 //     before, then all of that belongs together; otherwise it is read again.
 //   - A file that is gone belongs to an older state of the catalog. One that the reader has open
 //     stays until it is closed, because a mapped file outlives its name.
-//   - A log is written from its start to its end, so what was read of it is whole frames from the
-//     start. A write that another process has acknowledged is among them.
+//   - Logs grow by appending alone. A reader takes the whole frames that are there, and among them
+//     is every write that another process has acknowledged.
 //
 // Refresh goes on where the reader stands: it reads the frames that the newest log has got since,
 // and only after a change of the catalog everything, but for tables that are open.

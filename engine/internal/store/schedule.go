@@ -120,7 +120,7 @@ func (g *merges) lookAgain(db *Store, tables []compaction.Table, most int64, age
 	}
 }
 
-// How often compaction looks for what has expired: so many times in a time to live, but within
+// How often compaction looks for what has expired: ttlLooks times in a time to live, but within
 // limits.
 const (
 	ttlLooks     = 64
