@@ -68,8 +68,8 @@ func (s *Schedule) Room(bytes int64) bool {
 	return len(s.running) < slots+nestedSlots
 }
 
-// Next returns the most urgent merge, of at most most bytes, of tables that are not being merged for
-// which there is room; nil if there is none. The caller calls Start before it begins.
+// Next returns the most urgent merge, of at most most bytes, of tables that are not being merged
+// for which there is room; nil if there is none. The caller calls Start before it begins.
 func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	for j := range s.candidates(tables, o) {
 		if j.Reason == ReasonDrop || j.Bytes <= most && s.Room(j.Bytes) { // dropping reads and writes nothing
