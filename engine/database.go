@@ -108,6 +108,29 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 // layout; they are added one after the other, and an error leaves those before it added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.Ingest(ctx, paths) }
 
+// Backup makes a backup of the database in the folder path, which must be missing, empty, or an
+// earlier backup of the same database: that is brought up to date, and tables that it has are not
+// copied again. Anything else at path is ErrExists. The backup has the state of one moment: what a
+// Snapshot would see, at the beginning. It needs no lock of the database: a DB that was opened
+// read-only beside a writer of another process backs up what it shows. Writing goes on meanwhile.
+//
+// A backup is opened as any database, which is how it is restored. Opened for writing it becomes a
+// database of its own, and can't be brought up to date any more. An error, also a full disk, or a
+// kill leaves the earlier backup as it was; copies that a killed or cancelled run has made are used
+// by the next. Each copy is verified: damage of the database is a *CorruptionError. The folder is
+// locked while it is written: ErrLocked. A DB of a single table file is ErrInvalid.
+func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) error {
+	var o backupOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	r, err := db.s.Backup(ctx, path, o.BackupOptions)
+	if o.report != nil {
+		*o.report = BackupReport(r)
+	}
+	return err
+}
+
 // Metrics returns what the DB has done since it was opened.
 func (db *DB) Metrics() Metrics { return Metrics(db.s.Metrics()) }
 

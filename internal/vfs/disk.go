@@ -135,6 +135,9 @@ func (d disk) RenameNew(oldName, newName string) error {
 	return d.Rename(oldName, newName)
 }
 
+// Link implements Linker.
+func (d disk) Link(oldName, newName string) error { return d.whole(d.calls.Link(oldName, newName)) }
+
 func (d disk) MkdirAll(dir string) error { return d.whole(d.calls.MkdirAll(dir, 0o755)) }
 
 func (d disk) RemoveAll(dir string) error { return d.whole(d.calls.RemoveAll(dir)) }

@@ -72,6 +72,13 @@ type FS interface {
 	Commit(name string, commit func() error) error
 }
 
+// Linker is an FS that can give a file a second name.
+type Linker interface {
+	// Link gives the file oldName the name newName as well. It fails with fs.ErrExist if newName
+	// exists, and where the two lie on different file systems.
+	Link(oldName, newName string) error
+}
+
 // Root is a file system within an open directory.
 type Root interface {
 	FS

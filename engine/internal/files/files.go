@@ -16,6 +16,7 @@ import (
 const (
 	Catalog = "CATALOG"
 	Lock    = "LOCK"
+	Backup  = "BACKUP" // says that the database is a backup, and of which one
 
 	OrphanSuffix = ".orphan" // of a table that was set aside
 	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet

@@ -112,7 +112,7 @@ func (db *Store) flush(m *view.Memtable) error {
 	var t *view.Table
 	if len(docs) > 0 {
 		var err error
-		if t, err = db.WriteTable(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) }); err != nil {
+		if t, err = db.writeDocs(docs); err != nil {
 			return err
 		}
 	}
@@ -175,6 +175,11 @@ func memOptions(docs []*view.MemDoc) sstable.WriterOptions {
 		Docs: len(docs),
 		Hot:  sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
 	}
+}
+
+// writeDocs writes a new table of documents in the order of a table, as WriteTable does.
+func (db *Store) writeDocs(docs []*view.MemDoc) (*view.Table, error) {
+	return db.WriteTable(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) })
 }
 
 func addDocs(w *sstable.Writer, docs []*view.MemDoc) error {
@@ -254,12 +259,17 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
-	for _, t := range e.AddTables {
+	db.nameTables(e.AddTables)
+	return nil
+}
+
+// nameTables gives the files of tables that the catalog lists their names.
+func (db *Store) nameTables(tables []catalog.Table) {
+	for _, t := range tables {
 		if err := db.Dir.Rename(files.NewTableName(t.Number), files.TableName(t.Number)); err != nil {
 			db.log.Warn("giving a table its name", "path", db.Path, "err", err)
 		}
 	}
-	return nil
 }
 
 // WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it

@@ -103,7 +103,7 @@ func (db *Store) adopt(fresh *Store) error {
 	defer db.mu.Unlock()
 	old := db.current
 	if old == nil { // readers of these take no lock, and they stay as they are
-		db.uuid, db.TTL = fresh.uuid, fresh.TTL
+		db.uuid, db.created, db.TTL = fresh.uuid, fresh.created, fresh.TTL
 		db.SetParams(fresh.Params)
 	}
 	db.current, db.active, db.seq = fresh.current, fresh.active, fresh.seq

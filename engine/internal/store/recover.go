@@ -28,7 +28,7 @@ func (db *Store) openCatalog() error {
 // recover opens the tables that the catalog lists, or takes those of them that are open, by number.
 // It removes what a crash has left, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
-	db.uuid, db.nextFile, db.seq = s.UUID, s.NextFile, s.FlushedSeq
+	db.uuid, db.created, db.nextFile, db.seq = s.UUID, s.Created, s.NextFile, s.FlushedSeq
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}
@@ -154,6 +154,13 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	slices.Sort(logs)
 	if db.opts.ReadOnly {
 		return logs, nil
+	}
+	if slices.Contains(names, files.Backup) {
+		// A backup that is written to is a database of its own from here on: to bring it up to date
+		// would lose what is written.
+		if err := db.Dir.Remove(files.Backup); err != nil {
+			return nil, err
+		}
 	}
 	// The process that made the names may have been killed before it could sync them, and what is
 	// done from here on relies on them.

@@ -21,13 +21,14 @@ import (
 // A Store is an open database. All methods may be called from many goroutines.
 type Store struct {
 	view.Config
-	uuid [16]byte
-	fs   vfs.FS // takes paths of any place
-	opts Options
-	TTL  time.Duration
-	log  *slog.Logger
-	lock io.Closer
-	cat  *catalog.Catalog // nil for a single table file
+	uuid    [16]byte
+	created time.Time
+	fs      vfs.FS // takes paths of any place
+	opts    Options
+	TTL     time.Duration
+	log     *slog.Logger
+	lock    io.Closer
+	cat     *catalog.Catalog // nil for a single table file
 
 	merges    merges // its lock is taken before all others
 	publishMu sync.Mutex

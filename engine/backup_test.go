@@ -1,0 +1,616 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// dump returns all that a database holds, in words.
+func dump(db *DB) (string, error) {
+	ctx := context.Background()
+	var b strings.Builder
+	for e, err := range db.Entries(ctx, "") {
+		if err != nil {
+			return "", err
+		}
+		d, err := db.Get(ctx, e.ID)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s %x %v %q %s %d\n", e.ID, e.Fingerprint, e.HasFingerprint, d.Text, d.Fields, e.Time.UnixMicro())
+	}
+	found, err := contents(db)
+	fmt.Fprintf(&b, "%s\n%v\nmark %d\n%+v", found, slices.Collect(db.Allowed()), db.LoadMark("source"), db.Params())
+	return b.String(), err
+}
+
+// dumpOf opens a database, checks it, and returns its dump.
+func dumpOf(path string, o Options) (string, error) {
+	o.ReadOnly = true
+	db, err := Open(path, &o)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	report, err := db.Check(context.Background(), nil)
+	if err != nil || len(report.Problems) > 0 {
+		return "", fmt.Errorf("check: %v, %w", report.Problems, err)
+	}
+	return dump(db)
+}
+
+// backupSteps change a database in every way that a backup must follow. Each is followed by a
+// backup in the tests.
+var backupSteps = []func(db *DB) error{
+	func(db *DB) error { return putSome(db, 0, 60) },
+	func(db *DB) error { return db.Flush(context.Background()) },
+	func(db *DB) error { return errors.Join(putSome(db, 40, 80), db.Delete(context.Background(), "d3")) },
+	func(db *DB) error {
+		l, err := db.NewLoader(context.Background(), LoadOptions{Replace: true})
+		if err != nil {
+			return err
+		}
+		for i := range 50 {
+			err = errors.Join(err, l.Add(backupDoc(i*3, 7)))
+		}
+		l.Mark("source", 4711)
+		_, closeErr := l.Close()
+		return errors.Join(err, closeErr)
+	},
+	func(db *DB) error {
+		return errors.Join(db.Allow(context.Background(), IDPair{"d1", "d2"}, IDPair{"d4", "x"}), putSome(db, 10, 20))
+	},
+	func(db *DB) error {
+		_, err := db.Prune(context.Background(), backupTime(30))
+		return errors.Join(err, db.Unallow(context.Background(), IDPair{"x", "d4"}))
+	},
+	func(db *DB) error { return db.Compact(context.Background(), nil) },
+	func(db *DB) error { return nil },
+	func(db *DB) error { return db.Delete(context.Background(), "d75") },
+}
+
+func backupTime(i int) time.Time { return time.Unix(1_700_000_000+int64(i), 0) }
+
+func backupDoc(i, version int) Doc {
+	return Doc{
+		ID: fmt.Sprint("d", i), Text: fmt.Sprintf("text number %d in version %d of a document", i, version),
+		Fields: []byte(fmt.Sprintf(`{"n":%d}`, i)), Time: backupTime(i),
+	}
+}
+
+func putSome(db *DB, from, to int) (err error) {
+	for i := from; i < to && err == nil; i++ {
+		err = db.Put(context.Background(), backupDoc(i, from))
+	}
+	return err
+}
+
+// TestBackup makes a backup after each of some steps, of the DB that writes and of one that was
+// opened read-only, in a new folder and in that of the backup before. Each is opened read-only, and
+// in the end for writing.
+func TestBackup(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.simdb")
+	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	defer db.Close()
+	next := []string{filepath.Join(dir, "next"), filepath.Join(dir, "linked")}
+	for i, step := range backupSteps {
+		if err := step(db); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		want := must(dump(db))(t)
+		reader := must(Open(path, &Options{ReadOnly: true}))(t)
+		fresh := filepath.Join(dir, fmt.Sprint("new", i))
+		for _, err := range []error{
+			db.Backup(ctx, next[0]), db.Backup(ctx, next[1], BackupLinks()), reader.Backup(ctx, fresh), reader.Backup(ctx, next[0]), reader.Close(),
+		} {
+			if err != nil {
+				t.Fatalf("after step %d: %v", i, err)
+			}
+		}
+		for _, out := range append(next, fresh) {
+			if got, err := dumpOf(out, Options{}); got != want || err != nil {
+				t.Fatalf("after step %d %s has\n%s\n%v, want\n%s", i, out, got, err, want)
+			}
+		}
+	}
+	for _, out := range next {
+		restored := must(Open(out, nil))(t)
+		if err := putSome(restored, 500, 510); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(restored.Flush(ctx), restored.Compact(ctx, nil), restored.Close()); err != nil {
+			t.Error(err)
+		}
+		if err := db.Backup(ctx, out); !errors.Is(err, ErrExists) {
+			t.Errorf("%s was written to, and brought up to date: %v", out, err)
+		}
+		if err := must(Open(out, nil))(t).Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBackupOfRestored follows a database that was restored from a backup, into a backup that the
+// first database had brought up to date later: numbers of tables mean other tables there.
+func TestBackupOfRestored(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	o := &Options{DisableAutoCompaction: true}
+	path, early, late := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "early"), filepath.Join(dir, "late")
+	db := must(Create(path, o))(t)
+	defer db.Close()
+	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), db.Backup(ctx, early)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 { // each has a table of its own
+		if err := errors.Join(putSome(db, 5+i, 6+i), db.Backup(ctx, late)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restored := must(Open(early, o))(t)
+	defer restored.Close()
+	for i := range 4 {
+		if err := errors.Join(putSome(restored, 20+i, 22+i), restored.Flush(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := restored.Backup(ctx, late); err != nil {
+		t.Fatal(err)
+	}
+	want := must(dump(restored))(t)
+	if got, err := dumpOf(late, Options{}); got != want || err != nil {
+		t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
+	}
+}
+
+// TestBackupBesideWriter makes backups while another DB writes, flushes, compacts, loads and
+// reopens. Each backup is what the database held at one moment, not before the last write that had
+// been acknowledged when the reader was opened.
+func TestBackupBesideWriter(t *testing.T) {
+	backups := int64(60)
+	if testing.Short() {
+		backups = 15
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	dir := t.TempDir()
+	f := &follower{path: filepath.Join(dir, "x.simdb"), states: []string{"map[]"}}
+	must(Create(f.path, nil))(t).Close()
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Go(func() {
+			for ctx.Err() == nil && made.Load() < backups {
+				acked := f.acked.Load()
+				if err := f.backUp(filepath.Join(dir, fmt.Sprint("out", i)), acked, i == 1); err != nil {
+					t.Error(err)
+					break
+				}
+				made.Add(1)
+			}
+			stop()
+		})
+	}
+	if err := f.write(ctx, rand.New(rand.NewPCG(4, 5))); err != nil {
+		t.Error(err)
+	}
+	stop()
+	wg.Wait()
+	if n := made.Load(); n < backups {
+		t.Errorf("%d backups of %d", n, backups)
+	}
+}
+
+// backUp makes a backup and compares it with the states since a number of writes.
+func (f *follower) backUp(out string, acked int64, link bool) error {
+	ctx := context.Background()
+	db, err := Open(f.path, &Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var opts []BackupOption
+	if link {
+		opts = append(opts, BackupLinks())
+	}
+	if err := db.Backup(ctx, out, opts...); err != nil {
+		return err
+	}
+	b, err := Open(out, &Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	got, err := contents(b)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(f.states[acked:], got) {
+		return fmt.Errorf("after %d acknowledged writes the backup has %s, which the database did not hold since", acked, got)
+	}
+	return nil
+}
+
+// TestBackupFollowed reads a backup while it is brought up to date: a reader sees one of them or
+// the next.
+func TestBackupFollowed(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	db := must(Create(filepath.Join(dir, "x.simdb"), nil))(t)
+	defer db.Close()
+	out := filepath.Join(dir, "out")
+	if err := db.Backup(ctx, out); err != nil {
+		t.Fatal(err)
+	}
+	reader := must(Open(out, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		last := -1
+		for !done.Load() {
+			if err := reader.Refresh(ctx); err != nil {
+				t.Error(err)
+				return
+			}
+			docs := len(collect(t, reader.Entries(ctx, "")))
+			if docs < last {
+				t.Errorf("%d documents after %d", docs, last)
+			}
+			last = docs
+		}
+	})
+	for i := range 40 {
+		if err := errors.Join(putSome(db, 10*i, 10*i+10), db.Backup(ctx, out)); err != nil {
+			t.Error(err)
+		}
+		if i%7 == 0 {
+			db.Compact(ctx, nil)
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+	if err := reader.Refresh(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := len(collect(t, reader.Entries(ctx, ""))); n != 400 {
+		t.Errorf("%d documents", n)
+	}
+}
+
+// TestBackupCopiesOnce counts what an update of a backup writes: tables that it has are not copied
+// again, and files that are not needed any more are gone.
+func TestBackupCopiesOnce(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path, out, linked := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out"), filepath.Join(dir, "linked")
+	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	defer db.Close()
+	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), db.Backup(ctx, out)); err != nil {
+		t.Fatal(err)
+	}
+	var r BackupReport
+	backup := func(out string, opts ...BackupOption) BackupReport {
+		t.Helper()
+		if err := db.Backup(ctx, out, append(opts, BackupReportTo(&r))...); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if backup(out); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
+		t.Errorf("an update without changes: %+v", r)
+	}
+	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if backup(out); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
+		t.Errorf("an update with a small table: %+v", r)
+	}
+	if backup(linked, BackupLinks()); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
+		t.Errorf("a backup by links: %+v", r)
+	}
+	if err := errors.Join(db.Compact(ctx, nil), db.Backup(ctx, out), db.Backup(ctx, linked, BackupLinks())); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{out, linked} {
+		names := must(vfs.Disk.List(out))(t)
+		if len(names) != 4 { // BACKUP, CATALOG, LOCK and a table
+			t.Errorf("%s has %v", out, names)
+		}
+	}
+	table := filepath.Base(must(filepath.Glob(filepath.Join(linked, "*.sst")))(t)[0])
+	if !os.SameFile(must(os.Stat(filepath.Join(path, table)))(t), must(os.Stat(filepath.Join(linked, table)))(t)) {
+		t.Error("the table was not linked")
+	}
+	if os.SameFile(must(os.Stat(filepath.Join(path, table)))(t), must(os.Stat(filepath.Join(out, table)))(t)) {
+		t.Error("a table was linked, where nobody asked for it")
+	}
+}
+
+// TestBackupRefuses names folders that are no backups of the database, and nothing in them changes.
+func TestBackupRefuses(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	db, other := must(Create(in("x"), nil))(t), must(Create(in("other"), nil))(t)
+	defer db.Close()
+	defer other.Close()
+	for _, err := range []error{
+		putSome(db, 0, 3), putSome(other, 0, 3), other.Backup(ctx, in("of other")), db.Pack(ctx, in("x.sst"), nil),
+		os.Mkdir(in("files"), 0o755), os.WriteFile(in("files/a.txt"), []byte("a"), 0o644),
+		os.Mkdir(in("marked"), 0o755), os.WriteFile(in("marked/BACKUP"), []byte("something else"), 0o644), os.WriteFile(in("marked/a.txt"), nil, 0o644),
+		os.WriteFile(in("file"), nil, 0o644), os.Mkdir(in("empty"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for out, want := range map[string]error{
+		"x": ErrExists, "x/sub": ErrInvalid, "other": ErrExists, "of other": ErrExists, "files": ErrExists, "marked": ErrExists, "file": ErrExists,
+	} {
+		before := tree(t, in(out))
+		if err := db.Backup(ctx, in(out)); !errors.Is(err, want) {
+			t.Errorf("%s: %v", out, err)
+		}
+		if after := tree(t, in(out)); !maps.Equal(before, after) {
+			t.Errorf("%s has changed: %v, before %v", out, after, before)
+		}
+	}
+	single := must(Open(in("x.sst"), nil))(t)
+	defer single.Close()
+	if err := single.Backup(ctx, in("single")); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+	if err := db.Backup(ctx, in("empty")); err != nil {
+		t.Error(err)
+	}
+	held := must(vfs.Disk.Lock(in("empty/LOCK")))(t)
+	if err := db.Backup(ctx, in("empty")); !errors.Is(err, ErrLocked) {
+		t.Errorf("beside another backup: %v", err)
+	}
+	held.Close()
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := db.Backup(cancelled, in("empty")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// tree returns the files below a path with their contents.
+func tree(t *testing.T, path string) map[string]string {
+	files := map[string]string{}
+	filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files[path] = string(must(os.ReadFile(path))(t))
+		}
+		return nil
+	})
+	return files
+}
+
+// TestBackupDamage damages a table of the database, which keeps the earlier backup as it is, and
+// then tables of the backup, which are copied again.
+func TestBackupDamage(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
+	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	if err := errors.Join(putSome(db, 0, 500), db.Flush(ctx), db.Backup(ctx, out)); err != nil {
+		t.Fatal(err)
+	}
+	want := must(dump(db))(t)
+	table := must(filepath.Glob(filepath.Join(out, "*.sst")))(t)[0]
+	for _, damage := range []func() error{
+		func() error { return os.Remove(table) }, func() error { return os.Truncate(table, 100) }, func() error { return os.Truncate(table, 0) },
+	} {
+		if err := errors.Join(damage(), db.Backup(ctx, out)); err != nil {
+			t.Error(err)
+		}
+		if got, err := dumpOf(out, Options{}); got != want || err != nil {
+			t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
+		}
+	}
+	if err := errors.Join(putSome(db, 500, 1000), db.Flush(ctx), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	newest := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[1]
+	whole := must(os.ReadFile(newest))(t)
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/3] ^= 1
+	if err := os.WriteFile(newest, flipped, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	db = must(Open(path, &Options{ReadOnly: true}))(t)
+	defer db.Close()
+	for _, to := range []string{out, filepath.Join(dir, "new")} {
+		if err := db.Backup(ctx, to); !errors.Is(err, ErrCorruption) {
+			t.Errorf("a damaged table: %v", err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a folder is left of a backup that failed")
+	}
+	if got, err := dumpOf(out, Options{}); got != want || err != nil {
+		t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
+	}
+}
+
+// backedUp returns a file system with a database, and what it held after some steps; with a backup
+// after all of them but the last.
+func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, after string) {
+	t.Helper()
+	mem = vfstest.NewMem(hostDir(t))
+	db := must(Create("/db", &Options{fs: mem, DisableAutoCompaction: true}))(t)
+	for i, step := range backupSteps[:steps] {
+		if i == steps-1 && !first {
+			before = must(dump(db))(t)
+			if err := db.Backup(t.Context(), "/out"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := step(db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after = must(dump(db))(t)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mem.CrashClone(1, 0), before, after
+}
+
+// TestBackupCrash cuts the power, or kills the process, before every operation of a backup. What is
+// there opens, and is the earlier backup or the new one; the next run makes the new one, and leaves
+// no other file.
+func TestBackupCrash(t *testing.T) {
+	states := 0
+	for _, c := range backupCases {
+		mem, before, after := backedUp(t, c.steps, c.first)
+		for op := 1; ; op++ {
+			fs := mem.CrashClone(1, 0)
+			fs.CrashAt(fs.Ops() + op)
+			err := backupOn(fs)
+			crashed := fs.Crashed()
+			if !crashed && err != nil {
+				t.Fatal(err)
+			}
+			left := []*vfstest.Mem{fs.KillClone()}
+			for _, keep := range []float64{0, 0.5, 1} {
+				left = append(left, fs.CrashClone(keep, uint64(op)))
+			}
+			for i, fs := range left {
+				states++
+				if err := afterBackup(fs, before, after, crashed); err != nil {
+					t.Errorf("%+v, operation %d, %d: %v", c, op, i, err)
+				}
+				if got, err := dumpOf("/out", Options{fs: fs.CrashClone(0, 0)}); got != after || err != nil {
+					t.Errorf("%+v, operation %d, %d, then a power cut: %v\n%s", c, op, i, err, got)
+				}
+			}
+			if !crashed {
+				break
+			}
+		}
+	}
+	t.Logf("%d states", states)
+}
+
+// backupCases are numbers of steps after which a backup is made, or brought up to date.
+var backupCases = []struct {
+	steps int
+	first bool
+}{{3, true}, {3, false}, {4, false}, {7, false}, {9, false}}
+
+// backupOn makes the backup of a database that is opened for it.
+func backupOn(fs vfs.FS) error {
+	db, err := Open("/db", &Options{fs: fs, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Backup(context.Background(), "/out"), db.Close())
+}
+
+// afterBackup checks what a run has left that may not have come to its end, and makes the backup.
+func afterBackup(fs vfs.FS, before, after string, crashed bool) error {
+	o := Options{fs: fs}
+	got, err := dumpOf("/out", o)
+	switch {
+	case before == "" && crashed && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotDatabase)): // the first one
+	case err != nil:
+		return err
+	case got != after && (got != before || !crashed):
+		return fmt.Errorf("got\n%s\nbefore\n%s\nafter\n%s", got, before, after)
+	}
+	if err := backupOn(fs); err != nil {
+		return fmt.Errorf("the next backup: %w", err)
+	}
+	if got, err := dumpOf("/out", o); err != nil || got != after {
+		return fmt.Errorf("the next backup has\n%s\n%w", got, err)
+	}
+	return onlyListed(fs)
+}
+
+// onlyListed checks that a backup has no files but those that it needs.
+func onlyListed(fs vfs.FS) error {
+	names, err := fs.List("/out")
+	if err != nil {
+		return err
+	}
+	db, err := Open("/out", &Options{fs: fs, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	st, err := db.Stats()
+	if want := len(st.Tables) + 3; err == nil && len(names) != want { // BACKUP, CATALOG, LOCK
+		err = fmt.Errorf("there are %v, of which %d are tables", names, len(st.Tables))
+	}
+	return err
+}
+
+// TestBackupErrors fails every operation of a backup, once and from there on, for want of space or
+// by an error of the disk. The earlier backup is there, or the new one, and the next run makes it.
+func TestBackupErrors(t *testing.T) {
+	failures := 0
+	for _, c := range backupCases {
+		mem, before, after := backedUp(t, c.steps, c.first)
+		for n := 1; ; n++ {
+			failed := false
+			for i, inject := range []func(vfstest.Op) error{
+				vfstest.FailOnce(n, syscall.EIO), fullFrom(n, vfstest.OpCreate, vfstest.OpWrite), fullFrom(n, vfstest.OpCommit),
+			} {
+				mem := mem.CrashClone(1, 0)
+				failures++
+				faulty := vfstest.NewFaulty(mem, inject)
+				err := backupOn(faulty)
+				failed = failed || faulty.Ops() >= n
+				if faulty.Ops() < n && err != nil {
+					t.Fatal(err)
+				}
+				if names, _ := mem.List("/out"); i == 1 && err != nil && strings.Contains(fmt.Sprint(names), files.TempSuffix) {
+					t.Errorf("%+v, operation %d: a full disk keeps %v", c, n, names)
+				}
+				if err := afterBackup(mem, before, after, err != nil); err != nil {
+					t.Errorf("%+v, operation %d, %d: %v", c, n, i, err)
+				}
+			}
+			if !failed {
+				break
+			}
+		}
+	}
+	t.Logf("%d failures", failures)
+}
+
+// fullFrom returns an injection of a disk that is full from operation n on, to operations of some
+// kinds.
+func fullFrom(n int, kinds ...vfstest.OpKind) func(vfstest.Op) error {
+	return func(op vfstest.Op) error {
+		if op.N >= n && slices.Contains(kinds, op.Kind) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+)
+
+// markPrefix is what the file BACKUP holds before the UUID of the database, in hexadecimal, and the
+// end of the line.
+const markPrefix = "backup of the simdb database "
+
+// backupMark returns what the file BACKUP in a backup of the database holds.
+func (db *Store) backupMark() string { return markPrefix + hex.EncodeToString(db.uuid[:]) + "\n" }
+
+// open opens the folder of the backup, which it makes if there is none, and keeps others from
+// writing there. Something else at path is ErrExists.
+func (b *backup) open(path string) (err error) {
+	source := b.source
+	switch what, err := look(source.fs, filepath.Dir(filepath.Clean(path))); {
+	case err == nil && (what == foundDatabase || what == foundDamaged):
+		return fmt.Errorf("%s would lie in the folder of a database: %w", path, errs.ErrInvalid)
+	}
+	there, err := b.look(path)
+	if err != nil {
+		return err
+	}
+	b.made = !there
+	if err := makeFolder(source.fs, path); err != nil {
+		return err
+	}
+	o := source.opts
+	o.ReadOnly, o.OnEvent = false, nil
+	b.to = newDB(path, o)
+	b.to.uuid = source.uuid
+	b.to.SetParams(source.Params)
+	if b.to.Dir, err = files.OpenFolder(source.fs, path); err != nil {
+		return err
+	}
+	if err = b.to.takeLock(); err == nil {
+		_, err = b.look(path) // another process may have come first
+	}
+	if err == nil {
+		err = b.prepare()
+	}
+	if err != nil {
+		return errors.Join(err, b.to.release())
+	}
+	return nil
+}
+
+// look checks that there is a backup of the database at path, or nothing, or an empty folder, and
+// reports whether there is a folder.
+func (b *backup) look(path string) (folder bool, err error) {
+	fsys := b.source.fs
+	info, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.IsDir:
+		return false, fmt.Errorf("%s is a file, not a backup: %w", path, errs.ErrExists)
+	}
+	names, err := fsys.List(path)
+	if err != nil {
+		return false, err
+	}
+	mark, err := readMark(b.source, filepath.Join(path, files.Backup))
+	switch {
+	case err != nil:
+		return true, err
+	case mark == b.source.backupMark():
+		return true, nil
+	case slices.Contains(names, files.Catalog) && mark == "":
+		return true, fmt.Errorf("%s is a database, not a backup (or it was opened for writing since it was one): %w", path, errs.ErrExists)
+	case strings.HasPrefix(mark, markPrefix):
+		return true, fmt.Errorf("%s is a backup of another database: %w", path, errs.ErrExists)
+	}
+	for _, name := range names {
+		if name != files.Lock && name != files.Backup { // of a run that was killed before it had written its mark
+			return true, fmt.Errorf("%s is neither empty nor a backup: it holds %s: %w", path, name, errs.ErrExists)
+		}
+	}
+	return true, nil
+}
+
+// readMark returns what a file BACKUP holds, "" if there is none.
+func readMark(db *Store, path string) (string, error) {
+	f, err := db.fs.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	buf := make([]byte, len(db.backupMark())+1)
+	n, _ := f.ReadAt(buf, 0)
+	return string(buf[:n]), f.Close()
+}
+
+// prepare reads the catalog of the backup, if it has one, and otherwise marks the folder as that of
+// a backup. The caller holds its lock.
+func (b *backup) prepare() error {
+	dir := b.to.Dir
+	if _, err := dir.Stat(files.Catalog); err == nil {
+		cat, s, err := catalog.Open(dir, files.Catalog)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.to.Path, err)
+		}
+		b.to.cat, b.have = cat, *s
+		if s.UUID != b.source.uuid {
+			return fmt.Errorf("%s is a backup of another database: %w", b.to.Path, errs.ErrExists)
+		}
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := files.RemoveIfThere(dir, files.Backup); err != nil { // it may be empty
+		return err
+	}
+	f, err := dir.Create(files.Backup)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write([]byte(b.source.backupMark())); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.SyncDir(".")
+	}
+	return err
+}
+
+// close releases the folder of the backup. After a failure it removes what this run has written and
+// nothing refers to; copies stay if the run was cancelled, so that the next one need not make them
+// again.
+func (b *backup) close(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return errors.Join(err, b.to.release())
+	}
+	if b.to.cat == nil {
+		if _, e := b.to.Dir.Stat(files.Catalog); !errors.Is(e, fs.ErrNotExist) { // made, but perhaps not durable
+			return errors.Join(err, b.to.release())
+		}
+	}
+	for _, number := range b.files {
+		err = errors.Join(err, files.RemoveIfThere(b.to.Dir, files.NewTableName(number)))
+	}
+	if b.made && b.to.cat == nil {
+		b.unmake()
+	}
+	return errors.Join(err, b.to.release())
+}
+
+// unmake removes the folder of a backup that was not made, unless there is more in it than this run
+// has put there.
+func (b *backup) unmake() {
+	files.RemoveIfThere(b.to.Dir, files.Catalog+catalog.TempSuffix)
+	names, err := b.to.Dir.List(".")
+	if err != nil || slices.ContainsFunc(names, func(name string) bool { return name != files.Backup && name != files.Lock }) {
+		return
+	}
+	for _, name := range names {
+		b.to.Dir.Remove(name)
+	}
+	b.source.fs.Remove(b.to.Path)
+}
