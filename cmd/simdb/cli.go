@@ -32,6 +32,7 @@ type cli struct {
 	Compact    verbs.Compact  `cmd:"" help:"Merge a database's tables and drop what is deleted and expired."`
 	Prune      verbs.Prune    `cmd:"" help:"Delete documents by age."`
 	Pack       verbs.Pack     `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
+	Backup     verbs.Backup   `cmd:"" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
 	Ingest     verbs.Ingest   `cmd:"" help:"Add table files to a database."`
 	Tune       verbs.Tune     `cmd:"" help:"Show what each distance and similarity would find in a database or file."`
 	Plan       verbs.Plan     `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`

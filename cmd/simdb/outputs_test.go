@@ -32,6 +32,7 @@ var invocations = map[string][]string{
 	"compact":      {"compact", "x.simdb"},
 	"prune":        {"prune", "x.simdb", "--older", "100d"},
 	"pack":         {"pack", "x.simdb"},
+	"backup":       {"backup", "x.simdb", "x.backup"},
 	"ingest":       {"ingest", "x.simdb", "packed.sst"},
 	"tune":         {"tune", "in.jsonl"},
 	"plan":         {"plan", "in.jsonl", "--layout", "2:1"},
@@ -45,7 +46,7 @@ var invocations = map[string][]string{
 // notFiles are the flags and arguments that are text but name no file.
 var notFiles = []string{
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field",
-	"exclude", "dir",
+	"exclude", "dir", "folder",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}
