@@ -24,8 +24,8 @@ type BackupReport struct {
 func BackupLinks() BackupOption { return func(o *backupOptions) { o.Link = true } }
 
 // BackupProgress has Backup report, in bytes of tables, how far it is.
-func BackupProgress(report func(Progress)) BackupOption {
-	return func(o *backupOptions) { o.Progress = progressTo(report) }
+func BackupProgress(progress func(Progress)) BackupOption {
+	return func(o *backupOptions) { o.Progress = progressTo(progress) }
 }
 
 // BackupReportTo has Backup set *r when it returns.
