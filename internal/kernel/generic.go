@@ -122,3 +122,15 @@ func (k *Keys) decodeGo(unary, packed []byte, w, lo, hi int, base uint64) {
 		}
 	}
 }
+
+// ascendingGo has no branch a key, and two chains of borrows.
+func ascendingGo(keys []uint64) bool {
+	var one, two uint64
+	for rest := keys; len(rest) > 2; rest = rest[2:] {
+		_, b := bits.Sub64(rest[1], rest[0], 0)
+		_, c := bits.Sub64(rest[2], rest[1], 0)
+		one, two = one|b, two|c
+	}
+	n := len(keys)
+	return one|two == 0 && (n < 2 || keys[n-1] >= keys[n-2])
+}

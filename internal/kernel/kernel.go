@@ -13,7 +13,10 @@
 // same positions in the same order.
 package kernel
 
-import "unsafe"
+import (
+	"hash/crc32"
+	"unsafe"
+)
 
 // ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w
 // lowest bits of q in at most k bits, ascending. packed must hold Slack readable bytes past the
@@ -168,4 +171,26 @@ func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64
 		k.decodeGo(unary, packed, w, lo, hi, base)
 	}
 	return k.keys[lo:hi]
+}
+
+// Ascending reports whether no key is less than the one before it.
+func Ascending(keys []uint64) bool {
+	if active == avx512 && len(keys) > 8 {
+		return ascendingAsm(keys)
+	}
+	return ascendingGo(keys)
+}
+
+// crcLeast is how many bytes the AVX-512 checksum needs at least.
+const crcLeast = 256
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// CRC32C returns the checksum, by the Castagnoli polynomial, of the bytes that sum is the checksum
+// of, followed by p; sum is 0 if there are none.
+func CRC32C(sum uint32, p []byte) uint32 {
+	if active == avx512 && len(p) >= crcLeast {
+		return crc32cAsm(sum, p)
+	}
+	return crc32.Update(sum, castagnoli, p)
 }

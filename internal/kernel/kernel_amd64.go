@@ -183,3 +183,12 @@ func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
 }
 
 func prefetchSpansAsm(spans []Span) { prefetchSpans((*byte)(unsafe.Pointer(&spans[0])), len(spans)) }
+
+// ascendingAsm compares groups of eight with their successors, the last of which may overlap the
+// one before it.
+func ascendingAsm(keys []uint64) bool {
+	groups := (len(keys) - 1) >> 3
+	return ascendAVX512(&keys[0], groups) && ascendAVX512(&keys[len(keys)-9], 1)
+}
+
+func crc32cAsm(sum uint32, p []byte) uint32 { return ^crcAVX512(&p[0], len(p), ^sum) }

@@ -2,7 +2,10 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"hash/crc32"
+	"unsafe"
+)
 
 func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	return scanPackedGo(dst, packed, w, from, to, q, k)
@@ -38,3 +41,7 @@ func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
 }
+
+func ascendingAsm(keys []uint64) bool { return ascendingGo(keys) }
+
+func crc32cAsm(sum uint32, p []byte) uint32 { return crc32.Update(sum, castagnoli, p) }

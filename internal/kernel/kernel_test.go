@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -454,4 +455,58 @@ func BenchmarkRankZeros(b *testing.B) {
 		RankZeros(unary[j], from[j], from[j]+300, BlockKeys)
 		n++
 	}
+}
+
+// TestAscending puts every kind of descent at every place.
+func TestAscending(t *testing.T) {
+	eachKind(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for n := range 70 {
+			keys := make([]uint64, n, n+1)
+			for i := range keys {
+				keys[i] = r.Uint64() >> (r.IntN(2) * 60)
+			}
+			slices.Sort(keys)
+			if keys := append(keys, 0)[:n]; !Ascending(keys) {
+				t.Fatalf("%x does not ascend", keys)
+			}
+			for i := 1; i < n; i++ {
+				down := slices.Clone(keys)
+				if down[i-1] = keys[i] + 1; down[i-1] > keys[i] && Ascending(down) {
+					t.Fatalf("%x ascends", down)
+				}
+				if down[i-1], down[i] = keys[i-1], keys[i-1]-1; keys[i-1] > 0 && Ascending(down) {
+					t.Fatalf("%x ascends", down)
+				}
+			}
+		}
+	})
+}
+
+// TestCRC32C compares all lengths up to a few steps of the kernel, and long ones, at all offsets,
+// with the standard library.
+func TestCRC32C(t *testing.T) {
+	eachKind(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		data := make([]byte, 1<<16)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		table := crc32.MakeTable(crc32.Castagnoli)
+		check := func(sum uint32, p []byte) {
+			if got, want := CRC32C(sum, p), crc32.Update(sum, table, p); got != want {
+				t.Fatalf("after %08x, %d bytes: %08x, not %08x", sum, len(p), got, want)
+			}
+		}
+		for n := range 1200 {
+			check(0, data[n&63:][:n])
+			check(r.Uint32(), data[r.IntN(1024):][:n])
+		}
+		for range 1000 {
+			from := r.IntN(len(data))
+			check(r.Uint32(), data[from:from+r.IntN(len(data)-from+1)])
+		}
+		check(0, make([]byte, 4096))
+		check(^uint32(0), make([]byte, 511))
+	})
 }

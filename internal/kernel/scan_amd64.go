@@ -84,3 +84,15 @@ func prefetchSpans(spans *byte, n int)
 //
 //go:noescape
 func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)
+
+// ascendAVX512 reports whether none of 8*groups+1 keys is less than the one before it; groups is
+// at least one.
+//
+//go:noescape
+func ascendAVX512(keys *uint64, groups int) bool
+
+// crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes from p on, if
+// it was state before; n is at least 256.
+//
+//go:noescape
+func crcAVX512(p *byte, n int, state uint32) uint32

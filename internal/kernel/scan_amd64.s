@@ -1679,3 +1679,157 @@ whole3:
 
 whole3None:
 	JMP more
+
+// func ascendAVX512(keys *uint64, groups int) bool
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·ascendAVX512(SB), NOSPLIT, $0-17
+	MOVQ keys+0(FP), AX
+	MOVQ groups+8(FP), CX
+	XORL DX, DX
+
+group:
+	VMOVDQU64 (AX), Z0
+	VPCMPUQ   $0x06, 8(AX), Z0, K1
+	KORTESTB  K1, K1
+	JNZ       done
+	ADDQ      $0x40, AX
+	DECQ      CX
+	JNZ       group
+	INCL      DX
+
+done:
+	MOVB DL, ret+16(FP)
+	VZEROUPPER
+	RET
+
+DATA crcFar<>+0(SB)/8, $0x00000000dcb17aa4
+DATA crcFar<>+8(SB)/8, $0x00000000b9e02b86
+DATA crcFar<>+16(SB)/8, $0x00000000dcb17aa4
+DATA crcFar<>+24(SB)/8, $0x00000000b9e02b86
+DATA crcFar<>+32(SB)/8, $0x00000000dcb17aa4
+DATA crcFar<>+40(SB)/8, $0x00000000b9e02b86
+DATA crcFar<>+48(SB)/8, $0x00000000dcb17aa4
+DATA crcFar<>+56(SB)/8, $0x00000000b9e02b86
+GLOBL crcFar<>(SB), RODATA|NOPTR, $64
+
+DATA crcNear<>+0(SB)/8, $0x00000000740eef02
+DATA crcNear<>+8(SB)/8, $0x000000009e4addf8
+DATA crcNear<>+16(SB)/8, $0x00000000740eef02
+DATA crcNear<>+24(SB)/8, $0x000000009e4addf8
+DATA crcNear<>+32(SB)/8, $0x00000000740eef02
+DATA crcNear<>+40(SB)/8, $0x000000009e4addf8
+DATA crcNear<>+48(SB)/8, $0x00000000740eef02
+DATA crcNear<>+56(SB)/8, $0x000000009e4addf8
+GLOBL crcNear<>(SB), RODATA|NOPTR, $64
+
+DATA crcLanes<>+0(SB)/8, $0x000000001c291d04
+DATA crcLanes<>+8(SB)/8, $0x00000001d82c63da
+DATA crcLanes<>+16(SB)/8, $0x00000001384aa63a
+DATA crcLanes<>+24(SB)/8, $0x00000000ba4fc28e
+DATA crcLanes<>+32(SB)/8, $0x00000000f20c0dfe
+DATA crcLanes<>+40(SB)/8, $0x000000014cd00bd6
+DATA crcLanes<>+48(SB)/8, $0x0000000000000000
+DATA crcLanes<>+56(SB)/8, $0x0000000000000000
+GLOBL crcLanes<>(SB), RODATA|NOPTR, $64
+
+// func crcAVX512(p *byte, n int, state uint32) uint32
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, SSE4.2, VPCLMULQDQ
+TEXT ·crcAVX512(SB), NOSPLIT, $0-28
+	MOVQ      p+0(FP), AX
+	MOVQ      n+8(FP), CX
+	XORL      DX, DX
+	MOVL      state+16(FP), DX
+	VMOVDQU64 (AX), Z0
+	VMOVDQU64 64(AX), Z1
+	VMOVDQU64 128(AX), Z2
+	VMOVDQU64 192(AX), Z3
+	VMOVQ     DX, X4
+	VPXORQ    Z4, Z0, Z0
+	VMOVDQU64 crcFar<>+0(SB), Z4
+	ADDQ      $0x00000100, AX
+	SUBQ      $0x00000100, CX
+	CMPQ      CX, $0x00000100
+	JB        joined
+
+far:
+	VPCLMULQDQ $0x11, Z4, Z0, Z5
+	VPCLMULQDQ $0x00, Z4, Z0, Z0
+	VPTERNLOGQ $0x96, (AX), Z5, Z0
+	VPCLMULQDQ $0x11, Z4, Z1, Z5
+	VPCLMULQDQ $0x00, Z4, Z1, Z1
+	VPTERNLOGQ $0x96, 64(AX), Z5, Z1
+	VPCLMULQDQ $0x11, Z4, Z2, Z5
+	VPCLMULQDQ $0x00, Z4, Z2, Z2
+	VPTERNLOGQ $0x96, 128(AX), Z5, Z2
+	VPCLMULQDQ $0x11, Z4, Z3, Z5
+	VPCLMULQDQ $0x00, Z4, Z3, Z3
+	VPTERNLOGQ $0x96, 192(AX), Z5, Z3
+	ADDQ       $0x00000100, AX
+	SUBQ       $0x00000100, CX
+	CMPQ       CX, $0x00000100
+	JAE        far
+
+joined:
+	VMOVDQU64  crcNear<>+0(SB), Z4
+	VPCLMULQDQ $0x11, Z4, Z0, Z5
+	VPCLMULQDQ $0x00, Z4, Z0, Z0
+	VPTERNLOGQ $0x96, Z1, Z5, Z0
+	VPCLMULQDQ $0x11, Z4, Z0, Z1
+	VPCLMULQDQ $0x00, Z4, Z0, Z0
+	VPTERNLOGQ $0x96, Z2, Z1, Z0
+	VPCLMULQDQ $0x11, Z4, Z0, Z1
+	VPCLMULQDQ $0x00, Z4, Z0, Z0
+	VPTERNLOGQ $0x96, Z3, Z1, Z0
+	CMPQ       CX, $0x40
+	JB         lanes
+
+near:
+	VPCLMULQDQ $0x11, Z4, Z0, Z1
+	VPCLMULQDQ $0x00, Z4, Z0, Z0
+	VPTERNLOGQ $0x96, (AX), Z1, Z0
+	ADDQ       $0x40, AX
+	SUBQ       $0x40, CX
+	CMPQ       CX, $0x40
+	JAE        near
+
+lanes:
+	VEXTRACTI64X2 $0x03, Z0, X1
+	VMOVDQU64     crcLanes<>+0(SB), Z4
+	VPCLMULQDQ    $0x00, Z4, Z0, Z2
+	VPCLMULQDQ    $0x11, Z4, Z0, Z0
+	VPXORQ        Z0, Z2, Z2
+	VEXTRACTI64X2 $0x00, Z2, X0
+	VPXORQ        X0, X1, X1
+	VEXTRACTI64X2 $0x01, Z2, X0
+	VPXORQ        X0, X1, X1
+	VEXTRACTI64X2 $0x02, Z2, X0
+	VPXORQ        X0, X1, X1
+	XORL          DX, DX
+	VMOVQ         X1, BX
+	CRC32Q        BX, DX
+	VPEXTRQ       $0x01, X1, BX
+	CRC32Q        BX, DX
+	TESTQ         CX, CX
+	JZ            done
+	CMPQ          CX, $0x08
+	JB            bytes
+
+words:
+	CRC32Q (AX), DX
+	ADDQ   $0x08, AX
+	SUBQ   $0x08, CX
+	CMPQ   CX, $0x08
+	JAE    words
+	TESTQ  CX, CX
+	JZ     done
+
+bytes:
+	CRC32B (AX), DX
+	INCQ   AX
+	DECQ   CX
+	JNZ    bytes
+
+done:
+	MOVL DX, ret+24(FP)
+	VZEROUPPER
+	RET

@@ -8,7 +8,7 @@ type Level int
 const (
 	Go     Level = iota // no assembly
 	AVX2                // AVX2, BMI1, BMI2 and POPCNT: Haswell, Zen and later
-	AVX512              // AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG, VPOPCNTDQ and GFNI: Ice Lake, Zen 4 and later
+	AVX512              // AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG, VPOPCNTDQ, VPCLMULQDQ and GFNI: Ice Lake, Zen 4 and later
 )
 
 var names = [...]string{Go: "go", AVX2: "avx2", AVX512: "avx512"}

@@ -11,7 +11,7 @@ func highest() Level {
 	case !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasPOPCNT:
 		return Go
 	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512VBMI ||
-		!x.HasAVX512VBMI2 || !x.HasAVX512BITALG || !x.HasAVX512VPOPCNTDQ || !x.HasAVX512GFNI:
+		!x.HasAVX512VBMI2 || !x.HasAVX512BITALG || !x.HasAVX512VPOPCNTDQ || !x.HasAVX512GFNI || !x.HasAVX512VPCLMULQDQ:
 		return AVX2
 	}
 	return AVX512

@@ -30,6 +30,8 @@ func main() {
 	scanTiles2(nibbles)
 	prefetchSpans()
 	scanSpans512()
+	ascend512()
+	crc512()
 	Generate()
 }
 

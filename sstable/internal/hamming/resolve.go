@@ -71,10 +71,10 @@ func (x *Index) resolvePending(end int, s *Searcher) error {
 func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 	run, hit, found := x.tables[0].run, p.hit, false
 	for b := p.start; b < p.end; b++ {
-		if err := run.Check(b); err != nil {
-			return err
-		}
 		if lead, off := run.Shared(b, b+1, hit.Fingerprint); lead == 64 && off == 0 {
+			if err := run.Check(b); err != nil {
+				return err
+			}
 			// All keys of the block are this fingerprint.
 			s.addEqual(b<<keyrun.BlockShift, run.Count(b), hit.Fingerprint, int(hit.Distance))
 			found = true
@@ -82,6 +82,9 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 				return err
 			}
 			continue
+		}
+		if err := run.CheckPlaces(b); err != nil {
+			return err
 		}
 		// Keys with the prefix of the fingerprint are consecutive; compared at distance 0 are their
 		// low bits.

@@ -72,7 +72,7 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 		}
 		in, checked := run.InfoChecked(b)
 		if !checked {
-			if err := run.Check(b); err != nil {
+			if err := run.CheckPlaces(b); err != nil {
 				return err
 			}
 		}

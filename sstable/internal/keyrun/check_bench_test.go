@@ -33,7 +33,13 @@ func BenchmarkCheck(b *testing.B) {
 			})
 		}
 		each("check", func(block int) {
-			if err := r.checkSlow(block); err != nil {
+			if err := r.checkOrder(block); err != nil {
+				b.Fatal(err)
+			}
+		})
+		each("places", func(block int) {
+			r.entries[block].info.And(^uint64(checkedBit))
+			if err := r.CheckPlaces(block); err != nil {
 				b.Fatal(err)
 			}
 		})
@@ -43,8 +49,8 @@ func BenchmarkCheck(b *testing.B) {
 		})
 		var space kernel.Keys
 		each("decode", func(block int) { r.Decode(block, r.Info(block), 0, BlockLen, &space) })
-		each("keys", func(block int) { r.checkKeys(block, r.Info(block), ^uint64(0), &space) })
+		each("keys", func(block int) { r.checkAscent(block, r.Info(block), &space) })
 		each("descent", func(block int) { descent(keys[block*BlockLen:][:BlockLen]) })
-		each("leads", func(block int) { r.fillLeads(block, keys[block*BlockLen:][:BlockLen]) })
+		each("leads", func(block int) { r.fillLeads(block, r.Info(block), keys[block*BlockLen:][:BlockLen]) })
 	}
 }

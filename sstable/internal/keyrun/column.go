@@ -75,8 +75,11 @@ func (c *Column) checkSlow(b int) error {
 	}
 	in := c.Info(b)
 	if in.High > 0 {
+		if _, err := c.checkEnds(b, in, c.last); err != nil {
+			return err
+		}
 		var space kernel.Keys
-		if _, err := c.checkKeys(b, in, c.last, &space); err != nil {
+		if _, err := c.checkAscent(b, in, &space); err != nil {
 			return err
 		}
 		c.setSeen(b)

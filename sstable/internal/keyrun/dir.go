@@ -95,12 +95,14 @@ type Dir struct {
 // it in one or two cache lines.
 type blockEntry struct {
 	base uint64
-	// the info word, with checkedBit set once the block's content has been checked
+	// the info word, with checkedBit and orderedBit
 	info atomic.Uint64
 }
 
-// checkedBit is a bit of an info word that no width has.
-const checkedBit = 1 << 7
+// Bits of an info word in memory that no width, and no number of unary words, has: checkedBit once
+// the checksum of the block and its unary part have been found good, orderedBit once it is known of
+// a block of keys that they ascend.
+const checkedBit, orderedBit = 1 << 7, 1 << 15
 
 // Info is an info word, taken apart.
 type Info struct {
@@ -119,7 +121,7 @@ func (d *Dir) Info(b int) Info { return unpackInfo(d.infoWord(b)) }
 func (d *Dir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
 
 func unpackInfo(w uint64) Info {
-	return Info{Off: int(w >> 16 << 3), High: int(w >> 8 & 0xff), Width: int(w & (checkedBit - 1))}
+	return Info{Off: int(w >> 16 << 3), High: int(w >> 8 & 0x7f), Width: int(w & (checkedBit - 1))}
 }
 
 // InfoChecked is info, and reports whether the block has been checked before.
@@ -196,8 +198,8 @@ func openDir(s Section, tag uint32) (*Dir, error) {
 	d.entries = make([]blockEntry, d.blocks)
 	for b := range d.entries {
 		info := le.Uint64(infos[8*b:])
-		if info&checkedBit != 0 {
-			return nil, d.corruptInfo(b, "width %d", info&0xff)
+		if info&(checkedBit|orderedBit) != 0 {
+			return nil, d.corruptInfo(b, "width %d, %d unary words", info&0xff, info>>8&0xff)
 		}
 		d.entries[b].base = le.Uint64(bases[8*b:])
 		d.entries[b].info.Store(info)
@@ -297,12 +299,6 @@ func (d *Dir) Unary(in Info) []byte { return d.data[in.Off : in.Off+8*in.High] }
 
 // From returns a block, with everything that follows in the body, and kernel.Slack bytes.
 func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
-
-// prefetchUnchecked prefetches all of block b, and its checksum.
-func (d *Dir) prefetchUnchecked(b int) {
-	kernel.Prefetch(d.crcs[4*b:][:4])
-	d.PrefetchBlock(b)
-}
 
 // PrefetchBlock prefetches all of block b.
 func (d *Dir) PrefetchBlock(b int) {

@@ -4,12 +4,13 @@
 //
 // Both are cut into blocks of 512 values. A directory, which is checked when the array is opened,
 // says where each block is, how wide its values are, and the first key or the least value. A block
-// is verified when it is first touched (Run.Check, and every method that returns values); a bit of
-// its directory entry in memory remembers it. So the rule for callers is:
+// is verified when it is first touched (Run.Check, and every method that returns values); two bits
+// of its directory entry in memory remember it. So the rule for callers is:
 //
 //   - what the directory says (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once;
-//   - the content of a block (Unary, Packed, From, Decode) only after Check has returned nil, or
-//     InfoChecked true, for it.
+//   - the content of a block (Unary, Packed, From, Decode) only after Check or CheckPlaces has
+//     returned nil, or InfoChecked true, for it;
+//   - that its keys ascend only after Check: CheckPlaces and InfoChecked say it of their prefixes.
 //
 // Three structures in memory, none of them stored, find a key in a run:
 //

@@ -1,7 +1,9 @@
 package keyrun
 
 import (
+	"encoding/binary"
 	"math/bits"
+	"sort"
 	"sync/atomic"
 	"unsafe"
 
@@ -16,10 +18,6 @@ const touchedBlocks = 1 << 6
 // if there are eight keys an entry.
 const manyLeads = 16
 
-// The entries of one block are found by halving its keys if they are few, and in one pass over its
-// keys if they are less than maxPlaces, a power of two.
-const fewPlaces, maxPlaces = 16, 512
-
 // IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
 // before any block is checked.
 func (r *Run) IndexLeads(leadBits int) {
@@ -33,35 +31,34 @@ func (r *Run) IndexLeads(leadBits int) {
 	}
 }
 
-// fillLeads makes the entries that lead to block b, which has been found good and has these keys:
-// it is the block before the first one that starts at u<<shift or after.
-func (r *Run) fillLeads(b int, keys []uint64) {
+// fillLeads makes the entries that lead to block b, which has been found good: it is the block
+// before the first one that starts at u<<shift or after. keys are needed if their low bits reach
+// into the leads.
+func (r *Run) fillLeads(b int, in Info, keys []uint64) {
 	l := &r.leads
 	if l.words == nil {
 		return
 	}
-	entries := uint64(1) << uint(64-l.shift)
+	base, entries := r.Base(b), uint64(1)<<uint(64-l.shift)
 	u, end := uint64(0), entries+1
 	if b > 0 {
-		u = shr(r.Base(b), l.shift) + 1
+		u = shr(base, l.shift) + 1
 	}
 	if b+1 < r.blocks {
 		end = shr(r.Base(b+1), l.shift) + 1
 	}
-	shift, n := uint(l.shift)&63, end-u
-	var places [maxPlaces]uint32
-	listed := n > fewPlaces && n < maxPlaces
-	if listed { // the last key of a lead says where the next one begins
-		for i, key := range keys {
-			places[(key>>shift+1-u)&(maxPlaces-1)] = uint32(i + 1)
-		}
-	}
-	i, word := uint32(0), uint32(0)
-	for first := u; u < end; u++ {
-		if listed {
-			i = max(i, places[u-first])
-		} else if int(i) < len(keys) && keys[i]>>shift < u {
-			i += firstOfLead(keys[i:], u, shift)
+	zeros, n := zeroWalk{unary: r.Unary(in)}, r.Count(b)
+	word := uint32(0)
+	for ; u < end; u++ {
+		i := uint32(n)
+		switch first := u << uint(l.shift); {
+		case u == entries:
+		case first <= base:
+			i = 0
+		case in.Width > l.shift:
+			i = firstOfLead(keys, u, uint(l.shift))
+		default: // the unary part alone has the prefixes of keys
+			i = uint32(min(zeros.ones(shr(first, in.Width)-shr(base, in.Width)), n))
 		}
 		if at := uint32(b<<BlockShift) + i - l.bases[u>>uint(l.part)]; at < 1<<16 {
 			word |= at << (u & 1 * 16)
@@ -73,19 +70,31 @@ func (r *Run) fillLeads(b int, keys []uint64) {
 	}
 }
 
+// A zeroWalk counts the ones before zeros of a unary part, whose numbers must ascend.
+type zeroWalk struct {
+	unary []byte
+	at    int    // of the current word, in bytes
+	zeros uint64 // before it
+}
+
+// ones returns how many ones come before zero number h, counted from 1; all bits that are left if
+// there is no such zero.
+func (z *zeroWalk) ones(h uint64) int {
+	for ; z.at < len(z.unary); z.at += 8 {
+		word := ^binary.LittleEndian.Uint64(z.unary[z.at:])
+		n := uint64(bits.OnesCount64(word))
+		if z.zeros+n >= h {
+			return 8*z.at + kernel.Select(word, int(h-z.zeros-1)) - int(h-1)
+		}
+		z.zeros += n
+	}
+	return 8 * len(z.unary)
+}
+
 // firstOfLead returns the position of the first key whose lead is u or greater, the number of keys
 // if there is none.
 func firstOfLead(keys []uint64, u uint64, shift uint) uint32 {
-	lo, n := 0, len(keys)
-	for n > 0 {
-		half := n / 2
-		if keys[lo+half]>>(shift&63) < u {
-			lo, n = lo+half+1, n-half-1
-		} else {
-			n = half
-		}
-	}
-	return uint32(lo)
+	return uint32(sort.Search(len(keys), func(i int) bool { return keys[i]>>shift >= u }))
 }
 
 // PrefetchLead prefetches the entries for key, or if there are none, where the search in the
@@ -96,6 +105,16 @@ func (r *Run) PrefetchLead(key uint64) {
 		return
 	}
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
+}
+
+// prefetchUnchecked prefetches what checking block b reads: all of it, its checksum, and the first
+// of the leads that the check fills in.
+func (r *Run) prefetchUnchecked(b int) {
+	if l := &r.leads; len(l.words) > 0 {
+		kernel.PrefetchAt(unsafe.Pointer(&l.words[r.Base(b)>>uint(l.shift)>>1]), 8)
+	}
+	kernel.Prefetch(r.crcs[4*b:][:4])
+	r.PrefetchBlock(b)
 }
 
 // PrefetchLeads is touchLead for the first keys of many probes, if what that reads is too large to

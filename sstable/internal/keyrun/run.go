@@ -1,8 +1,6 @@
 package keyrun
 
 import (
-	"math/bits"
-
 	"github.com/simdb/simdb/internal/kernel"
 )
 
@@ -37,57 +35,96 @@ func Sized(n int) *Run { return &Run{Dir: Dir{n: n}} }
 // its first key to at most the next block's. Once it has returned nil, the block's content may be
 // relied on.
 func (r *Run) Check(b int) error {
+	if r.infoWord(b)&orderedBit != 0 {
+		return nil
+	}
+	return r.checkOrder(b)
+}
+
+// CheckPlaces makes sure of less, in less time: of the checksum of block b, and that its keys are
+// at the positions that its unary part says, from its first key to at most the next block's. The
+// order of keys with equal prefixes is not known then. A search that compares all keys of some
+// prefixes needs no more.
+func (r *Run) CheckPlaces(b int) error {
 	if r.isSeen(b) {
 		return nil
 	}
-	return r.checkSlow(b)
-}
-
-func (r *Run) checkSlow(b int) error {
-	if err := r.checkCRC(b); err != nil {
-		return err
-	}
 	in := r.Info(b)
-	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
-	limit := r.last
-	if b+1 < r.blocks {
-		limit = r.Base(b + 1)
+	if in.Width > r.leads.shift { // the lead index depends on the order
+		return r.checkOrder(b)
 	}
-	var space kernel.Keys
-	keys, err := r.checkKeys(b, in, limit, &space)
-	if err != nil {
+	if err := r.checkPlaces(b, in); err != nil {
 		return err
 	}
-	if last := keys[len(keys)-1]; b+1 == r.blocks && last != limit {
-		return r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
-	}
-	r.fillLeads(b, keys)
+	r.fillLeads(b, in, nil)
 	r.setSeen(b)
 	return nil
 }
 
-// checkKeys makes sure that block b, an Elias-Fano code, decodes to keys that ascend from its base
-// to limit at most, and returns them. They lie in space.
-func (d *Dir) checkKeys(b int, in Info, limit uint64, space *kernel.Keys) ([]uint64, error) {
-	n := d.Count(b)
-	unary := d.Unary(in)
+// checkPlaces does the work of CheckPlaces, but for the lead index.
+func (r *Run) checkPlaces(b int, in Info) error {
+	if err := r.checkCRC(b); err != nil {
+		return err
+	}
+	limit := r.last
+	if b+1 < r.blocks {
+		limit = r.Base(b + 1)
+	}
+	last, err := r.checkEnds(b, in, limit)
+	if err == nil && b+1 == r.blocks && last != limit {
+		err = r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
+	}
+	return err
+}
+
+// checkOrder does the work of Check.
+func (r *Run) checkOrder(b int) error {
+	in, seen := r.InfoChecked(b)
+	if !seen {
+		if err := r.checkPlaces(b, in); err != nil {
+			return err
+		}
+	}
+	var space kernel.Keys
+	keys, err := r.checkAscent(b, in, &space)
+	if err != nil {
+		return err
+	}
+	if !seen {
+		r.fillLeads(b, in, keys)
+	}
+	r.entries[b].info.Or(checkedBit | orderedBit)
+	return nil
+}
+
+// checkEnds makes sure that block b, an Elias-Fano code, has as many keys as it should, of which
+// the first is its base and the last, which it returns, at most limit.
+func (d *Dir) checkEnds(b int, in Info, limit uint64) (last uint64, err error) {
+	n, first, unary := d.Count(b), d.Base(b), d.Unary(in)
 	if ones := onesCount(unary); ones != n {
-		return nil, d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
+		return 0, d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
 	}
-	first := d.Base(b)
-	top := selectOne(unary, n-1) - (n - 1)
-	if uint64(top) > shr(limit, in.Width)-shr(first, in.Width) {
-		return nil, d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
+	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
+	top := uint64(selectOne(unary, n-1) - (n - 1))
+	if top > shr(limit, in.Width)-shr(first, in.Width) {
+		return 0, d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
 	}
-	keys := d.Decode(b, in, 0, n, space)
-	if keys[0] != first {
-		return nil, d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, keys[0], first)
+	if key := d.keyFrom(b, in, 0, 0, 0); key != first {
+		return 0, d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, key, first)
 	}
+	last = (shr(first, in.Width)+top)<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, n-1)
+	if last > limit {
+		return 0, d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
+	}
+	return last, nil
+}
+
+// checkAscent makes sure that the keys of block b, of which checkEnds is true, ascend, and returns
+// them. They lie in space.
+func (d *Dir) checkAscent(b int, in Info, space *kernel.Keys) ([]uint64, error) {
+	keys := d.Decode(b, in, 0, d.Count(b), space)
 	if i := descent(keys); i > 0 {
 		return nil, d.Corrupt(in.Off, "block %d: key %d is out of order", b, i)
-	}
-	if keys[n-1] > limit {
-		return nil, d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, keys[n-1], limit)
 	}
 	return keys, nil
 }
@@ -95,14 +132,7 @@ func (d *Dir) checkKeys(b int, in Info, limit uint64, space *kernel.Keys) ([]uin
 // descent returns the position of the first key that is less than the one before it, 0 if there is
 // none.
 func descent(keys []uint64) int {
-	// Without a branch a key, and with two chains of borrows.
-	var one, two uint64
-	for rest := keys; len(rest) > 2; rest = rest[2:] {
-		_, b := bits.Sub64(rest[1], rest[0], 0)
-		_, c := bits.Sub64(rest[2], rest[1], 0)
-		one, two = one|b, two|c
-	}
-	if n := len(keys); one|two == 0 && (n < 2 || keys[n-1] >= keys[n-2]) {
+	if kernel.Ascending(keys) {
 		return 0
 	}
 	for i := 1; ; i++ {

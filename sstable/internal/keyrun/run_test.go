@@ -545,7 +545,48 @@ func TestKeyRunForgedKeys(t *testing.T) {
 			if err := r.Verify(); !errors.As(err, &c) || c.Offset != testOffset+int64(in.Off) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("found: %v; want that it %s, at %d", err, tt.want, testOffset+in.Off)
 			}
+			testForgedPlaces(t, s, tt.block, tt.want == "is out of order")
 		})
+	}
+}
+
+// testForgedPlaces makes sure that CheckPlaces refuses a forged block, unless all that is wrong
+// with it is its order: then Check refuses it, before and after.
+func testForgedPlaces(t *testing.T, s Section, block int, unordered bool) {
+	for _, leads := range []int{0, 8, 60} { // 60: low bits reach into leads
+		r, err := Open(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.IndexLeads(leads)
+		if leads == 60 {
+			r.leads = leadIndex{shift: 4, part: 0}
+		}
+		for range 2 {
+			if err := r.CheckPlaces(block); (err == nil) != (unordered && leads == 8) {
+				t.Errorf("%d leads: places: %v", leads, err)
+			}
+			if err := r.Check(block); err == nil {
+				t.Errorf("%d leads: the keys are taken to be good", leads)
+			}
+		}
+	}
+}
+
+// TestPlacesOfDamagedBlock flips every byte of a block.
+func TestPlacesOfDamagedBlock(t *testing.T) {
+	keys := keytest.Shapes[0].Make(keytest.Rand("places", 0), BlockLen)
+	slices.Sort(keys)
+	body, dir := Encode(keys)
+	for i := range body {
+		s := testSection(body, dir)
+		s.Body[i] ^= 1 << (i % 8)
+		r, err := Open(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.IndexLeads(8)
+		checkPlace(t, r.CheckPlaces(0), body, dir, fmt.Sprintf("byte %d", i))
 	}
 }
 
