@@ -1,0 +1,284 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// open opens every part of the table that can be opened.
+func (s *Salvaged) open() (err error) {
+	r := s.r
+	defer r.unguard(guard(), &err)
+	r.params, r.info, err = parseFooter(r.data, r.file)
+	if s.whole = err == nil; !s.whole {
+		if errors.Is(err, ErrUnsupported) {
+			return err
+		}
+		s.found(err)
+		if !s.openFooter() {
+			return err
+		}
+	}
+	s.openParts()
+	return nil
+}
+
+// openFooter reads the directory of a table whose directory, header or trailer is damaged. It
+// reports whether one was found.
+func (s *Salvaged) openFooter() bool {
+	data, r := s.r.data, s.r
+	at, length, want, version, ok := findTrailer(data)
+	if !ok {
+		if at, length, ok = findLostDirectory(data); !ok {
+			return false
+		}
+		version = FormatVersion
+	}
+	v := versions[version]
+	if v == nil || length < int64(v.least) {
+		return false
+	}
+	dir := data[at : at+length]
+	fixed, certain := dir, false
+	if want != nil {
+		if fixed, certain = crc.Correct(dir, *want); !certain {
+			fixed = dir
+		}
+	}
+	p, info, _, err := v.parseDirectory(fixed)
+	if err == nil && certain {
+		r.params, r.info, s.whole = p, info, true
+	} else if !s.parseParts(fixed) {
+		return false
+	}
+	r.info.Version, r.info.Size, r.info.Checksum = version, int64(len(data)), crc.Sum(fixed)
+	kept := r.info.Sections[:0]
+	for _, sec := range r.info.Sections {
+		if sec.Offset%alignment == 0 && sec.Offset >= headerSize && sec.Offset <= at && sec.Length <= at-sec.Offset {
+			kept = append(kept, sec)
+		}
+	}
+	s.whole = s.whole && len(kept) == len(r.info.Sections)
+	r.info.Sections = kept
+	return true
+}
+
+// findTrailer returns what the trailer says, which may have a damaged byte, or be followed by what
+// is not of the table.
+func findTrailer(data []byte) (offset, length int64, dirSum *uint32, version uint32, ok bool) {
+	le := binary.LittleEndian
+	for size := int64(len(data)); size >= headerSize+tailSize; size-- {
+		t := data[size-tailSize : size]
+		if size < int64(len(data)) && string(t[24:]) != Magic {
+			continue
+		}
+		fixed, ok := crc.Correct(t[:20], le.Uint32(t[20:]))
+		if !ok {
+			continue
+		}
+		off, length := le.Uint64(fixed), uint64(le.Uint32(fixed[8:]))
+		if off%alignment == 0 && off >= headerSize && off <= uint64(size) && off+length == uint64(size-tailSize) {
+			sum := le.Uint32(fixed[12:])
+			return int64(off), int64(length), &sum, le.Uint32(fixed[16:]), true
+		}
+	}
+	return 0, 0, nil, 0, false
+}
+
+// findLostDirectory returns where a directory is whose trailer at the end of the file is damaged: it
+// says how many sections it has, and so where it ends.
+func findLostDirectory(data []byte) (offset, length int64, ok bool) {
+	end := int64(len(data)) - tailSize
+	for off := (end - ParamsSize - infoSize) / alignment * alignment; off >= headerSize; off -= alignment {
+		n := int64(binary.LittleEndian.Uint32(data[off+ParamsSize+12:]))
+		if length := ParamsSize + infoSize + n*entrySize; n > 0 && n <= maxSections && off+length == end {
+			return off, length, true
+		}
+	}
+	return 0, 0, false
+}
+
+// parseParts takes of a damaged directory what can be right. It reports whether the parameters are
+// known.
+func (s *Salvaged) parseParts(dir []byte) bool {
+	r := s.r
+	if s.o.Params == nil {
+		return false // those in the file, which may be damaged, say how all else is read
+	}
+	r.params = s.o.Params.ForTable(0)
+	r.info, _ = parseInfo(dir[ParamsSize:])
+	if _, err := r.info.check(); err != nil {
+		r.info = Info{Identity: r.info.Identity}
+	}
+	seen := map[[2]uint16]bool{}
+	for at := entryAt2(0); at+entrySize <= len(dir); at += entrySize {
+		sec, err := parseSection(dir[at:][:entrySize])
+		id := [2]uint16{uint16(sec.Kind), sec.Index}
+		if kind := sec.Kind &^ dirFlag; err != nil || kind >= kindUnknown || kind != sec.Kind && !kind.hasDir() || seen[id] {
+			s.entriesLost = true
+			continue
+		}
+		seen[id] = true
+		r.info.Sections = append(r.info.Sections, sec)
+	}
+	s.countDocs()
+	return true
+}
+
+// countDocs finds how many documents a table has whose directory is damaged, as most of its parts
+// say.
+func (s *Salvaged) countDocs() {
+	r := s.r
+	votes := map[uint64]int{uint64(r.info.Docs): 1}
+	for i := range r.info.Sections {
+		switch sec := &r.info.Sections[i]; sec.Kind {
+		case KindTimes, KindSeqs, KindIDs, KindRanks, KindTimes | dirFlag, KindSeqs | dirFlag, KindIDs | dirFlag, KindRanks | dirFlag:
+			votes[sec.Count]++
+		}
+	}
+	best := uint64(r.info.Docs)
+	for n, count := range votes {
+		if n <= MaxDocs && (count > votes[best] || best > MaxDocs) {
+			best = n
+		}
+	}
+	r.info.Docs = uint32(best)
+	switch run := r.section(KindRun, 0); {
+	case run != nil && run.Count <= best:
+		r.info.Fingerprints = uint32(run.Count)
+	case r.info.Fingerprints == 0 || r.info.Fingerprints > r.info.Docs:
+		r.info.Fingerprints = r.info.Docs // as far as is known; what has none is then lost, and does not seem to have none
+	}
+}
+
+// missing reports whether a table has, or may have, a part of a kind that could not be opened.
+func (s *Salvaged) missing(kind Kind) bool { return s.failed[kind] || s.entriesLost && s.r.section(kind, 0) == nil }
+
+// fail notes that a part could not be opened.
+func (s *Salvaged) fail(kind Kind, err error) {
+	s.found(err)
+	s.failed[kind] = true
+}
+
+// openParts opens the parts that documents are put together from.
+func (s *Salvaged) openParts() {
+	s.openBlocks()
+	docs := uint64(s.r.info.Docs)
+	s.r.places = s.openColumn(KindPlaces, docs)
+	s.r.ranks = s.openColumn(KindRanks, docs)
+	s.r.times = s.openColumn(KindTimes, docs)
+	s.r.seqs = s.openRun(KindSeqs, 0, docs)
+	s.setExtremes()
+	tables := 1
+	if s.whole { // else the layout is not certain, and with another one permuted runs mean nothing
+		tables = s.r.params.Layout.Tables()
+	}
+	s.r.runs = make([]*keyrun.Run, tables)
+	for i := range s.r.runs {
+		keys := uint64(math.MaxUint64)
+		if i == 0 {
+			keys = uint64(s.r.info.Fingerprints)
+		}
+		s.r.runs[i] = s.openRun(KindRun, uint16(i), keys)
+	}
+}
+
+// setExtremes corrects what an uncertain info says of sequence numbers and times.
+func (s *Salvaged) setExtremes() {
+	r := s.r
+	if s.whole || r.info.Docs == 0 {
+		return
+	}
+	if r.seqs != nil {
+		r.info.MinSeq, r.info.MaxSeq = r.seqs.Base(0), r.seqs.Greatest()
+	}
+	if r.times != nil {
+		r.info.MaxTime = timeOf(r.times.Greatest())
+		r.info.MinTime = min(r.info.MinTime, r.info.MaxTime)
+	}
+}
+
+// openBlocks opens the directories of names, records and sketches.
+func (s *Salvaged) openBlocks() {
+	r := s.r
+	area := blobs.Bytes{Data: r.data[min(headerSize, len(r.data)):], Offset: headerSize} // the first section is one of blocks
+	if sec := r.section(KindBlocks, 0); sec != nil {
+		area = r.blocks()
+	}
+	var err error
+	if sec := r.section(KindNames, 0); sec != nil {
+		if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(sec), area); err != nil {
+			s.fail(KindNames, err)
+		}
+	}
+	if sec := r.section(KindRecords, 0); sec != nil {
+		if r.records, err = blobs.OpenRecords(r.file, uint32(min(sec.Count, math.MaxUint32)), r.part(sec), area); err != nil {
+			s.fail(KindRecords, err)
+		}
+	}
+	if sec := r.section(KindSketches, 0); sec != nil {
+		if s.list, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(sec), area); err != nil {
+			s.fail(KindSketches, err)
+		}
+	}
+}
+
+// source returns a key run or column with its directory corrected. ok is false if there is none.
+func (s *Salvaged) source(kind Kind, index uint16) (src keyrun.Section, ok bool) {
+	if s.r.section(kind, index) == nil && s.r.section(kind|dirFlag, index) == nil {
+		return src, false
+	}
+	src, err := s.r.source(kind, index)
+	if err != nil {
+		s.fail(kind, err)
+		return src, false
+	}
+	src.Dir = keyrun.Repair(src.Dir)
+	return src, true
+}
+
+// openColumn opens a column of n values; nil if it can't be opened or there is none.
+func (s *Salvaged) openColumn(kind Kind, n uint64) *keyrun.Column {
+	src, ok := s.source(kind, 0)
+	if !ok {
+		return nil
+	}
+	c, err := keyrun.OpenColumn(src)
+	if err == nil && uint64(c.Len()) != n {
+		err = base.Corruptf(s.r.file, kind.String(), src.Offset, "%d values for %d documents", c.Len(), n)
+	}
+	if err == nil && kind == KindRanks && n > 0 && c.Max() >= n {
+		err = c.Corrupt(0, "rank %d of %d", c.Max(), n)
+	}
+	if err != nil {
+		s.fail(kind, err)
+		return nil
+	}
+	return c
+}
+
+// openRun opens a key run of n keys, or of any number if n is the greatest there is; nil if it can't
+// be opened.
+func (s *Salvaged) openRun(kind Kind, index uint16, n uint64) *keyrun.Run {
+	src, ok := s.source(kind, index)
+	if !ok {
+		return nil
+	}
+	k, err := keyrun.Open(src)
+	if err == nil && n != math.MaxUint64 && uint64(k.Len()) != n {
+		err = base.Corruptf(s.r.file, src.Name, src.Offset, "%d keys, there should be %d", k.Len(), n)
+	}
+	if err != nil {
+		if s.found(err); kind != KindRun {
+			s.failed[kind] = true
+		}
+		return nil
+	}
+	return k
+}

@@ -1,0 +1,283 @@
+package sstable
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable/internal/blobs"
+)
+
+// memFile is a File in memory.
+type memFile []byte
+
+func (f memFile) Mmap() ([]byte, func() error, error) {
+	return f, func() error { return nil }, nil
+}
+
+func (f memFile) Close() error { return nil }
+
+// damages are what can happen to a part of a file.
+var damages = []struct {
+	name string
+	do   func(rng *rand.Rand, data []byte) (lo, hi int)
+}{
+	{"flip", func(rng *rand.Rand, data []byte) (lo, hi int) {
+		at := rng.IntN(len(data))
+		data[at] ^= 1 << rng.UintN(8)
+		return at, at + 1
+	}},
+	{"zero 512", func(rng *rand.Rand, data []byte) (lo, hi int) {
+		at := rng.IntN((len(data)+511)/512) * 512
+		end := min(at+512, len(data))
+		clear(data[at:end])
+		return at, end
+	}},
+	{"zero 4096", func(rng *rand.Rand, data []byte) (lo, hi int) {
+		at := rng.IntN((len(data)+4095)/4096) * 4096
+		end := min(at+4096, len(data))
+		clear(data[at:end])
+		return at, end
+	}},
+	{"noise", func(rng *rand.Rand, data []byte) (lo, hi int) {
+		at := rng.IntN(len(data))
+		end := min(at+1+rng.IntN(700), len(data))
+		for i := at; i < end; i++ {
+			data[i] = byte(rng.Uint32())
+		}
+		return at, end
+	}},
+}
+
+// costs returns how many documents at most are lost and estimated by damage of [lo, hi), and whether
+// that is known: it is not if directories are hit, which all documents need.
+func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
+	hit := func(off, length uint64) bool { return int(off) < hi && int(off+length) > lo }
+	for i := range r.info.Sections {
+		s := &r.info.Sections[i]
+		if !hit(uint64(s.Offset), uint64(s.Length)) {
+			continue
+		}
+		switch s.Kind {
+		case KindBlocks:
+		case KindNames, KindRecords, KindSketches:
+			entry := map[Kind]int{KindNames: blobs.ListEntry, KindRecords: blobs.RecordsEntry, KindSketches: blobs.ListEntry}[s.Kind]
+			each := map[Kind]int{KindNames: 128, KindRecords: blobs.MaxBlockRecords, KindSketches: 16}[s.Kind]
+			lost += ((min(hi, int(s.Offset+s.Length))-max(lo, int(s.Offset)))/entry + 2) * each
+		case KindRanks, KindTimes, KindSeqs:
+			estimated += int(r.info.Docs)
+		case KindPlaces:
+			lost += int(r.info.Docs)
+		case KindRun:
+			if s.Index == 0 { // fingerprints that are there twice
+				lost += 512 * (1 + int(s.Length)/512)
+			}
+		case KindRanks | dirFlag, KindTimes | dirFlag, KindSeqs | dirFlag:
+			estimated += int(r.info.Docs)
+		case KindPlaces | dirFlag, KindRun | dirFlag:
+			lost += int(r.info.Docs)
+		}
+	}
+	area := uint64(r.section(KindBlocks, 0).Offset)
+	for b := range r.names.NumBlocks() {
+		if off, n := r.names.Extent(b); hit(area+off, n) {
+			lost += 128
+		}
+	}
+	for b := range r.records.NumBlocks() {
+		var blk blobs.Block
+		if r.records.Decode(b, &blk) == nil {
+			if off, n := blk.Extent(); hit(area+off, n) {
+				lost += int(blk.Count())
+			}
+		}
+	}
+	if l := r.sketches.List(); l != nil {
+		for b := range l.NumBlocks() {
+			if off, n := l.Extent(b); hit(area+off, n) {
+				lost += 16
+			}
+		}
+	}
+	end := r.info.Sections[len(r.info.Sections)-1]
+	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= headerSize || hi-lo == 1
+}
+
+// salvage returns the documents of a damaged table by ID, what was lost and how many documents are
+// estimates.
+func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Document, lost, estimated int64, err error) {
+	s, err := Salvage(memFile(data), "test.sst", o)
+	if err != nil {
+		var c *base.CorruptionError
+		if !errors.As(err, &c) {
+			t.Fatalf("Salvage: %v", err)
+		}
+		return nil, 0, 0, err
+	}
+	defer s.Close()
+	docs = map[string]Document{}
+	last := Document{}
+	err = s.Each(context.Background(), func(_ uint32, d *Document) error {
+		if len(docs) > 0 && d.Compare(&last) < 0 {
+			return fmt.Errorf("%q is out of order", d.ID)
+		}
+		last = Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
+		if _, twice := docs[string(d.ID)]; twice {
+			return fmt.Errorf("%q is there twice", d.ID)
+		}
+		c := *d
+		c.ID, c.Text, c.Fields, c.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), append([]uint32{}, d.Sketch...)
+		docs[string(d.ID)] = c
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range s.Losses() {
+		lost, estimated = lost+l.Lost, estimated+l.Estimated
+	}
+	return docs, lost, estimated, nil
+}
+
+// salvageTables returns tables with their documents by ID: one that was written, one that was merged
+// of several, and one without texts.
+func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Document) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	add := func(data []byte) {
+		r := openTable(t, data)
+		byID := map[string]Document{}
+		it := r.Iter()
+		for it.Next() {
+			d := *it.Document()
+			d.ID, d.Text, d.Fields, d.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), append([]uint32{}, d.Sketch...)
+			byID[string(d.ID)] = d
+		}
+		if it.Err() != nil {
+			t.Fatal(it.Err())
+		}
+		tables, docs = append(tables, data), append(docs, byID)
+	}
+	written, _ := buildTable(t, testParams, WriterOptions{BlockSize: 2000}, testDocs(rng, n))
+	add(written)
+	other := testDocs(rng, n)
+	for i := range other {
+		other[i].ID = append(other[i].ID, "+"...)
+	}
+	second, _ := buildTable(t, testParams, WriterOptions{BlockSize: 2000}, other)
+	var merged bytes.Buffer
+	inputs := []MergeInput{{Reader: openTable(t, written)}, {Reader: openTable(t, second)}}
+	if _, _, err := Merge(context.Background(), &merged, testParams, inputs, MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	add(merged.Bytes())
+	return tables, docs
+}
+
+// TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
+// damaged bytes comes back.
+func TestSalvage(t *testing.T) {
+	n, rounds := 3000, 400
+	if testing.Short() {
+		rounds = 60
+	}
+	tables, docs := salvageTables(t, n)
+	for i, whole := range tables {
+		r := openTable(t, whole)
+		p := r.Params()
+		for _, damage := range damages {
+			rng := rand.New(rand.NewPCG(uint64(i), 7))
+			unopened, back, all := 0, 0, 0
+			for range rounds {
+				data := bytes.Clone(whole)
+				lo, hi := damage.do(rng, data)
+				got, lost, estimated, err := salvage(t, data, SalvageOptions{Params: &p})
+				most, guessed, known := costs(r, lo, hi)
+				place := fmt.Sprintf("table %d, %s at %d..%d of %d", i, damage.name, lo, hi, len(data))
+				if err != nil {
+					if known {
+						t.Errorf("%s: %v", place, err)
+					}
+					unopened++
+					continue
+				}
+				back, all = back+len(got), all+len(docs[i])
+				if int(lost) != len(docs[i])-len(got) && known {
+					t.Errorf("%s: %d of %d documents, and %d lost", place, len(got), len(docs[i]), lost)
+				}
+				if known && (int(lost) > most || int(estimated) > guessed) {
+					t.Errorf("%s: %d documents lost and %d estimated, at most %d and %d need what is damaged", place, lost, estimated, most, guessed)
+				}
+				differ := int64(0)
+				for id, d := range got {
+					want, ok := docs[i][id]
+					if !ok {
+						t.Errorf("%s: a document %q that there never was", place, id)
+					}
+					if want.Time != d.Time || want.Seq != d.Seq {
+						differ++
+						want.Time, want.Seq = d.Time, d.Seq
+					}
+					if !sameDocument(&d, &want) {
+						t.Errorf("%s: document %q is not as it was", place, id)
+					}
+				}
+				if differ > estimated {
+					t.Errorf("%s: times or numbers of %d documents differ, %d are estimates", place, differ, estimated)
+				}
+			}
+			t.Logf("table %d, %s: %d not opened, %d of %d documents of the others", i, damage.name, unopened, back, all)
+		}
+	}
+}
+
+// TestSalvageKeys takes run 0 away: fingerprints come back from the permuted runs, where they occur
+// once, and from the texts.
+func TestSalvageKeys(t *testing.T) {
+	sum := func(text string) (fp Fingerprint, words bool, sketch []uint32) {
+		if text == "" {
+			return 0, false, nil
+		}
+		return Fingerprint(binary.LittleEndian.Uint64([]byte(text))), true, []uint32{1, uint32(len(text))}
+	}
+	for name, repeated := range map[string]bool{"distinct": false, "repeated": true} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(8, 9))
+			docs := make([]Document, 3000)
+			for i := range docs {
+				fp := rng.Uint64()
+				if repeated {
+					fp = uint64(i/3) << 40
+				}
+				d := Document{ID: fmt.Appendf(nil, "%d", i), HasFingerprint: true, Fingerprint: fp, Seq: uint64(i)}
+				if repeated {
+					d.Text = binary.LittleEndian.AppendUint64(nil, fp)
+					_, _, d.Sketch = sum(string(d.Text))
+				}
+				docs[i] = d
+			}
+			docs = sortedDocs(docs)
+			data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+			run := openTable(t, data).section(KindRun, 0)
+			for _, n := range []int64{1, run.Length} {
+				bad := bytes.Clone(data)
+				clear(bad[run.Offset:][:max(n, 9)])
+				o := SalvageOptions{Sums: func(text string) (Fingerprint, bool, minhash.Sketch) { return sum(text) }}
+				got, lost, _, err := salvage(t, bad, o)
+				if err != nil || lost > 0 || len(got) != len(docs) {
+					t.Fatalf("%d documents, %d lost, %v", len(got), lost, err)
+				}
+				for i := range docs {
+					if d := got[string(docs[i].ID)]; d.Fingerprint != docs[i].Fingerprint {
+						t.Fatalf("document %s has the fingerprint %x, not %x", d.ID, d.Fingerprint, docs[i].Fingerprint)
+					}
+				}
+			}
+		})
+	}
+}
