@@ -388,6 +388,9 @@ func (db *Store) Drop(t *view.Table) error {
 	return t.Drop(db.failed.Load() == nil)
 }
 
+// TableMeta returns what a catalog says of a table that was just written.
+func TableMeta(number uint64, info sstable.Info) catalog.Table { return tableMeta(number, info) }
+
 // tableMeta is the catalog's entry for a table that was just written.
 func tableMeta(number uint64, info sstable.Info) catalog.Table {
 	return catalog.Table{

@@ -49,6 +49,9 @@ func readAllowed(t *view.Table) ([]view.IDPair, error) {
 
 var errNote = errors.New("malformed list of allowed pairs")
 
+// DecodeNote returns the allowed pairs in the note of a packed database.
+func DecodeNote(note []byte) ([]view.IDPair, error) { return decodeNote(note) }
+
 // decodeNote is the inverse of encodeNote.
 func decodeNote(b []byte) ([]view.IDPair, error) {
 	if len(b) == 0 {

@@ -31,6 +31,26 @@ func Create(path string, o Options) (*Store, error) {
 	return create(path, opts)
 }
 
+// Vacant returns ErrExists unless a new database can be made at path: there is nothing, an empty
+// directory, or what an interrupted Create leaves.
+func Vacant(fsys vfs.FS, path string) error {
+	what, err := look(fsys, path)
+	if err == nil && what != foundNothing {
+		err = fmt.Errorf("%s: %w", path, errs.ErrExists)
+	}
+	return err
+}
+
+// MakeFolder makes the folder of a new database, with its missing parents, and makes their names
+// durable.
+func MakeFolder(fsys vfs.FS, path string) error { return makeFolder(fsys, path) }
+
+// NewParams returns the parameters of a new database with default options.
+func NewParams() sstable.Params {
+	p, _ := Options{}.params() // defaults are valid
+	return p
+}
+
 // Open opens the database at path, which it creates if there is nothing and Options does not forbid
 // it. A single table file (.sst) is opened too, read-only.
 //

@@ -139,3 +139,12 @@ func (s *salvage) scan(fn func(at int64, payload []byte) error) error {
 	}
 	return nil
 }
+
+// ParseHeader returns the header of a log that starts with prefix, and false if it is damaged.
+func ParseHeader(prefix []byte) (Header, bool) {
+	if len(prefix) < headerSize {
+		return Header{}, false
+	}
+	_, h, _, err := decodeHeader(prefix)
+	return h, err == nil
+}

@@ -1,0 +1,261 @@
+package salvage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/sstable"
+)
+
+// lastWrite is the last write of an ID in the logs.
+type lastWrite struct {
+	seq     uint64
+	deleted bool
+	old     bool // a table has a later one
+}
+
+// leastWrite is the fewest bytes that a write takes in a log.
+const leastWrite = 3
+
+// isOutdated reports whether the logs have a later write of an ID than one that a table has; if the
+// table's is later, it notes that.
+func (r *recovery) isOutdated(id []byte, seq uint64) bool {
+	w := r.latest[string(id)]
+	if w == nil {
+		return false
+	}
+	w.old = w.old || w.seq <= seq
+	return w.seq > seq
+}
+
+// outdate notes that a table had a write of an ID.
+func (r *recovery) outdate(id []byte, seq uint64) { r.isOutdated(id, seq) }
+
+// readLogs learns which write of each ID was the last one.
+func (r *recovery) readLogs() error {
+	slices.SortFunc(r.inv.logs, func(a, b foundLog) int { return cmp.Compare(a.number, b.number) })
+	r.inv.logs = slices.DeleteFunc(r.inv.logs, func(l foundLog) bool {
+		return r.cat.Current && l.number < r.cat.State.FirstWAL && l.header != nil
+	})
+	have := map[uint64]bool{}
+	for _, l := range r.inv.logs {
+		have[l.number] = true
+	}
+	missing := map[uint64]bool{}
+	s := &r.cat.State
+	if n := s.Closed.Number; n > 0 && n >= s.FirstWAL && !have[n] {
+		missing[n] = true
+	}
+	for i := range r.inv.logs {
+		if err := r.readLog(i, func(before uint64) {
+			if before > 0 && before >= s.FirstWAL && !have[before] && r.cat.HasState {
+				missing[before] = true
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	r.doubtTails()
+	for n := range missing {
+		size := int64(0)
+		if n == s.Closed.Number {
+			size = s.Closed.Size
+		}
+		r.lose(base.Corruptf(files.LogName(n), "file", -1, "missing"), Loss{})
+		r.badLogs = append(r.badLogs, files.LogName(n))
+		r.tail(files.LogName(n), size)
+	}
+	return nil
+}
+
+// tail notes that the end of what was written is lost, some bytes of a log, or an unknown number if
+// that is 0.
+func (r *recovery) tail(name string, bytes int64) {
+	d := Doubt{name, bytes / leastWrite, "at most as many writes are lost with the log: what they deleted or replaced is there again"}
+	if bytes == 0 {
+		d.Documents, d.Reason = -1, "it is not known how many writes are lost with the log: what they deleted or replaced is there again"
+	}
+	r.logTail = append(r.logTail, d)
+}
+
+// A logGap is a part of a log that can't be read.
+type logGap struct {
+	log    int // in the inventory
+	offset int64
+	bytes  int64 // 0 if that is not known
+}
+
+// doubtTails notes what is lost at the end of the logs: of a gap with writes behind it their numbers
+// tell how many are lost in it.
+func (r *recovery) doubtTails() {
+	for _, g := range r.gaps {
+		if cmp.Or(cmp.Compare(g.log, r.lastWrite.log), cmp.Compare(g.offset, r.lastWrite.offset)) > 0 {
+			r.tail(r.inv.logs[g.log].name, g.bytes)
+		}
+	}
+}
+
+// header returns the header that a log should have, nil if that is not known.
+func (r *recovery) header(l *foundLog) *wal.Header {
+	if l.header != nil {
+		return l.header
+	}
+	if r.uuid == ([16]byte{}) {
+		return nil
+	}
+	return &wal.Header{Database: r.uuid, Number: l.number}
+}
+
+// readLog reads log i for the first time.
+func (r *recovery) readLog(i int, before func(uint64)) error {
+	l := &r.inv.logs[i]
+	if l.header != nil && l.header.Database != r.uuid {
+		r.lose(base.Corruptf(l.name, wal.Section, 0, "a log of another database, %x", l.header.Database), Loss{})
+		l.name = ""
+		return nil
+	}
+	res, err := wal.Salvage(r.from, l.name, r.header(l), func(at int64, payload []byte) error {
+		first, n := uint64(0), uint64(0)
+		err := store.EachWrite(payload, func(number uint64) error { before(number); return nil }, func(d *sstable.Document, deleted bool) error {
+			if n++; n == 1 {
+				first = d.Seq
+			}
+			r.note(d, deleted)
+			return nil
+		})
+		if n > 0 {
+			r.writes.add(first, first+n-1)
+			r.lastWrite = logGap{log: i, offset: at}
+		}
+		if err != nil {
+			r.lose(base.Corruptf(l.name, "batch", at, "%w", err), Loss{})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.checkLog(i, res)
+	return nil
+}
+
+// checkLog reports what of log i can't be read.
+func (r *recovery) checkLog(i int, res wal.Salvaged) {
+	l, last := &r.inv.logs[i], i == len(r.inv.logs)-1
+	closed := r.cat.State.Closed
+	isClosed := l.number == closed.Number
+	for _, g := range res.Gaps {
+		err, size := g.Err, g.Bytes
+		if g.Torn && !res.Clean {
+			if size = 0; isClosed {
+				size = closed.Size - g.Offset
+			}
+			if last && !isClosed {
+				err = base.Corruptf(l.name, wal.Section, g.Offset, "%d bytes: damaged, or what a crash left half written", g.Bytes)
+			}
+		}
+		r.lose(err, Loss{File: l.name})
+		r.gaps = append(r.gaps, logGap{i, g.Offset, max(size, 0)})
+	}
+	if len(res.Gaps) > 0 {
+		r.badLogs = append(r.badLogs, l.name)
+		return
+	}
+	if short := closed.Size - res.End; isClosed && short > 0 {
+		r.lose(base.Corruptf(l.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", closed.Size), Loss{})
+		r.gaps = append(r.gaps, logGap{i, res.End, short})
+	} else if !res.Clean && !last {
+		r.lose(base.Corruptf(l.name, wal.Section, res.End, "the log stops without an end frame and is not the last"), Loss{})
+		r.gaps = append(r.gaps, logGap{i, res.End, 0})
+	}
+}
+
+// note takes in a write of a log. Those that are in tables are known to be, if the catalog is
+// current.
+func (r *recovery) note(d *sstable.Document, deleted bool) {
+	if r.cat.Current && d.Seq <= r.cat.State.FlushedSeq {
+		return
+	}
+	if w := r.latest[string(d.ID)]; w == nil {
+		r.latest[string(d.ID)] = &lastWrite{seq: d.Seq, deleted: deleted}
+	} else if w.seq < d.Seq {
+		w.seq, w.deleted = d.Seq, deleted
+	}
+}
+
+// batchBytes is how much of documents of logs is sorted at a time.
+const batchBytes = 64 << 20
+
+// copyLogs writes the documents that the logs have.
+func (r *recovery) copyLogs() error {
+	b := &logBatch{r: r, most: cmp.Or(r.o.batch, batchBytes)}
+	for i := range r.inv.logs {
+		l := &r.inv.logs[i]
+		if l.name == "" {
+			continue
+		}
+		_, err := wal.Salvage(r.from, l.name, r.header(l), func(_ int64, payload []byte) error {
+			var failed error
+			err := store.EachWrite(payload, func(uint64) error { return nil }, func(d *sstable.Document, deleted bool) error {
+				if w := r.latest[string(d.ID)]; !deleted && w != nil && w.seq == d.Seq && !w.deleted && !w.old {
+					failed = b.add(d)
+				}
+				return failed
+			})
+			if failed != nil {
+				return failed
+			}
+			_ = err // was reported when the log was read before
+			return r.ctx.Err()
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(l.name), err)
+		}
+	}
+	return b.flush()
+}
+
+// logBatch is documents of logs that become a table.
+type logBatch struct {
+	r    *recovery
+	docs []*sstable.Document
+	size int
+	most int
+}
+
+// docOverhead is about what a document takes in memory, beside its parts.
+const docOverhead = 200
+
+// add adds a document, which is a copy of its own.
+func (b *logBatch) add(d *sstable.Document) error {
+	c := *d
+	b.docs = append(b.docs, &c)
+	b.size += docOverhead + len(d.ID) + len(d.Text) + len(d.Fields) + 4*len(d.Sketch)
+	if b.size < b.most {
+		return nil
+	}
+	return b.flush()
+}
+
+// flush writes a table.
+func (b *logBatch) flush() error {
+	if len(b.docs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(b.docs, func(x, y *sstable.Document) int { return x.Compare(y) })
+	w := b.r.to.writer(nil, sstable.HotHashes(len(b.docs), func(i int) []uint32 { return b.docs[i].Sketch }), len(b.docs))
+	for _, d := range b.docs {
+		if err := w.add(d); err != nil {
+			return errors.Join(err, w.abort())
+		}
+	}
+	b.docs, b.size = nil, 0
+	return w.close()
+}

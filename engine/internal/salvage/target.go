@@ -1,0 +1,287 @@
+package salvage
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A target is the new database while it is built. Its catalog comes last: until then there is none,
+// and the folder holds nothing that Open would take for a database that is whole.
+type target struct {
+	r        *recovery
+	path     string
+	existed  bool // the folder did
+	dir      *files.Folder
+	uuid     [16]byte
+	number   uint64 // of the last table
+	tables   []*output
+	complete bool
+}
+
+// An output is a table of the new database.
+type output struct {
+	from *input // nil for documents of logs
+	meta catalog.Table
+	dead *roaring.Bitmap // nil for none
+}
+
+// deadCount returns how many documents of the table are dead.
+func (t *output) deadCount() int64 {
+	if t.dead == nil {
+		return 0
+	}
+	return int64(t.dead.GetCardinality())
+}
+
+// kill marks a document dead.
+func (t *output) kill(doc uint32) {
+	if t.dead == nil {
+		t.dead = roaring.New()
+	}
+	t.dead.Add(doc)
+}
+
+// newTarget makes the folder of the new database.
+func newTarget(r *recovery, path string) (*target, error) {
+	t := &target{r: r, path: path}
+	_, err := r.o.FS.Stat(path)
+	t.existed = err == nil
+	if err = store.MakeFolder(r.o.FS, path); err == nil {
+		t.dir, err = files.OpenFolder(r.o.FS, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.removeFolder())
+	}
+	rand.Read(t.uuid[:])
+	return t, nil
+}
+
+// removeFolder removes the folder, if this run made it.
+func (t *target) removeFolder() error {
+	if t.existed {
+		return nil
+	}
+	if err := t.r.o.FS.Remove(t.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// end closes the folder. If the database did not get complete, it removes what was written.
+func (t *target) end(failed error) error {
+	var all []error
+	if !t.complete && failed != nil {
+		all = append(all, files.RemoveIfThere(t.dir, files.Catalog), files.RemoveIfThere(t.dir, files.Catalog+catalog.TempSuffix))
+		for n := range t.number {
+			all = append(all, files.RemoveIfThere(t.dir, files.TableName(n+1)))
+		}
+	}
+	all = append(all, t.dir.Release())
+	if !t.complete {
+		all = append(all, t.removeFolder())
+	}
+	return errors.Join(all...)
+}
+
+// tableDocs is how many documents a new table gets: what the writer keeps of them takes 128 MiB.
+const tableDocs = 4 << 20
+
+// A tableWriter writes the documents of one input, which come in the order of tables, to one table
+// or more.
+type tableWriter struct {
+	t    *target
+	from *input
+	o    sstable.WriterOptions
+	docs int64 // of the table that is written
+	most int64
+
+	file vfs.File
+	buf  *bufio.Writer
+	w    *sstable.Writer // nil if no table is begun
+}
+
+// writer returns a writer of about n documents.
+func (t *target) writer(from *input, hot []sstable.HotHash, n int) *tableWriter {
+	most := min(cmp.Or(t.r.o.tableDocs, tableDocs), t.r.params.MaxDocs())
+	return &tableWriter{t: t, from: from, most: most, o: sstable.WriterOptions{Hot: hot, Docs: min(n, int(most))}}
+}
+
+// add writes a document.
+func (w *tableWriter) add(d *sstable.Document) error {
+	if w.docs == w.most {
+		if err := w.close(); err != nil {
+			return err
+		}
+	}
+	if w.w == nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	w.docs++
+	return w.w.Add(d)
+}
+
+// begin begins a table.
+func (w *tableWriter) begin() (err error) {
+	t := w.t
+	t.number++
+	name := files.TableName(t.number)
+	if w.file, err = t.dir.Create(name); err != nil {
+		return err
+	}
+	t.tables = append(t.tables, &output{from: w.from, meta: catalog.Table{Number: t.number}})
+	w.buf = bufio.NewWriterSize(w.file, 1<<20)
+	w.o.Identity = sstable.Identity{Database: t.uuid, Number: t.number, Created: t.r.o.Now().UnixMicro()}
+	w.w, err = sstable.NewWriter(w.buf, t.r.params.ForTable(int64(w.o.Docs)), w.o)
+	return err
+}
+
+// close completes the table that is written, if there is one.
+func (w *tableWriter) close() error {
+	if w.w == nil {
+		return nil
+	}
+	info, err := w.w.Close()
+	if err == nil {
+		err = w.buf.Flush()
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if e := w.file.Close(); err == nil {
+		err = e
+	}
+	w.w, w.file, w.docs = nil, nil, 0
+	if err != nil {
+		return err
+	}
+	o := w.t.tables[len(w.t.tables)-1]
+	o.meta = store.TableMeta(o.meta.Number, info)
+	return nil
+}
+
+// abort closes the file of a table that is not completed. The target removes it.
+func (w *tableWriter) abort() error {
+	if w.file == nil {
+		return nil
+	}
+	err := w.file.Close()
+	w.file, w.w = nil, nil
+	return err
+}
+
+// resolve finds documents of different tables that have one ID, and leaves the one alive that was
+// written last. A document that two tables have, with one number, was merged from the older table to
+// the younger one: then all of the older table was.
+func (t *target) resolve() error {
+	readers := make([]*sstable.Reader, len(t.tables))
+	defer func() {
+		for _, r := range readers {
+			if r != nil {
+				r.Close()
+			}
+		}
+	}()
+	for i, o := range t.tables {
+		f, err := t.dir.Open(files.TableName(o.meta.Number))
+		if err != nil {
+			return err
+		}
+		if readers[i], err = sstable.OpenFile(f, files.TableName(o.meta.Number)); err != nil {
+			return err
+		}
+	}
+	merged := map[*input]bool{} // to a younger table
+	for i, b := range t.tables {
+		for j, a := range t.tables[:i] {
+			if a.from == b.from && a.from != nil {
+				continue
+			}
+			if err := t.r.ctx.Err(); err != nil {
+				return err
+			}
+			err := sstable.EachCommonID(readers[j], readers[i], func(docA, docB uint32) error {
+				seqA, err := readers[j].Seq(docA)
+				if err != nil {
+					return err
+				}
+				seqB, err := readers[i].Seq(docB)
+				if err != nil {
+					return err
+				}
+				if a.from != nil && b.from != nil && !a.from.foreign && !b.from.foreign && seqA == seqB {
+					merged[a.from] = true
+				}
+				if seqA > seqB || seqA == seqB && b.from == nil {
+					b.kill(docB)
+				} else {
+					a.kill(docA)
+				}
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("comparing tables: %w", err)
+			}
+		}
+	}
+	for _, o := range t.tables {
+		if o.from != nil && merged[o.from] {
+			o.dead = roaring.New()
+			o.dead.AddRange(0, uint64(o.meta.Docs))
+		}
+	}
+	return nil
+}
+
+// publish removes tables without a living document and writes the catalog.
+func (t *target) publish() error {
+	r, old := t.r, &t.r.cat.State
+	s := catalog.State{
+		UUID: t.uuid, Created: r.o.Now(), Options: old.Options, Allowed: old.Allowed, NextFile: t.number + 1, FirstWAL: 1,
+		Tombstones: map[uint64]*roaring.Bitmap{}, Marks: map[string]int64{},
+	}
+	if r.cat.Current && r.report.Lost == 0 && !r.single {
+		s.Marks = old.Marks
+	}
+	var err error
+	if s.Params, err = r.params.AppendBinary(nil); err != nil {
+		return err
+	}
+	kept := t.tables[:0]
+	for _, o := range t.tables {
+		if o.deadCount() == int64(o.meta.Docs) {
+			if err := t.dir.Remove(files.TableName(o.meta.Number)); err != nil {
+				return err
+			}
+			continue
+		}
+		kept = append(kept, o)
+		s.Tables = append(s.Tables, o.meta)
+		s.FlushedSeq = max(s.FlushedSeq, o.meta.MaxSeq)
+		if o.dead != nil {
+			s.Tombstones[o.meta.Number] = o.dead
+		}
+	}
+	t.tables = kept
+	if err := t.dir.SyncDir("."); err != nil {
+		return err
+	}
+	if err := catalog.Create(t.dir, files.Catalog, s); err != nil {
+		return err
+	}
+	t.complete = true
+	return nil
+}

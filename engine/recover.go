@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/salvage"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// RecoverOptions are the options of Recover. The zero value, and nil, are good defaults.
+type RecoverOptions struct {
+	// Partial says to keep documents, too, whose text, fields or sketch are lost: IDs and
+	// fingerprints then still find near-duplicates. Otherwise a document comes back as it was
+	// written, or not at all, and can be loaded again.
+	Partial bool
+	// Progress, if not nil, is called from the goroutine of Recover.
+	Progress func(Progress)
+
+	fs  vfs.FS           // tests put a faulty file system here
+	now func() time.Time // tests put a clock here
+}
+
+// RecoverReport says what Recover could read and what it could not.
+type RecoverReport struct {
+	Documents   int64 // in the new database
+	Tables      int   // of the new database
+	CatalogRead bool  // all that the catalog said is known, as of its last transaction
+	Lost        int64 // documents that were alive, as far as is known, and can't be read
+	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial)
+	Estimated   int64 // documents whose time or place in the order of writing is an estimate
+	Losses      []RecoverLoss
+	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
+}
+
+// RecoverLoss is a damaged part of a file, and what the damage costs. A part that is made again from
+// others costs nothing.
+type RecoverLoss struct {
+	File, Section string
+	Offset        int64 // in bytes, -1 if it has none
+	Documents     int64 // that are lost
+	Partial       int64 // as in RecoverReport
+	Estimated     int64 // likewise
+	Err           error // what is wrong
+}
+
+// RecoverDoubt says that documents may have come back that were deleted or replaced, since what told
+// of that is lost.
+type RecoverDoubt struct {
+	File      string // that they are from, or with which the knowledge was lost; "" if it is not known
+	Documents int64  // as many as that at most; -1 if that is not known
+	Reason    string
+}
+
+// Recover builds a new database at newDir from what can be read of the one at dir, which is damaged,
+// or of a packed one, and never changes that. There must be nothing at newDir but an empty folder
+// (ErrExists); after an error there is nothing either. No process may write to dir meanwhile.
+//
+// A damaged block costs the documents that need it, and no others. What is deleted stays deleted and
+// what was replaced stays so, as far as catalog and logs tell; Doubts has the rest. Documents keep
+// their times and the order in which they were written. Allowed pairs and the time to live are kept.
+// Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrCorruption if not
+// even the parameters can be read, and those of the context and the file system. Damage is no error.
+func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
+	if o == nil {
+		o = &RecoverOptions{}
+	}
+	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{
+		FS: o.fs, Now: o.now, Partial: o.Partial, Progress: progressTo(o.Progress),
+	})
+	report := RecoverReport{
+		Documents: r.Documents, Tables: r.Tables, CatalogRead: r.CatalogRead, Lost: r.Lost, Partial: r.Partial, Estimated: r.Estimated,
+	}
+	for _, l := range r.Losses {
+		report.Losses = append(report.Losses, RecoverLoss(l))
+	}
+	for _, d := range r.Doubts {
+		report.Doubts = append(report.Doubts, RecoverDoubt(d))
+	}
+	return report, err
+}
