@@ -33,8 +33,8 @@ type RecoverReport struct {
 	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
 }
 
-// RecoverLoss is a damaged part of a file, and what the damage costs. A part that is made again from
-// others costs nothing.
+// RecoverLoss is a damaged part of a file, and what the damage costs. A part that is made again
+// from others costs nothing.
 type RecoverLoss struct {
 	File, Section string
 	Offset        int64 // in bytes, -1 if it has none
@@ -44,23 +44,25 @@ type RecoverLoss struct {
 	Err           error // what is wrong
 }
 
-// RecoverDoubt says that documents may have come back that were deleted or replaced, since what told
-// of that is lost.
+// RecoverDoubt says that documents may have come back that were deleted or replaced, since what
+// told of that is lost.
 type RecoverDoubt struct {
 	File      string // that they are from, or with which the knowledge was lost; "" if it is not known
 	Documents int64  // as many as that at most; -1 if that is not known
 	Reason    string
 }
 
-// Recover builds a new database at newDir from what can be read of the one at dir, which is damaged,
-// or of a packed one, and never changes that. There must be nothing at newDir but an empty folder
-// (ErrExists); after an error there is nothing either. No process may write to dir meanwhile.
+// Recover builds a new database at newDir from what can be read of the one at dir, which is
+// damaged, or of a packed one, and never changes that. There must be nothing at newDir but an empty
+// folder (ErrExists); after an error there is nothing either. No process may write to dir
+// meanwhile.
 //
-// A damaged block costs the documents that need it, and no others. What is deleted stays deleted and
-// what was replaced stays so, as far as catalog and logs tell; Doubts has the rest. Documents keep
-// their times and the order in which they were written. Allowed pairs and the time to live are kept.
-// Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrCorruption if not
-// even the parameters can be read, and those of the context and the file system. Damage is no error.
+// A damaged block costs the documents that need it, and no others. What is deleted stays deleted
+// and what was replaced stays so, as far as catalog and logs tell; Doubts has the rest. Documents
+// keep their times and the order in which they were written. Allowed pairs and the time to live are
+// kept. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrCorruption
+// if not even the parameters can be read, and those of the context and the file system. Damage is
+// no error.
 func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
 	if o == nil {
 		o = &RecoverOptions{}

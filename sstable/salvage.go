@@ -20,8 +20,8 @@ type SalvageOptions struct {
 	// Params are the parameters of the table, where those in the file are lost; nil if they are not
 	// known.
 	Params *Params
-	// Sums returns what Writer.Add wants to know of a text that is its document's only source of it;
-	// sketch is nil in a table without sketches. Nil computes nothing.
+	// Sums returns what Writer.Add wants to know of a text that is its document's only source of
+	// it; sketch is nil in a table without sketches. Nil computes nothing.
 	Sums func(text string) (fp Fingerprint, words bool, sketch minhash.Sketch)
 	// Partial says to return documents, too, whose text, fields or sketch are lost. Otherwise a
 	// document is whole or lost.
@@ -32,8 +32,8 @@ type SalvageOptions struct {
 	Buried func(id []byte, seq uint64)
 }
 
-// A Loss is a damaged part of a table, and what the damage costs. A part that can be made again from
-// others, such as a permuted run, costs nothing.
+// A Loss is a damaged part of a table, and what the damage costs. A part that can be made again
+// from others, such as a permuted run, costs nothing.
 type Loss struct {
 	Err       error // mostly a *CorruptionError
 	Lost      int64 // documents
@@ -71,8 +71,8 @@ var errLost = errors.New("lost")
 
 // Salvage opens a table in f, which errors call name, as far as that is possible. It owns f from
 // here on, and closes it also if it fails: if there is no telling where the parts of the table are.
-// It never writes. A damaged file can cost time in proportion to its size, and a few bytes of memory
-// a document.
+// It never writes. A damaged file can cost time in proportion to its size, and a few bytes of
+// memory a document.
 func Salvage(f File, name string, o SalvageOptions) (*Salvaged, error) {
 	data, unmap, err := f.Mmap()
 	if err != nil {
@@ -101,7 +101,8 @@ func (s *Salvaged) Params() Params { return s.r.params }
 // Note returns what Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
-// Losses returns the damage that was found so far, by offset. It is complete once Each has returned.
+// Losses returns the damage that was found so far, by offset. It is complete once Each has
+// returned.
 func (s *Salvaged) Losses() []Loss {
 	all := slices.Clone(s.losses)
 	slices.SortStableFunc(all, func(a, b Loss) int { return cmp.Compare(offsetOf(a.Err), offsetOf(b.Err)) })
@@ -153,8 +154,8 @@ func (s *Salvaged) Hot() (hot []HotHash, err error) {
 }
 
 // Each calls fn for every document that can be put together, in order, with fingerprints ascending,
-// documents without one last. The document is valid until fn returns. It stops at the first error of
-// fn and of ctx, which it returns.
+// documents without one last. The document is valid until fn returns. It stops at the first error
+// of fn and of ctx, which it returns.
 func (s *Salvaged) Each(ctx context.Context, fn func(doc uint32, d *Document) error) (err error) {
 	r := s.r
 	defer r.unguard(guard(), &err)
@@ -211,10 +212,30 @@ func (s *Salvaged) verify() {
 			}
 		}
 	}
+	s.verifyPadding()
 	for i := range r.info.Sections {
 		if sec := &r.info.Sections[i]; sec.Kind != KindBlocks && crc.Sum(r.bytes(sec)) != sec.Checksum && !s.foundIn(sec) {
 			s.found(base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section"))
 		}
+	}
+}
+
+// verifyPadding finds damage between sections, where zeros are.
+func (s *Salvaged) verifyPadding() {
+	v := &verifier{Reader: s.r}
+	if !s.whole {
+		return
+	}
+	end := int64(headerSize)
+	for i := range s.r.info.Sections {
+		sec := &s.r.info.Sections[i]
+		if err := v.checkZero(end, sec.Offset); err != nil {
+			s.found(err)
+		}
+		end = sec.Offset + sec.Length
+	}
+	if err := v.checkZero(end, align(end)); err != nil {
+		s.found(err)
 	}
 }
 
@@ -273,7 +294,7 @@ type salvageWalk struct {
 	*Salvaged
 	fn     func(doc uint32, d *Document) error
 	cursor *blobs.RecordCursor // nil if there are no records
-	low    uint64               // the greatest fingerprint that was made again from a text
+	low    uint64              // the greatest fingerprint that was made again from a text
 	d      Document
 }
 

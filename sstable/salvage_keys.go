@@ -28,7 +28,8 @@ type lostKeys struct {
 	exact       bool     // they are all of the block's, each once
 }
 
-// findFingerprints finds the blocks of run 0 that are damaged, and what the other runs know of them.
+// findFingerprints finds the blocks of run 0 that are damaged, and what the other runs know of
+// them.
 func (s *Salvaged) findFingerprints() error {
 	r := s.r
 	if r.info.Fingerprints == 0 {
@@ -159,8 +160,8 @@ func (w *salvageWalk) keysOf(b int, first, n uint32) ([]salvagedKey, error) {
 }
 
 // keysByText sets the fingerprints of documents from first on to those of their texts, where that
-// can be: they are in the range of the block and the permuted runs have them. Between two equal ones
-// there are no others.
+// can be: they are in the range of the block and the permuted runs have them. Between two equal
+// ones there are no others.
 func (w *salvageWalk) keysByText(l *lostKeys, first uint32, keys []salvagedKey) {
 	w.low = max(w.low, l.least)
 	for i := range keys {
@@ -195,4 +196,3 @@ func (w *salvageWalk) keysByText(l *lostKeys, first uint32, keys []salvagedKey) 
 		}
 	}
 }
-

@@ -91,8 +91,8 @@ func findTrailer(data []byte) (offset, length int64, dirSum *uint32, version uin
 	return 0, 0, nil, 0, false
 }
 
-// findLostDirectory returns where a directory is whose trailer at the end of the file is damaged: it
-// says how many sections it has, and so where it ends.
+// findLostDirectory returns where a directory is whose trailer at the end of the file is damaged:
+// it says how many sections it has, and so where it ends.
 func findLostDirectory(data []byte) (offset, length int64, ok bool) {
 	end := int64(len(data)) - tailSize
 	for off := (end - ParamsSize - infoSize) / alignment * alignment; off >= headerSize; off -= alignment {
@@ -158,7 +158,9 @@ func (s *Salvaged) countDocs() {
 }
 
 // missing reports whether a table has, or may have, a part of a kind that could not be opened.
-func (s *Salvaged) missing(kind Kind) bool { return s.failed[kind] || s.entriesLost && s.r.section(kind, 0) == nil }
+func (s *Salvaged) missing(kind Kind) bool {
+	return s.failed[kind] || s.entriesLost && s.r.section(kind, 0) == nil
+}
 
 // fail notes that a part could not be opened.
 func (s *Salvaged) fail(kind Kind, err error) {
@@ -263,8 +265,8 @@ func (s *Salvaged) openColumn(kind Kind, n uint64) *keyrun.Column {
 	return c
 }
 
-// openRun opens a key run of n keys, or of any number if n is the greatest there is; nil if it can't
-// be opened.
+// openRun opens a key run of n keys, or of any number if n is the greatest there is; nil if it
+// can't be opened.
 func (s *Salvaged) openRun(kind Kind, index uint16, n uint64) *keyrun.Run {
 	src, ok := s.source(kind, index)
 	if !ok {

@@ -55,8 +55,8 @@ var damages = []struct {
 	}},
 }
 
-// costs returns how many documents at most are lost and estimated by damage of [lo, hi), and whether
-// that is known: it is not if directories are hit, which all documents need.
+// costs returns how many documents at most are lost and estimated by damage of [lo, hi), and
+// whether that is known: it is not if directories are hit, which all documents need.
 func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 	hit := func(off, length uint64) bool { return int(off) < hi && int(off+length) > lo }
 	for i := range r.info.Sections {
@@ -145,8 +145,8 @@ func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Docum
 	return docs, lost, estimated, nil
 }
 
-// salvageTables returns tables with their documents by ID: one that was written, one that was merged
-// of several, and one without texts.
+// salvageTables returns tables with their documents by ID: one that was written, one that was
+// merged of several, and one without texts.
 func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Document) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	add := func(data []byte) {

@@ -29,6 +29,7 @@ var invocations = map[string][]string{
 	"why":          {"why", "x.simdb", "a", "b"},
 	"stats":        {"stats", "x.simdb"},
 	"check":        {"check", "x.simdb"},
+	"recover":      {"recover", "x.simdb", "new.simdb"},
 	"compact":      {"compact", "x.simdb"},
 	"prune":        {"prune", "x.simdb", "--older", "100d"},
 	"pack":         {"pack", "x.simdb"},

@@ -19,8 +19,8 @@ type Salvaged struct {
 	State State
 	// Current says that State is all that the catalog says, as of its last transaction.
 	Current bool
-	// HasState and HasParams say whether the record of the fixed fields, and that of the parameters,
-	// were found.
+	// HasState and HasParams say whether the record of the fixed fields, and that of the
+	// parameters, were found.
 	HasState, HasParams bool
 	// Err is why the catalog can't be opened, nil if it can.
 	Err error

@@ -92,8 +92,8 @@ type logGap struct {
 	bytes  int64 // 0 if that is not known
 }
 
-// doubtTails notes what is lost at the end of the logs: of a gap with writes behind it their numbers
-// tell how many are lost in it.
+// doubtTails notes what is lost at the end of the logs: of a gap with writes behind it their
+// numbers tell how many are lost in it.
 func (r *recovery) doubtTails() {
 	for _, g := range r.gaps {
 		if cmp.Or(cmp.Compare(g.log, r.lastWrite.log), cmp.Compare(g.offset, r.lastWrite.offset)) > 0 {

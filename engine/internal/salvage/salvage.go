@@ -2,16 +2,17 @@
 //
 //	files ──> inventory: which file is what, by its content
 //	CATALOG ─> what is known of tables and deletes      (catalog.Salvage)
-//	*.wal ──> the last write of each ID                 (wal.Salvage), read again for the documents
+//	*.wal ──> the last write of each ID, then documents (wal.Salvage)
 //	*.sst ──> documents, in order of fingerprints       (sstable.Salvage)
 //	            └──> new tables ──> which documents others replace ──> a new catalog
 //
 // With a catalog that is current, its tables and their tombstones say which documents live, and the
-// logs what came later. Without one, all tables count, and of equal IDs the one that was written last;
-// the knowledge of deletes that are in no log any more is then lost, which the report says.
+// logs what came later. Without one, all tables count, and of equal IDs the one that was written
+// last; the knowledge of deletes that are in no log any more is then lost, which the report says.
 //
 // The damaged database is only read. Of what is read, one block of texts, the last writes in the
-// logs, some bytes a document of one table, and a table's indexes while it is written are in memory.
+// logs, some bytes a document of one table, and a table's indexes while it is written are in
+// memory.
 package salvage
 
 import (

@@ -100,8 +100,8 @@ func (r *recovery) closeTables() error {
 	return errors.Join(all...)
 }
 
-// findParams makes sure that the parameters of the database are known: from the catalog, else from a
-// table whose directory is whole.
+// findParams makes sure that the parameters of the database are known: from the catalog, else from
+// a table whose directory is whole.
 func (r *recovery) findParams(found []*input) error {
 	if !r.cat.HasParams {
 		i := slices.IndexFunc(found, func(in *input) bool { return in.table != nil && in.whole })

@@ -184,8 +184,8 @@ func (w *tableWriter) abort() error {
 }
 
 // resolve finds documents of different tables that have one ID, and leaves the one alive that was
-// written last. A document that two tables have, with one number, was merged from the older table to
-// the younger one: then all of the older table was.
+// written last. A document that two tables have, with one number, was merged from the older table
+// to the younger one: then all of the older table was.
 func (t *target) resolve() error {
 	readers := make([]*sstable.Reader, len(t.tables))
 	defer func() {

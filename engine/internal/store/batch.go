@@ -154,9 +154,9 @@ func decodeBatch(p []byte, start func(before uint64) error, fn func(record) erro
 	return nil
 }
 
-// EachWrite calls fn for each write in the payload of a log's frame, in order: a delete has an ID and
-// a number alone. For the first frame of a log it calls start with the number of the log before it, 0
-// for none. What is malformed is an error.
+// EachWrite calls fn for each write in the payload of a log's frame, in order: a delete has an ID
+// and a number alone. For the first frame of a log it calls start with the number of the log before
+// it, 0 for none. What is malformed is an error.
 func EachWrite(payload []byte, start func(before uint64) error, fn func(d *sstable.Document, deleted bool) error) error {
 	return decodeBatch(payload, start, func(r record) error { return fn(&r.doc, r.del) })
 }

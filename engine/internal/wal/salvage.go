@@ -27,8 +27,8 @@ type Salvaged struct {
 }
 
 // Salvage calls fn for the payload of every frame of a log that is intact, also of those after a
-// damaged one, which it finds at the next multiple of 8 where there is one. Expected, if not nil, is
-// the header that the log should have: it serves if the one in the file is damaged. fn gets the
+// damaged one, which it finds at the next multiple of 8 where there is one. Expected, if not nil,
+// is the header that the log should have: it serves if the one in the file is damaged. fn gets the
 // position of the frame; the payload is valid during the call only. An error of fn ends the reading
 // and is returned as it is, as are those of the file system.
 //

@@ -4,8 +4,8 @@ import "slices"
 
 // Sound verifies every block by itself and returns which ones are right. The damaged entry of one
 // block then says nothing about the block after it, neither here nor in later calls, as it does
-// otherwise. So that blocks of a hostile file can't share bytes, a block must start after the end of
-// those that were found right. It comes before any other method.
+// otherwise. So that blocks of a hostile file can't share bytes, a block must start after the end
+// of those that were found right. It comes before any other method.
 func (l *List) Sound() []bool {
 	l.alone = true
 	sound := make([]bool, l.NumBlocks())
@@ -36,8 +36,8 @@ func (d *Records) Sound() []bool {
 	return sound
 }
 
-// soundBlockOf is BlockOf among the blocks that Sound found right; it is any of them if none of them
-// has the record, -1 if there is none.
+// soundBlockOf is BlockOf among the blocks that Sound found right; it is any of them if none of
+// them has the record, -1 if there is none.
 func (d *Records) soundBlockOf(record uint32) int {
 	i, found := slices.BinarySearchFunc(d.sound, record, func(b, record uint32) int {
 		return int(int64(d.firstOf(int(b))) - int64(record))

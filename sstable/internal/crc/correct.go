@@ -1,8 +1,8 @@
 package crc
 
 // Correct returns data with the one byte changed that gives it the checksum want. It returns data
-// itself if its checksum is right, or differs from want in one byte of want itself: then that one is
-// damaged. ok is false if no single byte explains the difference.
+// itself if its checksum is right, or differs from want in one byte of want itself: then that one
+// is damaged. ok is false if no single byte explains the difference.
 //
 // What is damaged in another way looks correctable with a probability of 255 * len(data) / 2^32. So
 // data should be short, and what it says be checked by other means, too.

@@ -59,7 +59,7 @@ func (a *App) Complain(err error) {
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrCorruption):
-		return "simdb check DB lists all damage"
+		return "simdb check DB lists all damage; simdb recover DB NEW makes a new database of what can be read"
 	case errors.Is(err, engine.ErrLocked):
 		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
 	case errors.Is(err, ErrNoDatabase):

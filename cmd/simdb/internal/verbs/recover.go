@@ -1,0 +1,93 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Recover is `simdb recover`.
+type Recover struct {
+	DB      string `arg:"" file:"db" help:"The damaged database, which stays as it is."`
+	New     string `arg:"" file:"db" help:"The database to make."`
+	Partial bool   `help:"Keep documents, too, whose text, fields or sketch are lost."`
+	app.RowFlags
+}
+
+// recoverColumns are the columns of what was lost.
+var recoverColumns = []string{"file", "section", "offset", "lost", "estimated", "doubtful", "problem"}
+
+// Run makes the new database and lists what was lost. Damage is no failure.
+func (c *Recover) Run(a *app.App) error {
+	if what, err := engine.Identify(c.New); err != nil || what != "" {
+		if err == nil {
+			err = fmt.Errorf("%s is %s; recover makes a new database", c.New, what)
+		}
+		return err
+	}
+	if _, err := app.Prepare(c.New); err != nil {
+		return err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	start := time.Now()
+	r, err := engine.Recover(a.Context(), c.DB, c.New, &engine.RecoverOptions{Partial: c.Partial, Progress: m.Report})
+	m.Stop()
+	if errors.Is(err, engine.ErrNotFound) {
+		err = fmt.Errorf("%s: %w", c.DB, app.ErrNoDatabase)
+	}
+	if err != nil {
+		return err
+	}
+	c.say(a, r, start)
+	_, err = a.Rows(c.RowFlags, recoverColumns, func(row func(...any) error) error {
+		for _, l := range r.Losses {
+			var offset any
+			if l.Offset >= 0 {
+				offset = l.Offset
+			}
+			if err := row(l.File, l.Section, offset, l.Documents, l.Estimated, int64(0), l.Err.Error()); err != nil {
+				return err
+			}
+		}
+		for _, d := range r.Doubts {
+			var n any
+			if d.Documents >= 0 {
+				n = d.Documents
+			}
+			if err := row(d.File, nil, nil, int64(0), int64(0), n, d.Reason); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// say sums up.
+func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
+	a.Say("%s: %s in %s, recovered in %s", c.New, quantity.Count(r.Documents, "document"), quantity.Count(int64(r.Tables), "table"), app.Seconds(start))
+	if len(r.Losses)+len(r.Doubts) == 0 {
+		a.Say("no damage was found in %s", c.DB)
+		return
+	}
+	if r.Lost > 0 {
+		a.Say("%s can't be read", quantity.Count(r.Lost, "document"))
+	}
+	if r.Partial > 0 {
+		a.Say("%s without text, fields or sketch", quantity.Count(r.Partial, "document"))
+	}
+	if r.Estimated > 0 {
+		a.Say("times or places in the order of writing are estimates for %s", quantity.Count(r.Estimated, "document"))
+	}
+	if !r.CatalogRead {
+		a.Say("the catalog can't be read: which documents were deleted is known from logs alone, and the time to live may be lost")
+	}
+	if len(r.Doubts) > 0 {
+		a.Say("documents that were deleted or replaced may be there again")
+	}
+}
