@@ -107,6 +107,8 @@ type tableWriter struct {
 	docs int64 // of the table that is written
 	most int64
 
+	last sstable.Document // of which only the fingerprint is kept
+
 	file vfs.File
 	buf  *bufio.Writer
 	w    *sstable.Writer // nil if no table is begun
@@ -120,7 +122,7 @@ func (t *target) writer(from *input, hot []sstable.HotHash, n int) *tableWriter 
 
 // add writes a document.
 func (w *tableWriter) add(d *sstable.Document) error {
-	if w.docs == w.most {
+	if w.docs == w.most || w.w != nil && d.Compare(&w.last) < 0 { // of a forged table
 		if err := w.close(); err != nil {
 			return err
 		}
@@ -131,6 +133,7 @@ func (w *tableWriter) add(d *sstable.Document) error {
 		}
 	}
 	w.docs++
+	w.last = sstable.Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
 	return w.w.Add(d)
 }
 

@@ -1,5 +1,10 @@
 package crc
 
+import "hash/crc32"
+
+// table is that of the polynomial.
+var table = crc32.MakeTable(crc32.Castagnoli)
+
 // Correct returns data with the one byte changed that gives it the checksum want. It returns data
 // itself if its checksum is right, or differs from want in one byte of want itself: then that one
 // is damaged. ok is false if no single byte explains the difference.
