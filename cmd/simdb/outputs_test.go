@@ -350,6 +350,7 @@ func TestOutputsWork(t *testing.T) {
 			}
 			path := "out" + endings[role]
 			for i := range 2 {
+				os.RemoveAll("new.simdb") // of recover
 				code, _, talk := simdbHere(t, withOutput(invocations[name], v, path)...)
 				if i == 1 && role == "table" {
 					if code != app.ExitError || !strings.Contains(talk, "already exists") {
@@ -366,6 +367,7 @@ func TestOutputsWork(t *testing.T) {
 			if role == "table" {
 				continue
 			}
+			os.RemoveAll("new.simdb")
 			if code, _, talk := simdbHere(t, withOutput(invocations[name], v, os.DevNull)...); code > app.ExitNo {
 				t.Errorf("%s to %s: exit status %d: %s", name, os.DevNull, code, talk)
 			}
