@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/idparts"
 )
 
@@ -219,20 +220,50 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 // idBatch is how many IDs are read together.
 const idBatch = 256
 
-// EachPrefixedID calls fn for the documents whose IDs start with prefix, ascending by number. It
-// reads all IDs, on all processors. id aliases the file, as that of ID does.
-func (r *Reader) EachPrefixedID(ctx context.Context, prefix []byte, fn func(doc uint32, id []byte) error) (err error) {
+// An IDRange says which IDs are wanted: those with a prefix that are greater than After and less
+// than what Before returns.
+type IDRange struct {
+	Prefix, After []byte
+	// Before returns nil if there is no such bound, and later ones that are no greater. It is
+	// called now and then: IDs that are not less may be given all the same. It may be nil.
+	Before func() []byte
+}
+
+// heads returns the heads between which those of the range are, both included.
+func (g *IDRange) heads() (least, most uint64) {
+	least, most = blobs.Head(g.Prefix), ^uint64(0)
+	if n := len(g.Prefix); n < 8 {
+		most = least | most>>(8*n)
+	} else {
+		most = least
+	}
+	least = max(least, blobs.Head(g.After))
+	if g.Before != nil {
+		if before := g.Before(); before != nil {
+			most = min(most, blobs.Head(before))
+		}
+	}
+	return least, most
+}
+
+// EachIDIn calls fn for the documents whose IDs are in a range, ascending by number. It reads all
+// IDs, on all processors. id aliases the file, as that of ID does.
+func (r *Reader) EachIDIn(ctx context.Context, g IDRange, fn func(doc uint32, id []byte) error) (err error) {
 	defer r.unguard(guard(), &err)
 	defer r.pages.Sequential()()
-	spans := make([]prefixed, runtime.GOMAXPROCS(0))
-	for start := 0; start < int(r.info.Docs); start += prefixSpan * len(spans) {
+	spans := make([]idSpanOf, runtime.GOMAXPROCS(0))
+	for start := 0; start < int(r.info.Docs); start += scanSpan * len(spans) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		least, most := g.heads()
+		if least > most {
+			return nil
+		}
 		var wg sync.WaitGroup
 		for i := range spans {
-			from := start + i*prefixSpan
-			find := func() { spans[i].find(r, from, min(from+prefixSpan, int(r.info.Docs)), prefix) }
+			from := start + i*scanSpan
+			find := func() { spans[i].find(r, from, min(from+scanSpan, int(r.info.Docs)), &g, least, most) }
 			if i+1 < len(spans) {
 				wg.Go(find)
 			} else {
@@ -254,33 +285,40 @@ func (r *Reader) EachPrefixedID(ctx context.Context, prefix []byte, fn func(doc 
 	return nil
 }
 
-// prefixSpan is how many documents a processor looks at before their order is restored.
-const prefixSpan = 1 << 15
+// scanSpan is how many documents a processor looks at before their order is restored: whole blocks.
+const scanSpan = 1 << 15
 
-// prefixed are the documents of a span whose IDs start with a prefix.
-type prefixed struct {
+// idSpanOf are the documents of a span whose IDs are in a range.
+type idSpanOf struct {
+	scan *blobs.Scan
 	docs []uint32
 	ids  [][]byte
 	err  error
 }
 
 // find makes f those of the documents from start to end-1, none if start is not less than end.
-func (f *prefixed) find(r *Reader, start, end int, prefix []byte) {
+func (f *idSpanOf) find(r *Reader, start, end int, g *IDRange, least, most uint64) {
 	f.docs, f.ids = f.docs[:0], f.ids[:0]
 	if start >= end {
 		return
 	}
 	defer r.unguard(guard(), &f.err)
-	it := r.names.Iter(uint32(start))
-	for doc := start; doc < end; doc++ {
-		id, err := it.Next()
+	if f.scan == nil {
+		f.scan = blobs.NewScan(r.names)
+	}
+	for doc := uint32(start); doc < uint32(end); {
+		b, first, next := r.names.BlockOf(doc)
+		found, err := f.scan.Block(b, least, most)
 		if err != nil {
 			f.err = err
 			return
 		}
-		if bytes.HasPrefix(id, prefix) {
-			f.docs, f.ids = append(f.docs, uint32(doc)), append(f.ids, id)
+		for _, i := range found {
+			if id := f.scan.Get(i); bytes.HasPrefix(id, g.Prefix) && bytes.Compare(id, g.After) > 0 {
+				f.docs, f.ids = append(f.docs, first+uint32(i)), append(f.ids, id)
+			}
 		}
+		doc = next
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestIDOrder(t *testing.T) {
 				}
 			}
 			var all []uint32
-			err := table.EachPrefixedID(ctx, []byte(prefix), func(doc uint32, have []byte) error {
+			err := table.EachIDIn(ctx, IDRange{Prefix: []byte(prefix)}, func(doc uint32, have []byte) error {
 				if string(have) != id(int(doc)) {
 					return fmt.Errorf("document %d is %q", doc, have)
 				}
@@ -117,6 +118,7 @@ func TestIDOrder(t *testing.T) {
 			if err != nil || !slices.Equal(all, want) {
 				t.Fatalf("%d documents, prefix %q: %d found among all, want %d, %v", n, prefix, len(all), len(want), err)
 			}
+			checkIDRange(t, table, n, prefix, id)
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("%d documents, prefix %q: %d found, want %d", n, prefix, len(got), len(want))
 			}
@@ -132,6 +134,44 @@ func TestIDOrder(t *testing.T) {
 		if want := max(0, n/2-2); err != nil || n > 1 && len(got) != want {
 			t.Fatalf("%d of %d documents written, want %d, %v", len(got), n, want, err)
 		}
+	}
+}
+
+// checkIDRange finds the first IDs with a prefix page by page, by the last one of the page before
+// and the greatest that is still wanted of this one.
+func checkIDRange(t *testing.T, table *Reader, n int, prefix string, id func(doc int) string) {
+	t.Helper()
+	var want []string
+	for doc := range n {
+		if s := id(doc); strings.HasPrefix(s, prefix) {
+			want = append(want, s)
+		}
+	}
+	slices.Sort(want)
+	const most = 5
+	last := ""
+	for page := 0; page < min(len(want), 4*most); page += most {
+		var found []string
+		before := func() []byte {
+			if len(found) < most {
+				return nil
+			}
+			return []byte(found[most-1])
+		}
+		g := IDRange{Prefix: []byte(prefix), After: []byte(last), Before: before}
+		err := table.EachIDIn(t.Context(), g, func(doc uint32, have []byte) error {
+			if s := string(have); s != id(int(doc)) || s <= last {
+				return fmt.Errorf("document %d is %q", doc, have)
+			}
+			found = append(found, string(have))
+			slices.Sort(found)
+			found = found[:min(len(found), most)]
+			return nil
+		})
+		if err != nil || !slices.Equal(found, want[page:min(page+most, len(want))]) {
+			t.Fatalf("%d documents, prefix %q, after %q: %q, %v, not %q", n, prefix, last, found, err, want[page:min(page+most, len(want))])
+		}
+		last = found[len(found)-1]
 	}
 }
 
@@ -180,7 +220,7 @@ func TestIDOrderErrors(t *testing.T) {
 	if err := o.EachID(t.Context(), 1, func(uint32, []byte) error { return stop }); err != stop {
 		t.Errorf("stopped: %v", err)
 	}
-	if err := table.EachPrefixedID(cancelled, nil, func(uint32, []byte) error { return nil }); err != context.Canceled {
+	if err := table.EachIDIn(cancelled, IDRange{}, func(uint32, []byte) error { return nil }); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := o.EachID(cancelled, 1, func(uint32, []byte) error { return nil }); err != context.Canceled {

@@ -153,6 +153,21 @@ var durableMutants = []mutant{
 		"internal/kernel", "^TestAscending$",
 	},
 	{
+		"table/bytes of the next ID taken for those of a short one", "sstable", "Scan.Block",
+		drop(` & headMasks[min(size, 8)]`),
+		"sstable/internal/blobs", "^TestScan$",
+	},
+	{
+		"table/size of an ID not checked by a scan", "sstable", "Scan.Block",
+		never(`size-fewest > spread || end > total`),
+		"sstable/internal/blobs", "^TestList(Flipped|Forged)$",
+	},
+	{
+		"table/checksum of IDs not checked by a scan", "sstable", "Scan.Block",
+		swap(`err = l.checkSum(b, block)`, `_ = block`),
+		"sstable/internal/blobs", "^TestListFlipped$",
+	},
+	{
 		"table/last keys of a block not compared", "internal/kernel", "ascendingAsm",
 		drop(` && ascendAVX512(&keys[len(keys)-9], 1)`),
 		"internal/kernel", "^TestAscending$",

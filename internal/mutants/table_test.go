@@ -338,7 +338,7 @@ var mutants = []mutant{
 		"sstable", flips,
 	},
 	{
-		"table/checksums of IDs not compared", "sstable", "List.checkBlock",
+		"table/checksums of IDs not compared", "sstable", "List.checkSum",
 		never(`sumEntry(crc.Sum(block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:])`),
 		"sstable", flips,
 	},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
 )
 
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
@@ -51,7 +52,7 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 			return err
 		}
 		if order == nil {
-			return p.EachPrefixedID(ctx, []byte(f.Prefix), give)
+			return p.EachIDIn(ctx, sstable.IDRange{Prefix: []byte(f.Prefix)}, give)
 		}
 		for part, end := order.Range([]byte(f.Prefix)); part < end && err == nil; part++ {
 			err = order.EachID(ctx, part, give)

@@ -183,7 +183,11 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	case s.part == nil:
 		err = s.v.EachMem(func(p view.Place) error { return add(p.Mem.ID, p) })
 	case s.order == nil && !s.few:
-		err = s.part.EachPrefixedID(ctx, []byte(s.Prefix), ofPart)
+		before := func() []byte {
+			last, _ := found.Last()
+			return last.id
+		}
+		err = s.part.EachIDIn(ctx, sstable.IDRange{Prefix: []byte(s.Prefix), After: after, Before: before}, ofPart)
 	case s.few:
 		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	default:

@@ -127,6 +127,13 @@ func (l *List) First(i uint32) (b int, first bool) {
 	return b, at == 0
 }
 
+// BlockOf returns the block of string i, and the strings of that block, from first to end-1.
+func (l *List) BlockOf(i uint32) (b int, first, end uint32) {
+	b, at := l.blockOf(i)
+	first = i - uint32(at)
+	return b, first, first + uint32(l.count(b))
+}
+
 // count returns the number of strings in block b.
 func (l *List) count(b int) int {
 	return int(min(1<<(l.shift&31), l.n-uint32(b)<<(l.shift&31)))
@@ -247,6 +254,19 @@ func (l *List) Check(b int) error {
 
 // check is Check, and sets ends to the ends of the block's strings if it is good.
 func (l *List) check(b int, ends *[maxListStrings]uint32) error {
+	block, err := l.checkExtent(b)
+	if err == nil {
+		err = l.checkBlock(b, block, ends)
+	}
+	if err == nil {
+		l.setChecked(b)
+	}
+	return err
+}
+
+// checkExtent makes sure that block b lies in the area behind the block before it, and returns its
+// bytes.
+func (l *List) checkExtent(b int) ([]byte, error) {
 	off, length := l.Extent(b)
 	inDir := func(format string, args ...any) error {
 		return base.Corruptf(l.file, l.kind.Section, l.dir.Offset+int64(b*ListEntry), format, args...)
@@ -254,22 +274,20 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	width, packed := l.packed(b)
 	if off > uint64(len(l.area.Data)) || length > uint64(len(l.area.Data))-off || length > maxListBlock || width > maxWidth ||
 		length < uint64(packed+l.kind.Least*l.count(b)) {
-		return inDir("block of %d bytes at %d of %d, ends of %d bits", length, off, len(l.area.Data), width)
+		return nil, inDir("block of %d bytes at %d of %d, ends of %d bits", length, off, len(l.area.Data), width)
 	}
 	if b > 0 && !l.alone { // overlapping blocks could make the work for a small file unlimited
 		if prev, size := l.Extent(b - 1); prev > off || size > off-prev {
-			return inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
+			return nil, inDir("block at %d overlaps the one before it, %d bytes at %d", off, size, prev)
 		}
 	}
 	if l.pages != nil {
 		l.readAhead(b)
 	}
-	if err := l.checkBlock(b, l.area.Data[off:off+length], ends); err != nil {
-		return err
-	}
-	l.checked[b>>5].Or(1 << (b & 31))
-	return nil
+	return l.area.Data[off : off+length], nil
 }
+
+func (l *List) setChecked(b int) { l.checked[b>>5].Or(1 << (b & 31)) }
 
 // isChecked reports whether block b has been verified.
 func (l *List) isChecked(b int) bool { return l.checked[b>>5].Load()>>(b&31)&1 != 0 }
@@ -300,21 +318,40 @@ func (l *List) packed(b int) (width, bytes int) {
 
 // checkBlock verifies checksum and ends of block b, and sets ends.
 func (l *List) checkBlock(b int, block []byte, ends *[maxListStrings]uint32) error {
-	entry := l.dir.Data[b*ListEntry:][:ListEntry]
-	if sumEntry(crc.Sum(block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:]) {
-		return l.corrupt(b, "wrong checksum of block %d", b)
+	if err := l.checkSum(b, block); err != nil {
+		return err
 	}
 	l.decode(b, ends)
-	least, most := uint32(l.kind.Least), uint32(l.kind.Most)
 	prev := uint32(0)
 	for i, end := range ends[:l.count(b)] {
-		// a length below 0 wraps around and exceeds most; the last end is that of the block
-		if size := end - prev; size < least || size > most {
-			return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(prev))
+		if err := l.checkSize(b, i, prev, end); err != nil {
+			return err
 		}
 		prev = end
 	}
 	return nil
+}
+
+// checkSum verifies the checksum of block b.
+func (l *List) checkSum(b int, block []byte) error {
+	entry := l.dir.Data[b*ListEntry:][:ListEntry]
+	if sumEntry(crc.Sum(block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:]) {
+		return l.corrupt(b, "wrong checksum of block %d", b)
+	}
+	return nil
+}
+
+// checkSize makes sure that string i of block b, from start to end, has a size that it may have.
+func (l *List) checkSize(b, i int, start, end uint32) error {
+	// a length below 0 wraps around and exceeds the most; the last end is that of the block
+	if size := end - start; size < uint32(l.kind.Least) || size > uint32(l.kind.Most) {
+		return l.badSize(b, i, start, end)
+	}
+	return nil
+}
+
+func (l *List) badSize(b, i int, start, end uint32) error {
+	return l.corrupt(b, "%s %d of block %d ends at %d, after one that ends at %d", l.kind.Name, i, b, int32(end), int32(start))
 }
 
 // decode sets ends to the ends of the strings of block b, whose extent and width have been checked.

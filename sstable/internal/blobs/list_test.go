@@ -202,6 +202,81 @@ func tryList(t *testing.T, k *Kind, list [][]byte, dir, area []byte, strict bool
 	if strict && bad == 0 {
 		t.Fatalf("%s: no damage found", what)
 	}
+	if k.Least > 0 {
+		tryScan(t, k, list, dir, area, what)
+	}
+}
+
+// tryScan makes sure that a Scan of blocks that nothing has read yet refuses those that Check does,
+// and gives the strings of the others that Get gives.
+func tryScan(t *testing.T, k *Kind, list [][]byte, dir, area []byte, what string) {
+	t.Helper()
+	open := func() *List {
+		l, err := OpenList(k, "test", uint32(len(list)), Bytes{Data: dir}, Bytes{Data: area})
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return l
+	}
+	l, scanned := open(), open()
+	s := NewScan(scanned)
+	for b := range l.NumBlocks() {
+		want := l.Check(b)
+		found, err := s.Block(b, 0, ^uint64(0))
+		if (err == nil) != (want == nil) || !typed(err) || scanned.isChecked(b) != (err == nil) {
+			t.Fatalf("%s: block %d: %v, not %v", what, b, err, want)
+		}
+		if err == nil && len(found) != l.count(b) {
+			t.Fatalf("%s: %d strings of block %d", what, len(found), b)
+		}
+		for _, i := range found {
+			if got, err := l.Get(uint32(b)<<k.Shift + uint32(i)); err != nil || !bytes.Equal(s.Get(i), got) {
+				t.Fatalf("%s: string %d of block %d is %x, not %x", what, i, b, s.Get(i), got)
+			}
+		}
+	}
+}
+
+// TestScan looks for the strings between two of a list, and between others.
+func TestScan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for name, list := range listCases() {
+		l := openList(t, IDs, list)
+		s := NewScan(l)
+		for range 20 {
+			bound := func() uint64 {
+				if len(list) == 0 || rng.IntN(4) == 0 {
+					return rng.Uint64()
+				}
+				return Head(list[rng.IntN(len(list))])
+			}
+			least, most := bound(), bound()
+			least, most = min(least, most), max(least, most)
+			for i := 0; i < len(list); {
+				b, first, end := l.BlockOf(uint32(i))
+				if int(first) != i {
+					t.Fatalf("%s: block %d of string %d begins with %d", name, b, i, first)
+				}
+				var want []uint8
+				for ; i < int(end); i++ {
+					var head [8]byte
+					copy(head[:], list[i])
+					if v := binary.BigEndian.Uint64(head[:]); least <= v && v <= most {
+						want = append(want, uint8(i-int(first)))
+					}
+				}
+				got, err := s.Block(b, least, most)
+				if err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("%s: from %x to %x in block %d: %v, %v, not %v", name, least, most, b, got, err, want)
+				}
+				for _, at := range got {
+					if id := s.Get(at); !bytes.Equal(id, list[first+uint32(at)]) || cap(id) != len(id) {
+						t.Fatalf("%s: string %d of block %d is %x", name, at, b, id)
+					}
+				}
+			}
+		}
+	}
 }
 
 func TestListFlipped(t *testing.T) {
