@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sickbed is a database that is damaged by hand.
+type sickbed struct {
+	*testing.T
+	path string
+	db   *DB
+}
+
+func newSickbed(t *testing.T, o *Options) *sickbed {
+	t.Helper()
+	s := &sickbed{T: t, path: filepath.Join(t.TempDir(), "x.simdb")}
+	if o == nil {
+		o = &Options{}
+	}
+	o.DisableAutoCompaction = true
+	var err error
+	if s.db, err = Create(s.path, o); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// do fails the test on an error.
+func (s *sickbed) do(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// put stores documents from to end-1 with a text that has the word.
+func (s *sickbed) put(from, end int, word string) {
+	s.Helper()
+	var b Batch
+	for i := from; i < end; i++ {
+		b.Put(Doc{ID: fmt.Sprint(i), Text: fmt.Sprintf("%s number %d of them", word, i)})
+	}
+	s.do(s.db.Apply(context.Background(), &b))
+}
+
+// remove deletes documents.
+func (s *sickbed) remove(from, end int) {
+	s.Helper()
+	var b Batch
+	for i := from; i < end; i++ {
+		b.Delete(fmt.Sprint(i))
+	}
+	s.do(s.db.Apply(context.Background(), &b))
+}
+
+// flush writes a table.
+func (s *sickbed) flush() { s.Helper(); s.do(s.db.Flush(context.Background())) }
+
+// tables returns the files of the tables.
+func (s *sickbed) tables() map[string][]byte {
+	s.Helper()
+	all := readFolder(s.T, s.path)
+	maps.DeleteFunc(all, func(name string, _ []byte) bool { return !strings.HasSuffix(name, ".sst") })
+	return all
+}
+
+// textsOf returns the texts of a database by ID.
+func textsOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	ctx := context.Background()
+	db, err := Open(path, &Options{MustExist: true, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all := map[string]string{}
+	for e, err := range db.Entries(ctx, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := db.Get(ctx, e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.ID] = d.Text
+	}
+	return all
+}
+
+// recovered closes the database, damages it, recovers it, and returns the documents of the new one.
+func (s *sickbed) recovered(o *RecoverOptions, hurt func()) (map[string]string, RecoverReport) {
+	s.Helper()
+	s.do(s.db.Close())
+	hurt()
+	to := filepath.Join(s.TempDir(), "new.simdb")
+	report, err := Recover(s.Context(), s.path, to, o)
+	s.do(err)
+	return textsOf(s.T, to), report
+}
+
+func (s *sickbed) loseCatalog() { s.do(os.Remove(filepath.Join(s.path, "CATALOG"))) }
+
+// TestRecoverSuperseded leaves tables that were merged beside the merged one, with no catalog to
+// tell: what the merge dropped does not come back.
+func TestRecoverSuperseded(t *testing.T) {
+	s := newSickbed(t, nil)
+	s.put(0, 1000, "first")
+	s.flush()
+	s.put(500, 1500, "second")
+	s.remove(0, 100)
+	s.flush()
+	old := s.tables()
+	s.do(s.db.Compact(t.Context(), nil))
+	s.put(1400, 1600, "third")
+	s.remove(100, 200)
+	want := map[string]string{}
+	got, report := s.recovered(nil, func() {
+		want = textsOf(t, s.path)
+		for name, data := range old {
+			rewrite(t, filepath.Join(s.path, name), data)
+		}
+		s.loseCatalog()
+	})
+	if !maps.Equal(got, want) {
+		t.Errorf("%d documents, not %d", len(got), len(want))
+	}
+	if len(report.Doubts) != 1 {
+		t.Errorf("doubts: %v", report.Doubts)
+	}
+}
+
+// TestRecoverIngested has a table of another database, whose sequence numbers mean nothing, and no
+// catalog: the order in which tables were added counts.
+func TestRecoverIngested(t *testing.T) {
+	other := newSickbed(t, nil)
+	other.put(50, 150, "ingested")
+	packed := filepath.Join(t.TempDir(), "p.sst")
+	other.do(other.db.Pack(t.Context(), packed, nil))
+	other.do(other.db.Close())
+	s := newSickbed(t, nil)
+	s.put(0, 5000, "first")
+	s.flush()
+	s.do(s.db.Ingest(t.Context(), packed))
+	s.put(100, 120, "last")
+	s.flush()
+	want := map[string]string{}
+	got, report := s.recovered(nil, func() {
+		want = textsOf(t, s.path)
+		s.loseCatalog()
+	})
+	if !maps.Equal(got, want) {
+		t.Errorf("%d documents, not %d, or others", len(got), len(want))
+	}
+	if len(report.Doubts) != 3 {
+		t.Errorf("doubts: %v", report.Doubts)
+	}
+}
+
+// TestRecoverPartial damages a block of texts: its documents come back without, or not at all.
+func TestRecoverPartial(t *testing.T) {
+	for _, partial := range []bool{false, true} {
+		s := newSickbed(t, nil)
+		s.put(0, 3000, "some")
+		s.flush()
+		got, report := s.recovered(&RecoverOptions{Partial: partial}, func() {
+			for name, data := range s.tables() {
+				data[100] ^= 1
+				rewrite(t, filepath.Join(s.path, name), data)
+			}
+		})
+		without := 0
+		for _, text := range got {
+			if text == "" {
+				without++
+			}
+		}
+		switch lost := int64(3000 - len(got)); {
+		case !partial && (without > 0 || lost == 0 || report.Lost != lost || report.Partial > 0):
+			t.Errorf("%d documents, %d without text: %+v", len(got), without, report)
+		case partial && (without == 0 || lost > 0 || report.Lost > 0 || report.Partial != int64(without)):
+			t.Errorf("%d documents, %d without text, though partial ones are wanted: %+v", len(got), without, report)
+		}
+	}
+}
+
+// TestRecoverCatalogPages damages each page of a catalog: nothing is lost, and with a root page
+// nothing is in doubt.
+func TestRecoverCatalogPages(t *testing.T) {
+	s := newSickbed(t, nil)
+	for i := range 5 {
+		s.put(i*300, i*300+600, fmt.Sprint("round", i))
+		s.remove(i*300, i*300+50)
+		s.flush()
+	}
+	s.put(0, 20, "logged")
+	s.do(s.db.Close())
+	want := textsOf(t, s.path)
+	file := filepath.Join(s.path, "CATALOG")
+	whole, err := os.ReadFile(file)
+	s.do(err)
+	exact := 0
+	for page := 0; page < len(whole); page += 4096 {
+		bad := slices.Clone(whole)
+		clear(bad[page : page+4096])
+		rewrite(t, file, bad)
+		to := filepath.Join(t.TempDir(), "new.simdb")
+		report, err := Recover(t.Context(), s.path, to, nil)
+		s.do(err)
+		got := textsOf(t, to)
+		if len(report.Doubts) == 0 {
+			exact++
+			if !maps.Equal(got, want) {
+				t.Errorf("page %d: %d documents, not %d", page/4096, len(got), len(want))
+			}
+		} else if page < 2*4096 {
+			t.Errorf("root page %d: %v", page/4096, report.Doubts)
+		}
+		for id, text := range want {
+			if got[id] != text {
+				t.Errorf("page %d: document %s has %q, not %q", page/4096, id, got[id], text)
+			}
+		}
+	}
+	t.Logf("%d of %d pages leave no doubt", exact, len(whole)/4096)
+}
