@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // sickbed is a database that is damaged by hand.
@@ -229,4 +231,30 @@ func TestRecoverCatalogPages(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d pages leave no doubt", exact, len(whole)/4096)
+}
+
+// TestRecoverDurable cuts the power after Recover has returned: the new database is there.
+func TestRecoverDurable(t *testing.T) {
+	mem := vfstest.NewMem(t.TempDir())
+	ctx := t.Context()
+	db, err := Open("/old/db", &Options{fs: mem, DisableAutoCompaction: true})
+	s := &sickbed{T: t, db: db}
+	s.do(err)
+	s.put(0, 500, "some")
+	s.flush()
+	s.put(400, 600, "other")
+	s.do(db.Close())
+	report, err := Recover(ctx, "/old/db", "/a/b/new", &RecoverOptions{fs: mem})
+	s.do(err)
+	for seed := range uint64(5) {
+		after := mem.CrashClone(0, seed)
+		db, err := Open("/a/b/new", &Options{fs: after, MustExist: true, DisableAutoCompaction: true})
+		s.do(err)
+		check, err := db.Check(ctx, nil)
+		s.do(err)
+		if len(check.Problems) > 0 || check.Documents != 600 || report.Documents != 600 {
+			t.Errorf("%+v after %+v", check, report)
+		}
+		s.do(db.Close())
+	}
 }

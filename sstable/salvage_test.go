@@ -281,3 +281,27 @@ func TestSalvageKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestSalvageGivenKeys has fingerprints that are not those of the texts, and that several documents
+// share: where they are lost, no document gets a wrong one.
+func TestSalvageGivenKeys(t *testing.T) {
+	docs := make([]Document, 3000)
+	for i := range docs {
+		text := binary.LittleEndian.AppendUint64(nil, uint64(i/3)<<40)
+		docs[i] = Document{ID: fmt.Appendf(nil, "%d", i), HasFingerprint: true, Fingerprint: uint64(i/3)<<40 | 1, Seq: uint64(i), Text: text}
+	}
+	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	run := openTable(t, data).section(KindRun, 0)
+	clear(data[run.Offset:][:9])
+	got, lost, _, err := salvage(t, data, SalvageOptions{Sums: func(text string) (Fingerprint, bool, minhash.Sketch) {
+		return binary.LittleEndian.Uint64([]byte(text)), true, nil
+	}})
+	if err != nil || lost != 512 || len(got) != len(docs)-512 {
+		t.Fatalf("%d documents, %d lost, %v", len(got), lost, err)
+	}
+	for i := range docs {
+		if d, ok := got[string(docs[i].ID)]; ok && d.Fingerprint != docs[i].Fingerprint {
+			t.Fatalf("document %s has the fingerprint %x, not %x", d.ID, d.Fingerprint, docs[i].Fingerprint)
+		}
+	}
+}

@@ -291,9 +291,13 @@ func (r *recovery) doubtDeletes() {
 	if lost := r.writes.missing(r.cat.State.FlushedSeq); r.cat.Current && lost > 0 && !r.single {
 		r.doubt(strings.Join(r.badLogs, ", "), min(int64(lost), r.report.Documents), "%d writes are in no file any more: what they deleted or replaced is there again", lost)
 	}
-	if r.cat.Current {
-		return
+	if !r.cat.Current {
+		r.doubtTables()
 	}
+}
+
+// doubtTables says how many documents came from each table, whose deletes are not known for certain.
+func (r *recovery) doubtTables() {
 	for _, in := range r.inputs {
 		n := int64(0)
 		for _, t := range r.to.tables {

@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// TestSalvage damages every sector of catalogs, and single bytes: what is salvaged as current is
+// what the catalog said, and any other state says nothing that was never true.
+func TestSalvage(t *testing.T) {
+	for _, n := range []int{0, 3, 60} {
+		image, want := grownCatalog(t, n)
+		whole, err := Salvage(imageFS{image: image}, "CATALOG")
+		if err != nil || !whole.Current || whole.Err != nil || !equal(whole.State, want) {
+			t.Fatalf("an intact catalog: %+v, %v", whole, err)
+		}
+		current, all := 0, 0
+		look := func(what string, at int, bad []byte) {
+			t.Helper()
+			got, err := Salvage(imageFS{image: bad}, "CATALOG")
+			if err != nil {
+				t.Fatalf("%s at %d: %v", what, at, err)
+			}
+			if all++; got.Current {
+				if current++; !equal(got.State, want) {
+					t.Errorf("%s at %d: a state that is said to be current is not", what, at)
+				}
+				return
+			}
+			checkFacts(t, got, want)
+		}
+		for at := 0; at < len(image); at += 512 {
+			bad := bytes.Clone(image)
+			clear(bad[at:min(at+512, len(bad))])
+			look("zeros", at, bad)
+		}
+		rng := rand.New(rand.NewPCG(uint64(n), 4))
+		for range 300 {
+			bad := bytes.Clone(image)
+			at := rng.IntN(len(bad))
+			bad[at] ^= 1 << rng.UintN(8)
+			look("a flipped bit", at, bad)
+		}
+		for _, size := range []int{0, 1, 4096, 8192, len(image) / 2} {
+			look("cut", size, image[:min(size, len(image))])
+		}
+		t.Logf("%d tables: %d of %d damaged catalogs are read as they were", n, current, all)
+	}
+}
+
+// grownCatalog makes a catalog of n tables whose documents die, as those of a database do: none comes
+// back. It returns its file and what it says.
+func grownCatalog(t *testing.T, n int) ([]byte, State) {
+	t.Helper()
+	fs := vfstest.NewMem(t.TempDir())
+	rng := rand.New(rand.NewPCG(6, uint64(n)))
+	s := sample(rng, n)
+	mustCreate(t, fs, "CATALOG", s)
+	c, _ := mustOpen(t, fs, "CATALOG")
+	for range 5 {
+		e := Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+		for _, table := range s.Tables {
+			if table.Docs == 0 || rng.IntN(2) == 0 {
+				continue
+			}
+			dead := roaring.New()
+			if have := s.Tombstones[table.Number]; have != nil {
+				dead = have.Clone()
+			}
+			for range 5 {
+				dead.Add(rng.Uint32N(table.Docs))
+			}
+			e.SetTombstones[table.Number] = dead
+		}
+		seq := s.FlushedSeq + 1
+		e.FlushedSeq = &seq
+		if err := c.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		s.model(e)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := fs.HostPath("CATALOG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image, s
+}
+
+// checkFacts checks a state that was put together from single records.
+func checkFacts(t *testing.T, got Salvaged, want State) {
+	t.Helper()
+	if got.Err == nil {
+		t.Error("no error, and not current")
+	}
+	s := got.State
+	if got.HasState && (s.UUID != want.UUID || s.FlushedSeq > want.FlushedSeq || s.NextFile > want.NextFile || s.FirstWAL > want.FirstWAL) {
+		t.Errorf("the numbers are %+v", s)
+	}
+	if got.HasParams && !bytes.Equal(s.Params, want.Params) {
+		t.Errorf("the parameters are %x", s.Params)
+	}
+	for _, table := range want.Tables {
+		i := slices.IndexFunc(s.Tables, func(have Table) bool { return have.Number == table.Number })
+		if i >= 0 && s.Tables[i] != table {
+			t.Errorf("table %+v, not %+v", s.Tables[i], table)
+		}
+		dead := s.Tombstones[table.Number]
+		if dead == nil || i < 0 {
+			continue
+		}
+		extra := dead.Clone()
+		if now := want.Tombstones[table.Number]; now != nil {
+			extra.AndNot(now)
+		}
+		if !extra.IsEmpty() {
+			t.Errorf("%d documents of table %d are dead that are alive", extra.GetCardinality(), table.Number)
+		}
+	}
+}

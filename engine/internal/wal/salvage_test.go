@@ -1,0 +1,88 @@
+package wal
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// salvageImage salvages the bytes of a log and returns its payloads.
+func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, res Salvaged) {
+	t.Helper()
+	fs := vfstest.NewMem("")
+	if err := vfstest.WriteFile(fs, "log", string(image)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Salvage(fs, "log", expected, func(_ int64, payload []byte) error {
+		got = append(got, string(payload))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, res
+}
+
+// TestSalvage damages every byte of a log, and every sixteen: all frames that are not hit come back,
+// in order, and the rest is a gap.
+func TestSalvage(t *testing.T) {
+	image := sampleLog(t, words, 3, true)
+	pos := positions(words)
+	_, whole := salvageImage(t, image, nil)
+	if len(whole.Gaps) > 0 || !whole.Clean || whole.Frames != len(words) || whole.End != int64(len(image)) {
+		t.Fatalf("an intact log: %+v", whole)
+	}
+	header := whole.Header
+	for at := range image {
+		for _, n := range []int{1, 16} {
+			bad := bytes.Clone(image)
+			for i := at; i < min(at+n, len(bad)); i++ {
+				bad[i] ^= 0x41
+			}
+			what := fmt.Sprintf("%d bytes at %d", n, at)
+			got, res := salvageImage(t, bad, &header)
+			var want []string
+			for i, word := range words {
+				if at+n <= pos[i] || at >= pos[i+1] {
+					want = append(want, word)
+				}
+			}
+			if !slices.Equal(got, want) || len(res.Gaps) == 0 {
+				t.Fatalf("%s: %q, not %q; gaps %v", what, got, want, res.Gaps)
+			}
+			if g := res.Gaps[0]; int(g.Offset) > at || int(g.Offset+g.Bytes) <= at {
+				t.Fatalf("%s: the gap is %+v", what, g)
+			}
+		}
+	}
+	for n := range image {
+		got, res := salvageImage(t, image[:n], &header)
+		if want := max(0, len(slices.DeleteFunc(slices.Clone(pos), func(p int) bool { return p > n }))-1); len(got) != want {
+			t.Fatalf("cut to %d bytes: %d frames, not %d", n, len(got), want)
+		}
+		if res.Clean {
+			t.Fatalf("cut to %d bytes: an end frame", n)
+		}
+	}
+	bad := append(make([]byte, headerSize), image[headerSize:]...)
+	if got, res := salvageImage(t, bad, nil); len(got) > 0 || len(res.Gaps) != 2 {
+		t.Errorf("without a header %q, gaps %v", got, res.Gaps)
+	}
+}
+
+// TestSalvageImitations has a log that is full of what looks like frames and is none: reading it
+// ends soon.
+func TestSalvageImitations(t *testing.T) {
+	head := make([]byte, 8)
+	head[4], head[5], head[6] = 0, 0, 8 // a length of half a megabyte
+	payload := bytes.Repeat(append(head, 0, 0, 0, 0, 0, 0, 0, typeData), 200_000)
+	image := sampleLog(t, []string{string(payload), "last"}, 0, true)
+	image[headerSize] ^= 1
+	got, res := salvageImage(t, image, nil)
+	if len(got) > 1 || len(res.Gaps) == 0 {
+		t.Errorf("%d frames, gaps %v", len(got), res.Gaps)
+	}
+}

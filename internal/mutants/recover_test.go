@@ -1,0 +1,76 @@
+package mutants
+
+const (
+	recovers     = "^TestRecover(Whole|Superseded|Ingested|Partial|CatalogPages|Durable)$"
+	recoveryRuns = "^TestRecover$"
+	salvages     = "^TestSalvage"
+)
+
+// recoverMutants are mistakes in what makes a new database from a damaged one.
+var recoverMutants = []mutant{
+	{
+		"recover/tombstones not looked at", "engine", "recovery.open",
+		swap(`in.dead != nil && in.dead.Contains(doc)`, `false`),
+		"engine", recovers,
+	},
+	{
+		"recover/deletes in the log not looked at", "engine", "recovery.isOutdated",
+		swap(`return w.seq > seq`, `return false`),
+		"engine", recovers,
+	},
+	{
+		"recover/an older write of the log comes back", "engine", "recovery.note",
+		swap(`w.seq < d.Seq`, `w.seq > d.Seq`),
+		"engine", recovers,
+	},
+	{
+		"recover/the older of two documents counts", "engine", "target.resolve",
+		swap(`seqA > seqB ||`, `seqA < seqB ||`),
+		"engine", recovers,
+	},
+	{
+		"recover/what a merge dropped comes back", "engine", "target.resolve",
+		swap(`merged[a.from] = true`, `merged[a.from] = false`),
+		"engine", recovers,
+	},
+	{
+		"recover/lost writes are not told", "engine", "recovery.doubtTails",
+		skip("tail"),
+		"engine", recoveryRuns,
+	},
+	{
+		"recover/lost catalog is not told", "engine", "recovery.doubtDeletes",
+		skip("doubtTables"),
+		"engine", recovers,
+	},
+	{
+		"recover/lost texts are empty", "sstable", "salvageWalk.document",
+		swap(`d.Text, d.Fields = nil, nil; !s.o.Partial`, `d.Text, d.Fields = nil, nil; false`),
+		"engine", recovers,
+	},
+	{
+		"recover/table not synced", "engine", "tableWriter.close",
+		skip("Sync"),
+		"engine", recovers,
+	},
+	{
+		"recover/an older tree is the current one", "engine", "gleaner.newestTree",
+		swap(`txid == g.newest`, `txid <= g.newest`),
+		"engine/internal/catalog", salvages,
+	},
+	{
+		"recover/damaged entry costs the next block", "sstable", "List.Sound",
+		swap(`l.alone = true`, `l.alone = false`),
+		"sstable", salvages,
+	},
+	{
+		"recover/frames behind damage are not looked for", "engine", "salvage.scan",
+		swap(`at += frameAlign`, `at = s.r.size`),
+		"engine/internal/wal", salvages,
+	},
+	{
+		"recover/fingerprint of the text alone", "sstable", "salvageWalk.keysByText",
+		drop(`if _, ok := slices.BinarySearch(l.distinct, fp); !ok && l.distinct != nil { continue }`),
+		"sstable", salvages,
+	},
+}
