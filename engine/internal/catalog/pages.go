@@ -70,6 +70,11 @@ func readTree(fs vfs.FS, name string) (t tree, err error) {
 		return tree{}, err
 	}
 	defer closing(f, &err)
+	return walkFile(f, name)
+}
+
+// walkFile is readTree of an open file.
+func walkFile(f vfs.File, name string) (tree, error) {
 	w := &walker{f: f, name: name, seen: map[uint64]bool{}}
 	m, err := w.meta()
 	if err != nil {

@@ -55,8 +55,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// grownCatalog makes a catalog of n tables whose documents die, as those of a database do: none comes
-// back. It returns its file and what it says.
+// grownCatalog makes a catalog of n tables whose documents die, as those of a database do: none
+// comes back. It returns its file and what it says.
 func grownCatalog(t *testing.T, n int) ([]byte, State) {
 	t.Helper()
 	fs := vfstest.NewMem(t.TempDir())

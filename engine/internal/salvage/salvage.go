@@ -296,7 +296,8 @@ func (r *recovery) doubtDeletes() {
 	}
 }
 
-// doubtTables says how many documents came from each table, whose deletes are not known for certain.
+// doubtTables says how many documents came from each table, whose deletes are not known for
+// certain.
 func (r *recovery) doubtTables() {
 	for _, in := range r.inputs {
 		n := int64(0)

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -55,6 +57,11 @@ func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Rep
 		r.Bytes += p.Meta.Size
 	}
 	r.Problems = append(r.Problems, duplicateIDs(ctx, v)...)
+	problems, err := db.checkCatalog()
+	if err != nil {
+		return r, err
+	}
+	r.Problems = append(r.Problems, problems...)
 	err = db.eachFile(func(name string, size int64) {
 		if strings.HasSuffix(name, files.OrphanSuffix) {
 			r.Orphans = append(r.Orphans, Orphan{name, size})
@@ -72,6 +79,28 @@ func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Rep
 	}
 	return r, ctx.Err()
 }
+
+// checkCatalog checks the file of the catalog. A writer in another process may change it at any
+// time; it is looked at again then.
+func (db *Store) checkCatalog() (problems []error, err error) {
+	if db.Dir == nil {
+		return nil, nil // a single table
+	}
+	for range catalogLooks {
+		problems, err = catalog.Check(db.Dir, files.Catalog)
+		if !errors.Is(err, catalog.ErrMoved) && len(problems) == 0 {
+			break
+		}
+	}
+	if errors.Is(err, catalog.ErrMoved) {
+		err = nil // whoever writes it so often has read it, too
+	}
+	return problems, err
+}
+
+// catalogLooks is how often a catalog is looked at that seems to be damaged: it may be written
+// meanwhile.
+const catalogLooks = 5
 
 // duplicateIDs checks that no ID is alive in two tables. That none is twice in one has been
 // verified with the table.

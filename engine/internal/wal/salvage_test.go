@@ -26,8 +26,8 @@ func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, r
 	return got, res
 }
 
-// TestSalvage damages every byte of a log, and every sixteen: all frames that are not hit come back,
-// in order, and the rest is a gap.
+// TestSalvage damages every byte of a log, and every sixteen: all frames that are not hit come
+// back, in order, and the rest is a gap.
 func TestSalvage(t *testing.T) {
 	image := sampleLog(t, words, 3, true)
 	pos := positions(words)
