@@ -36,9 +36,12 @@ func (s *Salvaged) openFooter() bool {
 	at, length, want, version, ok := findTrailer(data)
 	if !ok {
 		if at, length, ok = findLostDirectory(data); !ok {
-			return false
+			at, length, ok = s.findByParams(data)
 		}
 		version = FormatVersion
+	}
+	if !ok {
+		return false
 	}
 	v := versions[version]
 	if v == nil || length < int64(v.least) {
@@ -104,6 +107,29 @@ func findLostDirectory(data []byte) (offset, length int64, ok bool) {
 	return 0, 0, false
 }
 
+// findByParams returns where a directory is that starts with the parameters of the database, all
+// but the layout, in a file whose end is lost.
+func (s *Salvaged) findByParams(data []byte) (offset, length int64, ok bool) {
+	if s.o.Params == nil {
+		return 0, 0, false
+	}
+	want, _ := s.o.Params.AppendBinary(nil)
+	const layout = ParamsSize - 8 // where it is
+	least := int64(ParamsSize + infoSize)
+	for off := (int64(len(data)) - least) / alignment * alignment; off >= headerSize; off -= alignment {
+		p := data[off:][:ParamsSize]
+		if string(p[:layout]) != string(want[:layout]) || string(p[layout+2:]) != string(want[layout+2:]) {
+			continue
+		}
+		if n := int64(binary.LittleEndian.Uint32(data[off+ParamsSize+12:])); n > 0 && n <= maxSections {
+			length := min(least+n*entrySize, int64(len(data))-off)
+			s.entriesLost = length < least+n*entrySize
+			return off, length, true
+		}
+	}
+	return 0, 0, false
+}
+
 // parseParts takes of a damaged directory what can be right. It reports whether the parameters are
 // known.
 func (s *Salvaged) parseParts(dir []byte) bool {
@@ -159,7 +185,29 @@ func (s *Salvaged) countDocs() {
 
 // missing reports whether a table has, or may have, a part of a kind that could not be opened.
 func (s *Salvaged) missing(kind Kind) bool {
-	return s.failed[kind] || s.entriesLost && s.r.section(kind, 0) == nil
+	if s.failed[kind] || !s.entriesLost || s.r.section(kind, 0) != nil {
+		return s.failed[kind]
+	}
+	names := s.r.section(KindNames, 0)
+	if (kind == KindPlaces || kind == KindRanks) && names != nil {
+		return s.hasHole(names.Offset) // directories come last
+	}
+	return true
+}
+
+// hasHole reports whether the sections that are known leave some of the file before an offset out.
+func (s *Salvaged) hasHole(before int64) bool {
+	end := int64(headerSize)
+	for _, sec := range s.r.info.Sections {
+		if sec.Offset > before {
+			break
+		}
+		if sec.Offset != align(end) {
+			return true
+		}
+		end = sec.Offset + sec.Length
+	}
+	return end < before && align(end) != before
 }
 
 // fail notes that a part could not be opened.
@@ -236,6 +284,9 @@ func (s *Salvaged) source(kind Kind, index uint16) (src keyrun.Section, ok bool)
 	if s.r.section(kind, index) == nil && s.r.section(kind|dirFlag, index) == nil {
 		return src, false
 	}
+	if !s.whole {
+		s.findDir(kind, index)
+	}
 	src, err := s.r.source(kind, index)
 	if err != nil {
 		s.fail(kind, err)
@@ -243,6 +294,54 @@ func (s *Salvaged) source(kind Kind, index uint16) (src keyrun.Section, ok bool)
 	}
 	src.Dir = keyrun.Repair(src.Dir)
 	return src, true
+}
+
+// findDir finds the directory of a key run or column whose entry is lost: it says how many values
+// and bytes it is of.
+func (s *Salvaged) findDir(kind Kind, index uint16) {
+	r := s.r
+	body := r.section(kind, index)
+	if body == nil || body.Count == 0 || body.Count > MaxDocs || r.section(kind|dirFlag, index) != nil {
+		return
+	}
+	length := keyrun.DirSize(body.Count)
+	for off := align(body.Offset + body.Length); length <= int64(len(r.data))-off; off += alignment {
+		if !keyrun.IsDir(r.data[off:off+length], body.Count, body.Length) {
+			continue
+		}
+		known := r.info.Sections
+		r.info.Sections = append(known, Section{
+			Kind: kind | dirFlag, Index: index, Offset: off, Length: length, Count: body.Count, Checksum: crc.Sum(r.data[off : off+length]),
+		})
+		if s.fits(kind, index) {
+			return
+		}
+		r.info.Sections = known // of another section of that size
+	}
+}
+
+// fits reports whether the directory of a key run or column is of its body: whether one of the
+// first blocks has the checksum that it should have.
+func (s *Salvaged) fits(kind Kind, index uint16) bool {
+	src, err := s.r.source(kind, index)
+	if err != nil {
+		return false
+	}
+	if c, err := keyrun.OpenColumn(src); err == nil {
+		for b := range min(c.NumBlocks(), 4) {
+			if _, err := c.Get(b << keyrun.BlockShift); err == nil {
+				return true
+			}
+		}
+	}
+	if k, err := keyrun.Open(src); err == nil {
+		for b := range min(k.NumBlocks(), 4) {
+			if k.Check(b) == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // openColumn opens a column of n values; nil if it can't be opened or there is none.

@@ -236,6 +236,36 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
+// TestSalvageCut cuts the end of the directory off: what it still names comes back.
+func TestSalvageCut(t *testing.T) {
+	tables, docs := salvageTables(t, 1000)
+	for i, whole := range tables {
+		r := openTable(t, whole)
+		p := r.Params()
+		last := r.info.Sections[len(r.info.Sections)-1]
+		start := int(align(last.Offset + last.Length))
+		for _, size := range []int{len(whole) - 1, len(whole) - tailSize, len(whole) - tailSize - 3*entrySize - 5} {
+			got, lost, _, err := salvage(t, bytes.Clone(whole[:size]), SalvageOptions{Params: &p})
+			if err != nil || len(got)+int(lost) != len(docs[i]) {
+				t.Errorf("table %d cut to %d of %d: %d documents, %d lost, %v", i, size, len(whole), len(got), lost, err)
+				continue
+			}
+			for id, d := range got {
+				want := docs[i][id]
+				if want.Time, want.Seq = d.Time, d.Seq; !sameDocument(&d, &want) {
+					t.Errorf("table %d cut to %d: document %q is not as it was", i, size, id)
+				}
+			}
+			if len(got) == 0 && (i == 0 || size > len(whole)-tailSize-entrySize) { // a merge ends with names
+				t.Errorf("table %d cut to %d: nothing", i, size)
+			}
+		}
+		if _, err := Salvage(memFile(whole[:start]), "test.sst", SalvageOptions{Params: &p}); err == nil {
+			t.Errorf("table %d without a directory was opened", i)
+		}
+	}
+}
+
 // TestSalvageKeys takes run 0 away: fingerprints come back from the permuted runs, where they occur
 // once, and from the texts.
 func TestSalvageKeys(t *testing.T) {

@@ -131,6 +131,7 @@ func (r *recovery) readLog(i int, before func(uint64)) error {
 			return nil
 		})
 		if n > 0 {
+			r.logged += n
 			r.writes.add(first, first+n-1)
 			r.lastWrite = logGap{log: i, offset: at}
 		}

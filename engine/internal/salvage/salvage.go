@@ -90,6 +90,7 @@ type recovery struct {
 	texts     *texts.Hasher
 	inputs    []*input
 	latest    map[string]*lastWrite // by ID: the last write in the logs
+	logged    uint64                // writes in logs
 	writes    intervals             // sequence numbers in logs and tables
 	to        *target
 	report    Report
@@ -299,6 +300,7 @@ func (r *recovery) doubtDeletes() {
 // doubtTables says how many documents came from each table, whose deletes are not known for
 // certain.
 func (r *recovery) doubtTables() {
+	missing := r.missingWrites()
 	for _, in := range r.inputs {
 		n := int64(0)
 		for _, t := range r.to.tables {
@@ -310,7 +312,22 @@ func (r *recovery) doubtTables() {
 		case in.foreign:
 			r.doubt(in.name, n, "when the table was added to the database is not known without the catalog: newer versions may be in other tables")
 		default:
-			r.doubt(in.name, n, "which of its documents were deleted or pruned is not known for certain without the catalog")
+			r.doubt(in.name, n, "without the catalog it is not known what was deleted; %d writes are in no file any more, as deletes are and what was "+
+				"replaced, and pruning leaves no trace", missing)
 		}
 	}
+}
+
+// missingWrites returns how many sequence numbers no document of a table and no log has, at most.
+func (r *recovery) missingWrites() uint64 {
+	last, present := uint64(0), r.logged
+	for _, in := range r.inputs {
+		if in.table != nil && !in.foreign && !r.to.merged[in] {
+			last, present = max(last, in.info.MaxSeq+in.shift), present+uint64(in.info.Docs)
+		}
+	}
+	for _, w := range r.writes {
+		last = max(last, w.last)
+	}
+	return last - min(last, present)
 }

@@ -27,6 +27,7 @@ type target struct {
 	uuid     [16]byte
 	number   uint64 // of the last table
 	tables   []*output
+	merged   map[*input]bool // those that were merged to another one
 	complete bool
 }
 
@@ -207,7 +208,8 @@ func (t *target) resolve() error {
 			return err
 		}
 	}
-	merged := map[*input]bool{} // to a younger table
+	merged := map[*input]bool{}
+	t.merged = merged
 	for i, b := range t.tables {
 		for j, a := range t.tables[:i] {
 			if a.from == b.from && a.from != nil {

@@ -26,3 +26,16 @@ func Repair(dir []byte) []byte {
 	}
 	return fixed
 }
+
+// DirSize returns the size of the directory of a section with a number of values.
+func DirSize(count uint64) int64 {
+	return int64((count+BlockLen-1)/BlockLen)*dirEntry + frameTrailerSize
+}
+
+// IsDir reports whether dir, of DirSize bytes, is the directory of a section with that many values
+// and bytes.
+func IsDir(dir []byte, count uint64, size int64) bool {
+	le := binary.LittleEndian
+	t := dir[len(dir)-frameTrailerSize:]
+	return le.Uint64(t[8:]) == count && le.Uint64(t[16:]) == uint64(size) && crc.Sum(t[:60]) == le.Uint32(t[60:])
+}
