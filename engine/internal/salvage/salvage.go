@@ -290,7 +290,7 @@ func (r *recovery) finishReport() {
 func (r *recovery) doubtDeletes() {
 	r.report.Doubts = append(r.report.Doubts, r.logTail...)
 	if lost := r.writes.missing(r.cat.State.FlushedSeq); r.cat.Current && lost > 0 && !r.single {
-		r.doubt(strings.Join(r.badLogs, ", "), min(int64(lost), r.report.Documents), "%d writes are in no file any more: what they deleted or replaced is there again", lost)
+		r.doubt(strings.Join(r.badLogs, ", "), min(int64(lost), r.report.Documents), "writes that no file has: %d; what they deleted or replaced is there again", lost)
 	}
 	if !r.cat.Current {
 		r.doubtTables()
@@ -312,8 +312,8 @@ func (r *recovery) doubtTables() {
 		case in.foreign:
 			r.doubt(in.name, n, "when the table was added to the database is not known without the catalog: newer versions may be in other tables")
 		default:
-			r.doubt(in.name, n, "without the catalog it is not known what was deleted; %d writes are in no file any more, as deletes are and what was "+
-				"replaced, and pruning leaves no trace", missing)
+			r.doubt(in.name, n, "without the catalog it is not known what was deleted; writes that no file has: %d (deletes, and what was replaced or merged away; "+
+				"pruning leaves no trace)", missing)
 		}
 	}
 }
