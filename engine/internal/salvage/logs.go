@@ -165,11 +165,14 @@ func (r *recovery) checkLog(i int, res wal.Salvaged) {
 		r.lose(err, Loss{File: l.name})
 		r.gaps = append(r.gaps, logGap{i, g.Offset, max(size, 0)})
 	}
-	if len(res.Gaps) > 0 {
+	short := closed.Size - res.End
+	if len(res.Gaps) > 0 || isClosed && short > 0 || !res.Clean && !last {
 		r.badLogs = append(r.badLogs, l.name)
+	}
+	if len(res.Gaps) > 0 {
 		return
 	}
-	if short := closed.Size - res.End; isClosed && short > 0 {
+	if isClosed && short > 0 {
 		r.lose(base.Corruptf(l.name, wal.Section, res.End, "ends here, but had %d bytes when the database was closed", closed.Size), Loss{})
 		r.gaps = append(r.gaps, logGap{i, res.End, short})
 	} else if !res.Clean && !last {

@@ -289,7 +289,7 @@ func (r *recovery) finishReport() {
 // would tell.
 func (r *recovery) doubtDeletes() {
 	r.report.Doubts = append(r.report.Doubts, r.logTail...)
-	if lost := r.writes.missing(r.cat.State.FlushedSeq); r.cat.Current && lost > 0 && !r.single {
+	if lost := r.writes.missing(r.cat.State.FlushedSeq); r.cat.Current && lost > 0 && len(r.badLogs) > 0 {
 		r.doubt(strings.Join(r.badLogs, ", "), min(int64(lost), r.report.Documents), "writes that no file has: %d; what they deleted or replaced is there again", lost)
 	}
 	if !r.cat.Current {
