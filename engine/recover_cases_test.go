@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -231,6 +232,46 @@ func TestRecoverCatalogPages(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d pages leave no doubt", exact, len(whole)/4096)
+}
+
+// TestRecoverCrash cuts the power at every operation of Recover: there is a whole database, or
+// none.
+func TestRecoverCrash(t *testing.T) {
+	base := vfstest.NewMem(t.TempDir())
+	db, err := Open("/old", &Options{fs: base, DisableAutoCompaction: true})
+	s := &sickbed{T: t, db: db}
+	s.do(err)
+	s.put(0, 300, "some")
+	s.flush()
+	s.put(200, 400, "other")
+	s.do(db.Close())
+	whole, none := 0, 0
+	for at := 1; ; at++ {
+		mem := base.KillClone()
+		mem.CrashAt(mem.Ops() + at)
+		_, err := Recover(t.Context(), "/old", "/new", &RecoverOptions{fs: mem})
+		for seed, keep := range []float64{0, 0.5, 1} {
+			after := mem.CrashClone(keep, uint64(at+seed))
+			db, e := Open("/new", &Options{fs: after, MustExist: true, DisableAutoCompaction: true})
+			if errors.Is(e, ErrNotFound) || errors.Is(e, ErrNotDatabase) {
+				if none++; err == nil {
+					t.Fatalf("operation %d: no database, though recovered", at)
+				}
+				continue
+			}
+			s.do(e)
+			check, e := db.Check(t.Context(), nil)
+			s.do(errors.Join(e, db.Close()))
+			if len(check.Problems) > 0 || check.Documents != 400 {
+				t.Fatalf("operation %d: %+v", at, check)
+			}
+			whole++
+		}
+		if err == nil {
+			t.Logf("%d operations; %d states with a database, %d without", at-1, whole, none)
+			return
+		}
+	}
 }
 
 // TestRecoverDurable cuts the power after Recover has returned: the new database is there.

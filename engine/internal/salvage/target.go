@@ -17,8 +17,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A target is the new database while it is built. Its catalog comes last: until then there is none,
-// and the folder holds nothing that Open would take for a database that is whole.
+// A target is the new database while it is built. Its tables have the names of unfinished ones
+// until its catalog is there: before that, Open takes the folder for no database, not even for a
+// damaged one; after it, Open gives the tables their names if a crash has kept this from it.
 type target struct {
 	r        *recovery
 	path     string
@@ -86,7 +87,7 @@ func (t *target) end(failed error) error {
 	if !t.complete && failed != nil {
 		all = append(all, files.RemoveIfThere(t.dir, files.Catalog), files.RemoveIfThere(t.dir, files.Catalog+catalog.TempSuffix))
 		for n := range t.number {
-			all = append(all, files.RemoveIfThere(t.dir, files.TableName(n+1)))
+			all = append(all, files.RemoveIfThere(t.dir, files.TableName(n+1)), files.RemoveIfThere(t.dir, files.NewTableName(n+1)))
 		}
 	}
 	all = append(all, t.dir.Release())
@@ -142,8 +143,7 @@ func (w *tableWriter) add(d *sstable.Document) error {
 func (w *tableWriter) begin() (err error) {
 	t := w.t
 	t.number++
-	name := files.TableName(t.number)
-	if w.file, err = t.dir.Create(name); err != nil {
+	if w.file, err = t.dir.Create(files.NewTableName(t.number)); err != nil {
 		return err
 	}
 	t.tables = append(t.tables, &output{from: w.from, meta: catalog.Table{Number: t.number}})
@@ -200,7 +200,7 @@ func (t *target) resolve() error {
 		}
 	}()
 	for i, o := range t.tables {
-		f, err := t.dir.Open(files.TableName(o.meta.Number))
+		f, err := t.dir.Open(files.NewTableName(o.meta.Number))
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (t *target) publish() error {
 	kept := t.tables[:0]
 	for _, o := range t.tables {
 		if o.deadCount() == int64(o.meta.Docs) {
-			if err := t.dir.Remove(files.TableName(o.meta.Number)); err != nil {
+			if err := t.dir.Remove(files.NewTableName(o.meta.Number)); err != nil {
 				return err
 			}
 			continue
@@ -285,6 +285,14 @@ func (t *target) publish() error {
 		return err
 	}
 	if err := catalog.Create(t.dir, files.Catalog, s); err != nil {
+		return err
+	}
+	for _, o := range t.tables {
+		if err := t.dir.Rename(files.NewTableName(o.meta.Number), files.TableName(o.meta.Number)); err != nil {
+			return err
+		}
+	}
+	if err := t.dir.SyncDir("."); err != nil {
 		return err
 	}
 	t.complete = true
