@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -292,9 +293,30 @@ func (b *nearBatch) id(i uint32) []byte {
 // yield yields the matches of the chunk whose first query is the given one.
 func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool {
 	for i, key := range b.found.Keys {
+		b.prefetch(i)
 		if !fn(first+int(key>>distanceBits), view.Match{ID: string(b.id(b.found.Vals[i])), Distance: int(key & distanceMask)}) {
 			return false
 		}
 	}
 	return true
+}
+
+// How many matches ahead of the one that is yielded the place of an ID is prefetched, and the ID:
+// matches are in the order of queries, IDs in that of documents.
+const (
+	endsAhead = 32
+	idsAhead  = 16
+)
+
+// prefetch prefetches what matches that follow number i need.
+func (b *nearBatch) prefetch(i int) {
+	vals := b.found.Vals
+	if i+endsAhead < len(vals) {
+		kernel.PrefetchAt(unsafe.Pointer(&b.ends[vals[i+endsAhead]]), 1)
+	}
+	if i+idsAhead < len(vals) {
+		if end := b.ends[vals[i+idsAhead]]; end > 0 {
+			kernel.PrefetchAt(unsafe.Pointer(&b.ids[end-1]), 1)
+		}
+	}
 }
