@@ -41,8 +41,9 @@ timed.
   index     bytes of the permuted tables; disk is the whole database
   machine   what this machine can do at best, on one core, in memory as large
             as the index: wait for a random cache line; fetch many of them,
-            alone and in spans of 8; read bytes in order; compare fingerprints
-            with one query, and with many
+            alone and in spans of 8; read bytes in order; decode a key of a
+            block; move an item of 16 bytes to its place in the order of 8
+            bits; compare fingerprints with one query, and with many
   near      one search through the engine, with ids; half of the queries are
             near a stored fingerprint; one core. "first" is the mean of the
             first 10,000 searches in tables that nobody has read, in memory
@@ -50,9 +51,11 @@ timed.
             a million, with ids; one core
   pairs     all pairs within the least K
   bound     of a search: what the lines, bytes and comparisons that the index
-            cannot do without take at the rates of the machine; "multiple" is
-            the p50, or of batch and pairs the processor time ("cpu"), as a
-            multiple of that
+            cannot do without take at the rates of the machine, and of batch
+            and pairs decoding and sorting too: a move of each query, or
+            fingerprint, and of each result, for every 8 bits that tell them
+            apart; "multiple" is the p50, or of batch and pairs the processor
+            time ("cpu"), as a multiple of that
   cold      opening, and the first 1,000 searches, when no table is in memory,
             and what they read from storage (Linux)
   text      fingerprint (SimHash), and fingerprint and sketch (MinHash), of

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"math"
+	"math/bits"
 	"path/filepath"
 
 	"github.com/simdb/simdb/internal/base"
@@ -10,9 +11,9 @@ import (
 )
 
 // Bounds say what a search would take if this machine did nothing but what the index cannot do
-// without: fetch the lines of the ranges that are probed, read bytes in order, compare
-// fingerprints, each at the rate of its own measurement (machine). docs/performance.md defines
-// them. They bound this index, not the problem.
+// without: fetch the lines of the ranges that are probed, read bytes in order, decode keys, move
+// items into order, compare fingerprints, each at the rate of its own measurement (machine).
+// docs/performance.md defines them. They bound this index, not the problem.
 
 // bounds computes the bounds of searches in some tables.
 type bounds struct {
@@ -44,9 +45,9 @@ func (b *bounds) close() {
 	}
 }
 
-// runs returns the bytes of the key runs of a table that a search with some radii reads; nil means
-// a scan of the first. keyBytes is what one key takes.
-func runs(r *sstable.Reader, radii []int) (bytes int64, keyBytes float64) {
+// runs returns the bytes and the keys of the runs of a table that a search with some radii reads;
+// nil means a scan of the first. keyBytes is what one key takes.
+func runs(r *sstable.Reader, radii []int) (bytes, keys int64, keyBytes float64) {
 	for _, s := range r.Info().Sections {
 		if s.Kind != sstable.KindRun {
 			continue
@@ -55,10 +56,17 @@ func runs(r *sstable.Reader, radii []int) (bytes int64, keyBytes float64) {
 			keyBytes = float64(s.Length) / float64(max(s.Count, 1))
 		}
 		if radii == nil && s.Index == 0 || int(s.Index) < len(radii) && radii[s.Index] >= 0 {
-			bytes += s.Length
+			bytes, keys = bytes+s.Length, keys+int64(s.Count)
 		}
 	}
-	return bytes, keyBytes
+	return bytes, keys, keyBytes
+}
+
+// order returns what it takes, in nanoseconds, to bring n items into the order of some bits, as far
+// as these make a difference: a move of each for every digit.
+func (m machine) order(n float64, bits int) float64 {
+	bits = min(bits, int(math.Ceil(math.Log2(max(n, 2)))))
+	return n * m.move * float64((bits+moveBits-1)/moveBits)
 }
 
 // near returns the mean bound of a search for one of the queries, in nanoseconds: the directory and
@@ -79,7 +87,7 @@ func (b *bounds) near(queries []uint64, k int) (float64, error) {
 			}
 			found = found || len(hits) > 0
 			work := s.TakeStats()
-			bytes, keyBytes := runs(r, nil)
+			bytes, _, keyBytes := runs(r, nil)
 			probes, keys := float64(work.Probes), float64(work.Candidates)
 			if work.Scans > 0 {
 				ns += float64(bytes)*b.byte + keys*b.compare
@@ -94,9 +102,10 @@ func (b *bounds) near(queries []uint64, k int) (float64, error) {
 	return ns / float64(len(queries)), nil
 }
 
-// batch returns the bound of a batch, in nanoseconds: every run that is probed and, for each of
-// these, the queries are read in order; a comparison, as with many queries, for each key and query
-// that share a lead; and two lines for each hit.
+// batch returns the bound of a batch, in nanoseconds: every run that is probed is read and decoded,
+// and the queries are brought into the order of its lead; a comparison, as with many queries, for
+// each key and query that share a lead; and two lines for each hit, which is brought into the order
+// of queries.
 func (b *bounds) batch(ctx context.Context, queries []uint64, k int) (ns float64, err error) {
 	var s sstable.NearSearcher
 	fps := make([]sstable.Fingerprint, len(queries))
@@ -112,18 +121,23 @@ func (b *bounds) batch(ctx context.Context, queries []uint64, k int) (ns float64
 		if err != nil {
 			return 0, err
 		}
-		bytes, _ := runs(r, plan.Radii)
-		bytes += int64(max(len(plan.Radii), 1)) * 16 * int64(len(queries))
-		ns += float64(bytes)*b.byte + float64(s.TakeStats().Candidates)*b.compareMany + float64(2*hits)*b.line
+		bytes, keys, _ := runs(r, plan.Radii)
+		ns += float64(bytes)*b.byte + float64(keys)*b.decode + float64(s.TakeStats().Candidates)*b.compareMany
+		for t, radius := range plan.Radii {
+			if lead := bits.OnesCount64(r.Params().Layout.LeadMask(t)); radius >= 0 {
+				ns += b.order(float64(len(queries)), lead)
+			}
+		}
+		ns += float64(2*hits)*b.line + b.order(float64(hits), base.FingerprintBits)
 	}
 	return ns, nil
 }
 
 // pairs returns the bound of finding all pairs of n uniform fingerprints within k bits, of which
 // some are found, in nanoseconds. Fingerprints are cut into m blocks, of which pairs within k share
-// at least m-k: for every choice of m-k blocks the fingerprints are written and read in order of
-// them, and those that share them are compared; m is what takes the least. Each pair takes two
-// lines for its IDs.
+// at least m-k: for every choice of m-k blocks the fingerprints are brought into their order, but
+// for the first, which they are in, and those that share them are compared; m is what takes the
+// least. Each pair takes two lines for its IDs, and is brought into the order of pairs.
 func (m machine) pairs(n float64, k int, found int) float64 {
 	best, choices := math.Inf(1), 1.0
 	for blocks := k + 1; blocks <= min(k+8, base.FingerprintBits); blocks++ {
@@ -133,7 +147,7 @@ func (m machine) pairs(n float64, k int, found int) float64 {
 			}
 		}
 		shared := base.FingerprintBits * (blocks - k) / blocks
-		best = min(best, choices*(16*n*m.byte+n*n*math.Ldexp(m.compareMany, -shared-1)))
+		best = min(best, (choices-1)*m.order(n, shared)+choices*n*n*math.Ldexp(m.compareMany, -shared-1))
 	}
-	return best + float64(2*found)*m.line
+	return best + float64(2*found)*m.line + m.order(float64(found), base.FingerprintBits)
 }

@@ -47,6 +47,8 @@ func (b *bench) measure(index int64) error {
 		benchRow{"machine", "lines", 1e3 / b.line, "M/s"},
 		benchRow{"machine", "lines in spans", 1e3 / b.span, "M/s"},
 		benchRow{"machine", "bandwidth", 1 / b.byte, "GB/s"},
+		benchRow{"machine", "decode", 1 / b.decode, "G/s"},
+		benchRow{"machine", "move", 1e3 / b.move, "M/s"},
 		benchRow{"machine", "compare", 1 / b.compare, "G/s"},
 		benchRow{"machine", "compare many", 1 / b.compareMany, "G/s"},
 	)

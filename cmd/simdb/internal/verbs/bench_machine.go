@@ -20,6 +20,8 @@ type machine struct {
 	byte        float64 // of memory that is read in order
 	compare     float64 // a fingerprint with one query, in a near cache
 	compareMany float64 // a fingerprint with each of many queries, in a near cache
+	decode      float64 // a key of a block of a run, in a near cache
+	move        float64 // an item of moveBytes bytes, to its place in the order of a digit of moveBits bits
 }
 
 const (
@@ -28,6 +30,9 @@ const (
 	chaseRounds = 5
 	// the memory measured is as large as the index, within these
 	chaseLeast, chaseMost = 1 << 20, 1 << 30
+
+	moveBytes, moveBits = 16, 8
+	moved               = 1 << 20 // items, at most
 )
 
 // least returns the least time of one of n steps that f does, in a few calls.
@@ -61,6 +66,8 @@ func measureMachine(size int64) (m machine) {
 		}
 		runtime.KeepAlive(a + b + c + d) // or the compiler leaves the loop out
 	})
+	m.move = move(data)
+	m.decode = decode()
 	rng, keys := splitMix(9), make([]uint64, 2048)
 	for i := range keys {
 		keys[i] = rng.next()
@@ -126,5 +133,53 @@ func fetch(data []byte, lines uint64, span, ahead int) float64 {
 			}
 		}
 		runtime.KeepAlive(sum)
+	})
+}
+
+// move measures a pass of a radix sort: items of one half of data are counted by a digit, and moved
+// to the other half.
+func move(data []byte) float64 {
+	type item struct{ key, number uint64 }
+	n := min(len(data)/(2*moveBytes), moved)
+	from := unsafe.Slice((*item)(unsafe.Pointer(&data[0])), n)
+	to := unsafe.Slice((*item)(unsafe.Pointer(&data[n*moveBytes])), n)
+	rng := splitMix(11)
+	for i := range from {
+		from[i] = item{rng.next(), uint64(i)}
+	}
+	return least(n, func() {
+		var next [1 << moveBits]uint32
+		for i := range from {
+			next[from[i].key>>(64-moveBits)]++
+		}
+		at := uint32(0)
+		for i, count := range next {
+			next[i], at = at, at+count
+		}
+		for _, x := range from {
+			p := &next[x.key>>(64-moveBits)]
+			to[*p] = x
+			*p++
+		}
+	})
+}
+
+// decode measures decoding a block of uniform keys.
+func decode() float64 {
+	const width = 40
+	var room kernel.Keys
+	low := make([]uint64, kernel.BlockKeys)
+	unary := make([]byte, kernel.BlockKeys/4)
+	rng := splitMix(13)
+	for i := range low {
+		low[i] = rng.next()
+		unary[i/4] |= 1 << (2 * (i % 4)) // a one and a zero for each key
+	}
+	packed := append(kernel.AppendPacked(nil, low, width), make([]byte, kernel.Slack)...)
+	const rounds = 1 << 12
+	return least(rounds*len(low), func() {
+		for range rounds {
+			room.Decode(unary, packed, width, 0, len(low), 0)
+		}
 	})
 }

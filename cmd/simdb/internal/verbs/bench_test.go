@@ -40,6 +40,7 @@ func TestMachine(t *testing.T) {
 	m := measureMachine(4 << 20)
 	for name, ns := range map[string]float64{
 		"latency": m.latency, "line": m.line, "span": m.span, "byte": m.byte, "compare": m.compare, "many": m.compareMany,
+		"decode": m.decode, "move": m.move,
 	} {
 		if ns <= 0 || ns > 1e4 || math.IsNaN(ns) {
 			t.Errorf("%s takes %v ns", name, ns)
@@ -100,11 +101,20 @@ func TestBounds(t *testing.T) {
 	if err != nil || math.Abs(miss-2000) > 1 || math.Abs(hit-4000) > 1 {
 		t.Errorf("bounds %v and %v, %v", miss, hit, err)
 	}
-	// Bytes alone: four runs of about 58 bits a key, and the queries.
-	x.machine = machine{byte: 1}
-	ns, err := x.batch(context.Background(), fps, 3)
-	if keys := float64(4 * 3000); err != nil || ns < keys*6 || ns > keys*(8+16) {
-		t.Errorf("a batch reads %v bytes, %v", ns, err)
+	// Bytes alone: four runs of about 58 bits a key. Moves alone: two digits for twelve bits of
+	// each query and run, and of each hit. Each key is decoded once.
+	for _, c := range []struct {
+		machine     machine
+		least, most float64
+	}{
+		{machine{byte: 1}, 4 * 3000 * 6, 4 * 3000 * 8},
+		{machine{move: 1}, 5 * 3000 * 2, 5 * 3000 * 2},
+		{machine{decode: 1}, 4 * 3000, 4 * 3000},
+	} {
+		x.machine = c.machine
+		if ns, err := x.batch(context.Background(), fps, 3); err != nil || ns < c.least || ns > c.most {
+			t.Errorf("a batch with %+v takes %v, not %v to %v; %v", c.machine, ns, c.least, c.most, err)
+		}
 	}
 	// Comparisons alone: 2^20 fingerprints that share 16 bits of 64, in four ways; a pair takes two
 	// lines.
@@ -112,8 +122,8 @@ func TestBounds(t *testing.T) {
 	if got := m.pairs(1<<20, 3, 50); got > 4*math.Exp2(40-17)+100 || got < 100 {
 		t.Errorf("pairs take %v", got)
 	}
-	if got := (machine{byte: 1}).pairs(1000, 0, 0); got != 16*1000 {
-		t.Errorf("pairs of equal fingerprints take %v", got)
+	if got := (machine{move: 1}).pairs(1000, 3, 0); got != 3*2*1000 {
+		t.Errorf("pairs take %v moves", got)
 	}
 }
 
