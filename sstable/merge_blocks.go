@@ -208,11 +208,11 @@ func (in *mergeInput) placeInResult(record, none uint32) (uint32, error) {
 // blockChunk is a chunk of documents with what the area of blocks has of some of them.
 type blockChunk struct {
 	*docsChunk
-	done     int         // documents of the chunk that have been read
-	ids      []*nameIter // of each input
-	names    []byte
-	nameEnds []int
-	codes    []byte // encoded sketches
+	done     int               // documents of the chunk that have been read
+	ids      []*nameIter       // of each input
+	names    *blobs.ListWriter // IDs that have been read
+	inNames  int               // their bytes
+	codes    []byte            // encoded sketches
 	codeEnds []int
 	sketches []uint32
 	ends     []int // of sketches
@@ -220,7 +220,10 @@ type blockChunk struct {
 
 // chunkBytes is about how many bytes of IDs and sketches a chunk has in memory. What has more, as
 // documents with IDs of thousands of bytes do, is read as it is written.
-const chunkBytes = 16 << 20
+const chunkBytes = 8 << 20
+
+// namesOfBlock is how many IDs a block of them has: a chunk is read in parts of whole blocks.
+var namesOfBlock = 1 << blobs.IDs.Shift
 
 // mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
 func (m *merger) mergeBlocks() error {
@@ -228,7 +231,7 @@ func (m *merger) mergeBlocks() error {
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*blockChunk, error) {
 		b, ok := m.chunks.Get().(*blockChunk)
 		if !ok {
-			b = &blockChunk{}
+			b = &blockChunk{names: blobs.NewListWriter(blobs.IDs)}
 		}
 		b.reset(c)
 		return b, b.read()
@@ -243,7 +246,7 @@ func (m *merger) mergeBlocks() error {
 // reset makes c ready for another chunk.
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
-		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names[:0], nameEnds: c.nameEnds[:0],
+		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names,
 		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
 	}
 }
@@ -251,7 +254,10 @@ func (c *blockChunk) reset(chunk *docsChunk) {
 // read reads documents of the chunk from the inputs, after those that were read before.
 func (c *blockChunk) read() error {
 	var sketch minhash.Sketch
-	for ; c.done < len(c.inputs) && len(c.names)+len(c.codes)+4*len(c.sketches) < c.merger.chunkBytes; c.done++ {
+	for ; c.done < len(c.inputs); c.done++ {
+		if c.done%namesOfBlock == 0 && c.inNames+len(c.codes)+4*len(c.sketches) >= c.merger.chunkBytes {
+			break
+		}
 		i := c.inputs[c.done]
 		in := c.merger.inputs[i]
 		doc := c.old(c.done, (*mergeInput).deadDocs)
@@ -262,8 +268,8 @@ func (c *blockChunk) read() error {
 		if err != nil {
 			return err
 		}
-		c.names = append(c.names, id...)
-		c.nameEnds = append(c.nameEnds, len(c.names))
+		c.names.Add(id) // which is not flushed before it is appended
+		c.inNames += len(id)
 		if c.merger.sketches == nil {
 			continue
 		}
@@ -304,8 +310,8 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 			m.chunks.Put(c)
 			return nil
 		}
-		c.names, c.codes, c.sketches = c.names[:0], c.codes[:0], c.sketches[:0]
-		c.nameEnds, c.codeEnds, c.ends = c.nameEnds[:0], c.codeEnds[:0], c.ends[:0]
+		c.inNames, c.codes, c.sketches = 0, c.codes[:0], c.sketches[:0]
+		c.codeEnds, c.ends = c.codeEnds[:0], c.ends[:0]
 		if err := c.read(); err != nil {
 			return err
 		}
@@ -314,13 +320,12 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 
 // writeBlocks writes the documents of a chunk that were read last.
 func (m *merger) writeBlocks(c *blockChunk) {
-	name, code, sketch := 0, 0, 0
-	for j, end := range c.nameEnds {
-		if m.sketches != nil {
-			m.addSketch(c.sketches[sketch:c.ends[j]], c.codes[code:c.codeEnds[j]])
-			code, sketch = c.codeEnds[j], c.ends[j]
-		}
-		m.addName(c.names[name:end])
-		name = end
+	code, sketch := 0, 0
+	for j, end := range c.ends {
+		m.addSketch(c.sketches[sketch:end], c.codes[code:c.codeEnds[j]])
+		code, sketch = c.codeEnds[j], end
+	}
+	if m.names.Append(c.names) {
+		m.flushNames()
 	}
 }

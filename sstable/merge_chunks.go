@@ -6,7 +6,7 @@ import (
 )
 
 // docChunk is how many documents are worked on at a time; a multiple of 64.
-const docChunk = 1 << 12
+const docChunk = 1 << 13
 
 // chunkOf returns the documents [from, to) of chunk i of n documents.
 func chunkOf(i int, n uint32) (from, to uint32) {
@@ -57,15 +57,29 @@ func (c *docsChunk) free() {
 func (m *merger) writeColumn(kind Kind, produce func(c *docsChunk) ([]uint64, error)) error {
 	m.out.begin(kind, 0)
 	w := keyrun.NewColumnWriter(&m.out)
-	err := eachChunk(m, m.sources, m.starts, produce, func(values []uint64) error {
-		for _, v := range values {
-			w.Add(v) // its error comes back from Finish
+	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*keyrun.ColumnWriter, error) {
+		values, err := produce(c)
+		if err != nil {
+			return nil, err
 		}
-		return nil
+		return m.encoded(values), nil
+	}, func(part *keyrun.ColumnWriter) error {
+		defer m.columns.Put(part)
+		return w.Append(part)
 	})
 	dir, e := w.Finish()
 	m.out.endWithDir(w.Len(), dir, e)
 	return err
+}
+
+// encoded returns values as part of a column; a chunk has whole blocks.
+func (m *merger) encoded(values []uint64) *keyrun.ColumnWriter {
+	part, ok := m.columns.Get().(*keyrun.ColumnWriter)
+	if !ok {
+		part = keyrun.NewColumnWriter(nil)
+	}
+	part.AddAll(values) // without a writer nothing can fail
+	return part
 }
 
 // old returns the element of its input that element j is; it is called with all j in order.

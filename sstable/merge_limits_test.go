@@ -329,7 +329,7 @@ func TestMergeLongIDs(t *testing.T) {
 	if !bytes.Equal(tables[0].Bytes(), tables[1].Bytes()) {
 		t.Error("what is read at a time changes the table")
 	}
-	if taken[1] > taken[0]-(30<<20) {
+	if taken[1] > taken[0]-(15<<20) {
 		t.Errorf("%d MB for a little at a time, %d MB for all", taken[1]>>20, taken[0]>>20)
 	}
 }

@@ -24,12 +24,12 @@ func (m *merger) mergeFingerprints() error {
 		}
 		streams = append(streams, merge.Whole(i, in.runs[0]))
 	}
-	pieces, err := merge.Cut(streams, m.piece)
+	pieces, err := m.cut(streams, m.piece)
 	if err != nil {
 		return err
 	}
 	m.out.begin(KindRun, 0)
-	n := &numbering{merger: m, run: keyrun.NewWriter(&m.out), next: make([]uint32, len(m.inputs))}
+	n := &numbering{merger: m, run: m.runWriter(), next: make([]uint32, len(m.inputs))}
 	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], (*mergeInput).deadDocs)
@@ -50,7 +50,7 @@ func (m *merger) mergeFingerprints() error {
 // numbering numbers documents in the order of their fingerprints.
 type numbering struct {
 	*merger
-	run  *keyrun.Writer
+	run  *keyrun.ParallelWriter
 	next []uint32 // of each input, the document that comes next
 
 	// the documents with one fingerprint

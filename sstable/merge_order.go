@@ -1,6 +1,8 @@
 package sstable
 
 import (
+	"slices"
+
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
@@ -21,12 +23,12 @@ func (m *merger) mergeSeqs() error {
 		s.Add = in.SeqShift
 		streams = append(streams, s)
 	}
-	pieces, err := merge.Cut(streams, m.piece)
+	pieces, err := m.cut(streams, m.piece)
 	if err != nil {
 		return err
 	}
 	m.out.begin(KindSeqs, 0)
-	run, next := keyrun.NewWriter(&m.out), make([]uint32, len(m.inputs))
+	run, next := m.runWriter(), make([]uint32, len(m.inputs))
 	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], func(in *mergeInput) bitset { return in.deadRanks })
@@ -41,7 +43,12 @@ func (m *merger) mergeSeqs() error {
 }
 
 // rank ranks the documents of a piece, and writes their sequence numbers.
-func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.Writer) error {
+func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.ParallelWriter) error {
+	if n := len(p.Vals); n > 0 && p.Vals[0]&deadFlag == 0 && !slices.ContainsFunc(p.Vals, func(v uint32) bool { return v != p.Vals[0] }) {
+		m.rankRun(int(p.Vals[0]), n, next) // tables that were written one after the other
+		m.info.MinSeq, m.info.MaxSeq = min(m.info.MinSeq, p.Keys[0]), p.Keys[n-1]
+		return run.AddKeys(p.Keys)
+	}
 	seqs := p.Keys[:0] // of documents that are kept
 	for j, seq := range p.Keys {
 		i := int(p.Vals[j] &^ deadFlag)
@@ -57,6 +64,21 @@ func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.Writer) error {
 		next[i]++
 	}
 	return run.AddKeys(seqs)
+}
+
+// rankRun ranks the next n documents of input i.
+func (m *merger) rankRun(i, n int, next []uint32) {
+	m.inputs[i].ranks.AppendRun(uint32(m.rankSources.Len()), uint32(n))
+	for n > 0 {
+		at := m.rankSources.Len() % docChunk
+		if at == 0 {
+			m.rankStarts = append(m.rankStarts, append([]uint32(nil), next...))
+		}
+		some := min(n, docChunk-at)
+		m.rankSources.AppendRun(i, some)
+		next[i] += uint32(some)
+		n -= some
+	}
 }
 
 // findDeadRanks finds the ranks of the documents that are left out. They stay until the times have
@@ -88,14 +110,15 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 // mergeTimes writes the times of the result.
 func (m *merger) mergeTimes() error {
 	w := m.newTimesWriter(int(m.docs))
-	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) ([]uint64, error) {
+	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) (encodedTimes, error) {
 		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.times }, func(in *mergeInput) bitset { return in.deadRanks }, nil)
-		return c.values, err
-	}, func(times []uint64) error {
-		for _, v := range times {
-			w.add(v)
+		if err != nil {
+			return encodedTimes{}, err
 		}
-		return nil
+		return w.sampleOf(c.first, c.values, m.encoded(c.values)), nil
+	}, func(e encodedTimes) error {
+		defer m.columns.Put(e.part)
+		return w.append(e)
 	})
 	w.finish()
 	if m.docs > 0 {

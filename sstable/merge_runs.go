@@ -21,7 +21,7 @@ func (m *merger) mergeRuns() error {
 			return err
 		}
 		m.out.begin(KindRun, uint16(table))
-		run := keyrun.NewWriter(&m.out)
+		run := m.runWriter()
 		if streams != nil {
 			err = m.mergeRun(table, streams, run)
 		} else {
@@ -66,8 +66,8 @@ func (m *merger) streamsOf(table int) (streams []merge.Stream, err error) {
 }
 
 // mergeRun merges a run.
-func (m *merger) mergeRun(table int, streams []merge.Stream, run *keyrun.Writer) error {
-	pieces, err := merge.Cut(streams, max(m.piece, min(keysOfStream*len(streams), mostPiece)))
+func (m *merger) mergeRun(table int, streams []merge.Stream, run *keyrun.ParallelWriter) error {
+	pieces, err := m.cut(streams, max(m.piece, min(keysOfStream*len(streams), mostPiece)))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ const sortedTogether = 1 << 20
 
 // sortRun writes a run from the fingerprints of the inputs: range after range of its keys, each
 // collected by going through all fingerprints.
-func (m *merger) sortRun(table int, run *keyrun.Writer) error {
+func (m *merger) sortRun(table int, run *keyrun.ParallelWriter) error {
 	var sample []uint64 // one of keyrun.BlockLen keys
 	total := 0
 	for _, in := range m.inputs {
@@ -275,12 +275,12 @@ func (m *merger) mergeIDs() error {
 	for i, in := range m.inputs {
 		streams = append(streams, merge.Whole(i, in.ids))
 	}
-	pieces, err := merge.Cut(streams, m.piece)
+	pieces, err := m.cut(streams, m.piece)
 	if err != nil {
 		return err
 	}
 	m.out.begin(KindIDs, 0)
-	run := keyrun.NewPairWriter(&m.out, max(m.docs, 1)-1)
+	run := keyrun.NewParallelWriter(keyrun.NewPairWriter(&m.out, max(m.docs, 1)-1), m.workers)
 	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.idPiece(streams, pieces[i])

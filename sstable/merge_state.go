@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
@@ -35,9 +36,10 @@ type merger struct {
 	done       int64 // keys, of total
 	total      int64
 
-	keys   spares[uint64]
-	vals   spares[uint32]
-	chunks sync.Pool // of *blockChunk
+	keys    spares[uint64]
+	vals    spares[uint32]
+	chunks  sync.Pool // of *blockChunk
+	columns sync.Pool // of *keyrun.ColumnWriter without an output
 
 	inputs  []*mergeInput
 	readers []*Reader
@@ -164,6 +166,21 @@ func (m *merger) sortedPairs(p merge.Pairs, ends []int) merge.Pairs {
 	p, tmp = merge.SortedPairs(p, tmp, ends)
 	m.putPairs(tmp)
 	return p
+}
+
+// cut cuts streams into pieces of about the given number of keys.
+func (m *merger) cut(streams []merge.Stream, size int) ([]merge.Piece, error) {
+	return merge.Cut(streams, size, func(n int, do func(i int) error) error {
+		return merge.Ordered(m.ctx, n, m.workers, func(i int) (none struct{}, err error) {
+			defer unguardAny(m.readers, guard(), &err)
+			return none, do(i)
+		}, func(int, struct{}) error { return nil })
+	})
+}
+
+// runWriter returns a writer of a run of keys without values.
+func (m *merger) runWriter() *keyrun.ParallelWriter {
+	return keyrun.NewParallelWriter(keyrun.NewWriter(&m.out), m.workers)
 }
 
 // getPairs returns n pairs with any content.

@@ -47,6 +47,32 @@ func (w *timesWriter) add(v uint64) {
 	w.column.Add(v) // its error comes back from Finish
 }
 
+// encodedTimes is some of the times: a part of the column, with what the sample takes of it.
+type encodedTimes struct {
+	part            *keyrun.ColumnWriter
+	least, greatest uint64
+	sampled         []uint64
+	n               int
+}
+
+// sampleOf returns what the sample takes of times that are those from position first on, with part,
+// which has encoded them. It may be called from several goroutines.
+func (w *timesWriter) sampleOf(first int, times []uint64, part *keyrun.ColumnWriter) encodedTimes {
+	e := encodedTimes{part: part, least: slices.Min(times), greatest: slices.Max(times), n: len(times)}
+	for i := (w.sample.stride - first%w.sample.stride) % w.sample.stride; i < len(times); i += w.sample.stride {
+		e.sampled = append(e.sampled, times[i])
+	}
+	return e
+}
+
+// append adds times that a part has encoded; those so far fill whole blocks.
+func (w *timesWriter) append(e encodedTimes) error {
+	s := &w.sample
+	s.times, s.at = append(s.times, e.sampled...), s.at+e.n
+	s.least, s.greatest = min(s.least, e.least), max(s.greatest, e.greatest)
+	return w.column.Append(e.part)
+}
+
 // finish ends the section, and writes the sketch of the times.
 func (w *timesWriter) finish() {
 	dir, err := w.column.Finish()

@@ -43,6 +43,26 @@ var loadMutants = []mutant{
 		"sstable/internal/keyrun", "^TestAppendRefuses$",
 	},
 	{
+		"merge/shares of a run in another order", "sstable", "ParallelWriter.take",
+		swap(`s := p.handed[0]`, `s := p.handed[len(p.handed)-1]`),
+		"sstable/internal/keyrun", "^TestParallelWriter$",
+	},
+	{
+		"merge/an error of a share forgotten", "sstable", "ParallelWriter.Finish",
+		swap(`cmp.Or(p.err, err)`, `err`),
+		"sstable/internal/keyrun", "^TestParallelWriterErrors$",
+	},
+	{
+		"merge/IDs of a part where the first is", "sstable", "ListWriter.Append",
+		swap(`binary.LittleEndian.Uint64(e)+start`, `binary.LittleEndian.Uint64(e)+start*0`),
+		"sstable/internal/blobs", "^TestListAppend$",
+	},
+	{
+		"merge/times sampled from the start of each chunk", "sstable", "timesWriter.sampleOf",
+		swap(`first%w.sample.stride`, `0%w.sample.stride`),
+		"sstable", "^TestMerge",
+	},
+	{
 		"load/records of a window noted for others", "engine", "hasher.write",
 		swap(`first + uint32(i)`, `first + uint32(i&0) + at`),
 		"engine", "^TestLoadSums$",

@@ -24,6 +24,13 @@ const (
 	AdviseRemap
 )
 
+// EarlyWriter is a File that can begin to write to storage what it has in memory, so that a Sync at
+// the end of a large file has little to wait for.
+type EarlyWriter interface {
+	// WriteEarly begins to write bytes [from, to), and does not wait until they are safe.
+	WriteEarly(from, to int64)
+}
+
 // Adviser is a File that takes advice on its mapping. Systems that know no such advice ignore it.
 type Adviser interface {
 	// Advise says how data[from:to] is going to be read, where data is what Mmap has returned and

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
@@ -54,13 +55,6 @@ func (t *Table) NumberFrom(first uint64) error {
 // gets. What is above is left to other writes: no file can use up
 // the numbers.
 const maxTableSeq = 1 << 62
-
-func (t *Table) unref() error {
-	if t.refs.Add(-1) > 0 {
-		return nil
-	}
-	return t.Drop(t.Obsolete.Load())
-}
 
 // Drop closes a table that nobody uses, and removes its file if asked to.
 func (t *Table) Drop(remove bool) error {
@@ -208,13 +202,26 @@ func (v *Version) Unref() error {
 	if v.Refs.Add(-1) > 0 {
 		return nil
 	}
-	var first error
+	var unused []*Table
 	for _, p := range v.Parts {
-		if err := p.unref(); err != nil && first == nil {
-			first = err
+		if p.refs.Add(-1) == 0 {
+			unused = append(unused, p.Table)
 		}
 	}
-	return first
+	return dropAll(unused)
+}
+
+// dropAll drops tables that nobody uses, in turn or, as removing gigabytes takes a while, at the
+// same time. It returns the first error.
+func dropAll(tables []*Table) error {
+	if len(tables) == 1 {
+		return tables[0].Drop(tables[0].Obsolete.Load())
+	}
+	var g errgroup.Group
+	for _, t := range tables {
+		g.Go(func() error { return t.Drop(t.Obsolete.Load()) })
+	}
+	return g.Wait()
 }
 
 // Part returns the part of table number, or nil.

@@ -122,6 +122,31 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListAppend puts a list together of parts of whole blocks, some of which have been flushed, and
+// gets the bytes of one writer.
+func TestListAppend(t *testing.T) {
+	for name, list := range listCases() {
+		for _, blocks := range []int{1, 2, 3} {
+			whole, part := NewListWriter(IDs), NewListWriter(IDs)
+			var area []byte
+			flush := func() { area = append(area, whole.Flush(int64(len(area)))...) }
+			for some := range slices.Chunk(list, blocks<<IDs.Shift) {
+				for _, s := range some {
+					part.Add(s)
+				}
+				if whole.Append(part); len(area)%2 == 0 {
+					flush()
+				}
+			}
+			flush()
+			dir, want := writeList(IDs, list)
+			if !bytes.Equal(area, want.Data) || !bytes.Equal(whole.Directory(), dir.Data) {
+				t.Fatalf("%s in parts of %d blocks: other bytes", name, blocks)
+			}
+		}
+	}
+}
+
 // TestListSize pins what ends cost.
 func TestListSize(t *testing.T) {
 	names := benchNames(1 << 14)

@@ -38,6 +38,22 @@ func (w *ListWriter) Add(b []byte) (full bool) {
 	return len(w.blocks.chunk) >= listChunk
 }
 
+// Append appends the strings of part, whose kind has no empty ones, and empties it for reuse. The
+// strings so far must fill whole blocks. It reports whether the chunk should be flushed.
+func (w *ListWriter) Append(part *ListWriter) (full bool) {
+	part.EndBlock()
+	d, start := &w.blocks, uint64(len(w.blocks.chunk))
+	d.chunk = append(d.chunk, part.blocks.chunk...)
+	at := len(d.entries)
+	d.entries = append(d.entries, part.blocks.entries...)
+	for ; at < len(d.entries); at += ListEntry {
+		e := d.entries[at:]
+		binary.LittleEndian.PutUint64(e, binary.LittleEndian.Uint64(e)+start)
+	}
+	part.blocks.chunk, part.blocks.entries = part.blocks.chunk[:0], part.blocks.entries[:0]
+	return len(d.chunk) >= listChunk
+}
+
 // EndBlock moves the strings since the last block to the chunk.
 func (w *ListWriter) EndBlock() {
 	switch {

@@ -103,3 +103,32 @@ func TestAppendRefuses(t *testing.T) {
 		t.Error("a part after one value")
 	}
 }
+
+// TestAddAll adds values one by one and together, and gets the same bytes.
+func TestAddAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 6))
+	for range 50 {
+		values := make([]uint64, r.IntN(5*BlockLen))
+		for i := range values {
+			values[i] = r.Uint64() >> r.IntN(64)
+		}
+		var got, want bytes.Buffer
+		one, all := NewColumnWriter(&want), NewColumnWriter(&got)
+		for _, v := range values {
+			one.Add(v)
+		}
+		for rest := values; len(rest) > 0; {
+			n := min(1+r.IntN(2*BlockLen), len(rest))
+			all.AddAll(rest[:n])
+			rest = rest[n:]
+		}
+		if one.Len() != all.Len() {
+			t.Fatalf("%d values, %d", one.Len(), all.Len())
+		}
+		wantDir, e1 := one.Finish()
+		gotDir, e2 := all.Finish()
+		if e1 != nil || e2 != nil || !bytes.Equal(got.Bytes(), want.Bytes()) || !bytes.Equal(gotDir, wantDir) {
+			t.Fatalf("%d values: %v, %v, or other bytes", len(values), e1, e2)
+		}
+	}
+}

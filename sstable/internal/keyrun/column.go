@@ -153,6 +153,20 @@ func (c *ColumnWriter) Add(v uint64) error {
 	return c.err
 }
 
+// AddAll appends values.
+func (c *ColumnWriter) AddAll(values []uint64) error {
+	for len(values) > 0 {
+		n := copy(c.values[c.fill:], values)
+		c.max = max(c.max, slices.Max(values[:n]))
+		c.count += uint64(n)
+		if c.fill += n; c.fill == BlockLen {
+			c.flushBlock()
+		}
+		values = values[n:]
+	}
+	return c.err
+}
+
 // Len returns the number of values so far.
 func (c *ColumnWriter) Len() int { return int(c.count) }
 

@@ -60,7 +60,11 @@ func (k *Writer) AddPair(key uint64, value uint32) error {
 }
 
 // AddKeys appends keys in ascending order, the first not less than the one before.
-func (k *Writer) AddKeys(keys []uint64) error {
+func (k *Writer) AddKeys(keys []uint64) error { return k.AddPairs(keys, nil) }
+
+// AddPairs appends keys in ascending order, the first not less than the one before, with values,
+// which are nil if the run has none.
+func (k *Writer) AddPairs(keys []uint64, values []uint32) error {
 	for i, key := range keys {
 		if i > 0 && key < keys[i-1] {
 			return fmt.Errorf("key run: key %016x after %016x", key, keys[i-1])
@@ -74,19 +78,15 @@ func (k *Writer) AddKeys(keys []uint64) error {
 			k.flushBlock()
 		}
 		n := copy(k.keys[k.fill:], keys)
+		if values != nil {
+			for i, v := range values[:n] {
+				k.values[k.fill+i] = uint64(v)
+			}
+			values = values[n:]
+		}
 		k.fill, k.count, keys = k.fill+n, k.count+uint64(n), keys[n:]
 	}
 	return k.err
-}
-
-// AddPairs appends keys in ascending order, the first not less than the one before, with values.
-func (k *Writer) AddPairs(keys []uint64, values []uint32) error {
-	for i, key := range keys {
-		if err := k.AddPair(key, values[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (k *Writer) outOfOrder(key uint64) error {

@@ -67,6 +67,20 @@ func (m *Mapping) Append(v uint32) {
 	m.append(v)
 }
 
+// AppendRun maps the next n numbers to v, v+1 and so on.
+func (m *Mapping) AppendRun(v, n uint32) {
+	if !m.apart && n > 0 && (m.n == 0 || v == m.first+m.n) {
+		if m.n == 0 {
+			m.first = v
+		}
+		m.n += n
+		return
+	}
+	for i := range n {
+		m.Append(v + i)
+	}
+}
+
 // part makes the code, of what was appended.
 func (m *Mapping) part() {
 	m.apart = true

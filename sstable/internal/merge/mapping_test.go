@@ -40,8 +40,17 @@ func TestMapping(t *testing.T) {
 				}
 				for _, limit := range []uint32{limit, limit + 1000, max(limit, mostNear), 1<<32 - 1} {
 					m := NewMapping(uint32(n), limit)
-					for _, v := range want {
-						m.Append(v)
+					for i := 0; i < n; {
+						run := 1 // that ascends by ones, or a part of it
+						for i+run < n && want[i+run] == want[i]+uint32(run) && r.IntN(9) > 0 {
+							run++
+						}
+						if run > 1 || r.IntN(2) == 0 {
+							m.AppendRun(want[i], uint32(run))
+						} else {
+							m.Append(want[i])
+						}
+						i += run
 					}
 					all := make([]uint32, n)
 					for i := range all {
@@ -81,9 +90,15 @@ func TestSources(t *testing.T) {
 		const n = 1000
 		s := NewSources(n, inputs)
 		var want []int
-		for range n {
-			want = append(want, r.IntN(max(inputs, 1)))
-			s.Append(want[len(want)-1])
+		for s.Len() < n {
+			input := r.IntN(max(inputs, 1))
+			if run := r.IntN(min(200, n-s.Len()) + 1); r.IntN(20) == 0 {
+				s.AppendRun(input, run)
+				want = append(want, slices.Repeat([]int{input}, run)...)
+			} else {
+				s.Append(input)
+				want = append(want, input)
+			}
 		}
 		for i, w := range want {
 			if got := s.Get(i); got != w {

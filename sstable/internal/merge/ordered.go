@@ -7,8 +7,8 @@ import (
 )
 
 // Ordered calls produce for the numbers 0..n-1 in several goroutines, and consume with each result
-// in order, one after the other. Producers are ahead of the consumer by one result more than their
-// number at most, so results must not be large. It stops at the first error, which it returns, and
+// in order, one after the other. Producers are ahead of the consumer by twice their number of results
+// and two more at most, so results must not be large. It stops at the first error, which it returns, and
 // when ctx ends.
 func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T, error), consume func(i int, result T) error) error {
 	if workers = min(workers, n); workers <= 1 {
@@ -28,7 +28,7 @@ func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T,
 	}
 	// slots[i%len(slots)] hands over result i; a producer may start on i when i-len(slots) has been
 	// consumed.
-	slots := make([]chan T, workers+1)
+	slots := make([]chan T, 2*workers+2)
 	for i := range slots {
 		slots[i] = make(chan T, 1)
 	}

@@ -108,34 +108,44 @@ type Piece struct {
 }
 
 // Cut cuts streams into pieces of about the given number of keys. There may be equal keys on both
-// sides of a cut only if they are of one piece's worth and more.
-func Cut(streams []Stream, size int) (pieces []Piece, err error) {
-	c := cutter{streams: streams, size: size, at: make([]int, len(streams))}
+// sides of a cut only if they are of one piece's worth and more. Each calls do with 0..n-1, in any
+// number of goroutines, and returns the first error: there may be thousands of streams, and each
+// place of a cut is searched for in each.
+func Cut(streams []Stream, size int, each func(n int, do func(i int) error) error) (pieces []Piece, err error) {
+	c := cutter{streams: streams, size: size, at: make([]int, len(streams)), ends: make([][]int, len(streams))}
 	for i := range streams {
 		c.at[i] = streams[i].From
 	}
 	bounds := c.bounds()
-	for i, bound := range bounds {
-		if i > 0 && bound == bounds[i-1] {
-			// The key is the first of two blocks or more: it may be there any number of times.
-			if err := c.repeated(bound); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err := c.upTo(bound); err != nil {
+	for from := 0; from < len(bounds); from += boundsTogether {
+		group := bounds[from:min(from+boundsTogether, len(bounds))]
+		if err := each(len(streams), func(i int) error { return c.find(i, group) }); err != nil {
 			return nil, err
+		}
+		for i, bound := range group {
+			if from+i > 0 && bound == bounds[from+i-1] {
+				// The key is the first of two blocks or more: it may be there any number of times.
+				if err := c.repeated(bound); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			c.upTo(i, bound)
 		}
 	}
 	c.rest()
 	return c.pieces, nil
 }
 
+// boundsTogether is how many bounds are looked for at a time in every stream.
+const boundsTogether = 256
+
 // cutter is a run of Cut.
 type cutter struct {
 	streams []Stream
 	size    int
-	at      []int // of each stream, the first position that is not in a piece
+	at      []int   // of each stream, the first position that is not in a piece
+	ends    [][]int // of each stream, where it reaches the bounds that were looked for
 	pieces  []Piece
 }
 
@@ -158,19 +168,28 @@ func (c *cutter) bounds() []uint64 {
 	return bounds
 }
 
-// upTo makes a piece of all keys that are less than bound and in no piece.
-func (c *cutter) upTo(bound uint64) error {
-	p := c.piece()
-	for i := range c.streams {
+// find sets ends of stream i for some bounds.
+func (c *cutter) find(i int, bounds []uint64) error {
+	c.ends[i] = c.ends[i][:0]
+	for _, bound := range bounds {
 		to, err := c.streams[i].lowerBound(bound)
 		if err != nil {
 			return err
 		}
-		c.take(&p, i, max(to, c.at[i]))
+		c.ends[i] = append(c.ends[i], to)
+	}
+	return nil
+}
+
+// upTo makes a piece of all keys that are less than a bound, the b-th of those that were looked
+// for, and in no piece.
+func (c *cutter) upTo(b int, bound uint64) {
+	p := c.piece()
+	for i := range c.streams {
+		c.take(&p, i, max(c.ends[i][b], c.at[i]))
 	}
 	p.Limit = bound
 	c.add(p)
-	return nil
 }
 
 // repeated makes pieces of the keys that are equal to key, one span after the other.

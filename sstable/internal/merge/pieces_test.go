@@ -55,7 +55,7 @@ func TestCut(t *testing.T) {
 // checkPieces cuts, and compares what the pieces have.
 func checkPieces(t *testing.T, streams []Stream, size int, want []uint64) {
 	t.Helper()
-	pieces, err := Cut(streams, size)
+	pieces, err := Cut(streams, size, inTurn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,4 +162,14 @@ func TestOrdered(t *testing.T) {
 			t.Errorf("%d workers: cancelled: %v", workers, err)
 		}
 	}
+}
+
+// inTurn calls do in one goroutine.
+func inTurn(n int, do func(i int) error) error {
+	for i := range n {
+		if err := do(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -27,6 +27,25 @@ func (s *Sources) Append(input int) {
 	s.n++
 }
 
+// AppendRun adds the next n elements, which come from one input.
+func (s *Sources) AppendRun(input, n int) {
+	for ; n > 0 && (s.width == 0 || uint64(s.n)*uint64(s.width)&63 != 0 || 64%s.width != 0); n-- {
+		s.Append(input)
+	}
+	if n <= 0 {
+		return
+	}
+	per := 64 / int(s.width) // elements of a word
+	all := uint64(input) * (^uint64(0) / (1<<s.width - 1))
+	for ; n >= per; n -= per {
+		s.words[uint64(s.n)*uint64(s.width)>>6] = all
+		s.n += per
+	}
+	for range n {
+		s.Append(input)
+	}
+}
+
 // Len returns the number of elements.
 func (s *Sources) Len() int { return s.n }
 
