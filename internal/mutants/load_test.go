@@ -60,7 +60,7 @@ var loadMutants = []mutant{
 	{
 		"merge/times sampled from the start of each chunk", "sstable", "timesWriter.sampleOf",
 		swap(`first%w.sample.stride`, `0%w.sample.stride`),
-		"sstable", "^TestMerge",
+		"sstable", "^TestTimesInParts$",
 	},
 	{
 		"load/records of a window noted for others", "engine", "hasher.write",
