@@ -122,8 +122,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListAppend puts a list together of parts of whole blocks, some of which have been flushed, and
-// gets the bytes of one writer.
+// TestListAppend puts a list together of parts of whole blocks, some of which have been flushed,
+// and gets the bytes of one writer.
 func TestListAppend(t *testing.T) {
 	for name, list := range listCases() {
 		for _, blocks := range []int{1, 2, 3} {

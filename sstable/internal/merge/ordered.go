@@ -7,9 +7,9 @@ import (
 )
 
 // Ordered calls produce for the numbers 0..n-1 in several goroutines, and consume with each result
-// in order, one after the other. Producers are ahead of the consumer by twice their number of results
-// and two more at most, so results must not be large. It stops at the first error, which it returns, and
-// when ctx ends.
+// in order, one after the other. Producers are ahead of the consumer by twice their number of
+// results and two more at most, so results must not be large. It stops at the first error, which it
+// returns, and when ctx ends.
 func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T, error), consume func(i int, result T) error) error {
 	if workers = min(workers, n); workers <= 1 {
 		for i := range n {
