@@ -53,6 +53,14 @@ func (db *DB) Close() error { return db.s.Close() }
 // what it showed before.
 func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 
+// Rest gives back the files that a database opened read-only keeps open although another process
+// has removed them: their space is free once nobody has them open. If there are any, the DB forgets
+// what it shows, and its next use reads the database as it is then. Snapshots that are open keep
+// their files. It reports whether the DB still has files open that may be removed later. A program
+// that leaves a reader unused for long calls it now and then. Open for writing, a DB has no such
+// files. Errors are ErrClosed and those of the file system.
+func (db *DB) Rest() (holds bool, err error) { return db.s.Rest() }
+
 // Path returns the path that the database was opened with.
 func (db *DB) Path() string { return db.s.Path }
 

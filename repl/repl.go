@@ -29,6 +29,7 @@ import (
 // must not cancel ctx on Ctrl-C.
 func Run(ctx context.Context, cfg Config) int {
 	s := newSession(ctx, cfg)
+	s.turns.wait()
 	if s.cfg.Interactive {
 		code := s.converse()
 		s.no, s.damage = false, false // the user has seen them

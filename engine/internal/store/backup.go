@@ -73,13 +73,14 @@ type frozen struct {
 
 // freeze returns the state of the database now. Its view must be closed.
 func (db *Store) freeze() (frozen, error) {
-	since := db.expiry()
+	v := &view.View{Since: db.expiry()}
 	db.mu.Lock() // under which tables and what came with them change at once
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return frozen{}, errs.ErrClosed
+		if err := db.endRestLocked(); err != nil {
+			return frozen{}, err
+		}
 	}
-	v := &view.View{Since: since}
 	v.Take(&db.Config, db.seq, db.current, db.immutable, db.active, db.allowedSet)
 	return frozen{v, maps.Clone(db.marks), db.nextFile}, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -59,21 +60,20 @@ func (db *Store) readOnce() error {
 		return err
 	}
 	open := map[uint64]*view.Table{}
-	if v := db.current; v != nil {
-		for _, p := range v.Parts {
+	have := cmp.Or(db.current, db.resting)
+	o := db.opts
+	if have != nil {
+		o.OnEvent = nil
+		for _, p := range have.Parts {
 			open[p.Meta.Number] = p.Table
 		}
-	}
-	o := db.opts
-	if db.current != nil {
-		o.OnEvent = nil
 	}
 	fresh := newDB(db.Path, o)
 	fresh.Dir = db.Dir
 	if err = fresh.recover(s, open); err == nil {
 		err = db.unchanged(txid)
 	}
-	if err == nil && db.current != nil && fresh.uuid != db.uuid {
+	if err == nil && have != nil && fresh.uuid != db.uuid {
 		err = errs.ErrNotDatabase
 	}
 	if err != nil {
@@ -101,12 +101,12 @@ func (db *Store) adopt(fresh *Store) error {
 	defer db.writeMu.Unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	old := db.current
+	old := cmp.Or(db.current, db.resting)
 	if old == nil { // readers of these take no lock, and they stay as they are
 		db.uuid, db.created, db.TTL = fresh.uuid, fresh.created, fresh.TTL
 		db.SetParams(fresh.Params)
 	}
-	db.current, db.active, db.seq = fresh.current, fresh.active, fresh.seq
+	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
 	if old == nil {
 		return nil

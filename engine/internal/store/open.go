@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -305,8 +306,8 @@ func (db *Store) markClosed() {
 func (db *Store) release() error {
 	var errs []error
 	db.mu.Lock()
-	v := db.current
-	db.current = nil
+	v := cmp.Or(db.current, db.resting)
+	db.current, db.resting = nil, nil
 	db.mu.Unlock()
 	if v != nil {
 		errs = append(errs, v.Unref())

@@ -53,6 +53,7 @@ type Store struct {
 	seq        uint64           // of the last visible write
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
+	resting    *view.Version // of a reader that rests, instead of current: tables that are in the folder still
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs

@@ -22,7 +22,9 @@ func (db *Store) TakeView(v *view.View) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.current == nil || db.closed.Load() {
-		return errs.ErrClosed
+		if err := db.endRestLocked(); err != nil {
+			return err
+		}
 	}
 	v.Take(&db.Config, db.seq, db.current, db.immutable, db.active, db.allowedSet)
 	db.metrics.queries.Add(1)

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// Rest releases the tables of a reader whose files are gone. A reader that had such tables rests
+// from then on: it keeps the others open, and has nothing to show until it is used. It reports
+// whether tables are open.
+func (db *Store) Rest() (holds bool, err error) {
+	db.readMu.Lock()
+	defer db.readMu.Unlock()
+	switch {
+	case db.closed.Load():
+		return false, errs.ErrClosed
+	case !db.opts.ReadOnly || db.Dir == nil:
+		return false, nil
+	}
+	db.mu.Lock() // only who holds readMu changes what a reader has
+	have := db.current
+	if have == nil {
+		have = db.resting
+	}
+	db.mu.Unlock()
+	var parts []view.Part
+	for _, p := range have.Parts {
+		there, err := db.hasFile(p.Meta.Number)
+		if err != nil {
+			return true, err
+		}
+		if there {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == len(have.Parts) {
+		return len(parts) > 0, nil
+	}
+	kept := view.NewVersion(parts)
+	db.writeMu.Lock()
+	db.mu.Lock()
+	db.current, db.resting, db.active = nil, kept, view.NewMemtable(db.Params.MinJaccard)
+	db.readTo.txid = 0 // so that Refresh reads everything
+	db.mu.Unlock()
+	db.writeMu.Unlock()
+	return len(parts) > 0, have.Unref()
+}
+
+// hasFile reports whether the folder has the file of a table.
+func (db *Store) hasFile(number uint64) (bool, error) {
+	for _, name := range []string{files.TableName(number), files.NewTableName(number), files.TableName(number)} { // it may be renamed meanwhile
+		_, err := db.Dir.Stat(name)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// endRestLocked reads the database if the reader rests, and otherwise returns ErrClosed. The caller
+// holds mu, which is released meanwhile.
+func (db *Store) endRestLocked() error {
+	for db.current == nil {
+		if db.resting == nil || db.closed.Load() {
+			return errs.ErrClosed
+		}
+		db.mu.Unlock()
+		err := db.readAgain()
+		db.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	if db.closed.Load() {
+		return errs.ErrClosed
+	}
+	return nil
+}
+
+// readAgain ends a rest.
+func (db *Store) readAgain() error {
+	db.readMu.Lock()
+	defer db.readMu.Unlock()
+	db.mu.Lock()
+	rests := db.current == nil && !db.closed.Load()
+	db.mu.Unlock()
+	if !rests { // another goroutine was faster
+		return nil
+	}
+	return db.readAll()
+}

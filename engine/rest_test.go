@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestRest has a reader give back files that a writer has removed. Its next use shows the database
+// as it is then; a snapshot that is open keeps what it has.
+func TestRest(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	defer db.Close()
+	if holds, err := db.Rest(); holds || err != nil {
+		t.Errorf("a writer: %v, %v", holds, err)
+	}
+	if err := errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	if holds, err := reader.Rest(); !holds || err != nil {
+		t.Errorf("nothing was removed: %v, %v", holds, err)
+	}
+	if err := putSome(db, 20, 30); err != nil {
+		t.Fatal(err)
+	}
+	count := func(rows any) int {
+		switch s := rows.(type) {
+		case *DB:
+			return len(collect(t, s.Entries(ctx, "")))
+		case *Snapshot:
+			return len(collect(t, s.Entries(ctx, "")))
+		}
+		return -1
+	}
+	if n := count(reader); n != 20 {
+		t.Errorf("%d documents: a reader that need not rest has read the database", n)
+	}
+	open := must(reader.Snapshot())(t)
+	defer open.Close()
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if holds, err := reader.Rest(); holds || err != nil {
+			t.Errorf("all tables are removed: %v, %v", holds, err)
+		}
+	}
+	if n := count(open); n != 20 {
+		t.Errorf("a snapshot has %d documents", n)
+	}
+	if n := count(reader); n != 30 {
+		t.Errorf("%d documents after a rest", n)
+	}
+	if err := errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Prune(ctx, backupTime(30)); err != nil { // drops the large table
+		t.Fatal(err)
+	}
+	if holds, err := reader.Rest(); !holds || err != nil {
+		t.Errorf("one table of two is removed: %v, %v", holds, err)
+	}
+	if err := reader.Refresh(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := count(reader); n != 1 {
+		t.Errorf("%d documents after a rest", n)
+	}
+	db.Compact(ctx, nil)
+	reader.Rest()
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := reader.Snapshot(); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed while it rested: %v", err)
+	}
+	if _, err := reader.Rest(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// TestRestBesideQueries rests, refreshes and queries at once, while another DB writes and compacts.
+// Every query sees the last state or a later one.
+func TestRestBesideQueries(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer stop()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, &Options{MemtableBytes: 4000, Sync: SyncNever}))(t)
+	defer db.Close()
+	if err := putSome(db, 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	var wg sync.WaitGroup
+	loop := func(step func(i int) error) {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				if err := step(i); err != nil {
+					t.Error(err)
+					stop()
+				}
+			}
+		})
+	}
+	loop(func(int) error {
+		time.Sleep(time.Millisecond)
+		_, err := reader.Rest()
+		return err
+	})
+	for range 2 {
+		loop(func(i int) error {
+			if i%3 == 0 {
+				if err := reader.Refresh(context.Background()); err != nil {
+					return err
+				}
+			}
+			if n := len(collect(t, reader.Entries(context.Background(), ""))); n < 10 {
+				return fmt.Errorf("%d documents", n)
+			}
+			return nil
+		})
+	}
+	loop(func(i int) error {
+		if i%50 == 0 {
+			if err := db.Compact(context.Background(), nil); err != nil {
+				return err
+			}
+		}
+		return putSome(db, i, i+1)
+	})
+	wg.Wait()
+}
