@@ -28,8 +28,13 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
+// testPrograms are programs beside simdb that tests start, as which the test binary runs.
+var testPrograms = map[string]func(){}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"simdb": main})
+	programs := map[string]func(){"simdb": main}
+	maps.Copy(programs, testPrograms)
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs the scripts in testdata/script: a command line user's session each.

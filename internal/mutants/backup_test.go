@@ -39,7 +39,7 @@ var backupMutants = []mutant{
 	},
 	{
 		"backup/copies not verified", "engine", "backup.verified",
-		skip("Verify"),
+		skip("VerifySums"),
 		"engine", "^TestBackupDamage$",
 	},
 	{

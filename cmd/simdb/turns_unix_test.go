@@ -1,0 +1,185 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// together starts processes of simdb at once, and returns what each wrote.
+func together(t *testing.T, dir string, args []string, inputs ...string) []string {
+	t.Helper()
+	out := make([]string, len(inputs))
+	var wg sync.WaitGroup
+	for i, in := range inputs {
+		wg.Go(func() {
+			cmd := exec.Command("simdb", args...)
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
+			var data, talk strings.Builder
+			cmd.Stdout, cmd.Stderr = &data, &talk
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%v: %s", err, talk.String())
+			}
+			out[i] = data.String()
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// likeTexts returns n texts that are unlike each other, in some order; the same for each seed but
+// for the order and the case of letters.
+func likeTexts(n int, seed uint64) []string {
+	var all []string
+	for i := range n {
+		words, r := make([]string, 30), rand.New(rand.NewPCG(uint64(i), 1))
+		for w := range words {
+			words[w] = fmt.Sprintf("word%d", r.IntN(1000))
+		}
+		if text := strings.Join(words, " "); seed%2 == 0 {
+			all = append(all, text)
+		} else {
+			all = append(all, strings.ToUpper(text)+".")
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 2))
+	r.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// TestPutNovelTogether has processes submit documents that are alike, by PUT ... UNLESS and by match
+// --add: of those that are alike one is stored, and one process is told so.
+func TestPutNovelTogether(t *testing.T) {
+	const processes, texts = 5, 40
+	wait := []string{"--busy-timeout", "2m"}
+	dir := t.TempDir()
+	for _, name := range []string{"put.simdb", "match.simdb"} {
+		simdb(t, dir, name, "--create", "COUNT")
+	}
+	var statements, lines []string
+	for p := range processes {
+		var b, l strings.Builder
+		for i, text := range likeTexts(texts, uint64(p)) {
+			doc := fmt.Sprintf(`{"id":"%d-%d","text":"%s"}`, p, i, text)
+			fmt.Fprintf(&b, "PUT %s UNLESS NEAR 3;\n", doc)
+			fmt.Fprintln(&l, doc)
+		}
+		statements, lines = append(statements, b.String()), append(lines, l.String())
+	}
+	stored := 0
+	for _, out := range together(t, dir, append([]string{"put.simdb"}, wait...), statements...) {
+		stored += strings.Count(out, "stored\n")
+	}
+	if stored != texts {
+		t.Errorf("%d of %d documents were stored", stored, texts)
+	}
+	kept := 0
+	for _, out := range together(t, dir, append([]string{"match", "match.simdb", "-", "--near", "3", "--add", "--format", "jsonl"}, wait...), lines...) {
+		kept += strings.Count(out, "\n")
+	}
+	if kept != texts {
+		t.Errorf("%d of %d documents were new", kept, texts)
+	}
+	for _, name := range []string{"put.simdb", "match.simdb"} {
+		if got := simdb(t, dir, name, "COUNT"); got != fmt.Sprintln(texts) {
+			t.Errorf("%s has %s", name, got)
+		}
+		db, err := engine.Open(filepath.Join(dir, name), &engine.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if n, err := db.CountPairs(t.Context(), engine.Near(3), nil); n > 0 || err != nil {
+			t.Errorf("%s has %d pairs, %v", name, n, err)
+		}
+	}
+}
+
+// copyProgram copies this program, which runs as simdb under that name, to where other users can
+// start it.
+func copyProgram(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(self)
+	to := filepath.Join(dir, "simdb")
+	if err = errors.Join(err, os.WriteFile(to, content, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestFolderWithoutPermission reads a database as a user who may write neither the folder nor any
+// file in it.
+func TestFolderWithoutPermission(t *testing.T) {
+	dir, err := os.MkdirTemp("", "simdb") // t.TempDir is closed to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program := copyProgram(t, dir)
+	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three four"}`)
+	simdb(t, dir, "compact", "x.simdb")
+	simdb(t, dir, "x.simdb", `PUT {"id":"b","text":"one two three four"}`)
+	folder := filepath.Join(dir, "x.simdb")
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		err = errors.Join(err, os.Chmod(filepath.Join(folder, e.Name()), 0o444))
+	}
+	if err = errors.Join(err, os.Chmod(folder, 0o555), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(folder, 0o755) })
+	before := listing(t, folder)
+	run := func(in string, args ...string) (string, error) {
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(in), append(os.Environ(), "HOME=/nonexistent", "XDG_STATE_HOME=/nonexistent")
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if _, err := run("", "version"); err != nil {
+		t.Skip("another user can't start the test: ", err)
+	}
+	for _, c := range []struct {
+		in, want string
+		args     []string
+	}{
+		{"", "b\t0\n", []string{"x.simdb", "NEAR('a', 3)"}},
+		{"", "b\t0\n", []string{"x.simdb", "--readonly", "NEAR('a', 3)"}},
+		{"COUNT;\nNEAR(TEXT 'put one two three four', 20);\n", "2\n", []string{"x.simdb"}},
+		{"COUNT;\n", "2\n", []string{"x.simdb", "--readonly"}},
+		{"", "2 documents", []string{"check", "x.simdb"}},
+		{"", "documents", []string{"stats", "x.simdb"}},
+	} {
+		if out, err := run(c.in, c.args...); err != nil || !strings.Contains(out, c.want) {
+			t.Errorf("%v: %q, %v", c.args, out, err)
+		}
+	}
+	for _, args := range [][]string{{"x.simdb", "DELETE 'a'"}, {"x.simdb", "--readonly", "DELETE 'a'"}} {
+		if out, err := run("", args...); err == nil {
+			t.Errorf("%v: %q", args, out)
+		}
+	}
+	if diff := changes(before, listing(t, folder)); len(diff) > 0 {
+		t.Error(diff)
+	}
+}

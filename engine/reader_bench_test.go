@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkReader opens, refreshes and backs up a database of four tables and a log of 1,000
+// writes.
+func BenchmarkReader(b *testing.B) {
+	ctx := context.Background()
+	n := benchSize()
+	db, _ := create4test(b, &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	for i := range 4 {
+		loadTable(b, db, n/4*i, n/4*(i+1))
+	}
+	if err := putSome(db, 0, 1000); err != nil {
+		b.Fatal(err)
+	}
+	must := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	open := func() *DB {
+		r, err := Open(db.Path(), &Options{ReadOnly: true})
+		must(err)
+		return r
+	}
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			must(open().Close())
+		}
+	})
+	reader := open()
+	defer reader.Close()
+	b.Run("refresh/nothing new", func(b *testing.B) {
+		for b.Loop() {
+			must(reader.Refresh(ctx))
+		}
+	})
+	b.Run("refresh/after a write", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			must(putSome(db, i, i+1))
+			must(reader.Refresh(ctx))
+		}
+	})
+	b.Run("refresh/after a flush", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			b.StopTimer()
+			must(putSome(db, i, i+1))
+			must(db.Flush(ctx))
+			b.StartTimer()
+			must(reader.Refresh(ctx))
+		}
+	})
+	out := filepath.Join(b.TempDir(), "out")
+	var r BackupReport
+	b.Run("backup/first", func(b *testing.B) {
+		for b.Loop() {
+			must(os.RemoveAll(out))
+			must(db.Backup(ctx, out, BackupReportTo(&r)))
+		}
+		b.ReportMetric(float64(r.BytesWritten), "bytes")
+	})
+	b.Run("backup/after a write", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			must(putSome(db, i, i+1))
+			must(db.Backup(ctx, out, BackupReportTo(&r)))
+		}
+		b.ReportMetric(float64(r.BytesWritten), "bytes")
+	})
+}
