@@ -131,7 +131,7 @@ func completeFile(word string) []string {
 	}
 	var found []string
 	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), start) || start == "" && strings.HasPrefix(e.Name(), ".") || strings.ContainsAny(e.Name(), " \t") {
+		if !strings.HasPrefix(e.Name(), start) || start == "" && strings.HasPrefix(e.Name(), ".") || strings.ContainsAny(e.Name(), " \t") || output.Printable(e.Name()) != e.Name() {
 			continue
 		}
 		name := dir + e.Name()

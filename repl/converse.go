@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/output"
 )
 
 const (
@@ -128,7 +129,7 @@ func (s *session) greet() {
 		name += " " + s.cfg.Version
 	}
 	if st, err := s.cfg.DB.Stats(); err == nil {
-		s.say("%s: %s, %s", name, st.Path, quantity.Count(st.Documents, "document"))
+		s.say("%s: %s, %s", name, output.Printable(st.Path), quantity.Count(st.Documents, "document"))
 	} else {
 		s.say("%s", name)
 	}

@@ -76,7 +76,7 @@ func (s *session) runStatement(text string) error {
 				if err != nil {
 					return err
 				}
-				s.say("%v", row[0])
+				s.say("%s", output.Printable(fmt.Sprint(row[0])))
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -202,5 +204,67 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 		if !drawn {
 			t.Errorf("%s: no progress is shown", format)
 		}
+	}
+}
+
+// TestHostileOnTerminal shows ids, texts, fields and file names on a terminal that would drive it,
+// by every command and in every format.
+func TestHostileOnTerminal(t *testing.T) {
+	const evil = "e\x1b[31m\x1b]0;title\x07\u009b2J\u202ex\u200f"
+	dir := t.TempDir()
+	var lines strings.Builder
+	for _, id := range []string{evil + "1", evil + "2"} {
+		j, err := json.Marshal(map[string]any{"id": id, "text": "one two three four five " + evil, "k" + evil: evil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// encoding/json leaves these as they are, and other programs more.
+		fmt.Fprintf(&lines, "%s\n", j)
+	}
+	in, csv := evil+".jsonl", "e.csv"
+	err := errors.Join(os.WriteFile(filepath.Join(dir, in), []byte(lines.String()), 0o666),
+		os.WriteFile(filepath.Join(dir, csv), []byte("id,text\n"+evil+"1,one two "+evil+"\n"+evil+"2,one two "+evil+"\n"), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := "x" + evil + ".simdb"
+	simdb(t, dir, "load", db, in)
+	commands := [][]string{
+		{"load", "y" + evil, csv}, {"load", "z", "none" + evil}, {"load", "z", csv, "--rejects", "no" + evil + "/x"},
+		{"dedup", csv, "--near", "3"}, {"dedup", in, "--near", "3"}, {"match", db, csv, "--near", "0"}, {"match", db, in, "--near", "3"},
+		{"why", db, evil + "1", evil + "2"}, {"hash", csv}, {"tune", csv}, {"tune", db}, {"plan", in}, {"check", db}, {"stats", db}, {"compact", db},
+		{"pack", db, "p" + evil + ".sst"}, {"pack", db, "p" + evil + ".sst"}, {"ingest", db, "p" + evil + ".sst"}, {"ingest", db, in},
+		{"backup", db, "b" + evil}, {"backup", db, db}, {"prune", db, "--older", "100d"},
+		{db, "GET '" + evil + "1'"}, {db, "NEER '" + evil + "'"}, {db, "NEAR('" + evil + "', 3)"}, {db, "EXPLAIN NEAR('" + evil + "1', 3)"}, {db, ".read no" + evil},
+		{db, ".explain on", "NEAR('" + evil + "1', 3)"}, {db, ".output no" + evil + "/x"}, {"no" + evil, "COUNT"}, {"no" + evil}, {"lod" + evil}, {"load", "--no" + evil},
+		{db, `PUT {"id":"a","text":"one two three four five"} UNLESS NEAR 20`},
+	}
+	for _, format := range []string{"table", "tsv", "csv", "jsonl", "json", "ids"} {
+		commands = append(commands, []string{"pairs", db, "--near", "3", "--format", format}, []string{db, "GET '" + evil + "1'", "--format", format},
+			[]string{"clusters", db, "--near", "3", "--format", format})
+	}
+	shows := 0
+	for _, args := range commands {
+		tty := openTerminal(t)
+		c := tty.start(t, dir, []string{"PAGER=cat"}, args...)
+		timer := time.AfterFunc(30*time.Second, func() { c.Process.Kill() })
+		c.Wait() // with any status
+		if !timer.Stop() {
+			t.Fatalf("%q hangs: %q", args, tty.shown())
+		}
+		<-tty.done
+		out := tty.shown()
+		if strings.Contains(out, `\x1b`) || strings.Contains(out, `\u001b`) || strings.Contains(out, "\ufffd") {
+			shows++
+		}
+		for _, bad := range []string{"\x1b]", "\x1b[31m", "\x07", "\u009b", "\u202e", "\u200f"} {
+			if strings.Contains(out, bad) {
+				t.Errorf("%q: %q drives the terminal: %q", args, bad, out)
+				break
+			}
+		}
+	}
+	if shows < len(commands)*2/3 {
+		t.Errorf("only %d of %d commands show what is hostile", shows, len(commands))
 	}
 }

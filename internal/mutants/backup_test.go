@@ -67,4 +67,9 @@ var backupMutants = []mutant{
 		skip("RemoveTable"),
 		"engine", "^TestBackupCrash$",
 	},
+	{
+		"rest/removed files kept", "engine", "Store.Rest",
+		always(`len(parts) == len(have.Parts)`),
+		"engine", "^TestRest$",
+	},
 }

@@ -95,4 +95,19 @@ var outputMutants = []mutant{
 		swap(`f.terminal`, `!f.terminal`),
 		"repl/output", "Terminal",
 	},
+	{
+		"terminal/copies of lines as they are", "cmd/simdb", "App.Sink",
+		swap(`output.Shown(a.cleared(a.Out))`, `a.cleared(a.Out)`),
+		"cmd/simdb", "^TestHostileOnTerminal$",
+	},
+	{
+		"terminal/kept lines as they are", "internal/outfile", "Guard.shown",
+		always(`g.Show == nil`),
+		"cmd/simdb", "^TestHostileOnTerminal$",
+	},
+	{
+		"terminal/marks of direction not escaped", "repl/output", "unprintable",
+		swap(`unicode.Is(unicode.Bidi_Control, r)`, `false`),
+		"repl/output", "^TestTerminalIsNotDriven$",
+	},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +18,10 @@ import (
 // Files are compared by identity, so that links and other spellings of a name are recognised. Its
 // methods may be called from many goroutines.
 type Guard struct {
+	// Show, if not nil, returns the writer to an open file that may be a terminal: what is written
+	// there is seen at once, and must not control it.
+	Show func(*os.File) io.Writer
+
 	mu      sync.Mutex
 	uses    []use
 	outputs []claim
@@ -257,6 +262,14 @@ func (g *Guard) snapshot() []use {
 	return g.uses[:len(g.uses):len(g.uses)]
 }
 
+// shown returns the writer to a file that was there before.
+func (g *Guard) shown(f *os.File) io.Writer {
+	if g.Show == nil {
+		return f
+	}
+	return g.Show(f)
+}
+
 // Create begins to write the output of a flag at path, which is claimed unless it was. Opening a
 // pipe waits for its reader, no longer than ctx.
 func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writer, error) {
@@ -264,7 +277,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 		return nil, err
 	}
 	if IsStdout(path) {
-		return stdout(os.Stdout), nil
+		return stdout(g.shown(os.Stdout)), nil
 	}
 	_, direct, err := g.look(flag, path)
 	if err != nil {
@@ -273,7 +286,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	w := &Writer{guard: g, flag: flag, path: path, direct: direct}
 	switch fd, open := descriptor(path); {
 	case open && fd == 2:
-		return stdout(os.Stderr), nil
+		return stdout(g.shown(os.Stderr)), nil
 	case open: // to open it again would write over what others have written to it
 		w.file = os.NewFile(uintptr(fd), path)
 	case direct:
@@ -284,7 +297,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))
 	}
-	if err := w.begin(); err != nil {
+	if err := w.begin(g.shown(w.file)); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()

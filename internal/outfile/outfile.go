@@ -34,9 +34,9 @@ func stdout(w io.Writer) *Writer {
 	return &Writer{path: "standard output", direct: true, buf: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// begin makes the buffers of an open file.
-func (w *Writer) begin() (err error) {
-	w.buf = bufio.NewWriterSize(w.file, 256<<10)
+// begin makes the buffers of an open file, to which to writes.
+func (w *Writer) begin(to io.Writer) (err error) {
+	w.buf = bufio.NewWriterSize(to, 256<<10)
 	switch compression(w.path) {
 	case "gzip":
 		w.zip = gzip.NewWriter(w.buf)

@@ -71,6 +71,7 @@ type Options struct {
 	Color    bool // tables are coloured
 	Width    int  // columns of the terminal, to which tables are cut; 0 cuts nothing
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
+	CSVGuard bool // CSV cells of data that spreadsheets take for formulas begin with an apostrophe
 }
 
 // Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n,
@@ -73,6 +76,7 @@ func appendEscaped(b, s []byte) []byte {
 // csvFormat writes RFC 4180 with a header.
 type csvFormat struct {
 	terminal bool // control characters are shown escaped
+	guard    bool // see Options.CSVGuard
 	w        *csv.Writer
 	cells    []string
 	cell     []byte
@@ -88,11 +92,25 @@ func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 	for i, v := range values {
 		f.cell = appendText(f.cell[:0], v)
 		f.cells[i] = string(f.cell)
+		if f.guard && isFormula(v, f.cells[i]) {
+			f.cells[i] = "'" + f.cells[i]
+		}
 		if f.terminal {
 			f.cells[i] = Printable(f.cells[i])
 		}
 	}
 	f.w.Write(f.cells)
+}
+
+// isFormula reports whether a spreadsheet would run the cell of a value instead of showing it.
+// Numbers and times are no formulas.
+func isFormula(v any, cell string) bool {
+	switch v.(type) {
+	case string, json.RawMessage:
+		first, _ := utf8.DecodeRuneInString(cell)
+		return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) && cell != ""
+	}
+	return false
 }
 
 func (f *csvFormat) end(*bufio.Writer, int64) {}

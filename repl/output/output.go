@@ -20,8 +20,8 @@
 //	RawMessage   one line         one line, escaped  one line         as it is, on one line
 //	nil          empty            empty              empty            null
 //
-// (1) Control characters are escaped, so that data can't control the terminal; on a terminal,
-// TSV, CSV and ids escape them too. Long text is cut and ends in "…" if there is a width. (2) So
+// (1) Control characters, and those that change the direction of text, are escaped, so that data
+// can't control the terminal; on a terminal, TSV, CSV and ids escape them too. Long text is cut and ends in "…" if there is a width. (2) So
 // that a row is always one line and a tab always ends a cell. (3) Bytes that are not UTF-8 become
 // U+FFFD, as JSON can't represent them; the other formats keep them.
 package output
@@ -56,7 +56,7 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	case TSV:
 		out.f = &tsv{header: o.Terminal, terminal: o.Terminal}
 	case CSV:
-		out.f = &csvFormat{terminal: o.Terminal}
+		out.f = &csvFormat{terminal: o.Terminal, guard: o.CSVGuard}
 	case JSONL:
 		out.f = &jsonFormat{}
 	case JSON:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -359,24 +360,72 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
+// hostile is text that would drive a terminal: escapes, a title, an 8-bit control, and marks that
+// change the direction of what follows.
+const hostile = "a\x1b[31m\x1b]0;title\x07\u009b2J\u202eb\u200f\u061c\u2066c\ufff9"
+
 // On a terminal no format writes what drives it; elsewhere data are as they are.
 func TestTerminalIsNotDriven(t *testing.T) {
-	const id = "a\x1b[31m\u009b2J\u202eb"
 	for i, name := range Formats() {
 		for _, terminal := range []bool{true, false} {
-			var b strings.Builder
-			w := New(&b, []string{"id"}, Options{Format: Format(i), Terminal: terminal})
-			if err := w.Row(id); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			drives := strings.ContainsAny(b.String(), "\x1b\u009b\u202e")
-			raw := !terminal && (name == "tsv" || name == "csv" || name == "ids")
-			if drives != raw {
-				t.Errorf("%s, terminal %v: %q", name, terminal, b.String())
+			for _, v := range []any{hostile, json.RawMessage("{\"k\":\"\u202ex\u009b2J\"}")} {
+				var b strings.Builder
+				w := New(&b, []string{"id"}, Options{Format: Format(i), Terminal: terminal})
+				if err := w.Row(v); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				drives := strings.ContainsAny(b.String(), "\x1b\x07\u009b\u202e\u200f\u061c\u2066\ufff9")
+				raw := !terminal && (name == "tsv" || name == "csv" || name == "ids")
+				if drives != raw {
+					t.Errorf("%s, terminal %v: %q", name, terminal, b.String())
+				}
 			}
 		}
+	}
+}
+
+// JSON with escapes has the value that it had.
+func TestVisibleJSON(t *testing.T) {
+	raw := json.RawMessage("{\"k\":\"\u202ex\u009b2J \\\\u202e \\\"é\"}")
+	var want, got any
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(appendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, %v", appendJSON(nil, raw), got, err)
+	}
+}
+
+// Shown writes lines with what would drive a terminal escaped, however they are cut into pieces.
+func TestShown(t *testing.T) {
+	lines := "plain\ttab é 世界 \U0001f600\n" + hostile + "\nbytes \xff\xc3\n\r\n\n"
+	want := "plain\ttab é 世界 \U0001f600\n" + Printable(hostile) + "\nbytes \\xff\\xc3\n\\r\n\n"
+	for size := 1; size <= len(lines); size++ {
+		var b strings.Builder
+		w := Shown(&b)
+		for piece := range slices.Chunk([]byte(lines), size) {
+			if n, err := w.Write(piece); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if b.String() != want {
+			t.Fatalf("in pieces of %d: %q, want %q", size, b.String(), want)
+		}
+	}
+}
+
+// With a guard, CSV has no cell of data that a spreadsheet runs; numbers stay numbers.
+func TestCSVGuard(t *testing.T) {
+	columns := []string{"id", "n"}
+	rows := [][]any{{"=1+1", -1}, {"+a", 0.5}, {"-a", nil}, {"@a", 1}, {"\ta", 1}, {"＝a", 1}, {"a=b", 1}, {"", 1}}
+	guarded := write(t, Options{Format: CSV, CSVGuard: true}, columns, rows...)
+	if want := "id,n\n'=1+1,-1\n'+a,0.5\n'-a,\n'@a,1\n'\ta,1\n'＝a,1\na=b,1\n,1\n"; guarded != want {
+		t.Errorf("got %q, want %q", guarded, want)
+	}
+	if plain := write(t, Options{Format: CSV}, columns, rows...); strings.Contains(plain, "'") {
+		t.Errorf("without a guard: %q", plain)
 	}
 }

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"bytes"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,9 +33,50 @@ func Printable(s string) string {
 }
 
 // unprintable reports whether r controls a terminal rather than being displayed: controls, line
-// separators, and the direction overrides, which make text read as another text.
+// separators, annotation marks, and the marks and overrides of direction, which make text read as
+// another text. All of them have four hexadecimal digits.
 func unprintable(r rune) bool {
-	return unicode.IsControl(r) || r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\ufff9' && r <= '\ufffb' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// Shown returns a writer to a terminal of lines that may hold anything: it shows them as Printable
+// does, but for tabs and the ends of lines. A character that is not complete when the last Write
+// ends is not shown.
+func Shown(terminal io.Writer) io.Writer { return &shown{w: terminal} }
+
+type shown struct {
+	w    io.Writer
+	rest []byte // the beginning of a character
+	buf  []byte
+}
+
+// Write implements io.Writer.
+func (s *shown) Write(p []byte) (int, error) {
+	text := append(s.rest, p...)
+	end := len(text)
+	for i := max(end-utf8.UTFMax+1, 0); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			end = i
+		}
+	}
+	s.buf = s.buf[:0]
+	for start := 0; start < end; {
+		stop := start + bytes.IndexAny(text[start:end], "\t\n") // -1 if there is none
+		if stop < start {
+			stop = end
+		}
+		s.buf = append(s.buf, Printable(string(text[start:stop]))...)
+		if stop < end {
+			s.buf = append(s.buf, text[stop])
+			stop++
+		}
+		start = stop
+	}
+	s.rest = append([]byte(nil), text[end:]...)
+	if _, err := s.w.Write(s.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Cut returns s cut to width terminal columns, ending in "…" if anything was cut.

@@ -76,7 +76,7 @@ func appendJSON(b []byte, v any) []byte {
 		if len(v) == 0 {
 			return append(b, "null"...)
 		}
-		return appendCompact(b, v)
+		return appendVisible(b, appendCompact(nil, v))
 	case time.Time:
 		if v.IsZero() {
 			return append(b, "null"...)
@@ -104,6 +104,24 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 		return appendQuoted(b, string(raw))
 	}
 	return buf.Bytes()
+}
+
+// appendVisible appends JSON text with what is unprintable, which only its strings can have,
+// escaped.
+func appendVisible(b, text []byte) []byte {
+	if !bytes.ContainsFunc(text, unprintable) {
+		return append(b, text...)
+	}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if unprintable(r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = append(b, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return b
 }
 
 // appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &, as

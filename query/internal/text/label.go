@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Visible replaces control characters other than tab, which would move the cursor, by U+FFFD.
+// Visible replaces control characters other than tab, which would move the cursor, and those that
+// control the direction of text, by U+FFFD.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && unicode.IsControl(r) {
+		if r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return utf8.RuneError
 		}
 		return r

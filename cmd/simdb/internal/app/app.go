@@ -57,6 +57,7 @@ var ErrInterrupted = errors.New("interrupted")
 func New() *App {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
+	a.Outputs.Show = func(f *os.File) io.Writer { return shown(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
 }

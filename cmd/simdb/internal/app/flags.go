@@ -70,8 +70,9 @@ type MemoryFlag struct {
 
 // RowFlags say how and where rows are written.
 type RowFlags struct {
-	Format RowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
-	Output string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json and .tsv set the format, .gz and .zst after it compress."`
+	Format   RowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	CSVGuard bool      `name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
+	Output   string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json and .tsv set the format, .gz and .zst after it compress."`
 }
 
 // RowFormat is an output.Format, or none.
@@ -98,6 +99,7 @@ func (f RowFlags) Options() output.Options {
 	if f.Format.Set {
 		o.Format = f.Format.Format
 	}
+	o.CSVGuard = f.CSVGuard
 	return o
 }
 

@@ -27,7 +27,10 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 			p := a.NewPager(0)
 			return &sink{Writer: p, Pager: p}, nil
 		}
-		return &sink{Writer: a.cleared(a.Out)}, nil
+		if IsTerminal(a.Out) {
+			return &sink{Writer: output.Shown(a.cleared(a.Out))}, nil
+		}
+		return &sink{Writer: a.Out}, nil
 	}
 	w, err := a.Create("-o", name, kind)
 	if err != nil {
@@ -36,11 +39,17 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 	return &sink{Writer: w, file: w}, nil
 }
 
-// cleared returns a writer to w that first ends the progress display if w is a terminal.
-func (a *App) cleared(w io.Writer) io.Writer {
+// shown returns a writer to w of lines that may hold anything: if w is a terminal, they do not
+// control it.
+func shown(w io.Writer) io.Writer {
 	if !IsTerminal(w) {
 		return w
 	}
+	return output.Shown(w)
+}
+
+// cleared returns a writer to w, a terminal, that first ends the progress display.
+func (a *App) cleared(w io.Writer) io.Writer {
 	return WriterFunc(func(p []byte) (int, error) {
 		a.endProgress()
 		return w.Write(p)
