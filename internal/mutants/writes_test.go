@@ -280,7 +280,7 @@ var writeMutants = []mutant{
 	},
 	{
 		"follow/tombstones of an older state kept", "engine/internal/store", "Store.adopt",
-		drop(`db.current, db.active, db.seq = fresh.current, fresh.active, fresh.seq`),
+		drop(`db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq`),
 		"engine", "^TestReaders$",
 	},
 }

@@ -21,9 +21,10 @@
 //	nil          empty            empty              empty            null
 //
 // (1) Control characters, and those that change the direction of text, are escaped, so that data
-// can't control the terminal; on a terminal, TSV, CSV and ids escape them too. Long text is cut and ends in "…" if there is a width. (2) So
-// that a row is always one line and a tab always ends a cell. (3) Bytes that are not UTF-8 become
-// U+FFFD, as JSON can't represent them; the other formats keep them.
+// can't control the terminal; on a terminal, TSV, CSV and ids escape them too. Long text is cut and
+// ends in "…" if there is a width. (2) So that a row is always one line and a tab always ends a
+// cell. (3) Bytes that are not UTF-8 become U+FFFD, as JSON can't represent them; the other formats
+// keep them.
 package output
 
 import (
