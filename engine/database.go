@@ -125,8 +125,9 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // A backup is opened as any database, which is how it is restored. Opened for writing it becomes a
 // database of its own, and can't be brought up to date any more. An error, also a full disk, or a
 // kill leaves the earlier backup as it was; copies that a killed or cancelled run has made are used
-// by the next. The checksums of each copy are verified: damage of the database is a *CorruptionError. The folder is
-// locked while it is written: ErrLocked. A DB of a single table file is ErrInvalid.
+// by the next. The checksums of each copy are verified: damage of the database is a
+// *CorruptionError. The folder is locked while it is written: ErrLocked. A DB of a single table
+// file is ErrInvalid.
 func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) error {
 	var o backupOptions
 	for _, opt := range opts {

@@ -370,7 +370,8 @@ func writeForReaders() {
 	exitOn(db.Close())
 }
 
-// operate does operation n, which may have been done, or done in part, by a process that was killed.
+// operate does operation n, which may have been done, or done in part, by a process that was
+// killed.
 func operate(db *engine.DB, n int) error {
 	ctx := context.Background()
 	fp := fingerprintOf(n)

@@ -58,8 +58,8 @@ func likeTexts(n int, seed uint64) []string {
 	return all
 }
 
-// TestPutNovelTogether has processes submit documents that are alike, by PUT ... UNLESS and by match
-// --add: of those that are alike one is stored, and one process is told so.
+// TestPutNovelTogether has processes submit documents that are alike, by PUT ... UNLESS and by
+// match --add: of those that are alike one is stored, and one process is told so.
 func TestPutNovelTogether(t *testing.T) {
 	const processes, texts = 5, 40
 	wait := []string{"--busy-timeout", "2m"}
