@@ -36,7 +36,7 @@ func init() {
 
 // TestReaders has one process write without a pause, with flushes, merges, loads and prunes, while
 // four processes read through package engine and four are sessions of the command line on a pipe. A
-// random one of the nine is killed every second. No process is refused; every look at the database
+// random one of the nine is killed every second. The readers make backups, too. No process is refused; every look at the database
 // finds what it held after an operation not before the last one that had been acknowledged when the
 // look began. No process keeps a file that is removed for a second.
 //
@@ -73,7 +73,7 @@ func TestReaders(t *testing.T) {
 		case i == 0:
 			p.name = readersWriter
 		case i < 5:
-			p.name = readersReader
+			p.name, p.args = readersReader, []string{fmt.Sprint("backup", i)}
 		default:
 			p.name, loop = "simdb", p.session
 		}
@@ -110,6 +110,7 @@ type readersTest struct {
 type readersProcess struct {
 	test   *readersTest
 	name   string
+	args   []string
 	random *rand.Rand
 
 	mu      sync.Mutex
@@ -159,7 +160,7 @@ func (p *readersProcess) ended(cmd *exec.Cmd, talk *strings.Builder, failure err
 // program runs the writer or a reader until it is killed or the test ends. It ends when its input
 // does. A reader writes a line for each look.
 func (p *readersProcess) program(ctx context.Context) error {
-	cmd, in, out, talk, err := p.start()
+	cmd, in, out, talk, err := p.start(p.args...)
 	if err != nil {
 		return err
 	}
@@ -419,7 +420,9 @@ func readBesideWriter() {
 	a := &acked{f}
 	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 	var db *engine.DB
-	for ctx.Err() == nil {
+	_, err = lookAtBackup(os.Args[1], 0, r) // of a reader that was killed, perhaps while it made one
+	exitOn(err)
+	for looks := 1; ctx.Err() == nil; looks++ {
 		acked := a.load()
 		start := time.Now()
 		if db == nil {
@@ -432,6 +435,14 @@ func readBesideWriter() {
 		_, err = lookAt(context.Background(), db, acked, r)
 		exitOn(err)
 		fmt.Println(took)
+		if looks%50 == 0 {
+			exitOn(db.Backup(context.Background(), os.Args[1]))
+			made, err := lookAtBackup(os.Args[1], acked, r)
+			if err == nil && !made {
+				err = errors.New("there is no backup")
+			}
+			exitOn(err)
+		}
 		if r.IntN(20) == 0 {
 			exitOn(db.Close())
 			db = nil
@@ -440,6 +451,19 @@ func readBesideWriter() {
 	if db != nil {
 		exitOn(db.Close())
 	}
+}
+
+// lookAtBackup compares a backup as lookAt does, and reports whether there is one.
+func lookAtBackup(path string, acked int, r *rand.Rand) (bool, error) {
+	if _, err := os.Stat(filepath.Join(path, "CATALOG")); err != nil {
+		return false, nil
+	}
+	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		return true, err
+	}
+	_, err = lookAt(context.Background(), db, acked, r)
+	return true, errors.Join(err, db.Close())
 }
 
 // lookAt compares what a snapshot holds with the states from operation acked on, and a search in it

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// hasTable reports whether a process has a table mapped.
+func hasTable(pid int) bool {
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	return err == nil && strings.Contains(string(maps), ".sst")
+}
+
+// TestIdleSession has a session wait for its next statement while the tables that it has open are
+// merged: it lets them go, and answers as before.
+func TestIdleSession(t *testing.T) {
+	dir := t.TempDir()
+	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three"}`)
+	simdb(t, dir, "compact", "x.simdb")
+	for _, first := range []string{"", "COUNT;\n"} { // before the first statement, and after it
+		cmd := exec.Command("simdb", "x.simdb")
+		cmd.Dir = dir
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		out := bufio.NewScanner(pipe)
+		io.WriteString(in, first)
+		for first == "" && !hasTable(cmd.Process.Pid) {
+			time.Sleep(time.Millisecond)
+		}
+		if first != "" && (!out.Scan() || out.Text() != "1") {
+			t.Fatalf("%q", out.Text())
+		}
+		db, err := engine.Open(dir+"/x.simdb", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}), db.Compact(t.Context(), nil)); err != nil {
+			t.Fatal(err)
+		}
+		start, kept := time.Now(), false
+		for keepsRemoved(cmd.Process.Pid) && time.Since(start) < 20*time.Second {
+			kept = true
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(start); took > 10*time.Second || !kept {
+			t.Errorf("a removed file was kept for %v (%v)", took, kept)
+		}
+		io.WriteString(in, "COUNT;\n")
+		if !out.Scan() || out.Text() != "1" {
+			t.Errorf("after it has waited: %q", out.Text())
+		}
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
