@@ -72,4 +72,9 @@ var backupMutants = []mutant{
 		always(`len(parts) == len(have.Parts)`),
 		"engine", "^TestRest$",
 	},
+	{
+		"rest/an idle session keeps removed files", "repl", "turns.rest",
+		always(`t.closed`),
+		"cmd/simdb", "^TestIdleSession$",
+	},
 }

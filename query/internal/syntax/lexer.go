@@ -13,6 +13,9 @@ import (
 // maxNesting is how deep parentheses may nest: the parser recurses once per level.
 const maxNesting = 200
 
+// maxTokens is how many tokens a statement may have: parsed, each takes several hundred bytes.
+const maxTokens = 1 << 18
+
 // scanner cuts the text of one or more statements into tokens.
 type scanner struct {
 	text string
@@ -45,6 +48,9 @@ func (l *Language) lex(text string) ([]Token, error) {
 		}
 		if depth > maxNesting {
 			return tokens, Errorf(start, "", "parentheses nest deeper than %d", maxNesting)
+		}
+		if len(tokens) == maxTokens {
+			return tokens, Errorf(start, "cut it into several", "a statement of more than %d words", maxTokens)
 		}
 		if kind == Ident {
 			if upper := strings.ToUpper(value); l.kinds[upper] != 0 {

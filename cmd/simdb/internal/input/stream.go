@@ -162,7 +162,30 @@ func (s *Stream) spool() (int64, error) {
 	}
 	s.spooled = f
 	os.Remove(f.Name()) // where open files can be removed, it is gone even if the process is killed
-	return io.Copy(f, s.Reader())
+	return io.Copy(f, &unpacked{s: s, r: s.Reader()})
+}
+
+// A file that has columns is compressed already. One that is compressed again and still grows by
+// more than maxRatio, once it has maxUnpacked bytes, was made to fill disks.
+const (
+	maxRatio    = 100
+	maxUnpacked = 64 << 20
+)
+
+// unpacked is the content of a Stream, which ends with an error if it grows too much.
+type unpacked struct {
+	s *Stream
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (u *unpacked) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if u.n += int64(n); u.s.Packed() && u.n > maxUnpacked && u.n > maxRatio*u.s.read.Load() {
+		return 0, fmt.Errorf("the %s data grow to more than %d times their size: decompress the file first", u.s.packed, maxRatio)
+	}
+	return n, err
 }
 
 // Progress returns how many bytes of the file have been read, and its size, or -1 if that is not
