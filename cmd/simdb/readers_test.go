@@ -36,9 +36,10 @@ func init() {
 
 // TestReaders has one process write without a pause, with flushes, merges, loads and prunes, while
 // four processes read through package engine and four are sessions of the command line on a pipe. A
-// random one of the nine is killed every second. The readers make backups, too. No process is refused; every look at the database
-// finds what it held after an operation not before the last one that had been acknowledged when the
-// look began. No process keeps a file that is removed for a second.
+// random one of the nine is killed every second. The readers make backups, too. No process is
+// refused; every look at the database finds what it held after an operation not before the last one
+// that had been acknowledged when the look began. No process keeps a file that is removed for a
+// second.
 //
 // SIMDB_READERS says how long, such as 10m.
 func TestReaders(t *testing.T) {
