@@ -314,7 +314,12 @@ func (f *idSpanOf) find(r *Reader, start, end int, g *IDRange, least, most uint6
 			return
 		}
 		for _, i := range found {
-			if id := f.scan.Get(i); bytes.HasPrefix(id, g.Prefix) && bytes.Compare(id, g.After) > 0 {
+			id, err := r.names.Get(first + uint32(i))
+			if err != nil {
+				f.err = err
+				return
+			}
+			if bytes.HasPrefix(id, g.Prefix) && bytes.Compare(id, g.After) > 0 {
 				f.docs, f.ids = append(f.docs, first+uint32(i)), append(f.ids, id)
 			}
 		}

@@ -1833,3 +1833,162 @@ done:
 	MOVL DX, ret+24(FP)
 	VZEROUPPER
 	RET
+
+DATA swap<>+0(SB)/1, $0x07
+DATA swap<>+1(SB)/1, $0x06
+DATA swap<>+2(SB)/1, $0x05
+DATA swap<>+3(SB)/1, $0x04
+DATA swap<>+4(SB)/1, $0x03
+DATA swap<>+5(SB)/1, $0x02
+DATA swap<>+6(SB)/1, $0x01
+DATA swap<>+7(SB)/1, $0x00
+DATA swap<>+8(SB)/1, $0x0f
+DATA swap<>+9(SB)/1, $0x0e
+DATA swap<>+10(SB)/1, $0x0d
+DATA swap<>+11(SB)/1, $0x0c
+DATA swap<>+12(SB)/1, $0x0b
+DATA swap<>+13(SB)/1, $0x0a
+DATA swap<>+14(SB)/1, $0x09
+DATA swap<>+15(SB)/1, $0x08
+DATA swap<>+16(SB)/1, $0x17
+DATA swap<>+17(SB)/1, $0x16
+DATA swap<>+18(SB)/1, $0x15
+DATA swap<>+19(SB)/1, $0x14
+DATA swap<>+20(SB)/1, $0x13
+DATA swap<>+21(SB)/1, $0x12
+DATA swap<>+22(SB)/1, $0x11
+DATA swap<>+23(SB)/1, $0x10
+DATA swap<>+24(SB)/1, $0x1f
+DATA swap<>+25(SB)/1, $0x1e
+DATA swap<>+26(SB)/1, $0x1d
+DATA swap<>+27(SB)/1, $0x1c
+DATA swap<>+28(SB)/1, $0x1b
+DATA swap<>+29(SB)/1, $0x1a
+DATA swap<>+30(SB)/1, $0x19
+DATA swap<>+31(SB)/1, $0x18
+DATA swap<>+32(SB)/1, $0x27
+DATA swap<>+33(SB)/1, $0x26
+DATA swap<>+34(SB)/1, $0x25
+DATA swap<>+35(SB)/1, $0x24
+DATA swap<>+36(SB)/1, $0x23
+DATA swap<>+37(SB)/1, $0x22
+DATA swap<>+38(SB)/1, $0x21
+DATA swap<>+39(SB)/1, $0x20
+DATA swap<>+40(SB)/1, $0x2f
+DATA swap<>+41(SB)/1, $0x2e
+DATA swap<>+42(SB)/1, $0x2d
+DATA swap<>+43(SB)/1, $0x2c
+DATA swap<>+44(SB)/1, $0x2b
+DATA swap<>+45(SB)/1, $0x2a
+DATA swap<>+46(SB)/1, $0x29
+DATA swap<>+47(SB)/1, $0x28
+DATA swap<>+48(SB)/1, $0x37
+DATA swap<>+49(SB)/1, $0x36
+DATA swap<>+50(SB)/1, $0x35
+DATA swap<>+51(SB)/1, $0x34
+DATA swap<>+52(SB)/1, $0x33
+DATA swap<>+53(SB)/1, $0x32
+DATA swap<>+54(SB)/1, $0x31
+DATA swap<>+55(SB)/1, $0x30
+DATA swap<>+56(SB)/1, $0x3f
+DATA swap<>+57(SB)/1, $0x3e
+DATA swap<>+58(SB)/1, $0x3d
+DATA swap<>+59(SB)/1, $0x3c
+DATA swap<>+60(SB)/1, $0x3b
+DATA swap<>+61(SB)/1, $0x3a
+DATA swap<>+62(SB)/1, $0x39
+DATA swap<>+63(SB)/1, $0x38
+GLOBL swap<>(SB), RODATA|NOPTR, $64
+
+DATA count<>+0(SB)/8, $0x0000000000000001
+DATA count<>+8(SB)/8, $0x0000000000000002
+DATA count<>+16(SB)/8, $0x0000000000000003
+DATA count<>+24(SB)/8, $0x0000000000000004
+DATA count<>+32(SB)/8, $0x0000000000000005
+DATA count<>+40(SB)/8, $0x0000000000000006
+DATA count<>+48(SB)/8, $0x0000000000000007
+DATA count<>+56(SB)/8, $0x0000000000000008
+GLOBL count<>(SB), RODATA|NOPTR, $64
+
+// func headsAVX512(found *[16]byte, ends *byte, l *[128]byte, width int, strings *byte, total uint64, low uint64, least uint64, span uint64, fewest uint64, spread uint64) bool
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, BMI2
+TEXT ·headsAVX512(SB), NOSPLIT, $0-89
+	MOVQ         found+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         strings+32(FP), DX
+	MOVQ         width+24(FP), BX
+	MOVQ         l+16(FP), SI
+	VMOVDQU64    (SI), Z0
+	VMOVDQU64    64(SI), Z1
+	MOVQ         total+40(FP), SI
+	VPBROADCASTQ SI, Z2
+	MOVQ         low+48(FP), SI
+	VPBROADCASTQ SI, Z3
+	MOVQ         least+56(FP), SI
+	VPBROADCASTQ SI, Z4
+	MOVQ         span+64(FP), SI
+	VPBROADCASTQ SI, Z5
+	MOVQ         fewest+72(FP), SI
+	VPBROADCASTQ SI, Z6
+	MOVQ         spread+80(FP), SI
+	VPBROADCASTQ SI, Z7
+	MOVQ         $0x00000001, SI
+	SHLXQ        BX, SI, SI
+	DECQ         SI
+	VPBROADCASTQ SI, Z8
+	VPTERNLOGQ   $0xff, Z9, Z9, Z9
+	VMOVDQU64    count<>+0(SB), Z10
+	VPMULUDQ     Z2, Z10, Z10
+	VPSLLQ       $0x03, Z2, Z11
+	VPXORQ       Z12, Z12, Z12
+	MOVQ         $0x00000008, SI
+	VPBROADCASTQ SI, Z13
+	VMOVDQU64    swap<>+0(SB), Z14
+	MOVQ         $0x00000010, SI
+	XORL         DI, DI
+
+strings:
+	VPERMB     (CX), Z0, Z15
+	VPSRLVQ    Z1, Z15, Z15
+	VPANDQ     Z8, Z15, Z15
+	VPSRLQ     $0x07, Z10, Z16
+	VPADDQ     Z16, Z15, Z15
+	VPSUBQ     Z3, Z15, Z15
+	XORL       R8, R8
+	CMPQ       SI, $0x01
+	SETEQ      R8
+	SHLQ       $0x07, R8
+	KMOVB      R8, K1
+	VMOVDQA64  Z2, K1, Z15
+	VALIGNQ    $0x07, Z12, Z15, Z12
+	VPSUBQ     Z12, Z15, Z18
+	VPSUBQ     Z6, Z18, Z16
+	VPCMPUQ    $0x06, Z7, Z16, K1
+	VPCMPUQ    $0x06, Z2, Z15, K2
+	KORTESTB   K1, K2
+	JNZ        bad
+	VPXORQ     Z17, Z17, Z17
+	KXNORB     K1, K1, K1
+	VPGATHERQQ (DX)(Z12*1), K1, Z17
+	VPSHUFB    Z14, Z17, Z17
+	VPMINUQ    Z13, Z18, Z18
+	VPSUBQ     Z18, Z13, Z16
+	VPSLLQ     $0x03, Z16, Z16
+	VPSLLVQ    Z16, Z9, Z16
+	VPANDQ     Z16, Z17, Z17
+	VPSUBQ     Z4, Z17, Z17
+	VPCMPUQ    $0x02, Z5, Z17, K1
+	KMOVB      K1, R8
+	MOVB       R8, (AX)
+	VMOVDQU64  Z15, Z12
+	VPADDQ     Z11, Z10, Z10
+	INCQ       AX
+	ADDQ       BX, CX
+	DECQ       SI
+	JNZ        strings
+	INCL       DI
+
+bad:
+	MOVB DI, ret+88(FP)
+	VZEROUPPER
+	RET

@@ -32,6 +32,7 @@ func main() {
 	scanSpans512()
 	ascend512()
 	crc512()
+	heads512()
 	Generate()
 }
 

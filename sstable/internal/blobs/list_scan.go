@@ -3,21 +3,25 @@ package blobs
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/simdb/simdb/internal/kernel"
 )
 
 // A Scan finds the strings of a list that may lie between two others, without a look at each of
 // them: a string has its first eight bytes, or if it is shorter as many zeros as it lacks, as a
 // big-endian number, its head. Heads ascend with strings.
 type Scan struct {
-	list    *List
-	strings []byte // of the block, with eight bytes after them
-	ends    [maxListStrings]uint32
-	found   [maxListStrings]uint8
+	list  *List
+	block kernel.HeadBlock
+	bits  [maxListStrings / 8]byte
+	found [maxListStrings]uint8
 }
 
 // NewScan returns a Scan of a list none of whose strings is empty. It must not be used
 // concurrently.
-func NewScan(l *List) *Scan { return &Scan{list: l} }
+func NewScan(l *List) *Scan {
+	return &Scan{list: l, block: kernel.HeadBlock{Fewest: uint64(l.kind.Least), Bytes: uint64(l.kind.Most)}}
+}
 
 // Head returns the head of a string.
 func Head(s []byte) uint64 {
@@ -48,19 +52,38 @@ func (s *Scan) Block(b int, least, most uint64) ([]uint8, error) {
 			return nil, err
 		}
 	}
-	off, length := l.Extent(b)
-	_, packed := l.packed(b)
-	l.decode(b, &s.ends)
-	total := uint32(length) - uint32(packed)
-	if s.strings = l.area.Data[off+uint64(packed):]; len(s.strings) < int(total)+8 {
-		s.strings = append(s.strings[:total:total], make([]byte, 8)...)
+	found, err := s.strings(b, least, most)
+	if err == nil && !checked {
+		l.setChecked(b)
 	}
-	found, start, span := 0, uint32(0), most-least
-	strings, count := s.strings[:total+8], l.count(b)
-	fewest, spread := uint32(l.kind.Least), uint32(l.kind.Most-l.kind.Least)
-	for i, end := range s.ends[:count] {
+	return found, err
+}
+
+// strings is Block for a block whose extent and checksum are right.
+func (s *Scan) strings(b int, least, most uint64) ([]uint8, error) {
+	l := s.list
+	off, length := l.Extent(b)
+	width, packed := l.packed(b)
+	block, count := &s.block, l.count(b)
+	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
+	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
+	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
+	if count == kernel.HeadStrings && kernel.Heads(&s.bits, block) {
+		return s.numbers(), nil
+	}
+	if room := int(block.Total) + 8; len(block.Strings) < room {
+		block.Strings = append(make([]byte, 0, room), block.Strings[:block.Total]...)[:room]
+	}
+	var ends [maxListStrings]uint32
+	l.decode(b, &ends)
+	found, start, span, total := 0, uint32(0), most-least, uint32(block.Total)
+	strings := block.Strings[:total+8]
+	for i, end := range ends[:count] {
 		size := end - start
-		if size-fewest > spread || end > total {
+		if err := l.checkSize(b, i, start, end); err != nil {
+			return nil, err
+		}
+		if end > total {
 			return nil, l.badSize(b, i, start, end)
 		}
 		head := bits.ReverseBytes64(binary.LittleEndian.Uint64(strings[start:])) & headMasks[min(size, 8)]
@@ -70,17 +93,17 @@ func (s *Scan) Block(b int, least, most uint64) ([]uint8, error) {
 		}
 		start = end
 	}
-	if !checked {
-		l.setChecked(b)
-	}
 	return s.found[:found], nil
 }
 
-// Get returns string i of the block that Block has looked at last. It aliases the table.
-func (s *Scan) Get(i uint8) []byte {
-	start, end := uint32(0), s.ends[i&(maxListStrings-1)]
-	if i > 0 {
-		start = s.ends[(i-1)&(maxListStrings-1)]
+// numbers returns those of the bits that are set.
+func (s *Scan) numbers() []uint8 {
+	n := 0
+	for i := 0; i < len(s.bits); i += 8 {
+		for word := binary.LittleEndian.Uint64(s.bits[i:]); word != 0; word &= word - 1 {
+			s.found[n] = uint8(8*i + bits.TrailingZeros64(word))
+			n++
+		}
 	}
-	return s.strings[start:end:end]
+	return s.found[:n]
 }

@@ -254,9 +254,9 @@ func tryScan(t *testing.T, k *Kind, list [][]byte, dir, area []byte, what string
 		if err == nil && len(found) != l.count(b) {
 			t.Fatalf("%s: %d strings of block %d", what, len(found), b)
 		}
-		for _, i := range found {
-			if got, err := l.Get(uint32(b)<<k.Shift + uint32(i)); err != nil || !bytes.Equal(s.Get(i), got) {
-				t.Fatalf("%s: string %d of block %d is %x, not %x", what, i, b, s.Get(i), got)
+		for i, at := range found {
+			if i != int(at) {
+				t.Fatalf("%s: strings of block %d: %v", what, b, found)
 			}
 		}
 	}
@@ -293,11 +293,6 @@ func TestScan(t *testing.T) {
 				got, err := s.Block(b, least, most)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Fatalf("%s: from %x to %x in block %d: %v, %v, not %v", name, least, most, b, got, err, want)
-				}
-				for _, at := range got {
-					if id := s.Get(at); !bytes.Equal(id, list[first+uint32(at)]) || cap(id) != len(id) {
-						t.Fatalf("%s: string %d of block %d is %x", name, at, b, id)
-					}
 				}
 			}
 		}
