@@ -248,8 +248,20 @@ func (l *List) Prefetch(i uint32) {
 // in the area behind the block before it, its checksum is right, and its ends ascend to its last
 // byte.
 func (l *List) Check(b int) error {
-	var ends [maxListStrings]uint32
-	return l.check(b, &ends)
+	block, err := l.checkExtent(b)
+	if err != nil {
+		return err
+	}
+	var found [maxListStrings / 8]byte
+	var heads kernel.HeadBlock
+	if err = l.checkSum(b, block); err == nil && !l.heads(b, 0, 0, &found, &heads) {
+		var ends [maxListStrings]uint32
+		err = l.checkEnds(b, &ends)
+	}
+	if err == nil {
+		l.setChecked(b)
+	}
+	return err
 }
 
 // check is Check, and sets ends to the ends of the block's strings if it is good.
@@ -321,6 +333,11 @@ func (l *List) checkBlock(b int, block []byte, ends *[maxListStrings]uint32) err
 	if err := l.checkSum(b, block); err != nil {
 		return err
 	}
+	return l.checkEnds(b, ends)
+}
+
+// checkEnds verifies the ends of block b, and sets ends.
+func (l *List) checkEnds(b int, ends *[maxListStrings]uint32) error {
 	l.decode(b, ends)
 	prev := uint32(0)
 	for i, end := range ends[:l.count(b)] {

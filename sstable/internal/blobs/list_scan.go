@@ -19,9 +19,7 @@ type Scan struct {
 
 // NewScan returns a Scan of a list none of whose strings is empty. It must not be used
 // concurrently.
-func NewScan(l *List) *Scan {
-	return &Scan{list: l, block: kernel.HeadBlock{Fewest: uint64(l.kind.Least), Bytes: uint64(l.kind.Most)}}
-}
+func NewScan(l *List) *Scan { return &Scan{list: l} }
 
 // Head returns the head of a string.
 func Head(s []byte) uint64 {
@@ -61,14 +59,8 @@ func (s *Scan) Block(b int, least, most uint64) ([]uint8, error) {
 
 // strings is Block for a block whose extent and checksum are right.
 func (s *Scan) strings(b int, least, most uint64) ([]uint8, error) {
-	l := s.list
-	off, length := l.Extent(b)
-	width, packed := l.packed(b)
-	block, count := &s.block, l.count(b)
-	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
-	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
-	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
-	if count == kernel.HeadStrings && kernel.Heads(&s.bits, block) {
+	l, block := s.list, &s.block
+	if l.heads(b, least, most, &s.bits, block) {
 		return s.numbers(), nil
 	}
 	if room := int(block.Total) + 8; len(block.Strings) < room {
@@ -78,7 +70,7 @@ func (s *Scan) strings(b int, least, most uint64) ([]uint8, error) {
 	l.decode(b, &ends)
 	found, start, span, total := 0, uint32(0), most-least, uint32(block.Total)
 	strings := block.Strings[:total+8]
-	for i, end := range ends[:count] {
+	for i, end := range ends[:l.count(b)] {
 		size := end - start
 		if err := l.checkSize(b, i, start, end); err != nil {
 			return nil, err
@@ -94,6 +86,18 @@ func (s *Scan) strings(b int, least, most uint64) ([]uint8, error) {
 		start = end
 	}
 	return s.found[:found], nil
+}
+
+// heads sets the bits of the strings of block b whose heads are from least to most, and describes
+// the block. It returns false if kernel.Heads does.
+func (l *List) heads(b int, least, most uint64, found *[maxListStrings / 8]byte, block *kernel.HeadBlock) bool {
+	off, length := l.Extent(b)
+	width, packed := l.packed(b)
+	block.Fewest, block.Bytes = uint64(l.kind.Least), uint64(l.kind.Most)
+	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
+	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
+	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
+	return l.count(b) == kernel.HeadStrings && kernel.Heads(found, block)
 }
 
 // numbers returns those of the bits that are set.

@@ -105,7 +105,7 @@ func (d *Dir) checkEnds(b int, in Info, limit uint64) (last uint64, err error) {
 		return 0, d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
 	}
 	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
-	top := uint64(selectOne(unary, n-1) - (n - 1))
+	top := uint64(lastOne(unary) - (n - 1))
 	if top > shr(limit, in.Width)-shr(first, in.Width) {
 		return 0, d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
 	}

@@ -19,11 +19,8 @@ func onesCount(unary []byte) int {
 	return n
 }
 
-// selectOne returns the bit number of one number i, counted from 0, or the number of bits if there
-// are not as many.
-func selectOne(unary []byte, i int) int { return selectOneFrom(unary, 0, i) }
-
-// selectOneFrom counts from bit number from on.
+// selectOneFrom returns the bit number of one number i from bit number from on, counted from 0, or
+// the number of bits if there are not as many.
 func selectOneFrom(unary []byte, from, i int) int {
 	skip := ^uint64(0) << (from & 63)
 	for at := from &^ 63; 8*len(unary) >= at+64; at += 64 {
@@ -36,4 +33,13 @@ func selectOneFrom(unary []byte, from, i int) int {
 		skip = ^uint64(0)
 	}
 	return 8 * len(unary)
+}
+
+// lastOne returns the bit number of the last one, which there must be.
+func lastOne(unary []byte) int {
+	at := len(unary) - 8
+	for at > 0 && binary.LittleEndian.Uint64(unary[at:]) == 0 {
+		at -= 8
+	}
+	return 8*at + bits.Len64(binary.LittleEndian.Uint64(unary[at:])) - 1
 }
