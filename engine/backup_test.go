@@ -378,6 +378,11 @@ func TestBackupRefuses(t *testing.T) {
 			t.Errorf("%s has changed: %v, before %v", out, after, before)
 		}
 	}
+	itself := must(Open(in("of other"), &Options{ReadOnly: true}))(t)
+	defer itself.Close()
+	if err := itself.Backup(ctx, in("of other/")); !errors.Is(err, ErrExists) {
+		t.Errorf("a backup into itself: %v", err)
+	}
 	single := must(Open(in("x.sst"), nil))(t)
 	defer single.Close()
 	if err := single.Backup(ctx, in("single")); !errors.Is(err, ErrInvalid) {

@@ -185,3 +185,26 @@ func ExampleDB_Ingest() {
 	// Output:
 	// true
 }
+
+// A backup is a database itself. The next one copies only what is new.
+func ExampleDB_Backup() {
+	db, folder, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	out := filepath.Join(folder, "backup")
+	check(db.Backup(ctx, out))
+	check(db.Delete(ctx, "fox"))
+	var r engine.BackupReport
+	check(db.Backup(ctx, out, engine.BackupLinks(), engine.BackupReportTo(&r)))
+
+	restored := must(engine.Open(out, &engine.Options{ReadOnly: true}))
+	defer restored.Close()
+	for e, err := range restored.Entries(ctx, "") {
+		check(err)
+		fmt.Println(e.ID)
+	}
+	fmt.Println(r.Tables, "table")
+	// Output:
+	// harvest
+	// 1 table
+}

@@ -155,8 +155,8 @@ func (b *backup) tidy() error {
 		if !table || listed[n] || temp && wanted[n] {
 			continue
 		}
-		if err := b.to.Dir.Remove(name); err != nil {
-			return err
+		if err := b.to.Dir.Remove(name); err != nil { // a reader of the backup may keep it open, on Windows
+			b.to.log.Warn("removing a file that is not needed", "path", b.to.Path, "err", err)
 		}
 	}
 	return nil

@@ -26,6 +26,9 @@ func (db *Store) backupMark() string { return markPrefix + hex.EncodeToString(db
 // writing there. Something else at path is ErrExists.
 func (b *backup) open(path string) (err error) {
 	source := b.source
+	if filepath.Clean(path) == filepath.Clean(source.Path) {
+		return fmt.Errorf("%s is the database itself: %w", path, errs.ErrExists)
+	}
 	switch what, err := look(source.fs, filepath.Dir(filepath.Clean(path))); {
 	case err == nil && (what == foundDatabase || what == foundDamaged):
 		return fmt.Errorf("%s would lie in the folder of a database: %w", path, errs.ErrInvalid)
