@@ -5,7 +5,7 @@ import "io"
 // asyncBuffer is how many bytes are written at a time; there are asyncBuffers of them.
 const (
 	asyncBuffer  = 512 << 10
-	asyncBuffers = 10
+	asyncBuffers = 4
 )
 
 // An AsyncWriter writes in a goroutine of its own, so that who encodes does not wait for who

@@ -28,7 +28,7 @@ func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T,
 	}
 	// slots[i%len(slots)] hands over result i; a producer may start on i when i-len(slots) has been
 	// consumed.
-	slots := make([]chan T, 2*workers+2)
+	slots := make([]chan T, 2*workers+1)
 	for i := range slots {
 		slots[i] = make(chan T, 1)
 	}
