@@ -12,7 +12,7 @@ import (
 // BatchMatch is a document that a query of a batch found.
 type BatchMatch struct {
 	Query int // position of the query in the batch
-	Match     // ID and Distance
+	Match     // ID and Distance, or of JaccardBatch ID, Score, Error and Exact
 }
 
 // NearBatch yields for every fingerprint of fps what Near yields of it, from the database as it is

@@ -26,6 +26,7 @@ type cli struct {
 	Clusters   verbs.Clusters `cmd:"" help:"List the clusters of near-duplicates in a database."`
 	Dedup      dedup.Command  `cmd:"" help:"Copy files without their near-duplicates."`
 	Match      verbs.Match    `cmd:"" help:"Copy the lines of a file that are new to a database."`
+	Join       verbs.Join     `cmd:"" help:"List the stored documents that each line of a file is like."`
 	Why        verbs.Why      `cmd:"" help:"Show why two documents match, or do not."`
 	Stats      verbs.Stats    `cmd:"" help:"Show what a database holds."`
 	Check      verbs.Check    `cmd:"" help:"Verify every checksum and cross-reference of a database."`

@@ -26,6 +26,7 @@ var invocations = map[string][]string{
 	"clusters":     {"clusters", "x.simdb", "--near", "3"},
 	"dedup":        {"dedup", "in.jsonl", "--near", "3"},
 	"match":        {"match", "x.simdb", "in.jsonl", "--near", "3"},
+	"join":         {"join", "x.simdb", "in.jsonl", "--near", "3"},
 	"why":          {"why", "x.simdb", "a", "b"},
 	"stats":        {"stats", "x.simdb"},
 	"check":        {"check", "x.simdb"},

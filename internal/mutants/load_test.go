@@ -63,6 +63,21 @@ var loadMutants = []mutant{
 		"sstable", "^TestTimesInParts$",
 	},
 	{
+		"join/a share of a batch left out", "engine", "Snapshot.jaccardBatch",
+		swap(`next < shares`, `next < shares-1`),
+		"engine", "^TestJaccardBatch$",
+	},
+	{
+		"join/matches that are many forgotten", "engine", "Snapshot.jaccardShare",
+		swap(`f.matches = nil`, `f.matches = f.matches[:0]`),
+		"engine", "^TestJaccardBatch",
+	},
+	{
+		"join/a document like itself", "cmd/simdb", "joining.lookUp",
+		never(`j.self[line] && m.ID == j.queries[line]`),
+		"cmd/simdb", "^TestScripts$/^join$",
+	},
+	{
 		"load/records of a window noted for others", "engine", "hasher.write",
 		swap(`first + uint32(i)`, `first + uint32(i&0) + at`),
 		"engine", "^TestLoadSums$",

@@ -32,6 +32,7 @@ type Options struct {
 	// field is read for them, and all records get one.
 	IDFrom IDFrom
 
+	IDsOnly bool     // a record of JSON may have neither text nor fingerprint; others are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS

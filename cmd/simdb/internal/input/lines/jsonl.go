@@ -23,6 +23,7 @@ type object struct {
 	id, fp   string   // names of members; no id is read if that is ""
 	texts    []string // of those that are joined to the text
 	makeID   bool
+	idsOnly  bool // it may have neither text nor fingerprint
 	notation fptext.Notation
 }
 
@@ -31,7 +32,7 @@ func newObject(opt input.Options) *object {
 		id:     orDefault(opt.IDField, "id"),
 		texts:  strings.Split(orDefault(opt.TextField, "text"), ","),
 		fp:     orDefault(opt.FingerprintField, "fingerprint"),
-		makeID: opt.MakeID, notation: opt.Fingerprints,
+		makeID: opt.MakeID, idsOnly: opt.IDsOnly, notation: opt.Fingerprints,
 	}
 	if opt.IDFrom != "" {
 		o.id = ""
@@ -135,7 +136,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	if reason := rec.checkID(o.makeID); reason != "" {
 		return reason
 	}
-	if fp == nil && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+	if fp == nil && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
 		return fmt.Sprintf("no %s and no %q%s; --text-field and --fingerprint-field name others",
 			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]))
 	}

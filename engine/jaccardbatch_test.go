@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/simdb/simdb/minhash"
+)
+
+// TestJaccardBatch compares batches of texts and of stored documents, by brute force over sketches
+// and with searches one by one of those that texts decide.
+func TestJaccardBatch(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(17, 10))
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 64})
+	m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
+	for i := range 400 {
+		id, text := fmt.Sprint("d", i%300), randomText(r)
+		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		m.put(db, id, text)
+	}
+	for _, n := range []int{0, 1, shareDocs, 5*shareDocs + 7, 30 * shareDocs} {
+		docs := make([]Doc, n)
+		for i := range docs {
+			if docs[i] = (Doc{ID: fmt.Sprint("d", r.IntN(300))}); i%2 == 0 {
+				docs[i] = Doc{Text: randomText(r) + "end"}
+			}
+		}
+		for _, share := range []float64{0.05, 0.5, 1} {
+			var want, verified []BatchMatch
+			for i, d := range docs {
+				sketch := m.sketches[d.ID]
+				if d.ID == "" {
+					sketch = db.Sketch(d.Text)
+				}
+				for _, match := range m.near(sketch, 64, share, d.ID) {
+					want = append(want, BatchMatch{i, match})
+				}
+				for _, match := range collect(t, db.JaccardVerified(ctx, d, share)) {
+					verified = append(verified, BatchMatch{i, match})
+				}
+			}
+			equal(t, fmt.Sprintf("%d at %g", n, share), collect(t, db.JaccardBatch(ctx, docs, share)), want)
+			equal(t, fmt.Sprintf("%d at %g, verified", n, share), collect(t, db.JaccardVerifiedBatch(ctx, docs, share)), verified)
+		}
+	}
+}
+
+// TestJaccardBatchEnds ends batches early: by the caller, the context and a document that is not
+// there, with more matches than are held.
+func TestJaccardBatchEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	db, _ := create4test(t, nil)
+	for i := range 300 {
+		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: "the same words in each of them"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docs := make([]Doc, 20*shareDocs)
+	for i := range docs {
+		docs[i] = Doc{Text: "the same words in each of them"}
+	}
+	n := 0
+	for m, err := range db.JaccardBatch(ctx, docs, 0.9) {
+		if err != nil || m.Query != n/300 {
+			t.Fatal(m, err)
+		}
+		if n++; n == 2*shareMatches {
+			break
+		}
+	}
+	gone := 3*shareDocs + 5
+	docs[gone] = Doc{ID: "none"}
+	n = 0
+	var last error
+	for _, err := range db.JaccardBatch(ctx, docs, 0.9) {
+		if last = err; err == nil {
+			n++
+		}
+	}
+	if !errors.Is(last, ErrNotFound) || n != 300*gone {
+		t.Errorf("%d matches before %v, want %d", n, last, 300*gone)
+	}
+	n, last = 0, nil
+	for _, err := range db.JaccardBatch(ctx, docs, 0.9) {
+		if last = err; n == 1000 {
+			cancel()
+		}
+		n++
+	}
+	if !errors.Is(last, context.Canceled) || n > 1002 {
+		t.Errorf("%d matches, then %v", n, last)
+	}
+	if _, ok := first(db.JaccardBatch(t.Context(), docs[:1], 1.5)); !errors.Is(ok, ErrInvalid) {
+		t.Errorf("a share of 1.5: %v", ok)
+	}
+}
+
+// first returns what seq yields first.
+func first[T any](seq func(func(T, error) bool)) (v T, err error) {
+	for v, err := range seq {
+		return v, err
+	}
+	return v, nil
+}
