@@ -50,9 +50,9 @@ type Salvaged struct {
 	losses []Loss
 	at     map[lossPlace]int // in losses
 
-	verified    bool          // verify was called
-	entriesLost bool          // entries of the directory are
-	failed      map[Kind]bool // parts that could not be opened
+	verified bool          // verify was called
+	counted  *bool         // what countsRecords returned
+	failed   map[Kind]bool // parts that could not be opened
 
 	names, records, sketches []bool // the blocks that are right
 	list                     *blobs.List
@@ -414,16 +414,31 @@ func (s *Salvaged) record(c *blobs.RecordCursor, doc uint32) (text, fields []byt
 			return nil, nil, err
 		}
 	}
-	if place == r.records.Len() {
+	if place == r.records.Len() && r.places != nil && s.countsRecords() {
 		return nil, nil, nil
 	}
-	if place > r.records.Len() {
+	if place >= r.records.Len() {
 		return nil, nil, base.Corruptf(r.file, KindPlaces.String(), -1, "record %d of %d", place, r.records.Len())
 	}
 	if text, fields, err = c.Get(place); err != nil {
 		return nil, nil, s.blame(place, err)
 	}
 	return text, fields, nil
+}
+
+// countsRecords reports whether the number of records is known for certain: the directory is whole, or
+// the last block says so.
+func (s *Salvaged) countsRecords() bool {
+	if s.counted != nil {
+		return *s.counted
+	}
+	known := s.whole
+	if last := len(s.records) - 1; !known && last >= 0 && s.records[last] {
+		var blk blobs.Block
+		known = s.r.records.Decode(last, &blk) == nil && blk.First()+blk.Count() == s.r.records.Len()
+	}
+	s.counted = &known
+	return known
 }
 
 // blame returns the error for a record that is in no block: that of the block where it should be.

@@ -123,7 +123,6 @@ func (s *Salvaged) findByParams(data []byte) (offset, length int64, ok bool) {
 		}
 		if n := int64(binary.LittleEndian.Uint32(data[off+ParamsSize+12:])); n > 0 && n <= maxSections {
 			length := min(least+n*entrySize, int64(len(data))-off)
-			s.entriesLost = length < least+n*entrySize
 			return off, length, true
 		}
 	}
@@ -147,7 +146,6 @@ func (s *Salvaged) parseParts(dir []byte) bool {
 		sec, err := parseSection(dir[at:][:entrySize])
 		id := [2]uint16{uint16(sec.Kind), sec.Index}
 		if kind := sec.Kind &^ dirFlag; err != nil || kind >= kindUnknown || kind != sec.Kind && !kind.hasDir() || seen[id] {
-			s.entriesLost = true
 			continue
 		}
 		seen[id] = true
@@ -175,17 +173,12 @@ func (s *Salvaged) countDocs() {
 		}
 	}
 	r.info.Docs = uint32(best)
-	switch run := r.section(KindRun, 0); {
-	case run != nil && run.Count <= best:
-		r.info.Fingerprints = uint32(run.Count)
-	case r.info.Fingerprints == 0 || r.info.Fingerprints > r.info.Docs:
-		r.info.Fingerprints = r.info.Docs // as far as is known; what has none is then lost, and does not seem to have none
-	}
 }
 
-// missing reports whether a table has, or may have, a part of a kind that could not be opened.
+// missing reports whether a table has, or may have, a part of a kind that could not be opened. An
+// uncertain directory may have lost its entry.
 func (s *Salvaged) missing(kind Kind) bool {
-	if s.failed[kind] || !s.entriesLost || s.r.section(kind, 0) != nil {
+	if s.failed[kind] || s.whole || s.r.section(kind, 0) != nil {
 		return s.failed[kind]
 	}
 	names := s.r.section(KindNames, 0)
@@ -232,11 +225,26 @@ func (s *Salvaged) openParts() {
 	s.r.runs = make([]*keyrun.Run, tables)
 	for i := range s.r.runs {
 		keys := uint64(math.MaxUint64)
-		if i == 0 {
+		if i == 0 && s.whole {
 			keys = uint64(s.r.info.Fingerprints)
 		}
 		s.r.runs[i] = s.openRun(KindRun, uint16(i), keys)
 	}
+	if !s.whole {
+		s.countFingerprints()
+	}
+}
+
+// countFingerprints finds how many documents of a table whose directory is damaged have a
+// fingerprint. If that is not known all do, so that what has none is lost, and what has lost its own
+// does not seem to have none.
+func (s *Salvaged) countFingerprints() {
+	r := s.r
+	if run := r.runs[0]; run != nil && uint64(run.Len()) <= uint64(r.info.Docs) {
+		r.info.Fingerprints = uint32(run.Len())
+		return
+	}
+	r.runs[0], r.info.Fingerprints = nil, r.info.Docs
 }
 
 // setExtremes corrects what an uncertain info says of sequence numbers and times.
@@ -262,21 +270,51 @@ func (s *Salvaged) openBlocks() {
 		area = r.blocks()
 	}
 	var err error
-	if sec := r.section(KindNames, 0); sec != nil {
+	if sec := s.listDir(KindNames); sec != nil {
 		if r.names, err = blobs.OpenList(blobs.IDs, r.file, r.info.Docs, r.part(sec), area); err != nil {
 			s.fail(KindNames, err)
 		}
 	}
 	if sec := r.section(KindRecords, 0); sec != nil {
-		if r.records, err = blobs.OpenRecords(r.file, uint32(min(sec.Count, math.MaxUint32)), r.part(sec), area); err != nil {
+		if sec.Length == 0 || sec.Count == 0 { // no records would be no section
+			s.fail(KindRecords, base.Corruptf(r.file, sec.Name(), sec.Offset, "%d records in a directory of %d bytes", sec.Count, sec.Length))
+		} else if r.records, err = blobs.OpenRecords(r.file, uint32(min(sec.Count, math.MaxUint32)), r.part(sec), area); err != nil {
 			s.fail(KindRecords, err)
 		}
 	}
-	if sec := r.section(KindSketches, 0); sec != nil {
+	if sec := s.listDir(KindSketches); sec != nil {
 		if s.list, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(sec), area); err != nil {
 			s.fail(KindSketches, err)
 		}
 	}
+}
+
+// listDir returns the directory of a list, nil if there is none. Its entries do not say what their
+// numbers are, so that at a wrong offset they would be taken for others.
+func (s *Salvaged) listDir(kind Kind) *Section {
+	sec := s.r.section(kind, 0)
+	if sec != nil && !s.isPlaced(sec) {
+		s.fail(kind, base.Corruptf(s.r.file, sec.Name(), sec.Offset, "the directory can't be at this offset"))
+		return nil
+	}
+	return sec
+}
+
+// isPlaced reports whether a section is where the directory says: that is whole, or the section is,
+// or it begins where the one before it ends and ends where the next one begins.
+func (s *Salvaged) isPlaced(sec *Section) bool {
+	if s.whole || crc.Sum(s.r.bytes(sec)) == sec.Checksum {
+		return true
+	}
+	before, after := int64(-1), int64(-1)
+	for _, other := range s.r.info.Sections {
+		if end := align(other.Offset + other.Length); other.Offset < sec.Offset {
+			before = max(before, end)
+		} else if other.Offset > sec.Offset && (after < 0 || other.Offset < after) {
+			after = other.Offset
+		}
+	}
+	return before == sec.Offset && after == align(sec.Offset+sec.Length)
 }
 
 // source returns a key run or column with its directory corrected. ok is false if there is none.
@@ -286,6 +324,7 @@ func (s *Salvaged) source(kind Kind, index uint16) (src keyrun.Section, ok bool)
 	}
 	if !s.whole {
 		s.findDir(kind, index)
+		s.recount(kind, index)
 	}
 	src, err := s.r.source(kind, index)
 	if err != nil {
@@ -317,6 +356,18 @@ func (s *Salvaged) findDir(kind Kind, index uint16) {
 			return
 		}
 		r.info.Sections = known // of another section of that size
+	}
+}
+
+// recount corrects the entries of a key run or column by its directory, which says how many values
+// there are, and has a checksum of its own.
+func (s *Salvaged) recount(kind Kind, index uint16) {
+	body, dir := s.r.section(kind, index), s.r.section(kind|dirFlag, index)
+	if body == nil || dir == nil {
+		return
+	}
+	if count, size, ok := keyrun.CountOf(keyrun.Repair(s.r.bytes(dir))); ok && size == body.Length {
+		body.Count, dir.Count = count, count
 	}
 }
 

@@ -335,3 +335,60 @@ func TestSalvageGivenKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestSalvageMuch damages tables in many places at once, directories above all: nothing panics, and
+// what comes back is as it was.
+func TestSalvageMuch(t *testing.T) {
+	rounds := 1500
+	if testing.Short() {
+		rounds = 150
+	}
+	tables, docs := salvageTables(t, 700)
+	opened, back := 0, 0
+	for i, whole := range tables {
+		r := openTable(t, whole)
+		p := r.Params()
+		last := r.info.Sections[len(r.info.Sections)-1]
+		start := int(align(last.Offset + last.Length))
+		for round := range rounds {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
+			data := bytes.Clone(whole)
+			for range 1 + rng.IntN(6) {
+				switch rng.IntN(4) {
+				case 0:
+					damages[rng.IntN(len(damages))].do(rng, data)
+				case 1: // an entry of the directory, or the trailer
+					binary.LittleEndian.PutUint32(data[start+rng.IntN(len(data)-start-4):], rng.Uint32()>>rng.UintN(32))
+				case 2:
+					damages[0].do(rng, data[start:])
+				default:
+					at := rng.IntN(len(data) - 600)
+					copy(data[at:at+rng.IntN(600)], data[rng.IntN(len(data)-600):])
+				}
+			}
+			if rng.IntN(8) == 0 {
+				data = data[:len(data)-rng.IntN(300)]
+			}
+			got, _, estimated, err := salvage(t, data, SalvageOptions{Params: &p})
+			if err != nil {
+				continue
+			}
+			opened, back = opened+1, back+len(got)
+			differ := int64(0)
+			for id, d := range got {
+				want, ok := docs[i][id]
+				if want.Time != d.Time || want.Seq != d.Seq {
+					differ++
+					want.Time, want.Seq = d.Time, d.Seq
+				}
+				if !ok || !sameDocument(&d, &want) {
+					t.Fatalf("table %d, round %d: document %q is not as it was:\n%v\n%v", i, round, id, d, want)
+				}
+			}
+			if differ > estimated {
+				t.Errorf("table %d, round %d: times or numbers of %d documents differ, %d are estimates", i, round, differ, estimated)
+			}
+		}
+	}
+	t.Logf("%d of %d tables opened, %d documents", opened, 2*rounds, back)
+}

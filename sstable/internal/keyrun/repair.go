@@ -27,6 +27,18 @@ func Repair(dir []byte) []byte {
 	return fixed
 }
 
+// CountOf returns how many values and bytes the section of a directory has; ok is false if that is
+// damaged.
+func CountOf(dir []byte) (count uint64, size int64, ok bool) {
+	at := len(dir) - frameTrailerSize
+	if at < 0 {
+		return 0, 0, false
+	}
+	le := binary.LittleEndian
+	t := dir[at:]
+	return le.Uint64(t[8:]), int64(le.Uint64(t[16:])), crc.Sum(t[:60]) == le.Uint32(t[60:])
+}
+
 // DirSize returns the size of the directory of a section with a number of values.
 func DirSize(count uint64) int64 {
 	return int64((count+BlockLen-1)/BlockLen)*dirEntry + frameTrailerSize
@@ -35,7 +47,6 @@ func DirSize(count uint64) int64 {
 // IsDir reports whether dir, of DirSize bytes, is the directory of a section with that many values
 // and bytes.
 func IsDir(dir []byte, count uint64, size int64) bool {
-	le := binary.LittleEndian
-	t := dir[len(dir)-frameTrailerSize:]
-	return le.Uint64(t[8:]) == count && le.Uint64(t[16:]) == uint64(size) && crc.Sum(t[:60]) == le.Uint32(t[60:])
+	n, bytes, ok := CountOf(dir)
+	return ok && n == count && bytes == size
 }
