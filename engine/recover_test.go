@@ -405,7 +405,7 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 		at := rng.IntN((len(data)+size-1)/size) * size
 		clear(data[at:min(at+size, len(data))])
 	}
-	switch kind = []string{"flip", "zero 512", "zero 4096", "cut", "empty", "delete", "swap", "noise"}[rng.IntN(8)]; kind {
+	switch kind = []string{"flip", "zero 512", "zero 4096", "cut", "empty", "delete", "swap", "noise", "misplaced"}[rng.IntN(9)]; kind {
 	case "flip":
 		data[rng.IntN(len(data))] ^= 1 << rng.UintN(8)
 	case "zero 512":
@@ -416,6 +416,10 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 		at := rng.IntN(len(data))
 		for i := at; i < min(at+1+rng.IntN(600), len(data)); i++ {
 			data[i] = byte(rng.Uint32())
+		}
+	case "misplaced": // a sector
+		if len(data) >= 1024 {
+			copy(data[rng.IntN(len(data)/512)*512:][:512], data[rng.IntN(len(data)/512)*512:])
 		}
 	case "cut":
 		data = data[:rng.IntN(len(data))]

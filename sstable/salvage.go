@@ -54,10 +54,10 @@ type Salvaged struct {
 	counted  *bool         // what countsRecords returned
 	failed   map[Kind]bool // parts that could not be opened
 
-	names, records, sketches []bool // the blocks that are right
-	list                     *blobs.List
-	spareRanks               []uint32 // of the documents whose ranks are lost, in order
-	fingerprints             map[int]*lostKeys
+	records      []error     // what is wrong with each block
+	list         *blobs.List // of sketches
+	spareRanks   []uint32    // of the documents whose ranks are lost, in order
+	fingerprints map[int]*lostKeys
 }
 
 // lossPlace is where a Loss is: what is found there again is the same one.
@@ -189,33 +189,28 @@ func (s *Salvaged) verify() {
 	}
 	s.verified = true
 	if r.names != nil {
-		s.names = r.names.Sound()
-		for b, sound := range s.names {
-			if !sound {
-				s.found(r.names.Check(b))
-			}
-		}
+		s.foundBlocks(r.names.Sound())
 	}
 	if r.records != nil {
 		s.records = r.records.Sound()
-		for b, sound := range s.records {
-			if !sound {
-				s.found(r.records.Decode(b, new(blobs.Block)))
-			}
-		}
+		s.foundBlocks(s.records)
 	}
 	if s.list != nil {
-		s.sketches = s.list.Sound()
-		for b, sound := range s.sketches {
-			if !sound {
-				s.found(s.list.Check(b))
-			}
-		}
+		s.foundBlocks(s.list.Sound())
 	}
 	s.verifyPadding()
 	for i := range r.info.Sections {
 		if sec := &r.info.Sections[i]; sec.Kind != KindBlocks && crc.Sum(r.bytes(sec)) != sec.Checksum && !s.foundIn(sec) {
 			s.found(base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section"))
+		}
+	}
+}
+
+// foundBlocks notes the blocks of a directory that are damaged.
+func (s *Salvaged) foundBlocks(blocks []error) {
+	for _, err := range blocks {
+		if err != nil {
+			s.found(err)
 		}
 	}
 }
@@ -433,7 +428,7 @@ func (s *Salvaged) countsRecords() bool {
 		return *s.counted
 	}
 	known := s.whole
-	if last := len(s.records) - 1; !known && last >= 0 && s.records[last] {
+	if last := len(s.records) - 1; !known && last >= 0 && s.records[last] == nil {
 		var blk blobs.Block
 		known = s.r.records.Decode(last, &blk) == nil && blk.First()+blk.Count() == s.r.records.Len()
 	}
@@ -443,16 +438,12 @@ func (s *Salvaged) countsRecords() bool {
 
 // blame returns the error for a record that is in no block: that of the block where it should be.
 func (s *Salvaged) blame(record uint32, err error) error {
-	before := -1 // the last block that is right and starts before the record
-	for b, sound := range s.records {
-		if first, _, e := s.r.records.BlockRecords(b); sound && first > record && e == nil {
-			break
-		} else if sound {
-			before = b
-		}
+	before := s.r.records.BlockOf(record) // of those that are right, the last that starts before it
+	if before >= 0 && s.r.records.FirstRecord(before) > record {
+		before = -1
 	}
-	if before+1 < len(s.records) && !s.records[before+1] {
-		return s.r.records.Decode(before+1, new(blobs.Block))
+	if before+1 < len(s.records) && s.records[before+1] != nil {
+		return s.records[before+1]
 	}
 	return err
 }

@@ -45,6 +45,10 @@ var damages = []struct {
 		clear(data[at:end])
 		return at, end
 	}},
+	{"misplaced write", func(rng *rand.Rand, data []byte) (lo, hi int) {
+		to, from := rng.IntN(len(data)/512)*512, rng.IntN(len(data)/512)*512
+		return to, to + copy(data[to:to+512], data[from:from+512])
+	}},
 	{"noise", func(rng *rand.Rand, data []byte) (lo, hi int) {
 		at := rng.IntN(len(data))
 		end := min(at+1+rng.IntN(700), len(data))
@@ -354,7 +358,10 @@ func TestSalvageMuch(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(round)))
 			data := bytes.Clone(whole)
 			for range 1 + rng.IntN(6) {
-				switch rng.IntN(4) {
+				switch rng.IntN(5) {
+				case 4: // an entry of a directory in the place of another
+					to, from := start-16*(2+rng.IntN(500)), start-16*(2+rng.IntN(500))
+					copy(data[to:to+16*(1+rng.IntN(20))], data[from:start])
 				case 0:
 					damages[rng.IntN(len(damages))].do(rng, data)
 				case 1: // an entry of the directory, or the trailer

@@ -76,6 +76,7 @@ type List struct {
 	checked []atomic.Uint32 // a bit a block whose checksum and ends are right
 	pages   *pages.Table    // how the file's pages come into memory, or nil
 	alone   bool            // a block is verified without its neighbours, by Sound
+	bad     []error         // what Sound returned, nil if it was not called
 }
 
 // SetPages says how the pages of the file come into memory. It comes before any other method.
@@ -279,6 +280,9 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 // checkExtent makes sure that block b lies in the area behind the block before it, and returns its
 // bytes.
 func (l *List) checkExtent(b int) ([]byte, error) {
+	if l.bad != nil && l.bad[b] != nil {
+		return nil, l.bad[b]
+	}
 	off, length := l.Extent(b)
 	inDir := func(format string, args ...any) error {
 		return base.Corruptf(l.file, l.kind.Section, l.dir.Offset+int64(b*ListEntry), format, args...)
