@@ -58,6 +58,7 @@ type Salvaged struct {
 	list         *blobs.List // of sketches
 	spareRanks   []uint32    // of the documents whose ranks are lost, in order
 	fingerprints map[int]*lostKeys
+	doubt        doubts
 }
 
 // lossPlace is where a Loss is: what is found there again is the same one.
@@ -188,6 +189,7 @@ func (s *Salvaged) verify() {
 		return
 	}
 	s.verified = true
+	s.findDoubts()
 	if r.names != nil {
 		s.foundBlocks(r.names.Sound())
 	}
@@ -373,7 +375,11 @@ func (s *Salvaged) id(doc uint32) ([]byte, error) {
 	if s.r.names == nil {
 		return nil, s.noPart(KindNames)
 	}
-	return s.r.names.Get(doc)
+	id, err := s.r.names.Get(doc)
+	if err == nil {
+		err = s.checkID(doc, id)
+	}
+	return id, err
 }
 
 // noPart is the error for a part that could not be opened.
@@ -464,13 +470,16 @@ func (s *Salvaged) sketch(doc uint32, d *Document, textKnown bool) error {
 		var code []byte
 		if code, err = s.list.Get(doc); err == nil && len(code) > 0 {
 			var sketch minhash.Sketch
-			if sketch, _, err = minhash.Decode(minhash.Sketch(d.Sketch), code); err == nil {
+			if sketch, _, err = minhash.Decode(minhash.Sketch(d.Sketch), code); err != nil {
+				err = s.list.Corrupt(doc, "sketch %d: %w", doc, err)
+			} else if err = s.checkSketch(doc, sketch); err == nil {
 				d.Sketch = sketch
 				return nil
 			}
-			err = s.list.Corrupt(doc, "sketch %d: %w", doc, err)
 		} else if err == nil {
-			return nil
+			if err = s.checkSketch(doc, nil); err == nil {
+				return nil
+			}
 		}
 	}
 	d.Sketch = d.Sketch[:0]

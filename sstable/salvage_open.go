@@ -282,10 +282,12 @@ func (s *Salvaged) openBlocks() {
 			s.fail(KindRecords, err)
 		}
 	}
-	if sec := s.listDir(KindSketches); sec != nil {
+	if sec := s.listDir(KindSketches); sec != nil && (s.whole || sec.Length > 0) {
 		if s.list, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(sec), area); err != nil {
 			s.fail(KindSketches, err)
 		}
+	} else if sec != nil {
+		s.fail(KindSketches, base.Corruptf(r.file, sec.Name(), sec.Offset, "a directory without entries"))
 	}
 }
 
