@@ -427,8 +427,8 @@ func (s *Salvaged) record(c *blobs.RecordCursor, doc uint32) (text, fields []byt
 	return text, fields, nil
 }
 
-// countsRecords reports whether the number of records is known for certain: the directory is whole, or
-// the last block says so.
+// countsRecords reports whether the number of records is known for certain: the directory is whole,
+// or the last block says so.
 func (s *Salvaged) countsRecords() bool {
 	if s.counted != nil {
 		return *s.counted

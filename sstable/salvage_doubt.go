@@ -74,14 +74,21 @@ func (s *Salvaged) checkSketch(doc uint32, sketch minhash.Sketch) error {
 
 // hasBitmap reports whether a section of bitmaps has this one at a position.
 func (s *Salvaged) hasBitmap(sec *Section, at uint64, want minhash.Bitmap) bool {
-	const size = 8 * len(want)
+	const size, block = 8 * uint64(len(want)), 64
 	if sec.Length == 0 { // all are zero
 		return want == minhash.Bitmap{}
 	}
-	if (at+1)*uint64(size) > uint64(sec.Length) {
+	blocks := (sec.Count + block - 1) / block
+	if uint64(sec.Length) != sec.Count*size+4*blocks {
 		return false
 	}
-	row := s.r.bytes(sec)[at*uint64(size):]
+	data := s.r.bytes(sec)
+	first := at / block
+	rows := data[first*block*size : min((first+1)*block, sec.Count)*size]
+	if crc.Sum(rows) != binary.LittleEndian.Uint32(data[sec.Count*size+4*first:]) {
+		return false
+	}
+	row := data[at*size:]
 	for i, w := range want {
 		if binary.LittleEndian.Uint64(row[8*i:]) != w {
 			return false

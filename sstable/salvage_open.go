@@ -236,8 +236,8 @@ func (s *Salvaged) openParts() {
 }
 
 // countFingerprints finds how many documents of a table whose directory is damaged have a
-// fingerprint. If that is not known all do, so that what has none is lost, and what has lost its own
-// does not seem to have none.
+// fingerprint. If that is not known all do, so that what has none is lost, and what has lost its
+// own does not seem to have none.
 func (s *Salvaged) countFingerprints() {
 	r := s.r
 	if run := r.runs[0]; run != nil && uint64(run.Len()) <= uint64(r.info.Docs) {

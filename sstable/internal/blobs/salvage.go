@@ -3,8 +3,8 @@ package blobs
 import "slices"
 
 // Sound verifies every block by itself and returns what is wrong with each, nil for those that are
-// right. The damaged entry of one block then says nothing about the block after it, neither here nor
-// in later calls, as it does otherwise. It comes before any other method.
+// right. The damaged entry of one block then says nothing about the block after it, neither here
+// nor in later calls, as it does otherwise. It comes before any other method.
 //
 // The entry of another block has the right checksum too, and a write that went to the wrong place
 // puts it there. So blocks that are right must be in order: as many are taken as can be, and the
@@ -41,8 +41,8 @@ type place struct {
 	start, end uint64
 }
 
-// misplaced returns the places, which come in the order of their blocks, that have to go so that the
-// others ascend and do not overlap, as few as it takes.
+// misplaced returns the places, which come in the order of their blocks, that have to go so that
+// the others ascend and do not overlap, as few as it takes.
 func misplaced(places []place) (gone []place) {
 	// tails[n] is the place that ends first of those that can be the last of n+1 places in order.
 	var tails []int
@@ -108,8 +108,8 @@ func (d *Records) Sound() []error {
 // FirstRecord returns the first record of a block that Sound found right.
 func (d *Records) FirstRecord(b int) uint32 { return d.entry(b).first }
 
-// soundBlockOf is BlockOf among the blocks that Sound found right; it is any of them if none of them
-// has the record, -1 if there is none.
+// soundBlockOf is BlockOf among the blocks that Sound found right; it is any of them if none of
+// them has the record, -1 if there is none.
 func (d *Records) soundBlockOf(record uint32) int {
 	i, found := slices.BinarySearchFunc(d.sound, record, func(b, record uint32) int {
 		return int(int64(d.firstOf(int(b))) - int64(record))
