@@ -62,11 +62,20 @@ func crc512() {
 	JAE(LabelRef("near"))
 
 	Label("lanes")
+	reduce(z[0], k, lanes, state)
+	crcBytes(p, n, state)
+	Store(state.As32(), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// reduce makes state that of the four lanes of z.
+func reduce(z, k VecVirtual, lanes Mem, state GPVirtual) {
 	last, high, low := XMM(), ZMM(), ZMM()
-	VEXTRACTI64X2(Imm(3), z[0], last)
+	VEXTRACTI64X2(Imm(3), z, last)
 	VMOVDQU64(lanes, k)
-	VPCLMULQDQ(Imm(0), k, z[0], low)
-	VPCLMULQDQ(Imm(0x11), k, z[0], high)
+	VPCLMULQDQ(Imm(0), k, z, low)
+	VPCLMULQDQ(Imm(0x11), k, z, high)
 	VPXORQ(high, low, low)
 	for lane := range 3 {
 		part := XMM()
@@ -79,7 +88,10 @@ func crc512() {
 	CRC32Q(half, state)
 	VPEXTRQ(Imm(1), last, half)
 	CRC32Q(half, state)
+}
 
+// crcBytes adds the n bytes from p on to state.
+func crcBytes(p, n Register, state GPVirtual) {
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
 	CMPQ(n, Imm(8))
@@ -98,9 +110,6 @@ func crc512() {
 	DECQ(n)
 	JNZ(LabelRef("bytes"))
 	Label("done")
-	Store(state.As32(), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
 }
 
 // fold makes z what it is k's distance further on, plus next.

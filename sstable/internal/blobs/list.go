@@ -265,6 +265,18 @@ func (l *List) Check(b int) error {
 	return err
 }
 
+// heads sets the bits of the strings of block b whose heads are from least to most, and describes
+// the block. It returns false if kernel.Heads does.
+func (l *List) heads(b int, least, most uint64, found *[maxListStrings / 8]byte, block *kernel.HeadBlock) bool {
+	off, length := l.Extent(b)
+	width, packed := l.packed(b)
+	block.Fewest, block.Bytes = uint64(l.kind.Least), uint64(l.kind.Most)
+	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
+	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
+	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
+	return l.count(b) == kernel.HeadStrings && kernel.Heads(found, block)
+}
+
 // check is Check, and sets ends to the ends of the block's strings if it is good.
 func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 	block, err := l.checkExtent(b)

@@ -88,18 +88,6 @@ func (s *Scan) strings(b int, least, most uint64) ([]uint8, error) {
 	return s.found[:found], nil
 }
 
-// heads sets the bits of the strings of block b whose heads are from least to most, and describes
-// the block. It returns false if kernel.Heads does.
-func (l *List) heads(b int, least, most uint64, found *[maxListStrings / 8]byte, block *kernel.HeadBlock) bool {
-	off, length := l.Extent(b)
-	width, packed := l.packed(b)
-	block.Fewest, block.Bytes = uint64(l.kind.Least), uint64(l.kind.Most)
-	block.Ends, block.Strings = l.area.Data[off:], l.area.Data[off+uint64(packed):]
-	block.Width, block.Total, block.Least, block.Most = width, length-uint64(packed), least, most
-	block.Low = uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8
-	return l.count(b) == kernel.HeadStrings && kernel.Heads(found, block)
-}
-
 // numbers returns those of the bits that are set.
 func (s *Scan) numbers() []uint8 {
 	n := 0
