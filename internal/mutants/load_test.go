@@ -63,6 +63,16 @@ var loadMutants = []mutant{
 		"sstable", "^TestTimesInParts$",
 	},
 	{
+		"editdist/blocks left out too early", "internal/editdist", "band.possible",
+		swap(`b.most+slack`, `b.most-64`),
+		"internal/editdist", "^TestDistance",
+	},
+	{
+		"editdist/rows beyond the pattern counted", "internal/editdist", "Pattern.within",
+		never(`r < 64`),
+		"internal/editdist", "^TestDistance$",
+	},
+	{
 		"join/a share of a batch left out", "engine", "Snapshot.jaccardBatch",
 		swap(`next < shares`, `next < shares-1`),
 		"engine", "^TestJaccardBatch$",
