@@ -89,9 +89,9 @@ const strip = 64
 const slack = 4 * 64
 
 // Distance returns the distance of the pattern and text if it is at most most; otherwise, and when
-// ctx ends, it returns false. It takes time for n * min(d, most) / 64 steps of about a nanosecond, of
-// a text of n runes at distance d, and far less if most is soon exceeded: smaller limits are tried
-// first, as texts are mostly either much more similar than wanted, or much less.
+// ctx ends, it returns false. It takes time for n * min(d, most) / 64 steps of about a nanosecond,
+// of a text of n runes at distance d, and far less if most is soon exceeded: smaller limits are
+// tried first, as texts are mostly either much more similar than wanted, or much less.
 func (p *Pattern) Distance(ctx context.Context, text []rune, most int) (distance int, ok bool) {
 	for limit := max(most/64, 64); limit < most; limit *= 4 {
 		if d, ok := p.within(ctx, text, limit); ok || ctx.Err() != nil {
