@@ -60,9 +60,9 @@ type RecoverDoubt struct {
 // A damaged block costs the documents that need it, and no others. What is deleted stays deleted
 // and what was replaced stays so, as far as catalog and logs tell; Doubts has the rest. Documents
 // keep their times and the order in which they were written. Allowed pairs and the time to live are
-// kept. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrCorruption
-// if not even the parameters can be read, and those of the context and the file system. Damage is
-// no error.
+// kept. Errors are ErrNotFound, ErrNotDatabase, ErrInvalid for a newDir inside dir, ErrLocked if
+// another process wrote to dir meanwhile, as far as that is noticed, ErrCorruption if not even the
+// parameters can be read, and those of the context and the file system. Damage is no error.
 func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
 	if o == nil {
 		o = &RecoverOptions{}

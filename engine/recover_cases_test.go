@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -341,4 +342,23 @@ func TestRecoverTorn(t *testing.T) {
 		}
 	}
 	t.Logf("%d logs have a torn end", torn)
+}
+
+// TestRecoverBesideWriter writes to the database while it is recovered: there is no new one.
+func TestRecoverBesideWriter(t *testing.T) {
+	s := newSickbed(t, nil)
+	s.put(0, 6000, "some")
+	s.flush()
+	to := filepath.Join(t.TempDir(), "new.simdb")
+	_, err := Recover(t.Context(), s.path, to, &RecoverOptions{Progress: func(Progress) {
+		s.put(0, 10, "other")
+		s.flush()
+	}})
+	if !errors.Is(err, ErrLocked) {
+		t.Errorf("recovered beside a writer: %v", err)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+	s.do(s.db.Close())
 }

@@ -55,6 +55,9 @@ func (s *session) showError(err error) {
 	if source != "" {
 		s.say("%s", source)
 	}
+	if errors.Is(err, engine.ErrCorruption) {
+		s.say("  simdb recover DB NEW makes a new database of what can be read")
+	}
 }
 
 // runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.

@@ -22,8 +22,9 @@ type Salvaged struct {
 	// HasState and HasParams say whether the record of the fixed fields, and that of the
 	// parameters, were found.
 	HasState, HasParams bool
-	// Err is why the catalog can't be opened, nil if it can.
-	Err error
+	// Err is why the catalog can't be opened, nil if it can: then Transaction is its last one.
+	Err         error
+	Transaction uint64
 }
 
 // Salvage reads what can be read of a catalog, without bbolt. The error is one of the file system.
@@ -35,9 +36,9 @@ type Salvaged struct {
 // far as facts go that never change or only grow: what a table is, the numbers of the state, and
 // tombstones.
 func Salvage(fs vfs.FS, name string) (Salvaged, error) {
-	state, _, _, err := read(fs, name)
+	state, t, _, err := read(fs, name)
 	if err == nil {
-		return Salvaged{State: *state, Current: true, HasState: true, HasParams: true}, nil
+		return Salvaged{State: *state, Current: true, HasState: true, HasParams: true, Transaction: t.txid}, nil
 	}
 	out := Salvaged{Err: err}
 	f, openErr := fs.Open(name)

@@ -270,7 +270,23 @@ func (r *recovery) write(path string) (err error) {
 			return err
 		}
 	}
+	if err = r.checkUnchanged(); err != nil {
+		return err
+	}
 	return r.to.publish()
+}
+
+// checkUnchanged returns an error if another process has written to a database that is whole enough
+// to be written to.
+func (r *recovery) checkUnchanged() error {
+	if r.single || r.cat.Err != nil {
+		return nil
+	}
+	now, err := catalog.Transaction(r.from, r.inv.catalog)
+	if err == nil && now != r.cat.Transaction {
+		err = fmt.Errorf("another process wrote to the database meanwhile: %w", errs.ErrLocked)
+	}
+	return err
 }
 
 // finishReport completes the report.
