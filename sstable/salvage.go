@@ -50,9 +50,10 @@ type Salvaged struct {
 	losses []Loss
 	at     map[lossPlace]int // in losses
 
-	verified bool          // verify was called
-	counted  *bool         // what countsRecords returned
-	failed   map[Kind]bool // parts that could not be opened
+	verified bool           // verify was called
+	counted  *bool          // what countsRecords returned
+	failed   map[Kind]bool  // parts that could not be opened
+	gone     map[Kind]error // what noPart returned
 
 	records      []error     // what is wrong with each block
 	list         *blobs.List // of sketches
@@ -82,7 +83,7 @@ func Salvage(f File, name string, o SalvageOptions) (*Salvaged, error) {
 	}
 	s := &Salvaged{
 		r: &Reader{file: name, data: data, unmap: unmap, closer: f.Close}, o: o,
-		at: map[lossPlace]int{}, failed: map[Kind]bool{}, fingerprints: map[int]*lostKeys{},
+		at: map[lossPlace]int{}, failed: map[Kind]bool{}, gone: map[Kind]error{}, fingerprints: map[int]*lostKeys{},
 	}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -384,14 +385,18 @@ func (s *Salvaged) id(doc uint32) ([]byte, error) {
 
 // noPart is the error for a part that could not be opened.
 func (s *Salvaged) noPart(kind Kind) error {
-	name := Section{Kind: kind}.Name()
-	for _, l := range s.losses {
-		var c *base.CorruptionError
-		if errors.As(l.Err, &c) && (c.Section == name || c.Section == name+" directory") {
-			return l.Err
+	if s.gone[kind] == nil { // else it is what many documents have in common
+		name := Section{Kind: kind}.Name()
+		s.gone[kind] = base.Corruptf(s.r.file, name, -1, "where it is in the file is lost")
+		for _, l := range s.losses {
+			var c *base.CorruptionError
+			if errors.As(l.Err, &c) && (c.Section == name || c.Section == name+" directory") {
+				s.gone[kind] = l.Err
+				break
+			}
 		}
 	}
-	return base.Corruptf(s.r.file, name, -1, "where it is in the file is lost")
+	return s.gone[kind]
 }
 
 // record returns text and fields of a document.
