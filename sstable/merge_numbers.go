@@ -30,14 +30,15 @@ func (m *merger) mergeFingerprints() error {
 	}
 	m.out.begin(KindRun, 0)
 	n := &numbering{merger: m, run: m.runWriter(), next: make([]uint32, len(m.inputs))}
+	n.beginMapping()
 	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], (*mergeInput).deadDocs)
 	}, func(_ int, p merge.Pairs) error {
-		defer m.putPairs(p)
 		m.pass(len(p.Keys))
 		return n.add(p)
 	})
+	n.endMapping()
 	n.endGroup()
 	dir, e := n.run.Finish()
 	m.out.endWithDir(n.run.Len(), dir, e)
@@ -53,6 +54,9 @@ type numbering struct {
 	run  *keyrun.ParallelWriter
 	next []uint32 // of each input, the document that comes next
 
+	mapping chan merge.Pairs // pieces whose documents have their numbers
+	mapped  chan struct{}    // closed when all of them are in the mappings
+
 	// the documents with one fingerprint
 	any   bool
 	key   uint64
@@ -61,18 +65,42 @@ type numbering struct {
 	at    uint32 // its number there
 }
 
+// beginMapping starts the goroutine that fills the mappings of the inputs, which takes as long as
+// the rest of numbering.
+func (n *numbering) beginMapping() {
+	n.mapping, n.mapped = make(chan merge.Pairs, 1), make(chan struct{})
+	go func() {
+		defer close(n.mapped)
+		number := uint32(0)
+		for p := range n.mapping {
+			for _, v := range p.Vals {
+				n.inputs[v&^deadFlag].numbers.Append(number)
+				if v&deadFlag == 0 {
+					number++
+				}
+			}
+			n.putPairs(p)
+		}
+	}()
+}
+
+// endMapping waits until the mappings have all documents that were added.
+func (n *numbering) endMapping() {
+	close(n.mapping)
+	<-n.mapped
+}
+
 // add numbers the documents of a piece.
 func (n *numbering) add(p merge.Pairs) error {
+	defer func() { n.mapping <- p }()
 	keys := p.Keys[:0] // of documents that are kept
 	for j, key := range p.Keys {
 		i := int(p.Vals[j] &^ deadFlag)
-		in := n.inputs[i]
 		dead := p.Vals[j]&deadFlag != 0
 		if !n.any || key != n.key {
 			n.endGroup()
 			n.any, n.key, n.kept, n.input, n.at = true, key, false, i, n.next[i]
 		}
-		in.numbers.Append(uint32(n.sources.Len()))
 		if !dead {
 			if !n.kept {
 				n.kept = true
