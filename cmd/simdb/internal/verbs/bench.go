@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"path/filepath"
@@ -50,7 +51,8 @@ timed.
             first 10,000 searches in tables that nobody has read, in memory
   batch     one search of a batch with as many queries as fingerprints, up to
             a million, with ids; one core
-  pairs     all pairs within the least K
+  pairs     all pairs within the least K; of more than 60 million fingerprints
+              as they are found, not sorted
   bound     of a search: what the lines, bytes and comparisons that the index
             cannot do without take at the rates of the machine, and of batch
             and pairs decoding and sorting too: a move of each query, or
@@ -105,25 +107,33 @@ func (c *Bench) Run(a *app.App) error {
 	}
 	b.meter = a.Meter()
 	defer b.meter.Stop()
+	var failure error // after which the rows so far are written
 	_, err = a.Rows(c.RowFlags, []string{"work", "measure", "value", "unit"}, func(row func(...any) error) error {
 		b.row = row
-		path := filepath.Join(dir, "bench.simdb")
-		if err := b.database(path); err != nil {
-			return err
-		}
-		if err := b.cold(path); err != nil || c.NoText {
-			return err
-		}
-		if err := b.texts(); err != nil {
-			return err
-		}
-		return b.jaccard(dir)
+		failure = b.everything(dir)
+		return nil
 	})
+	err = errors.Join(failure, err)
 	b.meter.Stop()
 	if err == nil {
 		a.Say("%s, %s/%s, kernel %s, %d processors used", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Name(), runtime.GOMAXPROCS(0))
 	}
 	return err
+}
+
+// everything measures what the flags say.
+func (b *bench) everything(dir string) error {
+	path := filepath.Join(dir, "bench.simdb")
+	if err := b.database(path); err != nil {
+		return err
+	}
+	if err := b.cold(path); err != nil || b.c.NoText {
+		return err
+	}
+	if err := b.texts(); err != nil {
+		return err
+	}
+	return b.jaccard(dir)
 }
 
 // database measures everything that is done with fingerprints.
@@ -361,10 +371,18 @@ func (b *bench) batch(db *engine.DB, x *bounds, k int) error {
 		benchRow{work, "bound", bound / 1e3 / each, "us"}, benchRow{work, "multiple", float64(used) / bound, "times"})
 }
 
+// sortedPairs is of how many fingerprints at most the pairs are sorted, for which they have to fit
+// into the memory that a query may hold.
+const sortedPairs = 60e6
+
 // pairs measures the self-join.
 func (b *bench) pairs(db *engine.DB, k int) error {
+	join := db.Pairs
+	if b.n > sortedPairs {
+		join = db.PairsUnordered
+	}
 	start, cpu, n := time.Now(), cpuTime(), 0
-	for _, err := range db.Pairs(b.a.Context(), engine.Near(k), b.meter.Report) {
+	for _, err := range join(b.a.Context(), engine.Near(k), b.meter.Report) {
 		if err != nil {
 			return err
 		}
