@@ -31,7 +31,8 @@ type runShare struct {
 	done   chan error
 }
 
-// NewParallelWriter is NewWriter, for a number of goroutines besides the caller's.
+// NewParallelWriter returns a writer that appends to run, and encodes in up to a number of
+// goroutines, or in that of the caller if the number is at most 1.
 func NewParallelWriter(run *Writer, workers int) *ParallelWriter {
 	return &ParallelWriter{run: run, workers: workers, newPart: func() *Writer {
 		part := NewWriter(nil)

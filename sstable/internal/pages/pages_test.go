@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ type cache struct {
 	fetched int           // pages
 	drops   int           // of pages that had not been dropped before
 	block   chan struct{} // closed when loading may go on; nil if it may
+	waiting atomic.Bool   // loading has begun, and waits for block
 	old     bool          // a system that can't load
 	closed  bool
 	late    bool // advice came after Close
@@ -34,6 +36,7 @@ func newCache(pages int, in bool) *cache {
 
 func (c *cache) Advise(_ []byte, from, to int64, a vfs.Advice) bool {
 	if a == vfs.AdviseLoad && c.block != nil {
+		c.waiting.Store(true)
 		<-c.block
 	}
 	c.mu.Lock()
@@ -227,6 +230,9 @@ func TestClose(t *testing.T) {
 	c.block = make(chan struct{})
 	p := open(c, roomy, 0)
 	p.Touched(len(data))
+	for !c.waiting.Load() { // otherwise Close may come before it begins, and need not wait
+		runtime.Gosched()
+	}
 	var returned atomic.Bool
 	done := make(chan struct{})
 	go func() {
