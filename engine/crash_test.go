@@ -475,7 +475,7 @@ func TestCrashInRecovery(t *testing.T) {
 	case os.Getenv("SIMDB_CRASHES") == "all":
 		step = 1
 	case thorough():
-		step = 9
+		step = 23
 	case testing.Short():
 		step = 211
 	}
