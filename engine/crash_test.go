@@ -359,7 +359,7 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 		}
 	}
 	faulty := vfstest.NewFaulty(mem, func(o vfstest.Op) error {
-		if o.Kind.Changes() { // after a commit, too: its last fsync may be missing
+		if o.Kind.Changes() { // at the end of a commit, too: its last fsync may be missing
 			take()
 		}
 		return nil
@@ -475,7 +475,7 @@ func TestCrashInRecovery(t *testing.T) {
 	case os.Getenv("SIMDB_CRASHES") == "all":
 		step = 1
 	case thorough():
-		step = 23
+		step = 9
 	case testing.Short():
 		step = 211
 	}

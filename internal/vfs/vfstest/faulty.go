@@ -282,5 +282,9 @@ func (y *Faulty) Commit(name string, commit func() error) error {
 	if err := y.inner.Commit(name, commit); err != nil {
 		return err
 	}
-	return y.op(OpCommitted, name, 0)
+	err := y.op(OpCommitted, name, 0)
+	if c, ok := y.inner.(interface{ Committed(name string) }); ok && err == nil {
+		c.Committed(name)
+	}
+	return err
 }

@@ -505,6 +505,16 @@ func (m *Mem) Commit(name string, commit func() error) error {
 	return err
 }
 
+// Committed says that who called the last Commit of name knows of its success: it is durable, also
+// after a kill. Without that it takes another operation to say so.
+func (m *Mem) Committed(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n, err := m.findFile("commit", name); err == nil {
+		n.former, n.commit = nil, 0
+	}
+}
+
 // Discard removes the host files. Mem must not be used after it.
 func (m *Mem) Discard() error {
 	m.mu.Lock()

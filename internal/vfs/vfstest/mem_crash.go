@@ -22,8 +22,9 @@ func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 
 // KillClone returns the file system as the next process finds it after this one was killed, on a
 // machine that has not lost power: it shows all that was written, but what was not synced is still
-// not durable. Of a Commit that was the last operation the killed process had made the change, but
-// not synced it. m is not changed, and may have crashed.
+// not durable. Of a Commit that was the last operation, and that Committed has not been called for,
+// the killed process had made the change, but not synced it. m is not changed, and may have
+// crashed.
 func (m *Mem) KillClone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +46,7 @@ func (m *Mem) KillClone() *Mem {
 		k := &memNode{data: slices.Clip(n.data), synced: n.synced, whole: n.whole}
 		clones[n] = k
 		if !n.isDir() {
-			if n.commit == m.ops && m.ops > 0 {
+			if n.commit == m.ops && n.commit > 0 {
 				k.synced, k.whole = n.former, true
 			}
 			return k

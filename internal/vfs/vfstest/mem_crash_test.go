@@ -3,6 +3,8 @@ package vfstest
 import (
 	"errors"
 	iofs "io/fs"
+	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -236,5 +238,53 @@ func TestHandleOutlivesName(t *testing.T) {
 	}
 	if _, err := fs.Open("a"); !errors.Is(err, iofs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestKilledAtCommit kills a process at the end of a commit and behind it, and then cuts the power:
+// only in the first case the last fsync may be missing.
+func TestKilledAtCommit(t *testing.T) {
+	for _, within := range []string{".", "folder"} {
+		mem := NewMem(t.TempDir())
+		left := map[OpKind]string{} // by the operation before which the process was killed
+		kill := func(op Op) error {
+			if op.Kind == OpCommitted || op.Kind == OpRemove {
+				killed := mem.KillClone()
+				left[op.Kind], _ = read(t, killed.CrashClone(0, 1), path.Join(within, "a"))
+				killed.Discard()
+			}
+			return nil
+		}
+		if err := errors.Join(mem.MkdirAll(within), mem.SyncDir(".")); err != nil {
+			t.Fatal(err)
+		}
+		fs, err := NewFaulty(mem, nil).OpenRoot(within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, fs, "a", "before")
+		f, err := fs.HostFile("a", os.O_RDWR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := func(content string) error {
+			return fs.Commit("a", func() error {
+				_, err := f.WriteAt([]byte(content), 0)
+				return err
+			})
+		}
+		if err := errors.Join(commit("first!"), fs.SyncDir(".")); err != nil {
+			t.Fatal(err)
+		}
+		fs.(faultyRoot).SetInject(kill)
+		if err := commit("second"); err != nil {
+			t.Fatal(err)
+		}
+		fs.Remove("none") // some operation
+		if left[OpCommitted] != "first!" || left[OpRemove] != "second" {
+			t.Errorf("in %s: killed at the end of a commit %q is left, behind it %q", within, left[OpCommitted], left[OpRemove])
+		}
+		f.Close()
+		mem.Discard()
 	}
 }

@@ -44,6 +44,7 @@ func (r memRoot) SyncDir(dir string) error                  { return r.m.SyncDir
 func (r memRoot) Lock(name string) (io.Closer, error)       { return r.m.Lock(r.at(name)) }
 func (r memRoot) OpenRoot(dir string) (vfs.Root, error)     { return r.m.OpenRoot(r.at(dir)) }
 func (r memRoot) Commit(name string, do func() error) error { return r.m.Commit(r.at(name), do) }
+func (r memRoot) Committed(name string)                     { r.m.Committed(r.at(name)) }
 func (r memRoot) HostFile(name string, flag int) (*os.File, error) {
 	return r.m.HostFile(r.at(name), flag)
 }
