@@ -537,7 +537,7 @@ func backupOn(fs vfs.FS) error {
 	return errors.Join(db.Backup(context.Background(), "/out"), db.Close())
 }
 
-// afterBackup checks what a run has left that may not have come to its end, and makes the backup.
+// afterBackup checks what a run has left, which may have been cut short, and makes the backup.
 func afterBackup(fs vfs.FS, before, after string, crashed bool) error {
 	o := Options{fs: fs}
 	got, err := dumpOf("/out", o)

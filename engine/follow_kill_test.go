@@ -108,7 +108,7 @@ func killWriter(path string, acked *atomic.Int64, writes int) error {
 }
 
 // countAcked counts documents until the context ends, and returns how often. It opens the database
-// anew after reopen looks, unless that is 0.
+// again after reopen looks, unless that is 0.
 func countAcked(ctx context.Context, path string, acked *atomic.Int64, reopen int) (looks int64, err error) {
 	var db *DB
 	for ; ctx.Err() == nil; looks++ {

@@ -257,7 +257,8 @@ func TestStoppedWriter(t *testing.T) {
 	<-done
 }
 
-// TestPauseCompaction flushes while compaction is paused: nothing is merged but what is asked for.
+// TestPauseCompaction flushes while compaction is paused: only the merges that a caller requests
+// run.
 func TestPauseCompaction(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever})

@@ -74,7 +74,7 @@ func TestQueriesStop(t *testing.T) {
 			late := cpuTime(t)
 			if timer.Stop() {
 				cancel()
-				continue // it had come to its end
+				continue // it had ended
 			}
 			<-ctx.Done()
 			if late -= cancelled; late > 100*time.Millisecond {

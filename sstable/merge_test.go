@@ -15,11 +15,11 @@ import (
 type mergeShape struct {
 	name        string
 	fingerprint func(r *rand.Rand) uint64
-	bare        int // one of so many has no fingerprint; 0: none
+	bare        int // one document in this many has no fingerprint; 0: all have one
 	seqs        func(r *rand.Rand, input, i int) uint64
 	times       func(r *rand.Rand, seq uint64) int64
 	text        func(r *rand.Rand, id string) string
-	sketches    int // one of so many has a sketch; 0: none
+	sketches    int // one document in this many has a sketch; 0: none
 }
 
 var mergeShapes = []mergeShape{

@@ -3,7 +3,9 @@ package sstable
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
@@ -167,8 +169,8 @@ func (s *Salvaged) countDocs() {
 		}
 	}
 	best := uint64(r.info.Docs)
-	for n, count := range votes {
-		if n <= MaxDocs && (count > votes[best] || best > MaxDocs) {
+	for _, n := range slices.Sorted(maps.Keys(votes)) { // of several, the least
+		if n <= MaxDocs && (votes[n] > votes[best] || best > MaxDocs) {
 			best = n
 		}
 	}

@@ -7,7 +7,7 @@ type Advice int
 const (
 	// AdviseNormal leaves it to the system, which reads ahead.
 	AdviseNormal Advice = iota
-	// AdviseIndex: here and there, and all of it before long. The system is asked for large pages,
+	// AdviseIndex: at random, and soon all of it. The system is asked for large pages,
 	// and reads ahead at least as much as one.
 	AdviseIndex
 	// AdviseRandom: here and there, and little of it. Nothing is read but the pages that are
@@ -19,7 +19,7 @@ const (
 	AdviseDrop
 	// AdviseLoad: now. What is not in memory is read, and all is mapped, before the call returns.
 	AdviseLoad
-	// AdviseRemap is AdviseIndex for a part whose pages are in memory: they are mapped anew, so
+	// AdviseRemap is AdviseIndex for a part whose pages are in memory: they are mapped again, so
 	// that those that were mapped as small pages and have become large are mapped as such.
 	AdviseRemap
 )

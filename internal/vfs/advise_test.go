@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestAdvise drops the pages of a mapped file, fetches and loads parts of it, and maps it anew. Its
-// bytes stay what they are.
+// TestAdvise drops the pages of a mapped file, fetches and loads parts of it, and maps it again.
+// Its bytes stay what they are.
 func TestAdvise(t *testing.T) {
 	const size = 8<<20 + 1234
 	want := make([]byte, size)

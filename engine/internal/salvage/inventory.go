@@ -1,6 +1,8 @@
 package salvage
 
 import (
+	"bytes"
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -107,11 +109,13 @@ func (inv *inventory) addLog(found foundFile, head []byte) {
 	inv.logs = append(inv.logs, l)
 }
 
-// database returns the database that most files say they are of, zero if none does.
+// database returns the database that most files say they are of, of several the one with the
+// greatest UUID, so that it is always the same; zero if there is none.
 func (inv *inventory) database() (uuid [16]byte) {
+	most := 0
 	for u, n := range inv.uuids {
-		if u != ([16]byte{}) && n > inv.uuids[uuid] {
-			uuid = u
+		if more := cmp.Or(cmp.Compare(n, most), bytes.Compare(u[:], uuid[:])); u != ([16]byte{}) && more > 0 {
+			uuid, most = u, n
 		}
 	}
 	return uuid

@@ -7,8 +7,8 @@ type Options struct {
 	// Workers is the number of goroutines that search; 0 means GOMAXPROCS. It changes no result and
 	// no order.
 	Workers int
-	// Progress, if not nil, is called now and then from the calling goroutine: total is the work to
-	// do, in fingerprints times passes over them, and done what is behind.
+	// Progress, if not nil, is called now and then from the calling goroutine. Both numbers count
+	// fingerprints, each as often as a pass reads it.
 	Progress func(done, total int64)
 }
 

@@ -93,7 +93,7 @@ func (db *Store) checkCatalog() (problems []error, err error) {
 		}
 	}
 	if errors.Is(err, catalog.ErrMoved) {
-		err = nil // whoever writes it so often has read it, too
+		err = nil // the writer, which commits faster than Check reads, reads the catalog itself
 	}
 	return problems, err
 }

@@ -328,7 +328,7 @@ func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info,
 	}
 	var t *view.Table
 	if err == nil {
-		t, err = db.openTable(tableMeta(number, info), files.NewTableName(number))
+		t, err = db.openTable(TableMeta(number, info), files.NewTableName(number))
 	}
 	if err != nil {
 		return nil, errors.Join(err, files.RemoveIfThere(db.Dir, files.NewTableName(number)))
@@ -417,11 +417,8 @@ func (db *Store) Drop(t *view.Table) error {
 	return t.Drop(db.failed.Load() == nil)
 }
 
-// TableMeta returns what a catalog says of a table that was just written.
-func TableMeta(number uint64, info sstable.Info) catalog.Table { return tableMeta(number, info) }
-
-// tableMeta is the catalog's entry for a table that was just written.
-func tableMeta(number uint64, info sstable.Info) catalog.Table {
+// TableMeta returns the catalog's entry for a table that was just written.
+func TableMeta(number uint64, info sstable.Info) catalog.Table {
 	return catalog.Table{
 		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
 		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,

@@ -235,7 +235,7 @@ func openSingle(path string, o Options) (*Store, error) {
 	if err := o.check(db.Path, db.Params, db.TTL); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	t := &view.Table{Meta: tableMeta(0, r.Info()), Name: name, Reader: r}
+	t := &view.Table{Meta: TableMeta(0, r.Info()), Name: name, Reader: r}
 	pairs, err := readAllowed(t)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())

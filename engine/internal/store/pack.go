@@ -18,10 +18,10 @@ import (
 )
 
 // Pack writes all visible documents, and nothing of others, into one table file at path, which Open
-// opens as a read-only database and Ingest adds to others. The file appears whole or not at all; one that is there
-// already, at the start or at the end, is ErrExists. It is written beside path, under a name that
-// starts with a dot and ends with .tmp, which a process that is killed leaves. More documents than
-// one table can have are ErrTooLarge, before anything is written.
+// opens as a read-only database and Ingest adds to others. The file appears whole or not at all;
+// one that is there already, at the start or at the end, is ErrExists. It is written beside path,
+// under a name that starts with a dot and ends with .tmp, which a process that is killed leaves.
+// More documents than one table can have are ErrTooLarge, before anything is written.
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
 	if _, err := db.fs.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -233,7 +233,7 @@ func (db *Store) openForeign(ctx context.Context, number uint64) (*view.Table, e
 	if err = db.checkParams(r); err == nil {
 		err = r.Verify(ctx, nil)
 	}
-	meta := tableMeta(number, r.Info())
+	meta := TableMeta(number, r.Info())
 	if e := r.Close(); err == nil {
 		err = e
 	}

@@ -159,7 +159,7 @@ func (db *Store) finishMerges(limit time.Duration) {
 }
 
 // PauseCompaction keeps merges from starting in the background, and has those that run wait, until
-// ResumeCompaction. What a caller asks for (Compact, CompactDue) is done all the same, and Close
+// ResumeCompaction. What a caller requests (Compact, CompactDue) is done all the same, and Close
 // finishes what waits. Meanwhile writers are not held back, however many tables there are.
 func (db *Store) PauseCompaction() {
 	db.merges.throttle.Pause(true)

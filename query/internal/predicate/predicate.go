@@ -83,7 +83,7 @@ const (
 type ListOptions struct {
 	Ordered bool // in the driver's Order
 	First   int  // if not 0, at most this many are read
-	IDsOnly bool // nothing but the ids will be asked for
+	IDsOnly bool // nothing but the ids will be read
 }
 
 // Found is a document that a driver lists.
