@@ -175,13 +175,14 @@ func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	}
 }
 
+// filled reports whether the arrays have no room for another document. Add would grow them by an
+// amount that knows of no limit, so grow is called before.
+func (c *chunk) filled() bool { return c.len() == cap(c.batch.IDs) }
+
 // add appends d, whose ID has the slot that find has just returned, and which is stored at the time
 // now if it has none of its own. Its text is not added.
 func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	b := &c.batch
-	if c.len() == cap(b.IDs) { // append would grow more often
-		c.grow()
-	}
 	var fp uint64
 	if d.Fingerprint != nil {
 		fp = *d.Fingerprint
@@ -215,14 +216,20 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	}
 }
 
-// grow makes room for twice as many documents.
-func (c *chunk) grow() {
-	b, more := &c.batch, max(c.len(), 64)
-	b.Fingerprints, b.IDs = slices.Grow(b.Fingerprints, more), slices.Grow(b.IDs, more)
+// grow makes room for twice as many documents, but for little more than most: what is not used
+// counts as much for the garbage collector as what is.
+func (c *chunk) grow(most int64) {
+	const least, spare = 64, 16 // a sixteenth more, as the next chunk may have shorter IDs
+	b, n := &c.batch, int64(c.len())
+	room := int(n + max(min(n, most+most/spare-n), n/spare, least))
+	b.Fingerprints, b.IDs = withRoom(b.Fingerprints, room), withRoom(b.IDs, room)
 	if c.timed {
-		b.Times = slices.Grow(b.Times, more)
+		b.Times = withRoom(b.Times, room)
 	}
 }
+
+// withRoom returns a copy of s with a capacity of n, where slices.Grow would take a quarter more.
+func withRoom[T any](s []T, n int) []T { return append(make([]T, 0, n), s...) }
 
 // setBare notes that a document has no fingerprint.
 func (c *chunk) setBare(pos uint32) {

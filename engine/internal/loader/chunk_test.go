@@ -70,6 +70,9 @@ func TestChunk(t *testing.T) {
 					continue
 				}
 				at[d.ID] = c.len()
+				if c.filled() && r.IntN(4) > 0 { // append grows them otherwise
+					c.grow(r.Int64N(4000))
+				}
 				c.add(&d, slot, now)
 				want = append(want, d)
 				if i%1000 == 0 {
@@ -80,6 +83,31 @@ func TestChunk(t *testing.T) {
 			}
 			checkChunk(t, c, want)
 			c = c.reuse()
+		}
+	}
+}
+
+// TestChunkGrows checks that the arrays of a chunk have room for the documents that were said to
+// come and for few more, and that those of the next chunk are the same arrays.
+func TestChunkGrows(t *testing.T) {
+	now := func() time.Time { return time.UnixMicro(12345) }
+	for _, most := range []int{0, 100, 1000, 70_000} {
+		c := newChunk(false)
+		for range 2 {
+			for range most + most/20 {
+				if c.filled() {
+					c.grow(int64(most))
+				}
+				c.add(&view.Doc{ID: "id", Fingerprint: new(uint64)}, idSlot{}, now)
+			}
+			ids, fps := cap(c.batch.IDs), cap(c.batch.Fingerprints)
+			if n := max(192, most+most/8); ids > n || fps > n {
+				t.Errorf("room for %d IDs and %d fingerprints, %d were said to come", ids, fps, most)
+			}
+			c = c.reuse()
+			if cap(c.batch.IDs) != ids || cap(c.batch.Fingerprints) != fps {
+				t.Error("the arrays are not used again")
+			}
 		}
 	}
 }

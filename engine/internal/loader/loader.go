@@ -136,20 +136,37 @@ func (l *Loader) Add(d view.Doc) error {
 			return err
 		}
 	}
+	if c.filled() {
+		c.grow(l.expected())
+	}
 	c.add(&d, slot, l.db.Now)
 	return nil
 }
 
-// full reports whether the chunk that is filled has its share of the memory: what the next one will
-// take while this one is written is as much as this one took while it was filled.
+// full reports whether the chunk that is filled has its share of the memory.
 func (l *Loader) full() bool {
 	c := l.filling
-	gather, write := c.memory()
-	room := l.o.MemoryBytes - l.stored.bytes()
+	takes, room := l.takes()
+	return int64(c.len()) >= l.maxDocs || takes >= room || c.full()
+}
+
+// takes returns how much memory the chunk that is filled needs, and how much there is for it. What
+// the next one takes while this one is written is as much as this one took while it was filled.
+func (l *Loader) takes() (bytes, room int64) {
+	gather, write := l.filling.memory()
+	room = l.o.MemoryBytes - l.stored.bytes()
 	if l.texts {
 		room -= windows * l.windowBytes()
 	}
-	return int64(c.len()) >= l.maxDocs || 2*gather+write >= room || c.full()
+	return 2*gather + write, room
+}
+
+// expected returns how many documents the chunk that is filled will have, if the others are like
+// those that it has.
+func (l *Loader) expected() int64 {
+	takes, room := l.takes()
+	n := int64(l.filling.len())
+	return min(l.maxDocs, int64(float64(room)/float64(max(takes, 1))*float64(n)))
 }
 
 // windowBytes returns how many bytes of texts a window takes.

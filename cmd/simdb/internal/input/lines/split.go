@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	batchBytes = 256 << 10                 // a batch is sent on once it has this much
-	firstBytes = 512 << 10                 // of a batch; doubled for a record that does not fit
+	batchBytes = 64 << 10                  // a batch is sent on once it has this much
+	firstBytes = 128 << 10                 // of a batch; doubled for a record that does not fit
 	headBytes  = 1 << 10                   // of a record larger than MaxRecord, for its Issue
 	heldBytes  = 3*input.MaxRecord + 8<<20 // the buffers of all batches on their way
 )
