@@ -13,7 +13,9 @@ import (
 )
 
 const (
-	batchBytes = 64 << 10                  // a batch is sent on once it has this much
+	// batchBytes is what a batch has when it is sent on. A record of a short line takes ten times
+	// the memory of the line, so that a batch, parsed, still fits into a second-level cache.
+	batchBytes = 64 << 10
 	firstBytes = 128 << 10                 // of a batch; doubled for a record that does not fit
 	headBytes  = 1 << 10                   // of a record larger than MaxRecord, for its Issue
 	heldBytes  = 3*input.MaxRecord + 8<<20 // the buffers of all batches on their way
