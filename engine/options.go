@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -28,7 +29,8 @@ type Options struct {
 	// The first group is fixed at creation and ignored when the database exists, except that a
 	// value that is set and differs from the database's is ErrParams.
 
-	Shingle    int           // words a shingle; 0 means 3
+	Shingle    int           // words, or characters, a shingle; 0 means 3, or 5 characters
+	Features   Features      // what of a document is compared; a zero part of it is not set
 	Layout     Layout        // of the permuted tables of all tables; "" means LayoutBySize
 	Sketch     int           // entries of a MinHash sketch; 0 means 128
 	MinJaccard float64       // the least threshold that JACCARD answers from its index; 0 means 0.65
@@ -89,7 +91,7 @@ func (o *Options) room() store.Options {
 		return store.Options{}
 	}
 	s := store.Options{
-		Shingle: o.Shingle, Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
+		Shingle: o.Shingle, Features: features.Spec(o.Features), Layout: string(o.Layout), Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,

@@ -117,12 +117,13 @@ type OrphanStats struct {
 // table may differ: see LayoutBySize, and DB.Ingest.
 type Params struct {
 	Tokenizer  int    // version of the tokenizer
-	Shingle    int    // words a shingle
+	Shingle    int    // words, or characters, a shingle; 1 in a database of sets
 	Layout     Layout // of the permuted tables of every table, or LayoutBySize
 	Sketch     int    // entries of a MinHash sketch, 0 for none
 	MinJaccard float64
 	Text       bool // texts are kept
 	TTL        time.Duration
+	Features   Features // what of a document is compared
 }
 
 // Metrics counts what a DB has done since it was opened.

@@ -27,7 +27,22 @@ func (a *Accumulator) Add(hashes []uint64) {
 	pospop.Count64(&a.counts, hashes)
 }
 
-// Len returns how many hashes have voted.
+// AddWeighted lets hashes vote, each as often as weight says, which must be positive. They must not
+// have voted before. The votes must be fewer than 2^32 in all.
+func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
+	if weight == 1 {
+		a.Add(hashes)
+		return
+	}
+	var counts [64]uint32
+	pospop.Count64(&counts, hashes)
+	for i, c := range counts {
+		a.counts[i] += c * uint32(weight)
+	}
+	a.n += uint64(len(hashes)) * uint64(weight)
+}
+
+// Len returns how many votes there were, one for each hash that has weight 1.
 func (a *Accumulator) Len() int { return int(a.n) }
 
 // Sum64 returns the fingerprint of the features so far.

@@ -1,11 +1,14 @@
 package sstable
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
@@ -16,13 +19,14 @@ import (
 // database may leave it open (LayoutBySize).
 type Params struct {
 	Tokenizer  uint32  // version of the rules that split text into words
-	Shingle    uint32  // K: words a shingle
+	Shingle    uint32  // K: words, or characters, a shingle
 	Hash       uint32  // version of the shingle hash
 	Seed       uint64  // seed of the shingle hash
 	Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
 	MinJaccard float64 // least threshold that the sketch index answers, 0..1
 	Layout     Layout  // how permuted tables lead with the fingerprint's blocks
 	StoreText  bool    // whether texts and fields are kept
+	Features   string  // what features are, as features.Spec.String has it; "" for shingles of words
 }
 
 // Limits of the parameters.
@@ -40,6 +44,9 @@ func (p Params) Validate() error {
 		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
 	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
 		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
+	}
+	if _, err := features.Parse(p.Features); err != nil {
+		return fmt.Errorf("parameters of features: %w", err)
 	}
 	return p.Layout.Validate()
 }
@@ -77,13 +84,29 @@ func (p Params) Diff(q Params) string {
 	differ("min-jaccard", p.MinJaccard, q.MinJaccard)
 	differ("layout", p.Layout.String(), q.Layout.String())
 	differ("store-text", p.StoreText, q.StoreText)
+	if p.Features != q.Features {
+		diffs = append(diffs, fmt.Sprintf("features of %s, not of %s", p.describeFeatures(), q.describeFeatures()))
+	}
 	return strings.Join(diffs, "; ")
+}
+
+// describeFeatures says in words what features are.
+func (p Params) describeFeatures() string {
+	s, err := features.Parse(p.Features)
+	if err != nil {
+		return "an unknown kind"
+	}
+	return cmp.Or(s.Describe(), "words")
 }
 
 // String lists the parameters as the layout dump shows them.
 func (p Params) String() string {
-	return fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
+	s := fmt.Sprintf("tokenizer %d, shingle %d, hash %d, seed %#x, sketch %d, min-jaccard %g, layout %s, store-text %t",
 		p.Tokenizer, p.Shingle, p.Hash, p.Seed, p.Sketch, p.MinJaccard, p.Layout, p.StoreText)
+	if p.Features != "" {
+		s += ", features of " + p.describeFeatures()
+	}
+	return s
 }
 
 const (
@@ -102,31 +125,37 @@ func (p Params) MaxDocs() int64 {
 	return min(MaxDocs, leastSegments*sketchidx.LeastSegment(p.sketches()))
 }
 
-// ParamsSize is the length in bytes of encoded parameters.
+// ParamsSize is the length in bytes of encoded parameters without their features.
 const ParamsSize = 40
 
 // storeTextFlag is the one flag of encoded parameters.
 const storeTextFlag = 1
 
-// Codes of what later versions of the program may add without another format: fingerprints of other
-// widths and sketches in other encodings.
+// Codes of what versions of the program may add without another format: fingerprints of other
+// widths, sketches in other encodings, other features.
 const (
 	widthAt, width64     = 35, 0 // fingerprints of 64 bits; 1 and 2 are kept for 128 and 256
 	encodingAt, encoding = 36, 0 // sketches as package minhash encodes them
+	featuresAt           = 37    // 0, or described: the length of the description follows
+	described            = 1
+	describedAt          = 38 // length of the description of features in bytes
 )
 
-// AppendBinary appends the ParamsSize bytes that record p, and never fails:
+// AppendBinary appends the ParamsSize bytes that record p, all but the text of Features, and never
+// fails:
 //
 //	+-----------+---------+------+--------+------+------------+--------+------+
 //	| tokenizer | shingle | hash | sketch | seed | minJaccard | blocks | lead |
 //	|     4     |    4    |  4   |   4    |  8   |  8 (IEEE)  |   1    |  1   |
 //	+-----------+---------+------+--------+------+------------+--------+------+
-//	| flags | width of fingerprints | encoding of sketches | 0 |
-//	|   1   |           1           |           1          | 3 |
-//	+-------+-----------------------+----------------------+---+
+//	| flags | width of fingerprints | encoding of sketches | features | length |
+//	|   1   |           1           |           1          |    1     |   2    |
+//	+-------+-----------------------+----------------------+----------+--------+
 //
-// Flag 1 is StoreText. Other flags, and the last bytes, are zero. So are width and encoding: 64
-// bits, and that of package minhash. A program that does not know another code refuses it by name.
+// Flag 1 is StoreText. Other flags are zero. So are width and encoding: 64 bits, and that of
+// package minhash. Features and length are zero for shingles of words; else features is 1, and
+// length that of the text of Features, which is elsewhere: at the end of the directory of a table,
+// and of the record of a database. A program that does not know another code refuses it by name.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
@@ -134,15 +163,26 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Sketch)
 	b = binary.LittleEndian.AppendUint64(b, p.Seed)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.MinJaccard))
-	var flags byte
+	var flags, featuresCode byte
 	if p.StoreText {
 		flags = storeTextFlag
 	}
-	return append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, 0, 0, 0, 0, 0), nil
+	if p.Features != "" {
+		featuresCode = described
+	}
+	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, width64, encoding, featuresCode)
+	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Features))), nil
+}
+
+// AppendDatabase appends what records p in a database: the bytes of AppendBinary and the text of
+// Features.
+func (p Params) AppendDatabase(b []byte) ([]byte, error) {
+	b, err := p.AppendBinary(b)
+	return append(b, p.Features...), err
 }
 
 // UnmarshalBinary sets p to the parameters of a table that b records and validates them. b must
-// have ParamsSize bytes.
+// have ParamsSize bytes and the text of Features behind them.
 func (p *Params) UnmarshalBinary(b []byte) error {
 	if err := p.decode(b); err != nil {
 		return err
@@ -159,10 +199,14 @@ func (p *Params) UnmarshalDatabase(b []byte) error {
 	return p.ForTable(0).Validate()
 }
 
+// featuresSize returns how long the text of Features is that belongs to encoded parameters of at
+// least ParamsSize bytes.
+func featuresSize(b []byte) int { return int(binary.LittleEndian.Uint16(b[describedAt:])) }
+
 // decode sets p to what b records.
 func (p *Params) decode(b []byte) error {
-	if len(b) != ParamsSize {
-		return fmt.Errorf("parameters of %d bytes, not %d", len(b), ParamsSize)
+	if len(b) < ParamsSize || len(b) != ParamsSize+featuresSize(b) {
+		return fmt.Errorf("parameters of %d bytes, not %d and what describes the features", len(b), ParamsSize)
 	}
 	if flags := b[34]; flags&^storeTextFlag != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
@@ -172,8 +216,10 @@ func (p *Params) decode(b []byte) error {
 		return fmt.Errorf("fingerprints of another width than 64 bits, code %d: %w", b[widthAt], ErrUnsupported)
 	case b[encodingAt] != encoding:
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[encodingAt], ErrUnsupported)
-	case [3]byte(b[37:40]) != [3]byte{}:
-		return fmt.Errorf("reserved bytes of the parameters are not zero")
+	case b[featuresAt] > described:
+		return fmt.Errorf("features of another kind, code %d: %w", b[featuresAt], ErrUnsupported)
+	case (b[featuresAt] == described) != (featuresSize(b) > 0):
+		return fmt.Errorf("a description of features of %d bytes, code %d", featuresSize(b), b[featuresAt])
 	}
 	*p = Params{
 		Tokenizer:  binary.LittleEndian.Uint32(b),
@@ -184,6 +230,10 @@ func (p *Params) decode(b []byte) error {
 		MinJaccard: math.Float64frombits(binary.LittleEndian.Uint64(b[24:])),
 		Layout:     Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
+		Features:   string(b[ParamsSize:]),
+	}
+	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {
+		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	return nil
 }

@@ -102,7 +102,8 @@ func findLostDirectory(data []byte) (offset, length int64, ok bool) {
 	end := int64(len(data)) - tailSize
 	for off := (end - ParamsSize - infoSize) / alignment * alignment; off >= headerSize; off -= alignment {
 		n := int64(binary.LittleEndian.Uint32(data[off+ParamsSize+12:]))
-		if length := ParamsSize + infoSize + n*entrySize; n > 0 && n <= maxSections && off+length == end {
+		length := ParamsSize + infoSize + n*entrySize + int64(featuresSize(data[off:]))
+		if n > 0 && n <= maxSections && off+length == end {
 			return off, length, true
 		}
 	}
@@ -124,7 +125,7 @@ func (s *Salvaged) findByParams(data []byte) (offset, length int64, ok bool) {
 			continue
 		}
 		if n := int64(binary.LittleEndian.Uint32(data[off+ParamsSize+12:])); n > 0 && n <= maxSections {
-			length := min(least+n*entrySize, int64(len(data))-off)
+			length := min(least+n*entrySize+int64(len(s.o.Params.Features)), int64(len(data))-off)
 			return off, length, true
 		}
 	}
@@ -144,7 +145,8 @@ func (s *Salvaged) parseParts(dir []byte) bool {
 		r.info = Info{Identity: r.info.Identity}
 	}
 	seen := map[[2]uint16]bool{}
-	for at := entryAt2(0); at+entrySize <= len(dir); at += entrySize {
+	end := len(dir) - len(r.params.Features)
+	for at := entryAt2(0); at+entrySize <= end; at += entrySize {
 		sec, err := parseSection(dir[at:][:entrySize])
 		id := [2]uint16{uint16(sec.Kind), sec.Index}
 		if kind := sec.Kind &^ dirFlag; err != nil || kind >= kindUnknown || kind != sec.Kind && !kind.hasDir() || seen[id] {

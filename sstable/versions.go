@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -60,10 +61,10 @@ const (
 
 // appendDirectory2 appends a directory of version 2:
 //
-//	directory   +--------+------+--------------------------------+
-//	            | params | info | entries, in order of offsets   |
-//	            |   40   |  80  | 40 each                        |
-//	            +--------+------+--------------------------------+
+//	directory   +--------+------+--------------------------------+--------------------+
+//	            | params | info | entries, in order of offsets   | features of params |
+//	            |   40   |  80  | 40 each                        | as params say      |
+//	            +--------+------+--------------------------------+--------------------+
 //	info        +------+--------------+----------+----------+
 //	            | docs | fingerprints | distinct | sections |
 //	            |  4   |      4       |    4     |    4     |
@@ -95,7 +96,7 @@ func appendDirectory2(b []byte, p Params, info *Info) []byte {
 	for _, s := range info.Sections {
 		b = s.append(b)
 	}
-	return b
+	return append(b, p.Features...)
 }
 
 // entryAt2 is version.entryAt of version 2.
@@ -103,11 +104,12 @@ func entryAt2(i int) int { return ParamsSize + infoSize + i*entrySize }
 
 // parseDirectory2 is version.parseDirectory of version 2.
 func parseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
-	if err := p.UnmarshalBinary(dir[:ParamsSize]); err != nil {
+	end := max(len(dir)-featuresSize(dir), ParamsSize+infoSize)
+	if err := p.UnmarshalBinary(append(bytes.Clone(dir[:ParamsSize]), dir[end:]...)); err != nil {
 		return p, info, 0, err
 	}
 	info, n := parseInfo(dir[ParamsSize:])
-	entries := dir[ParamsSize+infoSize:]
+	entries := dir[ParamsSize+infoSize : end]
 	if n > maxSections || int(n)*entrySize != len(entries) {
 		return p, info, ParamsSize + 12, fmt.Errorf("%d sections in %d bytes", n, len(entries))
 	}

@@ -83,6 +83,42 @@ func TestParams(t *testing.T) {
 	}
 }
 
+// TestFeatureParams: features are recorded, and those that are not known refused by name.
+func TestFeatureParams(t *testing.T) {
+	p := testParams
+	p.Features = "unit chars\nmin-words 3\n"
+	b, err := p.AppendDatabase(nil)
+	if err != nil || len(b) != ParamsSize+len(p.Features) || b[featuresAt] != described {
+		t.Fatalf("%d bytes, %v", len(b), err)
+	}
+	var q Params
+	if err := q.UnmarshalDatabase(b); err != nil || q != p || !p.Compatible(q) || p.Compatible(testParams) {
+		t.Errorf("decoded %v (%v), want %v", q, err, p)
+	}
+	if got, want := p.Diff(testParams), "features of chars; at least 3 words, not of words"; got != want {
+		t.Errorf("Diff is %q, want %q", got, want)
+	}
+	p.Features = "weights idf\n"
+	b, _ = p.AppendDatabase(nil)
+	if err := q.UnmarshalDatabase(b); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), `"weights"`) {
+		t.Errorf("unknown features: %v", err)
+	}
+	if _, err := NewWriter(io.Discard, p, WriterOptions{}); err == nil {
+		t.Error("NewWriter takes unknown features")
+	}
+	for name, change := range map[string]func([]byte) []byte{
+		"another code":     func(b []byte) []byte { b[featuresAt] = 2; return b },
+		"no code":          func(b []byte) []byte { b[featuresAt] = 0; return b },
+		"no text":          func(b []byte) []byte { return b[:ParamsSize] },
+		"more than it has": func(b []byte) []byte { return append(b, 'x') },
+		"an empty text":    func(b []byte) []byte { b[describedAt], b[describedAt+1] = 0, 0; return b[:ParamsSize] },
+	} {
+		if err := q.UnmarshalDatabase(change(bytes.Clone(b))); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
 func TestWriterRefuses(t *testing.T) {
 	for _, o := range []WriterOptions{{BlockSize: -1}, {BlockSize: 1 << 30}, {Level: 9}} {
 		if _, err := NewWriter(io.Discard, testParams, o); err == nil {

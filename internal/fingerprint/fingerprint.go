@@ -4,6 +4,8 @@
 //	text -> token.Shingler -> shingle hashes, 2 KB of text at a time
 //	                            |-> minhash.Bottom                         the N smallest
 //	                            '-> distinct.Set -> simhash.Accumulator    votes, each hash once
+//
+// What is more than shingles of one text, by a features.Spec, comes from a features.Walker.
 package fingerprint
 
 import (
@@ -13,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/distinct"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -21,9 +24,10 @@ import (
 // Params are what fingerprints and sketches depend on, together with the text and the version of
 // the tokenizer. Only those of equal parameters can be compared.
 type Params struct {
-	Shingle int    // words of a shingle, at least 1
-	Sketch  int    // hashes of a sketch; 0 makes none
-	Seed    uint64 // seed of the hash function
+	Shingle  int           // words or characters of a shingle, at least 1
+	Sketch   int           // hashes of a sketch; 0 makes none
+	Seed     uint64        // seed of the hash function
+	Features features.Spec // what has features, and which; it must be canonical
 }
 
 // Validate returns an error if no State can be made for p.
@@ -31,15 +35,19 @@ func (p Params) Validate() error {
 	if p.Sketch < 0 || p.Sketch > minhash.MaxEncoded {
 		return fmt.Errorf("sketches of %d hashes: want 0 to %d", p.Sketch, minhash.MaxEncoded)
 	}
-	return token.Config{Shingle: p.Shingle, Seed: p.Seed}.Validate()
+	if _, err := p.Features.Canonical(); err != nil {
+		return err
+	}
+	return p.Features.Config(p.Shingle, p.Seed).Validate()
 }
 
 // Result is what State.Text computes.
 type Result struct {
 	Fingerprint base.Fingerprint // SimHash of the set of shingles; meaningless if Empty
-	Words       int              // words, with repetitions
-	Shingles    int              // distinct shingles
-	Empty       bool             // the text has no words: it has no fingerprint, and matches nothing
+	Words       int              // words, characters or members, with repetitions
+	Shingles    int              // distinct features
+	Empty       bool             // the text has no features: it has no fingerprint, and matches nothing
+	Short       bool             // it is Empty because it has fewer words than features.Spec.MinWords
 	InvalidUTF8 int              // bytes that are not UTF-8, each taken for U+FFFD
 	Sketch      minhash.Sketch   // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
@@ -47,16 +55,19 @@ type Result struct {
 // State computes fingerprints and sketches. It is made for reuse, allocates nothing once it has
 // seen a text of each size, and serves one goroutine at a time.
 type State struct {
-	walk   *token.Shingler
+	walk   *token.Shingler  // nil where features need more than a tokenizer
+	walker *features.Walker // what that is
 	set    distinct.Set
 	fresh  []uint64 // scratch: the shingles of a segment that are new
+	copies []uint64 // scratch: the copies of features with weights
 	votes  simhash.Accumulator
 	bottom *minhash.Bottom // nil: no sketch
 }
 
 // New returns a State for the given parameters, which must be valid.
 func New(p Params) *State {
-	s := &State{walk: token.NewShingler(p.Shingle, p.Seed)}
+	s := &State{walker: features.NewWalker(p.Features, p.Shingle, p.Seed)}
+	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)
 	}
@@ -79,6 +90,9 @@ func (s *State) Text(text string) Result {
 
 // Bytes computes the fingerprint and the sketch of text.
 func (s *State) Bytes(text []byte) Result {
+	if s.walk == nil {
+		return s.document(text)
+	}
 	words := len(text) / token.BytesPerWord
 	s.reset(words)
 	st := s.walk.Bytes(text, s)
@@ -97,8 +111,15 @@ func (s *State) Bytes(text []byte) Result {
 }
 
 // Read computes the fingerprint and the sketch of the text that r holds. It keeps the distinct
-// shingles in memory, not the text.
+// shingles in memory, not the text, where features need no more than a tokenizer.
 func (s *State) Read(r io.Reader) (Result, error) {
+	if s.walk == nil {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return Result{}, err
+		}
+		return s.document(text), nil
+	}
 	s.reset(0)
 	st, err := s.walk.Read(r, s)
 	if err != nil {
@@ -124,7 +145,51 @@ func (s *State) result(st token.Stats) Result {
 		Fingerprint: s.votes.Sum64(),
 		Words:       int(st.Words),
 		Shingles:    s.set.Len(),
-		Empty:       st.Words == 0,
+		Empty:       s.set.Len() == 0,
 		InvalidUTF8: int(st.Invalid),
 	}
+}
+
+// document is Bytes for all features.
+func (s *State) document(text []byte) Result {
+	s.reset(len(text) / token.BytesPerWord)
+	st, enough := s.walker.Walk(text, s)
+	if !enough {
+		return Result{Words: int(st.Words), Empty: true, Short: true, InvalidUTF8: int(st.Invalid)}
+	}
+	r := s.result(st)
+	if s.bottom == nil {
+		return r
+	}
+	sketch, ok := s.bottom.Sketch()
+	if !ok {
+		s.bottom.Reset(0)
+		s.walker.Walk(text, (*sketchOnly)(s))
+		sketch, _ = s.bottom.Sketch()
+	}
+	r.Sketch = sketch
+	return r
+}
+
+// Features takes the features of a piece of text: it makes State a sink of its own walker. They
+// come by falling weight, so what is new has its largest weight.
+func (s *State) Features(hashes []uint64, weight int) {
+	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
+	s.votes.AddWeighted(s.fresh, weight)
+	(*sketchOnly)(s).Features(hashes, weight)
+}
+
+// sketchOnly is a State as a sink that makes the sketch alone.
+type sketchOnly State
+
+// Features takes the features of a piece of text.
+func (s *sketchOnly) Features(hashes []uint64, weight int) {
+	if s.bottom == nil {
+		return
+	}
+	if weight > 1 {
+		s.copies = features.AppendReplicas(s.copies[:0], hashes, weight)
+		hashes = s.copies
+	}
+	s.bottom.Shingles(hashes)
 }

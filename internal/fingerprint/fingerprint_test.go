@@ -53,7 +53,10 @@ func randomText(r *rand.Rand, words, vocabulary int) string {
 
 func TestAgainstPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, p := range []Params{{3, 128, 0}, {1, 16, 7}, {5, 1, 1}, {2, 1000, 3}, {3, 0, 0}} {
+	for _, p := range []Params{
+		{Shingle: 3, Sketch: 128}, {Shingle: 1, Sketch: 16, Seed: 7}, {Shingle: 5, Sketch: 1, Seed: 1},
+		{Shingle: 2, Sketch: 1000, Seed: 3}, {Shingle: 3},
+	} {
 		s := New(p)
 		for range 150 {
 			text := randomText(r, r.IntN(1<<r.IntN(14)), 1+r.IntN(1<<r.IntN(14)))

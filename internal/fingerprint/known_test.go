@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -23,10 +24,22 @@ type question struct {
 	seed uint64
 	k, n int
 	text string
+	spec features.Spec // of a document, from features="..."
 }
 
 // parseQuestion takes a line apart, without the answer.
 func parseQuestion(line string) (q question, err error) {
+	if before, rest, ok := strings.Cut(line, "features="); ok {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return q, err
+		}
+		text, _ := strconv.Unquote(quoted)
+		if q.spec, err = features.Parse(text); err != nil {
+			return q, err
+		}
+		line = before + rest[len(quoted):]
+	}
 	before, rest, _ := strings.Cut(line, `"`)
 	fields := strings.Fields(before)
 	q.what = fields[0]
@@ -92,6 +105,13 @@ func (q question) answer() string {
 		} else {
 			return fmt.Sprintf("%x", s.AppendEncoded(nil))
 		}
+	}
+	if q.what == "document" {
+		r := New(Params{Shingle: q.k, Sketch: q.n, Seed: q.seed, Features: q.spec}).Text(q.text)
+		if r.Empty {
+			return "none"
+		}
+		return fmt.Sprintf("%016x %08x", r.Fingerprint, []uint32(r.Sketch))
 	}
 	return "unknown question"
 }

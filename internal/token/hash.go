@@ -34,6 +34,9 @@ func splitMix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// Mix is the output function of SplitMix64: of equal inputs equal, of others unrelated numbers.
+func Mix(x uint64) uint64 { return splitMix(x) }
+
 // fold multiplies to 128 bits and folds the halves together.
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)

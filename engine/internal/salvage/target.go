@@ -262,7 +262,7 @@ func (t *target) publish() error {
 		s.Marks = old.Marks
 	}
 	var err error
-	if s.Params, err = r.params.AppendBinary(nil); err != nil {
+	if s.Params, err = r.params.AppendDatabase(nil); err != nil {
 		return err
 	}
 	kept := t.tables[:0]

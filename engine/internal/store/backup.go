@@ -415,7 +415,7 @@ func equalDead(a, b *roaring.Bitmap) bool {
 
 // create makes the catalog of a new backup.
 func (b *backup) create(next uint64) error {
-	params, err := b.source.Params.AppendBinary(nil)
+	params, err := b.source.Params.AppendDatabase(nil)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func makeFolder(fsys vfs.FS, path string) error {
 
 // createCatalog writes the catalog of a new database.
 func (db *Store) createCatalog(params sstable.Params) error {
-	encoded, err := params.AppendBinary(nil)
+	encoded, err := params.AppendDatabase(nil)
 	if err != nil {
 		return err
 	}

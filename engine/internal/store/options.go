@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
@@ -16,6 +17,7 @@ import (
 // Options are engine.Options, which documents them.
 type Options struct {
 	Shingle    int
+	Features   features.Spec
 	Layout     string
 	Sketch     int
 	MinJaccard float64
@@ -79,6 +81,7 @@ const (
 	defaultMemory     = 1 << 30
 	defaultMemtable   = 16 << 20
 	defaultShingle    = 3
+	defaultGram       = 5 // characters
 	defaultSketch     = 128
 	defaultMinJaccard = 0.65
 )
@@ -110,8 +113,12 @@ func (o Options) params() (sstable.Params, error) {
 	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
 		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, errs.ErrInvalid)
 	}
+	spec, err := o.Features.Canonical()
+	if err != nil {
+		return sstable.Params{}, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+	}
 	p := sstable.Params{
-		Tokenizer: token.Version, Hash: token.Version, Shingle: uint32(cmp.Or(o.Shingle, defaultShingle)),
+		Tokenizer: token.Version, Hash: token.Version, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
 		Layout: sstable.LayoutBySize, StoreText: !o.NoText,
 	}
 	if !o.NoSketch {
@@ -130,6 +137,37 @@ func (o Options) params() (sstable.Params, error) {
 	return p, nil
 }
 
+// shingleOf returns the length of shingles where the options have k.
+func shingleOf(k int, s features.Spec) uint32 {
+	switch s.Unit {
+	case features.Set:
+		return 1
+	case features.Chars:
+		return uint32(cmp.Or(k, defaultGram))
+	}
+	return uint32(cmp.Or(k, defaultShingle))
+}
+
+// checkFeatures sets in want what the options say of features.
+func (o Options) checkFeatures(want *sstable.Params) error {
+	have, err := features.Parse(want.Features)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Features.Canonical(); err != nil {
+		return fmt.Errorf("%w: %w", err, errs.ErrInvalid)
+	}
+	spec, err := have.Override(o.Features).Canonical()
+	if err != nil { // what they say does not go together with what the database has
+		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), features.Words), err, errs.ErrParams)
+	}
+	want.Features = spec.String()
+	if o.Shingle != 0 && spec.Unit != features.Set {
+		want.Shingle = uint32(o.Shingle)
+	}
+	return nil
+}
+
 // parseLayout reads a layout as sstable.Layout.String writes it. An unknown one is ErrInvalid.
 func parseLayout(s string) (sstable.Layout, error) {
 	if s == sstable.LayoutBySize.String() {
@@ -146,8 +184,8 @@ func parseLayout(s string) (sstable.Layout, error) {
 // at path. A difference is ErrParams.
 func (o Options) check(path string, have sstable.Params, ttl time.Duration) error {
 	want := have
-	if o.Shingle != 0 {
-		want.Shingle = uint32(o.Shingle)
+	if err := o.checkFeatures(&want); err != nil {
+		return err
 	}
 	if o.Layout != "" {
 		l, err := parseLayout(o.Layout)

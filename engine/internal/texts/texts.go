@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -18,14 +18,19 @@ import (
 // goroutines may use it.
 type Hasher struct {
 	params sstable.Params
-	states sync.Pool // of *fingerprint.State
+	spec   features.Spec // by params
+	states sync.Pool     // of *fingerprint.State
 }
 
-// NewHasher returns the hasher of databases with these parameters.
+// NewHasher returns the hasher of databases with these parameters, which must be valid.
 func NewHasher(p sstable.Params) *Hasher {
-	h := &Hasher{params: p}
+	spec, err := features.Parse(p.Features)
+	if err != nil {
+		panic(err)
+	}
+	h := &Hasher{params: p, spec: spec}
 	h.states.New = func() any {
-		return fingerprint.New(fingerprint.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed})
+		return fingerprint.New(fingerprint.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Features: spec})
 	}
 	return h
 }
@@ -62,29 +67,34 @@ func (h *Hasher) Fill(d *sstable.Document, text string) {
 
 // Shingler returns a maker of shingle sets.
 func (h *Hasher) Shingler() *Shingler {
-	return &Shingler{walk: token.NewShingler(int(h.params.Shingle), h.params.Seed)}
+	return &Shingler{walk: features.NewWalker(h.spec, int(h.params.Shingle), h.params.Seed)}
 }
 
-// A Shingler makes shingle sets. It serves one goroutine.
+// A Shingler makes sets of features. It serves one goroutine.
 type Shingler struct {
-	walk        *token.Shingler
+	walk        *features.Walker
 	hashes, tmp []uint64
 }
 
-// Shingles takes hashes of the text that is walked.
-func (s *Shingler) Shingles(hashes []uint64) { s.hashes = append(s.hashes, hashes...) }
+// Features takes features of the text that is walked, as the copies that their weight stands for.
+func (s *Shingler) Features(hashes []uint64, weight int) {
+	s.hashes = features.AppendReplicas(s.hashes, hashes, weight)
+}
 
-// Set returns the set of a text. The caller owns it.
+// Set returns the set of a text: of its features, each as often as its weight says. The caller owns
+// it.
 func (s *Shingler) Set(text []byte) Set {
 	s.hashes = s.hashes[:0]
-	s.walk.Bytes(text, s)
+	if _, enough := s.walk.Walk(text, s); !enough {
+		return nil
+	}
 	n := len(s.hashes)
 	s.tmp = slices.Grow(s.tmp[:0], n)[:n]
 	s.hashes, s.tmp = radix.SortLeading(s.hashes, s.tmp)
 	return slices.Clone(slices.Compact(s.hashes))
 }
 
-// A Set is the set of a text's shingle hashes, ascending.
+// A Set is the set of the hashes of a text's features, ascending.
 type Set []uint64
 
 // Common counts the elements that a and b share.

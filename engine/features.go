@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"github.com/simdb/simdb/internal/features"
+)
+
+// The units of Features.
+const (
+	UnitWords = features.Words // Options.Shingle consecutive words: the default
+	UnitChars = features.Chars // Options.Shingle consecutive characters
+	UnitSet   = features.Set   // the members of a set that documents are
+)
+
+// The normal forms of Features.
+const (
+	NormalizeNone = features.None // the default
+	NormalizeNFC  = features.NFC
+	NormalizeNFKC = features.NFKC
+)
+
+// Field is a field of documents whose text has features, and the weight of these: 1 to 32.
+type Field = features.Field
+
+// Features say what of a document is compared: the elements of the set that its fingerprint and its
+// sketch are made of, and that Jaccard similarities are those of. They are fixed when a database is
+// created. The zero Features are all shingles of words of the text.
+type Features struct {
+	// Unit is what a feature is: UnitWords, UnitChars or UnitSet; "" means UnitWords.
+	//
+	// Characters are the letters, marks and numbers of the text in lower case, with one space for
+	// each run of anything else between two of them: n-grams of them suit short texts and those
+	// with mistakes in typing. A text with fewer characters than Options.Shingle has one feature.
+	//
+	// In a database of sets the text of a document is its set, as a JSON array of strings (see
+	// SetText); elements that are no strings are taken as they are written. A text that is no array
+	// has the members that white space separates. Empty members are none.
+	Unit string
+
+	// Fields are the fields of documents that have features, at most 16, nil for one text. Their
+	// texts, in this order, make up the text of a document: see JoinFields. No shingle goes from
+	// one to the next. A feature of weight w counts as much as w features of weight 1, for
+	// fingerprints and for similarities, which are those of weighted sets: the sum of the lesser
+	// weights over the sum of the greater ones. One that several fields have has the largest of
+	// their weights.
+	Fields []Field
+
+	// SetField is the field of input documents that has the members of a set; "" means "set". It
+	// needs UnitSet.
+	SetField string
+
+	// StopWords, if not nil, lets only shingles count that hold one of the words of these strings.
+	// Running text has many stop words, and lists, menus and advertisements few, so that these do
+	// not count. A database keeps the words. It needs UnitWords.
+	StopWords []string
+
+	// Normalize is the Unicode normal form that texts are brought into before they are cut into
+	// words: NormalizeNFC or NormalizeNFKC; "" means none. NFKC also makes full-width and other
+	// compatible characters equal, and removes soft hyphens and characters of no width. Texts are
+	// kept as they are.
+	Normalize string
+
+	// StripDiacritics makes letters with diacritical marks equal to those without.
+	StripDiacritics bool
+
+	// MinWords is how many words a text must have to have features: a shorter one has no
+	// fingerprint and matches nothing. In a database of sets it counts members.
+	MinWords int
+}
+
+// FieldSeparator is between the texts of the fields in the text of a document. It is U+001F.
+const FieldSeparator = features.Separator
+
+// JoinFields returns the text of a document whose fields have these texts, in the order of
+// Features.Fields. A FieldSeparator in a text becomes a space. Fields at the end may be left out.
+func JoinFields(texts ...string) string { return features.JoinFields(texts...) }
+
+// SetText returns the text of a document that is the set of members: a JSON array.
+func SetText(members ...string) string { return features.SetText(members...) }
+
+// Check returns why f makes no sense, nil if it does.
+func (f Features) Check() error {
+	_, err := features.Spec(f).Canonical()
+	return err
+}
+
+// Describe lists what differs from the zero Features in words, stop words by their number: "chars;
+// fields title:3,body:1; nfkc". It is "" for the zero Features.
+func (f Features) Describe() string {
+	s, err := features.Spec(f).Canonical()
+	if err != nil {
+		return ""
+	}
+	return s.Describe()
+}
+
+// featuresOf returns the features that parameters record, which are valid.
+func featuresOf(text string) Features {
+	s, _ := features.Parse(text)
+	return Features(s)
+}

@@ -1,0 +1,73 @@
+package features
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Members calls f for each member of the set that text is, in order and with repetitions. A text
+// that is a JSON array has its elements for members: strings as they are, anything else as it is
+// written, so that 1 and "1" are the same. The members of any other text are what is between white
+// space. Empty members are none. f must not keep the slice.
+func Members(text []byte, f func(member []byte)) {
+	s := bytes.TrimSpace(text)
+	if len(s) > 0 && s[0] == '[' {
+		var elements []json.RawMessage
+		if json.Unmarshal(s, &elements) == nil {
+			for _, e := range elements {
+				member(e, f)
+			}
+			return
+		}
+	}
+	for m := range bytes.FieldsSeq(s) {
+		f(m)
+	}
+}
+
+// member calls f for the member that an element of a JSON array is.
+func member(e json.RawMessage, f func([]byte)) {
+	if e[0] != '"' {
+		f(e)
+		return
+	}
+	if plain := e[1 : len(e)-1]; bytes.IndexByte(plain, '\\') < 0 {
+		if len(plain) > 0 {
+			f(plain)
+		}
+		return
+	}
+	var s string
+	if json.Unmarshal(e, &s) == nil && s != "" {
+		f([]byte(s))
+	}
+}
+
+// SetText returns the text of a document whose features are members.
+func SetText(members ...string) string {
+	if members == nil {
+		members = []string{}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.Encode(members) // strings can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// JoinFields returns the text of a document whose fields have these texts, in the order of
+// Spec.Fields. A Separator within a text becomes a space.
+func JoinFields(texts ...string) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 {
+			b.WriteByte(Separator)
+		}
+		if strings.IndexByte(t, Separator) >= 0 {
+			t = strings.ReplaceAll(t, string(rune(Separator)), " ")
+		}
+		b.WriteString(t)
+	}
+	return b.String()
+}

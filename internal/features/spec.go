@@ -1,0 +1,301 @@
+// Package features says what the features of a document are, and finds them: the elements of the
+// set that fingerprints and sketches are made of.
+//
+//	Spec    which features; a parameter of a database, recorded as text (Spec.String)
+//	Walker  text -> fields -> normalised -> shingles of words or of characters, or set members
+//
+// The zero Spec is shingles of words of one text, all of which count.
+package features
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// The units that features are made of.
+const (
+	Words = "words" // K consecutive words; the same as ""
+	Chars = "chars" // K consecutive characters
+	Set   = "set"   // the members of a set that is given
+)
+
+// The forms that texts are normalised to.
+const (
+	None = "none" // as they are; the same as ""
+	NFC  = "nfc"  // composed
+	NFKC = "nfkc" // composed, compatible characters are equal, and invisible ones removed
+)
+
+// Limits of a Spec.
+const (
+	MaxFields   = 16      // fields
+	MaxWeight   = 32      // of a field
+	MaxMinWords = 1 << 20 // Spec.MinWords
+	MaxEncoded  = 1<<16 - 1
+)
+
+// defaultSet is the field with the members of a set where none is named.
+const defaultSet = "set"
+
+// Field is a field of documents whose text has features.
+type Field struct {
+	Name   string
+	Weight int // 1 to MaxWeight
+}
+
+// Spec says what the features of a document are. Only fingerprints and sketches of equal specs can
+// be compared. See engine.Features, which documents the fields.
+type Spec struct {
+	Unit            string
+	Fields          []Field
+	SetField        string
+	StopWords       []string
+	Normalize       string
+	StripDiacritics bool
+	MinWords        int
+}
+
+// Canonical returns the one form of all specs that mean the same, or why s makes no sense: defaults
+// are filled in or left out, and stop words are distinct lower-case words in order.
+func (s Spec) Canonical() (Spec, error) {
+	if s.Unit == Words {
+		s.Unit = ""
+	}
+	if s.Normalize == None {
+		s.Normalize = ""
+	}
+	if s.SetField != "" && s.Unit == "" {
+		s.Unit = Set
+	}
+	if s.Unit == Set && s.SetField == "" {
+		s.SetField = defaultSet
+	}
+	if s.StopWords != nil {
+		words := map[string]bool{}
+		for _, text := range s.StopWords {
+			for w := range token.SplitWords(text) {
+				words[w] = true
+			}
+		}
+		s.StopWords = slices.Sorted(maps.Keys(words))
+		if len(s.StopWords) == 0 {
+			return s, errors.New("the list of stop words has no words")
+		}
+	}
+	if err := s.validate(); err != nil {
+		return s, err
+	}
+	if n := len(s.String()); n > MaxEncoded {
+		return s, fmt.Errorf("the description of the features has %d bytes, at most %d are possible: use fewer stop words", n, MaxEncoded)
+	}
+	return s, nil
+}
+
+// validate reports the first thing that makes no sense.
+func (s Spec) validate() error {
+	switch {
+	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
+		return fmt.Errorf("unknown unit of features %q: words, chars or set", s.Unit)
+	case s.Normalize != "" && s.Normalize != NFC && s.Normalize != NFKC:
+		return fmt.Errorf("unknown normal form %q: none, nfc or nfkc", s.Normalize)
+	case s.MinWords < 0 || s.MinWords > MaxMinWords:
+		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
+	case s.StopWords != nil && s.Unit != "":
+		return errors.New("stop words choose among shingles of words, there are none")
+	case s.SetField != "" && s.Unit != Set:
+		return errors.New("the members of a set are its features, so there are no shingles")
+	case s.Unit == Set && (s.Fields != nil || s.Normalize != "" || s.StripDiacritics):
+		return errors.New("the members of a set are its features as they are: fields and normal forms have no meaning")
+	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
+		return fmt.Errorf("no field can be called %q", s.SetField)
+	case len(s.Fields) > MaxFields:
+		return fmt.Errorf("%d fields, at most %d are possible", len(s.Fields), MaxFields)
+	}
+	for i, f := range s.Fields {
+		if f.Name == "" || strings.ContainsAny(f.Name, "\n") || !utf8.ValidString(f.Name) {
+			return fmt.Errorf("no field can be called %q", f.Name)
+		}
+		if f.Weight < 1 || f.Weight > MaxWeight {
+			return fmt.Errorf("field %q has weight %d: want 1 to %d", f.Name, f.Weight, MaxWeight)
+		}
+		if slices.ContainsFunc(s.Fields[:i], func(g Field) bool { return g.Name == f.Name }) {
+			return fmt.Errorf("field %q is named twice", f.Name)
+		}
+	}
+	return nil
+}
+
+// Override returns s with what t says. What is zero in t stays as it is in s.
+func (s Spec) Override(t Spec) Spec {
+	if t.SetField != "" && t.Unit == "" {
+		t.Unit = Set
+	}
+	if t.Unit != "" {
+		s.Unit = t.Unit
+	}
+	if t.Fields != nil {
+		s.Fields = t.Fields
+	}
+	if t.SetField != "" {
+		s.SetField = t.SetField
+	}
+	if t.StopWords != nil {
+		s.StopWords = t.StopWords
+	}
+	if t.Normalize != "" {
+		s.Normalize = t.Normalize
+	}
+	s.StripDiacritics = s.StripDiacritics || t.StripDiacritics
+	if t.MinWords != 0 {
+		s.MinWords = t.MinWords
+	}
+	return s
+}
+
+// The keys of the lines of an encoded spec.
+const (
+	keyUnit      = "unit"
+	keyField     = "field"
+	keySet       = "set-field"
+	keyNormalize = "normalize"
+	keyStrip     = "strip-diacritics"
+	keyMinWords  = "min-words"
+	keyStopWord  = "stop-word"
+)
+
+// String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
+// this order:
+//
+//	unit UNIT   field WEIGHT NAME   set-field NAME   normalize FORM   strip-diacritics   min-words N   stop-word WORD
+func (s Spec) String() string {
+	var b strings.Builder
+	line := func(key string, values ...string) {
+		b.WriteString(key)
+		for _, v := range values {
+			b.WriteByte(' ')
+			b.WriteString(v)
+		}
+		b.WriteByte('\n')
+	}
+	if s.Unit != "" {
+		line(keyUnit, s.Unit)
+	}
+	for _, f := range s.Fields {
+		line(keyField, strconv.Itoa(f.Weight), f.Name)
+	}
+	if s.SetField != "" {
+		line(keySet, s.SetField)
+	}
+	if s.Normalize != "" {
+		line(keyNormalize, s.Normalize)
+	}
+	if s.StripDiacritics {
+		line(keyStrip)
+	}
+	if s.MinWords != 0 {
+		line(keyMinWords, strconv.Itoa(s.MinWords))
+	}
+	for _, w := range s.StopWords {
+		line(keyStopWord, w)
+	}
+	return b.String()
+}
+
+// ErrUnknown is the error of Parse for features of a later version of the program.
+var ErrUnknown = errors.New("features that this version does not know")
+
+// Parse is the inverse of Spec.String. It takes canonical specs alone. A part that it does not know
+// is ErrUnknown, and named.
+func Parse(text string) (s Spec, err error) {
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if err := s.parseLine(key, value); err != nil {
+			return Spec{}, err
+		}
+	}
+	c, err := s.Canonical()
+	if err != nil {
+		return Spec{}, err
+	}
+	if c.String() != text {
+		return Spec{}, errors.New("the description of the features is not in its canonical form")
+	}
+	return c, nil
+}
+
+// parseLine takes one line of an encoded spec.
+func (s *Spec) parseLine(key, value string) (err error) {
+	switch key {
+	case keyUnit:
+		if s.Unit = value; value != Chars && value != Set {
+			return fmt.Errorf("unit %q: %w", value, ErrUnknown)
+		}
+	case keyField:
+		weight, name, _ := strings.Cut(value, " ")
+		f := Field{Name: name}
+		f.Weight, err = strconv.Atoi(weight)
+		s.Fields = append(s.Fields, f)
+	case keySet:
+		s.SetField = value
+	case keyNormalize:
+		if s.Normalize = value; value != NFC && value != NFKC {
+			return fmt.Errorf("normal form %q: %w", value, ErrUnknown)
+		}
+	case keyStrip:
+		s.StripDiacritics = true
+	case keyMinWords:
+		s.MinWords, err = strconv.Atoi(value)
+	case keyStopWord:
+		s.StopWords = append(s.StopWords, value)
+	default:
+		return fmt.Errorf("%q: %w", key, ErrUnknown)
+	}
+	return err
+}
+
+// Describe lists the parts of a canonical spec for a message, stop words by their number:
+// "chars; fields title:3, body:1; nfkc". It is "" for the zero Spec.
+func (s Spec) Describe() string {
+	var parts []string
+	if s.Unit == Chars {
+		parts = append(parts, s.Unit)
+	}
+	if s.Unit == Set {
+		parts = append(parts, "members of the set "+s.SetField)
+	}
+	if s.Fields != nil {
+		parts = append(parts, "fields "+s.WeightedFields())
+	}
+	if s.Normalize != "" {
+		parts = append(parts, s.Normalize)
+	}
+	if s.StripDiacritics {
+		parts = append(parts, "without diacritics")
+	}
+	if s.MinWords != 0 {
+		parts = append(parts, fmt.Sprintf("at least %d words", s.MinWords))
+	}
+	if n := len(s.StopWords); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d stop words (%s)", n, Digest(strings.Join(s.StopWords, "\n"))))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// WeightedFields lists the fields as the command line has them: "title:3,body:1".
+func (s Spec) WeightedFields() string {
+	var b strings.Builder
+	for i, f := range s.Fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s:%d", f.Name, f.Weight)
+	}
+	return b.String()
+}

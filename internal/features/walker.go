@@ -1,0 +1,167 @@
+package features
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// Separator is between the texts of the fields in the text of a document.
+const Separator = '\x1f'
+
+// Digest returns 8 hexadecimal digits of the XXH3 of text, by which lists can be told apart.
+func Digest(text string) string { return fmt.Sprintf("%08x", uint32(xxh3.HashString(text))) }
+
+// Sink takes the features of a document, with repetitions, in pieces of any length. A feature may
+// come with several weights; the first of them is the largest. It must not keep the slice.
+type Sink interface {
+	Features(hashes []uint64, weight int)
+}
+
+// Walker gives the features of documents to a Sink. It is for reuse, and serves one goroutine at a
+// time.
+type Walker struct {
+	spec    Spec
+	order   []int // of the fields, by falling weight
+	walk    *token.Shingler
+	hash    token.Hasher
+	normal  normalizer
+	parts   [][]byte // scratch: the texts of the fields
+	members []uint64 // scratch: the hashes of a set
+	to      weighted
+}
+
+// Config returns what a tokenizer for the features of s does, which must be canonical.
+func (s Spec) Config(k int, seed uint64) token.Config {
+	stop := s.StopWords
+	if stop != nil && (s.Normalize != "" || s.StripDiacritics) {
+		n := newNormalizer(s)
+		stop = nil
+		for _, w := range s.StopWords {
+			stop = append(stop, string(n.text([]byte(w))))
+		}
+	}
+	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, StopWords: stop}
+}
+
+// NewWalker returns the Walker for shingles of k words or characters under the hash function of a
+// seed. The spec must be canonical.
+func NewWalker(s Spec, k int, seed uint64) *Walker {
+	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s)}
+	for i := range s.Fields {
+		w.order = append(w.order, i)
+	}
+	slices.SortStableFunc(w.order, func(i, j int) int { return cmp.Compare(s.Fields[j].Weight, s.Fields[i].Weight) })
+	return w
+}
+
+// Shingler returns the tokenizer, if all that has features is the text as it is and all features
+// have weight 1; else nil.
+func (w *Walker) Shingler() *token.Shingler {
+	s := w.spec
+	if s.Fields != nil || s.Unit == Set || s.Normalize != "" || s.StripDiacritics || s.MinWords > 0 {
+		return nil
+	}
+	return w.walk
+}
+
+// weighted is a token.Sink that passes on what it gets with a weight.
+type weighted struct {
+	sink   Sink
+	weight int
+}
+
+// Shingles passes hashes on.
+func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
+
+// Walk gives the features of text to sink. enough is false if the text is shorter than MinWords:
+// then it has no features, whatever the sink was given.
+func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
+	w.to = weighted{sink: sink, weight: 1}
+	switch {
+	case w.spec.Unit == Set:
+		w.members = w.members[:0]
+		Members(text, func(member []byte) { w.members = append(w.members, w.hash.Feature(member)) })
+		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}
+		if len(w.members) > 0 {
+			w.to.Shingles(w.members)
+		}
+		return st, st.Words >= int64(w.spec.MinWords)
+	case w.spec.Fields == nil:
+		return w.walkOne(text)
+	}
+	w.parts = w.parts[:0]
+	for range len(w.spec.Fields) - 1 {
+		part, rest, more := bytes.Cut(text, []byte{Separator})
+		w.parts = append(w.parts, part)
+		if text = rest; !more {
+			break
+		}
+	}
+	if len(w.parts) == len(w.spec.Fields)-1 {
+		w.parts = append(w.parts, text)
+	}
+	return w.walkFields()
+}
+
+// walkOne walks over the one text of a document.
+func (w *Walker) walkOne(text []byte) (token.Stats, bool) {
+	text = w.normal.text(text)
+	st := w.walk.Bytes(text, &w.to)
+	return st, w.words(text, st) >= int64(w.spec.MinWords)
+}
+
+// walkFields walks over the texts of the fields, those of the largest weight first.
+func (w *Walker) walkFields() (sum token.Stats, enough bool) {
+	words := int64(0)
+	for _, i := range w.order {
+		if i >= len(w.parts) {
+			continue
+		}
+		w.to.weight = w.spec.Fields[i].Weight
+		text := w.normal.text(w.parts[i])
+		st := w.walk.Bytes(text, &w.to)
+		words += w.words(text, st)
+		sum.Bytes, sum.Words, sum.Invalid = sum.Bytes+st.Bytes, sum.Words+st.Words, sum.Invalid+st.Invalid
+	}
+	return sum, words >= int64(w.spec.MinWords)
+}
+
+// words returns how many words text has, if that matters: where characters are counted, it walks
+// over the text once more.
+func (w *Walker) words(text []byte, st token.Stats) (n int64) {
+	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
+		return st.Words
+	}
+	w.hash.Words(string(text), func(uint64) { n++ })
+	return n
+}
+
+// Replica returns copy i of a feature: an element of weight w stands for the w different elements 0
+// to w-1, so that the Jaccard similarity of the sets of copies is the weighted one. Copy 0 is the
+// feature itself.
+func Replica(hash uint64, i int) uint64 {
+	if i == 0 {
+		return hash
+	}
+	return token.Mix(hash + uint64(i)*golden)
+}
+
+// golden is the increment of SplitMix64.
+const golden = 0x9e3779b97f4a7c15
+
+// AppendReplicas appends all copies of features of a weight.
+func AppendReplicas(dst, hashes []uint64, weight int) []uint64 {
+	dst = append(dst, hashes...)
+	for i := 1; i < weight; i++ {
+		for _, h := range hashes {
+			dst = append(dst, Replica(h, i))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,109 @@
+package fingerprint
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/minhash"
+)
+
+// weights is a document as a vector: a word and its weight.
+type weights map[string]float64
+
+// vector returns the vector of a document of three fields with the weights of a spec.
+func vector(s features.Spec, texts []string) weights {
+	v := weights{}
+	for i, text := range texts {
+		for w := range strings.FieldsSeq(text) {
+			v[w] = max(v[w], float64(s.Fields[i].Weight))
+		}
+	}
+	return v
+}
+
+// similarity returns the weighted Jaccard similarity and the cosine of two vectors.
+// most is the weight of their union.
+func (v weights) similarity(w weights) (jaccard, cosine, most float64) {
+	var least, vv, ww, vw float64
+	for x, a := range v {
+		least, most = least+min(a, w[x]), most+max(a, w[x])
+		vv, vw = vv+a*a, vw+a*w[x]
+	}
+	for x, b := range w {
+		ww += b * b
+		if v[x] == 0 {
+			most += b
+		}
+	}
+	return least / most, vw / math.Sqrt(vv*ww), most
+}
+
+// standardError is that of the Jaccard similarity as two sketches of n hashes estimate it, whose
+// sets have a union of that size: both sketches together sample 2n/(1+j) elements of it, none
+// twice.
+func standardError(j, union, n float64) float64 {
+	sample := 2 * n / (1 + j)
+	return math.Sqrt(j * (1 - j) / sample * (1 - sample/union))
+}
+
+// TestWeightsWithinTheory compares estimates of weighted documents with what they estimate: over
+// many pairs of any similarity, sketches have no bias and the standard error of a sample of N, and
+// the distance of fingerprints is as likely as the angle of the vectors says. SIMDB_WEIGHT_PAIRS is
+// the number of pairs.
+func TestWeightsWithinTheory(t *testing.T) {
+	pairs := 400
+	if n, err := strconv.Atoi(os.Getenv("SIMDB_WEIGHT_PAIRS")); err == nil {
+		pairs = n
+	}
+	spec := features.Spec{Fields: []features.Field{{Name: "title", Weight: 5}, {Name: "head", Weight: 2}, {Name: "body", Weight: 1}}}
+	const size = 128
+	state := New(Params{Shingle: 1, Sketch: size, Features: spec})
+	r := rand.New(rand.NewPCG(20, 26))
+	var bias, square, distanceBias, distanceSquare float64
+	for n := range pairs {
+		keep := 0.03 + 0.95*r.Float64()
+		var a, b []string
+		for i, words := range []int{40, 60, 300} {
+			var x, y strings.Builder
+			for j := range words {
+				word := fmt.Sprintf("w%dx%dx%d ", n, i, j)
+				x.WriteString(word)
+				if r.IntN(10) == 0 { // it moves to a field with another weight
+					word = fmt.Sprintf("w%dx%dx%d ", n, 2-i, j)
+				}
+				if r.Float64() > keep {
+					word = "y" + word
+				}
+				y.WriteString(word)
+			}
+			a, b = append(a, x.String()), append(b, y.String())
+		}
+		jaccard, cosine, union := vector(spec, a).similarity(vector(spec, b))
+		ra := state.Text(features.JoinFields(a...))
+		sketch := ra.Sketch.Clone()
+		rb := state.Text(features.JoinFields(b...))
+		z := (minhash.Jaccard(sketch, rb.Sketch, size).Score - jaccard) / standardError(jaccard, union, size)
+		bias, square = bias+z, square+z*z
+		p := math.Acos(cosine) / math.Pi
+		z = (float64(bits.OnesCount64(uint64(ra.Fingerprint^rb.Fingerprint))) - 64*p) / math.Sqrt(64*p*(1-p))
+		distanceBias, distanceSquare = distanceBias+z, distanceSquare+z*z
+	}
+	n := float64(pairs)
+	t.Logf("%d pairs: Jaccard bias %.3f, RMSE %.3f standard errors; distance bias %.3f, RMSE %.3f",
+		pairs, bias/n, math.Sqrt(square/n), distanceBias/n, math.Sqrt(distanceSquare/n))
+	// A mean of n standardised errors has a standard deviation of 1/sqrt(n), their mean square one of
+	// sqrt(2/n).
+	mean, spread := 4/math.Sqrt(n), 4*math.Sqrt(2/n)
+	for what, v := range map[string][2]float64{"Jaccard": {bias / n, square / n}, "distance": {distanceBias / n, distanceSquare / n}} {
+		if math.Abs(v[0]) > mean+0.02 || math.Abs(v[1]-1) > spread+0.05 {
+			t.Errorf("%s: bias %.3f, mean square %.3f", what, v[0], v[1])
+		}
+	}
+}
