@@ -61,10 +61,10 @@ const (
 
 // appendDirectory2 appends a directory of version 2:
 //
-//	directory   +--------+------+--------------------------------+--------------------+
-//	            | params | info | entries, in order of offsets   | features of params |
-//	            |   40   |  80  | 40 each                        | as params say      |
-//	            +--------+------+--------------------------------+--------------------+
+//	directory   +--------+------+--------------------------------+---------------+
+//	            | params | info | entries, in order of offsets   | features, as  |
+//	            |   40   |  80  | 40 each                        | params say    |
+//	            +--------+------+--------------------------------+---------------+
 //	info        +------+--------------+----------+----------+
 //	            | docs | fingerprints | distinct | sections |
 //	            |  4   |      4       |    4     |    4     |

@@ -173,7 +173,8 @@ const (
 // String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
 // this order:
 //
-//	unit UNIT   field WEIGHT NAME   set-field NAME   normalize FORM   strip-diacritics   min-words N   stop-word WORD
+//	unit UNIT          field WEIGHT NAME   set-field NAME   normalize FORM
+//	strip-diacritics   min-words N         stop-word WORD
 func (s Spec) String() string {
 	var b strings.Builder
 	line := func(key string, values ...string) {
