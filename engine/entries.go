@@ -17,6 +17,9 @@ type EntryFilter struct {
 	Since     time.Time // stored then or later; zero for any time
 	Limit     int       // how many will be taken, at most; 0 if that is not known
 	Unordered bool      // give them as they are found, not in order of ID
+	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
+	// nothing. Both are valid, and must not be changed, while it runs. An error ends the iteration.
+	Where func(text, fields []byte) (bool, error)
 }
 
 // Entries yields every visible document whose ID starts with prefix, in order of ID. It is
@@ -41,8 +44,11 @@ func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq
 // look through all IDs until that is done, which the second of them begins. From then on a call
 // reads those of the parts that it needs.
 //
-// The error, which is the last thing yielded, is ErrClosed, *CorruptionError, or that of the
-// context.
+// With Where it reads the texts of all documents, in the order in which they lie; in order of ID it
+// does so before the first is given, and holds at most a bit a document meanwhile.
+//
+// The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
+// or that of Where.
 func (s *Snapshot) EntriesWhere(ctx context.Context, f EntryFilter) iter.Seq2[Entry, error] {
 	return s.entries(ctx, f, search.FirstPage, s.v.Most(2*search.EntryBytes))
 }
@@ -89,7 +95,7 @@ func (s *Snapshot) each(ctx context.Context, f EntryFilter, first, others int, f
 
 // inner returns f as search has it.
 func (f EntryFilter) inner() search.Filter {
-	in := search.Filter{Prefix: f.Prefix, Since: math.MinInt64, Limit: f.Limit}
+	in := search.Filter{Prefix: f.Prefix, Since: math.MinInt64, Limit: f.Limit, Where: f.Where}
 	if !f.Since.IsZero() {
 		in.Since = view.Micros(f.Since)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -41,16 +42,31 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 			return err
 		}
 		var sd sstable.Document
-		if err := p.Document(&sd); err != nil {
+		if err := p.WithoutSketch(&sd); err != nil {
 			return err
 		}
-		d = Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time)}
-		if sd.HasFingerprint {
-			d.Fingerprint = &sd.Fingerprint
-		}
+		d = docOf(id, &sd)
 		return nil
 	})
 	return d, err
+}
+
+// docOf returns a copy of a stored document.
+func docOf(id string, sd *sstable.Document) Doc {
+	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time)}
+	if sd.HasFingerprint {
+		fp := sd.Fingerprint
+		d.Fingerprint = &fp
+	}
+	return d
+}
+
+// GetEach calls fn for each of the documents with these IDs, whole, with its index in ids: in the
+// order in which they are stored, so that what they have in common is read and decompressed once.
+// IDs that are not there are left out. It returns the first error of fn, ErrClosed,
+// *CorruptionError, or the error of the context.
+func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
+	return search.EachPlace(ctx, &s.v, ids, func(i int, sd *sstable.Document) error { return fn(i, docOf(ids[i], sd)) })
 }
 
 // Lookup returns what the indexes know of the document with this ID, without reading its text;

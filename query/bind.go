@@ -14,9 +14,10 @@ type selection struct {
 	predicates []*leaf
 	order      []orderKey // of ORDER BY, or the default; it always includes id
 	window
-	distance bool // rows have a distance
-	score    bool // rows have score, error and exact
-	times    bool // ORDER BY needs times
+	distance bool   // rows have a distance
+	score    bool   // rows have score, error and exact
+	times    bool   // ORDER BY needs times
+	shown    *shown // nil for the plain columns
 }
 
 // orderKey is a key of ORDER BY.
@@ -101,7 +102,20 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	if err := x.checkOrder(sel, c); err != nil {
 		return nil, err
 	}
+	if sel.shown, err = x.bindShow(c.show, sel.plainColumns(), "id"); err != nil {
+		return nil, err
+	}
 	return sel, checkDrivable(x, s, sel.expr)
+}
+
+// bindRowless binds a query of a statement that shows no rows of documents.
+func (x *run) bindRowless(statement string, s *syntax.Select) (*selection, error) {
+	for _, e := range s.Clauses {
+		if e.Show != nil {
+			return nil, syntax.Errorf(e.Show.Word.Pos.Offset, "", "SHOW does not go with %s", statement)
+		}
+	}
+	return x.bindSelect(s)
 }
 
 func (sel *selection) add(p predicate.Predicate, negated bool) *leaf {
@@ -166,6 +180,8 @@ func (x *run) bindPrimary(sel *selection, e *syntax.Primary, negated bool) (node
 	case e.ID != nil:
 		negated = negated != (e.ID.Not || e.ID.Op != nil && e.ID.Op.Value != "=")
 		p, err = predicate.BindID(x.Scope, e.ID)
+	case e.Field != nil:
+		p, err = predicate.BindField(x.Scope, e.Field)
 	default:
 		p, err = predicate.BindCall(x.Scope, e.Call)
 	}

@@ -17,6 +17,7 @@ type clauses struct {
 	orderAt []int // offset of each key
 	window
 	verify *syntax.Token
+	show   *syntax.Show
 }
 
 func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
@@ -39,6 +40,9 @@ func (x *run) bindClauses(list []*syntax.Clause) (*clauses, error) {
 		case e.Verify != nil:
 			name, at = "VERIFY", e.Verify.Pos.Offset
 			c.verify = e.Verify
+		case e.Show != nil:
+			name, at = "SHOW", e.Show.Word.Pos.Offset
+			c.show = e.Show
 		default:
 			name, at = "ORDER BY", e.Order[0].Key.Pos.Offset
 			err = x.bindOrder(c, e.Order)

@@ -251,8 +251,11 @@ func (x *run) sorted(sel *selection, found iter.Seq2[result, error], first int) 
 	}
 }
 
-// columns names the columns of a selection.
-func (sel *selection) columns() []string {
+// columns names the columns of the rows of a selection.
+func (sel *selection) columns() []string { return sel.shown.names(sel.plainColumns()) }
+
+// plainColumns names the columns of a selection without SHOW.
+func (sel *selection) plainColumns() []string {
 	c := []string{"id"}
 	if sel.distance {
 		c = append(c, "distance")
@@ -265,6 +268,11 @@ func (sel *selection) columns() []string {
 
 // selectRows yields the rows of a selection.
 func (x *run) selectRows(sel *selection, p plan) iter.Seq2[Row, error] {
+	return sel.shown.rows(x, x.plainRows(sel, p))
+}
+
+// plainRows yields the rows of a selection without SHOW.
+func (x *run) plainRows(sel *selection, p plan) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for r, err := range x.results(sel, p) {
 			if err == nil {

@@ -25,7 +25,11 @@ func (x *run) explain(s *syntax.Statement) error {
 	default:
 		return syntax.Errorf(s.Explain.Word.Pos.Offset, "such as EXPLAIN NEAR('a', 3)", "EXPLAIN goes with a query")
 	}
-	bound, err := x.bindSelect(sel)
+	bind := x.bindSelect
+	if note != "" {
+		bind = func(sel *syntax.Select) (*selection, error) { return x.bindRowless(strings.ToUpper(note), sel) }
+	}
+	bound, err := bind(sel)
 	if err != nil {
 		return err
 	}
@@ -77,6 +81,9 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 	var lines []string
 	if note != "" {
 		lines = append(lines, note)
+	}
+	if sel.shown != nil {
+		lines = append(lines, sel.shown.describe())
 	}
 	if sel.limit >= 0 || sel.offset > 0 {
 		l := "rows " + fmt.Sprint(sel.offset+1) + " on"

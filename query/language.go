@@ -24,6 +24,7 @@ var clauseTopics = []Topic{
 	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combinations"},
 	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
 		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "by id, distance, score or time"},
+	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: those of the result, of documents, or any field"},
 }
 
 // Topics returns the constructs of the language with a line of help on each. docs/query.md is

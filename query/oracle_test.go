@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -47,7 +48,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		for range w.rng.IntN([]int{8, 8, 2, 2}[seed%4]) {
 			fp ^= 1 << w.rng.IntN(64)
 		}
-		d := engine.Doc{ID: w.id(), Fingerprint: &fp, Text: w.text(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
+		d := engine.Doc{ID: w.id(), Fingerprint: &fp, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
 		switch w.rng.IntN(12) {
 		case 0:
 			d.Fingerprint, d.Text = nil, "" // has none
@@ -226,6 +227,81 @@ func (w *world) jaccard() (string, *oracle) {
 	return fmt.Sprintf("JACCARD(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t }, score: score, drives: true, rank: 1}
 }
 
+// fields makes fields with few values, some of them missing, null, or of another type.
+func (w *world) fields() json.RawMessage {
+	lang := []string{`"lang":"en"`, `"lang":"de"`, `"lang":null`, `"lang":"\\u0065n"`, `"other":1`, `"lang":["en"]`}[w.rng.IntN(6)]
+	stars := []string{`3`, `-2.5`, `"3"`, `30`, `true`, `3e0`, `"x"`}[w.rng.IntN(7)]
+	return json.RawMessage([]string{`{` + lang + `, "meta" : {"stars":` + stars + `}}`, `{` + lang + `}`, ``}[w.rng.IntN(3)])
+}
+
+// field makes a test of a field, whose oracle decodes the fields with encoding/json.
+func (w *world) field() (string, *oracle) {
+	name, path := "lang", []string{"lang"}
+	if w.rng.IntN(2) == 0 {
+		name, path = "meta.stars", []string{"meta", "stars"}
+	}
+	value := func(d engine.Doc) (s string, number, ok bool) {
+		var v any
+		if len(d.Fields) > 0 {
+			if err := json.Unmarshal(d.Fields, &v); err != nil {
+				panic(err)
+			}
+		}
+		for _, key := range path {
+			m, _ := v.(map[string]any)
+			v = m[key]
+		}
+		switch v := v.(type) {
+		case nil:
+			return "", false, false
+		case string:
+			_, err := strconv.ParseFloat(v, 64)
+			return v, err == nil, true
+		case float64:
+			return map[float64]string{3: "3", -2.5: "-2.5", 30: "30"}[v], true, true
+		}
+		raw, _ := json.Marshal(v)
+		return string(raw), false, true
+	}
+	if w.rng.IntN(6) == 0 {
+		null := w.rng.IntN(2) == 0
+		return name + map[bool]string{true: " is null", false: " IS NOT NULL"}[null], &oracle{holds: func(d engine.Doc) bool {
+			_, _, ok := value(d)
+			return ok != null
+		}, drives: true}
+	}
+	op := []string{"=", "!=", "<", ">", "<=", ">=", "LIKE", "NOT LIKE", "IN", "NOT IN"}[w.rng.IntN(10)]
+	literal := []string{"en", "de", "true", "x"}[w.rng.IntN(4)]
+	text := name + " " + op + " " + quote(literal)
+	switch op {
+	case "LIKE", "NOT LIKE":
+		text = name + " " + op + " " + quote("%"+literal+"%")
+	case "IN", "NOT IN":
+		text = name + " " + op + " (" + quote(literal) + ", 30)"
+	default:
+		if path[0] == "meta" {
+			return w.numbers(name, op, value)
+		}
+	}
+	return text, &oracle{holds: func(d engine.Doc) bool {
+		s, number, ok := value(d)
+		c := strings.Compare(s, literal)
+		in := c == 0 || number && s == "30"
+		return ok && map[string]bool{"=": c == 0, "!=": c != 0, "<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0,
+			"LIKE": strings.Contains(s, literal), "NOT LIKE": !strings.Contains(s, literal), "IN": in, "NOT IN": !in}[op]
+	}, drives: true}
+}
+
+// numbers makes a comparison with a number.
+func (w *world) numbers(name, op string, value func(engine.Doc) (string, bool, bool)) (string, *oracle) {
+	n := []float64{3, -2.5, 3.5}[w.rng.IntN(3)]
+	return fmt.Sprintf("%s %s %g", name, op, n), &oracle{holds: func(d engine.Doc) bool {
+		s, number, ok := value(d)
+		v, _ := strconv.ParseFloat(s, 64)
+		return ok && (number && map[string]bool{"=": v == n, "!=": v != n, "<": v < n, ">": v > n, "<=": v <= n, ">=": v >= n}[op] || !number && op == "!=")
+	}, drives: true}
+}
+
 func (w *world) levenshtein() (string, *oracle) {
 	text, t, self := w.text(), float64(1+w.rng.IntN(10))/10, ""
 	name := "TEXT " + quote(text)
@@ -246,7 +322,7 @@ func (w *world) levenshtein() (string, *oracle) {
 // expression makes an expression and its oracle, and adds the oracles of its positive leaves.
 func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string, *oracle) {
 	if depth == 0 || w.rng.IntN(3) == 0 {
-		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein}
+		leaves := []func() (string, *oracle){w.near, w.near, w.jaccard, w.jaccard, w.nearest, w.byID, w.like, w.since, w.levenshtein, w.field}
 		text, o := leaves[w.rng.IntN(len(leaves))]()
 		if negated == o.negated {
 			*positive = append(*positive, o)

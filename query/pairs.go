@@ -25,10 +25,10 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 }
 
 // bindPairs resolves PAIRS criterion.
-func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, window, error) {
+func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, *clauses, error) {
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
-		return c, window{}, err
+		return c, nil, err
 	}
 	w, err := x.bindWindow("PAIRS", s.Clauses)
 	return c, w, err
@@ -44,20 +44,28 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if n := w.first(); n >= 0 {
 		found = x.Snap.PairsFirst(x.Ctx, c, n, x.Report)
 	}
+	plain := append([]string{"a", "b"}, measureColumns(c)...)
+	sh, err := x.bindShow(w.show, plain, "a", "b")
+	if err != nil {
+		return err
+	}
 	x.rows.search = true
-	x.answer(append([]string{"a", "b"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
+	x.answer(sh.names(plain), sh.rows(x, cutTo(w.window, func(yield func(Row, error) bool) {
 		for p, err := range found {
 			if !yield(appendMeasure(Row{p.A, p.B}, c, p.Match), err) || err != nil {
 				return
 			}
 		}
-	}))
+	})))
 	return nil
 }
 
 // countPairs returns a function that counts the rows of PAIRS.
 func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 	c, w, err := x.bindPairs(s)
+	if err == nil {
+		err = w.refuseShow()
+	}
 	return func() (int64, error) {
 		n, err := x.Snap.CountPairs(x.Ctx, c, x.Report)
 		return w.count(n), err
@@ -65,7 +73,7 @@ func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 }
 
 // bindClusters resolves CLUSTERS criterion [MODE m].
-func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, window, error) {
+func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, *clauses, error) {
 	verify := s.Verify
 	if verify == nil {
 		verify = verifyClause(s.Clauses)
@@ -73,7 +81,7 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 	o := &engine.ClusterOptions{Progress: x.Report}
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verify)
 	if err != nil {
-		return c, o, window{}, err
+		return c, o, nil, err
 	}
 	if s.Mode != nil {
 		switch mode := strings.ToLower(strings.Trim(s.Mode.Value, "'")); mode {
@@ -85,7 +93,7 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 			if hint == "" {
 				hint = "it is star or components"
 			}
-			return c, o, window{}, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
+			return c, o, nil, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
 		}
 	}
 	w, err := x.bindWindow("CLUSTERS", s.Clauses)
@@ -98,14 +106,19 @@ func (x *run) clusters(s *syntax.Clusters) error {
 	if err != nil {
 		return err
 	}
+	plain := append([]string{"cluster", "id", "keep"}, measureColumns(c)...)
+	sh, err := x.bindShow(w.show, plain, "id")
+	if err != nil {
+		return err
+	}
 	x.rows.search = true
-	x.answer(append([]string{"cluster", "id", "keep"}, measureColumns(c)...), cutTo(w, func(yield func(Row, error) bool) {
+	x.answer(sh.names(plain), sh.rows(x, cutTo(w.window, func(yield func(Row, error) bool) {
 		for m, err := range x.Snap.Clusters(x.Ctx, c, o) {
 			if !yield(appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match), err) || err != nil {
 				return
 			}
 		}
-	}))
+	})))
 	return nil
 }
 
@@ -113,13 +126,16 @@ func (x *run) clusters(s *syntax.Clusters) error {
 // within LIMIT and OFFSET.
 func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	c, o, w, err := x.bindClusters(s)
+	if err == nil {
+		err = w.refuseShow()
+	}
 	return func() (n int64, err error) {
 		if w.limit < 0 && w.offset == 0 {
 			n, _, err = x.Snap.CountClusters(x.Ctx, c, o)
 			return n, err
 		}
 		last := 0
-		for m, err := range cutTo(w, x.Snap.Clusters(x.Ctx, c, o)) {
+		for m, err := range cutTo(w.window, x.Snap.Clusters(x.Ctx, c, o)) {
 			if err != nil {
 				return 0, err
 			}
@@ -141,11 +157,11 @@ func verifyClause(list []*syntax.Clause) *syntax.Token {
 	return nil
 }
 
-// bindWindow returns the LIMIT and OFFSET of a statement. It leaves VERIFY to the criterion, and
+// bindWindow returns LIMIT, OFFSET and SHOW of a statement. It leaves VERIFY to the criterion, and
 // returns an error for other clauses.
-func (x *run) bindWindow(statement string, list []*syntax.Clause) (window, error) {
+func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, error) {
 	for _, e := range list {
-		if e.Limit != nil || e.Offset != nil || e.Verify != nil {
+		if e.Limit != nil || e.Offset != nil || e.Verify != nil || e.Show != nil {
 			continue
 		}
 		at, what := 0, ""
@@ -155,11 +171,15 @@ func (x *run) bindWindow(statement string, list []*syntax.Clause) (window, error
 		default:
 			at, what = e.Order[0].Key.Pos.Offset, "ORDER BY"
 		}
-		return window{}, syntax.Errorf(at, "it takes LIMIT, OFFSET and VERIFY", "%s does not go with %s", what, statement)
+		return nil, syntax.Errorf(at, "it takes LIMIT, OFFSET, VERIFY and SHOW", "%s does not go with %s", what, statement)
 	}
-	c, err := x.bindClauses(list)
-	if err != nil {
-		return window{}, err
+	return x.bindClauses(list)
+}
+
+// refuseShow returns an error if SHOW is among the clauses of a statement that counts.
+func (c *clauses) refuseShow() error {
+	if c.show != nil {
+		return syntax.Errorf(c.show.Word.Pos.Offset, "", "SHOW does not go with COUNT")
 	}
-	return c.window, nil
+	return nil
 }

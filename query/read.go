@@ -29,7 +29,12 @@ func (x *run) get(s *syntax.Get) error {
 	if d.Fingerprint != nil {
 		row[3] = *d.Fingerprint
 	}
-	x.answer([]string{"id", "text", "fields", "fingerprint", "time"}, fixed(row))
+	plain := []string{"id", "text", "fields", "fingerprint", "time"}
+	sh, err := x.bindShow(s.Show, plain, "id")
+	if err != nil {
+		return err
+	}
+	x.answer(sh.names(plain), sh.rows(x, fixed(row)))
 	return nil
 }
 
@@ -51,7 +56,7 @@ func (x *run) count(s *syntax.Count) error {
 	switch {
 	case s.Select != nil:
 		var sel *selection
-		if sel, err = x.bindSelect(s.Select); err == nil {
+		if sel, err = x.bindRowless("COUNT", s.Select); err == nil {
 			counted = func() (int64, error) { return x.countSelect(sel) }
 		}
 	case s.Pairs != nil:

@@ -44,7 +44,7 @@ var statementDefs = []statementDef{
 	{
 		word: "GET", shape: syntax.Keyword, expects: syntax.ExpectID,
 		topic: Topic{nil, "GET 'a'", "a document"},
-		docs:  []docsRow{{"GET 'a'", "shows a document", "`id`, `text`, `fields`, `fingerprint`, `time`"}},
+		docs:  []docsRow{{"GET 'a'", "shows a document; `SHOW` too", "`id`, `text`, `fields`, `fingerprint`, `time`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
@@ -68,7 +68,7 @@ var statementDefs = []statementDef{
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{nil, "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]", "all pairs that match; LIMIT and OFFSET",
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]", "all pairs that match; LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
@@ -77,7 +77,7 @@ var statementDefs = []statementDef{
 		topic: Topic{[]string{"MODE", "STAR", "COMPONENTS"}, "CLUSTERS JACCARD 0.8 [MODE star|components]",
 			"groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]",
-			"groups that match; `MODE star` or `MODE components`, LIMIT and OFFSET", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+			"groups that match; `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{

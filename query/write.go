@@ -58,7 +58,7 @@ func (x *run) delete(s *syntax.Delete) error {
 		x.say("deleted")
 		return nil
 	}
-	sel, err := x.bindSelect(s.Where)
+	sel, err := x.bindRowless("DELETE", s.Where)
 	if err != nil {
 		return err
 	}

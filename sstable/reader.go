@@ -245,14 +245,26 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 // as needed. The blocks that texts were decompressed from last are kept for the next call.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.unguard(guard(), &err)
+	err = r.withoutSketch(doc, d)
+	if err == nil && r.sketches != nil {
+		d.Sketch, err = r.sketches.Sketch(doc, d.Sketch)
+	}
+	return err
+}
+
+// WithoutSketch is Document that reads no sketch: d.Sketch becomes empty.
+func (r *Reader) WithoutSketch(doc uint32, d *Document) (err error) {
+	defer r.unguard(guard(), &err)
+	return r.withoutSketch(doc, d)
+}
+
+func (r *Reader) withoutSketch(doc uint32, d *Document) error {
+	d.Sketch = d.Sketch[:0]
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
 	text, fields, err := r.record(doc)
 	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
-	if d.Sketch = d.Sketch[:0]; err == nil && r.sketches != nil {
-		d.Sketch, err = r.sketches.Sketch(doc, d.Sketch)
-	}
 	return err
 }
 

@@ -484,7 +484,7 @@ var mutants = []mutant{
 		"engine", "^TestCancelRows$",
 	},
 	{
-		"query/rows go on after the context", "query", "run.selectRows",
+		"query/rows go on after the context", "query", "run.plainRows",
 		swap(`x.Ctx.Err()`, `nil`),
 		"query", "^TestRowsStop$",
 	},

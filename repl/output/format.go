@@ -22,9 +22,10 @@ const (
 	JSON                // one array of such objects
 	IDs                 // the id column alone; of pairs, both ids with a tab between
 	Count               // the number of rows, of clusters the number of clusters, of COUNT its value
+	Line                // one line per cell, with the name of its column
 )
 
-var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count"}
+var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count", "line"}
 
 // Formats returns the names of all formats, in the order in which help lists them.
 func Formats() []string { return append([]string(nil), formatNames[:]...) }

@@ -159,6 +159,41 @@ func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
 	}
 }
 
+// lineFormat writes a line per cell, the name of the column before it, and an empty line between
+// rows. Line ends within a cell are written as TSV has them.
+type lineFormat struct {
+	terminal  bool // control characters are shown escaped
+	names     []string
+	any       bool // a row has been written
+	cell, buf []byte
+}
+
+func (f *lineFormat) begin(_ *bufio.Writer, columns []string) {
+	width := 0
+	for _, c := range columns {
+		width = max(width, utf8.RuneCountInString(Printable(c)))
+	}
+	for _, c := range columns {
+		c = Printable(c)
+		f.names = append(f.names, strings.Repeat(" ", width-utf8.RuneCountInString(c))+c+" = ")
+	}
+}
+
+func (f *lineFormat) row(w *bufio.Writer, values []any) {
+	if f.any {
+		w.WriteByte('\n')
+	}
+	f.any = true
+	for i, v := range values {
+		f.cell = appendText(f.cell[:0], v)
+		f.buf = appendEscaped(append(f.buf[:0], f.names[i]...), f.cell)
+		w.WriteString(Printable(string(f.buf)))
+		w.WriteByte('\n')
+	}
+}
+
+func (f *lineFormat) end(*bufio.Writer, int64) {}
+
 // ids writes the id of each row: the column "id", of pairs the columns "a" and "b" with a tab
 // between, and of other rows the first column.
 type ids struct {

@@ -1,5 +1,5 @@
 // Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON
-// lines, a JSON array, ids alone, or the number of rows.
+// lines, a JSON array, a line per cell, ids alone, or the number of rows.
 //
 //	w := output.New(os.Stdout, []string{"id", "distance"}, output.Options{Format: output.JSONL})
 //	err := w.Row("doc-17", 3) // {"id":"doc-17","distance":3}
@@ -66,6 +66,8 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 		out.f = &ids{tsv: tsv{terminal: o.Terminal}}
 	case Count:
 		out.f = &count{}
+	case Line:
+		out.f = &lineFormat{}
 	default:
 		out.f = &tableFormat{o: o}
 	}

@@ -12,7 +12,8 @@ import (
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
 // error, which Each returns unless it is rows.ErrStopped. id is used again after fn. Of a table it
 // looks through the column of times, or at the IDs of the parts of its order that may have the
-// prefix, and reads nothing of other documents.
+// prefix, and reads nothing of other documents. With f.Where it reads all texts, in the order in
+// which they lie.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
 	f.Since = max(f.Since, v.Since)
 	err := v.Safely(ctx, func() error {
@@ -25,6 +26,9 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			if p.Mem.Time < f.Since || !hasPrefix(p.Mem.ID, f.Prefix) {
 				return nil
 			}
+			if ok, err := f.Where.mem(p.Mem); err != nil || !ok {
+				return err
+			}
 			return fn(p.Mem.ID, p)
 		})
 	})
@@ -36,6 +40,9 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 
 // eachOf is Each for a table; f.Since is at least that of the view.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
+	if f.Where != nil {
+		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
+	}
 	give := func(doc uint32, id []byte) error {
 		if !hasPrefix(id, f.Prefix) {
 			return nil

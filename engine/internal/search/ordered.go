@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/sstable"
@@ -17,6 +19,7 @@ type Filter struct {
 	Prefix string // of the ID
 	Since  int64  // stored then, in microseconds, or later
 	Limit  int    // how many will be taken, at most; 0 for all of them
+	Where  Where  // what text and fields must satisfy; nil for any
 }
 
 // EachInOrder calls fn for every visible document that f selects, in order of ID, until it returns
@@ -75,6 +78,7 @@ type stream struct {
 
 	part      *view.Part       // nil for the memtables
 	order     *sstable.IDOrder // of part; nil if it is not used
+	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil without
 	few       bool             // the part has few documents that are young enough: find them by time
 	step, end int              // parts of the order that are left; else 0 of 1
 
@@ -84,7 +88,8 @@ type stream struct {
 	ended bool
 }
 
-// openStreams returns the streams that have something, each before its first document.
+// openStreams returns the streams that have something, each before its first document. With
+// f.Where it reads the texts of all tables first.
 func openStreams(ctx context.Context, v *view.View, f Filter, first, others int) (streams []*stream, err error) {
 	others = max(others/(len(v.Version.Parts)+1), 1)
 	if f.Limit > 0 {
@@ -100,8 +105,17 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 		return nil
 	}
 	for i := range v.Version.Parts {
-		s, err := streamOf(ctx, &v.Version.Parts[i], f)
+		p := &v.Version.Parts[i]
+		chosen, err := chosenOf(ctx, v, p, f)
+		if err != nil {
+			return nil, err
+		}
+		if chosen != nil && chosen.IsEmpty() {
+			continue
+		}
+		s, err := streamOf(ctx, p, f)
 		if err == nil {
+			s.chosen = chosen
 			err = open(s)
 		}
 		if err != nil {
@@ -169,7 +183,13 @@ func (s *stream) turn(ctx context.Context) (err error) {
 			if p.Mem.Time < s.Since {
 				return nil
 			}
+			if ok, err := s.Where.mem(p.Mem); err != nil || !ok {
+				return err
+			}
 		} else {
+			if s.chosen != nil && !s.chosen.Contains(p.Doc) {
+				return nil
+			}
 			if alive, err := p.Part.AliveAt(p.Doc, s.v.Seq, s.Since); err != nil || !alive {
 				return err
 			}

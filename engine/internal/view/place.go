@@ -34,6 +34,15 @@ func (p Place) Document(d *sstable.Document) error {
 	return p.Part.Document(p.Doc, d)
 }
 
+// WithoutSketch reads the document but for its sketch into d; its slices alias the table.
+func (p Place) WithoutSketch(d *sstable.Document) error {
+	if p.Mem != nil {
+		*d = p.Mem.Document
+		return nil
+	}
+	return p.Part.WithoutSketch(p.Doc, d)
+}
+
 // Entry returns what the indexes know of the document.
 func (p Place) Entry() (Entry, error) {
 	id, err := p.ID()

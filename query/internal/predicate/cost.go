@@ -8,6 +8,7 @@ import "github.com/simdb/simdb/engine"
 const (
 	lookupCost  = 2000 // an id is looked up
 	listCost    = 150  // an entry is listed
+	readCost    = 300  // its text and fields are read, in the order in which they are stored
 	timeCost    = 10   // its time is compared
 	jaccardCost = 5000 // a JACCARD is set up
 )

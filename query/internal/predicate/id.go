@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -35,22 +34,9 @@ func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
 }
 
 func bindLike(x *Scope, e *syntax.IDTest) (Predicate, error) {
-	pattern, err := x.Values.String(*e.Like, "a pattern in quotes")
+	p, err := compileLike(x, e.Like, e.Escape)
 	if err != nil {
 		return nil, err
-	}
-	escape := ""
-	if e.Escape != nil {
-		if escape, err = x.Values.String(*e.Escape, "one character in quotes"); err != nil {
-			return nil, err
-		}
-		if utf8.RuneCountInString(escape) != 1 {
-			return nil, x.Values.Wrong(*e.Escape, "one character in quotes")
-		}
-	}
-	p, ok := text.CompilePattern(pattern, escape)
-	if !ok {
-		return nil, syntax.Errorf(e.Like.Pos.Offset, "", "the pattern ends in its escape character")
 	}
 	return &idLike{p}, nil
 }

@@ -92,6 +92,18 @@ var Definitions = []Definition{
 		},
 	},
 	{
+		Word:   "IS",
+		Syntax: "lang = 'en'  stars >= 3  url LIKE 'x%'  a.b IS NULL",
+		Help:   "documents by a field, or by TEXT",
+		Words:  []string{"NULL", "TRUE", "FALSE"},
+		Docs: []DocsRow{
+			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field compares so: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan"},
+			{"lang IN ('en', 'de')`, `lang NOT IN ('en')", "whose field is, or is not, one of these", "yes, by a scan"},
+			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches as a whole, or does not; ESCAPE too", "yes, by a scan"},
+			{"meta.lang IS NULL`, `meta.lang IS NOT NULL", "without the field or with it; `meta.lang` is `lang` in the object `meta`", "yes, by a scan"},
+		},
+	},
+	{
 		Word:   "SINCE",
 		Syntax: "SINCE 2d  SINCE '2026-01-02'",
 		Help:   "documents stored since then",

@@ -23,7 +23,7 @@ func (l *Language) checkWords(tokens []Token) error {
 	}
 	for i, t := range tokens {
 		called := i+1 < len(tokens) && tokens[i+1].Value == "("
-		if t.Type != Ident || i > 0 && !called {
+		if t.Type != Ident && !(i == 0 && t.Value == "SHOW") || i > 0 && !called || i == 0 && startsTest(tokens) {
 			continue
 		}
 		if called {
@@ -36,6 +36,27 @@ func (l *Language) checkWords(tokens []Token) error {
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
+}
+
+// startsTest reports whether the first token names a field that the next one tests.
+func startsTest(tokens []Token) bool {
+	if len(tokens) < 2 {
+		return false
+	}
+	switch tokens[1].Value {
+	case "LIKE", "IN", "IS", "NOT":
+		return true
+	}
+	return isComparison(tokens[1])
+}
+
+// isComparison reports whether a token stands between a field and a value.
+func isComparison(t Token) bool {
+	switch t.Value {
+	case "=", "!=", "<>", "<", "<=", ">", ">=":
+		return t.Type == Punct
+	}
+	return false
 }
 
 // fromOtherLanguages says what to write instead of the words that users of SQL try first.
@@ -92,6 +113,10 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		hint = "expected " + expected
 	}
 	switch {
+	case found.Value == "NULL" && isComparison(before):
+		hint = "write IS NULL or IS NOT NULL"
+	case isKeyword(found) && found.Value != "TEXT" && found.Value != "ID" && startsTest(tokens[at:]):
+		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
 	case found.Type == Ident:
 		if h := Suggest(found.Value, l.Keywords()); h != "" {
 			hint = h
@@ -113,6 +138,7 @@ const (
 	ExpectCriterion = "NEAR and a number of bits, or JACCARD and a share"
 	ExpectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
 	ExpectNumber    = "a number"
+	ExpectValue     = "a value such as 'en', 3 or TRUE"
 )
 
 // expectedAfter says what follows a token other than the word of a statement, whose Expects says
@@ -125,6 +151,8 @@ var expectedAfter = map[string]string{
 	"WHERE":   ExpectPredicate,
 	"UNLESS":  ExpectCriterion,
 	"ID":      "=, LIKE or IN",
+	"IS":      "NULL or NOT NULL",
+	"SHOW":    "columns such as id, url, text",
 	"LIKE":    "a pattern in quotes",
 	"ESCAPE":  "a character in quotes",
 	"=":       ExpectID,
@@ -175,6 +203,8 @@ func (l *Language) expectation(before []Token, message string) string {
 		return "a second document id in quotes"
 	case word == "ID" && last.Value == "NOT":
 		return "LIKE or IN"
+	case isComparison(last) && word != "ID", word == "IN" && last.Value == "(" && !ofID(before):
+		return ExpectValue
 	case last.Value != "(":
 		return cmp.Or(l.expects[last.Value], expectedAfter[last.Value])
 	case word == "IN":
@@ -183,4 +213,13 @@ func (l *Language) expectation(before []Token, message string) string {
 		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
 	}
 	return ExpectPredicate
+}
+
+// ofID reports whether the IN ( that tokens end in belongs to ID.
+func ofID(tokens []Token) bool {
+	tokens = tokens[:len(tokens)-2]
+	if n := len(tokens); n > 0 && tokens[n-1].Value == "NOT" {
+		tokens = tokens[:n-1]
+	}
+	return len(tokens) > 0 && tokens[len(tokens)-1].Value == "ID"
 }

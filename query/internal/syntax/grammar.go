@@ -45,10 +45,11 @@ type Put struct {
 	Verify *Token     `parser:"  @'VERIFY'? )?"`
 }
 
-// Get is GET 'a'.
+// Get is GET 'a' [SHOW columns].
 type Get struct {
 	Word Token `parser:"@'GET'"`
 	ID   Token `parser:"@( String | Param | Named )"`
+	Show *Show `parser:"@@?"`
 }
 
 // Delete is DELETE 'a', or DELETE WHERE select.
@@ -65,7 +66,8 @@ type Pairs struct {
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
-// Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY].
+// Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY]
+// [SHOW columns].
 type Clusters struct {
 	Word      Token      `parser:"@'CLUSTERS'"`
 	Criterion *Criterion `parser:"@@"`
@@ -93,7 +95,8 @@ type Prune struct {
 	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
 }
 
-// Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY in any order.
+// Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
+// order.
 type Select struct {
 	Expr    *Or       `parser:"@@"`
 	Clauses []*Clause `parser:"@@*"`
@@ -127,10 +130,11 @@ type Operand struct {
 
 // Primary is a predicate or an expression in parentheses.
 type Primary struct {
-	Call  *Call   `parser:"( @@"`
-	Paren *Or     `parser:"| '(' @@ ')'"`
-	ID    *IDTest `parser:"| @@"`
-	Since *Since  `parser:"| @@ )"`
+	Call  *Call      `parser:"( @@"`
+	Paren *Or        `parser:"| '(' @@ ')'"`
+	ID    *IDTest    `parser:"| @@"`
+	Since *Since     `parser:"| @@"`
+	Field *FieldTest `parser:"| @@ )"`
 }
 
 // IDTest tests the ID: ID = 'a', ID != 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
@@ -143,6 +147,25 @@ type IDTest struct {
 	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
 	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
 	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+}
+
+// FieldTest tests a field, or the text: lang = 'en', stars >= 3, url [NOT] LIKE 'http%' [ESCAPE
+// '\\'], lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
+type FieldTest struct {
+	Name   Token         `parser:"@( Ident | 'TEXT' )"`
+	Op     *Token        `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
+	Value  *FieldValue   `parser:"  @@"`
+	Is     *Token        `parser:"| @'IS'"`
+	IsNot  bool          `parser:"  @'NOT'? 'NULL'"`
+	Not    bool          `parser:"| @'NOT'?"`
+	Like   *Token        `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *Token        `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	In     []*FieldValue `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+}
+
+// FieldValue is what a field is compared with.
+type FieldValue struct {
+	Value Token `parser:"@( String | Number | Hex | 'TRUE' | 'FALSE' | Param | Named )"`
 }
 
 // Since is SINCE 2d, or SINCE '2026-01-02'.
@@ -163,13 +186,25 @@ type Argument struct {
 	Value Token `parser:"@( String | Hex | Number | Percent | Duration | Param | Named )"`
 }
 
-// Clause is a clause of a Select, of PAIRS or of CLUSTERS. Exactly one field is set.
+// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.
 type Clause struct {
 	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
 	Since  *Since       `parser:"| @@"`
 	Order  []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
 	Offset *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
 	Verify *Token       `parser:"| @'VERIFY'"`
+	Show   *Show        `parser:"| @@"`
+}
+
+// Show is SHOW id, url, text: the columns of the rows.
+type Show struct {
+	Word    Token         `parser:"@'SHOW'"`
+	Columns []*ShowColumn `parser:"@@ ( ',' @@ )*"`
+}
+
+// ShowColumn is a column of SHOW.
+type ShowColumn struct {
+	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
 }
 
 // OrderTerm is one key of ORDER BY.
@@ -191,6 +226,8 @@ func FirstToken(e *Or) Token {
 		return t.ID.Word
 	case t.Since != nil:
 		return t.Since.Word
+	case t.Field != nil:
+		return t.Field.Name
 	default:
 		return t.Call.Name
 	}

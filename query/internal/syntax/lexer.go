@@ -113,6 +113,9 @@ func (s *scanner) scan() (Kind, error) {
 		return 0, Errorf(start, asciiDigits, "unexpected %q", r)
 	case isWord(r):
 		s.while(isWord)
+		if s.atPath() {
+			return Ident, s.scanPath()
+		}
 		if isHexWord(s.text[start:s.at]) {
 			return Hex, nil
 		}
@@ -122,8 +125,11 @@ func (s *scanner) scan() (Kind, error) {
 	case strings.ContainsRune("(),=;", r):
 		s.at++
 		return Punct, nil
-	case strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "<>"):
+	case strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "<>"), strings.HasPrefix(rest, "<="), strings.HasPrefix(rest, ">="):
 		s.at += 2
+		return Punct, nil
+	case r == '<' || r == '>':
+		s.at++
 		return Punct, nil
 	case r == '"' || r == '`' || r == '‘' || r == '’' || r == '“' || r == '”':
 		return 0, Errorf(start, "as in 'it''s'", "strings are written in single quotes")
@@ -141,6 +147,47 @@ func (s *scanner) while(f func(rune) bool) {
 		}
 		s.at += n
 	}
+}
+
+// atPath reports whether a point and another part of a path follow a word: meta.lang,
+// fields.'content-type'.
+func (s *scanner) atPath() bool {
+	if s.at+1 >= len(s.text) || s.text[s.at] != '.' {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(s.text[s.at+1:])
+	return r == '\'' || isWord(r)
+}
+
+// scanPath moves past the other parts of a path.
+func (s *scanner) scanPath() error {
+	for s.atPath() {
+		s.at++
+		if s.text[s.at] != '\'' {
+			s.while(isWord)
+		} else if err := s.scanString(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Path returns the parts of a path, without their quotes. A word alone is a path of one part.
+func Path(t Token) (parts []string) {
+	s := scanner{text: t.Value}
+	s.while(isWord)
+	parts = append(parts, t.Value[:s.at])
+	for s.atPath() {
+		s.at++
+		start := s.at
+		if s.text[start] != '\'' {
+			s.while(isWord)
+			parts = append(parts, s.text[start:s.at])
+		} else if s.scanString() == nil { // as it was when the token was made
+			parts = append(parts, strings.ReplaceAll(s.text[start+1:s.at-1], "''", "'"))
+		}
+	}
+	return parts
 }
 
 func isWord(r rune) bool {
@@ -244,7 +291,7 @@ func numberKind(word string) Kind {
 	if isHexWord(word) {
 		return Hex
 	}
-	if isDecimal(word) {
+	if IsDecimal(word) {
 		return Number
 	}
 	if _, ok := ParseDuration(word); ok {
@@ -268,9 +315,9 @@ func cutHex(word string) (digits string, ok bool) {
 	return "", false
 }
 
-// isDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one
+// IsDecimal reports whether word is -?digits[.digits][e[+-]digits], with digits on at least one
 // side of the point.
-func isDecimal(word string) bool {
+func IsDecimal(word string) bool {
 	word = strings.TrimPrefix(word, "-")
 	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")

@@ -20,7 +20,7 @@ const (
 	Predicate                 // NEAR, ...: a word that starts a predicate written as a call
 	Bare                      // STATS, ...: a word that is a whole statement
 	TwoIDs                    // WHY, ...: a word that starts a statement, followed by two ids
-	Ident                     // a word that is not a keyword
+	Ident                     // a word that is not a keyword, or a path: meta.lang
 	String                    // 'it''s'
 	Hex                       // 0x9f3c5a0011223344, 9f3c5a0011223344
 	Number                    // 3, 0.8, -1
@@ -29,7 +29,7 @@ const (
 	JSON                      // {...}
 	Param                     // ?
 	Named                     // $name
-	Punct                     // ( ) , = ; != <>
+	Punct                     // ( ) , ; = != <> < <= > >=
 )
 
 // isKeyword reports whether a token is a word of the language.

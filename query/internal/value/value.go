@@ -50,7 +50,7 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 }
 
 // Get returns the value of a token. A literal is a string, uint64 (hexadecimal), Number, Percent,
-// time.Duration or json.RawMessage. A parameter is a string, uint64, Number, time.Duration,
+// time.Duration or json.RawMessage. A parameter is a string, bool, uint64, Number, time.Duration,
 // time.Time, json.RawMessage, Text or engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
 	switch t.Type {
@@ -88,7 +88,7 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 // normal turns an argument into one of the types that Get returns.
 func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	switch a := a.(type) {
-	case string, uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
+	case string, bool, uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
 		return a, nil
 	case *engine.Doc:
 		if a != nil {

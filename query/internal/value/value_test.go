@@ -125,7 +125,7 @@ func TestGetArgument(t *testing.T) {
 		message string
 	}{
 		{nil, "parameter ? has a value of type <nil>, which means nothing here"},
-		{true, "parameter ? has a value of type bool, which means nothing here"},
+		{[]int{1}, "parameter ? has a value of type []int, which means nothing here"},
 		{(*engine.Doc)(nil), "parameter ? has a value of type *engine.Doc, which means nothing here"},
 		{map[string]any{"id": func() {}}, "parameter ?: json: unsupported type: func()"},
 	} {

@@ -1,0 +1,317 @@
+package predicate
+
+import (
+	"bytes"
+	"cmp"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+	"github.com/simdb/simdb/query/internal/value"
+)
+
+// Columns are the columns that rows of documents may have. A field of one of these names is written
+// fields.name.
+var Columns = []string{"id", "text", "fields", "fingerprint", "time", "distance", "score", "error", "exact"}
+
+// longColumns are the columns whose names a misspelled word is taken for; the names of others are
+// so short that many fields are close to them.
+var longColumns = []string{"fingerprint", "distance"}
+
+// FieldPath returns the keys under which the field that a token names is found in the fields of a
+// document. It returns an error for a word that is almost a column.
+func FieldPath(t syntax.Token) ([]string, error) {
+	path := syntax.Path(t)
+	if len(path) > 1 {
+		if path[0] == "fields" {
+			path = path[1:]
+		}
+		return path, nil
+	}
+	if hint := syntax.Suggest(path[0], longColumns); hint != "" && len(path[0]) > 5 {
+		return nil, syntax.Errorf(t.Pos.Offset, hint+" A field of that name is written fields."+path[0], "unknown column %q", path[0])
+	}
+	return path, nil
+}
+
+// field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. All tests
+// but IS NULL fail for a value that is not there.
+type field struct {
+	name string   // as it was written
+	path []string // nil for the text
+	// test decides on a value: a string without quotes and escapes, or another JSON value as it is
+	// written.
+	test  func(value []byte) bool
+	null  bool   // IS NULL
+	label string // what follows name
+}
+
+// BindField resolves a test of a field.
+func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
+	p := &field{name: e.Name.Value}
+	if e.Name.Type == syntax.Keyword { // TEXT is the only one
+		p.name = "text"
+	} else {
+		if word := strings.ToLower(p.name); word == "fields" || word == "fingerprint" || word == "error" || word == "exact" {
+			return nil, syntax.Errorf(e.Name.Pos.Offset, "a field of that name is written fields."+p.name, "%q is a column, not a field", p.name)
+		}
+		var err error
+		if p.path, err = FieldPath(e.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.needFields(e.Name, p.path == nil); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Is != nil:
+		p.null, p.label = !e.IsNot, "IS NULL"
+		if e.IsNot {
+			p.label, p.test = "IS NOT NULL", func([]byte) bool { return true }
+		}
+		return p, nil
+	case e.Like != nil:
+		return p, p.bindLike(x, e)
+	case e.In != nil:
+		return p, p.bindIn(x, e)
+	}
+	return p, p.bindComparison(x, e)
+}
+
+// needFields returns an error if the database keeps no fields, or, if text is set, no texts.
+func (x *Scope) needFields(name syntax.Token, text bool) error {
+	if text {
+		return x.NeedTexts(name)
+	}
+	if x.DB.Params().Text {
+		return nil
+	}
+	e := x.Values.Errorf(name.Pos.Offset, "", "%s needs the fields of documents, and this database keeps none", name.Value)
+	e.Err = engine.ErrParams
+	return e
+}
+
+func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
+	pattern, err := compileLike(x, e.Like, e.Escape)
+	if err != nil {
+		return err
+	}
+	p.label = "LIKE " + text.Label(pattern.Source)
+	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
+	p.not(e.Not)
+	return nil
+}
+
+func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
+	var tests []func([]byte) bool
+	var labels []string
+	for _, v := range e.In {
+		c, label, err := bindValue(x, v.Value)
+		if err != nil {
+			return err
+		}
+		labels = append(labels, label)
+		tests = append(tests, func(value []byte) bool { d, ok := c(value); return ok && d == 0 })
+	}
+	p.label = "IN (" + strings.Join(labels, ", ") + ")"
+	p.test = func(value []byte) bool {
+		for _, test := range tests {
+			if test(value) {
+				return true
+			}
+		}
+		return false
+	}
+	p.not(e.Not)
+	return nil
+}
+
+// not negates the test of values that are there.
+func (p *field) not(negated bool) {
+	if negated {
+		test := p.test
+		p.label, p.test = "NOT "+p.label, func(value []byte) bool { return !test(value) }
+	}
+}
+
+func (p *field) bindComparison(x *Scope, e *syntax.FieldTest) error {
+	c, label, err := bindValue(x, e.Value.Value)
+	if err != nil {
+		return err
+	}
+	op := e.Op.Value
+	if op == "<>" {
+		op = "!="
+	}
+	p.label = op + " " + label
+	holds := map[string]func(c int) bool{
+		"=": func(c int) bool { return c == 0 }, "!=": func(c int) bool { return c != 0 },
+		"<": func(c int) bool { return c < 0 }, "<=": func(c int) bool { return c <= 0 },
+		">": func(c int) bool { return c > 0 }, ">=": func(c int) bool { return c >= 0 },
+	}[op]
+	p.test = func(value []byte) bool {
+		d, ok := c(value)
+		return ok && holds(d) || !ok && op == "!="
+	}
+	return nil
+}
+
+// comparison compares a value with a literal: less than 0 if the value is less. It returns false if
+// one is a number and the other is not.
+type comparison func(value []byte) (int, bool)
+
+// bindValue resolves what a field is compared with, and returns it as the language writes it too. A
+// string is compared byte by byte, with other values as they are written. A number is compared with
+// numbers, and with strings that are numbers.
+func bindValue(x *Scope, t syntax.Token) (comparison, string, error) {
+	if t.Type == syntax.Keyword { // TRUE or FALSE
+		return compareText(strings.ToLower(t.Value)), t.Value, nil
+	}
+	v, err := x.Values.Get(t)
+	if err != nil {
+		return nil, "", err
+	}
+	switch v := v.(type) {
+	case string:
+		return compareText(v), text.Label(v), nil
+	case value.Text:
+		return compareText(string(v)), text.Label(string(v)), nil
+	case bool:
+		return compareText(strconv.FormatBool(v)), strings.ToUpper(strconv.FormatBool(v)), nil
+	case value.Number:
+		return compareNumber(string(v)), string(v), nil
+	case uint64:
+		n := strconv.FormatUint(v, 10)
+		return compareNumber(n), n, nil
+	}
+	return nil, "", x.Values.Wrong(t, syntax.ExpectValue)
+}
+
+func compareText(literal string) comparison {
+	want := []byte(literal)
+	return func(value []byte) (int, bool) { return bytes.Compare(value, want), true }
+}
+
+func compareNumber(literal string) comparison {
+	want, _ := strconv.ParseFloat(literal, 64)
+	whole := isWhole(literal)
+	return func(value []byte) (int, bool) {
+		if len(value) == 0 || value[0] != '-' && value[0] != '.' && (value[0] < '0' || value[0] > '9') {
+			return 0, false
+		}
+		s := string(value)
+		if !syntax.IsDecimal(s) {
+			return 0, false
+		}
+		if whole && isWhole(s) {
+			return compareWhole(s, literal), true
+		}
+		n, _ := strconv.ParseFloat(s, 64) // one out of range is infinite
+		return cmp.Compare(n, want), true
+	}
+}
+
+// isWhole reports whether a decimal number is written without fraction and exponent.
+func isWhole(s string) bool { return strings.Trim(s, "-0123456789") == "" }
+
+// compareWhole compares whole numbers of any length.
+func compareWhole(a, b string) int {
+	aNegative, a := cutSign(a)
+	bNegative, b := cutSign(b)
+	switch {
+	case aNegative && bNegative:
+		a, b = b, a
+	case aNegative:
+		return -1
+	case bNegative:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// cutSign returns the digits of a whole number without leading zeros; -0 is not negative.
+func cutSign(s string) (negative bool, digits string) {
+	digits, negative = strings.CutPrefix(s, "-")
+	digits = strings.TrimLeft(digits, "0")
+	return negative && digits != "", digits
+}
+
+// holds decides on a document.
+func (p *field) holds(content, fields []byte) bool {
+	value := content
+	if p.path != nil {
+		raw := text.Field(fields, p.path)
+		if raw == nil {
+			return p.null
+		}
+		if value = raw; raw[0] == '"' {
+			value = text.Unquoted(raw)
+		}
+	} else if len(content) == 0 {
+		return p.null
+	}
+	return !p.null && p.test(value)
+}
+
+func (p *field) Test(x *Scope, c *Candidate) (Verdict, error) {
+	d, err := c.ReadDoc(x)
+	if err != nil {
+		return Verdict{}, err
+	}
+	var content []byte
+	if p.path == nil {
+		content = []byte(d.Text)
+	}
+	return Verdict{Holds: p.holds(content, d.Fields)}, nil
+}
+
+func (p *field) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
+	read := x.Counting("list")
+	f := engine.EntryFilter{Limit: o.First, Where: func(text, fields []byte) (bool, error) {
+		read()
+		return p.holds(text, fields), x.Ctx.Err()
+	}}
+	return x.entries(o, f, func(string) bool { return true })
+}
+
+func (p *field) Cost(x *Scope) float64 { return (listCost+readCost)*x.Documents() + 3 }
+func (p *field) TestCost() TestCost    { return TestText }
+func (p *field) Measure() Measure      { return NoMeasure }
+func (p *field) Order() Order          { return ByID }
+
+func (p *field) Explain(x *Scope) []string {
+	what := "fields"
+	if p.path == nil {
+		what = "texts"
+	}
+	return []string{finding(p) + ": the " + what + " of all documents, about " + strconv.FormatFloat(x.Documents(), 'f', 0, 64)}
+}
+
+// String writes the predicate as the language does.
+func (p *field) String() string { return p.name + " " + p.label }
+
+// compileLike resolves a pattern with its escape character, which may be nil.
+func compileLike(x *Scope, like, escape *syntax.Token) (*text.Pattern, error) {
+	pattern, err := x.Values.String(*like, "a pattern in quotes")
+	if err != nil {
+		return nil, err
+	}
+	character := ""
+	if escape != nil {
+		if character, err = x.Values.String(*escape, "one character in quotes"); err != nil {
+			return nil, err
+		}
+		if utf8.RuneCountInString(character) != 1 {
+			return nil, x.Values.Wrong(*escape, "one character in quotes")
+		}
+	}
+	p, ok := text.CompilePattern(pattern, character)
+	if !ok {
+		return nil, syntax.Errorf(like.Pos.Offset, "", "the pattern ends in its escape character")
+	}
+	return p, nil
+}

@@ -1,0 +1,127 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Field returns the value at a path of a JSON object: that of the key path[0], in it that of
+// path[1], and so on. Of equal keys the last one counts. It returns nil for a value that is not
+// there or null. object must be valid JSON, or empty; of anything else it may return any part.
+//
+// It does not decode what it passes over, so it takes about a nanosecond a byte.
+func Field(object []byte, path []string) json.RawMessage {
+	for _, key := range path {
+		if object = member(object, key); object == nil {
+			return nil
+		}
+	}
+	if string(object) == "null" {
+		return nil
+	}
+	return object
+}
+
+// member returns the value of the last member of an object with a key, nil if there is none.
+func member(object []byte, key string) (value []byte) {
+	at := skipSpace(object, 0)
+	if at >= len(object) || object[at] != '{' {
+		return nil
+	}
+	for at = skipSpace(object, at+1); at < len(object) && object[at] == '"'; at = skipSpace(object, at+1) {
+		end := skipString(object, at)
+		same := equalString(object[at:end], key)
+		start := skipSpace(object, skipSpace(object, end)+1) // after the colon
+		end = skipValue(object, start)
+		if same && start < end {
+			value = object[start:end]
+		}
+		at = skipSpace(object, end) // the comma, or the closing bracket
+	}
+	return value
+}
+
+// skipSpace returns the offset of the first byte from at on that is no white space.
+func skipSpace(b []byte, at int) int {
+	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\t' || b[at] == '\r') {
+		at++
+	}
+	return min(at, len(b))
+}
+
+// skipString returns the offset after the string that starts at at.
+func skipString(b []byte, at int) int {
+	for at++; at < len(b); at++ {
+		n := bytes.IndexByte(b[at:], '"')
+		if n < 0 {
+			break
+		}
+		escape := bytes.IndexByte(b[at:at+n], '\\')
+		if escape < 0 {
+			return at + n + 1
+		}
+		at += escape + 1 // the character after the backslash
+	}
+	return len(b)
+}
+
+// skipValue returns the offset after the value that starts at at.
+func skipValue(b []byte, at int) int {
+	for depth := 0; at < len(b); at++ {
+		switch b[at] {
+		case '"':
+			at = skipString(b, at) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return at
+			}
+			depth--
+		case ',', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return at
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return at + 1
+		}
+	}
+	return len(b)
+}
+
+// equalString reports whether a JSON string, with its quotes, is s.
+func equalString(quoted []byte, s string) bool {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s
+	}
+	return String(quoted) == s
+}
+
+// String returns a JSON value as text: a string without quotes and escapes, anything else as it is
+// written.
+func String(value json.RawMessage) string {
+	if len(value) < 2 || value[0] != '"' {
+		return string(value)
+	}
+	return string(Unquoted(value))
+}
+
+// Unquoted returns a JSON string, with its quotes, without quotes and escapes. It may alias value.
+func Unquoted(value json.RawMessage) []byte {
+	if len(value) < 2 {
+		return nil
+	}
+	inner := value[1 : len(value)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return inner
+	}
+	return []byte(s)
+}

@@ -1,0 +1,106 @@
+package query
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// SHOW has the text and fields of each row's own document: in tables and memtables, after merges
+// and deletes, for few rows and for more than are read together, with large documents among them.
+func TestShow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	db := openTest(t, nil)
+	docs := map[string]engine.Doc{}
+	for i := range 1500 {
+		id := fmt.Sprintf("%04d", rng.IntN(1200))
+		fp := rng.Uint64() >> 60
+		d := engine.Doc{ID: id, Text: fmt.Sprint("text ", i), Fingerprint: &fp, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}
+		if i%400 == 7 {
+			d.Text += strings.Repeat(" large", 1<<18)
+		}
+		docs[id] = d
+		if err := db.Put(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if i%450 == 449 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(text string, rows int) {
+		t.Helper()
+		got, err := Run(t.Context(), db, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := read(t, got)
+		if len(all) != rows {
+			t.Fatalf("%s: %d rows, want %d", text, len(all), rows)
+		}
+		for _, r := range all {
+			d := docs[r[1].(string)]
+			if want := (Row{d.Text, d.ID, json.RawMessage(d.Fields), *d.Fingerprint}); r[0] != want[0] || string(r[2].(json.RawMessage)) != string(d.Fields) || r[3] != want[3] {
+				t.Fatalf("%s: row of %s: %.40v, want %.40v", text, d.ID, r, want)
+			}
+			var f struct{ N int64 }
+			if err := json.Unmarshal(d.Fields, &f); err != nil || r[4] != f.N {
+				t.Fatalf("%s: row of %s has %v, want %d", text, d.ID, r[4], f.N)
+			}
+		}
+	}
+	const show = " SHOW text, id, fields, fingerprint, n"
+	for range 2 {
+		check("ID LIKE '%'"+show, len(docs))
+		check("NEAR(0, 64)"+show+" LIMIT 700", 700)
+		check("n >= 0 ORDER BY time DESC LIMIT 3"+show, 3)
+		large := 0
+		for _, d := range docs {
+			large += min(strings.Count(d.Text, "large"), 1)
+		}
+		check("text LIKE '%large%'"+show, large)
+		if err := db.Compact(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A scan by a field in order of ids, with pages of several lengths, gives what a model has.
+func TestFieldsInOrder(t *testing.T) {
+	db := openTest(t, nil)
+	var want []string
+	for i := range 5000 {
+		id := fmt.Sprintf("%d", i*7919%5000)
+		if i%3 == 0 {
+			want = append(want, id)
+		}
+		if err := db.Put(t.Context(), engine.Doc{ID: id, Fields: json.RawMessage(fmt.Sprintf(`{"r":%d}`, i%3))}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 2500 || i == 4000 {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	slices.Sort(want)
+	for _, limit := range []int{1, 10, 1700} {
+		rows, err := Run(t.Context(), db, "r = 0 LIMIT ?", limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range read(t, rows) {
+			got = append(got, r[0].(string))
+		}
+		if !slices.Equal(got, want[:min(limit, len(want))]) {
+			t.Errorf("LIMIT %d: %d rows, %.80q", limit, len(got), got)
+		}
+	}
+}
