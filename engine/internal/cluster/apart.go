@@ -3,9 +3,9 @@ package cluster
 import (
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // Clusters keep allowed pairs apart: neither document of one joins the other. Documents that are in

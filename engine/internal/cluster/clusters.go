@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // Member is engine.Member.

@@ -6,10 +6,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // pairs returns all pairs within k bits, in their order.

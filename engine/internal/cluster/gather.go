@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/errs"
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/jaccardjoin"
-	"github.com/simdb/simdb/engine/internal/selfjoin"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
 

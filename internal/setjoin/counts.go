@@ -1,0 +1,69 @@
+package setjoin
+
+// counts says about how many sets an element is in. It never says less than the truth: elements
+// share counters. That only makes the order of elements less good: it has to be the same for all
+// sets, and an element that is said to be in one set must not be in two.
+type counts struct {
+	few  []uint64 // counters of 2 bits: 0, 1, 2 or more
+	many []uint32 // of elements whose counter in few is full: how often they came after that
+}
+
+// newCounts returns counters that take about that many bytes.
+func newCounts(bytes int64) *counts {
+	few := powerBelow(max(bytes, leastCounts))
+	return &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
+}
+
+// leastCounts is the least number of bytes of counters.
+const leastCounts = 1 << 12
+
+// powerBelow returns the largest power of 2 up to n.
+func powerBelow(n int64) int64 {
+	p := int64(1)
+	for 2*p <= n {
+		p *= 2
+	}
+	return p
+}
+
+// add counts the elements of a set.
+func (c *counts) add(set []uint64) {
+	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
+	for _, h := range set {
+		w := &c.few[h>>5&words]
+		shift := h & 31 * 2
+		switch *w >> shift & 3 {
+		case 0, 1:
+			*w += 1 << shift
+		default:
+			if m := &c.many[h>>9&slots]; *m < maxRank {
+				*m++
+			}
+		}
+	}
+}
+
+// A key is what the elements of sets are ordered by: 24 bits of the rank, then the leading 40 bits
+// of the hash. Elements that differ may have one key. Then sets of keys are multisets, to which all
+// that is said of prefixes applies, and which share at least as much.
+const (
+	hashBits = 40
+	maxRank  = 1<<24 - 2
+)
+
+// appendKeys appends the keys of those elements of a set that may be in other sets, too, in no
+// order.
+func (c *counts) appendKeys(dst, set []uint64) []uint64 {
+	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
+	for _, h := range set {
+		if c.few[h>>5&words]>>(h&31*2)&3 < 2 {
+			continue
+		}
+		rank := uint64(c.many[h>>9&slots]) + 1
+		dst = append(dst, rank<<hashBits|h>>(64-hashBits))
+	}
+	return dst
+}
+
+// tagOf returns the bits of a key that tell elements apart in the index.
+func tagOf(key uint64) uint32 { return uint32(key >> (hashBits - 32)) }

@@ -1,0 +1,119 @@
+package setjoin
+
+import "math/bits"
+
+// index has the prefixes of sets, its entries, by element: chains of nodes in a hash table. The two
+// parts of a prefix are in different chains, so that who looks for the first parts of others does
+// not meet the second ones, which may be full of what is common.
+type index struct {
+	heads  []uint32 // of chains: the number of a node + 1
+	shift  int      // leaves the bits of a chain of a 32-bit product
+	chunks [][]node
+	nodes  int
+	sets   []uint32 // of entries
+	sizes  []uint32
+}
+
+// node is an element of an entry's prefix.
+type node struct {
+	next  uint32 // node + 1
+	tag   uint32
+	entry uint32
+	rest  uint32 // elements of the set from this one on, in their order
+}
+
+// Nodes are allocated in chunks, so that growing copies nothing.
+const (
+	chunkBits = 12
+	nodeBytes = 16
+)
+
+// secondPart is added to the tags of second parts.
+const secondPart = 0x5bd1e995
+
+// reset empties the index and leaves its memory.
+func (x *index) reset() {
+	if x.heads == nil {
+		x.heads = make([]uint32, 1<<10)
+		x.shift = 32 - 10
+	}
+	clear(x.heads)
+	x.nodes, x.sets, x.sizes = 0, x.sets[:0], x.sizes[:0]
+}
+
+// bytes is about the memory of the index.
+func (x *index) bytes() int64 {
+	return int64(x.nodes)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8
+}
+
+func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkBits-1)] }
+
+// head returns the chain of a tag. Tags are hashes, but only their trailing bits are evenly
+// distributed after an element was chosen for being rare.
+func (x *index) head(tag uint32) *uint32 { return &x.heads[tag*0x9e3779b1>>(x.shift&31)] }
+
+// add makes an entry of a set.
+func (x *index) add(set uint32, p *prefix) {
+	entry := uint32(len(x.sets))
+	x.sets, x.sizes = append(x.sets, set), append(x.sizes, uint32(p.size))
+	for i, key := range p.keys {
+		tag, pos := tagOf(key), p.alone+i
+		if pos >= p.short {
+			tag += secondPart
+		}
+		if x.nodes >= len(x.heads) {
+			x.grow()
+		}
+		if x.nodes>>chunkBits == len(x.chunks) {
+			x.chunks = append(x.chunks, make([]node, 1<<chunkBits))
+		}
+		head := x.head(tag)
+		*x.at(uint32(x.nodes)) = node{*head, tag, entry, uint32(p.size - pos)}
+		x.nodes++
+		*head = uint32(x.nodes)
+	}
+}
+
+// grow doubles the number of chains.
+func (x *index) grow() {
+	x.heads = make([]uint32, 2*len(x.heads))
+	x.shift = 32 - bits.TrailingZeros(uint(len(x.heads)))
+	for n := range uint32(x.nodes) {
+		nd := x.at(n)
+		head := x.head(nd.tag)
+		nd.next = *head
+		*head = n + 1
+	}
+}
+
+// candidates appends to dst the entries that may match a set, some of them more than once.
+func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
+	for i, key := range p.keys {
+		tag, pos := tagOf(key), p.alone+i
+		dst = x.chain(dst, tag, p.size, p.size-pos, t)
+		if pos < p.short {
+			dst = x.chain(dst, tag+secondPart, p.size, p.size-pos, t)
+		}
+	}
+	return dst
+}
+
+// chain appends the entries of a chain with this tag that can share enough with a set of that size:
+// the elements before this one are not common, or would have been met before, so that at most the
+// rest of both is.
+func (x *index) chain(dst []uint32, tag uint32, size, rest int, t threshold) []uint32 {
+	for n := *x.head(tag); n != 0; {
+		nd := x.at(n - 1)
+		n = nd.next
+		if nd.tag != tag {
+			continue
+		}
+		if min(rest, int(nd.rest)) < t.about(size, int(x.sizes[nd.entry])) {
+			continue
+		}
+		if len(dst) == 0 || dst[len(dst)-1] != nd.entry {
+			dst = append(dst, nd.entry)
+		}
+	}
+	return dst
+}

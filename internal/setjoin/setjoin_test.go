@@ -1,0 +1,361 @@
+package setjoin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// memFile is a File in memory.
+type memFile struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	max int // bytes that have room; 0 for no limit
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	if f.max > 0 && f.buf.Len()+len(p) > f.max {
+		return 0, errFull
+	}
+	return f.buf.Write(p)
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(f.buf.Bytes()).ReadAt(p, off)
+}
+
+func (f *memFile) Close() error { return nil }
+
+var errFull = errors.New("no space left")
+
+// jaccard is the oracle.
+func jaccard(a, b []uint64) float64 {
+	n := 0
+	for _, h := range a {
+		if slices.Contains(b, h) {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return float64(n) / float64(len(a)+len(b)-n)
+}
+
+// corpus makes sets that are much like each other in several ways.
+func corpus(r *rand.Rand, n int) [][]uint64 {
+	draw := func(space, skew int) uint64 {
+		v := r.IntN(space)
+		for range skew {
+			v = min(v, r.IntN(space))
+		}
+		return uint64(v+1) * 0x9e3779b97f4a7c15
+	}
+	space, skew, longest := 1+r.IntN(2000), r.IntN(4), 1+r.IntN(60)
+	template := make([]uint64, r.IntN(40))
+	for i := range template {
+		template[i] = draw(1<<40, 0)
+	}
+	var sets [][]uint64
+	for len(sets) < n {
+		var set []uint64
+		switch kind := r.IntN(8); {
+		case kind < 3 && len(sets) > 0: // an edited copy
+			set = slices.Clone(sets[r.IntN(len(sets))])
+			for range r.IntN(4) {
+				if len(set) > 0 && r.IntN(2) == 0 {
+					set = slices.Delete(set, 0, 1+r.IntN(len(set)))[:max(0, len(set)-1-r.IntN(2))]
+				} else {
+					set = append(set, draw(space, skew))
+				}
+			}
+		case kind == 3 && len(sets) > 0: // the same
+			set = slices.Clone(sets[r.IntN(len(sets))])
+		case kind == 4: // a page of a template
+			set = slices.Clone(template)
+			for range r.IntN(12) {
+				set = append(set, r.Uint64())
+			}
+		default:
+			for range r.IntN(longest + 1) {
+				set = append(set, draw(space, skew))
+			}
+		}
+		slices.Sort(set)
+		sets = append(sets, slices.Compact(set))
+	}
+	return sets
+}
+
+// brute forms star clusters one set after the other.
+func brute(sets [][]uint64, order []uint32, t float64, accept func(a, b int) bool) Assignment {
+	out := Assignment{make([]uint32, len(sets)), make([]float64, len(sets))}
+	var keepers []uint32
+	for _, i := range order {
+		best, high := i, 0.0
+		for _, k := range keepers {
+			if s := jaccard(sets[i], sets[k]); s >= t && s > high && (accept == nil || accept(int(k), int(i))) {
+				best, high = k, s
+			}
+		}
+		if best == i {
+			keepers, high = append(keepers, i), 1
+		}
+		out.Keeper[i], out.Score[i] = best, high
+	}
+	return out
+}
+
+func add(t *testing.T, sets [][]uint64, o SetsOptions) *Sets {
+	t.Helper()
+	s := NewSets(o)
+	for _, set := range sets {
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+var thresholds = []float64{0.01, 0.3, 0.5, 2.0 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1}
+
+func TestJoinsAgainstBruteForce(t *testing.T) {
+	runs := 400
+	if testing.Short() {
+		runs = 100
+	}
+	for run := range runs {
+		r := rand.New(rand.NewPCG(uint64(run), 1))
+		sets := corpus(r, 1+r.IntN(200))
+		so := SetsOptions{Counters: int64(1 << r.IntN(18))}
+		if r.IntN(2) == 0 {
+			so.Memory, so.Create = 1, func() (File, error) { return &memFile{}, nil }
+		}
+		s := add(t, sets, so)
+		at := thresholds[r.IntN(len(thresholds))]
+		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), Memory: 1 << (12 + r.IntN(6)), least: 1}
+		order := make([]uint32, len(sets))
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		if r.IntN(2) == 0 {
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			o.Order = order
+		}
+		if r.IntN(3) == 0 {
+			salt := r.IntN(1000)
+			o.Accept = func(a, b int) bool { return (min(a, b)*7919+max(a, b)*104729+salt)%5 != 0 }
+		}
+		got, err := s.Stars(context.Background(), at, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := brute(sets, order, at, o.Accept)
+		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
+			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
+		}
+		var pairs []string
+		err = s.Pairs(context.Background(), at, o, func(a, b int, score float64) bool {
+			pairs = append(pairs, fmt.Sprint(a, b, score))
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for k, b := range order {
+			for _, a := range order[:k] {
+				if s := jaccard(sets[a], sets[b]); s >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
+					all = append(all, fmt.Sprint(a, b, s))
+				}
+			}
+		}
+		slices.Sort(pairs)
+		slices.Sort(all)
+		if !slices.Equal(pairs, all) {
+			t.Fatalf("run %d, t %v: %d pairs, %d wanted", run, at, len(pairs), len(all))
+		}
+	}
+}
+
+// A family of equal and nearly equal sets costs as much as others: each is compared with keepers.
+func TestFamilies(t *testing.T) {
+	const n = 20000
+	r := rand.New(rand.NewPCG(3, 4))
+	page := make([]uint64, 100)
+	for i := range page {
+		page[i] = r.Uint64()
+	}
+	s := NewSets(SetsOptions{})
+	for i := range n {
+		set := slices.Clone(page)
+		for range i % 4 { // every fourth is equal to the first
+			set[r.IntN(len(set))] = r.Uint64()
+		}
+		slices.Sort(set)
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compared := int64(0)
+	var mu sync.Mutex
+	got, err := s.Stars(context.Background(), 0.8, Options{Accept: func(a, b int) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		compared++
+		return true
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range got.Keeper {
+		if k != 0 {
+			t.Fatalf("set %d has keeper %d", i, k)
+		}
+	}
+	if compared > n {
+		t.Errorf("%d matches of %d sets", compared, n)
+	}
+}
+
+// Pages that share a template but are too different to match cost nothing: nothing that is common
+// is looked up.
+func TestTemplates(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	template := make([]uint64, 160)
+	for i := range template {
+		template[i] = r.Uint64()
+	}
+	s := NewSets(SetsOptions{Counters: 4 << 20})
+	for range 3000 {
+		set := slices.Clone(template)
+		for range 30 { // of two, the similarity is 0.73
+			set = append(set, r.Uint64())
+		}
+		slices.Sort(set)
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := newJoin(context.Background(), s, 0.8, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &stars{join: j, out: Assignment{make([]uint32, s.Len()), make([]float64, s.Len())}}
+	for i := range x.out.Keeper {
+		x.out.Keeper[i] = none
+	}
+	if _, err := x.block(0); err != nil {
+		t.Fatal(err)
+	}
+	candidates := 0
+	for i := range s.Len() {
+		set, err := s.Reader().Append(nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := prefixer{counts: s.counts, t: j.t}
+		f, _ := p.of(set, nil)
+		candidates += len(j.index.candidates(nil, &f, j.t))
+	}
+	if most := 2 * s.Len(); candidates > most {
+		t.Errorf("%d candidates of %d sets", candidates, s.Len())
+	}
+}
+
+func TestFullFile(t *testing.T) {
+	s := NewSets(SetsOptions{Memory: 1, Create: func() (File, error) { return &memFile{max: 300 << 10}, nil }})
+	set := make([]uint64, 1000)
+	for i := range set {
+		set[i] = uint64(i)
+	}
+	var err error
+	for i := 0; i < 100 && err == nil; i++ {
+		err = s.Add(set)
+	}
+	if !errors.Is(err, errFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	s = NewSets(SetsOptions{Memory: 1, Create: func() (File, error) { return nil, errFull }})
+	for err = nil; err == nil; {
+		err = s.Add(set)
+	}
+	if !errors.Is(err, errFull) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestCancelAndStop(t *testing.T) {
+	s := add(t, corpus(rand.New(rand.NewPCG(7, 8)), 500), SetsOptions{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.Stars(ctx, 0.8, Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	n := 0
+	err := s.Pairs(context.Background(), 0.5, Options{}, func(int, int, float64) bool { n++; return n < 3 })
+	if err != nil || n != 3 {
+		t.Errorf("%d pairs after the third: %v", n, err)
+	}
+	if _, err := s.Stars(context.Background(), 0, Options{}); err == nil {
+		t.Error("a threshold of 0 is taken")
+	}
+}
+
+// The lengths of prefixes are what the definition of a match says, for every size.
+func TestThresholds(t *testing.T) {
+	for _, at := range append(thresholds, 0.55, 0.6, 0.85, 1.0/3) {
+		th := newThreshold(at)
+		for x := 1; x < 120; x++ {
+			for y := 1; y < 120; y++ {
+				need := 1
+				for need <= x+y && float64(need)/float64(x+y-need) < at {
+					need++
+				}
+				if need > min(x, y) {
+					need = max(need, th.need(x, y)) // no overlap is enough
+				}
+				if got := th.need(x, y); got != need {
+					t.Fatalf("t %v: need(%d, %d) = %d, not %d", at, x, y, got, need)
+				}
+				if about := th.about(x, y); about > need {
+					t.Fatalf("t %v: about(%d, %d) = %d, more than %d", at, x, y, about, need)
+				}
+				if need > min(x, y) {
+					continue
+				}
+				if x-need+1 > th.long(x) || y >= x && x-need+1 > th.short(x) {
+					t.Fatalf("t %v: the prefixes of %d, %d and %d, are too short for %d", at, x, th.long(x), th.short(x), y)
+				}
+			}
+		}
+	}
+}
+
+func TestScores(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	sets := corpus(r, 300)
+	s := add(t, sets, SetsOptions{Memory: 1, Create: func() (File, error) { return &memFile{}, nil }})
+	partner := make([]uint32, len(sets))
+	for i := range partner {
+		partner[i] = uint32(r.IntN(len(sets)))
+	}
+	got, err := s.Scores(context.Background(), partner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range partner {
+		want := jaccard(sets[i], sets[p])
+		if int(p) == i {
+			want = 1
+		}
+		if got[i] != want {
+			t.Fatalf("sets %d and %d: %v, not %v", i, p, got[i], want)
+		}
+	}
+}

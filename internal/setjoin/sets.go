@@ -1,0 +1,202 @@
+package setjoin
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// File is where sets are written that memory has no room for. It is written in order, and then read
+// anywhere by any number of goroutines.
+type File interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}
+
+// SetsOptions are the options of NewSets.
+type SetsOptions struct {
+	// Memory is how many bytes sets may take before they are written to a file; 0 means no limit.
+	Memory int64
+	// Counters is how many bytes the counters of elements take; 0 means 1 MiB. A fourth of a byte
+	// for each element of all sets is enough for a good order.
+	Counters int64
+	// Create makes the file. It is called once at most. Nil means that all is held in memory.
+	Create func() (File, error)
+}
+
+// Sets are sets of hashes, numbered from 0 in the order in which they are added. Add is for one
+// goroutine; when all sets are added, any number may read them.
+type Sets struct {
+	o      SetsOptions
+	counts *counts
+	starts []uint64 // of each groupSets sets: elements before them
+	ends   []uint32 // of each set: elements from the beginning of its group to its end
+	n      uint64   // elements
+
+	chunks [][]uint64 // elements from inFile on
+	inFile uint64     // elements
+	file   File
+	bytes  []byte // scratch memory
+}
+
+const (
+	groupSets  = 32
+	chunkElems = 1 << 14
+)
+
+// MaxSets is the largest number of sets, and MaxElements that of elements in one set.
+const (
+	MaxSets     = math.MaxUint32 - 1
+	MaxElements = math.MaxUint32 / groupSets
+)
+
+// NewSets returns no sets. Close frees their file.
+func NewSets(o SetsOptions) *Sets {
+	if o.Counters <= 0 {
+		o.Counters = 1 << 20
+	}
+	return &Sets{o: o, counts: newCounts(o.Counters)}
+}
+
+// Len returns how many sets there are.
+func (s *Sets) Len() int { return len(s.ends) }
+
+// Bytes returns how many bytes the elements of all sets take, in memory and in the file.
+func (s *Sets) Bytes() int64 { return int64(s.n) * 8 }
+
+// Spilled returns how many of these are in the file.
+func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
+
+// Add adds a copy of a set: its elements, strictly ascending. An empty one matches nothing.
+func (s *Sets) Add(set []uint64) error {
+	if len(s.ends) >= MaxSets || len(set) > MaxElements {
+		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
+	}
+	if len(s.ends)%groupSets == 0 {
+		s.starts = append(s.starts, s.n)
+	}
+	s.counts.add(set)
+	for rest := set; len(rest) > 0; {
+		at := int((s.n - s.inFile) / chunkElems)
+		if at == len(s.chunks) {
+			if err := s.room(); err != nil {
+				return err
+			}
+			at = int((s.n - s.inFile) / chunkElems)
+			s.chunks = append(s.chunks, make([]uint64, 0, chunkElems))
+		}
+		c := s.chunks[at]
+		n := min(chunkElems-len(c), len(rest))
+		s.chunks[at] = append(c, rest[:n]...)
+		s.n, rest = s.n+uint64(n), rest[n:]
+	}
+	s.ends = append(s.ends, uint32(s.n-s.starts[len(s.starts)-1]))
+	return nil
+}
+
+// room writes all chunks, which are full, to the file if there is no memory for another one.
+func (s *Sets) room() (err error) {
+	if s.o.Create == nil || s.o.Memory <= 0 || int64(len(s.chunks)+1)*chunkElems*8 <= s.o.Memory {
+		return nil
+	}
+	if s.file == nil {
+		if s.file, err = s.o.Create(); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.chunks {
+		s.bytes = s.bytes[:0]
+		for _, h := range c {
+			s.bytes = binary.LittleEndian.AppendUint64(s.bytes, h)
+		}
+		if _, err := s.file.Write(s.bytes); err != nil {
+			return err
+		}
+	}
+	// From here on a chunk is written as soon as it is full, and the memory of the others is free.
+	s.inFile, s.chunks, s.o.Memory = s.n, s.chunks[:0], 1
+	return nil
+}
+
+// Close closes the file.
+func (s *Sets) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// span returns the elements of set i: from lo on, and below hi.
+func (s *Sets) span(i int) (lo, hi uint64) {
+	start := s.starts[i/groupSets]
+	if i%groupSets > 0 {
+		lo = uint64(s.ends[i-1])
+	}
+	return start + lo, start + uint64(s.ends[i])
+}
+
+// Size returns how many elements set i has.
+func (s *Sets) Size(i int) int {
+	lo, hi := s.span(i)
+	return int(hi - lo)
+}
+
+// Reader returns a reader of sets.
+func (s *Sets) Reader() *Reader { return &Reader{s: s, before: -1} }
+
+// A Reader reads sets. It serves one goroutine.
+type Reader struct {
+	s      *Sets
+	before int    // the set read last
+	bytes  []byte // of the file, from element from on
+	from   uint64
+}
+
+// readAhead is how many elements are read at once while sets are read in order.
+const readAhead = 1 << 13
+
+// Append appends the elements of set i to dst.
+func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
+	lo, hi := r.s.span(i)
+	inOrder := i == r.before+1
+	r.before = i
+	if lo < r.s.inFile {
+		end := min(hi, r.s.inFile)
+		if err := r.load(lo, end, inOrder); err != nil {
+			return dst, err
+		}
+		dst = slices.Grow(dst, int(hi-lo))
+		for b := r.bytes[(lo-r.from)*8 : (end-r.from)*8]; len(b) >= 8; b = b[8:] {
+			dst = append(dst, binary.LittleEndian.Uint64(b))
+		}
+		lo = end
+	}
+	for lo < hi {
+		at := lo - r.s.inFile
+		c := r.s.chunks[at/chunkElems][at%chunkElems:]
+		n := min(uint64(len(c)), hi-lo)
+		dst, lo = append(dst, c[:n]...), lo+n
+	}
+	return dst, nil
+}
+
+// load sees to it that elements [lo, hi) of the file are in r.bytes.
+func (r *Reader) load(lo, hi uint64, ahead bool) error {
+	if r.from <= lo && hi <= r.from+uint64(len(r.bytes)/8) {
+		return nil
+	}
+	to := hi
+	if ahead {
+		to = max(hi, min(lo+readAhead, r.s.inFile))
+	}
+	r.from = lo
+	r.bytes = slices.Grow(r.bytes[:0], int(to-lo)*8)[:(to-lo)*8]
+	if n, err := r.s.file.ReadAt(r.bytes, int64(lo)*8); n < len(r.bytes) {
+		r.bytes = r.bytes[:0]
+		return fmt.Errorf("setjoin: reading the file of sets: %w", err)
+	}
+	return nil
+}

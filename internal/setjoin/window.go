@@ -1,0 +1,280 @@
+package setjoin
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Options are the options of joins. The zero value is fine.
+type Options struct {
+	// Memory is about how many bytes the index may take; 0 means 1 GiB, and the least is 1 MiB. It
+	// changes no result.
+	Memory int64
+	// Workers is the number of goroutines that compare; 0 means GOMAXPROCS. It changes no result.
+	Workers int
+	// Order has the sets in order of preference, each once; nil means that of their numbers.
+	Order []uint32
+	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
+	// goroutines call it.
+	Accept func(a, b int) bool
+	// Progress, if not nil, is called now and then with how many of total comparisons with an index
+	// have been made; total may grow.
+	Progress func(done, total int)
+
+	window int   // sets of a window at most; 0 means mostWindow
+	least  int64 // bytes that Memory is at least; 0 means leastMemory
+}
+
+const (
+	leastMemory = 1 << 20
+	leastWindow = 256
+	mostWindow  = 1 << 13
+	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
+	workerRun   = 16      // sets that a worker takes at once
+)
+
+// join is what all joins have in common.
+type join struct {
+	s       *Sets
+	ctx     context.Context
+	t       threshold
+	o       Options
+	index   index // of the sets before the window
+	within  index // of those in the window
+	workers []*worker
+	items   []item // of the window
+	window  int    // sets of the next window at most
+	done    int    // comparisons
+	found   []uint32
+}
+
+// item is a set of the window.
+type item struct {
+	set     uint32
+	hashes  []uint64
+	prefix  prefix
+	best    match   // of star clusters
+	matches []match // of pairs
+}
+
+// match is a set that an item is similar to; none stands for no set.
+type match struct {
+	set   uint32
+	score float64
+}
+
+const none = ^uint32(0)
+
+func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) {
+	if !(t > 0 && t <= 1) {
+		return nil, errors.New("setjoin: the threshold must be above 0 and up to 1")
+	}
+	if o.Memory <= 0 {
+		o.Memory = 1 << 30
+	}
+	if o.least <= 0 {
+		o.least = leastMemory
+	}
+	o.Memory = max(o.Memory, o.least)
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.window <= 0 {
+		o.window = mostWindow
+	}
+	j := &join{s: s, ctx: ctx, t: newThreshold(t), o: o, window: min(leastWindow, o.window)}
+	for range o.Workers {
+		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}})
+	}
+	return j, nil
+}
+
+// at returns which set is at a position of the order.
+func (j *join) at(pos int) uint32 {
+	if j.o.Order == nil {
+		return uint32(pos)
+	}
+	return j.o.Order[pos]
+}
+
+// load reads the sets of a window from position pos on and has fn called for each in parallel. It
+// returns the position behind them.
+func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
+	if err := j.ctx.Err(); err != nil {
+		return pos, err
+	}
+	j.items = j.items[:0]
+	for elems := 0; pos+len(j.items) < j.s.Len() && len(j.items) < j.window; {
+		set := j.at(pos + len(j.items))
+		elems += j.s.Size(int(set))
+		if len(j.items) > 0 && elems > windowElems {
+			break
+		}
+		j.items = append(j.items, item{set: set, best: match{set: none}})
+	}
+	j.window = min(2*j.window, j.o.window)
+	var next atomic.Int64
+	errs := make([]error, len(j.workers))
+	var wg sync.WaitGroup
+	for n, w := range j.workers[:min(len(j.workers), (len(j.items)+workerRun-1)/workerRun)] {
+		wg.Go(func() { errs[n] = w.run(&next, fn) })
+	}
+	wg.Wait()
+	return pos + len(j.items), errors.Join(errs...)
+}
+
+// report tells how far the join is: n comparisons have been made since, and that many are left.
+func (j *join) report(n, left int) {
+	if j.done += n; j.o.Progress != nil {
+		j.o.Progress(j.done, j.done+left)
+	}
+}
+
+// worker compares sets with those of the index.
+type worker struct {
+	*join
+	reader, keepers *Reader
+	prefixer        prefixer
+	hashes, keys    []uint64
+	found           []uint32
+	cache           [cacheSets]cached
+	cachedElems     int
+}
+
+// Sets of the index that were read last are kept: the members of a cluster are compared with the
+// same ones.
+const (
+	cacheSets  = 256
+	cacheElems = 1 << 18 // of all of them
+)
+
+type cached struct {
+	set    uint32
+	hashes []uint64
+}
+
+// run takes items until there are no more.
+func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err error) {
+	w.hashes, w.keys = w.hashes[:0], w.keys[:0]
+	for {
+		from := int(next.Add(workerRun)) - workerRun
+		if from >= len(w.items) {
+			return nil
+		}
+		for n := range w.items[from:min(from+workerRun, len(w.items))] {
+			it := &w.items[from+n]
+			lo := len(w.hashes)
+			if w.hashes, err = w.reader.Append(w.hashes, int(it.set)); err != nil {
+				return err
+			}
+			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
+			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
+			fn(w, it)
+			if err := w.probe(it); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// probe compares an item with the entries of the index.
+func (w *worker) probe(it *item) error {
+	w.found = w.index.candidates(w.found[:0], &it.prefix, w.t)
+	slices.Sort(w.found)
+	w.found = slices.Compact(w.found)
+	for _, entry := range w.found {
+		set := w.index.sets[entry]
+		hashes, err := w.set(set, int(w.index.sizes[entry]))
+		if err != nil {
+			return err
+		}
+		if w.compare(it, set, hashes) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// set returns the elements of a set of the index.
+func (w *worker) set(set uint32, size int) ([]uint64, error) {
+	c := &w.cache[set%cacheSets]
+	if c.set == set && len(c.hashes) > 0 {
+		return c.hashes, nil
+	}
+	w.cachedElems -= cap(c.hashes)
+	if w.cachedElems+max(size, cap(c.hashes)) > cacheElems {
+		clear(w.cache[:])
+		w.cachedElems = 0
+	}
+	hashes, err := w.keepers.Append(c.hashes[:0], int(set))
+	*c = cached{set, hashes}
+	w.cachedElems += cap(hashes)
+	return hashes, err
+}
+
+// compare compares an item with a set, and reports whether no other set can be better.
+func (j *join) compare(it *item, set uint32, hashes []uint64) bool {
+	x, y := len(it.hashes), len(hashes)
+	need := j.t.need(x, y)
+	if it.best.set != none {
+		need = max(need, newThreshold(it.best.score).about(x, y))
+	}
+	n := common(it.hashes, hashes, need)
+	if n < 0 || j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) {
+		return false
+	}
+	m := match{set, score(x, y, n)}
+	if it.matches != nil {
+		it.matches = append(it.matches, m)
+		return false
+	}
+	if it.best.set == none || m.score > it.best.score {
+		it.best = m
+	}
+	return it.best.score == 1
+}
+
+// common returns how many elements a and b share, or -1 if they are fewer than need.
+func common(a, b []uint64, need int) int {
+	spareA, spareB := len(a)-need, len(b)-need
+	if spareA < 0 || spareB < 0 {
+		return -1
+	}
+	i, k := 0, 0
+	for i < len(a) && k < len(b) {
+		switch x, y := a[i], b[k]; {
+		case x == y:
+			i, k = i+1, k+1
+		case x < y:
+			if i++; spareA == 0 {
+				return -1
+			}
+			spareA--
+		default:
+			if k++; spareB == 0 {
+				return -1
+			}
+			spareB--
+		}
+	}
+	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA have not been passed over
+		return n
+	}
+	return -1
+}
+
+// pair compares an item with the entries of the window.
+func (j *join) pair(it *item) {
+	j.found = j.within.candidates(j.found[:0], &it.prefix, j.t)
+	slices.Sort(j.found)
+	for _, entry := range slices.Compact(j.found) {
+		other := &j.items[j.within.sets[entry]]
+		if j.compare(it, other.set, other.hashes) {
+			return
+		}
+	}
+}
