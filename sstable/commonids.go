@@ -40,14 +40,21 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 }
 
 // EachCommonID calls fn for every two documents of a and b that have the same ID, in no particular
-// order, and stops at the first error, which it returns. It merges the runs of hashes of the two:
-// that costs some nanoseconds for each ID of the smaller table and less for each of the larger one,
-// of which blocks that can't hold a common hash are not read. Tables that hash IDs differently have
-// no hashes in common: each ID of the smaller one is looked up in the other.
+// order, and stops at the first error, which it returns. It intersects the runs of hashes of the
+// two: that costs two or three nanoseconds for each ID of both. Of a table that is much larger than
+// the other, blocks that can't hold a common hash are not read. Tables that hash IDs differently
+// have no hashes in common: each ID of the smaller one is looked up in the other.
 func EachCommonID(a, b *Reader, fn func(docA, docB uint32) error) (err error) {
 	defer unguardAny([]*Reader{a, b}, guard(), &err)
-	if a.idHash.seed == b.idHash.seed {
+	n, m := a.ids.Len(), b.ids.Len()
+	switch {
+	case a.idHash.seed != b.idHash.seed: // below
+	case a.idHash.drop != b.idHash.drop || max(n, m) > mostTimes*min(n, m):
 		return mergeIDs(a, b, fn)
+	case n > m:
+		return intersectIDs(b, a, func(docB, docA uint32) error { return fn(docA, docB) })
+	default:
+		return intersectIDs(a, b, fn)
 	}
 	if a.NumDocs() > b.NumDocs() {
 		return lookUpIDs(b, a, func(docB, docA uint32) error { return fn(docA, docB) })
@@ -87,6 +94,36 @@ func (c *idCursor) seek(hash uint64) (bool, error) { return c.Seek(hash << (c.mo
 // hash returns the hash of the ID that c stands on.
 func (c *idCursor) hash() uint64 { return c.Key() >> (c.more & 63) }
 
+// mostTimes is how many times as many IDs a table has whose run is still intersected as a whole.
+const mostTimes = 16
+
+// intersectIDs is EachCommonID for tables that keep the same bits of hashes. a must not be the
+// larger one.
+func intersectIDs(a, b *Reader, fn func(docA, docB uint32) error) error {
+	return keyrun.EachCommon(a.ids, b.ids, func(posA, posB int) error { return ifSameID(a, posA, b, posB, fn) })
+}
+
+// ifSameID calls fn if the documents at two positions of the runs of hashes have the same ID.
+func ifSameID(a *Reader, posA int, b *Reader, posB int, fn func(docA, docB uint32) error) error {
+	docA, err := a.docAt(posA)
+	if err != nil {
+		return err
+	}
+	docB, err := b.docAt(posB)
+	if err != nil {
+		return err
+	}
+	idA, err := a.names.Get(docA)
+	if err != nil {
+		return err
+	}
+	idB, err := b.names.Get(docB)
+	if err == nil && bytes.Equal(idA, idB) {
+		err = fn(docA, docB)
+	}
+	return err
+}
+
 // mergeIDs is EachCommonID for tables that keep more or less of the same hash.
 func mergeIDs(a, b *Reader, fn func(docA, docB uint32) error) error {
 	drop := max(a.idHash.drop, b.idHash.drop)
@@ -120,24 +157,8 @@ func eachSameID(x, y *idCursor, fn func(docA, docB uint32) error) error {
 		return err
 	}
 	for posA := x.Pos(); posA < endA; posA++ {
-		docA, err := x.r.docAt(posA)
-		if err != nil {
-			return err
-		}
-		idA, err := x.r.names.Get(docA)
-		if err != nil {
-			return err
-		}
 		for posB := y.Pos(); posB < endB; posB++ {
-			docB, err := y.r.docAt(posB)
-			if err != nil {
-				return err
-			}
-			idB, err := y.r.names.Get(docB)
-			if err == nil && bytes.Equal(idA, idB) {
-				err = fn(docA, docB)
-			}
-			if err != nil {
+			if err := ifSameID(x.r, posA, y.r, posB, fn); err != nil {
 				return err
 			}
 		}

@@ -213,9 +213,14 @@ var durableMutants = []mutant{
 		"sstable", "^TestCollidingIDs$",
 	},
 	{
-		"table/common IDs by their hashes alone", "sstable", "eachSameID",
+		"table/common IDs by their hashes alone", "sstable", "ifSameID",
 		swap(`bytes.Equal(idA, idB)`, `(len(idA) > 0 || bytes.Equal(idA, idB))`),
 		"sstable", "^TestCollidingIDs$",
+	},
+	{
+		"table/common IDs of the first of two equal hashes alone", "sstable", "commonFinder.inBlock",
+		swap(`j < len(f.keys) && f.keys[j] == key`, `j == at && j < len(f.keys) && f.keys[j] == key`),
+		"sstable/internal/keyrun", "^TestEachCommon$",
 	},
 	{
 		"table/rank of two documents not noticed", "sstable", "verifier.checkOnce",

@@ -63,6 +63,10 @@ func (c *Cursor) Seek(key uint64) (ok bool, err error) {
 		}
 		c.block, c.at, c.keys = next, 0, c.run.Decode(next, c.run.Info(next), 0, c.run.Count(next), &c.space)
 	}
+	const stride = 8
+	for c.at+stride < len(c.keys) && c.keys[c.at+stride] < key {
+		c.at += stride
+	}
 	for c.keys[c.at] < key {
 		c.at++
 	}
