@@ -117,4 +117,14 @@ var loadMutants = []mutant{
 		never(`c.drop`),
 		"engine", "^TestLoadAborted$",
 	},
+	{
+		"load/tables of others taken for those of the load", "engine", "Loaded.hasAll",
+		swap(`l.Seqs[i].First <= first`, `l.Seqs[i].First > 0`),
+		"engine/internal/store", "^TestLoadedHasAll$",
+	},
+	{
+		"load/spans of IDs that overlap taken for apart", "engine", "idSpan.apart",
+		swap(`s.less(s.greatest, o.least) < 0`, `s.less(s.greatest, o.greatest) < 0`),
+		"engine/internal/loader", "^TestLoadedIDs$",
+	},
 }

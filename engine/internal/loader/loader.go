@@ -45,7 +45,9 @@ type Loader struct {
 	fresh   []uint64          // tables that were written and that no merge was requested for
 	most    int               // of fresh
 
-	published []store.SeqRange // numbers of the documents of each table, in order; used by the goroutine that writes
+	// used by the goroutine that writes
+	published []store.SeqRange // numbers of the documents of each table, in order
+	ids       loadedIDs        // of these tables
 }
 
 // Options are engine.LoadOptions.
@@ -90,7 +92,7 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows), most: loadTables}
+	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows), most: loadTables, ids: newLoadedIDs()}
 	l.filling = newChunk(!o.Replace)
 	for range windows {
 		l.free <- &window{}
@@ -430,7 +432,8 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	if t != nil {
 		l.db.Reserve(t.Meta.Number)
 	}
-	stats, err = l.db.Publish(l.ctx, t, l.o.Replace, maps.Clone(c.marks), l.published)
+	loaded := store.Loaded{Seqs: l.published, Apart: l.ids.take(c)}
+	stats, err = l.db.Publish(l.ctx, t, l.o.Replace, maps.Clone(c.marks), loaded)
 	if err != nil {
 		if t != nil {
 			l.db.Release([]uint64{t.Meta.Number})

@@ -33,9 +33,28 @@ type publication struct {
 	mem      []*view.MemDoc                 // documents of memtables likewise
 	replaced int
 
-	loaded    []SeqRange // of the tables that the same load has published, in order
-	again     int        // of replaced, those in loaded
-	againBare int        // of again, those without fingerprint
+	loaded    Loaded // by the same load
+	again     int    // of replaced, those in loaded
+	againBare int    // of again, those without fingerprint
+}
+
+// Loaded is what the load that a table belongs to has published before it.
+type Loaded struct {
+	Seqs  []SeqRange // of each table, in order
+	Apart bool       // the table has no ID of these tables
+}
+
+// hasAll reports whether all sequence numbers from first to last were given to documents of the
+// load.
+func (l *Loaded) hasAll(first, last uint64) bool {
+	i := sort.Search(len(l.Seqs), func(i int) bool { return l.Seqs[i].Last >= first })
+	for ; i < len(l.Seqs) && l.Seqs[i].First <= first; i++ {
+		if l.Seqs[i].Last >= last {
+			return true
+		}
+		first = l.Seqs[i].Last + 1
+	}
+	return false
 }
 
 // A SeqRange is the sequence numbers from first to last.
@@ -46,9 +65,9 @@ type sameID struct{ doc, other uint32 }
 
 // Publish makes a table that was written (nil if there are only marks to set) part of the database.
 // Its documents replace those that have their IDs; if replace is off, they are dead on arrival
-// instead. Loaded are the numbers of the tables that the same load has published, in order. On an
-// error the table is not part of the database, or the store has failed.
-func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded []SeqRange) (TableCounts, error) {
+// instead. Loaded is what the same load has published. On an error the table is not part of the
+// database, or the store has failed.
+func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded Loaded) (TableCounts, error) {
 	p := db.newPublication(t, replace, marks)
 	p.loaded = loaded
 	err := p.search(ctx)
@@ -93,6 +112,9 @@ func (p *publication) search(ctx context.Context) error {
 func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if p.loaded.Apart && p.loaded.hasAll(in.Meta.MinSeq, in.Meta.MaxSeq) {
+		return nil, nil
 	}
 	err = sstable.EachCommonID(p.table.Reader, in.Reader, func(doc, old uint32) error {
 		if !in.Dead.DeadAt(old, view.Latest) {
@@ -227,15 +249,14 @@ func (p *publication) resolveOne(doc uint32, old view.Place) error {
 
 // countAgain counts a replaced document of a table if the same load has stored it.
 func (p *publication) countAgain(old view.Place) error {
-	if len(p.loaded) == 0 {
+	if len(p.loaded.Seqs) == 0 {
 		return nil
 	}
 	seq, err := old.Seq()
 	if err != nil {
 		return err
 	}
-	i := sort.Search(len(p.loaded), func(i int) bool { return p.loaded[i].Last >= seq })
-	if i < len(p.loaded) && p.loaded[i].First <= seq {
+	if p.loaded.hasAll(seq, seq) {
 		p.again++
 		if old.Doc >= old.Part.Meta.Fingerprints {
 			p.againBare++

@@ -1,0 +1,46 @@
+package loader
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// TestLoadedIDs compares what is said of chunks with their IDs: those that are said to be apart
+// have no ID of a chunk before, and of sorted IDs all are.
+func TestLoadedIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 12))
+	next := 0
+	for name, make := range map[string]func() string{
+		"numbers":              func() string { next++; return fmt.Sprint(next) },
+		"numbers, descending":  func() string { next++; return fmt.Sprint(100_000_000 - next) },
+		"words in their order": func() string { next++; return fmt.Sprintf("%08d", next) + "x"[:r.IntN(2)] },
+		"few":                  func() string { return fmt.Sprint(r.IntN(9000)) },
+		"at random":            func() string { return fmt.Sprint(r.Uint64()) },
+	} {
+		loaded, before := newLoadedIDs(), map[string]bool{}
+		next = 0
+		for round := range 10 {
+			c, ids, again := newChunk(false), []string{}, false
+			for range r.IntN(300) {
+				ids = append(ids, make())
+				again = again || before[ids[len(ids)-1]]
+				c.add(&view.Doc{ID: ids[len(ids)-1]}, idSlot{}, time.Now)
+			}
+			apart := loaded.take(c)
+			if apart && again {
+				t.Fatalf("%s, round %d: an ID comes again", name, round)
+			}
+			if sorted := name != "few" && name != "at random"; sorted && !apart {
+				t.Errorf("%s, round %d: the IDs are not known to be others", name, round)
+			}
+			for _, id := range ids {
+				before[id] = true
+			}
+			c.batch.Strings.Reset() // as by the next chunk
+		}
+	}
+}

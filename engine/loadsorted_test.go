@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestLoadSorted loads IDs in their order, whose tables need not be compared with each other, in
+// many tables that are merged meanwhile; writers delete and replace some between two tables, and
+// write some that the load has next. In the end the load goes back to IDs that it has had. A map
+// says what each ID must have.
+func TestLoadSorted(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(9, 12))
+	for _, others := range []bool{false, true} {
+		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever})
+		want := map[string]uint64{}
+		put := func(id string) {
+			want[id] = r.Uint64()
+			if err := db.Put(ctx, Doc{ID: id, Fingerprint: new(want[id])}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 20 {
+			put(fmt.Sprint(r.IntN(4000)))
+		}
+		l := must(db.NewLoader(ctx, LoadOptions{Replace: true}))(t)
+		replaced, next := int64(0), 0
+		for table := range 45 {
+			if table == 40 {
+				next /= 2
+			}
+			for range 100 - r.IntN(50) {
+				id := fmt.Sprint(next)
+				if _, ok := want[id]; ok {
+					replaced++
+				}
+				want[id] = r.Uint64()
+				if err := l.Add(Doc{ID: id, Fingerprint: new(want[id])}); err != nil {
+					t.Fatal(err)
+				}
+				next++
+			}
+			if err := l.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			for range r.IntN(4) {
+				if !others {
+					break
+				}
+				put(fmt.Sprint(next + 30))
+				put(fmt.Sprint(r.IntN(next)))
+				id := fmt.Sprint(r.IntN(next))
+				if _, ok := want[id]; ok {
+					if err := db.Delete(ctx, id); err != nil {
+						t.Fatal(err)
+					}
+					delete(want, id)
+				}
+			}
+			if table == 20 { // all of the load in one table with what others wrote
+				if err := db.Compact(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		st, err := l.Close()
+		if err != nil || st.Replaced != replaced {
+			t.Errorf("others %t: %+v, %v, want %d replaced", others, st, err, replaced)
+		}
+		n := 0
+		for _, e := range collect(t, db.Entries(ctx, "")) {
+			if fp, ok := want[e.ID]; !ok || fp != e.Fingerprint {
+				t.Fatalf("others %t: %q has %x, want %x, %t", others, e.ID, e.Fingerprint, fp, ok)
+			}
+			n++
+		}
+		if n != len(want) {
+			t.Errorf("others %t: %d documents, want %d", others, n, len(want))
+		}
+	}
+}
