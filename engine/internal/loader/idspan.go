@@ -11,7 +11,7 @@ import (
 type idSpan struct {
 	less            func(a, b []byte) int
 	least, greatest []byte // nil if there are no IDs
-	useless         bool   // spans of chunks have overlapped in this order
+	useless         bool   // it is not kept any more: spans of chunks have overlapped in this order
 }
 
 // shorter is the order in which numbers without leading zeros ascend.
@@ -49,6 +49,9 @@ func newLoadedIDs() loadedIDs { return loadedIDs{{less: shorter}, {less: bytes.C
 func (l *loadedIDs) take(c *chunk) (apart bool) {
 	for i := range l {
 		all := &l[i]
+		if apart && all.greatest != nil {
+			all.useless = true // one order is enough
+		}
 		if all.useless {
 			continue
 		}
