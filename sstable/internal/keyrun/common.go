@@ -36,9 +36,9 @@ type commonFinder struct {
 	maybe          [BlockLen]uint16 // indexes in other of keys whose bit is set
 }
 
-// EachCommon calls fn with the positions of every two equal keys of a and b, those of b in ascending
-// order for each block of a, and stops at the first error, which it returns. It reads the whole of
-// a, and the blocks of b that are between keys of a.
+// EachCommon calls fn with the positions of every two equal keys of a and b, in no particular
+// order, and stops at the first error, which it returns. It reads the whole of a, and the blocks of
+// b that are between keys of a.
 func EachCommon(a, b *Run, fn func(posA, posB int) error) error {
 	if a.n == 0 || b.n == 0 {
 		return nil
