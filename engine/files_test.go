@@ -280,8 +280,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 				os.Remove(name)
 			}
 		}
-		// A merge in the background would take the room that is being made.
-		db, err = Open(path, &Options{NoSketch: true, DisableAutoCompaction: true})
+		db, err = Open(path, &Options{NoSketch: true})
 		if err != nil {
 			t.Fatalf("after the disk was full %d times: %v", full, err)
 		}

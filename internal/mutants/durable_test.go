@@ -18,7 +18,7 @@ var durableMutants = []mutant{
 		"engine", "^TestDamagedIngest$",
 	},
 	{
-		"log/short write without an error overlooked", "engine", "writeAll",
+		"log/short write without an error overlooked", "engine", "write",
 		never(`n < len(p)`),
 		"engine/internal/wal", "^TestShortWrite$",
 	},
@@ -304,13 +304,53 @@ var durableMutants = []mutant{
 	},
 	{
 		"flush/table removed that the catalog may list", "engine", "discard",
-		swap(`t.drop(false)`, `t.drop(true)`),
+		swap(`t.drop(vfs.IsNoRoom(err))`, `t.drop(true)`),
 		"engine", "^TestFailedCommitKeepsTable$",
 	},
 	{
 		"load/table removed that the catalog may list", "engine", "Store.Drop",
 		always(`db.failed.Load() == nil`),
 		"engine", "^TestFailedCommitKeepsTable$",
+	},
+	{
+		"full disk/frames that found no room dropped", "engine", "Writer.lead",
+		swap(`append(buf[whole:], w.buf...)`, `w.buf`),
+		"engine/internal/wal", "^TestFull$",
+	},
+	{
+		"full disk/part of a frame left in the log", "engine", "Writer.lead",
+		swap(`w.f.Truncate(start+int64(whole)) == nil`, `true`),
+		"engine/internal/wal", "^TestFull$",
+	},
+	{
+		"full disk/whole frames taken back that a reader may have seen", "engine", "Writer.lead",
+		swap(`wholeFrames(buf[:n])`, `0`),
+		"engine/internal/wal", "^TestFull$",
+	},
+	{
+		"full disk/end frame left where the log goes on", "engine", "Writer.finish",
+		drop(`w.buf = w.buf[:len(w.buf)-frameHeader]`),
+		"engine/internal/wal", "^TestFull$",
+	},
+	{
+		"full disk/log without header left", "engine", "Create",
+		swap(`remove(fs, name) == nil`, `true`),
+		"engine/internal/wal", "^TestCreateFull$",
+	},
+	{
+		"full disk/catalog goes on after it may have changed", "engine", "Catalog.unchanged",
+		swap(`err == nil && m.txid == c.txid`, `err == nil`),
+		"engine/internal/catalog", "^TestFull$",
+	},
+	{
+		"full disk/flush poisons", "engine", "Store.flushAll",
+		never(`vfs.IsNoRoom(err)`),
+		"engine", "^TestFullGoesOn$",
+	},
+	{
+		"full disk/merges keep their space", "engine", "Store.again",
+		swap(`db.merges.giveWay(ctx) > 0 || tries == 0`, `tries == 0`),
+		"engine", "^TestMergeGivesWay$",
 	},
 	{
 		"write/acknowledged before the operating system has it", "engine", "Store.waitSafe",

@@ -26,8 +26,8 @@ var mutants = []mutant{
 		"engine", crashes,
 	},
 	{
-		"log/not closed at rotation", "engine", "Store.rotateLocked",
-		skip("Close"),
+		"log/not ended at rotation", "engine", "Store.rotateLocked",
+		swap(`w.Finish()`, `error(nil)`),
 		"engine", crashes,
 	},
 	{
@@ -87,7 +87,7 @@ var mutants = []mutant{
 	},
 	{
 		"catalog/failure not remembered", "engine", "Catalog.Apply",
-		swap(`c.err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err)); return c.err`, `return fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))`),
+		swap(`c.err = err; return c.err`, `return err`),
 		"engine/internal/catalog", "^TestFailedCommitPoisons$",
 	},
 	{

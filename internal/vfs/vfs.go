@@ -12,6 +12,8 @@
 //   - A file's name survives once SyncDir of its directory has returned after Create, Rename or
 //     Remove. Syncing the file does not sync its name. Unsynced changes of a directory survive or
 //     not independently of one another; one rename inside a directory is atomic.
+//   - A Write that failed because the disk is full has written the bytes that it counts, and may be
+//     followed by a Truncate and another Write.
 //   - After a failed Sync nothing is known about what had been unsynced; the file must not be
 //     written further.
 //   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the

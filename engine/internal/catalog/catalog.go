@@ -16,7 +16,9 @@
 //     silently to the older one.
 //
 // Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two
-// states the file has, and the catalog takes no further changes until it is opened again.
+// states the file has, and the catalog takes no further changes until it is opened again. The
+// exception is a full disk: bbolt writes the root page last, so if that has not changed, nothing
+// has.
 //
 // Deleted documents are kept as Roaring bitmaps, one for every 65,536 documents of a table. So
 // values stay below about 8 KiB, and a deletion rewrites one of them.
@@ -26,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -47,7 +50,8 @@ type Catalog struct {
 	db     *bbolt.DB // nil once closed
 	live   live
 	digest digest
-	err    error // the failure after which nothing is written
+	txid   uint64 // the last transaction
+	err    error  // the failure after which nothing is written
 }
 
 // Create makes a new catalog of that name, and returns once it is durable with its name. It fails
@@ -104,7 +108,7 @@ func Open(fs vfs.FS, name string) (*Catalog, *State, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open catalog %s: %w", name, err)
 	}
-	return &Catalog{fs: fs, name: name, db: db, live: liveOf(*state), digest: digest}, state, nil
+	return &Catalog{fs: fs, name: name, db: db, live: liveOf(*state), digest: digest, txid: t.txid}, state, nil
 }
 
 // Read returns what a catalog says, and the number of its last transaction. It takes no lock, and
@@ -160,9 +164,9 @@ func syncFile(fs vfs.FS, name string) error {
 }
 
 // Apply makes the changes of an edit in one transaction; they are durable when it returns nil.
-// After ErrInvalid nothing has changed; after any other error the change may or may not be in the
-// file, and every later Apply fails with the same error. The bitmaps of the edit must not be
-// changed meanwhile, and may be afterwards.
+// After ErrInvalid or a *vfs.NoRoomError nothing has changed; after any other error the change may
+// or may not be in the file, and every later Apply fails with the same error. The bitmaps of the
+// edit must not be changed meanwhile, and may be afterwards.
 func (c *Catalog) Apply(e Edit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,11 +191,27 @@ func (c *Catalog) Apply(e Edit) error {
 		})
 	})
 	if err != nil {
-		c.err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
+		err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
+		if vfs.IsFull(err) && c.unchanged() {
+			return &vfs.NoRoomError{Err: err}
+		}
+		c.err = err
 		return c.err
 	}
 	c.digest, c.live = sum, p.live
+	c.txid++
 	return nil
+}
+
+// unchanged reports whether the file is known to have the last transaction as its newest.
+func (c *Catalog) unchanged() bool {
+	f, err := c.fs.HostFile(c.name, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	m, err := (&walker{f: hostReader{f: f}, name: c.name}).meta()
+	return err == nil && m.txid == c.txid
 }
 
 // transact runs one transaction. It does without bbolt's Update, which rolls back when it panics:

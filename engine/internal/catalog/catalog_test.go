@@ -437,7 +437,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 		fail := false
 		fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 			if fail && op.Kind == kind {
-				return syscall.ENOSPC
+				return syscall.EIO
 			}
 			return nil
 		})
@@ -445,7 +445,7 @@ func TestFailedCommitPoisons(t *testing.T) {
 		fail = true
 		edit := Edit{SetMarks: map[string]int64{"a": 1}}
 		first := c.Apply(edit)
-		if !errors.Is(first, syscall.ENOSPC) {
+		if !errors.Is(first, syscall.EIO) {
 			t.Errorf("%v: %v", kind, first)
 		}
 		fail = false

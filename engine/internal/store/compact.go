@@ -21,8 +21,8 @@ import (
 
 // Compact flushes the memtables and merges all tables into one, or into as few as hold the
 // documents without cutting tables, dropping what is deleted, replaced or expired. It returns when
-// that is done; reading and writing go on meanwhile. Progress, if not nil, is called from another
-// goroutine.
+// that is done; reading and writing go on meanwhile. If these find the disk full, it gives way and
+// fails. Progress, if not nil, is called from another goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {
 		return err
@@ -216,7 +216,10 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 // what it drops.
 func (db *Store) merge(ctx context.Context, m *merge, erase bool, progress func(view.Progress)) error {
 	did := MergeStats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
-	t, err := db.mergeAndPublish(ctx, m, erase, &did, progress)
+	running, done := db.merges.run(ctx, m)
+	defer done()
+	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
+	err = why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
 	if t != nil && err == nil {
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
@@ -263,7 +266,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merge, erase bool, did 
 		err = db.publishCompaction(snap.Seq, in, t, renumber)
 	}
 	if err != nil {
-		return nil, errors.Join(db.fail(err), discard(t))
+		return nil, errors.Join(db.fail(err), discard(t, err))
 	}
 	return t, nil
 }

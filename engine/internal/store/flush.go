@@ -47,7 +47,7 @@ func (db *Store) Stopping() <-chan struct{} { return db.stopping }
 
 // startBackground starts the goroutines; they end when ctx does.
 func (db *Store) startBackground(ctx context.Context) {
-	db.flushC, db.compactC = make(chan struct{}, 1), make(chan struct{}, 1)
+	db.compactC = make(chan struct{}, 1)
 	db.wg.Go(func() { db.loop(ctx, db.flushC, db.flushAll) })
 	if !db.opts.NoAutoCompaction {
 		db.wg.Go(func() { db.loop(ctx, db.compactC, db.compactAuto) })
@@ -87,22 +87,61 @@ func (db *Store) Flush(ctx context.Context) error {
 	return err
 }
 
-// flushAll flushes immutable memtables, oldest first, until there is none.
+// flushes counts the flushes of a store.
+type flushes struct {
+	begun  uint64
+	failed uint64 // the last that found no room, with its error
+	err    error
+}
+
+// flushAll flushes immutable memtables, oldest first, until there is none, or no room for a table.
 func (db *Store) flushAll(ctx context.Context) error {
 	for {
-		db.mu.Lock()
-		var m *view.Memtable
-		if len(db.immutable) > 0 {
-			m = db.immutable[0]
-		}
-		db.mu.Unlock()
+		m := db.beginFlush()
 		if m == nil || ctx.Err() != nil {
 			return nil
 		}
-		if err := db.flush(m); err != nil {
+		err := db.flush(m)
+		for tries := 0; db.again(ctx, err, tries); tries++ {
+			err = db.flush(m)
+		}
+		if vfs.IsNoRoom(err) {
+			db.flushLater(err)
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("flushing the memtable: %w", err)
 		}
 	}
+}
+
+// beginFlush counts a flush and returns the memtable that it is of, nil if there is none.
+func (db *Store) beginFlush() *view.Memtable {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if len(db.immutable) == 0 {
+		return nil
+	}
+	db.flushes.begun++
+	return db.immutable[0]
+}
+
+// flushAgain is how long after a flush that found no room the next is tried, unless a writer waits
+// for it.
+const flushAgain = time.Second
+
+// flushLater notes that a flush found no room. Its memtable stays, and so does its log.
+func (db *Store) flushLater(err error) {
+	db.mu.Lock()
+	first := db.flushes.failed+1 != db.flushes.begun
+	db.flushes.failed, db.flushes.err = db.flushes.begun, fmt.Errorf("flushing the memtable: %w", err)
+	db.flushed.Broadcast()
+	db.mu.Unlock()
+	if first { // of a row of them
+		db.log.Error("no room for a table; the log is kept", "path", db.Path, "err", err)
+		db.event(Event{Kind: EventError, Err: err})
+	}
+	time.AfterFunc(flushAgain, db.wakeFlush)
 }
 
 // flush writes m, the oldest immutable memtable, to a table, publishes it and removes its log.
@@ -117,7 +156,7 @@ func (db *Store) flush(m *view.Memtable) error {
 		}
 	}
 	if err := db.publishFlush(m, t, docs); err != nil {
-		return errors.Join(err, discard(t))
+		return errors.Join(err, discard(t, err))
 	}
 	for _, number := range m.Logs {
 		if err := db.Dir.Remove(files.LogName(number)); err != nil { // the next Open removes it
@@ -318,7 +357,7 @@ func (db *Store) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill fu
 var errNoDocuments = errors.New("no documents")
 
 // newTable creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
-// error it is removed.
+// error it is removed. On a full disk that is a *vfs.NoRoomError.
 func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
 	number := db.allocFile()
 	identity := sstable.Identity{Database: db.uuid, Number: number, Created: time.Now().UnixMicro()}
@@ -331,7 +370,12 @@ func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info,
 		t, err = db.openTable(TableMeta(number, info), files.NewTableName(number))
 	}
 	if err != nil {
-		return nil, errors.Join(err, files.RemoveIfThere(db.Dir, files.NewTableName(number)))
+		full := vfs.IsFull(err)
+		err = errors.Join(err, files.RemoveIfThere(db.Dir, files.NewTableName(number)))
+		if full {
+			err = &vfs.NoRoomError{Err: err}
+		}
+		return nil, err
 	}
 	return t, nil
 }
@@ -399,13 +443,14 @@ func writeTableFile(fs vfs.FS, path string, write func(io.Writer) (sstable.Info,
 	return info, err
 }
 
-// discard closes a table that was not published; its file is left to the next Open, since the
-// catalog may or may not list it.
-func discard(t *view.Table) error {
+// discard closes a table that was not published because of err. Its file is left to the next Open,
+// since the catalog may or may not list it; after a lack of room it does not, and the file is
+// removed.
+func discard(t *view.Table, err error) error {
 	if t == nil {
 		return nil
 	}
-	return t.Drop(false)
+	return t.Drop(vfs.IsNoRoom(err))
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
@@ -426,10 +471,15 @@ func TableMeta(number uint64, info sstable.Info) catalog.Table {
 }
 
 // rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that
-// only the newest log of a database can have a torn tail. The caller holds writeMu.
+// only the newest log of a database can have a torn tail. If there is no room for that, nothing has
+// changed. The caller holds writeMu.
 func (db *Store) rotateLocked() error {
 	if w := db.active.Log; w != nil {
-		if err := w.Close(); err != nil {
+		err := w.Finish()
+		if !vfs.IsNoRoom(err) {
+			err = errors.Join(err, w.Close())
+		}
+		if err != nil {
 			return db.fail(fmt.Errorf("writing the log: %w", err))
 		}
 		db.newestLog.Size = w.Size()

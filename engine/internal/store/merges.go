@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/throttle"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // merges is which merges run, and which may start. All of them are in its schedule, those in the
@@ -29,6 +30,9 @@ type merges struct {
 	later    *time.Timer   // wakes compaction; nil for never
 	speed    speed
 
+	hold      time.Duration // how long merges were postponed the last time; 0 if one has succeeded since
+	heldUntil time.Time     // no merge begins in the background before
+
 	closing atomic.Bool  // the store is being closed; set under mu
 	failing atomic.Bool  // the last merge failed
 	idle    atomic.Bool  // compaction has found nothing to start, and nothing runs
@@ -42,8 +46,10 @@ type merge struct {
 	background  bool
 	ctx         context.Context // of a merge in the background, with its cancel; nil for others
 	cancel      context.CancelFunc
-	done, total atomic.Int64 // documents
-	waited      atomic.Int64 // nanoseconds, for the rate or the end of a pause
+	gaveWay     bool                    // under merges.mu, as giveUp is
+	giveUp      context.CancelCauseFunc // ends it; nil until it runs
+	done, total atomic.Int64            // documents
+	waited      atomic.Int64            // nanoseconds, for the rate or the end of a pause
 }
 
 // remaining estimates how long the merge will go on at full speed: from its bytes, until a
@@ -161,6 +167,10 @@ func (g *merges) end(m *merge, did *MergeStats) {
 		if did.Err == nil {
 			g.speed.measured(m.Bytes, len(m.Tables)-1, did.Duration-time.Duration(m.waited.Load()))
 			g.table.Store(int64(g.speed.tables))
+			g.hold = 0
+		}
+		if vfs.IsNoRoom(did.Err) && !m.gaveWay {
+			g.postpone()
 		}
 		g.failing.Store(did.Err != nil)
 		g.past = append(g.past, *did)

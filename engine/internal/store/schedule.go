@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Idle reports whether compaction in the background has nothing to do.
@@ -47,9 +49,17 @@ func (db *Store) compactAuto(ctx context.Context) error {
 // mergeAuto runs a merge in the background and reports whether it has succeeded.
 func (db *Store) mergeAuto(m *merge) bool {
 	err := db.merge(m.ctx, m, false, nil)
-	if err != nil && m.ctx.Err() == nil {
+	switch {
+	case err == nil || m.ctx.Err() != nil:
+	case vfs.IsNoRoom(err) && errors.Is(err, errGaveWay):
+		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
+		db.WakeCompact()
+	default:
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)
 		db.event(Event{Kind: EventError, Tables: m.Tables, Err: fmt.Errorf("compacting: %w", err)})
+		if vfs.IsNoRoom(err) {
+			db.WakeCompact() // which waits until there may be room
+		}
 	}
 	return err == nil
 }
@@ -73,6 +83,7 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 	}
 	age := time.Since(g.opened)
 	most := max(smallWork, g.speed.within(age))
+	free := db.free()
 	switch {
 	case closing:
 		most = smallWork
@@ -81,9 +92,18 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 	case db.countTables() > slowTables:
 		most = math.MaxInt64
 	}
-	j := db.takeWanted(tables, func(bytes int64) bool { return bytes <= most && g.schedule.Room(bytes) })
-	if j == nil {
-		j = g.schedule.Next(db.unreserved(tables), most, o)
+	var j *compaction.Job
+	held := time.Until(g.heldUntil)
+	if held <= 0 {
+		j = db.takeWanted(tables, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.Room(bytes) })
+		if j == nil {
+			j = g.schedule.Next(db.unreserved(tables), min(most, free), o)
+		}
+	}
+	if j == nil && held <= 0 && free < most { // one whose tables have much that is dead
+		if j = g.schedule.Next(db.unreserved(tables), most, o); j != nil && resultSize(j, tables, o) > free {
+			held, j = spaceLook, nil
+		}
 	}
 	if j == nil {
 		if len(g.running) == 0 {
@@ -91,7 +111,7 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 			g.signal()
 		}
 		if !closing {
-			g.lookAgain(db, tables, most, age)
+			g.lookAgain(db, tables, most, age, held)
 		}
 		return nil, nil
 	}
@@ -99,15 +119,19 @@ func (db *Store) nextMerge(closing bool) (*merge, error) {
 }
 
 // lookAgain wakes compaction when there may be something to do although no table has come: the
-// database has been open for longer, or documents have expired. The caller holds mu.
-func (g *merges) lookAgain(db *Store, tables []compaction.Table, most int64, age time.Duration) {
+// database has been open for longer, or documents have expired, or for lack of space merges were
+// held back until held is over. The caller holds mu.
+func (g *merges) lookAgain(db *Store, tables []compaction.Table, most int64, age, held time.Duration) {
 	in := time.Duration(math.MaxInt64)
+	if held > 0 {
+		in = held
+	}
 	bytes := int64(0)
 	for _, t := range tables {
 		bytes += t.Size
 	}
 	if bytes > most && len(tables) > 1 {
-		in = max(age/4, time.Second)
+		in = min(in, max(age/4, time.Second))
 	}
 	if db.TTL > 0 && len(tables) > 0 {
 		in = min(in, max(min(db.TTL/ttlLooks, longestLook), shortestLook))

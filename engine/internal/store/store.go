@@ -59,6 +59,7 @@ type Store struct {
 	allowedSet *view.AllowedPairs
 	ofLoads    ofLoads   // tables that the policy leaves alone
 	flushed    sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
+	flushes    flushes
 
 	failed    atomic.Pointer[error] // why the writer is poisoned
 	closed    atomic.Bool
@@ -87,6 +88,7 @@ func newDB(path string, o Options) *Store {
 		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.flushed.L = &db.mu
+	db.flushC = make(chan struct{}, 1)
 	db.merges.init(o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
@@ -132,8 +134,12 @@ func (db *Store) takesWrites() error {
 }
 
 // fail poisons the writer: what is on disk is no longer known, so nothing more is written until the
-// database is opened again. Reading goes on. It returns the error for the caller to return.
+// database is opened again. Reading goes on. It returns the error for the caller to return. An
+// error for lack of room that has changed nothing is returned as it is, and writing goes on.
 func (db *Store) fail(err error) error {
+	if vfs.IsNoRoom(err) {
+		return err
+	}
 	if db.failed.CompareAndSwap(nil, &err) {
 		db.log.Error("write failed; the database takes no more writes until it is reopened", "path", db.Path, "err", err)
 		db.event(Event{Kind: EventError, Err: err})
@@ -245,7 +251,8 @@ func (db *Store) immutables() int {
 	return len(db.immutable)
 }
 
-// waitFlush waits until a memtable was flushed, or can't be any more.
+// waitFlush waits until a memtable was flushed, or can't be any more. For lack of room it fails
+// with that error, after a flush that began after the call has found none.
 func (db *Store) waitFlush(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		db.mu.Lock()
@@ -255,9 +262,14 @@ func (db *Store) waitFlush(ctx context.Context) error {
 	defer stop()
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	next := db.flushes.begun + 1
+	db.wakeFlush()
 	for n := len(db.immutable); len(db.immutable) >= n && n > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if db.flushes.failed >= next {
+			return db.flushes.err
 		}
 		if db.failed.Load() != nil || db.merges.closing.Load() {
 			return nil // the caller's next check says which

@@ -33,18 +33,10 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	if len(payload) > wal.MaxPayload {
 		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, errs.ErrTooLarge)
 	}
-	if err := db.lockForWrite(ctx); err != nil {
-		return 0, err
+	deleted, last, err := db.write(ctx, recs, payload)
+	for tries := 0; db.again(ctx, err, tries); tries++ {
+		deleted, last, err = db.write(ctx, recs, encodeBatch(payload[:0], recs))
 	}
-	kept, deleted, err := db.effectiveLocked(recs)
-	if err == nil && len(kept) > 0 {
-		if len(kept) < len(recs) {
-			payload = encodeBatch(payload[:0], kept)
-		}
-		err = db.commitLocked(kept, payload)
-	}
-	last := db.last
-	db.writeMu.Unlock()
 	if err != nil {
 		return 0, err
 	}
@@ -53,6 +45,23 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 		return 0, err
 	}
 	return deleted, nil
+}
+
+// write makes records visible, of which payload is the encoding, and returns where the log has to
+// be safe. Without room nothing has changed.
+func (db *Store) write(ctx context.Context, recs []record, payload []byte) (deleted int, last logPosition, err error) {
+	if err := db.lockForWrite(ctx); err != nil {
+		return 0, last, err
+	}
+	defer db.writeMu.Unlock()
+	kept, deleted, err := db.effectiveLocked(recs)
+	if err == nil && len(kept) > 0 {
+		if len(kept) < len(recs) {
+			payload = encodeBatch(payload[:0], kept)
+		}
+		err = db.commitLocked(kept, payload)
+	}
+	return deleted, db.last, err
 }
 
 // payloads keeps the memory of payloads, which the log copies, up to payloadKeep bytes each.
@@ -141,7 +150,7 @@ func CheckDoc(d view.Doc) error {
 }
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. The caller holds writeMu.
+// position. Without room in the log nothing has changed. The caller holds writeMu.
 func (db *Store) commitLocked(recs []record, payload []byte) error {
 	if err := db.startLogLocked(); err != nil {
 		return err
@@ -191,7 +200,8 @@ func (db *Store) publishLocked(seq uint64) {
 	db.mu.Unlock()
 }
 
-// waitSafe waits until the log up to p is as safe as the options ask.
+// waitSafe waits until the log up to p is as safe as the options ask. Without room the writes are
+// visible, and stay in memory until the log has taken them.
 func (db *Store) waitSafe(p logPosition) error {
 	if p.log == nil { // nothing was written since the database was opened
 		return nil
@@ -200,7 +210,11 @@ func (db *Store) waitSafe(p logPosition) error {
 	if db.opts.NoSync {
 		wait = p.log.Flush
 	}
-	if err := wait(p.end); err != nil {
+	err := wait(p.end)
+	for tries := 0; db.again(context.Background(), err, tries); tries++ {
+		err = wait(p.end)
+	}
+	if err != nil {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	return nil
@@ -268,21 +282,10 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 	if err != nil {
 		return false, err
 	}
-	if err := db.lockForWrite(ctx); err != nil {
-		return false, err
+	found, last, err := db.writeUnless(ctx, recs, match)
+	for tries := 0; db.again(ctx, err, tries); tries++ {
+		found, last, err = db.writeUnless(ctx, recs, match)
 	}
-	found, err := db.matchLocked(&recs[0].doc, match)
-	if err == nil && !found {
-		buf := payloads.Get().(*[]byte)
-		payload := encodeBatch((*buf)[:0], recs)
-		err = db.commitLocked(recs, payload)
-		if cap(payload) <= payloadKeep {
-			*buf = payload
-		}
-		payloads.Put(buf)
-	}
-	last := db.last
-	db.writeMu.Unlock()
 	if err != nil {
 		return false, err
 	}
@@ -292,6 +295,25 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 		return false, err
 	}
 	return !found, nil
+}
+
+// writeUnless makes a record visible unless match finds a document, as write does.
+func (db *Store) writeUnless(ctx context.Context, recs []record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+	if err := db.lockForWrite(ctx); err != nil {
+		return false, last, err
+	}
+	defer db.writeMu.Unlock()
+	found, err = db.matchLocked(&recs[0].doc, match)
+	if err == nil && !found {
+		buf := payloads.Get().(*[]byte)
+		payload := encodeBatch((*buf)[:0], recs)
+		err = db.commitLocked(recs, payload)
+		if cap(payload) <= payloadKeep {
+			*buf = payload
+		}
+		payloads.Put(buf)
+	}
+	return found, db.last, err
 }
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.

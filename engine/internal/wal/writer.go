@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -35,16 +36,22 @@ type Writer struct {
 	written int64
 	synced  int64
 	busy    bool  // a leader is writing; it alone touches f
+	full    bool  // the last write found no room: what it was to write is in buf again
 	err     error // the first failure: nothing more is written
+	ended   bool  // by Finish or Close: nothing is appended
 	closed  bool
 }
 
 // Create makes a new log and returns once the empty log and its name are durable. A file that is
-// there already is fs.ErrExist.
+// there already is fs.ErrExist. After a *vfs.NoRoomError there is no such file.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	f, err := fs.Create(name)
 	if err != nil {
-		return nil, fmt.Errorf("create log: %w", err)
+		err = fmt.Errorf("create log: %w", err)
+		if vfs.IsFull(err) {
+			err = &vfs.NoRoomError{Err: err}
+		}
+		return nil, err
 	}
 	head, seed := encodeHeader(h)
 	err = writeAll(f, head)
@@ -56,7 +63,13 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("create log %s: %w", name, err)
+		err = fmt.Errorf("create log %s: %w", name, err)
+		// That the name is gone must be durable before another log is created: only the newest may
+		// be without an end.
+		if vfs.IsFull(err) && remove(fs, name) == nil {
+			err = &vfs.NoRoomError{Err: err}
+		}
+		return nil, err
 	}
 	w := &Writer{f: f, name: name, seed: seed, end: headerSize, written: headerSize, synced: headerSize}
 	w.changed.L = &w.mu
@@ -65,12 +78,20 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 
 // Append adds a frame to the log and returns the position after it, to be given to Sync or Flush.
 // The frame may stay in memory until then. The payload is copied.
+//
+// While frames that found no room on the disk wait in memory, they are written first. If there is
+// still no room, nothing is appended, and the error is a *vfs.NoRoomError.
 func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(payload) > MaxPayload {
 		return 0, fmt.Errorf("log %s: %d bytes: %w", w.name, len(payload), ErrTooLarge)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.full {
+		if err := w.advance(w.end, &w.written, false); err != nil {
+			return 0, err
+		}
+	}
 	if err := w.usable(); err != nil {
 		return 0, err
 	}
@@ -78,12 +99,17 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 	w.end += frameSize(int64(len(payload)))
 	end = w.end
 	if len(w.buf) >= bufferLimit {
-		return end, w.advance(end, &w.written, false)
+		// The frame has been appended: if there is no room for it now, Sync and Flush say so.
+		if err := w.advance(end, &w.written, false); err != nil && !vfs.IsNoRoom(err) {
+			return end, err
+		}
 	}
 	return end, nil
 }
 
-// Sync returns once everything before end is durable. Concurrent callers share one fsync.
+// Sync returns once everything before end is durable. Concurrent callers share one fsync. After a
+// *vfs.NoRoomError the frames are still in memory, and the next Append, Sync, Flush or Finish tries
+// again to write them.
 func (w *Writer) Sync(end int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +117,7 @@ func (w *Writer) Sync(end int64) error {
 }
 
 // Flush returns once everything before end is with the operating system, where it survives the end
-// of the process but not that of the machine.
+// of the process but not that of the machine. A *vfs.NoRoomError means what it means to Sync.
 func (w *Writer) Flush(end int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,22 +131,45 @@ func (w *Writer) Size() int64 {
 	return w.end
 }
 
-// Close makes everything durable, marks the log's end and closes the file. A log that failed is
-// closed as it is, and the failure returned. A second Close does nothing.
+// Finish makes everything durable and marks the log's end; nothing can be appended after it. After
+// a *vfs.NoRoomError the log goes on as if Finish had not been called. A second Finish does
+// nothing.
+func (w *Writer) Finish() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.finish()
+}
+
+// finish is Finish. The caller holds mu.
+func (w *Writer) finish() error {
+	if w.ended {
+		return w.err
+	}
+	w.ended = true // from here on nobody appends
+	err := w.advance(w.end, &w.synced, true)
+	if err == nil {
+		// Only now may the end frame claim that all before it is durable.
+		w.buf = appendFrame(w.buf, w.seed, w.end, w.end, typeEnd, nil)
+		w.end += frameHeader
+		if err = w.advance(w.end, &w.synced, true); vfs.IsNoRoom(err) { // it is the last frame in buf
+			w.buf = w.buf[:len(w.buf)-frameHeader]
+			w.end -= frameHeader
+		}
+	}
+	w.ended = !vfs.IsNoRoom(err)
+	return err
+}
+
+// Close is Finish, and closes the file, also a log that failed or found no room, as it is. It
+// returns the failure. A second Close does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil
 	}
-	w.closed = true // from here on nobody appends
-	err := w.advance(w.end, &w.synced, true)
-	if err == nil {
-		// Only now may the end frame claim that all before it is durable.
-		w.buf = appendFrame(w.buf, w.seed, w.end, w.end, typeEnd, nil)
-		w.end += frameHeader
-		err = w.advance(w.end, &w.synced, true)
-	}
+	err := w.finish()
+	w.ended, w.closed = true, true
 	for w.busy { // a leader that does not serve this call, after a failure
 		w.changed.Wait()
 	}
@@ -135,14 +184,14 @@ func (w *Writer) usable() error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.closed {
+	if w.ended {
 		return fmt.Errorf("log %s: %w", w.name, ErrClosed)
 	}
 	return nil
 }
 
 // advance returns once *reached, which is written or synced, is at least end. The caller holds mu,
-// and leads if nobody does.
+// and leads if nobody does. Where a leader finds no room, those who wait try themselves.
 func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	if end > w.end {
 		return fmt.Errorf("log %s: position %d is past its end %d", w.name, end, w.end)
@@ -153,35 +202,53 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 			return w.err
 		case w.busy:
 			w.changed.Wait()
+		case w.closed: // as it was, without room for the rest
+			return fmt.Errorf("log %s: %w", w.name, ErrClosed)
 		default:
-			w.lead(sync)
+			if err := w.lead(sync); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // lead writes what has been collected, and syncs it if asked to. Meanwhile others may append,
-// without mu held. Any failure is final: after a failed write the file's end is unknown, and after
-// a failed fsync the system may have dropped the pages and report success the next time.
-func (w *Writer) lead(sync bool) {
-	buf, target := w.buf, w.end
+// without mu held. Any failure but that for lack of room is final: after a failed write the file's
+// end is unknown, and after a failed fsync the system may have dropped the pages and report success
+// the next time.
+func (w *Writer) lead(sync bool) error {
+	buf, start, target := w.buf, w.written, w.end
 	w.buf, w.spare = w.spare[:0], nil
 	w.busy = true
 	w.mu.Unlock()
 
-	err := writeAll(w.f, buf)
+	n, err := write(w.f, buf)
 	written := err == nil
+	whole := 0 // bytes of whole frames that stay in the file, where there was no room for all
+	noRoom := false
+	if vfs.IsFull(err) {
+		whole = wholeFrames(buf[:n])
+		noRoom = whole < len(buf) && w.f.Truncate(start+int64(whole)) == nil
+	}
 	if written && sync {
 		err = w.f.Sync()
 	}
 
 	w.mu.Lock()
 	w.busy = false
+	defer w.changed.Broadcast()
+	if noRoom {
+		w.full = true
+		w.written = start + int64(whole)
+		w.buf = append(buf[whole:], w.buf...)
+		return &vfs.NoRoomError{Err: fmt.Errorf("write log %s: %w", w.name, err)}
+	}
 	if cap(buf) <= bufferKeep {
 		w.spare = buf
 	}
 	if written {
-		w.written = target
+		w.written, w.full = target, false
 	}
 	switch {
 	case err != nil:
@@ -189,17 +256,39 @@ func (w *Writer) lead(sync bool) {
 	case sync:
 		w.synced = target
 	}
-	w.changed.Broadcast()
+	return w.err
+}
+
+// wholeFrames returns how many bytes of the beginning of frames are whole frames. These stay in the
+// file when the rest of a write is taken back: a reader may have seen them.
+func wholeFrames(p []byte) (size int) {
+	for {
+		rest := p[size:]
+		if len(rest) < frameHeader {
+			return size
+		}
+		frame := frameSize(int64(binary.LittleEndian.Uint32(rest[4:])))
+		if frame > int64(len(rest)) {
+			return size
+		}
+		size += int(frame)
+	}
 }
 
 // writeAll writes p, if there is anything in it, and takes a short write for an error.
 func writeAll(f io.Writer, p []byte) error {
+	_, err := write(f, p)
+	return err
+}
+
+// write is writeAll, and returns how much was written.
+func write(f io.Writer, p []byte) (n int, err error) {
 	if len(p) == 0 {
-		return nil
+		return 0, nil
 	}
-	n, err := f.Write(p)
+	n, err = f.Write(p)
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
-	return err
+	return n, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,6 +39,7 @@ type Mem struct {
 	root    *memNode
 	ops     int               // mutating operations so far
 	crashAt int               // the number of the first operation that fails, 0 for none
+	limit   int               // of the bytes in all files, 0 for none
 	locks   map[*memNode]bool // of files, whatever their names, that are held
 	hosts   []string          // host files made
 }
@@ -93,6 +95,41 @@ func (m *Mem) Ops() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ops
+}
+
+// SetLimit sets how many bytes the files may have in all, 0 for no limit: what is written beyond
+// that fails with ENOSPC, after the bytes for which there is room. A Commit needs commitRoom.
+func (m *Mem) SetLimit(bytes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limit = bytes
+}
+
+// commitRoom is how many bytes a Commit may add to a file.
+const commitRoom = 8 << 10
+
+// room returns how many bytes may be written. The caller holds mu.
+func (m *Mem) room() int {
+	if m.limit == 0 {
+		return math.MaxInt
+	}
+	return max(m.limit-m.root.size(), 0)
+}
+
+// Used returns how many bytes the files have in all.
+func (m *Mem) Used() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.root.size()
+}
+
+// size returns how many bytes a file has, or the files of a directory.
+func (n *memNode) size() int {
+	size := len(n.data)
+	for _, child := range n.children {
+		size += child.size()
+	}
+	return size
 }
 
 // CrashAt makes the operation of that number, counted from 1, and everything after it fail with
@@ -478,6 +515,9 @@ func (m *Mem) HostPath(name string) (string, error) {
 func (m *Mem) Commit(name string, commit func() error) error {
 	m.mu.Lock()
 	err := m.mutate("commit", name)
+	if err == nil && m.room() < commitRoom {
+		err = &fs.PathError{Op: "commit", Path: name, Err: syscall.ENOSPC}
+	}
 	m.mu.Unlock()
 	if err != nil {
 		return err

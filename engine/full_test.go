@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// TestFullGoesOn writes to a small disk, with flushes and merges in the background, until it is
+// full: the error is that of the disk, and the database is not poisoned. Once there is room the
+// same open writes on. What was acknowledged is there, before and after it is opened again, what
+// failed is there whole or not at all, and no file is left.
+func TestFullGoesOn(t *testing.T) {
+	rounds := 24
+	if testing.Short() {
+		rounds = 8
+	}
+	full := 0
+	for i := range rounds {
+		for _, sync := range []SyncMode{SyncAlways, SyncNever} {
+			full += fullGoesOn(t, 60_000+i*1531, sync)
+		}
+	}
+	t.Logf("%d times full", full)
+}
+
+func fullGoesOn(t *testing.T, limit int, mode SyncMode) (full int) {
+	ctx := context.Background()
+	mem := vfstest.NewMem(hostDir(t))
+	defer mem.Discard()
+	opts := Options{NoSketch: true, Sync: mode, MemtableBytes: 4000, policy: eager, fs: mem}
+	db, err := Open("/db", &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem.SetLimit(limit)
+	var acked, tried sync.Map
+	next := 0
+	for range 3 {
+		var wg sync.WaitGroup
+		var stop atomic.Bool
+		for w := range 2 {
+			wg.Go(func() {
+				for i := 0; !stop.Load(); i++ {
+					id := fmt.Sprint(next, "-", w, "-", i)
+					tried.Store(id, true)
+					if err := db.Put(ctx, smallDoc(id)); err != nil {
+						stop.Store(true)
+						if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
+							t.Errorf("limit %d: %v", limit, err)
+						}
+						return
+					}
+					acked.Store(id, true)
+				}
+			})
+		}
+		wg.Wait()
+		full++
+		next++
+		limit += 40_000
+		mem.SetLimit(limit)
+		for i := range 3 {
+			id := fmt.Sprint(next, "-after-", i)
+			tried.Store(id, true)
+			if err := db.Put(ctx, smallDoc(id)); err != nil {
+				t.Fatalf("limit %d: with room: %v", limit, err)
+			}
+			acked.Store(id, true)
+		}
+	}
+	allThere := func() {
+		t.Helper()
+		acked.Range(func(id, _ any) bool {
+			if _, err := db.Lookup(ctx, id.(string)); err != nil {
+				t.Errorf("limit %d: acknowledged %s: %v", limit, id, err)
+			}
+			return true
+		})
+		for e, err := range db.Entries(ctx, "") {
+			if _, ok := tried.Load(e.ID); err != nil || !ok {
+				t.Errorf("limit %d: %+v, %v", limit, e, err)
+			}
+		}
+	}
+	allThere()
+	mem.SetLimit(0)
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open("/db", &opts); err != nil {
+		t.Fatal(err)
+	}
+	allThere()
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
+		t.Errorf("limit %d: %+v, %v", limit, r, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := mem.List("/db")
+	for _, name := range names {
+		if strings.HasSuffix(name, files.TempSuffix) || strings.HasSuffix(name, files.OrphanSuffix) {
+			t.Errorf("limit %d: %s was left, %v", limit, name, err)
+		}
+	}
+	return full
+}
+
+func smallDoc(id string) Doc {
+	return Doc{ID: id, Text: strings.Repeat(id+" is some text of its own ", 8), Fingerprint: new(uint64(len(id)))}
+}
+
+// TestMergeGivesWay holds a merge until the disk is full: a write that finds no room is stored, for
+// the merge gives up its file. What Compact was doing fails, and says why. Later the merge
+// succeeds.
+func TestMergeGivesWay(t *testing.T) {
+	ctx := context.Background()
+	for _, compact := range []bool{false, true} {
+		mem := vfstest.NewMem(hostDir(t))
+		defer mem.Discard()
+		opts := Options{NoText: true, NoSketch: true, policy: eager, fs: mem, DisableAutoCompaction: true}
+		db, err := Open("/db", &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			loadTable(t, db, 80_000*i, 80_000*(i+1))
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		opts.DisableAutoCompaction, opts.CompactionRate = compact, 3_000_000
+		var merged atomic.Int64
+		opts.OnEvent = func(e Event) {
+			if e.Kind == EventCompact {
+				merged.Add(1)
+			}
+		}
+		if db, err = Open("/db", &opts); err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		put(t, db, "first", 1)
+		compacted := make(chan error, 1)
+		if compact {
+			go func() { compacted <- db.Compact(ctx, nil) }()
+		}
+		until(t, "a merge writes", func() bool {
+			names, _ := mem.List("/db")
+			for _, name := range names {
+				if st, _ := mem.Stat("/db/" + name); strings.HasSuffix(name, files.TempSuffix) && st.Size > 0 {
+					return true
+				}
+			}
+			return false
+		})
+		db.SetCompactionRate(1) // it is held
+		mem.SetLimit(mem.Used())
+		if err := db.Put(ctx, Doc{ID: "second", Fingerprint: new(uint64(2))}); err != nil {
+			t.Fatal(err)
+		}
+		if compact {
+			if err := <-compacted; !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
+				t.Errorf("compact: %v", err)
+			}
+		}
+		if n := db.Metrics().Merging; n != 0 || merged.Load() != 0 {
+			t.Errorf("%d merges, %d have ended", n, merged.Load())
+		}
+		mem.SetLimit(0)
+		db.SetCompactionRate(0)
+		if compact {
+			if err := db.Compact(ctx, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		until(t, "the merge succeeds", func() bool { return merged.Load() > 0 })
+		if st, err := db.Stats(); err != nil || st.Documents != 160_002 {
+			t.Errorf("%d documents, %v", st.Documents, err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
+
+// TestFull has the disk become full after any number of bytes of a write of several frames, and of
+// the end frame: nothing is appended until there is room, then the same log goes on. A reader never
+// sees fewer frames than before, and in the end all of them, in order.
+func TestFull(t *testing.T) {
+	payloads := []string{"a", "", "some longer payload", "b"}
+	for room := range 200 {
+		for _, synced := range []bool{false, true} {
+			mem := vfstest.NewMem("")
+			w := mustCreate(t, mem, "log")
+			if synced {
+				if err := w.Sync(mustAppend(t, w, "first")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mem.SetLimit(mem.Used() + room)
+			var want []string
+			if synced {
+				want = append(want, "first")
+			}
+			var end int64
+			for _, p := range payloads {
+				end = mustAppend(t, w, p)
+				want = append(want, p)
+			}
+			full := 0
+			before := 0
+			step := func(what string, do func() error) {
+				t.Helper()
+				err := do()
+				if vfs.IsNoRoom(err) && errors.Is(err, syscall.ENOSPC) {
+					full++
+					checkPrefix(t, fmt.Sprintf("room %d, %s", room, what), mem, want, 0)
+					got, _, _ := collect(mem, "log", Options{Last: true})
+					if len(got) < before {
+						t.Fatalf("room %d, %s: %d frames, and %d before", room, what, len(got), before)
+					}
+					before = len(got)
+					if _, err := w.Append([]byte("more")); !vfs.IsNoRoom(err) && what == "sync" {
+						t.Fatalf("room %d: appended: %v", room, err)
+					} else if err == nil {
+						want = append(want, "more")
+					}
+					mem.SetLimit(mem.Used() + 5)
+					if err := do(); err != nil && !vfs.IsNoRoom(err) {
+						t.Fatal(err)
+					}
+					mem.SetLimit(0)
+					err = do()
+				}
+				if err != nil {
+					t.Fatalf("room %d, %s: %v", room, what, err)
+				}
+			}
+			step("sync", func() error { return w.Sync(end) })
+			if full == 0 {
+				step("finish", w.Finish)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got, res, err := collect(mem, "log", Options{Header: &testHeader})
+			if err != nil || !res.Clean || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("room %d: %q, want %q; %+v, %v", room, got, want, res, err)
+			}
+		}
+	}
+}
+
+// TestCreateFull has the disk become full at each operation of Create: there is no log then, and
+// the next Create succeeds. If it is not known whether there is one, the error is another.
+func TestCreateFull(t *testing.T) {
+	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)
+	mustCreate(t, counter, "log")
+	for op := 1; op <= counter.Ops(); op++ {
+		mem := vfstest.NewMem("")
+		fs := vfstest.NewFaulty(mem, vfstest.FailOnce(op, syscall.ENOSPC))
+		if _, err := Create(fs, "log", testHeader); !vfs.IsNoRoom(err) || !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("operation %d: %v", op, err)
+		}
+		mem = mem.CrashClone(0, 1) // the next log may get another name
+		if names, _ := mem.List("."); len(names) > 0 {
+			t.Errorf("operation %d: %q was left", op, names)
+		}
+		mustCreate(t, mem, "log")
+		fs = vfstest.NewFaulty(vfstest.NewMem(""), vfstest.FailFrom(op, syscall.ENOSPC))
+		if _, err := Create(fs, "log", testHeader); vfs.IsNoRoom(err) != (op == 1) || !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("operation %d and those after it: %v", op, err)
+		}
+	}
+}

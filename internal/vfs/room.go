@@ -1,0 +1,30 @@
+package vfs
+
+import "errors"
+
+// A NoRoomError says that the disk is full, or a quota used up, and that what failed has changed
+// nothing: it can be tried again once there is room.
+type NoRoomError struct{ Err error }
+
+// Error is that of Err.
+func (e *NoRoomError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *NoRoomError) Unwrap() error { return e.Err }
+
+// IsNoRoom reports whether err is, or wraps, a *NoRoomError.
+func IsNoRoom(err error) bool {
+	var e *NoRoomError
+	return errors.As(err, &e)
+}
+
+// IsFull reports whether err is the system's error for a full disk or a quota that is used up. It
+// says nothing about what has changed.
+func IsFull(err error) bool {
+	for _, full := range fullErrors {
+		if errors.Is(err, full) {
+			return true
+		}
+	}
+	return false
+}
