@@ -91,7 +91,7 @@ func (x *run) stats() error {
 
 // statsRows returns what STATS says of the database.
 func statsRows(s engine.Stats) []Row {
-	return []Row{
+	rows := []Row{
 		{"path", s.Path},
 		{"documents", s.Documents},
 		{"fingerprints", s.Fingerprints},
@@ -110,6 +110,10 @@ func statsRows(s engine.Stats) []Row {
 		{"text", s.Params.Text},
 		{"ttl", s.Params.TTL.String()},
 	}
+	if of := s.Params.Features.Describe(); of != "" {
+		rows = append(rows, Row{"features", of})
+	}
+	return rows
 }
 
 // metricsRows returns what STATS says of the work since the database was opened; nothing if no

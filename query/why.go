@@ -71,6 +71,17 @@ func whyFingerprints(a, b *engine.Doc, c *engine.PairComparison) []Row {
 	}
 }
 
+// commonFeatures names the elements that two sets have in common.
+func commonFeatures(p engine.Params) string {
+	switch p.Features.Unit {
+	case engine.UnitSet:
+		return "common members"
+	case engine.UnitChars:
+		return fmt.Sprintf("common shingles of %d characters", p.Shingle)
+	}
+	return fmt.Sprintf("common shingles of %d words", p.Shingle)
+}
+
 // whyShingles compares sets of shingles, by the sketches and by the texts.
 func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	var rows []Row
@@ -80,7 +91,7 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	if c.Verified {
 		rows = append(rows,
 			Row{"jaccard", c.Jaccard},
-			Row{fmt.Sprintf("common shingles of %d words", x.DB.Params().Shingle), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
+			Row{commonFeatures(x.DB.Params()), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
 			Row{"shingles of a", c.ShinglesA},
 			Row{"shingles of b", c.ShinglesB},
 		)

@@ -13,6 +13,9 @@ import (
 // put runs PUT {...} [UNLESS criterion [VERIFY]].
 func (x *run) put(s *syntax.Put) error {
 	doc, err := x.Values.Document(s.Doc)
+	if err == nil {
+		err = takeText(x.DB.Params().Features, &doc)
+	}
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestSpecRefuses(t *testing.T) {
 	}
 	for text, unknown := range map[string]bool{
 		"unit bytes\n": true, "weights idf\n": true, "normalize nfd\n": true, "\n": true,
-		"unit words\n": true, "unit chars": false, "min-words 0\n": false, "min-words x\n": false, "min-words 03\n": false,
+		"unit words\n": true, "unit chars": false, "min-words 0\n": false, "min-words x\n": false, "min-words 1\n": false, "min-words 03\n": false,
 		"stop-word the\nstop-word of\n": false, "stop-word The\n": false, "min-words 3\nunit chars\n": false,
 		"unit set\n": false, "strip-diacritics \n": false, "field title 3\n": false,
 	} {

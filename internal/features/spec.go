@@ -71,6 +71,9 @@ func (s Spec) Canonical() (Spec, error) {
 	if s.Normalize == None {
 		s.Normalize = ""
 	}
+	if s.MinWords == 1 {
+		s.MinWords = 0 // a text without words has no features anyway
+	}
 	if s.SetField != "" && s.Unit == "" {
 		s.Unit = Set
 	}

@@ -68,9 +68,9 @@ func TestWeightsWithinTheory(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	var bias, square, distanceBias, distanceSquare float64
 	for n := range pairs {
-		keep := 0.03 + 0.95*r.Float64()
 		var a, b []string
 		for i, words := range []int{40, 60, 300} {
+			keep := 0.03 + 0.95*r.Float64()
 			var x, y strings.Builder
 			for j := range words {
 				word := fmt.Sprintf("w%dx%dx%d ", n, i, j)

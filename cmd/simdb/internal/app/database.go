@@ -75,9 +75,27 @@ func (a *App) OpenForReading(path string) (*engine.DB, error) {
 	return Open(path, &engine.Options{ReadOnly: true, MustExist: true})
 }
 
+// OpenWithFeatures opens a database for reading; what the flags say must be its features.
+func (a *App) OpenWithFeatures(path string, f FeatureFlags) (*engine.DB, error) {
+	o := &engine.Options{ReadOnly: true, MustExist: true}
+	if err := f.Options(o); err != nil {
+		return nil, err
+	}
+	return Open(path, o)
+}
+
 // OpenForWriting opens a database for writing. It must exist, and must not be a single table.
 func (a *App) OpenForWriting(path string) (*engine.DB, error) {
-	db, err := Open(path, &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout})
+	return a.OpenForWritingWith(path, FeatureFlags{})
+}
+
+// OpenForWritingWith is OpenForWriting; what the flags say must be the features of the database.
+func (a *App) OpenForWritingWith(path string, f FeatureFlags) (*engine.DB, error) {
+	o := &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout}
+	if err := f.Options(o); err != nil {
+		return nil, err
+	}
+	db, err := Open(path, o)
 	if err != nil {
 		return nil, err
 	}

@@ -128,14 +128,6 @@ func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) 
 	return nil
 }
 
-// Words is how many words a shingle has.
-type Words int
-
-// UnmarshalText parses a number of words.
-func (n *Words) UnmarshalText(text []byte) error {
-	return whole(n, text, "a shingle has a whole number of words", 1, sstable.MaxShingle)
-}
-
 // Hashes is how many hashes a sketch has.
 type Hashes int
 

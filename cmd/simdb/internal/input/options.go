@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/simdb/simdb/internal/fptext"
 )
@@ -9,9 +10,16 @@ import (
 // Options say how a file is written. The zero value finds out. A format refuses an option that it
 // has no use for only where the user would be misled.
 type Options struct {
-	Format           Format // Auto recognises it
-	IDField          string // name or number (from 1) of the field with the ID; "" means "id"
-	TextField        string // the same for the text; "" means "text"; several with commas between them are joined by newlines
+	Format    Format // Auto recognises it
+	IDField   string // name or number (from 1) of the field with the ID; "" means "id"
+	TextField string // the same for the text; "" means "text"; several with commas between them are joined by newlines
+	// Fields, if not nil, are fields whose texts make up that of a document in the way of
+	// engine.JoinFields, in place of TextField. A record may lack some.
+	Fields []string
+	// SetField, if not "", is the field with the members of the set that a document is: an array,
+	// or a string. It takes the place of TextField.
+	SetField string
+
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
 	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the
@@ -36,6 +44,19 @@ type Options struct {
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS
+}
+
+// TextFields are the names of the fields that make up the text; "text" if none is named.
+func (o Options) TextFields() []string {
+	switch {
+	case o.Fields != nil:
+		return o.Fields
+	case o.SetField != "":
+		return []string{o.SetField}
+	case o.TextField == "":
+		return []string{"text"}
+	}
+	return strings.Split(o.TextField, ",")
 }
 
 // IDFrom is what the IDs of records are made of.

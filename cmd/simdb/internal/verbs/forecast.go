@@ -64,7 +64,11 @@ func (c *Plan) forecast(a *app.App, s app.Sources, m *progress.Meter, all loadSi
 		return f, err
 	}
 	path := filepath.Join(dir, "plan.simdb")
-	db, err := engine.Create(path, &engine.Options{Shingle: int(c.Shingle)})
+	o := &engine.Options{}
+	if err := c.FeatureFlags.Options(o); err != nil {
+		return f, err
+	}
+	db, err := engine.Create(path, o)
 	if err != nil {
 		return f, err
 	}
@@ -120,6 +124,10 @@ func (c *Plan) loadSample(a *app.App, db *engine.DB, s app.Sources, m *progress.
 	}
 	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
+	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+		l.Abort()
+		return part, err
+	}
 	for _, name := range s.Names {
 		if err := c.loadSampleOf(a, l, s, m, name, opt, &part); err != nil {
 			l.Abort()

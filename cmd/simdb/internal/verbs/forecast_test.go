@@ -46,7 +46,7 @@ func TestForecast(t *testing.T) {
 				defer a.CleanUp()
 				a.Global.Quiet = true
 				forecast := func(sample int64) forecast {
-					c := &Plan{Files: []string{file}, Shingle: 3, Memory: memory, sample: sample}
+					c := &Plan{Files: []string{file}, Memory: memory, sample: sample}
 					_, all, err := c.fingerprints(a)
 					if err != nil {
 						t.Fatal(err)

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,21 +21,24 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files   []string         `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
-	Shingle app.Words        `default:"3" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
-	Bits    app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
+	Files  []string         `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
+	Sketch app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
+	Bits   app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
+	app.FeatureFlags
 	app.RowFlags
 }
 
-// params are what the fingerprints depend on.
-func (c *Hash) params() fingerprint.Params {
-	return fingerprint.Params{Shingle: int(c.Shingle), Sketch: int(c.Sketch)}
+// Validate checks what depends on each other.
+func (c *Hash) Validate() error {
+	if c.Bits > 64 && (c.Field != nil || c.SetField != "" || c.StopWords != "" || c.Normalize != "" || c.StripDiacritics || c.MinWords > 0) {
+		return errors.New("--bits above 64 goes with --shingle alone")
+	}
+	return nil
 }
 
 // wide makes fingerprints of any length.
-func (c *Hash) wide() (*simhash.Hasher, error) {
-	return simhash.New(simhash.Options{Shingle: int(c.Shingle), Bits: int(c.Bits)})
+func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
+	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars})
 }
 
 // Run shows the fingerprints and sketches of the texts.
@@ -44,8 +48,12 @@ func (c *Hash) Run(a *app.App) error {
 	if c.Sketch > 0 {
 		columns = append(columns, "sketch")
 	}
-	state := fingerprint.New(c.params())
-	wide, err := c.wide()
+	params, _, err := c.FeatureFlags.Params(int(c.Sketch))
+	if err != nil {
+		return err
+	}
+	state := fingerprint.New(params)
+	wide, err := c.wide(params)
 	if err != nil {
 		return err
 	}
@@ -66,7 +74,7 @@ func (c *Hash) Run(a *app.App) error {
 			switch {
 			case r.Empty:
 				none = true
-				a.Say("%s: the text has no words and so no fingerprint", name)
+				a.Say("%s: the text has %s and so no fingerprint", name, missingFeatures(r, params))
 				values[1] = nil
 			case c.Bits > 64:
 				values[1] = hexWords(wide, text, int(c.Bits))
@@ -84,6 +92,19 @@ func (c *Hash) Run(a *app.App) error {
 		return app.Status(app.ExitNo)
 	}
 	return err
+}
+
+// missingFeatures says what a text has not that has no features.
+func missingFeatures(r fingerprint.Result, p fingerprint.Params) string {
+	switch {
+	case r.Short:
+		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)
+	case p.Features.Unit == engine.UnitSet:
+		return "no members"
+	case r.Words > 0:
+		return "no shingle with a stop word"
+	}
+	return "no words"
 }
 
 // hexWords returns a long fingerprint of text in hexadecimal, the most significant word first.

@@ -59,6 +59,11 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if !c.IDs {
+		if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+			return err
+		}
+	}
 	m := a.Meter()
 	defer m.Stop()
 	in, err := a.OpenInput(m, &src, src.Names[0], opt)

@@ -28,14 +28,14 @@ type Load struct {
 	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
 	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes up to 100 MiB (default: 256MiB)."`
 
-	Tables     app.Tables   `group:"When the database is created:" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
-	Layout     *app.Layout  `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
-	Shingle    app.Words    `group:"When the database is created:" placeholder:"K" help:"Words a shingle (default: 3)."`
-	Sketch     app.Hashes   `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard app.Share    `group:"When the database is created:" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool         `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
-	NoSketch   bool         `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
-	TTL        app.Lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	Tables     app.Tables  `group:"When the database is created:" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
+	Layout     *app.Layout `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
+	Sketch     app.Hashes  `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard app.Share   `group:"When the database is created:" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
+	NoText     bool        `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	app.FeatureFlags
+	NoSketch bool         `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
+	TTL      app.Lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.
@@ -49,9 +49,9 @@ func (c *Load) Validate() error {
 	return nil
 }
 
-func (c *Load) options() *engine.Options {
+func (c *Load) options() (*engine.Options, error) {
 	o := &engine.Options{
-		Shingle: int(c.Shingle), Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
+		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard),
 		NoText: c.NoText, NoSketch: c.NoSketch, TTL: time.Duration(c.TTL),
 	}
 	switch {
@@ -60,7 +60,7 @@ func (c *Load) options() *engine.Options {
 	case c.Layout != nil:
 		o.Layout = engine.Layout(c.Layout.String())
 	}
-	return o
+	return o, c.FeatureFlags.Options(o)
 }
 
 const (
@@ -73,18 +73,20 @@ const (
 
 // load is a run of Load.
 type load struct {
-	a       *app.App
-	c       *Load
-	db      *engine.DB // nil until there is a document for a new database
-	loader  *engine.Loader
-	made    *app.Created // nil where the database was there before
-	rejects *app.Rejects
-	meter   *progress.Meter
-	sources app.Sources
-	skipped int64
-	badUTF8 int64
-	ended   bool    // all files were read
-	failed  []error // files that could not be read to the end
+	a        *app.App
+	c        *Load
+	create   engine.Options // of a new database
+	db       *engine.DB     // nil until there is a document for a new database
+	loader   *engine.Loader
+	features engine.Features // of the database
+	made     *app.Created    // nil where the database was there before
+	rejects  *app.Rejects
+	meter    *progress.Meter
+	sources  app.Sources
+	skipped  int64
+	badUTF8  int64
+	ended    bool    // all files were read
+	failed   []error // files that could not be read to the end
 
 	unreported int    // bytes of records since the last report of progress
 	numbered   string // the file whose ids are the numbers of its lines
@@ -101,7 +103,11 @@ func (c *Load) Run(a *app.App) (err error) {
 	if l.sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
 	}
-	o := c.options()
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	l.create = *o
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	l.db, err = engine.Open(c.DB, o)
 	switch {
@@ -113,6 +119,11 @@ func (c *Load) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = l.close(err) }()
+	if l.db != nil {
+		l.features = l.db.Params().Features
+	} else if _, l.features, err = c.FeatureFlags.Params(0); err != nil {
+		return err
+	}
 	l.meter = a.Meter()
 	defer l.meter.Stop()
 	if l.rejects, err = a.NewRejects(c.RejectFlags, a.Talk(l.meter)); err != nil {
@@ -181,7 +192,7 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 // begin creates the database if there is none, and starts to load.
 func (l *load) begin() (err error) {
 	if l.db == nil {
-		if l.db, err = engine.Create(l.c.DB, l.c.options()); err != nil {
+		if l.db, err = engine.Create(l.c.DB, &l.create); err != nil {
 			return err
 		}
 		l.a.TalkTo(l.meter, "created %s", l.c.DB)
@@ -195,6 +206,9 @@ func (l *load) begin() (err error) {
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(name string) error {
 	opt := l.c.InputFlags.Options(l.c.Format)
+	if err := app.ReadFeatures(&opt, l.features); err != nil {
+		return err
+	}
 	source := name
 	if l.sources.Tree != nil {
 		source = l.sources.Tree.Key()
@@ -276,6 +290,22 @@ func reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+engine.ErrInvalid.Error())
 }
 
+// emptiness says why documents have no fingerprint.
+func (l *load) emptiness() string {
+	f := l.features
+	switch {
+	case f.Unit == engine.UnitSet && f.MinWords > 1:
+		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
+	case f.Unit == engine.UnitSet:
+		return "without members, which match nothing"
+	case f.MinWords > 1:
+		return fmt.Sprintf("with fewer than %d words, which match nothing", f.MinWords)
+	case f.StopWords != nil:
+		return "without a shingle that has a stop word, which match nothing"
+	}
+	return "without words, which match nothing"
+}
+
 // summary says what the load has done.
 func (l *load) summary(s engine.LoadStats, start time.Time) {
 	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))
@@ -285,7 +315,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 	}{
 		{s.Replaced, "replaced an earlier one"},
 		{l.skipped, "skipped, as their id is stored"},
-		{s.Empty, "without words, which match nothing"},
+		{s.Empty, l.emptiness()},
 		{l.badUTF8, "with invalid UTF-8, which became U+FFFD"},
 	} {
 		if part.n > 0 {

@@ -26,6 +26,7 @@ type Match struct {
 	app.NullFlag
 	app.InputFormat
 	app.InputFlags
+	app.FeatureFlags
 	app.RejectFlags
 }
 
@@ -38,15 +39,18 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	open := a.OpenForReading
+	open := a.OpenWithFeatures
 	if c.Add {
-		open = a.OpenForWriting
+		open = a.OpenForWritingWith
 	}
-	db, err := open(c.DB)
+	db, err := open(c.DB, c.FeatureFlags)
 	if err != nil {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+		return err
+	}
 	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
 		return fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB)
 	}

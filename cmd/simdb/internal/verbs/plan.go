@@ -23,13 +23,13 @@ const (
 
 // Plan is `simdb plan`.
 type Plan struct {
-	Files   []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files the documents themselves, whose fingerprints are taken; - is standard input."`
-	N       app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
-	K       app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
-	Layout  []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Shingle app.Words    `default:"3" placeholder:"WORDS" help:"Words a shingle (default: 3)."`
-	Memory  app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load that is forecast (default: 256MiB)."`
+	Files  []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files the documents themselves, whose fingerprints are taken; - is standard input."`
+	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
+	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
+	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
+	Memory app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load that is forecast (default: 256MiB)."`
 	app.InputFlags
+	app.FeatureFlags
 	app.RowFlags
 
 	layouts []sstable.Layout
@@ -142,9 +142,16 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	}
 	m := a.Meter()
 	defer m.Stop()
-	state := fingerprint.New(fingerprint.Params{Shingle: int(c.Shingle)})
+	params, of, err := c.FeatureFlags.Params(0)
+	if err != nil {
+		return nil, size, err
+	}
+	state := fingerprint.New(params)
 	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
+	if err := app.ReadFeatures(&opt, of); err != nil {
+		return nil, size, err
+	}
 	bad := int64(0)
 	for _, name := range s.Names {
 		in, err := a.OpenInput(m, &s, name, opt)

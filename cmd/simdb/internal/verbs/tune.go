@@ -22,6 +22,7 @@ type Tune struct {
 	Sample app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
 	app.InputFlags
+	app.FeatureFlags
 	app.RowFlags
 }
 
@@ -88,13 +89,17 @@ func (c *Tune) Run(a *app.App) (err error) {
 func (c *Tune) open(a *app.App) (*engine.DB, error) {
 	st, err := os.Stat(c.Data)
 	if !c.WholeFiles && c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
-		return a.OpenForReading(c.Data)
+		return a.OpenWithFeatures(c.Data, c.FeatureFlags)
 	}
 	dir, err := a.TempDir()
 	if err != nil {
 		return nil, err
 	}
-	db, err := engine.Create(filepath.Join(dir, "documents"), &engine.Options{Sync: engine.SyncNever})
+	o := &engine.Options{Sync: engine.SyncNever}
+	if err := c.FeatureFlags.Options(o); err != nil {
+		return nil, err
+	}
+	db, err := engine.Create(filepath.Join(dir, "documents"), o)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +118,9 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 	}
 	opt := c.InputFlags.Options(input.Auto)
 	opt.MakeID = true
+	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
+		return err
+	}
 	m := a.Meter()
 	defer m.Stop()
 	in, err := a.OpenInput(m, &s, s.Names[0], opt)

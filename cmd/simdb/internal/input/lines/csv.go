@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
@@ -117,6 +118,7 @@ type table struct {
 	keys     []string // of Fields, JSON-encoded, by column
 	id, fp   int      // columns, -1 for none
 	texts    []int    // columns that are joined to the text
+	weighted bool     // in the way of engine.JoinFields
 	makeID   bool
 	notation fptext.Notation
 }
@@ -131,11 +133,11 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		if opt.IDField == "" && opt.IDFrom == "" {
 			opt.IDField = "1"
 		}
-		if opt.TextField == "" && opt.FingerprintField == "" {
+		if opt.TextField == "" && opt.FingerprintField == "" && opt.Fields == nil && opt.SetField == "" {
 			opt.TextField = "2"
 		}
 	}
-	t := &table{cut: cut, makeID: opt.MakeID, notation: opt.Fingerprints}
+	t := &table{cut: cut, weighted: opt.Fields != nil, makeID: opt.MakeID, notation: opt.Fingerprints}
 	for i, n := range names {
 		if first := slices.Index(names[:i], n); first >= 0 {
 			return nil, fmt.Errorf("columns %d and %d are both called %q; rename one, or leave the header out and use --no-header", first+1, i+1, n)
@@ -153,12 +155,12 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		needed     bool
 	}
 	all := []wanted{{t.id, opt.IDField, "id", "--id-field", !opt.MakeID}}
-	for _, name := range textColumns(names, opt.TextField) {
+	for _, name := range textColumns(names, opt) {
 		at := column(names, name, "text")
 		if at >= 0 {
 			t.texts = append(t.texts, at)
 		}
-		all = append(all, wanted{at, name, "text", "--text-field", t.fp < 0})
+		all = append(all, wanted{at, name, "text", textFlag(opt), t.fp < 0})
 	}
 	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false})
 	for _, c := range all {
@@ -172,12 +174,26 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 }
 
 // textColumns are the names of the columns that are joined to the text. A column that has all of
-// want as its name wins.
-func textColumns(names []string, want string) []string {
-	if slices.Contains(names, want) {
-		return []string{want}
+// TextField as its name wins. A column "" is the default.
+func textColumns(names []string, opt input.Options) []string {
+	switch {
+	case opt.Fields != nil || opt.SetField != "":
+		return opt.TextFields()
+	case slices.Contains(names, opt.TextField):
+		return []string{opt.TextField}
 	}
-	return strings.Split(want, ",")
+	return strings.Split(opt.TextField, ",")
+}
+
+// textFlag is the flag that names the columns of the text.
+func textFlag(opt input.Options) string {
+	switch {
+	case opt.Fields != nil:
+		return "--field"
+	case opt.SetField != "":
+		return "--set-field"
+	}
+	return "--text-field"
 }
 
 // column returns the index of the column that want (or, if that is empty, the default) names, or
@@ -210,9 +226,7 @@ func (t *table) parse(raw []byte, rec *record) string {
 	if t.id >= 0 {
 		d.ID = cols[t.id]
 	}
-	for _, c := range t.texts {
-		d.Text = joinText(d.Text, toValid(cols[c]))
-	}
+	t.setText(d, cols)
 	if t.fp >= 0 && cols[t.fp] != "" {
 		if reason := rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation); reason != "" {
 			return reason
@@ -220,6 +234,21 @@ func (t *table) parse(raw []byte, rec *record) string {
 	}
 	d.Fields = t.fields(cols)
 	return rec.checkID(t.makeID)
+}
+
+// setText makes the text of a row.
+func (t *table) setText(d *engine.Doc, cols []string) {
+	if t.weighted {
+		values := make([]string, len(t.texts))
+		for i, c := range t.texts {
+			values[i] = toValid(cols[c])
+		}
+		d.Text = engine.JoinFields(values...)
+		return
+	}
+	for _, c := range t.texts {
+		d.Text = joinText(d.Text, toValid(cols[c]))
+	}
 }
 
 func (t *table) fields(cols []string) json.RawMessage {

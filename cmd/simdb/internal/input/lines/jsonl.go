@@ -22,6 +22,8 @@ import (
 type object struct {
 	id, fp   string   // names of members; no id is read if that is ""
 	texts    []string // of those that are joined to the text
+	weighted bool     // they are joined in the way of engine.JoinFields
+	set      bool     // it is a set
 	makeID   bool
 	idsOnly  bool // it may have neither text nor fingerprint
 	notation fptext.Notation
@@ -29,9 +31,10 @@ type object struct {
 
 func newObject(opt input.Options) *object {
 	o := &object{
-		id:     orDefault(opt.IDField, "id"),
-		texts:  strings.Split(orDefault(opt.TextField, "text"), ","),
-		fp:     orDefault(opt.FingerprintField, "fingerprint"),
+		id:       orDefault(opt.IDField, "id"),
+		texts:    opt.TextFields(),
+		fp:       orDefault(opt.FingerprintField, "fingerprint"),
+		weighted: opt.Fields != nil, set: opt.SetField != "",
 		makeID: opt.MakeID, idsOnly: opt.IDsOnly, notation: opt.Fingerprints,
 	}
 	if opt.IDFrom != "" {
@@ -137,10 +140,10 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 		return reason
 	}
 	if fp == nil && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
-		return fmt.Sprintf("no %s and no %q%s; --text-field and --fingerprint-field name others",
-			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]))
+		return fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
+			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
 	}
-	if reason := o.setText(d, texts); reason != "" {
+	if reason := o.setText(rec, texts); reason != "" {
 		return reason
 	}
 	if fp == nil || fp[0] == 'n' {
@@ -149,8 +152,30 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	return setJSONFingerprint(rec, fp, o.notation)
 }
 
-// setText joins the texts of a document, each of which begins a line.
-func (o *object) setText(d *engine.Doc, texts []found) string {
+// flag is the flag that names the fields of the text.
+func (o *object) flag() string {
+	switch {
+	case o.weighted:
+		return "--field"
+	case o.set:
+		return "--set-field"
+	}
+	return "--text-field"
+}
+
+// setText joins the texts of a document: each begins a line, or is a field of its own.
+func (o *object) setText(rec *record, texts []found) string {
+	d := &rec.Doc
+	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
+		d.Text = string(v)
+		if rec.BadUTF8 {
+			d.Text = toValid(d.Text)
+		}
+		return ""
+	}
+	if o.weighted {
+		return o.setFields(d, texts)
+	}
 	for i, f := range texts {
 		switch text := f.value; {
 		case text == nil || text[0] == 'n': // null is a text without words
@@ -161,9 +186,38 @@ func (o *object) setText(d *engine.Doc, texts []found) string {
 			}
 			d.Text = joinText(before, d.Text)
 		default:
-			return fmt.Sprintf("%q is not a string", o.texts[i])
+			return fmt.Sprintf("%q is %s", o.texts[i], o.noText())
 		}
 	}
+	return ""
+}
+
+// noText says what the value of a field is that is no text.
+func (o *object) noText() string {
+	if o.set {
+		return "neither an array nor a string"
+	}
+	return "not a string"
+}
+
+// setFields makes the text of fields.
+func (o *object) setFields(d *engine.Doc, texts []found) string {
+	if !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+		return ""
+	}
+	values := make([]string, len(texts))
+	for i, f := range texts {
+		switch text := f.value; {
+		case text == nil || text[0] == 'n':
+		case text[0] == '"':
+			if err := json.Unmarshal(text, &values[i]); err != nil {
+				return notJSON(text)
+			}
+		default:
+			return fmt.Sprintf("%q is %s", o.texts[i], o.noText())
+		}
+	}
+	d.Text = engine.JoinFields(values...)
 	return ""
 }
 

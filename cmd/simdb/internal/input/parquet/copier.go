@@ -157,8 +157,10 @@ func (c *copier) begin(f *file) error {
 	for _, kv := range meta.KeyValueMetadata {
 		options = append(options, pq.KeyValueMetadata(kv.Key, kv.Value))
 	}
-	if text := f.layout.roles.text; text != nil { // whole texts are of no use as statistics
-		options = append(options, pq.SkipPageBounds(text.Path()...))
+	for _, text := range append([]*pq.Column{f.layout.roles.text}, f.layout.roles.texts...) {
+		if text != nil { // whole texts are of no use as statistics
+			options = append(options, pq.SkipPageBounds(text.Path()...))
+		}
 	}
 	c.out = pq.NewWriter(c.w, options...)
 	c.columns = c.out.ColumnWriters()

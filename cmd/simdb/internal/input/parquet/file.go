@@ -79,20 +79,21 @@ func (f *file) choose() error {
 	if err != nil {
 		return err
 	}
-	f.info.FingerprintsOnly = roles.text == nil
+	f.info.FingerprintsOnly = !roles.hasText()
 	f.layout = layout{name: f.info.Name, roles: roles, makeID: f.opt.MakeID, notation: f.opt.Fingerprints}
 	if roles.id != nil && !isText(roles.id) {
 		f.layout.formatID = unquoted(formatterOf(roles.id.Type()))
 	}
 	var taken []int
-	for _, col := range []*pq.Column{roles.id, roles.text, roles.fp} {
-		if col != nil && !slices.Contains(taken, col.Index()) {
-			taken = append(taken, col.Index())
-			f.used = append(f.used, col)
+	for _, col := range roles.leaves() {
+		if slices.Contains(taken, col.Index()) {
+			return errors.New("the id, the text and the fingerprint must be different columns")
 		}
+		taken = append(taken, col.Index())
+		f.used = append(f.used, col)
 	}
-	if len(taken) < count(roles) {
-		return errors.New("the id, the text and the fingerprint must be different columns")
+	if roles.set != nil {
+		f.layout.set = newTree(root, otherLeaves(root, roles.set))
 	}
 	if fields := newTree(root, taken); !fields.skip {
 		f.layout.fields = fields
@@ -109,14 +110,15 @@ func (f *file) choose() error {
 	return f.checkCodecs()
 }
 
-// count is how many roles have a column.
-func count(r roles) (n int) {
-	for _, col := range []*pq.Column{r.id, r.text, r.fp} {
-		if col != nil {
-			n++
+// otherLeaves returns the numbers of the leaf columns that are not in col.
+func otherLeaves(root, col *pq.Column) (others []int) {
+	mine := leavesOf(col)
+	for _, leaf := range leavesOf(root) {
+		if !slices.ContainsFunc(mine, func(c *pq.Column) bool { return c.Index() == leaf.Index() }) {
+			others = append(others, leaf.Index())
 		}
 	}
-	return n
+	return others
 }
 
 // unquoted formats an ID: a JSON string without its quotes.

@@ -17,6 +17,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
 )
 
@@ -217,6 +218,55 @@ func TestColumns(t *testing.T) {
 		}
 		if fp := recs[1].Doc.Fingerprint; (c.fp != 0) != (fp != nil) || fp != nil && *fp != c.fp {
 			t.Errorf("%+v: fingerprint %v, want %x", c.opt, fp, c.fp)
+		}
+	}
+}
+
+// Several columns make up a text with fields, and a list a set, also where they are in others.
+func TestTextColumns(t *testing.T) {
+	rows := samples(40)
+	data := write(t, rows, 7)
+	read := func(opt input.Options) []input.Record {
+		src, err := source(data, opt)
+		if err != nil {
+			t.Fatalf("%+v: %v", opt, err)
+		}
+		recs, issues, err := readAll(src)
+		if err != nil || len(issues) > 0 || len(recs) != len(rows) {
+			t.Fatalf("%+v: %d records, %v, %v", opt, len(recs), issues, err)
+		}
+		return recs
+	}
+	for i, rec := range read(input.Options{Fields: []string{"lang", "meta.url", "text"}}) {
+		texts := []string{rows[i].Lang, "", ""}
+		if m := rows[i].Meta; m != nil && m.URL != nil {
+			texts[1] = *m.URL
+		}
+		if rows[i].Text != nil {
+			texts[2] = *rows[i].Text
+		}
+		if want := engine.JoinFields(texts...); rec.Doc.Text != want || bytes.Contains(rec.Doc.Fields, []byte(`"lang"`)) {
+			t.Fatalf("row %d is %q, want %q; fields %s", i+1, rec.Doc.Text, want, rec.Doc.Fields)
+		}
+	}
+	for i, rec := range read(input.Options{SetField: "tags"}) {
+		want := append([]string{}, rows[i].Tags...)
+		if !sameJSON([]byte(rec.Doc.Text), want) || bytes.Contains(rec.Doc.Fields, []byte(`"tags"`)) {
+			t.Fatalf("row %d is %q, want %q; fields %s", i+1, rec.Doc.Text, want, rec.Doc.Fields)
+		}
+	}
+	for i, rec := range read(input.Options{SetField: "meta.url"}) {
+		want := ""
+		if m := rows[i].Meta; m != nil && m.URL != nil {
+			want = *m.URL
+		}
+		if rec.Doc.Text != want {
+			t.Fatalf("row %d is %q, want %q", i+1, rec.Doc.Text, want)
+		}
+	}
+	for _, opt := range []input.Options{{Fields: []string{"lang", "nothing"}}, {Fields: []string{"tags"}}, {Fields: []string{"id"}}, {SetField: "nothing"}} {
+		if _, err := source(data, opt); err == nil {
+			t.Errorf("%+v: no error", opt)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,6 +36,7 @@ type layout struct {
 	roles    roles
 	formatID formatter // of an ID that is no text
 	fields   *node     // the columns that become Doc.Fields, nil for none
+	set      *node     // the column of the members of a set, within the root; nil for none
 	makeID   bool
 	notation fptext.Notation
 }
@@ -84,19 +87,8 @@ func (r *rowReader) document(rec *input.Record) (reason string, err error) {
 	if d.ID, reason, err = r.id(rec); err != nil {
 		return "", err
 	}
-	if r.roles.text != nil {
-		v, err := r.cursors[r.roles.text.Index()].next()
-		if err != nil {
-			return "", err
-		}
-		if !v.IsNull() {
-			p := v.ByteArray()
-			rec.BadUTF8 = !utf8.Valid(p)
-			d.Text = string(p)
-			if rec.BadUTF8 {
-				d.Text = toValid(d.Text)
-			}
-		}
+	if d.Text, err = r.text(rec); err != nil {
+		return "", err
 	}
 	if r.roles.fp != nil {
 		v, err := r.cursors[r.roles.fp.Index()].next()
@@ -109,6 +101,72 @@ func (r *rowReader) document(rec *input.Record) (reason string, err error) {
 	}
 	return reason, nil
 }
+
+// text returns the text of a row.
+func (r *rowReader) text(rec *input.Record) (string, error) {
+	switch {
+	case r.roles.text != nil:
+		return r.textOf(r.roles.text, rec)
+	case r.set != nil:
+		b, err := r.members(nil, r.set)
+		return setOf(b, r.roles.set), err
+	case r.roles.texts == nil:
+		return "", nil
+	}
+	texts := make([]string, len(r.roles.texts))
+	for i, col := range r.roles.texts {
+		var err error
+		if texts[i], err = r.textOf(col, rec); err != nil {
+			return "", err
+		}
+	}
+	return engine.JoinFields(texts...), nil
+}
+
+// textOf returns what a column of strings has in a row.
+func (r *rowReader) textOf(col *pq.Column, rec *input.Record) (string, error) {
+	v, err := r.cursors[col.Index()].next()
+	if err != nil || v.IsNull() {
+		return "", err
+	}
+	p := v.ByteArray()
+	if !utf8.Valid(p) {
+		rec.BadUTF8 = true
+		return toValid(string(p)), nil
+	}
+	return string(p), nil
+}
+
+// setOf returns the value of a column in a row, of which b is JSON: an object in which it is the
+// only column. A string is returned as it is, a null as "".
+func setOf(b []byte, col *pq.Column) string {
+	for range col.Path() {
+		_, value, err := onlyMember(b)
+		if err != nil {
+			return ""
+		}
+		b = value
+	}
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		return s
+	}
+	return string(b)
+}
+
+// onlyMember returns the member of a JSON object that has one.
+func onlyMember(b []byte) (name string, value json.RawMessage, err error) {
+	var object map[string]json.RawMessage
+	if err = json.Unmarshal(b, &object); err != nil {
+		return "", nil, err
+	}
+	for name, value := range object {
+		return name, value, nil
+	}
+	return "", nil, errNoMember
+}
+
+var errNoMember = errors.New("an empty object")
 
 // id returns the ID of a row, or what is wrong with it.
 func (r *rowReader) id(rec *input.Record) (id, reason string, err error) {

@@ -93,14 +93,29 @@ func pathOf(col *pq.Column) string { return strings.Join(col.Path(), ".") }
 // roles are the columns that fill a document; nil where there is none.
 type roles struct {
 	id, text, fp *pq.Column
+	texts        []*pq.Column // in place of text, of input.Options.Fields
+	set          *pq.Column   // in place of text, of input.Options.SetField: a list, or strings
 }
+
+// leaves are the columns with the values of all roles.
+func (r roles) leaves() (all []*pq.Column) {
+	for _, col := range append([]*pq.Column{r.id, r.text, r.fp, r.set}, r.texts...) {
+		if col != nil {
+			all = append(all, leavesOf(col)...)
+		}
+	}
+	return all
+}
+
+// hasText reports whether documents have texts.
+func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set != nil }
 
 // newRoles finds the columns that the options name.
 func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 	if r.id, err = role(root, opt.IDField, "id", "--id-field", "an id is a string, a whole number or a UUID", isID); err != nil {
 		return r, err
 	}
-	if r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string", isText); err != nil {
+	if err := r.findText(root, opt); err != nil {
 		return r, err
 	}
 	r.fp, err = role(root, opt.FingerprintField, "fingerprint", "--fingerprint-field", "a fingerprint is a whole number or a string", isFingerprint)
@@ -109,10 +124,31 @@ func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 		return r, err
 	case r.id == nil && !opt.MakeID:
 		return r, missing(root, "id", "--id-field")
-	case r.text == nil && r.fp == nil:
+	case !r.hasText() && r.fp == nil:
 		return r, missing(root, "text", "--text-field")
 	}
 	return r, nil
+}
+
+// findText finds the columns of the text.
+func (r *roles) findText(root *pq.Column, opt input.Options) (err error) {
+	switch {
+	case opt.Fields != nil:
+		for _, name := range opt.Fields {
+			col, err := role(root, name, "", "--field", "a text is a string", isText)
+			if err != nil {
+				return err
+			}
+			r.texts = append(r.texts, col)
+		}
+	case opt.SetField != "":
+		if r.set = find(root, opt.SetField); r.set == nil {
+			return missing(root, opt.SetField, "--set-field")
+		}
+	default:
+		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string", isText)
+	}
+	return err
 }
 
 // role returns the column that want names, or the one called name; nil if there is none of that

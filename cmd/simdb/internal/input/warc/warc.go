@@ -69,8 +69,8 @@ type file struct {
 
 // open opens a WARC file.
 func open(in *input.Stream, opt input.Options) (input.Source, error) {
-	if opt.TextField != "" || opt.FingerprintField != "" {
-		return nil, errors.New("the text of a WARC record is its block, so --text-field and --fingerprint-field have no meaning")
+	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
+		return nil, errors.New("the text of a WARC record is its block, so --text-field, --field and --fingerprint-field have no meaning")
 	}
 	f := &file{in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), maxHeader)}
 	if f.id == "" {

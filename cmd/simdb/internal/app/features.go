@@ -1,0 +1,164 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/sstable"
+)
+
+// FeatureFlags say what of a document is compared. They are parameters of a database: of one that
+// is there, those that are given must be its own.
+type FeatureFlags struct {
+	Shingle         Shingle        `group:"What of a document is compared:" placeholder:"UNIT:N" help:"words:N, runs of N words, chars:N, runs of N characters, which suit short texts, or tokens, single words (default: words:3; N alone means words)."`
+	Field           weightedFields `group:"What of a document is compared:" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1, and no runs across them."`
+	StopWords       string         `group:"What of a document is compared:" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
+	Normalize       normalForm     `group:"What of a document is compared:" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
+	StripDiacritics bool           `group:"What of a document is compared:" help:"Compare letters without their diacritical marks."`
+	MinWords        minWords       `group:"What of a document is compared:" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
+	SetField        string         `group:"What of a document is compared:" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
+}
+
+// Shingle is what features are: runs of words or characters of a length. The zero Shingle is not
+// set.
+type Shingle struct {
+	Unit string
+	N    int
+}
+
+// UnmarshalText parses words:3, chars:5, tokens, or 3 for words:3.
+func (s *Shingle) UnmarshalText(text []byte) error {
+	unit, number, ok := strings.Cut(string(text), ":")
+	switch {
+	case unit == "tokens" && !ok:
+		*s = Shingle{features.Words, 1}
+		return nil
+	case !ok:
+		unit, number = features.Words, unit
+	case unit != features.Words && unit != features.Chars:
+		return fmt.Errorf("%q: runs are words:N or chars:N, such as words:3 or chars:5, or tokens", text)
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > sstable.MaxShingle {
+		return fmt.Errorf("%q: a shingle has a whole number of %s, from 1 to %d", text, unit, sstable.MaxShingle)
+	}
+	*s = Shingle{unit, n}
+	return nil
+}
+
+// normalForm is a normal form of texts.
+type normalForm string
+
+// UnmarshalText parses the name of a form.
+func (n *normalForm) UnmarshalText(text []byte) error {
+	*n = normalForm(text)
+	if *n != features.None && *n != features.NFC && *n != features.NFKC {
+		return fmt.Errorf("%q is no normal form: nfc, nfkc or none", text)
+	}
+	return nil
+}
+
+// minWords is the least number of words of a text.
+type minWords int
+
+// UnmarshalText parses a number of words.
+func (n *minWords) UnmarshalText(text []byte) error {
+	return whole(n, text, "a text has a whole number of words", 1, features.MaxMinWords)
+}
+
+// weightedFields are fields with weights.
+type weightedFields []engine.Field
+
+// UnmarshalText parses title:3,body; a weight that is missing is 1.
+func (f *weightedFields) UnmarshalText(text []byte) error {
+	for part := range strings.SplitSeq(string(text), ",") {
+		field := engine.Field{Name: part, Weight: 1}
+		if i := strings.LastIndexByte(part, ':'); i >= 0 {
+			w, err := strconv.Atoi(part[i+1:])
+			if err != nil {
+				return fmt.Errorf("%q: the weight of a field is a whole number, from 1 to %d, as in title:3", part, features.MaxWeight)
+			}
+			field = engine.Field{Name: part[:i], Weight: w}
+		}
+		*f = append(*f, field)
+	}
+	return engine.Features{Fields: *f}.Check()
+}
+
+// Features returns what the flags say, in the form that a new database would record. It reads the
+// file of stop words.
+func (f FeatureFlags) Features() (engine.Features, error) {
+	said := engine.Features{
+		Unit: f.Shingle.Unit, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
+		StripDiacritics: f.StripDiacritics, MinWords: int(f.MinWords),
+	}
+	if f.SetField != "" {
+		if f.Shingle.Unit != "" {
+			return said, errors.New("--set-field: the members of a set are compared as they are, so --shingle has no meaning")
+		}
+		said.Unit = engine.UnitSet
+	}
+	if f.StopWords != "" {
+		text, err := os.ReadFile(f.StopWords)
+		if err != nil {
+			return said, err
+		}
+		said.StopWords = []string{withoutComments(text)}
+	}
+	return said, said.Check()
+}
+
+// withoutComments returns a list of words without what is behind # in each line.
+func withoutComments(list []byte) string {
+	var b strings.Builder
+	for line := range bytes.Lines(bytes.TrimPrefix(list, []byte("\xef\xbb\xbf"))) {
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Options sets in o what the flags say.
+func (f FeatureFlags) Options(o *engine.Options) (err error) {
+	o.Shingle = f.Shingle.N
+	o.Features, err = f.Features()
+	return err
+}
+
+// Params returns the parameters of fingerprints and sketches without a database, and the features
+// that they are of. A sketch has that many hashes, or 0 for none.
+func (f FeatureFlags) Params(sketch int) (fingerprint.Params, engine.Features, error) {
+	said, err := f.Features()
+	if err != nil {
+		return fingerprint.Params{}, said, err
+	}
+	spec, err := features.Spec(said).Canonical()
+	k := cmp.Or(f.Shingle.N, 3)
+	if spec.Unit == features.Set {
+		k = 1
+	}
+	return fingerprint.Params{Shingle: k, Sketch: sketch, Features: spec}, engine.Features(spec), err
+}
+
+// ReadFeatures sets in opt which fields of the input are the text of a document whose features are
+// these. They are those of a database (engine.Params), or of Params.
+func ReadFeatures(opt *input.Options, f engine.Features) error {
+	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
+		return fmt.Errorf("--text-field names a field, but what is compared is %s", f.Describe())
+	}
+	for _, field := range f.Fields {
+		opt.Fields = append(opt.Fields, field.Name)
+	}
+	opt.SetField = f.SetField
+	return nil
+}

@@ -1,0 +1,40 @@
+package mutants
+
+// featureMutants are mistakes in what of a document is compared, and in how that is recorded.
+var featureMutants = []mutant{
+	{
+		"features/fields by rising weight", "internal/features", "NewWalker",
+		swap(`cmp.Compare(s.Fields[j].Weight, s.Fields[i].Weight)`, `cmp.Compare(s.Fields[i].Weight, s.Fields[j].Weight)`),
+		"internal/fingerprint", "^Test(KnownAnswers|WeightsWithinTheory)$",
+	},
+	{
+		"features/votes without weights", "internal/fingerprint", "State.Features",
+		swap(`AddWeighted(s.fresh, weight)`, `AddWeighted(s.fresh, 1)`),
+		"internal/fingerprint", "^Test(KnownAnswers|WeightsWithinTheory)$",
+	},
+	{
+		"features/copies that are equal", "internal/features", "Replica",
+		swap(`uint64(i)*golden`, `uint64(i)*0`),
+		"internal/features", "^TestWalker$",
+	},
+	{
+		"features/texts that are too short", "internal/features", "Walker.walkFields",
+		swap(`words >= int64(w.spec.MinWords)`, `words >= 0`),
+		"internal/features", "^TestWalker$",
+	},
+	{
+		"features/unknown parts ignored", "internal/features", "Spec.parseLine",
+		swap(`fmt.Errorf("%q: %w", key, ErrUnknown)`, `nil`),
+		"internal/features", "^TestSpecRefuses$",
+	},
+	{
+		"features/tables of others are taken", "sstable", "Params.Compatible",
+		swap(`q.Layout = p.Layout`, `q.Layout, q.Features = p.Layout, p.Features`),
+		"sstable", "^TestFeatureParams$",
+	},
+	{
+		"features/not in the record of the database", "sstable", "Params.AppendDatabase",
+		swap(`append(b, p.Features...)`, `b`),
+		"sstable", "^TestFeatureParams$",
+	},
+}
