@@ -206,12 +206,8 @@ func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan e
 		}
 	}()
 	<-full
-	puts, since := int64(0), time.Now()
-	until(t, "the writer stands still", func() bool {
-		if n := db.Metrics().Puts; n != puts {
-			puts, since = n, time.Now()
-		}
-		return db.s.TableCount() >= 16 && time.Since(since) > 300*time.Millisecond
+	until(t, "the writer is stopped, and all memtables are flushed but its own", func() bool {
+		return db.s.StoppedWriters() > 0 && db.s.TableCount() >= 16
 	})
 	return db, path, done
 }

@@ -24,6 +24,9 @@ const (
 // TableCount returns how many tables count for the limits of writers.
 func (db *Store) TableCount() int { return int(db.tables.Load()) }
 
+// StoppedWriters returns how many writers wait because there are too many tables.
+func (db *Store) StoppedWriters() int { return int(db.stoppedWriters.Load()) }
+
 // countTables returns how many tables count for the limits, with those to come.
 func (db *Store) countTables() int {
 	db.mu.Lock()
@@ -39,6 +42,8 @@ func (db *Store) tooManyTables() bool {
 // waitTables waits until a memtable may be begun.
 func (db *Store) waitTables(ctx context.Context) error {
 	start := time.Now()
+	db.stoppedWriters.Add(1)
+	defer db.stoppedWriters.Add(-1)
 	g := &db.merges
 	g.mu.Lock()
 	err := ctx.Err()

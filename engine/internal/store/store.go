@@ -48,7 +48,9 @@ type Store struct {
 	readMu sync.Mutex // one Refresh at a time; taken before writeMu
 	readTo readTo
 
-	mu         sync.Mutex
+	mu             sync.Mutex
+	stoppedWriters atomic.Int32 // see StoppedWriters
+
 	tables     atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place

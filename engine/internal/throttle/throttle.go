@@ -26,8 +26,8 @@ func New(rate int64) *Throttle {
 	return &Throttle{rate: max(rate, 0), changed: make(chan struct{})}
 }
 
-// Burst is how many bytes may be written at once after a rest, and the step in which a large write
-// is paid for.
+// Burst is how many bytes may be written at once after a rest, unless a second's are fewer, and the
+// step in which a large write is paid for.
 const Burst = 256 << 10
 
 // set changes the throttle and wakes those who wait.
@@ -104,7 +104,7 @@ func (t *Throttle) look(n int, background bool, paid *bool) (changed chan struct
 		return nil, until
 	case !*paid:
 		*paid = true
-		if rested := now.Add(-t.price(Burst)); t.next.Before(rested) {
+		if rested := now.Add(-t.price(int(min(Burst, t.rate)))); t.next.Before(rested) {
 			t.next = rested
 		}
 		t.next = t.next.Add(t.price(n))

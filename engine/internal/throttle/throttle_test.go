@@ -26,6 +26,12 @@ func TestThrottle(t *testing.T) {
 	if d := time.Since(start); d < 200*time.Millisecond { // of half a mebibyte half is free
 		t.Errorf("half a mebibyte at a mebibyte a second took %v", d)
 	}
+	th.SetRate(1)
+	soon, cancelSoon := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancelSoon()
+	if _, err := th.Wait(soon, 100, true); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("100 bytes at one a second: %v", err)
+	}
 	th.SetRate(0)
 	th.Pause(true)
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
