@@ -436,8 +436,9 @@ func TestPruneSparesLater(t *testing.T) {
 	equal(t, "left", ids(t, db), []string{"later", "latest", "old1", "young0", "young1", "young2"})
 }
 
-// TestPruneGoesOn cancels prunes: what was counted is gone, and another call does the rest.
-func TestPruneGoesOn(t *testing.T) {
+// TestPruneIsOne cancels prunes after each table: nothing is gone then, and a snapshot that is
+// taken while one runs sees all or nothing of it. Another call does everything.
+func TestPruneIsOne(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
 	var want []string
 	for table := range 5 {
@@ -450,24 +451,31 @@ func TestPruneGoesOn(t *testing.T) {
 		}
 		loadStored(t, db, all...)
 	}
-	pruned := 0
-	for call := range 5 {
+	for call := range 6 {
 		ctx, cancel := context.WithCancel(t.Context())
 		tables := 0
 		n, err := db.PruneProgress(ctx, time.Unix(50, 0), func(Progress) {
 			if tables++; tables > call {
 				cancel()
 			}
+			if n := len(ids(t, db)); n != 500 {
+				t.Errorf("%d documents while tables are looked through", n)
+			}
 		})
-		if n != 50 || err != nil && !errors.Is(err, context.Canceled) {
+		cancel()
+		switch {
+		case call < 4 && (n != 0 || !errors.Is(err, context.Canceled)):
+			t.Fatalf("cancelled after %d tables: pruned %d, %v", tables, n, err)
+		case call == 5 && (n != 250 || err != nil):
 			t.Fatalf("pruned %d, %v", n, err)
 		}
-		pruned += n
-		cancel()
+		if n == 250 {
+			break
+		}
+		if n := len(ids(t, db)); n != 500 {
+			t.Fatalf("%d documents after a cancelled prune", n)
+		}
 	}
 	slices.Sort(want)
 	equal(t, "left", ids(t, db), want)
-	if pruned != 250 {
-		t.Errorf("pruned %d", pruned)
-	}
 }

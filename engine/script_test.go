@@ -33,7 +33,6 @@ type script struct {
 	acked []*model // acked[i] is the state after i steps, all acknowledged
 	safe  int      // acked[safe] was made durable, whatever Options.Sync says
 	tried *model   // the state if the step that is under way, or failed, succeeds; nil between steps
-	parts bool     // that step deletes, and may have deleted a part when it stops
 	pack  scriptPack
 }
 
@@ -57,7 +56,6 @@ type scriptStep struct {
 	do    func(context.Context) error
 	next  *model // the state after it
 	safer bool   // it makes all writes before it durable
-	parts bool   // it deletes, and may stop after a part
 }
 
 // newScript returns a script. Its steps are the same for the same seed.
@@ -131,7 +129,7 @@ func (sc *script) begin() *model {
 func (sc *script) try(st scriptStep) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	sc.tried, sc.parts = st.next, st.parts
+	sc.tried = st.next
 }
 
 func (sc *script) ack(st scriptStep) {
@@ -156,7 +154,6 @@ func (sc *script) expected() expectation {
 	e := expectation{opts: sc.opts, now: sc.now, states: slices.Clone(sc.acked[sc.safe:]), pack: sc.pack}
 	if sc.tried != nil {
 		e.states = append(e.states, sc.tried)
-		e.parts = sc.parts
 	}
 	return e
 }
@@ -288,7 +285,7 @@ func (sc *script) prune(st *scriptStep) {
 			delete(st.next.docs, id)
 		}
 	}
-	st.safer, st.parts = false, true
+	st.safer = false
 	st.do = func(ctx context.Context) error {
 		_, err := sc.db.Prune(ctx, before)
 		return err

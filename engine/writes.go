@@ -88,9 +88,10 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
 
 // Prune deletes every document stored before t and returns how many it deleted. A document that is
-// stored again while Prune runs stays. After an error what was deleted by then stays deleted, and
-// another call goes on. Of the documents it reads only the times: tables without so old ones cost
-// nothing, those without younger ones are dropped.
+// stored again while Prune runs stays. All are deleted at one moment, for readers and on disk:
+// after an error or a kill, nothing is. Of the documents it reads only the times: tables without so
+// old ones cost nothing, those without younger ones are dropped. Its memory is at most a bit for
+// each document of the other tables; memtables that have something so old are flushed first.
 func (db *DB) Prune(ctx context.Context, t time.Time) (int, error) {
 	return db.PruneProgress(ctx, t, nil)
 }

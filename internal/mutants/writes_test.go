@@ -24,14 +24,19 @@ var writeMutants = []mutant{
 		"engine", "^TestDeleteVersion$",
 	},
 	{
-		"prune/deletes whatever has the ID", "engine", "prune.memtables",
-		swap(`DeleteVersion(string(at.Mem.ID), at.Mem.Seq)`, `Delete(string(at.Mem.ID))`),
-		"engine", "^TestPruneSparesNewer$",
+		"prune/documents of memtables forgotten", "engine", "Store.Prune",
+		never(`err == nil && flush`),
+		"engine", "^TestPrune(Bounds|Model)$",
 	},
 	{
-		"prune/counts what a write has replaced", "engine", "prune.kill",
-		skip("AndNot"),
+		"prune/counts what a write has replaced", "engine", "prune.delete",
+		drop(`kill.AndNot(dead); n = int(kill.GetCardinality())`),
 		"engine", "^TestPrune(SparesNewer|Model)$",
+	},
+	{
+		"prune/one table after the other", "engine", "prune.publishLocked",
+		swap(`edit.SetTombstones[part.Meta.Number] = dead`, `if err := p.enter(catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{part.Meta.Number: dead}}, 0); err != nil { return false, false, err }`),
+		"engine", "^TestCrashInPrune$",
 	},
 	{
 		"prune/a replay brings back what a table stood for", "engine", "follows",
@@ -39,23 +44,23 @@ var writeMutants = []mutant{
 		"engine", "^TestPruneOverTheLog$",
 	},
 	{
-		"prune/what replaced a document is not safe yet", "engine", "prune.lock",
-		swap(`err = db.syncLogLocked()`, `err = nil`),
+		"prune/what replaced a document is not safe yet", "engine", "prune.publishLocked",
+		swap(`err := db.syncLogLocked()`, `err := error(nil)`),
 		"engine", "^TestPruneSyncsTheLog$",
 	},
 	{
-		"prune/drops a table that has more", "engine", "prune.kill",
-		swap(`dead.GetCardinality()+n == uint64(now.Meta.Docs)`, `dead.GetCardinality()+n > 0`),
+		"prune/drops a table that has more", "engine", "prune.delete",
+		swap(`dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs)`, `dead.GetCardinality()+kill.GetCardinality() > 0`),
 		"engine", "^TestPrune(Model|DropsTables)$",
 	},
 	{
-		"prune/expired documents counted", "engine", "prune.drop",
+		"prune/expired documents counted", "engine", "prune.table",
 		swap(`n, err := part.CountLiving(ctx, dead, p.inFile(part))`, `n, err := int64(part.Meta.Docs)-int64(dead.GetCardinality()), error(nil)`),
 		"engine", "^TestPruneModel$",
 	},
 	{
-		"prune/what a merge makes meanwhile forgotten", "engine", "Store.Prune",
-		swap(`more, err = p.tables(ctx)`, `_, err = p.tables(ctx); more = false`),
+		"prune/what a merge makes meanwhile forgotten", "engine", "prune.publishLocked",
+		never(`!done && p.concerns(part)`),
 		"engine", "^TestPruneSparesLater$",
 	},
 	{

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -13,14 +14,14 @@ import (
 )
 
 // Prune deletes every document stored before t that is visible when it begins, and returns how many
-// there were. A document that is stored again while it runs stays. What it has deleted is durable
-// table by table, and in steps within a large table: after an error, or a cancellation, the rest is
-// left to the next call. Progress, if not nil, counts the documents of the tables that it has been
-// through.
+// there were. A document that is stored again while it runs stays. All of it is one transaction of
+// the catalog: after an error, a cancellation or a kill, nothing has been deleted. Progress, if not
+// nil, counts the documents of the tables that it has been through.
 //
 // No document is read. A table whose bounds say that it has nothing so old costs nothing. One that
 // has nothing younger is dropped. Of others the column of times is scanned, and tombstones go into
-// the catalog: there is no write for each document, and nothing in the log.
+// the catalog, at most a bit for each document of the table: there is no write for each document,
+// and nothing in the log. Memtables that have something so old are flushed first.
 func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Progress)) (int, error) {
 	if err := db.Writable(); err != nil {
 		return 0, err
@@ -38,112 +39,112 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 		return 0, err
 	}
 	w := sstable.Written{From: v.Since, To: last, MaxSeq: v.Seq}
-	p := &prune{db: db, written: w, done: map[uint64]bool{}, report: progress}
-	err = p.memtables(ctx, v)
+	p := &prune{db: db, written: w, found: map[uint64]*prunedTable{}, report: progress}
+	flush, err := p.inMemtables(v)
 	v.Close()
+	if err == nil && flush {
+		err = db.Flush(ctx)
+	}
 	for more := true; more && err == nil; {
-		more, err = p.tables(ctx)
+		if err = p.scan(ctx); err == nil {
+			more, err = p.publish(ctx)
+		}
+	}
+	if err != nil {
+		return 0, err
 	}
 	if p.deleted > 0 {
 		db.WakeCompact()
 	}
-	return p.deleted, err
+	return p.deleted, nil
 }
 
 // A prune is a run of Prune.
 type prune struct {
 	db      *Store
-	written sstable.Written // what is to be deleted, by the sequence numbers of the database
-	done    map[uint64]bool // tables that have been looked at
+	written sstable.Written         // what is to be deleted, by the sequence numbers of the database
+	found   map[uint64]*prunedTable // what scan has found, by table; nil for nothing
 	deleted int
 
 	report       func(view.Progress)
 	passed, docs int64 // documents that have been passed, and are in the tables
 }
 
-// pruneBatch is how many documents of memtables are deleted by one write.
-const pruneBatch = 1000
-
-// memtables deletes the documents that are in memtables of v, wherever they are by now.
-func (p *prune) memtables(ctx context.Context, v *view.View) error {
-	var ops []Operation
-	write := func() error {
-		n, err := p.db.Write(ctx, ops)
-		p.deleted += n
-		ops = ops[:0]
-		return err
-	}
-	err := v.EachMem(func(at view.Place) error {
-		if at.Mem.Time > p.written.To {
-			return nil
-		}
-		if ops = append(ops, DeleteVersion(string(at.Mem.ID), at.Mem.Seq)); len(ops) < pruneBatch {
-			return nil
-		}
-		return write()
-	})
-	if err != nil {
-		return err
-	}
-	return write()
+// A prunedTable is a table from which documents are to be deleted.
+type prunedTable struct {
+	whole bool            // all of its documents are, or have expired
+	kill  *roaring.Bitmap // otherwise these are
+	dead  *roaring.Bitmap // of a whole one: those that were dead when the others were counted
+	count int64           // of the others those that had not expired
 }
 
-// tables deletes from the tables of the database that have not been looked at, and reports whether
-// there were any. A compaction may have made more meanwhile, of tables that were merged before
-// their turn came.
-func (p *prune) tables(ctx context.Context) (more bool, err error) {
+// inMemtables reports whether memtables of v have documents to be deleted.
+func (p *prune) inMemtables(v *view.View) (found bool, err error) {
+	err = v.EachMem(func(at view.Place) error {
+		found = found || at.Mem.Time <= p.written.To
+		return nil
+	})
+	return found, err
+}
+
+// concerns reports whether a table may have documents to be deleted, by its bounds.
+func (p *prune) concerns(part *view.Part) bool {
+	w, m := &p.written, &part.Meta
+	return m.MinTime <= w.To && m.MaxTime >= w.From && m.MinSeq <= w.MaxSeq
+}
+
+// scan looks for documents to be deleted in the tables that have not been looked at. A compaction
+// may have made more since the last scan.
+func (p *prune) scan(ctx context.Context) error {
 	v, err := p.db.View()
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer v.Close()
 	var todo []*view.Part
 	for i := range v.Version.Parts {
 		part := &v.Version.Parts[i]
-		if w := &p.written; !p.done[part.Meta.Number] && part.Meta.MinTime <= w.To && part.Meta.MaxTime >= w.From && part.Meta.MinSeq <= w.MaxSeq {
+		if _, done := p.found[part.Meta.Number]; !done && p.concerns(part) {
 			todo = append(todo, part)
 			p.docs += int64(part.Meta.Docs)
 		}
-		p.done[part.Meta.Number] = true
 	}
 	for _, part := range todo {
+		passed := p.passed
 		if err := v.Safely(ctx, func() error { return p.table(ctx, part) }); err != nil {
-			return false, err
-		}
-	}
-	return len(todo) > 0, nil
-}
-
-// pruneSpan is the range of document numbers in which documents are collected before they are
-// deleted at once: at most 2 MiB of bitmap.
-const pruneSpan = 1 << 24
-
-// table deletes from a table.
-func (p *prune) table(ctx context.Context, part *view.Part) error {
-	passed := p.passed
-	if part.Meta.MaxTime <= p.written.To && part.Meta.MaxSeq <= p.written.MaxSeq {
-		dropped, err := p.drop(ctx, part)
-		if dropped || err != nil {
-			p.pass(passed + int64(part.Meta.Docs))
 			return err
 		}
+		p.pass(passed + int64(part.Meta.Docs))
 	}
-	kill, span := roaring.New(), uint32(0)
+	return nil
+}
+
+// passStep is after how many documents of a table progress is reported.
+const passStep = 1 << 24
+
+// table looks for documents to be deleted in a table.
+func (p *prune) table(ctx context.Context, part *view.Part) error {
+	dead, _ := part.Dead.UpTo(view.Latest)
+	if part.Meta.MaxTime <= p.written.To && part.Meta.MaxSeq <= p.written.MaxSeq {
+		n, err := part.CountLiving(ctx, dead, p.inFile(part))
+		p.found[part.Meta.Number] = &prunedTable{whole: true, dead: dead, count: n}
+		return err
+	}
+	kill, passed, step := roaring.New(), p.passed, uint32(0)
 	err := part.EachWritten(ctx, p.inFile(part), func(docs []uint32) error {
-		if at := docs[0] / pruneSpan; at != span {
-			if err := p.kill(ctx, part, kill); err != nil {
-				return err
-			}
-			kill, span = roaring.New(), at
+		if at := docs[0] / passStep; at != step {
+			step = at
 			p.pass(passed + int64(docs[0]))
 		}
 		kill.AddMany(docs)
 		return nil
 	})
-	if err == nil {
-		err = p.kill(ctx, part, kill)
+	kill.AndNot(dead)
+	p.found[part.Meta.Number] = nil
+	if !kill.IsEmpty() {
+		kill.RunOptimize()
+		p.found[part.Meta.Number] = &prunedTable{kill: kill}
 	}
-	p.pass(passed + int64(part.Meta.Docs))
 	return err
 }
 
@@ -162,43 +163,84 @@ func (p *prune) inFile(part *view.Part) sstable.Written {
 	return w
 }
 
-// lock takes the locks under which a table loses documents without a write in the log, and returns
-// the table as it is now. It is nil, and no lock is held, if a compaction has merged the table
-// meanwhile. The caller releases what release releases.
-//
-// The log must have no write that is older than the table: a document of the table may stand in the
-// place of one that the log has, and without it a replay would bring that one back. After a flush
-// all writes in the log are younger than tables that were there before. What a write in the log has
-// killed is gone for good with its table, so that write must be safe before.
-func (p *prune) lock(ctx context.Context, part *view.Part) (now *view.Part, release func(), err error) {
+// publish deletes what was found, in one transaction. It does nothing, and reports that there is
+// more to scan, if there are tables that have not been looked at, or the log has to be flushed
+// first.
+func (p *prune) publish(ctx context.Context) (more bool, err error) {
 	db := p.db
-	for {
-		db.publishMu.Lock()
-		db.writeMu.Lock()
-		release = func() { db.writeMu.Unlock(); db.publishMu.Unlock() }
-		if err = db.Writable(); err == nil {
-			db.mu.Lock()
-			now = db.current.Part(part.Meta.Number)
-			younger := follows(db.active, part)
-			for _, m := range db.immutable {
-				younger = younger && follows(m, part)
-			}
-			db.mu.Unlock()
-			if now != nil && younger {
-				if err = db.syncLogLocked(); err == nil {
-					return now, release, nil
-				}
-				err = db.fail(err)
-			}
+	free := map[uint64]bool{} // tables that no merge reads, and none begins to
+	for number, t := range p.found {
+		if t == nil {
+			continue
 		}
-		release()
-		if err == nil && now != nil {
-			err = db.Flush(ctx)
-		}
-		if err != nil || now == nil {
-			return nil, nil, err
+		if giveBack, ok := db.merges.take(number); ok {
+			free[number] = true
+			defer giveBack()
 		}
 	}
+	db.publishMu.Lock()
+	db.writeMu.Lock()
+	more, flush, err := p.publishLocked(free)
+	db.writeMu.Unlock()
+	db.publishMu.Unlock()
+	if flush {
+		err = db.Flush(ctx)
+	}
+	return more, err
+}
+
+// publishLocked is publish, under the locks.
+//
+// The log must have no write that is older than a table which loses documents: one of these may
+// stand in the place of a document that the log has, and without it a replay would bring that one
+// back. After a flush all writes in the log are younger than tables that were there before. What a
+// write in the log has killed is gone for good with its table, so that write must be safe before.
+func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error) {
+	db := p.db
+	if err := db.Writable(); err != nil {
+		return false, false, err
+	}
+	db.mu.Lock()
+	v, mems := db.current, append(slices.Clone(db.immutable), db.active)
+	db.mu.Unlock()
+	var parts []*view.Part
+	for i := range v.Parts {
+		part := &v.Parts[i]
+		t, done := p.found[part.Meta.Number]
+		if !done && p.concerns(part) {
+			return true, false, nil
+		}
+		if t == nil {
+			continue
+		}
+		parts = append(parts, part)
+		for _, m := range mems {
+			if !follows(m, part) {
+				return true, true, nil
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return false, false, nil
+	}
+	if err := db.syncLogLocked(); err != nil {
+		return false, false, db.fail(err)
+	}
+	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+	total := 0
+	for _, part := range parts {
+		dead, n, err := p.delete(part, free[part.Meta.Number])
+		if err != nil {
+			return false, false, err
+		}
+		total += n
+		if dead == nil {
+			edit.DropTables = append(edit.DropTables, part.Meta.Number)
+		} else {
+			edit.SetTombstones[part.Meta.Number] = dead
+		}
+	}
+	return false, false, p.enter(edit, total)
 }
 
 // follows reports whether all writes in the log of m are younger than the documents of a table.
@@ -207,85 +249,57 @@ func follows(m *view.Memtable, part *view.Part) bool {
 	return first == 0 || first > part.Meta.MaxSeq
 }
 
-// kill makes documents of a table dead, those that still live. If nothing else is left of the
-// table, it is dropped.
-func (p *prune) kill(ctx context.Context, part *view.Part, docs *roaring.Bitmap) error {
-	if docs.IsEmpty() {
-		return nil
-	}
-	giveBack, free := p.db.merges.take(part.Meta.Number)
-	if free {
-		defer giveBack()
-	}
-	now, release, err := p.lock(ctx, part)
-	if now == nil {
-		return err
-	}
-	defer release()
-	dead, _ := now.Dead.UpTo(view.Latest)
-	docs.AndNot(dead)
-	n := docs.GetCardinality()
-	if n == 0 {
-		return nil
-	}
-	if free && dead.GetCardinality()+n == uint64(now.Meta.Docs) {
-		return p.publish(now, nil, int(n))
-	}
-	docs.Or(now.Dead.Base)
-	docs.RunOptimize()
-	return p.publish(now, docs, int(n))
-}
-
-// drop drops a table that has only documents to be deleted, and expired ones. It reports false if
-// it can't be dropped: a merge may be reading it, whose result will be published in its place.
-func (p *prune) drop(ctx context.Context, part *view.Part) (bool, error) {
-	giveBack, free := p.db.merges.take(part.Meta.Number)
-	if !free {
-		return false, nil
-	}
-	defer giveBack()
+// delete returns the tombstones that a table is to have in the catalog, nil if nothing else is left
+// of it and it is to be dropped, and how many documents that deletes. One that is not free is not
+// dropped: a merge is reading it, whose result will be published in its place.
+func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, n int, err error) {
+	t := p.found[part.Meta.Number]
 	dead, _ := part.Dead.UpTo(view.Latest)
-	n, err := part.CountLiving(ctx, dead, p.inFile(part))
-	if err != nil {
-		return false, err
-	}
-	now, release, err := p.lock(ctx, part)
-	if now == nil {
-		return err == nil, err // without an error the table is there no more
-	}
-	defer release()
-	later, _ := now.Dead.UpTo(view.Latest)
-	for it := roaring.AndNot(later, dead).Iterator(); it.HasNext(); {
-		if t, err := now.Time(it.Next()); err != nil {
-			return false, err
-		} else if t >= p.written.From {
-			n--
+	kill := t.kill
+	if t.whole {
+		count := t.count
+		for it := roaring.AndNot(dead, t.dead).Iterator(); it.HasNext(); {
+			at, err := part.Time(it.Next())
+			if err != nil {
+				return nil, 0, err
+			}
+			if at >= p.written.From {
+				count--
+			}
 		}
+		n = int(count)
+		kill = roaring.New()
+		kill.AddRange(0, uint64(part.Meta.Docs))
+		kill.AndNot(dead)
+	} else {
+		kill.AndNot(dead)
+		n = int(kill.GetCardinality())
 	}
-	return true, p.publish(now, nil, int(n))
+	if free && dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs) {
+		return nil, n, nil
+	}
+	kill.Or(part.Dead.Base)
+	kill.RunOptimize()
+	return kill, n, nil
 }
 
-// publish gives a table tombstones, as the catalog is to have them, or drops it if they are nil. n
-// is how many documents that deletes. The caller holds the locks of lock.
-func (p *prune) publish(now *view.Part, dead *roaring.Bitmap, n int) error {
-	db, number := p.db, now.Meta.Number
-	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{number: dead}}
-	if dead == nil {
-		edit = catalog.Edit{DropTables: []uint64{number}}
-	}
+// enter gives tables tombstones, and drops others, in the catalog and in what readers see. n is how
+// many documents that deletes. The caller holds publishMu and writeMu.
+func (p *prune) enter(edit catalog.Edit, n int) error {
+	db := p.db
 	if err := db.editCatalog(edit); err != nil {
 		return db.fail(err)
 	}
-	p.deleted += n
+	p.deleted = n
 	db.metrics.deletes.Add(int64(n))
 	db.mu.Lock()
 	var parts []view.Part
 	for _, at := range db.current.Parts {
-		if at.Meta.Number == number {
-			if dead == nil {
-				at.Obsolete.Store(true)
-				continue
-			}
+		if slices.Contains(edit.DropTables, at.Meta.Number) {
+			at.Obsolete.Store(true)
+			continue
+		}
+		if dead := edit.SetTombstones[at.Meta.Number]; dead != nil {
 			at.Dead = at.Dead.Onto(dead, 0)
 		}
 		parts = append(parts, at)
