@@ -21,6 +21,7 @@ var changers = []string{
 // database that is empty. Whatever a user names is opened by outfile.Guard.
 var mayChange = []string{
 	"cmd/simdb/internal/app/app.go:TempDirIn", "cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/dedup/files.go:spool",
+	"cmd/simdb/internal/dedup/clusters.go:createSpill",
 	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
 	"cmd/simdb/internal/input/parquet/copier.go:GetBuffer", "cmd/simdb/internal/input/parquet/copier.go:PutBuffer",
 	"repl/history.go:openHistory", "repl/history.go:tidy",

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 
@@ -21,14 +20,8 @@ func (versionCmd) Run(a *app.App) error {
 	return err
 }
 
-// version is that of the module, with the revision it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
-}
+// version is that of the module.
+func version() string { return app.Version() }
 
 // versionFlag is --version.
 type versionFlag bool

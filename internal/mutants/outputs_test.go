@@ -61,13 +61,38 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
+		"setjoin/prefixes one too short", "internal/setjoin", "threshold.long",
+		swap(`n - least + 1`, `n - least`),
+		"internal/setjoin", "^Test(Thresholds|JoinsAgainstBruteForce)$",
+	},
+	{
+		"setjoin/an element of two sets taken for one of one", "internal/setjoin", "counts.appendKeys",
+		swap(`& 3 < 2`, `& 3 < 3`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/a later keeper where two are equally similar", "internal/setjoin", "join.compare",
+		swap(`m.score > it.best.score`, `m.score >= it.best.score`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/members take part as keepers", "internal/setjoin", "stars.decide",
+		swap(`it.best.set == none { it.best`, `it.best.score < 1 { it.best`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/what was found in an earlier index forgotten", "internal/setjoin", "stars.recall",
+		swap(`x.out.Keeper[it.set]`, `none`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"dedup/dates compared as numbers", "cmd/simdb", "ranking.add",
 		swap(`v.kind == text && !numeral.MatchString(v.text)`, `v.kind == absent`),
 		"cmd/simdb", "^TestKeepOrder$",
 	},
 	{
-		"dedup/documents without the field first", "cmd/simdb", "ranking.before",
-		swap(`return y.kind == absent`, `return x.kind == absent`),
+		"dedup/documents without the field first", "cmd/simdb", "ranking.compare",
+		swap(`case y.kind == absent:`, `case y.kind == absent && x.kind != number:`),
 		"cmd/simdb", "^TestKeepOrder$",
 	},
 	{

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -13,25 +15,51 @@ import (
 )
 
 // auditRow is a line of the audit: a line of the input that is not in the output, and why. Together
-// the kept lines and the audit are all that was read.
+// the kept lines and the audit are all that was read. What does not apply is null.
 type auditRow struct {
-	ID         *string         `json:"id"` // null, as all that is not known, for a rejected line
+	ID         *string         `json:"id"` // null for a rejected line
 	File       string          `json:"file"`
 	Line       input.Position  `json:"line"`
 	Keeper     *string         `json:"keeper"`
 	KeeperFile *string         `json:"keeper_file"`
 	KeeperLine *input.Position `json:"keeper_line"`
-	*auditDistance
-	*auditScore
-	Rule    string `json:"rule"`
-	Cluster *int32 `json:"cluster"`
-	Reason  string `json:"reason,omitempty"` // of a rejected line
+	Distance   *uint8          `json:"distance"`        // to the keeper, of fingerprints
+	Score      *float64        `json:"score"`           // with the keeper, where texts are there
+	Error      *float64        `json:"error,omitempty"` // of an estimated score
+	Exact      *bool           `json:"exact"`           // score is
+	Rule       string          `json:"rule"`
+	Cluster    *uint32         `json:"cluster"`
+	Reason     string          `json:"reason,omitempty"` // of a rejected line
 
-	cluster int32 // the place of its keeper is still needed; 0 for none
+	cluster uint32 // the place of its keeper is still needed; 0 for none
 }
 
-// auditStart is how every line of an audit begins.
-const auditStart = `{"id":`
+// auditHead is the first line of an audit: what it takes to come to the same result again.
+type auditHead struct {
+	Version    string          `json:"simdb"`
+	Parameters auditParameters `json:"parameters"`
+	Inputs     []auditInput    `json:"inputs"`
+}
+
+// auditParameters are the flags that decide what is kept.
+type auditParameters struct {
+	Near     *app.Distance `json:"near,omitempty"`
+	Verify   *app.Share    `json:"verify,omitempty"`
+	Jaccard  *app.Share    `json:"jaccard,omitempty"`
+	Estimate bool          `json:"estimate,omitempty"`
+	Keep     string        `json:"keep"`
+	Shingle  string        `json:"shingle"`
+}
+
+// auditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
+type auditInput struct {
+	File  string  `json:"file"`
+	Bytes int64   `json:"bytes"`
+	XXH3  *string `json:"xxh3"` // null for a folder
+}
+
+// auditStarts are how the audits of this version and of earlier ones begin.
+var auditStarts = []string{`{"simdb":`, `{"id":`}
 
 // claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
 // audit is replaced, as the user has not named it.
@@ -50,24 +78,13 @@ func (c *Command) claimAudit(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	head := make([]byte, len(auditStart))
+	head := make([]byte, len(auditStarts[0]))
 	n, _ := f.ReadAt(head, 0)
-	if n > 0 && string(head[:n]) != auditStart {
+	isAudit := func(start string) bool { return strings.HasPrefix(string(head[:n]), start) }
+	if n > 0 && !slices.ContainsFunc(auditStarts, isAudit) {
 		err = fmt.Errorf("%s is there and is no audit: --audit FILE names another place for the audit, --no-audit writes none", path)
 	}
 	return errors.Join(err, f.Close())
-}
-
-// auditDistance is how far a document is from its keeper: of --near.
-type auditDistance struct {
-	Distance *int32 `json:"distance"`
-}
-
-// auditScore is how similar a document is to its keeper: of --jaccard.
-type auditScore struct {
-	Score *float64 `json:"score"`
-	Error *float64 `json:"error"`
-	Exact *bool    `json:"exact"`
 }
 
 // place is where a document stands. Its id alone does not say: ids may come again in other files.
@@ -81,40 +98,53 @@ type place struct {
 type audit struct {
 	w       *outfile.Writer // nil: no audit is written
 	e       *json.Encoder
-	keep    *ranking
-	scores  bool     // rows have scores, not distances
+	keep    *rankings
+	out     *outcome
 	keepers []*place // of each cluster; nil until it is met
 	waiting []auditRow
 }
 
 // newAudit starts the audit of a run.
-func newAudit(d *job) *audit {
-	a := &audit{w: d.auditTo, keep: &d.keep, scores: d.c.Jaccard != nil}
+func newAudit(d *job) (*audit, error) {
+	a := &audit{w: d.auditTo, keep: &d.keep, out: &d.out}
 	if a.w == nil {
-		return a
+		return a, nil
 	}
-	a.keepers = make([]*place, d.clusters)
+	a.keepers = make([]*place, d.out.clusters)
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
-	return a
+	inputs, err := d.digests.wait()
+	if err != nil {
+		return nil, err
+	}
+	return a, a.e.Encode(auditHead{app.Version(), auditParameters{
+		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
+		Keep: d.c.Keep.String(), Shingle: fmt.Sprintf("words:%d", shingleWords),
+	}, inputs})
 }
 
 // member takes note of a document of a cluster.
-func (a *audit) member(m *member, rec *input.Record) error {
+func (a *audit) member(n int64, rec *input.Record) error {
 	if a.w == nil {
 		return nil
 	}
-	if m.kept() {
-		a.keepers[m.cluster-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+	keeper := a.out.keeper[n]
+	cluster := a.out.cluster[keeper]
+	if int64(keeper) == n {
+		a.keepers[cluster-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
 		return a.release()
 	}
 	row := auditRow{
-		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(m.keeper), Cluster: &m.cluster, cluster: m.cluster,
+		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(int64(keeper)), Cluster: &cluster, cluster: cluster,
 	}
-	if a.scores {
-		row.auditScore = &auditScore{&m.score, &m.err, &m.exact}
-	} else {
-		row.auditDistance = &auditDistance{&m.distance}
+	if a.out.distance != nil {
+		row.Distance = &a.out.distance[n]
+	}
+	if a.out.score != nil {
+		row.Score, row.Exact = &a.out.score[n], new(true)
+	}
+	if a.out.estimate != nil {
+		row.Error, row.Exact = &a.out.estimate[n].err, &a.out.estimate[n].exact
 	}
 	return a.add(&row)
 }
@@ -124,13 +154,7 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	row := auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason}
-	if a.scores {
-		row.auditScore = &auditScore{}
-	} else {
-		row.auditDistance = &auditDistance{}
-	}
-	return a.add(&row)
+	return a.add(&auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
 // add writes a row, unless it or one before it waits for its keeper.

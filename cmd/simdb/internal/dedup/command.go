@@ -1,23 +1,27 @@
 // Package dedup is the command `simdb dedup`: it copies files without their near-duplicates and
 // writes an audit of what is left out.
 //
-// The files are read twice. The first pass puts what the criterion needs, fingerprints alone or
-// sketches and texts, into a temporary database, under the ordinals of the documents, and forms the
-// clusters there. The second pass copies every record that is kept, byte for byte, and writes a
-// line of the audit for every other one.
+// The files are read twice. The first pass computes what documents are compared by, their sets of
+// shingle hashes or their fingerprints, and nothing else is kept of them; sets that memory has no
+// room for go to a temporary file. Then these are joined, and the second pass copies every record
+// that is kept, byte for byte, and writes a line of the audit for every other one.
 //
-//	command.go  the flags, and the state of a run
-//	run.go      the first pass
-//	files.go    inputs: spooled if they cannot be read twice, and compared
-//	keep.go     which document of a cluster is kept
-//	write.go    the second pass
-//	audit.go    the lines of the audit
-//	summary.go  what is said at the end
+//	command.go   the flags, and the state of a run
+//	run.go       the first pass
+//	files.go     inputs: spooled if they cannot be read twice, and compared
+//	features.go  what documents are compared by
+//	clusters.go  the join
+//	estimate.go  the same by sketches, in a temporary database
+//	keep.go      which document of a cluster is kept
+//	write.go     the second pass
+//	audit.go     the lines of the audit
+//	summary.go   what is said at the end
 package dedup
 
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,24 +29,27 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
 // Command is `simdb dedup`.
 type Command struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
-	app.CriterionFlags
-	app.NoVerifyFlag
-	Output  string `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
-	Audit   string `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance or score, rule, cluster (default: beside -o, as OUTPUT.audit.jsonl)."`
-	NoAudit bool   `help:"Write no audit."`
+	Files    []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
+	Near     *app.Distance `xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard  *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near: 0.8)."`
+	Verify   *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
+	Estimate bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
+	Output   string        `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
+	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit  bool          `help:"Write no audit."`
 	app.NullFlag
-	Keep keepRule `default:"first" placeholder:"RULE" help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD or min:FIELD. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Keep keepRules `default:"first" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
-	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for documents before they are written to temporary files (default: 256MiB)."`
+	DryRun  bool       `help:"Write nothing: say what would be kept."`
+	Memory  app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word."`
+	TempDir string     `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.
@@ -50,13 +57,24 @@ func (c *Command) Validate() error {
 	if c.Audit != "" && c.NoAudit {
 		return errors.New("--audit and --no-audit contradict each other")
 	}
+	switch {
+	case c.Verify != nil && c.Near == nil:
+		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
+	case c.Estimate && c.Near != nil:
+		return errors.New("--estimate is for --jaccard")
+	case c.Near == nil && c.Jaccard == nil:
+		c.Jaccard = new(defaultJaccard)
+	}
 	return nil
 }
+
+// defaultJaccard is the criterion without --near and --jaccard.
+const defaultJaccard app.Share = 0.8
 
 // auditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
 func (c *Command) auditPath() string {
 	switch {
-	case c.NoAudit:
+	case c.NoAudit || c.DryRun:
 		return ""
 	case c.Audit != "" || outfile.IsStdout(cmp.Or(c.Output, "-")):
 		return c.Audit
@@ -79,41 +97,24 @@ type job struct {
 	like    input.Info // of the first input
 	meter   *progress.Meter
 	rejects *app.Rejects
-	out     *outfile.Writer
+	keepTo  *outfile.Writer // nil with --dry-run
 	auditTo *outfile.Writer // nil: no audit is written
 
-	keep     ranking  // of --keep
-	read     int64    // documents
-	badUTF8  int64    // of them, with invalid UTF-8
-	empty    int64    // of them, without words
-	clusters int64    // of two or more
-	members  []member // of clusters, by ordinal
-	kept     int64
-	failed   []error // files that could not be read to the end
+	keep    rankings // of --keep
+	read    int64    // documents
+	badUTF8 int64    // of them, with invalid UTF-8
+	empty   int64    // of them, without words
+	out     outcome
+	kept    int64
+	failed  []error // files that could not be read to the end
+	digests *digests
 }
 
-// member is a document of a cluster. There may be as many as documents, so it has no pointers.
-type member struct {
-	ordinal, keeper int64
-	score, err      float64 // of --jaccard, to the keeper
-	cluster         int32   // from 1 on
-	distance        int32   // of --near, to the keeper
-	exact           bool    // score is
-}
-
-// kept reports whether m is its own keeper.
-func (m *member) kept() bool { return m.ordinal == m.keeper }
-
-// dropped returns how many documents are not kept.
-func (d *job) dropped() int64 { return int64(len(d.members)) - d.clusters }
-
-// databaseOptions store what the criterion needs. The self-join builds its own index of sketches,
-// so the index of the tables is made as small as possible, by the highest floor. The join reads the
-// tables once, so merging them first would be wasted.
-func (c *Command) databaseOptions() *engine.Options {
-	o := &engine.Options{NoText: true, NoSketch: true, Sync: engine.SyncNever, DisableAutoCompaction: true}
-	if c.Jaccard != nil {
-		o.NoText, o.NoSketch, o.MinJaccard = c.NoVerify, false, 1
+// meaning says in words what makes two documents near-duplicates.
+func (c *Command) meaning() string {
+	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(!c.Estimate)
+	if c.Verify != nil {
+		m += fmt.Sprintf(", and at least %g %% of their shingles are common", 100*float64(*c.Verify))
 	}
-	return o
+	return m
 }

@@ -2,11 +2,14 @@ package dedup
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"math/big"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,40 +17,68 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/query"
 )
 
-// keepRule says which document of a cluster is kept. Of equal documents it is always the first.
+// keepRules say which document of a cluster is kept: by the first rule, of those that it does not
+// distinguish by the second one, and so on. Of equal documents it is always the first.
+type keepRules struct{ all []keepRule }
+
+// keepRule is one of them.
 type keepRule struct {
-	name  string // first, last, longest, shortest, max or min
-	field string // of max and min
+	name string // first, last, longest, shortest, max, min or prefer
+	arg  string // the field of max and min, the pattern of prefer
 }
 
-// UnmarshalText parses a rule.
-func (k *keepRule) UnmarshalText(text []byte) error {
-	name, field, _ := strings.Cut(string(text), ":")
+// UnmarshalText parses rules with commas between them.
+func (k *keepRules) UnmarshalText(text []byte) error {
+	k.all = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		r, err := parseRule(part)
+		if err != nil {
+			return err
+		}
+		k.all = append(k.all, r)
+	}
+	return nil
+}
+
+func parseRule(text string) (keepRule, error) {
+	name, arg, _ := strings.Cut(text, ":")
 	switch {
 	case name == "max" || name == "min":
-		if field == "" {
-			return fmt.Errorf("%q needs the name of a field, such as %s:score", text, name)
+		if arg == "" {
+			return keepRule{}, fmt.Errorf("%q needs the name of a field, such as %s:score", text, name)
 		}
-	case name != "first" && name != "last" && name != "longest" && name != "shortest" || field != "":
-		return fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD", text)
+	case name == "prefer":
+		if _, err := path.Match(arg, ""); arg == "" || err != nil {
+			return keepRule{}, fmt.Errorf("%q needs a pattern for names of files, such as prefer:wiki*.jsonl", text)
+		}
+	case name != "first" && name != "last" && name != "longest" && name != "shortest" || arg != "":
+		return keepRule{}, fmt.Errorf("%q is not one of first, last, longest, shortest, max:FIELD, min:FIELD, prefer:GLOB", text)
 	}
-	*k = keepRule{name, field}
-	return nil
+	return keepRule{name, arg}, nil
 }
 
 // String is the rule as it is written.
 func (k keepRule) String() string {
-	if k.field == "" {
+	if k.arg == "" {
 		return k.name
 	}
-	return k.name + ":" + k.field
+	return k.name + ":" + k.arg
 }
 
-// A value is what a rule compares: a length, or what a document has in the field of the rule.
+// String is the rules as they are written.
+func (k keepRules) String() string {
+	var all []string
+	for _, r := range k.all {
+		all = append(all, r.String())
+	}
+	return strings.Join(all, ",")
+}
+
+// A value is what a rule compares: what a document has in the field of the rule.
 type value struct {
 	kind   valueKind
 	number float64
@@ -64,10 +95,85 @@ const (
 	text
 )
 
-// ranking has the values of all documents by which the rule of --keep compares them.
+// rankings have the values of all documents by which the rules of --keep compare them.
+type rankings struct {
+	rules keepRules
+	by    []*ranking // of each rule
+}
+
+func newRankings(rules keepRules) rankings {
+	r := rankings{rules: rules}
+	for _, rule := range rules.all {
+		r.by = append(r.by, &ranking{rule: rule})
+	}
+	return r
+}
+
+// add adds the values of the next document.
+func (r *rankings) add(rec *input.Record) {
+	for _, by := range r.by {
+		by.add(rec)
+	}
+}
+
+// decide decides how values compare, once all are known. It returns an error if a rule
+// distinguishes no documents since they lack what it is about.
+func (r *rankings) decide() error {
+	for _, by := range r.by {
+		if err := by.decide(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// less reports whether document a is preferred to document b.
+func (r *rankings) less(a, b int64) bool {
+	for _, by := range r.by {
+		if c := by.compare(a, b); c != 0 {
+			return c < 0
+		}
+	}
+	return a < b
+}
+
+// order returns n documents in order of preference, nil for the order of the input.
+func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
+	if r.rules.all[0].name == "first" {
+		return nil, nil
+	}
+	order := make([]uint32, n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if r.rules.all[0].name == "last" {
+		slices.Reverse(order)
+		return order, nil
+	}
+	return order, ordered.InPlace(ctx, order, func(a, b uint32) int {
+		if r.less(int64(a), int64(b)) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// ruleFor returns the rule by which a document is kept. A document without a value is kept only if
+// its whole cluster has none, and then because it is the first.
+func (r *rankings) ruleFor(keeper int64) string {
+	if len(r.by) == 1 && r.by[0].lacks(keeper) {
+		return "first"
+	}
+	return r.rules.String()
+}
+
+// ranking has the values of all documents by which one rule compares them.
 type ranking struct {
 	rule    keepRule
-	values  []value         // by ordinal; empty for first and last
+	values  []value         // by ordinal; of max and min
+	lengths []uint32        // by ordinal, in characters; of longest and shortest
+	prefers []bool          // by ordinal; of prefer
+	liked   int64           // documents that prefer prefers
 	missing int64           // documents without a value
 	strings bool            // a string of the field is not a number, so all compare as strings
 	fields  map[string]bool // that documents have
@@ -82,7 +188,13 @@ func (r *ranking) add(rec *input.Record) {
 	case "first", "last":
 		return
 	case "longest", "shortest":
-		r.values = append(r.values, value{kind: number, number: float64(utf8.RuneCountInString(rec.Doc.Text))})
+		r.lengths = append(r.lengths, uint32(utf8.RuneCountInString(rec.Doc.Text)))
+		return
+	case "prefer":
+		r.prefers = append(r.prefers, r.rule.likes(rec.File))
+		if r.prefers[len(r.prefers)-1] {
+			r.liked++
+		}
 		return
 	}
 	v := r.field(rec)
@@ -95,6 +207,14 @@ func (r *ranking) add(rec *input.Record) {
 	r.values = append(r.values, v)
 }
 
+// likes reports whether the name of a file, or the last part of it, matches the pattern of prefer.
+func (k keepRule) likes(file string) bool {
+	file = filepath.ToSlash(file)
+	whole, _ := path.Match(k.arg, file)
+	last, _ := path.Match(k.arg, path.Base(file))
+	return whole || last
+}
+
 // field returns what a document has in the field of the rule. The id and the text can be that
 // field, too.
 func (r *ranking) field(rec *input.Record) value {
@@ -102,22 +222,22 @@ func (r *ranking) field(rec *input.Record) value {
 	if len(rec.Doc.Fields) > 0 {
 		json.Unmarshal(rec.Doc.Fields, &all)
 	}
-	raw, has := all[r.rule.field]
+	raw, has := all[r.rule.arg]
 	switch {
 	case has:
 		if v := valueOf(raw); v.kind != absent {
 			return v
 		}
-	case r.rule.field == "id":
+	case r.rule.arg == "id":
 		return value{kind: text, text: rec.Doc.ID}
-	case r.rule.field == "text":
+	case r.rule.arg == "text":
 		return value{kind: text, text: rec.Doc.Text}
 	}
 	if r.fields == nil {
 		r.fields = map[string]bool{}
 	}
 	for name := range all {
-		if len(r.fields) < maxFields || name == r.rule.field {
+		if len(r.fields) < maxFields || name == r.rule.arg {
 			r.fields[name] = true
 		}
 	}
@@ -164,10 +284,13 @@ func numberOf(digits string) value {
 }
 
 // decide decides how values compare, once all are known. It returns an error if no document has a
-// value.
+// value, or is preferred.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
 		return r.unknown()
+	}
+	if len(r.prefers) > 0 && r.liked == 0 {
+		return fmt.Errorf("--keep %v: no document is of a file that %q matches", r.rule, r.rule.arg)
 	}
 	if r.strings {
 		return nil
@@ -183,45 +306,53 @@ func (r *ranking) decide() error {
 // unknown is the error for a field that no document has, or has a value in.
 func (r *ranking) unknown() error {
 	names := slices.Sorted(maps.Keys(r.fields))
-	if r.fields[r.rule.field] || len(names) == 0 {
-		return fmt.Errorf("--keep %v: no document has a number, a string or a boolean in the field %q", r.rule, r.rule.field)
+	if r.fields[r.rule.arg] || len(names) == 0 {
+		return fmt.Errorf("--keep %v: no document has a number, a string or a boolean in the field %q", r.rule, r.rule.arg)
 	}
 	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
-	if name, ok := query.Closest(r.rule.field, names); ok {
+	if name, ok := query.Closest(r.rule.arg, names); ok {
 		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
 	}
-	return fmt.Errorf("--keep %v: no document has a field %q; %s", r.rule, r.rule.field, hint)
+	return fmt.Errorf("--keep %v: no document has a field %q; %s", r.rule, r.rule.arg, hint)
 }
 
-// ruleFor returns the rule by which a document is kept. A document without a value is kept only if
-// its whole cluster has none, and then because it is the first.
-func (r *ranking) ruleFor(keeper int64) string {
-	if len(r.values) > 0 && r.values[keeper].kind == absent {
-		return "first"
-	}
-	return r.rule.String()
-}
+// lacks reports whether document n has no value.
+func (r *ranking) lacks(n int64) bool { return len(r.values) > 0 && r.values[n].kind == absent }
 
-// before returns the order of preference for engine.Clusters, whose documents are called by
-// ordinal. It is nil for the order of writing.
-func (r *ranking) before() func(a, b engine.Entry) bool {
+// compare is negative if document a is preferred to document b, 0 if the rule does not distinguish
+// them.
+func (r *ranking) compare(a, b int64) int {
 	sign := 1
 	switch r.rule.name {
 	case "first":
-		return nil // the loader has written them in this order
+		return cmp.Compare(a, b)
 	case "last":
-		return func(a, b engine.Entry) bool { return a.ID > b.ID }
-	case "min", "shortest":
+		return cmp.Compare(b, a)
+	case "prefer":
+		switch {
+		case r.prefers[a] == r.prefers[b]:
+			return 0
+		case r.prefers[a]:
+			return -1
+		}
+		return 1
+	case "longest":
+		return cmp.Compare(r.lengths[b], r.lengths[a])
+	case "shortest":
+		return cmp.Compare(r.lengths[a], r.lengths[b])
+	case "min":
 		sign = -1
 	}
-	return func(a, b engine.Entry) bool {
-		x, y := &r.values[ordinalOf(a.ID)], &r.values[ordinalOf(b.ID)]
-		if (x.kind == absent) != (y.kind == absent) {
-			return y.kind == absent
-		}
-		c := sign * x.compare(y)
-		return c > 0 || c == 0 && a.ID < b.ID
+	x, y := &r.values[a], &r.values[b]
+	switch {
+	case x.kind == absent && y.kind == absent:
+		return 0
+	case y.kind == absent:
+		return -1
+	case x.kind == absent:
+		return 1
 	}
+	return -sign * x.compare(y)
 }
 
 // compare is a total order: by type, then by number, or by the bytes of a string.
@@ -253,22 +384,4 @@ func compareDigits(a, b string) int {
 		return 0
 	}
 	return x.Cmp(y)
-}
-
-// An ordinal is the number of a document among those read, from 0. As an ID it has a fixed width,
-// so that IDs are in the order of the ordinals:
-//
-//	5 bytes, big-endian: room for 10^12 documents
-const ordinalBytes = 5
-
-func ordinalID(n int64) string {
-	return string([]byte{byte(n >> 32), byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
-}
-
-func ordinalOf(id string) int64 {
-	n := int64(0)
-	for i := range ordinalBytes {
-		n = n<<8 | int64(id[i])
-	}
-	return n
 }

@@ -16,10 +16,11 @@ import (
 // preference.
 func ranked(t *testing.T, rule string, values ...string) []int64 {
 	t.Helper()
-	var r ranking
-	if err := r.rule.UnmarshalText([]byte(rule)); err != nil {
+	var rules keepRules
+	if err := rules.UnmarshalText([]byte(rule)); err != nil {
 		t.Fatal(err)
 	}
+	r := newRankings(rules)
 	var ids []int64
 	for i, v := range values {
 		fields := json.RawMessage(fmt.Sprintf(`{"f":%s,"other":1}`, v))
@@ -32,8 +33,7 @@ func ranked(t *testing.T, rule string, values ...string) []int64 {
 	if err := r.decide(); err != nil {
 		t.Fatal(err)
 	}
-	before := r.before()
-	less := func(a, b int64) bool { return before(engine.Entry{ID: ordinalID(a)}, engine.Entry{ID: ordinalID(b)}) }
+	less := r.less
 	for _, a := range ids { // a strict total order
 		for _, b := range ids {
 			if less(a, b) && less(b, a) || a != b && !less(a, b) && !less(b, a) {

@@ -1,22 +1,21 @@
 package dedup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"math"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Run runs the command.
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
-	d := &job{a: a, c: c, keep: ranking{rule: c.Keep}}
+	d := &job{a: a, c: c, keep: newRankings(c.Keep)}
 	d.opt = c.InputFlags.Options(c.Format)
 	d.opt.MakeID = true
 	if err := c.claimAudit(a); err != nil {
@@ -26,7 +25,8 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	d.names = d.src.Names
-	dir, err := a.TempDir()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapLimit(c.Memory)))
+	dir, err := a.TempDirIn(c.TempDir)
 	if err != nil {
 		return err
 	}
@@ -54,36 +54,71 @@ func (c *Command) Run(a *app.App) (err error) {
 	return nil
 }
 
+// heapLimit is what the garbage collector is told to keep to: the process has buffers and its code
+// beyond that.
+func heapLimit(memory app.Memory) int64 {
+	const least = 64 << 20
+	return max(int64(memory)/8*7, least)
+}
+
 // work reads, forms clusters, and writes.
-func (d *job) work(dir string) (err error) {
-	db, err := engine.Create(filepath.Join(dir, "documents"), d.c.databaseOptions())
-	if err != nil {
+func (d *job) work(dir string) error {
+	d.digests = d.newDigests()
+	defer d.digests.stop()
+	if err := d.decide(dir); err != nil {
 		return err
 	}
-	defer app.Closing(db, &err)
-	if err := d.load(db); err != nil {
-		return err
-	}
-	if err := d.cluster(db); err != nil {
-		return err
+	if d.c.DryRun {
+		d.kept = d.read - d.out.dropped
+		return nil
 	}
 	return d.write()
 }
 
-// load is the first pass: it gives every document its ordinal and its fingerprint.
-func (d *job) load(db *engine.DB) error {
-	loader, err := db.NewLoader(d.a.Context(), engine.LoadOptions{MemoryBytes: int64(d.c.Memory)})
+// decide reads all documents and decides which of them are kept.
+func (d *job) decide(dir string) error {
+	if d.c.Estimate {
+		return d.estimates(dir)
+	}
+	c := d.newCorpus(dir)
+	if c.sets != nil {
+		defer c.sets.Close()
+	}
+	if err := d.extract(c); err != nil {
+		return err
+	}
+	d.empty = c.nEmpty
+	if d.c.Near == nil && c.textual == 0 && c.fingerprints > 0 {
+		return errNoTexts
+	}
+	return d.join(c)
+}
+
+// extract is the first pass: it computes what documents are compared by.
+func (d *job) extract(c *corpus) error {
+	x := &extractor{ctx: d.a.Context(), sets: c.sets != nil, prints: c.prints != nil, store: c.store}
+	x.start()
+	defer x.stop()
+	err := d.readAll(func(rec *input.Record) error { return x.add(&rec.Doc) })
 	if err != nil {
 		return err
 	}
-	err = d.each("fingerprint", func(_ input.Source, rec *input.Record) error {
+	return x.finish()
+}
+
+// readAll calls add for every document of the first pass, before it is counted in d.read.
+func (d *job) readAll(add func(rec *input.Record) error) error {
+	err := d.each("read", func(_ input.Source, rec *input.Record) error {
 		if rec.BadUTF8 {
 			d.badUTF8++
 		}
 		d.keep.add(rec)
-		doc := engine.Doc{ID: ordinalID(d.read), Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}
+		if d.read == math.MaxUint32-1 {
+			return errors.New("there are too many documents")
+		}
+		err := add(rec)
 		d.read++
-		return loader.Add(doc)
+		return err
 	}, d.rejects.Add)
 	if err == nil {
 		err = d.damage()
@@ -91,14 +126,21 @@ func (d *job) load(db *engine.DB) error {
 	if err == nil {
 		err = d.keep.decide()
 	}
-	if err != nil {
-		loader.Abort()
-		return err
-	}
-	d.meter.Report(engine.Progress{Stage: "sort"})
-	stats, err := loader.Close()
-	d.empty = stats.Empty
 	return err
+}
+
+// inputBytes is about how many bytes all inputs have when they are decompressed.
+func (d *job) inputBytes() (n int64) {
+	if d.src.Tree != nil {
+		return d.src.Total
+	}
+	const grow = 5 // what is compressed
+	for _, path := range d.files {
+		if st, err := os.Stat(path); err == nil {
+			n += st.Size() * grow
+		}
+	}
+	return n
 }
 
 // damage returns an error if a file could not be read to its end. The rest of it would be missing
@@ -108,25 +150,4 @@ func (d *job) damage() error {
 		return nil
 	}
 	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
-}
-
-// cluster finds the clusters, and so which documents are dropped and for which keeper.
-func (d *job) cluster(db *engine.DB) error {
-	o := &engine.ClusterOptions{Before: d.keep.before(), Progress: d.meter.Report}
-	keeper := int64(0)
-	for m, err := range db.Clusters(d.a.Context(), d.c.Criterion(!d.c.NoVerify), o) {
-		if err != nil {
-			return err
-		}
-		n := ordinalOf(m.ID)
-		if m.Keep {
-			keeper = n
-			d.clusters++
-		}
-		d.members = append(d.members, member{
-			ordinal: n, keeper: keeper, cluster: int32(m.Cluster), distance: int32(m.Distance),
-			score: m.Score, err: m.Error, exact: m.Exact,
-		})
-	}
-	return ordered.InPlace(d.a.Context(), d.members, func(x, y member) int { return cmp.Compare(x.ordinal, y.ordinal) })
 }

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -35,34 +36,63 @@ func (d *job) summary(start time.Time) {
 	if d.empty > 0 {
 		row("empty", d.empty, share(d.empty), "have no words; they match nothing and are kept")
 	}
-	if n := d.keep.missing; n > 0 {
-		row("no value", n, share(n), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", d.c.Keep.field))
+	for _, by := range d.keep.by {
+		if n := by.missing; n > 0 {
+			row("no value", n, share(n), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", by.rule.arg))
+		}
 	}
 	if d.badUTF8 > 0 {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
 	}
-	dropped := d.dropped()
-	row("clusters", d.clusters, "", "groups of near-duplicates: "+d.c.Meaning(!d.c.NoVerify))
+	dropped := d.out.dropped
+	row("clusters", d.out.clusters, "", "groups of near-duplicates: "+d.c.meaning())
 	row("dropped", dropped, share(dropped), d.auditNote())
+	if n, asked := d.unlike(); asked && dropped > 0 {
+		row("unlike", n, fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(dropped)),
+			fmt.Sprintf("of the dropped share less than %g %% of their shingles with their keeper; --near K --verify T decides on the texts", 100*float64(defaultJaccard)))
+	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
 }
 
-// rule describes the rule of --keep.
-func (d *job) rule() string {
-	switch k := d.c.Keep; k.name {
-	case "max":
-		return "the one with the greatest " + k.field
-	case "min":
-		return "the one with the least " + k.field
-	default:
-		return "the " + k.name
+// unlike counts the documents that were dropped by their fingerprints alone and are less similar to
+// their keepers than without --near they would have to be; false if that is not known.
+func (d *job) unlike() (n int64, asked bool) {
+	if d.c.Near == nil || d.c.Verify != nil || d.out.score == nil {
+		return 0, false
 	}
+	for i, score := range d.out.score {
+		if !d.out.kept(int64(i)) && score < float64(defaultJaccard) {
+			n++
+		}
+	}
+	return n, true
+}
+
+// rule describes the rules of --keep.
+func (d *job) rule() string {
+	var all []string
+	for _, k := range d.c.Keep.all {
+		switch k.name {
+		case "max":
+			all = append(all, "the one with the greatest "+k.arg)
+		case "min":
+			all = append(all, "the one with the least "+k.arg)
+		case "prefer":
+			all = append(all, "the one of a file like "+k.arg)
+		default:
+			all = append(all, "the "+k.name)
+		}
+	}
+	return strings.Join(all, ", then ")
 }
 
 func (d *job) auditNote() string {
 	measure := "distance"
 	if d.c.Jaccard != nil {
 		measure = "score"
+	}
+	if d.c.DryRun {
+		return "near-duplicates"
 	}
 	if path := d.c.auditPath(); path != "" {
 		return "near-duplicates; keeper and " + measure + " of each are in " + path
@@ -71,6 +101,9 @@ func (d *job) auditNote() string {
 }
 
 func (d *job) keptNote() string {
+	if d.c.DryRun {
+		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
+	}
 	where := "in " + d.c.Output
 	if d.c.Output == "" || d.c.Output == "-" {
 		where = "on standard output"

@@ -15,7 +15,10 @@ func (d *job) openOutputs() (err error) {
 	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
 		return err
 	}
-	if d.out, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format)); err != nil {
+	if d.c.DryRun {
+		return nil
+	}
+	if d.keepTo, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format)); err != nil {
 		return err
 	}
 	if path := d.c.auditPath(); path != "" {
@@ -27,8 +30,11 @@ func (d *job) openOutputs() (err error) {
 // write is the second pass: it copies what is kept and writes the audit. Either both are published
 // or neither.
 func (d *job) write() error {
-	audit := newAudit(d)
-	n, err := d.copy(d.out, audit)
+	audit, err := newAudit(d)
+	if err != nil {
+		return err
+	}
+	n, err := d.copy(d.keepTo, audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
 		err = errors.New("the files were changed while they were read; nothing is written")
 	}
@@ -36,13 +42,12 @@ func (d *job) write() error {
 		return err
 	}
 	d.meter.Stop()
-	return outfile.Commit(d.auditTo, d.out)
+	return outfile.Commit(d.auditTo, d.keepTo)
 }
 
 // copy writes the kept records to out and all others to audit, and returns how many documents it
 // has read.
 func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
-	members := d.members // that are not reached yet
 	like, err := d.open(d.files[0], d.names[0])
 	if err != nil {
 		return 0, err
@@ -52,10 +57,11 @@ func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n
 		n++
-		if len(members) > 0 && members[0].ordinal == me {
-			m := &members[0]
-			members = members[1:]
-			if err := audit.member(m, rec); err != nil || !m.kept() {
+		if me >= d.read {
+			return errors.New("the files were changed while they were read; nothing is written")
+		}
+		if kept := d.out.kept(me); !kept || d.out.cluster[me] > 0 {
+			if err := audit.member(me, rec); err != nil || !kept {
 				return err
 			}
 		}

@@ -1,0 +1,195 @@
+package dedup
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/token"
+)
+
+// What a document is compared by comes from here alone: its set of shingle hashes and its
+// fingerprint, with the parameters that a new database has.
+const (
+	shingleWords = 3
+	hashSeed     = 0
+)
+
+// features computes what documents are compared by. It serves one goroutine.
+type features struct {
+	walk        *token.Shingler
+	prints      *fingerprint.State
+	hashes, tmp []uint64
+}
+
+func newFeatures() *features {
+	return &features{
+		walk:   token.NewShingler(shingleWords, hashSeed),
+		prints: fingerprint.New(fingerprint.Params{Shingle: shingleWords, Seed: hashSeed}),
+	}
+}
+
+// Shingles takes hashes of the text that is walked.
+func (f *features) Shingles(hashes []uint64) { f.hashes = append(f.hashes, hashes...) }
+
+// appendSet appends the set of a text, ascending, to dst.
+func (f *features) appendSet(dst []uint64, text string) []uint64 {
+	f.hashes = f.hashes[:0]
+	f.walk.Bytes(unsafe.Slice(unsafe.StringData(text), len(text)), f) // only read
+	f.tmp = slices.Grow(f.tmp[:0], len(f.hashes))[:len(f.hashes)]
+	f.hashes, f.tmp = radix.SortLeading(f.hashes, f.tmp)
+	return append(dst, slices.Compact(f.hashes)...)
+}
+
+// print returns the fingerprint of a document, and false if it has none: no words, and none given.
+func (f *features) print(d *engine.Doc) (base.Fingerprint, bool) {
+	if d.Fingerprint != nil {
+		return *d.Fingerprint, true
+	}
+	r := f.prints.Text(d.Text)
+	return r.Fingerprint, !r.Empty
+}
+
+// featured is a batch of documents on its way to the goroutine that stores what they are compared
+// by.
+type featured struct {
+	docs   []engine.Doc
+	bytes  int // of texts
+	hashes []uint64
+	ends   []int // of the sets, in hashes
+	prints []base.Fingerprint
+	empty  []bool // documents that match nothing
+	done   chan struct{}
+}
+
+// A batch is full when it has so many documents, or so many bytes of text.
+const (
+	batchDocs  = 256
+	batchBytes = 256 << 10
+)
+
+// extractor computes features of documents on all processors, and has them stored in order.
+type extractor struct {
+	sets, prints bool // what is wanted
+	store        func(*featured) error
+	ctx          context.Context
+	work         chan *featured
+	queue        []*featured // in order; the oldest is stored before another one is queued
+	next         *featured
+	free         []*featured
+	workers      sync.WaitGroup
+}
+
+// start starts the workers.
+func (x *extractor) start() {
+	n := runtime.GOMAXPROCS(0)
+	x.work = make(chan *featured, 2*n)
+	for range n {
+		x.workers.Go(func() {
+			f := newFeatures()
+			for b := range x.work {
+				x.extract(f, b)
+				close(b.done)
+			}
+		})
+	}
+}
+
+// stop ends the workers.
+func (x *extractor) stop() {
+	close(x.work)
+	x.workers.Wait()
+}
+
+// add takes the next document.
+func (x *extractor) add(d *engine.Doc) error {
+	if x.next == nil {
+		x.next = x.batch()
+	}
+	b := x.next
+	b.docs = append(b.docs, engine.Doc{Text: d.Text, Fingerprint: d.Fingerprint})
+	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
+		return nil
+	}
+	return x.send()
+}
+
+// batch returns an empty batch.
+func (x *extractor) batch() *featured {
+	if n := len(x.free); n > 0 {
+		b := x.free[n-1]
+		x.free = x.free[:n-1]
+		b.done = make(chan struct{})
+		return b
+	}
+	return &featured{done: make(chan struct{})}
+}
+
+// send sends the batch to the workers, and stores the oldest one if enough are under way.
+func (x *extractor) send() error {
+	b := x.next
+	x.next = nil
+	x.queue = append(x.queue, b)
+	x.work <- b // there is room: no more are queued than it holds
+	if len(x.queue) < cap(x.work) {
+		return nil
+	}
+	return x.take()
+}
+
+// take stores the oldest batch.
+func (x *extractor) take() error {
+	b := x.queue[0]
+	x.queue = slices.Delete(x.queue, 0, 1)
+	<-b.done
+	if err := x.store(b); err != nil {
+		return err
+	}
+	clear(b.docs)
+	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
+	if cap(b.hashes) <= batchBytes {
+		x.free = append(x.free, b)
+	}
+	return x.ctx.Err()
+}
+
+// finish stores all that is under way.
+func (x *extractor) finish() error {
+	if x.next != nil {
+		if err := x.send(); err != nil {
+			return err
+		}
+	}
+	for len(x.queue) > 0 {
+		if err := x.take(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extract computes the features of a batch.
+func (x *extractor) extract(f *features, b *featured) {
+	for i := range b.docs {
+		d := &b.docs[i]
+		var empty bool
+		if x.sets {
+			before := len(b.hashes)
+			b.hashes = f.appendSet(b.hashes, d.Text)
+			b.ends = append(b.ends, len(b.hashes))
+			empty = len(b.hashes) == before
+		}
+		if x.prints {
+			fp, ok := f.print(d)
+			b.prints = append(b.prints, fp)
+			empty = !ok
+		}
+		b.empty = append(b.empty, empty)
+	}
+}
