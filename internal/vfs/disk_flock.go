@@ -4,7 +4,9 @@ package vfs
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,15 +14,24 @@ import (
 // lockFile takes the lock of f; held says that another open file has it. flock belongs to the open
 // file, not to the process, so that it excludes openers in this process too, and ends with it.
 func lockFile(f *os.File) (held bool, err error) {
-	err = retryEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	err = retryEINTR(func() error { return flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, unix.EWOULDBLOCK):
 		return true, nil
+	case slices.ContainsFunc(noLocks, func(none error) bool { return errors.Is(err, none) }):
+		err = fmt.Errorf("%w (%w)", ErrNoLocks, err)
 	}
-	if err != nil {
-		return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
-	}
-	return false, nil
+	return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
 }
+
+// flock is the call, which a test replaces.
+var flock = unix.Flock
+
+// noLocks are what flock returns on mounts without locks: network file systems whose lock daemon
+// does not answer or is switched off, FUSE, and shared folders of virtual machines.
+var noLocks = []error{unix.ENOLCK, unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP, unix.EINVAL}
 
 func unlockFile(f *os.File) error {
 	return retryEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) })

@@ -115,6 +115,10 @@ type Info struct {
 // ErrLocked is what errors.Is finds in a *LockedError.
 var ErrLocked = errors.New("locked by another process")
 
+// ErrNoLocks is why Lock fails where the file system has no locks: two processes could write there
+// at once.
+var ErrNoLocks = errors.New("the file system has no locks, which keep a second process from writing; a database there can be read")
+
 // LockedError says that a lock is held, and by whom.
 type LockedError struct {
 	File string // the lock file

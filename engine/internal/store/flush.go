@@ -62,7 +62,7 @@ func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(cont
 			return
 		case <-woken:
 		}
-		if err := work(ctx); err != nil && ctx.Err() == nil {
+		if err := work(ctx); err != nil && ctx.Err() == nil && !vfs.IsNoRoom(err) {
 			if db.failed.Load() == nil {
 				db.fail(err)
 			}
