@@ -1,5 +1,7 @@
 package setjoin
 
+import "slices"
+
 // counts says about how many sets an element is in. It never says less than the truth: elements
 // share counters. That only makes the order of elements less good: it has to be the same for all
 // sets, and an element that is said to be in one set must not be in two.
@@ -11,7 +13,10 @@ type counts struct {
 // newCounts returns counters that take about that many bytes.
 func newCounts(bytes int64) *counts {
 	few := powerBelow(max(bytes, leastCounts))
-	return &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
+	c := &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
+	hugePages(c.few)
+	hugePages(c.many)
+	return c
 }
 
 // leastCounts is the least number of bytes of counters.
@@ -51,18 +56,25 @@ const (
 	maxRank  = 1<<24 - 2
 )
 
-// appendKeys appends the keys of those elements of a set that may be in other sets, too, in no
-// order.
-func (c *counts) appendKeys(dst, set []uint64) []uint64 {
-	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
-	for _, h := range set {
-		if c.few[h>>5&words]>>(h&31*2)&3 < 2 {
-			continue
-		}
-		rank := uint64(c.many[h>>9&slots]) + 1
-		dst = append(dst, rank<<hashBits|h>>(64-hashBits))
+// appendShared appends those elements of a set that may be in other sets, too.
+func (c *counts) appendShared(dst, set []uint64) []uint64 {
+	words := uint64(len(c.few) - 1)
+	dst = slices.Grow(dst, len(set))
+	n := len(dst)
+	dst = dst[:n+len(set)]
+	for _, h := range set { // without a branch that depends on h
+		dst[n] = h
+		n += int(c.few[h>>5&words] >> (h&31*2 + 1) & 1)
 	}
-	return dst
+	return dst[:n]
+}
+
+// rank replaces elements by their keys.
+func (c *counts) rank(set []uint64) {
+	slots := uint64(len(c.many) - 1)
+	for i, h := range set {
+		set[i] = uint64(c.many[h>>9&slots]+1)<<hashBits | h>>(64-hashBits)
+	}
 }
 
 // tagOf returns the bits of a key that tell elements apart in the index.

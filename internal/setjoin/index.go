@@ -77,6 +77,7 @@ func (x *index) add(set uint32, p *prefix) {
 // grow doubles the number of chains.
 func (x *index) grow() {
 	x.heads = make([]uint32, 2*len(x.heads))
+	hugePages(x.heads)
 	x.shift = 32 - bits.TrailingZeros(uint(len(x.heads)))
 	for n := range uint32(x.nodes) {
 		nd := x.at(n)

@@ -76,12 +76,13 @@ type prefixer struct {
 // of appends the keys of a set's prefix to dst.
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	f := prefix{size: len(set), short: p.t.short(len(set))}
-	p.keys = p.counts.appendKeys(p.keys[:0], set)
+	p.keys = p.counts.appendShared(p.keys[:0], set)
 	f.alone = len(set) - len(p.keys)
 	n := p.t.long(len(set)) - f.alone
 	if n <= 0 {
 		return f, dst
 	}
+	p.counts.rank(p.keys)
 	from := len(dst)
 	n = min(n, len(p.keys))
 	selectLeast(p.keys, n)

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -49,6 +51,7 @@ type auditParameters struct {
 	Estimate bool          `json:"estimate,omitempty"`
 	Keep     string        `json:"keep"`
 	Shingle  string        `json:"shingle"`
+	Features string        `json:"features,omitempty"`
 }
 
 // auditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
@@ -119,7 +122,7 @@ func newAudit(d *job) (*audit, error) {
 	}
 	return a, a.e.Encode(auditHead{app.Version(), auditParameters{
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
-		Keep: d.c.Keep.String(), Shingle: fmt.Sprintf("words:%d", shingleWords),
+		Keep: d.c.Keep.String(), Shingle: fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle), Features: d.features.Describe(),
 	}, inputs})
 }
 

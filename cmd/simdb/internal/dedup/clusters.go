@@ -23,6 +23,7 @@ type outcome struct {
 	distance []uint8   // to the keeper; nil of --jaccard
 	estimate []estimate
 	cluster  []uint32 // of a keeper: its number, from 1 on; 0 for one without members
+	sizes    []uint32 // by number of the cluster, less one
 	clusters int64    // of two or more
 	dropped  int64
 }
@@ -50,8 +51,9 @@ func (o *outcome) numberClusters(ctx context.Context) error {
 	err := ordered.InPlace(ctx, keepers, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(o.cluster[b], o.cluster[a]), cmp.Compare(a, b))
 	})
+	o.sizes = make([]uint32, len(keepers))
 	for at, k := range keepers {
-		o.cluster[k] = uint32(at) + 1
+		o.sizes[at], o.cluster[k] = o.cluster[k], uint32(at)+1
 	}
 	return err
 }

@@ -15,6 +15,8 @@
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
 //	audit.go     the lines of the audit
+//	listing.go   the file of --clusters
+//	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
 package dedup
 
@@ -29,6 +31,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/outfile"
 )
 
@@ -43,7 +47,9 @@ type Command struct {
 	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit  bool          `help:"Write no audit."`
 	app.NullFlag
-	Keep keepRules `default:"first" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Keep     keepRules `default:"first" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Clusters string    `file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
+	app.FeatureFlags
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
@@ -88,26 +94,29 @@ func (c *Command) auditPath() string {
 
 // job is a run of the command.
 type job struct {
-	a       *app.App
-	c       *Command
-	opt     input.Options
-	src     app.Sources
-	files   []string   // as read: standard input is spooled to a file
-	names   []string   // as the user named them
-	like    input.Info // of the first input
-	meter   *progress.Meter
-	rejects *app.Rejects
-	keepTo  *outfile.Writer // nil with --dry-run
-	auditTo *outfile.Writer // nil: no audit is written
+	a          *app.App
+	c          *Command
+	opt        input.Options
+	src        app.Sources
+	files      []string   // as read: standard input is spooled to a file
+	names      []string   // as the user named them
+	like       input.Info // of the first input
+	meter      *progress.Meter
+	rejects    *app.Rejects
+	keepTo     *outfile.Writer // nil with --dry-run
+	auditTo    *outfile.Writer // nil: no audit is written
+	clustersTo *outfile.Writer // nil without --clusters
 
-	keep    rankings // of --keep
-	read    int64    // documents
-	badUTF8 int64    // of them, with invalid UTF-8
-	empty   int64    // of them, without words
-	out     outcome
-	kept    int64
-	failed  []error // files that could not be read to the end
-	digests *digests
+	keep     rankings // of --keep
+	params   fingerprint.Params
+	features engine.Features
+	read     int64 // documents
+	badUTF8  int64 // of them, with invalid UTF-8
+	empty    int64 // of them, without words
+	out      outcome
+	kept     int64
+	failed   []error // files that could not be read to the end
+	digests  *digests
 }
 
 // meaning says in words what makes two documents near-duplicates.

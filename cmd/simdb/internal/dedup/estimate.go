@@ -20,9 +20,11 @@ type estimate struct {
 // estimates is the first pass and the join with --estimate. The self-join builds its own index of
 // sketches, so the index of the tables is made as small as possible, by the highest floor.
 func (d *job) estimates(dir string) (err error) {
-	db, err := engine.Create(filepath.Join(dir, "documents"), &engine.Options{
-		NoText: true, MinJaccard: 1, Sync: engine.SyncNever, DisableAutoCompaction: true,
-	})
+	create := engine.Options{NoText: true, MinJaccard: 1, Sync: engine.SyncNever, DisableAutoCompaction: true}
+	if err := d.c.FeatureFlags.Options(&create); err != nil {
+		return err
+	}
+	db, err := engine.Create(filepath.Join(dir, "documents"), &create)
 	if err != nil {
 		return err
 	}

@@ -9,46 +9,41 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/internal/token"
 )
 
-// What a document is compared by comes from here alone: its set of shingle hashes and its
-// fingerprint, with the parameters that a new database has.
-const (
-	shingleWords = 3
-	hashSeed     = 0
-)
-
-// features computes what documents are compared by. It serves one goroutine.
-type features struct {
-	walk        *token.Shingler
+// hasher computes what documents are compared by, by the flags of the command: their sets and their
+// fingerprints come from here alone. It serves one goroutine.
+type hasher struct {
+	walk        *features.Walker
 	prints      *fingerprint.State
 	hashes, tmp []uint64
 }
 
-func newFeatures() *features {
-	return &features{
-		walk:   token.NewShingler(shingleWords, hashSeed),
-		prints: fingerprint.New(fingerprint.Params{Shingle: shingleWords, Seed: hashSeed}),
-	}
+func newHasher(p fingerprint.Params) *hasher {
+	return &hasher{walk: features.NewWalker(p.Features, p.Shingle, p.Seed), prints: fingerprint.New(p)}
 }
 
-// Shingles takes hashes of the text that is walked.
-func (f *features) Shingles(hashes []uint64) { f.hashes = append(f.hashes, hashes...) }
+// Features takes features of the text that is walked, as the copies that their weight stands for.
+func (f *hasher) Features(hashes []uint64, weight int) {
+	f.hashes = features.AppendReplicas(f.hashes, hashes, weight)
+}
 
-// appendSet appends the set of a text, ascending, to dst.
-func (f *features) appendSet(dst []uint64, text string) []uint64 {
+// appendSet appends the set of a text, ascending, to dst: what VERIFY compares in a database.
+func (f *hasher) appendSet(dst []uint64, text string) []uint64 {
 	f.hashes = f.hashes[:0]
-	f.walk.Bytes(unsafe.Slice(unsafe.StringData(text), len(text)), f) // only read
+	if _, enough := f.walk.Walk(unsafe.Slice(unsafe.StringData(text), len(text)), f); !enough { // only read
+		return dst
+	}
 	f.tmp = slices.Grow(f.tmp[:0], len(f.hashes))[:len(f.hashes)]
 	f.hashes, f.tmp = radix.SortLeading(f.hashes, f.tmp)
 	return append(dst, slices.Compact(f.hashes)...)
 }
 
 // print returns the fingerprint of a document, and false if it has none: no words, and none given.
-func (f *features) print(d *engine.Doc) (base.Fingerprint, bool) {
+func (f *hasher) print(d *engine.Doc) (base.Fingerprint, bool) {
 	if d.Fingerprint != nil {
 		return *d.Fingerprint, true
 	}
@@ -76,6 +71,7 @@ const (
 
 // extractor computes features of documents on all processors, and has them stored in order.
 type extractor struct {
+	params       fingerprint.Params
 	sets, prints bool // what is wanted
 	store        func(*featured) error
 	ctx          context.Context
@@ -92,7 +88,7 @@ func (x *extractor) start() {
 	x.work = make(chan *featured, 2*n)
 	for range n {
 		x.workers.Go(func() {
-			f := newFeatures()
+			f := newHasher(x.params)
 			for b := range x.work {
 				x.extract(f, b)
 				close(b.done)
@@ -175,7 +171,7 @@ func (x *extractor) finish() error {
 }
 
 // extract computes the features of a batch.
-func (x *extractor) extract(f *features, b *featured) {
+func (x *extractor) extract(f *hasher, b *featured) {
 	for i := range b.docs {
 		d := &b.docs[i]
 		var empty bool

@@ -18,6 +18,12 @@ func (c *Command) Run(a *app.App) (err error) {
 	d := &job{a: a, c: c, keep: newRankings(c.Keep)}
 	d.opt = c.InputFlags.Options(c.Format)
 	d.opt.MakeID = true
+	if d.params, d.features, err = c.Params(0); err != nil {
+		return err
+	}
+	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
+		return err
+	}
 	if err := c.claimAudit(a); err != nil {
 		return err
 	}
@@ -96,7 +102,7 @@ func (d *job) decide(dir string) error {
 
 // extract is the first pass: it computes what documents are compared by.
 func (d *job) extract(c *corpus) error {
-	x := &extractor{ctx: d.a.Context(), sets: c.sets != nil, prints: c.prints != nil, store: c.store}
+	x := &extractor{params: d.params, ctx: d.a.Context(), sets: c.sets != nil, prints: c.prints != nil, store: c.store}
 	x.start()
 	defer x.stop()
 	err := d.readAll(func(rec *input.Record) error { return x.add(&rec.Doc) })

@@ -22,13 +22,18 @@ func (d *job) openOutputs() (err error) {
 		return err
 	}
 	if path := d.c.auditPath(); path != "" {
-		d.auditTo, err = d.a.Create("--audit", path, outfile.JSONLines)
+		if d.auditTo, err = d.a.Create("--audit", path, outfile.JSONLines); err != nil {
+			return err
+		}
+	}
+	if path := d.c.Clusters; path != "" {
+		d.clustersTo, err = d.a.Create("--clusters", path, outfile.JSONLines)
 	}
 	return err
 }
 
-// write is the second pass: it copies what is kept and writes the audit. Either both are published
-// or neither.
+// write is the second pass: it copies what is kept and writes the audit. Either all outputs are
+// published or none.
 func (d *job) write() error {
 	audit, err := newAudit(d)
 	if err != nil {
@@ -42,7 +47,7 @@ func (d *job) write() error {
 		return err
 	}
 	d.meter.Stop()
-	return outfile.Commit(d.auditTo, d.keepTo)
+	return outfile.Commit(d.auditTo, d.clustersTo, d.keepTo)
 }
 
 // copy writes the kept records to out and all others to audit, and returns how many documents it
@@ -53,12 +58,16 @@ func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 		return 0, err
 	}
 	defer like.Close()
+	listing := newListing(d)
 	kept := d.like.Format.NewCopier(out, input.CopyOptions{Like: like, Null: d.c.Null})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
 		me := n
 		n++
 		if me >= d.read {
 			return errors.New("the files were changed while they were read; nothing is written")
+		}
+		if err := listing.add(me, rec); err != nil {
+			return err
 		}
 		if kept := d.out.kept(me); !kept || d.out.cluster[me] > 0 {
 			if err := audit.member(me, rec); err != nil || !kept {

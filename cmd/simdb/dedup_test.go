@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestDedupIsTheSame runs dedup with much and little memory, on several numbers of threads, from a
+// file and from a pipe: the outcome is the same.
+func TestDedupIsTheSame(t *testing.T) {
+	licences, err := filepath.Abs("../../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range [][]string{{"--jaccard", "0.7", "--keep", "longest"}, {"--near", "8"}, {"--near", "10", "--verify", "0.6"}} {
+		var want []byte
+		for _, threads := range []string{"1", "2", "8"} {
+			dir := t.TempDir()
+			tmp := filepath.Join(dir, "tmp")
+			if err := os.Mkdir(tmp, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			args := append([]string{"dedup", "-", "-q", "-o", "kept.jsonl", "--memory", map[string]string{"1": "1MiB", "2": "4MiB", "8": "256MiB"}[threads], "--temp-dir", tmp}, by...)
+			if threads == "2" {
+				args[1] = licences
+			}
+			in, err := os.Open(licences)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			c := exec.Command("simdb", args...)
+			c.Dir, c.Stdin, c.Env = dir, in, append(os.Environ(), "GOMAXPROCS="+threads)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			kept, err := os.ReadFile(filepath.Join(dir, "kept.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, audit, _ = bytes.Cut(bytes.ReplaceAll(audit, []byte(licences), []byte("stdin")), []byte("\n"))
+			got := append(kept, audit...)
+			if want == nil {
+				want = got
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%v: on %s threads %d bytes, not the same %d", by, threads, len(got), len(want))
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("%v: temporary files are left: %v %v", by, left, err)
+			}
+		}
+	}
+}
