@@ -19,7 +19,8 @@ func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, fou
 }
 
 // AnyMatch reports whether a visible document matches doc by the criterion, and names one that
-// does: what is searched for is doc.Fingerprint, or that of doc.Text, or by Jaccard doc.Text. The
+// does: what is searched for is doc.Fingerprint, or that of doc.Text, or by another criterion than
+// Near doc.Text. The
 // document doc.ID is none, nor are those that Allow has noted beside it. Errors are as those of
 // Near and Jaccard.
 //
@@ -35,7 +36,7 @@ func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match
 	if doc.Fingerprint != nil {
 		d.Fingerprint, d.HasFingerprint = *doc.Fingerprint, true
 	}
-	if by.by.Jaccard || !d.HasFingerprint {
+	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
 		s.v.Texts.Fill(d, doc.Text)
 	}
 	got, found, err := search.AnyMatch(ctx, &s.v, d, by.by, 1)

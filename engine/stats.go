@@ -50,9 +50,11 @@ type PlanMethod string
 
 // The methods of a PartPlan.
 const (
-	PlanProbe    PlanMethod = "probe"    // Near: ranges of permuted tables, or values of blocks in a memtable, are looked up
-	PlanPostings PlanMethod = "postings" // Jaccard: postings of the query's rarest hashes are read
-	PlanScan     PlanMethod = "scan"     // all fingerprints, or all bitmaps of sketches, are compared
+	PlanProbe      PlanMethod = "probe"      // Near: ranges of permuted tables, or values of blocks in a memtable, are looked up
+	PlanPostings   PlanMethod = "postings"   // Jaccard: postings of the query's rarest hashes are read
+	PlanScan       PlanMethod = "scan"       // all fingerprints, all bitmaps of sketches, or all texts are compared
+	PlanSignatures PlanMethod = "signatures" // Similar: signatures of texts are compared, and the texts that these do not rule out
+	PlanSign       PlanMethod = "sign"       // Similar: the same, once all texts have been read to make their signatures
 )
 
 // PartPlan is the plan of a Near or Jaccard query for one table or memtable.

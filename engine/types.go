@@ -49,9 +49,9 @@ type Entry struct {
 type Match struct {
 	ID       string
 	Distance int     // Hamming distance in bits, for Near and Nearest
-	Score    float64 // Jaccard estimate in [0,1], for Jaccard
+	Score    float64 // Jaccard estimate in [0,1], for Jaccard; the similarity by another measure
 	Error    float64 // standard error of Score
-	Exact    bool    // Score is exact: neither sketch was full, or it was verified on the text
+	Exact    bool    // Score is exact: neither sketch was full, or texts were compared
 }
 
 // Pair is two documents that match each other; A < B bytewise.
@@ -67,7 +67,8 @@ type Member struct {
 	Match        // ID, and distance or score to the keeper
 }
 
-// Criterion says when two documents count as near-duplicates: Near(k) or Jaccard(t).
+// Criterion says when two documents count as near-duplicates: Near(k), Jaccard(t), Levenshtein(t)
+// or Cosine(t).
 type Criterion struct{ by view.Criterion }
 
 // Near is the criterion "fingerprints differ in at most k bits", k in 0..64.
@@ -77,27 +78,45 @@ func Near(k int) Criterion { return Criterion{view.Criterion{K: k}} }
 // estimated from sketches.
 func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}} }
 
+// Levenshtein is the criterion "the texts are equal to the share t", 0 < t <= 1: 1 - d/n, where d
+// is the smallest number of runes to insert, delete or replace to turn one text into the other, and
+// n the number of runes of the longer. It is for short texts. The database must keep texts.
+func Levenshtein(t float64) Criterion { return Criterion{view.Criterion{Text: view.Levenshtein, T: t}} }
+
+// Cosine is the criterion "the cosine of the word counts of both texts is t or more", 0 < t <= 1.
+// Words are as those of shingles, their order does not count. The database must keep texts.
+func Cosine(t float64) Criterion { return Criterion{view.Criterion{Text: view.Cosine, T: t}} }
+
 // Verified returns the criterion decided on the texts themselves: of Jaccard(t) no pair below t in
 // truth remains, and scores are exact. Candidates are pairs whose estimate is not below t by more
-// than 3.3 standard errors. The database must keep texts. Near(k) is exact as it is, and is
-// returned as it is.
+// than 3.3 standard errors. The database must keep texts. Others are exact as they are, and
+// are returned as they are.
 func (c Criterion) Verified() Criterion {
 	c.by.Verified = c.by.Jaccard
 	return c
 }
 
-// IsVerified reports whether the criterion is decided on the texts.
+// IsVerified reports whether the criterion is one of Jaccard that is decided on the texts.
 func (c Criterion) IsVerified() bool { return c.by.Verified }
 
 // Distance returns k of Near(k), and false for another criterion.
-func (c Criterion) Distance() (k int, ok bool) { return c.by.K, !c.by.Jaccard }
+func (c Criterion) Distance() (k int, ok bool) { return c.by.K, c.by.Near() }
 
 // Threshold returns t of Jaccard(t), and false for another criterion.
 func (c Criterion) Threshold() (t float64, ok bool) { return c.by.T, c.by.Jaccard }
 
+// OfText returns t of Levenshtein(t) and Cosine(t), and false for another criterion.
+func (c Criterion) OfText() (t float64, ok bool) { return c.by.T, c.by.Text != view.NoTextMeasure }
+
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
-// VERIFY".
+// VERIFY", "LEVENSHTEIN 0.9", "COSINE 0.9".
 func (c Criterion) String() string {
+	switch c.by.Text {
+	case view.Levenshtein:
+		return fmt.Sprintf("LEVENSHTEIN %g", c.by.T)
+	case view.Cosine:
+		return fmt.Sprintf("COSINE %g", c.by.T)
+	}
 	if c.by.Verified {
 		return fmt.Sprintf("JACCARD %g VERIFY", c.by.T)
 	}

@@ -66,11 +66,17 @@ const novelMatches = 32
 // is the best one, of equally good ones the one whose ID is first; where more than a few dozen
 // match, it is the best of the first of them that are found. The check and the write are one step:
 // of two near-duplicates submitted at once exactly one is stored, and the other returns it as its
-// match, once that one is safe. A document without fingerprint matches nothing and is stored.
+// match, once that one is safe. A document without fingerprint, or by a criterion of text without
+// text, matches nothing and is stored.
 // Errors are as those of Put and AnyMatch.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	if err := db.s.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
+	}
+	if by.by.Text != view.NoTextMeasure {
+		if err := db.prepareText(ctx); err != nil {
+			return Match{}, false, err
+		}
 	}
 	var best view.Match
 	stored, err = db.s.PutUnless(ctx, view.Doc(d), func(v *view.View, d *sstable.Document) (found bool, err error) {
@@ -81,6 +87,13 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 		return Match{}, false, err
 	}
 	return Match(best), stored, nil
+}
+
+// prepareText makes the signatures of texts that a search will need, so that the search, which
+// other writers wait for, need not: but for those of a table that is written meanwhile.
+func (db *DB) prepareText(ctx context.Context) error {
+	_, err := withSnapshot(db, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
+	return err
 }
 
 // Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for

@@ -316,7 +316,7 @@ func (w *world) levenshtein() (string, *oracle) {
 		}
 		return 1 - float64(slowDistance([]rune(text), []rune(d.Text)))/float64(longer)
 	}
-	return fmt.Sprintf("LEVENSHTEIN(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t-1e-9 }, score: score}
+	return fmt.Sprintf("LEVENSHTEIN(%s, %g%%)", name, t*100), &oracle{holds: func(d engine.Doc) bool { return score(d) >= t-1e-9 }, score: score, drives: true}
 }
 
 // expression makes an expression and its oracle, and adds the oracles of its positive leaves.

@@ -52,7 +52,7 @@ var statementDefs = []statementDef{
 		topic: Topic{[]string{"UNLESS"}, `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, and replaces the one with the same id", "`stored`"},
-			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; `UNLESS JACCARD 0.8 [VERIFY]` too", "`stored`, or the columns of the match"},
+			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches; `UNLESS JACCARD 0.8 [VERIFY]`, `UNLESS LEVENSHTEIN 0.85`, `UNLESS COSINE 0.9` too", "`stored`, or the columns of the match"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
@@ -105,12 +106,12 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 // whyTexts compares texts by cosine and edit distance, and shows the words that differ.
 func (x *run) whyTexts(a, b string) []Row {
 	var rows []Row
-	if c, ok := text.Cosine(a, 0)(x.Ctx, b); ok {
+	if c, ok := textsim.Cosine(a, 0)(x.Ctx, []byte(b)); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
 	const longest = 20000 // bytes: the edit distance takes time in proportion to the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
-		if l, ok := text.Levenshtein(a, 0)(x.Ctx, b); ok {
+		if l, ok := textsim.Levenshtein(a, 0)(x.Ctx, []byte(b)); ok {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}

@@ -53,10 +53,10 @@ func TestLayers(t *testing.T) {
 	}
 	// Of the engine, query may use the public API alone. It shares with other packages how text is
 	// cut into words, what a fingerprint is and how it is written, how results are sorted, and how
-	// numbers are written in messages, and edit distances.
+	// numbers are written in messages, and how texts are compared.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/fptext",
-		module + "internal/ordered", module + "internal/quantity", module + "internal/editdist",
+		module + "internal/ordered", module + "internal/quantity", module + "internal/textsim",
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

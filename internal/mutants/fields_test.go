@@ -1,6 +1,6 @@
 package mutants
 
-// fieldMutants are mistakes in tests of fields and in SHOW.
+// fieldMutants are mistakes in tests of fields, in SHOW, and in searches for similar texts.
 var fieldMutants = []mutant{
 	{
 		"fields/deleted documents found by a scan", "engine", "eachWhere",
@@ -31,5 +31,35 @@ var fieldMutants = []mutant{
 		"show/rows of other documents", "engine", "EachPlace",
 		swap(`fn(p.i, of)`, `fn(0, of)`),
 		"query", "^TestShow$",
+	},
+	{
+		"similar/an edit puts one pair in", "internal/textsim", "EditFilter.Of",
+		swap(`2*d - shorter`, `d - shorter`),
+		"internal/textsim", "^TestFilters$",
+	},
+	{
+		"similar/longer texts need no insertions", "internal/textsim", "EditFilter.Of",
+		swap(`d - longer, d - shorter`, `d - shorter, d - longer`),
+		"internal/textsim", "^TestFilters$",
+	},
+	{
+		"similar/longest texts left out", "engine", "Index.Edit",
+		swap(`<= f.Most`, `< f.Most`),
+		"engine", "^TestSimilar$",
+	},
+	{
+		"similar/deleted documents", "engine", "Similar.document",
+		never(`err != nil || !alive`),
+		"engine", "^TestSimilar$",
+	},
+	{
+		"similar/memtables left out", "engine", "Similar.Each",
+		swap(`range q.v.Mems`, `range q.v.Mems[:0]`),
+		"engine", "^TestPutNovelSimilar$",
+	},
+	{
+		"similar/memory of dropped tables not given back", "engine", "Table.Drop",
+		skip("GiveBack"),
+		"engine", "^TestSignaturesGiveBack$",
 	},
 }

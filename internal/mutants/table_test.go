@@ -389,7 +389,7 @@ var mutants = []mutant{
 	},
 	{
 		"query/a predicate bound as another", "query", "Definitions",
-		swap(`bindSimilar(text.Levenshtein)`, `bindSimilar(text.Cosine)`),
+		swap(`levenshtein.bind`, `cosine.bind`),
 		"query", "^TestPredicateTable$",
 	},
 	{

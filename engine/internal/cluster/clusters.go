@@ -51,7 +51,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 }
 
 func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
-	if err := v.CheckCriterion(by); err != nil {
+	if err := check(v, by); err != nil {
 		return nil, err
 	}
 	j, err := newJoinSet(ctx, v, by)

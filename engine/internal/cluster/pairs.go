@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -27,10 +29,18 @@ func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress fun
 	return joined(ctx, v, by, func(j *joinSet) error { return j.eachPair(ctx, by, progress, fn) })
 }
 
+// check returns why v can't be joined by a criterion.
+func check(v *view.View, by view.Criterion) error {
+	if by.Text != view.NoTextMeasure {
+		return fmt.Errorf("pairs and clusters are found by Near and Jaccard: %w", errs.ErrInvalid)
+	}
+	return v.CheckCriterion(by)
+}
+
 // joined calls fn with what a self-join of the snapshot by a criterion works on.
 func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinSet) error) error {
 	return v.Safely(ctx, func() error {
-		if err := v.CheckCriterion(by); err != nil {
+		if err := check(v, by); err != nil {
 			return err
 		}
 		j, err := newJoinSet(ctx, v, by)

@@ -22,9 +22,11 @@ func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Cr
 	err = v.Safely(ctx, func() (err error) {
 		x := &existence{v: v, ctx: ctx, by: by, of: d, most: most}
 		switch {
+		case by.Text != view.NoTextMeasure:
+			err = x.similar()
 		case by.Jaccard && len(d.Sketch) > 0:
 			err = x.jaccard()
-		case !by.Jaccard && d.HasFingerprint:
+		case by.Near() && d.HasFingerprint:
 			err = x.near()
 		}
 		x.work.Matches += int64(min(x.found, 1))
@@ -153,6 +155,16 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 		}
 	}
 	return false
+}
+
+// similar looks for similar texts.
+func (x *existence) similar() error {
+	return NewSimilar(x.v, x.of.Text, x.by).Each(x.ctx, string(x.of.ID), func(id []byte, _ view.Place, similarity float64) (bool, error) {
+		if !x.accepts(id) {
+			return true, nil
+		}
+		return !x.take(view.Match{ID: string(id), Score: similarity, Exact: true}), nil
+	})
 }
 
 func (x *existence) jaccard() error {

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/vfs"
@@ -86,7 +87,7 @@ type readTo struct {
 // newDB returns a Store on which nothing is open yet.
 func newDB(path string, o Options) *Store {
 	db := &Store{
-		Config: view.Config{Path: path, Memory: o.Memory}, fs: o.FS, opts: o, log: o.Logger,
+		Config: view.Config{Path: path, Memory: o.Memory, Short: textindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.flushed.L = &db.mu

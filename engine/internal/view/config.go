@@ -6,6 +6,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/sstable"
 )
@@ -15,8 +16,9 @@ type Config struct {
 	Path   string        // as given to Open
 	Dir    *files.Folder // nil for a single table file
 	Params sstable.Params
-	Texts  *texts.Hasher // by params
-	Memory int64         // bytes that a query may hold of what it has found
+	Texts  *texts.Hasher     // by params
+	Memory int64             // bytes that a query may hold of what it has found
+	Short  *textindex.Budget // for the signatures of texts; nil if there are to be none
 }
 
 // SetParams sets the parameters, and what is made by them.
@@ -41,16 +43,18 @@ func (c *Config) NeedTexts() error {
 // CheckCriterion returns why the database can't answer by a criterion: NoSketches, Params or
 // Invalid.
 func (c *Config) CheckCriterion(by Criterion) error {
-	if !by.Jaccard {
+	if by.Near() {
 		return CheckDistance(by.K)
 	}
-	if err := c.NeedSketches(); err != nil {
-		return err
+	if by.Jaccard {
+		if err := c.NeedSketches(); err != nil {
+			return err
+		}
 	}
 	if err := CheckThreshold(by.T); err != nil {
 		return err
 	}
-	if by.Verified {
+	if by.Verified || by.Text != NoTextMeasure {
 		return c.NeedTexts()
 	}
 	return nil

@@ -7,14 +7,29 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// A Criterion says when two documents match: if their fingerprints differ in at most k bits, or, if
-// jaccard is set, if at least the share t of the shingles of both is common, as estimated from
-// sketches or, if verified is set, by the texts.
+// A Criterion says when two documents match: if their fingerprints differ in at most K bits; or, if
+// Jaccard is set, if at least the share T of the shingles of both is common, as estimated from
+// sketches or, if Verified is set, by the texts; or, if Text is set, if their texts are similar to
+// T by that measure. Jaccard and Text are not both set.
 type Criterion struct {
 	Jaccard, Verified bool
+	Text              TextMeasure
 	K                 int
 	T                 float64
 }
+
+// A TextMeasure is how texts are compared, if they decide alone.
+type TextMeasure uint8
+
+// The measures.
+const (
+	NoTextMeasure TextMeasure = iota
+	Levenshtein               // textsim.Levenshtein
+	Cosine                    // textsim.Cosine
+)
+
+// Near reports whether the criterion is one of fingerprints.
+func (c Criterion) Near() bool { return !c.Jaccard && c.Text == NoTextMeasure }
 
 // CheckDistance returns Invalid if k is outside 0..base.FingerprintBits.
 func CheckDistance(k int) error {

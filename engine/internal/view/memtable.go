@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
@@ -35,6 +36,8 @@ type Memtable struct {
 	MinSeq atomic.Uint64 // likewise; 0 if there are none
 
 	minJaccard float64 // least threshold that the index of sketches serves
+
+	Short textindex.Growing // signatures of the texts, as searches need them
 
 	ids  idTable
 	slab []MemDoc // room for the next documents

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -20,10 +21,11 @@ type Table struct {
 	Meta catalog.Table
 	Name string // base name of the file
 	*sstable.Reader
-	Shift    uint64        // added to the sequence numbers in the file, modulo 2^64
-	refs     atomic.Int32  // versions that list it
-	Obsolete atomic.Bool   // no longer in the catalog: remove the file with the last reference
-	Dir      *files.Folder // that the file lies in; nil for a single table file
+	Shift    uint64         // added to the sequence numbers in the file, modulo 2^64
+	refs     atomic.Int32   // versions that list it
+	Obsolete atomic.Bool    // no longer in the catalog: remove the file with the last reference
+	Dir      *files.Folder  // that the file lies in; nil for a single table file
+	Short    textindex.Lazy // signatures of the texts
 }
 
 // SeqOf returns the sequence number of document doc. A table that was written before its numbers
@@ -58,6 +60,7 @@ const maxTableSeq = 1 << 62
 
 // Drop closes a table that nobody uses, and removes its file if asked to.
 func (t *Table) Drop(remove bool) error {
+	t.Short.GiveBack()
 	err := t.Close()
 	if t.Dir == nil {
 		return err

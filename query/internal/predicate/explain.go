@@ -33,6 +33,10 @@ func explainPart(p engine.PartPlan) string {
 	switch p.Method {
 	case "scan":
 		return fmt.Sprintf("%s: scan %s", p.Part, of)
+	case engine.PlanSignatures:
+		return fmt.Sprintf("%s: %s, %s of %s", p.Part, quantity.Plain(p.Probes, "signature", "signatures"), candidates, of)
+	case engine.PlanSign:
+		return fmt.Sprintf("%s: read the texts of %s to make their signatures, once", p.Part, of)
 	case "postings":
 		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, quantity.Plain(p.Probes, "posting", "postings"), candidates, of)
 	}

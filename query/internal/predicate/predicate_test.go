@@ -14,8 +14,8 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
@@ -164,9 +164,9 @@ func TestPredicates(t *testing.T) {
 			return wanted{holds: score >= share && d.ID != self, score: score}
 		}
 	}
-	similar := func(by similarity, share float64) func(engine.Doc) wanted {
+	similar := func(by func(string, float64) textsim.Compare, share float64) func(engine.Doc) wanted {
 		return func(d engine.Doc) wanted {
-			score, ok := by(what.Text, share)(t.Context(), d.Text)
+			score, ok := by(what.Text, share)(t.Context(), []byte(d.Text))
 			return wanted{holds: ok && d.ID != what.ID, score: score}
 		}
 	}
@@ -194,8 +194,8 @@ func TestPredicates(t *testing.T) {
 		{query: "JACCARD('d02', 0.7) VERIFY", want: jaccard(what.Text, "d02", 0.7)},
 		{query: "JACCARD(TEXT '" + other + "', 0.3)", want: jaccard(other, "", 0.3)},
 		{query: "JACCARD(TEXT '...', 0.3)", want: id(func(string) bool { return false })},
-		{query: "LEVENSHTEIN('d02', 0.8)", want: similar(text.Levenshtein, 0.8)},
-		{query: "COSINE('d02', 0.8)", want: similar(text.Cosine, 0.8)},
+		{query: "LEVENSHTEIN('d02', 0.8)", want: similar(textsim.Levenshtein, 0.8)},
+		{query: "COSINE('d02', 0.8)", want: similar(textsim.Cosine, 0.8)},
 		{query: "ID = 'd07'", want: id(func(s string) bool { return s == "d07" })},
 		{query: "ID = 'none'", want: id(func(string) bool { return false })},
 		{query: "ID IN ('d07', 'x', 'd01', 'd07')", text: "ID IN ('d01', 'd07', 'x')", want: id(func(s string) bool { return s == "d01" || s == "d07" })},
@@ -396,7 +396,11 @@ func TestBindCriterion(t *testing.T) {
 		{"NEAR", "3", &verify, engine.Criterion{}, "VERIFY needs JACCARD, " + VerifyHint},
 		{"NEAR", "65", nil, engine.Criterion{}, "k is 0..64, not 65"},
 		{"JACCARD", "0", nil, engine.Criterion{}, "a share is more than 0 and at most 1, not 0"},
-		{"COSINE", "0.5", nil, engine.Criterion{}, `unexpected "COSINE", expected ` + syntax.ExpectCriterion},
+		{"LEVENSHTEIN", "0.5", nil, engine.Levenshtein(0.5), ""},
+		{"COSINE", "0.5", nil, engine.Cosine(0.5), ""},
+		{"COSINE", "0", nil, engine.Criterion{}, "a share is more than 0 and at most 1, not 0"},
+		{"COSINE", "0.5", &verify, engine.Criterion{}, "VERIFY needs JACCARD, " + VerifyHint},
+		{"NEAREST", "3", nil, engine.Criterion{}, `unexpected "NEAREST", expected ` + syntax.ExpectCriterion},
 	} {
 		e := &syntax.Criterion{Word: token(syntax.Predicate, c.word), Value: token(syntax.Number, c.value)}
 		switch got, err := BindCriterion(x, e, c.verify); {

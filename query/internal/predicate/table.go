@@ -5,7 +5,6 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/text"
 )
 
 // Definition is a row of the table of predicates.
@@ -65,19 +64,21 @@ var Definitions = []Definition{
 	},
 	{
 		Word:   "LEVENSHTEIN",
-		Syntax: "NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)",
-		Help:   "candidates whose text takes few edits to become that of a",
+		Syntax: "LEVENSHTEIN('a', 0.9)",
+		Help:   "documents whose text takes few edits to become that of a; for short texts",
 		Docs: []DocsRow{{"LEVENSHTEIN(what, t)",
-			"whose text has a similarity of at least t: 1 - edits / runes of the longer text", "no"}},
-		Bind: bindSimilar(text.Levenshtein), Arguments: []string{"what", "t"}, Example: "LEVENSHTEIN('a', 0.9)", Measure: ExactScore,
+			"whose text has a similarity of at least t: 1 - edits / runes of the longer text", "yes"}},
+		Bind: levenshtein.bind, Arguments: []string{"what", "t"}, Example: "LEVENSHTEIN('a', 0.9)", Measure: ExactScore,
+		Criterion: levenshtein.criterion,
 	},
 	{
 		Word:   "COSINE",
-		Syntax: "NEAR('a', 10) AND COSINE('a', 0.9)",
-		Help:   "candidates whose text has similar counts of words",
+		Syntax: "COSINE('a', 0.9)",
+		Help:   "documents whose text has similar counts of words; for short texts",
 		Docs: []DocsRow{{"COSINE(what, t)",
-			"whose word counts have a cosine of at least t with those of *what*", "no"}},
-		Bind: bindSimilar(text.Cosine), Arguments: []string{"what", "t"}, Example: "COSINE('a', 0.9)", Measure: ExactScore,
+			"whose word counts have a cosine of at least t with those of *what*", "yes"}},
+		Bind: cosine.bind, Arguments: []string{"what", "t"}, Example: "COSINE('a', 0.9)", Measure: ExactScore,
+		Criterion: cosine.criterion,
 	},
 	{
 		Word:   "ID",
@@ -152,7 +153,8 @@ func BindCall(x *Scope, e *syntax.Call) (Predicate, error) {
 	return d.Bind(x, e)
 }
 
-// BindCriterion resolves NEAR k or JACCARD t, decided on the texts if verify is not nil.
+// BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t, decided on the texts if
+// verify is not nil.
 func BindCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
 	d := lookUp(e.Word.Value)
 	if d.Criterion == nil {

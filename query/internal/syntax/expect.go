@@ -135,7 +135,7 @@ const (
 	ExpectPredicate = "a predicate such as NEAR('a', 3)"
 	ExpectID        = "a document id in quotes"
 	ExpectTwoIDs    = "two document ids in quotes"
-	ExpectCriterion = "NEAR and a number of bits, or JACCARD and a share"
+	ExpectCriterion = "NEAR and a number of bits, or JACCARD, LEVENSHTEIN or COSINE and a share"
 	ExpectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
 	ExpectNumber    = "a number"
 	ExpectValue     = "a value such as 'en', 3 or TRUE"

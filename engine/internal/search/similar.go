@@ -1,0 +1,309 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/textindex"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A Similar is a search for the documents whose texts are similar to one, by a criterion of text.
+// It is complete: the texts that their signatures do not rule out are compared, and where a table
+// has no signatures, as they would take more memory than there is for them, all of about the
+// length. It serves one goroutine, as long as its view is open.
+type Similar struct {
+	v       *view.View
+	compare textsim.Compare
+	edit    *textsim.EditFilter // nil for another measure
+	cosine  *textsim.CosineFilter
+	docs    []uint32
+	scratch []byte
+	work    Counts
+}
+
+// NewSimilar prepares a search of v for a text by a criterion of text, which has been checked.
+func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
+	q := &Similar{v: v}
+	if by.Text == view.Levenshtein {
+		q.compare, q.edit = textsim.Levenshtein(string(text), by.T), textsim.NewEditFilter(string(text), by.T)
+	} else {
+		q.compare, q.cosine = textsim.Cosine(string(text), by.T), textsim.NewCosineFilter(string(text), by.T)
+	}
+	return q
+}
+
+// A SimilarFunc is called for a visible document that is similar. id is used again after it. It
+// reports whether the search goes on.
+type SimilarFunc func(id []byte, p view.Place, similarity float64) (more bool, err error)
+
+// Each calls fn for every visible document of the view that is similar, other than that of an ID,
+// as they are found: table by table, memtables last.
+func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error {
+	defer func() {
+		q.work.report(ctx)
+		q.work = Counts{}
+	}()
+	parts := q.v.Version.Parts
+	for i := range parts {
+		more, err := q.part(ctx, &parts[i], except, fn)
+		if err != nil || !more {
+			return err
+		}
+	}
+	for _, m := range q.v.Mems {
+		if more, err := q.memtable(ctx, m, except, fn); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexOf returns the signatures of a table's texts; nil if there is no memory for them.
+func indexOf(ctx context.Context, v *view.View, p *view.Part) (*textindex.Index, error) {
+	if x := p.Short.Have(); x != nil {
+		return x, nil
+	}
+	texts := p.Texts()
+	return p.Short.Get(ctx, v.Short, p.NumDocs(), func(doc uint32) ([]byte, error) {
+		text, _, err := texts.Get(doc)
+		return text, err
+	})
+}
+
+// Prepare makes the signatures that searches of v will need.
+func Prepare(ctx context.Context, v *view.View) error {
+	return v.Safely(ctx, func() error {
+		for i := range v.Version.Parts {
+			if _, err := indexOf(ctx, v, &v.Version.Parts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fewTexts is how many texts of a table are read one by one. More are read by a cursor, which keeps
+// the blocks that they lie in.
+const fewTexts = 64
+
+// part searches a table.
+func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
+	q.work.Tables++
+	x, err := indexOf(ctx, q.v, p)
+	if err != nil {
+		return false, err
+	}
+	if x == nil {
+		return q.scan(ctx, p, except, fn)
+	}
+	compared := 0
+	if q.edit != nil {
+		q.docs, compared = x.Edit(q.docs[:0], q.edit)
+	} else {
+		q.docs, compared = x.Cosine(q.docs[:0], q.cosine)
+	}
+	q.work.Probes += int64(compared)
+	slices.Sort(q.docs) // as their texts lie
+	var texts *sstable.Texts
+	if len(q.docs) > fewTexts {
+		texts = p.Texts()
+	}
+	for _, doc := range q.docs {
+		if more, err := q.document(ctx, p, doc, texts, except, fn); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// scan searches a table that has no signatures.
+func (q *Similar) scan(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
+	texts := p.Texts()
+	for doc := range p.NumDocs() {
+		if more, err := q.document(ctx, p, doc, texts, except, fn); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// document compares a document of a table, if it is visible.
+func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts *sstable.Texts, except string, fn SimilarFunc) (more bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if alive, err := q.v.Alive(p, doc); err != nil || !alive {
+		return err == nil, err
+	}
+	var text []byte
+	if texts != nil {
+		text, _, err = texts.Get(doc)
+	} else {
+		q.scratch, err = p.AppendText(q.scratch[:0], doc)
+		text = q.scratch
+	}
+	if err != nil || q.tooLong(text) {
+		return err == nil, err
+	}
+	q.work.Candidates++
+	score, ok := q.compare(ctx, text)
+	if !ok {
+		return true, ctx.Err()
+	}
+	id, err := p.ID(doc)
+	if err != nil || string(id) == except {
+		return err == nil, err
+	}
+	return fn(id, view.Place{Part: p, Doc: doc}, score)
+}
+
+// tooLong reports whether a text has so many bytes that it has too many runes to be similar, or so
+// few that it has too few.
+func (q *Similar) tooLong(text []byte) bool {
+	const runeBytes = 4 // of the longest rune
+	return q.edit != nil && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)
+}
+
+// memtable searches a memtable.
+func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, fn SimilarFunc) (more bool, err error) {
+	q.work.Tables++
+	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
+	if q.edit != nil {
+		q.docs = textindex.Edit(q.docs[:0], signatures, q.edit)
+	} else {
+		q.docs = textindex.Cosine(q.docs[:0], signatures, q.cosine)
+	}
+	q.work.Probes += int64(len(signatures))
+	for _, i := range q.docs {
+		d := m.Docs[i]
+		if !q.v.MemAlive(d) || string(d.ID) == except {
+			continue
+		}
+		q.work.Candidates++
+		score, ok := q.compare(ctx, d.Text)
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if ok {
+			if more, err := fn(d.ID, view.Place{Mem: d}, score); err != nil || !more {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// FindSimilar finds all visible documents of v whose texts are similar to that of the sample, but
+// for the one that is stored under its ID. It leaves them in q.Hits. It is a search of texts alone,
+// and here for its memory.
+func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+	q.v, q.Hits = v, q.Hits[:0]
+	if err := needTextMeasure(v, by); err != nil {
+		return err
+	}
+	text, err := of.readText(v)
+	if err != nil {
+		return err
+	}
+	most := v.Most(jaccardHitBytes)
+	s := NewSimilar(v, text, by)
+	return s.Each(ctx, of.ID, func(id []byte, p view.Place, similarity float64) (bool, error) {
+		if len(q.Hits) >= most {
+			return false, v.OverBudget("documents")
+		}
+		s.work.Matches++
+		q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: similarity, Exact: true}, p})
+		return true, nil
+	})
+}
+
+// CountSimilar returns how many documents FindSimilar finds.
+func CountSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (n int64, err error) {
+	err = v.Safely(ctx, func() error {
+		if err := needTextMeasure(v, by); err != nil {
+			return err
+		}
+		text, err := of.readText(v)
+		if err != nil {
+			return err
+		}
+		s := NewSimilar(v, text, by)
+		return s.Each(ctx, of.ID, func([]byte, view.Place, float64) (bool, error) {
+			n++
+			s.work.Matches++
+			return true, nil
+		})
+	})
+	return n, err
+}
+
+// needTextMeasure returns Invalid for another criterion than one of text, and otherwise why v can't
+// answer by it.
+func needTextMeasure(v *view.View, by view.Criterion) error {
+	if by.Text == view.NoTextMeasure {
+		return fmt.Errorf("the criterion does not compare texts: %w", errs.ErrInvalid)
+	}
+	return v.CheckCriterion(by)
+}
+
+// The methods of a plan of a search by text.
+const (
+	methodScan       = "scan"
+	methodSignatures = "signatures" // and those that the signatures do not rule out are compared
+	methodSign       = "sign"       // all texts are read, to make their signatures
+)
+
+// Costs of a search by text, in nanoseconds.
+const (
+	signatureCost = 2     // a signature is compared
+	signCost      = 1000  // a text is read in order, and its signature made
+	textCost      = 10000 // a text is read and compared
+)
+
+// PlanSimilar returns how FindSimilar would be carried out. It makes no signatures.
+func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
+	if err := needTextMeasure(v, by); err != nil {
+		return nil, err
+	}
+	err = v.Safely(ctx, func() error {
+		text, err := of.readText(v)
+		if err != nil {
+			return err
+		}
+		q := NewSimilar(v, text, by)
+		for i := range v.Version.Parts {
+			parts = append(parts, q.plan(&v.Version.Parts[i]))
+		}
+		return nil
+	})
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan {
+		n := len(m.Docs)
+		return PartPlan{Method: methodSignatures, Probes: n, Candidates: n, Cost: signatureCost * float64(n)}
+	})...), err
+}
+
+// plan returns how a table would be searched.
+func (q *Similar) plan(p *view.Part) PartPlan {
+	n := int(p.NumDocs())
+	plan := PartPlan{Part: "table " + p.Name, Documents: n, Method: methodScan, Candidates: n, Cost: signCost * float64(n)}
+	switch x := p.Short.Have(); {
+	case x != nil && q.edit != nil:
+		q.docs, plan.Probes = x.Edit(q.docs[:0], q.edit)
+	case x != nil:
+		q.docs, plan.Probes = x.Cosine(q.docs[:0], q.cosine)
+	default:
+		if textindex.Fits(q.v.Short, p.NumDocs()) {
+			plan.Method = methodSign
+		}
+		return plan
+	}
+	plan.Method, plan.Candidates = methodSignatures, len(q.docs)
+	plan.Cost = signatureCost*float64(plan.Probes) + textCost*float64(plan.Candidates)
+	return plan
+}

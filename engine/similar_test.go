@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/simdb/simdb/internal/textsim"
+)
+
+// titles makes short texts, many of them with few edits of others.
+type titles struct {
+	rng  *rand.Rand
+	made []string
+}
+
+func (s *titles) next() string {
+	if len(s.made) > 0 && s.rng.IntN(3) == 0 {
+		r := []rune(s.made[s.rng.IntN(len(s.made))])
+		for range s.rng.IntN(4) {
+			at := s.rng.IntN(len(r) + 1)
+			switch s.rng.IntN(3) {
+			case 0:
+				r = slices.Insert(r, at, rune('a'+s.rng.IntN(26)))
+			case 1:
+				r = slices.Delete(r, at, min(at+1, len(r)))
+			default:
+				if at < len(r) {
+					r[at] = 'é'
+				}
+			}
+		}
+		return string(r)
+	}
+	var words []string
+	for range 1 + s.rng.IntN(8) {
+		words = append(words, []string{"great", "phone", "the", "of", "history", "世界", "a", "kingdom", "small"}[s.rng.IntN(9)]+fmt.Sprint(s.rng.IntN(4)))
+	}
+	s.made = append(s.made, strings.Join(words, " "))
+	return s.made[len(s.made)-1]
+}
+
+// bruteSimilar is Similar on a model.
+func bruteSimilar(docs map[string]string, of Doc, compare textsim.Compare) (found []Match) {
+	for id, text := range docs {
+		if id == of.ID {
+			continue
+		}
+		if score, ok := compare(context.Background(), []byte(text)); ok {
+			found = append(found, Match{ID: id, Score: score, Exact: true})
+		}
+	}
+	slices.SortFunc(found, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return found
+}
+
+// Similar finds what a comparison with all texts does: in tables and memtables, with deleted and
+// replaced documents among them, before and after merges, with signatures and, where these have no
+// memory, without.
+func TestSimilar(t *testing.T) {
+	for _, memory := range []int64{0, 80 << 10} { // for all signatures, for those of two tables
+		t.Run(fmt.Sprint(memory), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(memory), 9))
+			db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			source, docs := &titles{rng: rng}, map[string]string{}
+			found, methods := 0, map[PlanMethod]bool{}
+			for round := range 5 {
+				for range 400 {
+					d := Doc{ID: fmt.Sprint(rng.IntN(1500)), Text: source.next()}
+					if rng.IntN(30) == 0 {
+						d.Text = ""
+					}
+					docs[d.ID] = d.Text
+					if err := db.Put(t.Context(), d); err != nil {
+						t.Fatal(err)
+					}
+					if id := fmt.Sprint(rng.IntN(1500)); rng.IntN(6) == 0 && docs[id] != "" {
+						delete(docs, id)
+						if err := db.Delete(t.Context(), id); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if round == 3 {
+					err = db.Compact(t.Context(), nil)
+				} else if round < 4 {
+					err = db.Flush(t.Context())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 60 {
+					found += checkSimilar(t, db, docs, source, methods)
+				}
+			}
+			if found < 1000 {
+				t.Errorf("only %d matches", found)
+			}
+			if !methods[PlanSignatures] || methods[PlanScan] != (memory > 0) {
+				t.Errorf("tables were searched by %v", methods)
+			}
+		})
+	}
+}
+
+// checkSimilar compares a search with the model, and returns what it has found.
+func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[PlanMethod]bool) int {
+	t.Helper()
+	of := Doc{Text: source.next()}
+	if source.rng.IntN(2) == 0 {
+		for of.ID = range docs {
+			if of.Text = docs[of.ID]; of.Text != "" {
+				break
+			}
+		}
+	}
+	threshold := float64(45+source.rng.IntN(56)) / 100
+	by, compare := Levenshtein(threshold), textsim.Levenshtein(of.Text, threshold)
+	if source.rng.IntN(2) == 0 {
+		by, compare = Cosine(threshold), textsim.Cosine(of.Text, threshold)
+	}
+	want := bruteSimilar(docs, of, compare)
+	var got []Match
+	for m, err := range db.Similar(t.Context(), of, by) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, m)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%v of %q (%s): %v, want %v", by, of.Text, of.ID, got, want)
+	}
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if n, err := s.CountSimilar(t.Context(), of, by); err != nil || int(n) != len(want) {
+		t.Fatalf("%v: %d (%v), want %d", by, n, err, len(want))
+	}
+	m, any, err := s.AnyMatch(t.Context(), of, by)
+	if err != nil || any != (len(want) > 0) || any && !slices.Contains(want, m) {
+		t.Fatalf("%v: %v, %v (%v), want one of %v", by, m, any, err, want)
+	}
+	parts, err := s.PlanSimilar(t.Context(), of, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if p.Part != "memtable" {
+			methods[p.Method] = true
+		}
+	}
+	return len(got)
+}
+
+// A criterion of text needs texts and a share, and Similar such a criterion.
+func TestSimilarErrors(t *testing.T) {
+	db, err := Open(t.TempDir()+"/test.simdb", &Options{NoText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	first := func(db *DB, of Doc, by Criterion) (err error) {
+		for _, err = range db.Similar(t.Context(), of, by) {
+		}
+		return err
+	}
+	if err := first(db, Doc{Text: "a"}, Levenshtein(0.9)); !errors.Is(err, ErrParams) {
+		t.Error(err)
+	}
+	if _, _, err := db.PutNovel(t.Context(), Doc{ID: "a", Text: "a"}, Cosine(0.9)); !errors.Is(err, ErrParams) {
+		t.Error(err)
+	}
+	full, err := Open(t.TempDir()+"/test.simdb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, c := range []struct {
+		of   Doc
+		by   Criterion
+		want error
+	}{
+		{Doc{Text: "a"}, Levenshtein(0), ErrInvalid}, {Doc{Text: "a"}, Cosine(1.5), ErrInvalid},
+		{Doc{Text: "a"}, Near(3), ErrInvalid}, {Doc{ID: "none"}, Cosine(1), ErrNotFound},
+	} {
+		if err := first(full, c.of, c.by); !errors.Is(err, c.want) {
+			t.Errorf("%v: %v, want %v", c.by, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range full.Similar(ctx, Doc{Text: "a"}, Cosine(1)) {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	for _, by := range []Criterion{Levenshtein(0.9), Cosine(0.9)} {
+		if _, ok := by.Distance(); ok {
+			t.Errorf("%v has a distance", by)
+		}
+		if _, ok := by.Threshold(); ok {
+			t.Errorf("%v is one of Jaccard", by)
+		}
+		if share, ok := by.OfText(); !ok || share != 0.9 || by.Verified() != by {
+			t.Errorf("%v: %g, %v", by, share, ok)
+		}
+	}
+}
+
+// Of similar texts that are put at the same time exactly one is stored, while tables are written
+// and merged.
+func TestPutNovelSimilar(t *testing.T) {
+	for _, by := range []Criterion{Levenshtein(0.85), Cosine(0.9)} {
+		db, err := Open(t.TempDir()+"/test.simdb", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const groups, each = 60, 8
+		var stored [groups]int
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for w := range each {
+			wg.Go(func() {
+				for g := range groups {
+					text := fmt.Sprintf("document of group number %s%s", strings.Repeat(string(rune('a'+g%26)), 8+g), strings.Repeat(" zz", g%7))
+					_, ok, err := db.PutNovel(t.Context(), Doc{ID: fmt.Sprint(g, "-", w), Text: text}, by)
+					if err == nil && w == 0 && g%20 == 19 {
+						err = db.Flush(t.Context())
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if ok {
+						mu.Lock()
+						stored[g]++
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		docs := 0
+		for g, n := range stored {
+			if n > 1 {
+				t.Errorf("%v: %d documents of group %d were stored", by, n, g)
+			}
+			docs += n
+		}
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range s.Entries(t.Context(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs--
+			if _, found, err := s.AnyMatch(t.Context(), mustGet(t, s, e.ID), by); err != nil || found {
+				t.Errorf("%v: %s has a match (%v)", by, e.ID, err)
+			}
+		}
+		if docs != 0 {
+			t.Errorf("%d documents more were stored than there are", docs)
+		}
+		s.Close()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustGet(t *testing.T, s *Snapshot, id string) Doc {
+	t.Helper()
+	d, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The memory of signatures is given back with the table.
+func TestSignaturesGiveBack(t *testing.T) {
+	db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: 200 * 40 * 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for round := range 6 {
+		for i := range 100 {
+			if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i, round)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Compact(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range db.Similar(t.Context(), Doc{Text: "text"}, Cosine(0.5)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := s.PlanSimilar(t.Context(), Doc{Text: "text"}, Cosine(0.5))
+		s.Close()
+		if err != nil || len(parts) != 1 || parts[0].Method != PlanSignatures {
+			t.Fatalf("round %d: %+v (%v)", round, parts, err)
+		}
+	}
+}

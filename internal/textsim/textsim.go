@@ -1,0 +1,93 @@
+// Package textsim compares texts themselves: by edit distance, for short texts, and by the cosine
+// of their word counts. A Signature of a text, of 36 bytes, tells most texts apart that are not
+// similar without reading them.
+package textsim
+
+import (
+	"context"
+	"math"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/editdist"
+	"github.com/simdb/simdb/internal/token"
+)
+
+// A Compare compares other texts with one text. It returns the similarity of both, and true if that
+// is at least a threshold; false too if its context ends, which the caller must check. It must not
+// be called concurrently.
+type Compare func(ctx context.Context, other []byte) (similarity float64, ok bool)
+
+// Levenshtein returns the comparison with text by 1 - d/n: d is the smallest number of runes to
+// insert, delete or replace to turn one text into the other, n the number of runes of the longer.
+// Two empty texts are not similar.
+func Levenshtein(text string, threshold float64) Compare {
+	p := editdist.NewPattern(text)
+	var runes []rune
+	return func(ctx context.Context, other []byte) (float64, bool) {
+		runes = runes[:0]
+		for i := 0; i < len(other); {
+			r, n := rune(other[i]), 1
+			if r >= utf8.RuneSelf {
+				r, n = utf8.DecodeRune(other[i:])
+			}
+			runes = append(runes, r)
+			i += n
+		}
+		longer := max(p.Len(), len(runes))
+		if longer == 0 {
+			return 0, false
+		}
+		d, ok := p.Distance(ctx, runes, MostEdits(longer, threshold))
+		if !ok {
+			return 0, false
+		}
+		return 1 - float64(d)/float64(longer), true
+	}
+}
+
+// MostEdits returns the most edits at which two texts, the longer of which has that many runes,
+// reach a threshold. 1e-9 makes up for the rounding of 1 - threshold.
+func MostEdits(longer int, threshold float64) int {
+	return min(int(math.Floor((1-threshold)*float64(longer)+1e-9)), longer)
+}
+
+// Cosine returns the comparison with text by the cosine of the vectors of word counts. A text
+// without words is similar to nothing.
+func Cosine(text string, threshold float64) Compare {
+	words := token.NewShingler(1, 0)
+	a, b := make(wordCounts), make(wordCounts)
+	words.Text(text, a)
+	aa := dot(a, a)
+	return func(_ context.Context, other []byte) (float64, bool) {
+		clear(b)
+		words.Bytes(other, b)
+		bb := dot(b, b)
+		if aa == 0 || bb == 0 {
+			return 0, false
+		}
+		// One square root over both keeps equal texts at exactly 1.
+		c := dot(a, b) / math.Sqrt(aa*bb)
+		return c, c >= threshold
+	}
+}
+
+func dot(a, b wordCounts) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	sum := 0.0
+	for w, n := range a {
+		sum += n * b[w]
+	}
+	return sum
+}
+
+// wordCounts counts words by their hash.
+type wordCounts map[uint64]float64
+
+// Shingles counts shingles of one word: it is a token.Sink.
+func (c wordCounts) Shingles(hashes []uint64) {
+	for _, h := range hashes {
+		c[h]++
+	}
+}
