@@ -20,12 +20,16 @@ func benchSize() int {
 	return 1_000_000
 }
 
+// benchPath is where benchDB keeps its database.
+func benchPath() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-%d.simdb", benchSize()))
+}
+
 // benchDB is a database of n uniform fingerprints and n/10 copies of them with 1 to 3 bits flipped,
 // in one table, and queries, half of them near copies of stored fingerprints.
 func benchDB(b *testing.B) (*DB, []uint64) {
 	b.Helper()
-	n := benchSize()
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-%d.simdb", n))
+	n, path := benchSize(), benchPath()
 	r := rand.New(rand.NewPCG(42, 42))
 	fps := make([]uint64, 0, n+n/10)
 	for range n {

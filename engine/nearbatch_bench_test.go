@@ -63,3 +63,41 @@ func countAll[T any](b *testing.B, all iter.Seq2[T, error]) (n int) {
 	}
 	return n
 }
+
+// BenchmarkFirst reports the processor time of each of the first 10,000 searches in tables that are
+// in memory but have not been read by the process, and of each of 10,000 after 30,000 others.
+func BenchmarkFirst(b *testing.B) {
+	db, queries := benchDB(b)
+	if err := db.Compact(context.Background(), nil); err != nil {
+		b.Fatal(err)
+	}
+	var first, later time.Duration
+	for b.Loop() {
+		db, err := Open(benchPath(), &Options{ReadOnly: true, MustExist: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for round := range 4 {
+			start := cpuTime(b)
+			for _, q := range queries {
+				for _, err := range db.Near(context.Background(), q^uint64(round)<<40, 3) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			switch took := cpuTime(b) - start; round {
+			case 0:
+				first += took
+			case 3:
+				later += took
+			}
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	each := float64(b.N * len(queries))
+	b.ReportMetric(float64(first.Nanoseconds())/each, "first-cpu-ns")
+	b.ReportMetric(float64(later.Nanoseconds())/each, "later-cpu-ns")
+}
