@@ -30,9 +30,13 @@ func TestFull(t *testing.T) {
 				want = append(want, "first")
 			}
 			var end int64
+			fit, left := len(want), int64(room) // frames that are in the file, or for which there is room
 			for _, p := range payloads {
 				end = mustAppend(t, w, p)
 				want = append(want, p)
+				if left -= frameSize(int64(len(p))); left >= 0 {
+					fit++
+				}
 			}
 			full := 0
 			before := 0
@@ -43,6 +47,9 @@ func TestFull(t *testing.T) {
 					full++
 					checkPrefix(t, fmt.Sprintf("room %d, %s", room, what), mem, want, 0)
 					got, _, _ := collect(mem, "log", Options{Last: true})
+					if what == "sync" && len(got) != fit {
+						t.Fatalf("room %d: %d frames, and room for %d", room, len(got), fit)
+					}
 					if len(got) < before {
 						t.Fatalf("room %d, %s: %d frames, and %d before", room, what, len(got), before)
 					}
