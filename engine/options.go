@@ -102,7 +102,7 @@ func (o *Options) room() store.Options {
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {
 			on(Event{
-				EventKind(e.Kind), e.Tables, e.Output, e.Reason, e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Err,
+				EventKind(e.Kind), e.Tables, e.Output, e.Reason, e.Docs, e.InputBytes, e.Bytes, e.Duration, e.Files, e.Err,
 			})
 		}
 	}
@@ -118,6 +118,7 @@ const (
 	EventCompact EventKind = store.EventCompact // tables were merged into one
 	EventStall   EventKind = store.EventStall   // a write had to wait: Reason is "tables" or "memtables"
 	EventRecover EventKind = store.EventRecover // Open replayed logs
+	EventClean   EventKind = store.EventClean   // Open removed files that a killed process had left
 	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
 )
 
@@ -129,7 +130,8 @@ type Event struct {
 	Reason     string   // of a compaction, as MergeStats has it, or of a stall
 	Docs       int      // documents written or replayed
 	InputBytes int64    // of the tables merged
-	Bytes      int64    // of the table written
+	Bytes      int64    // of the table written, or of the files removed
 	Duration   time.Duration
+	Files      []string // names of the files removed
 	Err        error
 }

@@ -31,6 +31,7 @@ type cli struct {
 	Stats      verbs.Stats    `cmd:"" help:"Show what a database holds."`
 	Check      verbs.Check    `cmd:"" help:"Verify every checksum and cross-reference of a database."`
 	Recover    verbs.Recover  `cmd:"" help:"Make a new database from what can be read of a damaged one."`
+	Repair     verbs.Repair   `cmd:"" help:"Remove the files that a killed process has left in a database."`
 	Compact    verbs.Compact  `cmd:"" help:"Merge a database's tables and drop what is deleted and expired."`
 	Prune      verbs.Prune    `cmd:"" help:"Delete documents by age."`
 	Pack       verbs.Pack     `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`

@@ -31,6 +31,7 @@ var invocations = map[string][]string{
 	"stats":        {"stats", "x.simdb"},
 	"check":        {"check", "x.simdb"},
 	"recover":      {"recover", "x.simdb", "new.simdb"},
+	"repair":       {"repair", "x.simdb"},
 	"compact":      {"compact", "x.simdb"},
 	"prune":        {"prune", "x.simdb", "--older", "100d"},
 	"pack":         {"pack", "x.simdb"},

@@ -60,6 +60,7 @@ const (
 	EventCompact = "compact"
 	EventStall   = "stall"
 	EventRecover = "recover"
+	EventClean   = "clean"
 	EventError   = "error"
 )
 
@@ -73,6 +74,7 @@ type Event struct {
 	InputBytes int64
 	Bytes      int64
 	Duration   time.Duration
+	Files      []string
 	Err        error
 }
 

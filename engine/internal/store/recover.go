@@ -167,16 +167,24 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	if err := db.Dir.SyncDir("."); err != nil {
 		return nil, err
 	}
+	clean := Event{Kind: EventClean}
 	for _, name := range stray {
 		if whole, ok := strings.CutSuffix(name, files.OrphanSuffix); ok {
 			db.log.Warn("a table that the catalog does not list was set aside", "path", db.Path, "file", name)
 			err = db.Dir.Rename(whole, name)
 		} else {
+			clean.Files = append(clean.Files, name)
+			if st, err := db.Dir.Stat(name); err == nil {
+				clean.Bytes += st.Size
+			}
 			err = db.Dir.Remove(name)
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	if len(clean.Files) > 0 {
+		db.event(clean)
 	}
 	return logs, nil
 }

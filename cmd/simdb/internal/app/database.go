@@ -95,6 +95,18 @@ func (a *App) OpenForWritingWith(path string, f FeatureFlags) (*engine.DB, error
 	if err := f.Options(o); err != nil {
 		return nil, err
 	}
+	return openForWriting(path, o)
+}
+
+// OpenForCleaning is OpenForWriting without compaction in the background. on gets the events of the
+// database, those of opening it among them.
+func (a *App) OpenForCleaning(path string, on func(engine.Event)) (*engine.DB, error) {
+	return openForWriting(path, &engine.Options{
+		MustExist: true, BusyTimeout: a.Global.BusyTimeout, DisableAutoCompaction: true, OnEvent: on,
+	})
+}
+
+func openForWriting(path string, o *engine.Options) (*engine.DB, error) {
 	db, err := Open(path, o)
 	if err != nil {
 		return nil, err

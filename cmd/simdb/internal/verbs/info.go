@@ -77,8 +77,7 @@ func (c *Check) Run(a *app.App) (err error) {
 	a.Say("%s: %s in %s, %s, checked in %s", c.DB, quantity.Count(report.Documents, "document"), quantity.Count(report.Tables, "table"),
 		progress.Bytes(report.Bytes), app.Seconds(start))
 	for _, o := range report.Orphans {
-		a.Say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
-			c.DB, o.Name, progress.Bytes(o.Bytes))
+		sayOrphan(a, c.DB, o)
 	}
 	return c.damage(a, report.Problems)
 }
