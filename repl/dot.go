@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -83,6 +84,9 @@ func (s *session) dotMode(arg string) error {
 		return err
 	}
 	f, err := output.ParseFormat(arg)
+	if err == nil && f == output.Parquet {
+		return errors.New("Parquet has the rows of one statement: simdb DB 'STATEMENT' -o rows.parquet")
+	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")
 		if w, ok := query.Closest(arg, output.Formats()); ok {

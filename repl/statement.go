@@ -144,8 +144,14 @@ func (b beforeWrite) Write(p []byte) (int, error) {
 
 // print writes the rows or the message of a statement, and returns the number of rows.
 func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int64, error) {
+	if o.Format == output.Parquet {
+		if s.file {
+			return 0, errors.New("Parquet has the rows of one statement, this is another")
+		}
+		s.file = true
+	}
 	if m := rows.Message(); m != "" {
-		if o.Format.Structured() {
+		if o.Format.Structured() || o.Format == output.Parquet {
 			return 0, s.printRows(output.New(out, []string{"message"}, o), func(w *output.Writer) error { return w.Row(m) })
 		}
 		if o.Terminal {

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // shellCmd is `simdb DB ['STATEMENT'...]`.
@@ -58,6 +59,9 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, writer func() (*engine.DB, err
 		ctx = a.Context()
 	}
 	options := c.Options()
+	if options.Format == output.Parquet && len(c.Statements) == 0 {
+		return errors.New("Parquet has the rows of one statement: give it after the name of the database")
+	}
 	cfg := repl.Config{DB: db, Writer: writer, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
 	cfg.Progress = a.StatementProgress
 	if interactive {

@@ -197,7 +197,8 @@ var wrong = []struct{ args, want string }{
 
 	// Outputs.
 	{"pairs|x.simdb|--near|3|-o|no/such/out.csv", "-o no/such/out.csv: there is no folder no/such"},
-	{"pairs|x.simdb|--near|3|-o|out.parquet", "cannot write Parquet: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
+	{"pairs|x.simdb|--near|3|-o|out.avro", "cannot write Avro: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
+	{"pairs|x.simdb|--near|3|-o|out.parquet.gz", "Parquet compresses itself: use .parquet"},
 	{"pairs|x.simdb|--near|3|-o|out.txt", "cannot write plain text: use .csv"},
 	{"pairs|x.simdb|--near|3|-o|out.csv.xz", "cannot write xz: use"},
 	{"pairs|x.simdb|--near|3|--format|csv|-o|out.xlsx", "cannot write Excel: use"},

@@ -37,4 +37,14 @@ var featureMutants = []mutant{
 		swap(`append(b, p.Features...)`, `b`),
 		"sstable", "^TestFeatureParams$",
 	},
+	{
+		"rows/a second result in a Parquet file", "repl", "session.print",
+		swap(`s.file = true`, `s.file = false`),
+		"cmd/simdb", "^TestScripts$",
+	},
+	{
+		"rows/null taken for a value", "repl/output/internal/parquet", "Writer.write",
+		never(`value.IsNull()`),
+		"repl/output/internal/parquet", "^TestRows$",
+	},
 }

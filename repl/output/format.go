@@ -15,17 +15,19 @@ type Format int
 
 // The formats, as --format and .mode name them.
 const (
-	Table Format = iota // boxed, for reading
-	TSV                 // one line per row, tabs between cells; a header only on a terminal
-	CSV                 // RFC 4180 with a header; lines end in LF
-	JSONL               // one object per line, its keys the columns
-	JSON                // one array of such objects
-	IDs                 // the id column alone; of pairs, both ids with a tab between
-	Count               // the number of rows, of clusters the number of clusters, of COUNT its value
-	Line                // one line per cell, with the name of its column
+	Table   Format = iota // boxed, for reading
+	TSV                   // one line per row, tabs between cells; a header only on a terminal
+	CSV                   // RFC 4180 with a header; lines end in LF
+	JSONL                 // one object per line, its keys the columns
+	JSON                  // one array of such objects
+	IDs                   // the id column alone; of pairs, both ids with a tab between
+	Count                 // the number of rows, of clusters the number of clusters, of COUNT its value
+	Line                  // one line per cell, with the name of its column
+	Groups                // ids, one a line, with an empty line between clusters
+	Parquet               // a Parquet file, of one result
 )
 
-var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count", "line"}
+var formatNames = [...]string{"table", "tsv", "csv", "jsonl", "json", "ids", "count", "line", "groups", "parquet"}
 
 // Formats returns the names of all formats, in the order in which help lists them.
 func Formats() []string { return append([]string(nil), formatNames[:]...) }
@@ -49,6 +51,8 @@ func FormatOf(name string) (Format, bool) {
 		return JSONL, true
 	case "tab":
 		return TSV, true
+	case "pq":
+		return Parquet, true
 	}
 	f, err := ParseFormat(ending)
 	return f, err == nil

@@ -217,6 +217,30 @@ func (f *ids) row(w *bufio.Writer, values []any) {
 	}
 }
 
+// groups writes ids as ids does, and an empty line between clusters: rows of equal values in the
+// column "cluster".
+type groups struct {
+	ids
+	cluster int // column of the cluster, -1 for none
+	last    any // its value in the row before
+	any     bool
+}
+
+func (f *groups) begin(w *bufio.Writer, columns []string) {
+	f.ids.begin(w, columns)
+	f.cluster = slices.Index(columns, "cluster")
+}
+
+func (f *groups) row(w *bufio.Writer, values []any) {
+	if f.cluster >= 0 {
+		if f.any && values[f.cluster] != f.last {
+			w.WriteByte('\n')
+		}
+		f.any, f.last = true, values[f.cluster]
+	}
+	f.ids.row(w, values)
+}
+
 // count writes the number of rows at their end, or of clusters the number of clusters, not of their
 // members. For the result of COUNT, one row of one column "count", it writes the value.
 type count struct {

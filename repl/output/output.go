@@ -1,5 +1,5 @@
 // Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON
-// lines, a JSON array, a line per cell, ids alone, or the number of rows.
+// lines, a JSON array, a line per cell, ids alone, clusters of ids, the number of rows, or Parquet.
 //
 //	w := output.New(os.Stdout, []string{"id", "distance"}, output.Options{Format: output.JSONL})
 //	err := w.Row("doc-17", 3) // {"id":"doc-17","distance":3}
@@ -7,7 +7,7 @@
 //
 // A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds
 // up to tableChunk rows and draws a longer result as several tables. So a result of any length
-// takes constant memory.
+// takes constant memory. For Parquet it holds a row group, of some 64 MB.
 //
 // Values have the types string, bool, int, int64, uint64, Fingerprint, float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:
@@ -68,6 +68,10 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 		out.f = &count{}
 	case Line:
 		out.f = &lineFormat{}
+	case Groups:
+		out.f = &groups{ids: ids{tsv: tsv{terminal: o.Terminal}}}
+	case Parquet:
+		out.f = &parquetFormat{}
 	default:
 		out.f = &tableFormat{o: o}
 	}
@@ -86,8 +90,12 @@ func (w *Writer) Row(values ...any) error {
 	return w.err()
 }
 
-// err returns the error of an earlier write, which an empty write to the bufio.Writer returns.
+// err returns the error of an earlier write, which an empty write to the bufio.Writer returns, or
+// that of the format.
 func (w *Writer) err() error {
+	if f, ok := w.f.(*parquetFormat); ok && f.err != nil {
+		return f.err
+	}
 	_, err := w.w.Write(nil)
 	return err
 }
@@ -106,5 +114,8 @@ func (w *Writer) Close() error {
 	}
 	w.closed = true
 	w.f.end(w.w, w.rows)
+	if err := w.err(); err != nil {
+		return err
+	}
 	return w.w.Flush()
 }

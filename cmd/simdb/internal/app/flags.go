@@ -72,7 +72,7 @@ type MemoryFlag struct {
 type RowFlags struct {
 	Format   RowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
 	CSVGuard bool      `name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
-	Output   string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json and .tsv set the format, .gz and .zst after it compress."`
+	Output   string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
 }
 
 // RowFormat is an output.Format, or none.
@@ -103,8 +103,14 @@ func (f RowFlags) Options() output.Options {
 	return o
 }
 
+// parquetEndings are the endings of names of Parquet files.
+var parquetEndings = []string{".parquet", ".pq"}
+
 // Kind is the kind of the rows for outfile.Guard.
 func (f RowFlags) Kind() outfile.Kind {
+	if f.Options().Format == output.Parquet {
+		return outfile.WholeOf("Parquet", parquetEndings...)
+	}
 	if f.Format.Set {
 		return outfile.AnyRows
 	}

@@ -95,10 +95,10 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 	case "rows":
 		for _, f := range ctx.Flags() {
 			if f.Name == "format" && f.Set {
-				return outfile.AnyRows, true
+				return outfile.AnyRows.And(parquetEndings...), true
 			}
 		}
-		return outfile.Rows, true
+		return outfile.Rows.And(parquetEndings...), true
 	case "lines":
 		return copies(), true
 	case "jsonl":

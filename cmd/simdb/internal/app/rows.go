@@ -23,6 +23,9 @@ type sink struct {
 // "" or "-".
 func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
 	if outfile.IsStdout(cmp.Or(name, "-")) {
+		if o.Format == output.Parquet && IsTerminal(a.Out) {
+			return nil, errors.New("Parquet is not for terminals: -o FILE.parquet writes a file")
+		}
 		if o.Terminal {
 			p := a.NewPager(0)
 			return &sink{Writer: p, Pager: p}, nil
