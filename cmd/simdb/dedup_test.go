@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestDedupIsTheSame runs dedup with much and little memory, on several numbers of threads, from a
@@ -57,5 +59,52 @@ func TestDedupIsTheSame(t *testing.T) {
 				t.Errorf("%v: temporary files are left: %v %v", by, left, err)
 			}
 		}
+	}
+}
+
+// TestSweep kills a run: the next one with the same temporary folder removes what it has left, and
+// nothing of a run that is still at work.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	start := func(gone string) (*exec.Cmd, io.WriteCloser, string) {
+		c := exec.Command("simdb", "dedup", "-", "-q", "--temp-dir", tmp)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			if spools, _ := filepath.Glob(filepath.Join(tmp, "*", "input-0")); len(spools) == 1 && spools[0] != gone {
+				return c, in, spools[0]
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatal("no temporary folder, or two, after ten seconds")
+		return nil, nil, ""
+	}
+	dead, _, left := start("")
+	dead.Process.Kill()
+	dead.Wait()
+	alive, in, _ := start(left)
+	defer in.Close()
+	if left, _ := os.ReadDir(tmp); len(left) != 1 {
+		t.Errorf("beside a run, and after a killed one: %v", left)
+	}
+	simdb(t, dir, "dedup", "/dev/null", "--format", "jsonl", "-q", "--temp-dir", tmp)
+	if left, _ := os.ReadDir(tmp); len(left) != 1 {
+		t.Errorf("while a run is at work: %v", left)
+	}
+	in.Close()
+	if err := alive.Wait(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(tmp); len(left) != 0 {
+		t.Errorf("at the end: %v", left)
 	}
 }

@@ -340,7 +340,10 @@ func TestThresholds(t *testing.T) {
 func TestScores(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	sets := corpus(r, 300)
-	s := add(t, sets, SetsOptions{Memory: 1, Create: func() (File, error) { return &memFile{}, nil }})
+	s := add(t, sets, SetsOptions{Memory: 1, NoJoin: true, Create: func() (File, error) { return &memFile{}, nil }})
+	if _, err := s.Stars(context.Background(), 0.5, Options{}); err == nil {
+		t.Error("sets whose elements were not counted are joined")
+	}
 	partner := make([]uint32, len(sets))
 	for i := range partner {
 		partner[i] = uint32(r.IntN(len(sets)))

@@ -23,6 +23,8 @@ type SetsOptions struct {
 	// Counters is how many bytes the counters of elements take; 0 means 1 MiB. A fourth of a byte
 	// for each element of all sets is enough for a good order.
 	Counters int64
+	// NoJoin says that sets are only compared by Scores, for which nothing is counted.
+	NoJoin bool
 	// Create makes the file. It is called once at most. Nil means that all is held in memory.
 	Create func() (File, error)
 }
@@ -58,7 +60,11 @@ func NewSets(o SetsOptions) *Sets {
 	if o.Counters <= 0 {
 		o.Counters = 1 << 20
 	}
-	return &Sets{o: o, counts: newCounts(o.Counters)}
+	s := &Sets{o: o}
+	if !o.NoJoin {
+		s.counts = newCounts(o.Counters)
+	}
+	return s
 }
 
 // Len returns how many sets there are.
@@ -78,7 +84,9 @@ func (s *Sets) Add(set []uint64) error {
 	if len(s.ends)%groupSets == 0 {
 		s.starts = append(s.starts, s.n)
 	}
-	s.counts.add(set)
+	if s.counts != nil {
+		s.counts.add(set)
+	}
 	for rest := set; len(rest) > 0; {
 		at := int((s.n - s.inFile) / chunkElems)
 		if at == len(s.chunks) {

@@ -73,6 +73,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if !(t > 0 && t <= 1) {
 		return nil, errors.New("setjoin: the threshold must be above 0 and up to 1")
 	}
+	if s.counts == nil {
+		return nil, errors.New("setjoin: the elements were not counted")
+	}
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30
 	}

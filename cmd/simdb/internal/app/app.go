@@ -107,20 +107,6 @@ func (a *App) CleanUp() {
 	a.cleaners = nil
 }
 
-// TempDir makes a temporary folder, in the one that the system has for them, that is removed when
-// the process ends.
-func (a *App) TempDir() (string, error) { return a.TempDirIn("") }
-
-// TempDirIn is TempDir in a folder; "" means that of the system.
-func (a *App) TempDirIn(parent string) (string, error) {
-	a.Context() // so that Ctrl-C removes it, too
-	dir, err := os.MkdirTemp(parent, "simdb-*")
-	if err == nil {
-		a.onExit(func() { os.RemoveAll(dir) })
-	}
-	return dir, err
-}
-
 // Say prints a message to standard error, unless --quiet is given.
 func (a *App) Say(format string, args ...any) {
 	if !a.Global.Quiet {

@@ -79,6 +79,7 @@ func (d *job) newCorpus(dir string) *corpus {
 		memory := int64(d.c.Memory)
 		c.sets = setjoin.NewSets(setjoin.SetsOptions{
 			Memory:   memory / 4,
+			NoJoin:   d.c.Near != nil && d.c.Verify == nil,
 			Counters: min(memory/4, max(d.inputBytes()/8, 64<<10)),
 			Create:   func() (setjoin.File, error) { return createSpill(dir) },
 		})
