@@ -48,7 +48,7 @@ func run(args []string) error {
 	t := fs.Float64("t", 0.8, "jaccard: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
 	words := fs.Int("words", 120, "jaccard: least words a text")
-	kind := fs.String("kind", "texts", "make: equal, family, fps, same or texts")
+	kind := fs.String("kind", "texts", "make: equal, family, fps, pages, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}

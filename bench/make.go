@@ -15,6 +15,7 @@ var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 	"fps":    makeFingerprints, // n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped: hex TAB id
 	"texts":  makeTexts,        // documents of 200 words, every second an edited copy of an earlier one
 	"family": makeFamily,       // documents of 200 words, each the same text with three words replaced
+	"pages":  makePages,        // documents of 160 words that all share and 30 of their own
 	"same":   makeSame,         // documents of one text of 100 words
 	"equal":  makeEqual,        // equal fingerprints: hex TAB id
 }
@@ -23,7 +24,7 @@ var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 func runMake(kind string, n int, seed uint64) error {
 	write, ok := makeKinds[kind]
 	if !ok {
-		return fmt.Errorf("-kind %s: not one of equal, family, fps, same, texts", kind)
+		return fmt.Errorf("-kind %s: not one of equal, family, fps, pages, same, texts", kind)
 	}
 	w := bufio.NewWriterSize(os.Stdout, 1<<20)
 	write(w, rand.New(rand.NewPCG(seed, 1)), n)
@@ -91,5 +92,12 @@ func makeSame(w io.Writer, r *rand.Rand, n int) {
 	text := words(r, 100)
 	for i := range n {
 		putDocument(w, i, text)
+	}
+}
+
+func makePages(w io.Writer, r *rand.Rand, n int) {
+	page := words(r, 160)
+	for i := range n {
+		putDocument(w, i, slices.Concat(page[:80], words(r, 30), page[80:]))
 	}
 }
