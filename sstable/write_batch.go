@@ -8,7 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"unsafe"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
@@ -345,10 +347,17 @@ func (t *BatchWriter) writeBatchIDs() error {
 	t.runs = sync.Pool{} // of writers without values
 	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
 	return t.encodeRun(KindIDs, 0, n, pairs, func(w *keyrun.Writer, from, to int) error {
-		for _, k := range b.byID[from:to] {
-			if err := w.AddPair(k&leadMask, b.numbers[k>>idBits]); err != nil {
+		var hashes [keyrun.BlockLen]uint64
+		var docs [keyrun.BlockLen]uint32
+		for rest := b.byID[from:to]; len(rest) > 0; {
+			n := min(len(rest), len(docs))
+			for i, k := range rest[:n] { // nothing else, so that many cache misses overlap
+				hashes[i], docs[i] = k&leadMask, b.numbers[k>>idBits]
+			}
+			if err := w.AddPairs(hashes[:n], docs[:n]); err != nil {
 				return err
 			}
+			rest = rest[n:]
 		}
 		return nil
 	})
@@ -370,11 +379,8 @@ func (t *BatchWriter) writeNames() error {
 		if from%share == 0 && t.ctx.Err() != nil {
 			return t.ctx.Err()
 		}
-		group := b.docs[from:min(from+together, len(b.docs))]
-		for _, pos := range group {
-			b.Strings.Prefetch(b.IDs[pos])
-		}
-		for _, pos := range group {
+		b.prefetchIDs(from)
+		for _, pos := range b.docs[from:min(from+together, len(b.docs))] {
 			if t.sketches != nil {
 				var err error
 				if sketch, err = t.addCode(pos, sketch); err != nil {
@@ -386,6 +392,18 @@ func (t *BatchWriter) writeNames() error {
 	}
 	t.endBlocks()
 	return t.out.err
+}
+
+// prefetchIDs is called before a group of documents is written, the first of which is from. It
+// requests the IDs of the group behind it, and of the one after that the numbers of the IDs.
+func (o *batchOrder) prefetchIDs(from int) {
+	n := len(o.docs)
+	for _, pos := range o.docs[min(from+together, n):min(from+2*together, n)] {
+		o.Strings.Prefetch(o.IDs[pos])
+	}
+	if far := o.docs[min(from+2*together, n):min(from+3*together, n)]; len(far) > 0 {
+		kernel.PrefetchEach(unsafe.Pointer(&o.IDs[0]), unsafe.Pointer(&far[0]), len(far), 4, 0, 2)
+	}
 }
 
 // beginSketches chooses the hot hashes, and prepares for sketches if there are any.
