@@ -138,10 +138,12 @@ func CheckDoc(d view.Doc) error {
 	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
 		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.ErrTooLarge)
 	}
-	// Sub stops at the longest duration, so that a time far out of range is far from what its
-	// microseconds mean.
-	if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); !d.Time.IsZero() && (off < 0 || off >= time.Microsecond) {
-		return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.ErrInvalid)
+	if !d.Time.IsZero() {
+		// Sub stops at the longest duration, so that a time far out of range is far from what its
+		// microseconds mean.
+		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
+			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.ErrInvalid)
+		}
 	}
 	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
 		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.ErrInvalid)

@@ -274,6 +274,8 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	}
 	err := l.loader.Add(rec.Doc)
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
 		l.skipped++
 		return nil
