@@ -76,6 +76,11 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		"setjoin/known sets join others", "internal/setjoin", "stars.decide",
+		never(`pos+n < x.o.Known && it.best.score < 1`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"setjoin/members take part as keepers", "internal/setjoin", "stars.decide",
 		swap(`it.best.set == none { it.best`, `it.best.score < 1 { it.best`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",

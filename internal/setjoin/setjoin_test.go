@@ -93,15 +93,18 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 }
 
 // brute forms star clusters one set after the other.
-func brute(sets [][]uint64, order []uint32, t float64, accept func(a, b int) bool) Assignment {
+func brute(sets [][]uint64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
 	out := Assignment{make([]uint32, len(sets)), make([]float64, len(sets))}
 	var keepers []uint32
-	for _, i := range order {
+	for at, i := range order {
 		best, high := i, 0.0
 		for _, k := range keepers {
 			if s := jaccard(sets[i], sets[k]); s >= t && s > high && (accept == nil || accept(int(k), int(i))) {
 				best, high = k, s
 			}
+		}
+		if at < known && high < 1 {
+			best = i
 		}
 		if best == i {
 			keepers, high = append(keepers, i), 1
@@ -151,11 +154,14 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 			salt := r.IntN(1000)
 			o.Accept = func(a, b int) bool { return (min(a, b)*7919+max(a, b)*104729+salt)%5 != 0 }
 		}
+		if r.IntN(3) == 0 {
+			o.Known = r.IntN(len(sets) + 1)
+		}
 		got, err := s.Stars(context.Background(), at, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := brute(sets, order, at, o.Accept)
+		want := brute(sets, order, at, o.Known, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
 		}

@@ -46,7 +46,7 @@ func (x *stars) block(pos int) (int, error) {
 		if err != nil {
 			return pos, err
 		}
-		x.decide()
+		x.decide(pos)
 		x.report(end-pos, x.s.Len()-end)
 		pos = end
 	}
@@ -73,13 +73,17 @@ func (x *stars) keep(it *item) {
 	x.out.Keeper[it.set], x.out.Score[it.set] = it.best.set, it.best.score
 }
 
-// decide decides the items of a window in order, and makes entries of the keepers.
-func (x *stars) decide() {
+// decide decides the items of a window, which begins at a position, in order, and makes entries of
+// the keepers.
+func (x *stars) decide(pos int) {
 	x.within.reset()
 	for n := range x.items {
 		it := &x.items[n]
 		if it.best.score < 1 || it.best.set == none {
 			x.pair(it)
+		}
+		if pos+n < x.o.Known && it.best.score < 1 {
+			it.best.set = none
 		}
 		if it.best.set == none {
 			it.best = match{it.set, 1}

@@ -18,6 +18,10 @@ type Options struct {
 	Workers int
 	// Order has the sets in order of preference, each once; nil means that of their numbers.
 	Order []uint32
+	// Known is how many sets at the beginning of the order are known already: they become keepers,
+	// also of sets that are similar to other keepers. One that is equal to an earlier known set
+	// joins that. It is for Stars.
+	Known int
 	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
 	// goroutines call it.
 	Accept func(a, b int) bool

@@ -50,6 +50,7 @@ type auditParameters struct {
 	Jaccard  *app.Share    `json:"jaccard,omitempty"`
 	Estimate bool          `json:"estimate,omitempty"`
 	Keep     string        `json:"keep"`
+	Against  []string      `json:"against,omitempty"`
 	Shingle  string        `json:"shingle"`
 	Features string        `json:"features,omitempty"`
 }
@@ -103,26 +104,30 @@ type audit struct {
 	e       *json.Encoder
 	keep    *rankings
 	out     *outcome
+	known   int64    // documents of --against
 	keepers []*place // of each cluster; nil until it is met
 	waiting []auditRow
 }
 
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{w: d.auditTo, keep: &d.keep, out: &d.out}
+	a := &audit{w: d.auditTo, known: d.known, keep: &d.keep, out: &d.out}
 	if a.w == nil {
 		return a, nil
 	}
 	a.keepers = make([]*place, d.out.clusters)
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
+	if err := d.placeKnown(a); err != nil {
+		return nil, err
+	}
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err
 	}
 	return a, a.e.Encode(auditHead{app.Version(), auditParameters{
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
-		Keep: d.c.Keep.String(), Shingle: fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle), Features: d.features.Describe(),
+		Keep: d.c.Keep.String(), Against: d.c.Against, Shingle: fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle), Features: d.features.Describe(),
 	}, inputs})
 }
 
@@ -138,7 +143,10 @@ func (a *audit) member(n int64, rec *input.Record) error {
 		return a.release()
 	}
 	row := auditRow{
-		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: a.keep.ruleFor(int64(keeper)), Cluster: &cluster, cluster: cluster,
+		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster, cluster: cluster,
+	}
+	if int64(keeper) >= a.known {
+		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
 	}
 	if a.out.distance != nil {
 		row.Distance = &a.out.distance[n]

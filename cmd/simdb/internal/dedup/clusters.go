@@ -64,7 +64,6 @@ type corpus struct {
 	prints       []base.Fingerprint // nil if fingerprints are not
 	empty        []uint64           // a bit for each document that matches nothing by its fingerprint
 	n            int64
-	nEmpty       int64
 	textual      int64 // documents with a text
 	fingerprints int64 // documents with a fingerprint of their own
 }
@@ -120,7 +119,6 @@ func (c *corpus) store(b *featured) error {
 		}
 		if b.empty[i] {
 			c.empty[c.n/64] |= 1 << (c.n % 64)
-			c.nEmpty++
 		}
 		if c.prints != nil {
 			c.prints = append(c.prints, b.prints[i])
@@ -136,6 +134,16 @@ func (c *corpus) store(b *featured) error {
 	return nil
 }
 
+// emptyFrom returns how many documents from document n on match nothing.
+func (c *corpus) emptyFrom(n int64) (count int64) {
+	for ; n < c.n; n++ {
+		if c.isEmpty(uint32(n)) {
+			count++
+		}
+	}
+	return count
+}
+
 func (c *corpus) isEmpty(n uint32) bool { return c.empty[n/64]>>(n%64)&1 != 0 }
 
 // join forms the clusters.
@@ -143,6 +151,16 @@ func (d *job) join(c *corpus) (err error) {
 	order, err := d.keep.order(d.a.Context(), d.read)
 	if err != nil {
 		return err
+	}
+	if order != nil && d.known > 0 {
+		all := make([]uint32, d.known, d.known+d.read)
+		for n := range all {
+			all[n] = uint32(n)
+		}
+		for _, n := range order {
+			all = append(all, n+uint32(d.known))
+		}
+		order = all
 	}
 	switch {
 	case d.c.Near != nil && d.c.Verify == nil:
@@ -159,7 +177,7 @@ func (d *job) join(c *corpus) (err error) {
 // setOptions are those of joins of sets.
 func (d *job) setOptions(order []uint32) setjoin.Options {
 	return setjoin.Options{
-		Memory: int64(d.c.Memory) / 4, Order: order,
+		Memory: int64(d.c.Memory) / 4, Order: order, Known: int(d.known),
 		Progress: func(done, total int) {
 			d.meter.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 		},
@@ -183,6 +201,9 @@ func (d *job) joinSets(c *corpus, order []uint32) error {
 		return err
 	}
 	d.out.keeper, d.out.score = stars.Keeper, stars.Score
+	for n := range d.known { // also those that are equal to others
+		d.out.keeper[n] = uint32(n)
+	}
 	if d.c.Near != nil {
 		d.out.distance = make([]uint8, len(stars.Keeper))
 		for n, k := range stars.Keeper {

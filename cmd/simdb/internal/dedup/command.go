@@ -11,6 +11,7 @@
 //	files.go     inputs: spooled if they cannot be read twice, and compared
 //	features.go  what documents are compared by
 //	clusters.go  the join
+//	against.go   the documents of --against
 //	estimate.go  the same by sketches, in a temporary database
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
@@ -48,6 +49,7 @@ type Command struct {
 	NoAudit  bool          `help:"Write no audit."`
 	app.NullFlag
 	Keep     keepRules `default:"first" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Against  []string  `sep:"none" file:"in" placeholder:"FILE" help:"Drop what is like a document of FILE, too, which is only read; can be repeated."`
 	Clusters string    `file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
 	app.FeatureFlags
 	app.InputFormat
@@ -68,6 +70,8 @@ func (c *Command) Validate() error {
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Estimate && c.Near != nil:
 		return errors.New("--estimate is for --jaccard")
+	case len(c.Against) > 0 && (c.Estimate || c.Near != nil && c.Verify == nil):
+		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
 	case c.Near == nil && c.Jaccard == nil:
 		c.Jaccard = new(defaultJaccard)
 	}
@@ -111,6 +115,7 @@ type job struct {
 	params   fingerprint.Params
 	features engine.Features
 	read     int64 // documents
+	known    int64 // documents of --against: the others are numbered after them
 	badUTF8  int64 // of them, with invalid UTF-8
 	empty    int64 // of them, without words
 	out      outcome

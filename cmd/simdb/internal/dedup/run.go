@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -22,6 +23,9 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
+		return err
+	}
+	if err := c.checkAgainst(); err != nil {
 		return err
 	}
 	if err := c.claimAudit(a); err != nil {
@@ -93,7 +97,7 @@ func (d *job) decide(dir string) error {
 	if err := d.extract(c); err != nil {
 		return err
 	}
-	d.empty = c.nEmpty
+	d.empty = c.emptyFrom(d.known)
 	if d.c.Near == nil && c.textual == 0 && c.fingerprints > 0 {
 		return errNoTexts
 	}
@@ -105,6 +109,9 @@ func (d *job) extract(c *corpus) error {
 	x := &extractor{params: d.params, ctx: d.a.Context(), sets: c.sets != nil, prints: c.prints != nil, store: c.store}
 	x.start()
 	defer x.stop()
+	if err := d.readKnown(x); err != nil {
+		return err
+	}
 	err := d.readAll(func(rec *input.Record) error { return x.add(&rec.Doc) })
 	if err != nil {
 		return err
@@ -141,7 +148,7 @@ func (d *job) inputBytes() (n int64) {
 		return d.src.Total
 	}
 	const grow = 5 // what is compressed
-	for _, path := range d.files {
+	for _, path := range slices.Concat(d.files, d.c.Against) {
 		if st, err := os.Stat(path); err == nil {
 			n += st.Size() * grow
 		}

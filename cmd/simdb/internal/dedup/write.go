@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"cmp"
-	"errors"
 	"io"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -41,7 +40,7 @@ func (d *job) write() error {
 	}
 	n, err := d.copy(d.keepTo, audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
-		err = errors.New("the files were changed while they were read; nothing is written")
+		err = errChanged
 	}
 	if err != nil {
 		return err
@@ -61,10 +60,9 @@ func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 	listing := newListing(d)
 	kept := d.like.Format.NewCopier(out, input.CopyOptions{Like: like, Null: d.c.Null})
 	err = d.each("write", func(in input.Source, rec *input.Record) error {
-		me := n
-		n++
-		if me >= d.read {
-			return errors.New("the files were changed while they were read; nothing is written")
+		me := d.known + n
+		if n++; n > d.read {
+			return errChanged
 		}
 		if err := listing.add(me, rec); err != nil {
 			return err
