@@ -208,3 +208,43 @@ func ExampleDB_Backup() {
 	// harvest
 	// 1 table
 }
+
+// Of titles, features of characters show that they are alike.
+func ExampleFeatures() {
+	folder := must(os.MkdirTemp("", "simdb"))
+	defer os.RemoveAll(folder)
+	db := must(engine.Create(filepath.Join(folder, "titles.simdb"), &engine.Options{
+		Shingle: 3, Features: engine.Features{Unit: engine.UnitChars, Normalize: engine.NormalizeNFKC},
+	}))
+	defer db.Close()
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "a", Text: "Great phone case"}))
+	check(db.Put(ctx, engine.Doc{ID: "b", Text: "\uff27reat phone cases!"})) // it begins with a full-width G
+	for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: "a"}, 0.8) {
+		check(err)
+		fmt.Printf("%s %.2f\n", m.ID, m.Score)
+	}
+	fmt.Println(db.Params().Features.Describe())
+	// Output:
+	// b 0.93
+	// chars; nfkc
+}
+
+// A document with a title that counts three times as much as its body.
+func ExampleJoinFields() {
+	folder := must(os.MkdirTemp("", "simdb"))
+	defer os.RemoveAll(folder)
+	db := must(engine.Create(filepath.Join(folder, "articles.simdb"), &engine.Options{
+		Shingle: 1, Features: engine.Features{Fields: []engine.Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}},
+	}))
+	defer db.Close()
+	ctx := context.Background()
+	check(db.Put(ctx, engine.Doc{ID: "a", Text: engine.JoinFields("one two", "the cat sat")}))
+	check(db.Put(ctx, engine.Doc{ID: "b", Text: engine.JoinFields("one two", "the dog sat")}))
+	for m, err := range db.JaccardVerified(ctx, engine.Doc{ID: "a"}, 0.7) {
+		check(err)
+		fmt.Printf("%s %.2f\n", m.ID, m.Score)
+	}
+	// Output:
+	// b 0.80
+}

@@ -140,12 +140,16 @@ func (s *Salvaged) parseParts(dir []byte) bool {
 		return false // those in the file, which may be damaged, say how all else is read
 	}
 	r.params = s.o.Params.ForTable(0)
-	r.info, _ = parseInfo(dir[ParamsSize:])
+	var sections uint32
+	r.info, sections = parseInfo(dir[ParamsSize:])
 	if _, err := r.info.check(); err != nil {
 		r.info = Info{Identity: r.info.Identity}
 	}
 	seen := map[[2]uint16]bool{}
-	end := len(dir) - len(r.params.Features)
+	end := len(dir)
+	if r.params.Features != "" && sections <= maxSections { // their text may follow
+		end = min(end, entryAt2(int(sections)))
+	}
 	for at := entryAt2(0); at+entrySize <= end; at += entrySize {
 		sec, err := parseSection(dir[at:][:entrySize])
 		id := [2]uint16{uint16(sec.Kind), sec.Index}

@@ -270,6 +270,38 @@ func TestSalvageCut(t *testing.T) {
 	}
 }
 
+// TestSalvageFeatures damages and cuts the directory of a table whose features are described in it:
+// all documents come back as long as its sections are known.
+func TestSalvageFeatures(t *testing.T) {
+	p := testParams
+	p.Features = "unit chars\nmin-words 3\n"
+	whole, info := buildTable(t, p, WriterOptions{}, testDocs(rand.New(rand.NewPCG(3, 6)), 200))
+	if got := openTable(t, whole).Params(); got != p {
+		t.Fatalf("parameters %v, not %v", got, p)
+	}
+	docs := int(info.Docs)
+	last := info.Sections[len(info.Sections)-1]
+	start := int(align(last.Offset + last.Length))
+	text := len(whole) - tailSize - len(p.Features)
+	for _, size := range []int{len(whole) - 1, len(whole) - tailSize, text + 5, text} {
+		if got, _, _, err := salvage(t, bytes.Clone(whole[:size]), SalvageOptions{Params: &p}); err != nil || len(got) != docs {
+			t.Errorf("cut to %d of %d: %d of %d documents, %v", size, len(whole), len(got), docs, err)
+		}
+	}
+	for at := start; at < len(whole); at += 3 {
+		data := bytes.Clone(whole)
+		data[at] ^= 0x41
+		data[at+1-at%2] ^= 0x20 // so that the byte cannot be corrected
+		got, lost, _, err := salvage(t, data, SalvageOptions{Params: &p})
+		if err != nil || len(got)+int(lost) != docs || at >= text && len(got) != docs {
+			t.Errorf("byte %d of the directory: %d documents, %d lost, %v", at-start, len(got), lost, err)
+		}
+		if r, err := OpenBytes(data, "test.sst"); err == nil {
+			t.Errorf("byte %d of the directory: opened, %v", at-start, r.Params())
+		}
+	}
+}
+
 // TestSalvageKeys takes run 0 away: fingerprints come back from the permuted runs, where they occur
 // once, and from the texts.
 func TestSalvageKeys(t *testing.T) {

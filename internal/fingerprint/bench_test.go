@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 )
@@ -160,6 +161,45 @@ func BenchmarkText(b *testing.B) {
 				for b.Loop() {
 					for _, t := range c.texts {
 						k.text(t)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkFeatures measures fingerprint and sketch of features of other kinds.
+func BenchmarkFeatures(b *testing.B) {
+	fields := []features.Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}
+	for _, k := range []struct {
+		name  string
+		k     int
+		spec  features.Spec
+		split bool // a tenth of the text is the title
+	}{
+		{"words:3", 3, features.Spec{}, false},
+		{"tokens", 1, features.Spec{}, false},
+		{"chars:5", 5, features.Spec{Unit: features.Chars}, false},
+		{"fields", 3, features.Spec{Fields: fields}, true},
+		{"stop-words", 3, features.Spec{StopWords: []string{"a", "in", "of", "the", "to"}}, false},
+		{"nfkc", 3, features.Spec{Normalize: features.NFKC}, false},
+		{"nfkc,strip", 3, features.Spec{Normalize: features.NFKC, StripDiacritics: true}, false},
+		{"set", 1, features.Spec{Unit: features.Set, SetField: "set"}, false},
+	} {
+		state := New(Params{Shingle: k.k, Sketch: 128, Features: k.spec})
+		for _, c := range corpora(b) {
+			b.Run(k.name+"/"+c.name, func(b *testing.B) {
+				texts := c.texts
+				if k.split {
+					texts = nil
+					for _, t := range c.texts {
+						texts = append(texts, features.JoinFields(t[:len(t)/10], t[len(t)/10:]))
+					}
+				}
+				b.SetBytes(c.bytes)
+				for b.Loop() {
+					for _, t := range texts {
+						state.Text(t)
 					}
 				}
 			})
