@@ -11,7 +11,7 @@ import (
 // that of the stored document doc.ID, by Levenshtein(t) or Cosine(t): the most similar first, then
 // by ID. It is complete, and scores are exact. The document that is stored as doc.ID is no match.
 //
-// It compares signatures of the texts, 40 bytes each, and then the texts that these do not rule
+// It compares signatures of the texts, 48 bytes each, and then the texts that these do not rule
 // out. Of short texts, of up to 200 runes or so, they rule out nearly all; of long ones by
 // Levenshtein those of other lengths, by Cosine few. The first search makes the signatures of a
 // table, for which it reads all its texts; they take up to half of Options.Memory in addition,

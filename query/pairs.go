@@ -24,20 +24,9 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 	return append(row, m.Score, m.Error, m.Exact)
 }
 
-// refuseText returns an error for a criterion that compares texts, by which nothing is joined.
-func refuseText(statement string, e *syntax.Criterion, c engine.Criterion) error {
-	if _, ok := c.OfText(); ok {
-		return syntax.Errorf(e.Word.Pos.Offset, "it takes NEAR and JACCARD", "%s does not go with %s", e.Word.Value, statement)
-	}
-	return nil
-}
-
 // bindPairs resolves PAIRS criterion.
 func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, *clauses, error) {
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
-	if err == nil {
-		err = refuseText("PAIRS", s.Criterion, c)
-	}
 	if err != nil {
 		return c, nil, err
 	}
@@ -91,9 +80,6 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 	}
 	o := &engine.ClusterOptions{Progress: x.Report}
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verify)
-	if err == nil {
-		err = refuseText("CLUSTERS", s.Criterion, c)
-	}
 	if err != nil {
 		return c, o, nil, err
 	}

@@ -68,7 +68,7 @@ var statementDefs = []statementDef{
 	{
 		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{nil, "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]", "all pairs that match; LIMIT, OFFSET and SHOW",
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `PAIRS COSINE t", "all pairs that match; LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
@@ -76,7 +76,7 @@ var statementDefs = []statementDef{
 		word: "CLUSTERS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
 		topic: Topic{[]string{"MODE", "STAR", "COMPONENTS"}, "CLUSTERS JACCARD 0.8 [MODE star|components]",
 			"groups of documents that match, with the one to keep"},
-		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]",
+		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, `CLUSTERS LEVENSHTEIN t`, `CLUSTERS COSINE t",
 			"groups that match; `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},

@@ -109,9 +109,9 @@ func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
 	if _, err := Run(t.Context(), db, d.Word+"('a')"); err == nil || !strings.Contains(err.Error(), "as in "+d.Example) {
 		t.Errorf("with one argument: %v", err)
 	}
-	_, err = Run(t.Context(), db, `PUT {"id": "none"} UNLESS `+d.Word+" 1")
+	_, err = Run(t.Context(), db, "PAIRS "+d.Word+" 1")
 	if refused := err != nil; refused != (d.Criterion == nil) {
-		t.Errorf("UNLESS %s 1: %v", d.Word, err)
+		t.Errorf("PAIRS %s 1: %v", d.Word, err)
 	}
 }
 

@@ -62,4 +62,19 @@ var fieldMutants = []mutant{
 		skip("GiveBack"),
 		"engine", "^TestSignaturesGiveBack$",
 	},
+	{
+		"similar/one word more must be common", "internal/textsim", "CosineFilter.May",
+		swap(`> f.missing`, `>= f.missing`),
+		"internal/textsim", "^TestFilters$",
+	},
+	{
+		"similar/pairs of one length twice", "engine", "textWorker.pairsOf",
+		swap(`b <= a`, `b == a`),
+		"engine", "^TestSimilarJoin$",
+	},
+	{
+		"similar/allowed pairs in one star cluster", "engine", "clustering.bestKeeper",
+		never(`c.apart(f, k)`),
+		"engine", "^TestSimilarJoin$",
+	},
 }

@@ -24,7 +24,7 @@ import (
 type Signature struct {
 	Runes uint32 // their number
 	Edit  EditSignature
-	Words uint64 // the set of words
+	Words WordSignature
 }
 
 // An EditSignature is the part of a Signature that edits change.
@@ -33,11 +33,17 @@ type EditSignature struct {
 	Pairs   [2]uint64 // pairs of neighbouring runes
 }
 
+// A WordSignature is the part of a Signature that says of words.
+type WordSignature struct {
+	Set   uint64 // words
+	Count uint32 // their number, with repetitions
+}
+
 // A Signer makes signatures. It serves one goroutine.
 type Signer struct {
 	words  *token.Shingler
 	counts [256]uint8
-	set    wordSet
+	sink   wordSink
 }
 
 // NewSigner returns a Signer.
@@ -67,20 +73,21 @@ func (s *Signer) Sign(text []byte) (g Signature) {
 		before = h
 		g.Runes++
 	}
-	s.set = 0
-	s.words.Bytes(text, &s.set)
-	g.Words = uint64(s.set)
+	s.sink = wordSink{}
+	s.words.Bytes(text, &s.sink)
+	g.Words = WordSignature(s.sink)
 	return g
 }
 
-// wordSet takes words into a set: it is a token.Sink.
-type wordSet uint64
+// wordSink takes words into a signature: it is a token.Sink.
+type wordSink WordSignature
 
 // Shingles takes shingles of one word.
-func (s *wordSet) Shingles(hashes []uint64) {
+func (s *wordSink) Shingles(hashes []uint64) {
 	for _, h := range hashes {
-		*s |= 1 << wordBit(h)
+		s.Set |= 1 << wordBit(h)
 	}
+	s.Count += uint32(len(hashes))
 }
 
 // wordBit returns the bit of a word.
@@ -133,7 +140,9 @@ func (b *EditBound) May(g *EditSignature) bool {
 //
 // By the inequality of Cauchy and Schwarz, the cosine of the count vectors a and b is at most the
 // length of what of a lies in the words of b, divided by the length of a. Words whose bit b's
-// signature does not have are not in b.
+// signature does not have are not in b. The same holds of b: its words whose bit a's signature does
+// not have count at least one each, and the square of its length is at most what it would be if all
+// of its words but one of each bit were the same.
 type CosineFilter struct {
 	words   uint64
 	share   [64]float64 // of the squared length of a, by bit
@@ -171,10 +180,15 @@ func NewCosineFilter(text string, threshold float64) *CosineFilter {
 	return f
 }
 
-// May reports whether a text with this set of words may be similar. One without words is not.
-func (f *CosineFilter) May(words uint64) bool {
-	missing := f.words &^ words
-	if bits.OnesCount64(missing) > f.missing || words == 0 {
+// May reports whether a text of this signature may be similar. One without words is not.
+func (f *CosineFilter) May(g *WordSignature) bool {
+	missing := f.words &^ g.Set
+	if bits.OnesCount64(missing) > f.missing || g.Set == 0 {
+		return false
+	}
+	least := float64(bits.OnesCount64(g.Set)) // different words
+	same := float64(g.Count) - least + 1
+	if float64(bits.OnesCount64(g.Set&^f.words)) > f.most*(same*same+least-1) {
 		return false
 	}
 	sum := 0.0

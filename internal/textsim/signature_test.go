@@ -38,7 +38,7 @@ func TestFilters(t *testing.T) {
 		edit, cosine := NewEditFilter(string(a), threshold), NewCosineFilter(string(a), threshold)
 		bound := edit.Of(int(g.Runes))
 		for name, may := range map[string]bool{
-			"levenshtein": int(g.Runes) >= edit.Least && int(g.Runes) <= edit.Most && bound.May(&g.Edit), "cosine": cosine.May(g.Words),
+			"levenshtein": int(g.Runes) >= edit.Least && int(g.Runes) <= edit.Most && bound.May(&g.Edit), "cosine": cosine.May(&g.Words),
 		} {
 			compare := Levenshtein
 			if name == "cosine" {
@@ -104,7 +104,7 @@ func TestSignaturesRuleOut(t *testing.T) {
 					edit++
 				}
 			}
-			if c.May(g.Words) {
+			if c.May(&g.Words) {
 				cosine++
 			}
 		}

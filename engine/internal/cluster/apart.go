@@ -23,7 +23,7 @@ func (c *clustering) setApart(ctx context.Context) error {
 		return err
 	}
 	c.lone = map[uint32]string{}
-	if c.sketches != nil {
+	if c.sets != nil {
 		c.setSketchesApart(ids)
 	} else {
 		c.setFingerprintsApart(ids)

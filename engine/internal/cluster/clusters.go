@@ -51,7 +51,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 }
 
 func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (*clustering, error) {
-	if err := check(v, by); err != nil {
+	if err := v.CheckCriterion(by); err != nil {
 		return nil, err
 	}
 	j, err := newJoinSet(ctx, v, by)
@@ -67,10 +67,13 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 		return nil, err
 	}
 	var keeper []uint32
-	if by.Jaccard {
+	switch {
+	case by.Jaccard:
 		keeper, err = c.sketchKeepers(ctx, order, by, o)
-	} else {
+	case by.Near():
 		keeper, err = c.keepers(ctx, order, by.K, o)
+	default:
+		keeper, err = c.textKeepers(ctx, order, by, o)
 	}
 	if err != nil {
 		return nil, err

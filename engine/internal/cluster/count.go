@@ -10,7 +10,7 @@ import (
 // Jaccard of equal sets, are counted as a group, and no ID is read.
 func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) error {
-		if by.Jaccard {
+		if !by.Near() {
 			n, err = j.countScored(ctx, by, progress)
 			return err
 		}

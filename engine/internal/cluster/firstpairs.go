@@ -58,7 +58,7 @@ func (j *joinSet) firstPairs(ctx context.Context, by view.Criterion, n int, prog
 	l := &pairsLimit{joinSet: j, ctx: ctx, n: n, small: map[uint32][][]byte{}}
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
 	var err error
-	if by.Jaccard {
+	if !by.Near() {
 		err = j.eachScored(ctx, by, progress, l.scored)
 	} else {
 		err = j.eachGroupPair(ctx, by.K, progress, l.groupPair)

@@ -17,10 +17,13 @@ import (
 func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet, error) {
 	j := &joinSet{v: v}
 	var err error
-	if by.Jaccard {
+	switch {
+	case by.Jaccard:
 		err = j.addSketches(ctx)
-	} else {
+	case by.Near():
 		err = j.addFingerprints(ctx)
+	default:
+		err = j.addTexts(ctx, by)
 	}
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet,
 			return nil, err
 		}
 	}
-	if by.Jaccard {
+	if j.sets != nil {
 		j.linkSets()
 	}
 	return j, ctx.Err()

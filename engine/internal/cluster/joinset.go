@@ -17,8 +17,9 @@ type joinSet struct {
 	first    []uint32           // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
 	fps      []base.Fingerprint // by fingerprint: of each group, ascending
 	sketches []minhash.Sketch   // by sketch: of each group
-	sets     []uint32           // by sketch: of each item, the first item whose set of shingles is equal
-	next     []uint32           // by sketch: of each item, the next one of its set, or the item itself
+	sets     []uint32           // by sketch or text: of each item, the first item whose set of shingles, or text, is equal
+	text     *textSet           // by text; nil otherwise
+	next     []uint32           // by sketch or text: of each item, the next one of its set, or the item itself
 }
 
 // groups returns how many groups there are.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -14,7 +12,7 @@ import (
 // then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, func(j *joinSet) (err error) {
-		if by.Jaccard {
+		if !by.Near() {
 			found, err = j.sketchPairs(ctx, by, progress)
 		} else {
 			found, err = j.pairs(ctx, by.K, progress)
@@ -29,18 +27,10 @@ func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress fun
 	return joined(ctx, v, by, func(j *joinSet) error { return j.eachPair(ctx, by, progress, fn) })
 }
 
-// check returns why v can't be joined by a criterion.
-func check(v *view.View, by view.Criterion) error {
-	if by.Text != view.NoTextMeasure {
-		return fmt.Errorf("pairs and clusters are found by Near and Jaccard: %w", errs.ErrInvalid)
-	}
-	return v.CheckCriterion(by)
-}
-
 // joined calls fn with what a self-join of the snapshot by a criterion works on.
 func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinSet) error) error {
 	return v.Safely(ctx, func() error {
-		if err := check(v, by); err != nil {
+		if err := v.CheckCriterion(by); err != nil {
 			return err
 		}
 		j, err := newJoinSet(ctx, v, by)
@@ -69,7 +59,7 @@ func (j *joinSet) eachPair(ctx context.Context, by view.Criterion, progress func
 		return fn(string(a), m.ID, m)
 	}
 	var err error
-	if by.Jaccard {
+	if !by.Near() {
 		err = j.eachScored(ctx, by, progress, func(p *sketchPair) bool { return give(p.a, p.b, p.match("")) })
 	} else {
 		err = j.eachItemPair(ctx, by.K, progress, func(a, b uint32, distance int) bool { return give(a, b, view.Match{Distance: distance}) })

@@ -76,7 +76,7 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 			continue
 		}
 		p := sketchPair{a: a, score: minhash.Score{Score: 1, Exact: true}}
-		if !by.Verified {
+		if by.Jaccard && !by.Verified {
 			p.score = minhash.Jaccard(j.sketches[a], j.sketches[a], int(j.v.Params.Sketch))
 		}
 		if !j.eachOfSet(j.next[a], func(b uint32) bool { p.b = b; return fn(&p) }) {
@@ -89,6 +89,9 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 // eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
 // items, until it returns false.
 func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
+	if !by.Jaccard {
+		return j.eachTextPair(ctx, by, progress, fn)
+	}
 	firsts := j.distinct()
 	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}
 	if !by.Verified {

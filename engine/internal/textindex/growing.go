@@ -55,7 +55,7 @@ func Edit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) [
 // Cosine is Edit by word counts.
 func Cosine(dst []uint32, signatures []textsim.Signature, f *textsim.CosineFilter) []uint32 {
 	for i := range signatures {
-		if f.May(signatures[i].Words) {
+		if f.May(&signatures[i].Words) {
 			dst = append(dst, uint32(i))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // BytesPerText is what an Index takes of memory for each text.
-const BytesPerText = 4 + 4 + 24 + 8
+const BytesPerText = 4 + 4 + 24 + 16
 
 // An Index has the signatures of the texts of a table. It does not change: any number of goroutines
 // may use it.
@@ -25,7 +25,7 @@ type Index struct {
 	docs  []uint32                // by length, then by number
 	runes []uint32                // of each, ascending
 	edit  []textsim.EditSignature // of each
-	words []uint64                // of each
+	words []textsim.WordSignature // of each
 }
 
 // Build returns the index of n documents, whose texts text returns; each is valid until the next
@@ -48,7 +48,7 @@ func Build(ctx context.Context, n uint32, text func(doc uint32) ([]byte, error))
 	}
 	slices.SortStableFunc(x.docs, func(a, b uint32) int { return cmp.Compare(all[a].Runes, all[b].Runes) })
 	x.docs = slices.Clip(x.docs)
-	x.runes, x.edit, x.words = make([]uint32, len(x.docs)), make([]textsim.EditSignature, len(x.docs)), make([]uint64, len(x.docs))
+	x.runes, x.edit, x.words = make([]uint32, len(x.docs)), make([]textsim.EditSignature, len(x.docs)), make([]textsim.WordSignature, len(x.docs))
 	for i, doc := range x.docs {
 		x.runes[i], x.edit[i], x.words[i] = all[doc].Runes, all[doc].Edit, all[doc].Words
 	}
@@ -75,8 +75,8 @@ func (x *Index) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, compar
 
 // Cosine is Edit by word counts.
 func (x *Index) Cosine(dst []uint32, f *textsim.CosineFilter) (docs []uint32, compared int) {
-	for i, words := range x.words {
-		if f.May(words) {
+	for i := range x.words {
+		if f.May(&x.words[i]) {
 			dst = append(dst, x.docs[i])
 		}
 	}

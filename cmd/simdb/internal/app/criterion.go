@@ -15,8 +15,18 @@ type CriterionFlags struct {
 	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
 }
 
+// SimilarityFlags are CriterionFlags, and the measures that compare texts themselves; exactly one
+// of all is given.
+type SimilarityFlags struct {
+	CriterionFlags
+	Levenshtein *Share `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
+	Cosine      *Share `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+}
+
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
-var CriterionUsage = strings.NewReplacer("--near=K --jaccard=T", "(--near=K | --jaccard=T)")
+var CriterionUsage = strings.NewReplacer(
+	"--near=K --jaccard=T --levenshtein=T --cosine=T", "(--near=K | --jaccard=T | --levenshtein=T | --cosine=T)",
+	"--near=K --jaccard=T", "(--near=K | --jaccard=T)")
 
 // VerifyFlag is for commands that list matches.
 type VerifyFlag struct {
@@ -90,4 +100,32 @@ func (f CriterionFlags) Meaning(verify bool) string {
 		return fmt.Sprintf("at least %g %% of their shingles are common", 100*float64(*f.Jaccard))
 	}
 	return fmt.Sprintf("at least %g %% of their shingles are common, as estimated", 100*float64(*f.Jaccard))
+}
+
+// Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from
+// texts.
+func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
+	switch {
+	case f.Levenshtein != nil:
+		return engine.Levenshtein(float64(*f.Levenshtein))
+	case f.Cosine != nil:
+		return engine.Cosine(float64(*f.Cosine))
+	}
+	return f.CriterionFlags.Criterion(verify)
+}
+
+// Columns appends the columns that measure a match to columns.
+func (f SimilarityFlags) Columns(columns ...string) []string {
+	if f.Near == nil {
+		return append(columns, "score", "error", "exact")
+	}
+	return append(columns, "distance")
+}
+
+// Values appends the values of Columns to values.
+func (f SimilarityFlags) Values(m engine.Match, values ...any) []any {
+	if f.Near == nil {
+		return append(values, m.Score, m.Error, m.Exact)
+	}
+	return append(values, m.Distance)
 }

@@ -19,7 +19,7 @@ import (
 type Match struct {
 	DB   string `arg:"" file:"db" help:"The database."`
 	File string `arg:"" file:"in" help:"A file with documents, or with --files a folder of documents; - is standard input."`
-	app.CriterionFlags
+	app.SimilarityFlags
 	app.NoVerifyFlag
 	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
 	Output string `short:"o" file:"lines" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
@@ -217,8 +217,11 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Reco
 	by := t.c.Criterion(!t.c.NoVerify)
 	text := engine.Doc{Text: rec.Doc.Text}
 	share, isShare := by.Threshold()
+	_, isText := by.OfText()
 	switch {
-	case isShare && text.Text == "":
+	case isText && text.Text == "", isShare && text.Text == "":
+	case isText:
+		return s.Similar(ctx, text, by)
 	case isShare && by.IsVerified():
 		return s.JaccardVerified(ctx, text, share)
 	case isShare:

@@ -13,7 +13,7 @@ import (
 type Pairs struct {
 	DB        string `arg:"" file:"db" help:"The database."`
 	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
-	app.CriterionFlags
+	app.SimilarityFlags
 	app.VerifyFlag
 	app.MemoryFlag
 	app.RowFlags
@@ -55,7 +55,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 type Clusters struct {
 	DB   string `arg:"" file:"db" help:"The database."`
 	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
-	app.CriterionFlags
+	app.SimilarityFlags
 	app.VerifyFlag
 	app.MemoryFlag
 	app.RowFlags

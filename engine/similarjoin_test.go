@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/internal/textsim"
+)
+
+// A joinModel is what TestSimilarJoin compares with.
+type joinModel struct {
+	db      *DB
+	order   []string // IDs in the order of writing
+	docs    map[string]string
+	allowed []IDPair
+	by      Criterion
+	scores  map[IDPair]float64 // of matching pairs, A < B
+}
+
+// compute fills scores by comparing all with all.
+func (m *joinModel) compute(t *testing.T, compare func(string, float64) textsim.Compare) {
+	m.scores = map[IDPair]float64{}
+	share, _ := m.by.OfText()
+	for i, a := range m.order {
+		with := compare(m.docs[a], share)
+		for _, b := range m.order[:i] {
+			if score, ok := with(t.Context(), []byte(m.docs[b])); ok {
+				m.scores[IDPair{min(a, b), max(a, b)}] = score
+			}
+		}
+	}
+}
+
+// apart reports whether two documents are an allowed pair.
+func (m *joinModel) apart(a, b string) bool {
+	return slices.Contains(m.allowed, IDPair{a, b}) || slices.Contains(m.allowed, IDPair{b, a})
+}
+
+// stars returns the keeper of each document.
+func (m *joinModel) stars() map[string]string {
+	keeper := map[string]string{}
+	var keepers []string
+	for _, id := range m.order {
+		best := -1.0
+		keeper[id] = id
+		for _, k := range keepers {
+			if score, ok := m.scores[IDPair{min(id, k), max(id, k)}]; ok && score > best && !m.apart(id, k) {
+				best, keeper[id] = score, k
+			}
+		}
+		if keeper[id] == id {
+			keepers = append(keepers, id)
+		}
+	}
+	return keeper
+}
+
+// components returns the keeper of each document.
+func (m *joinModel) components() map[string]string {
+	keeper := map[string]string{}
+	for _, id := range m.order {
+		keeper[id] = id
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, a := range m.order {
+			for _, b := range m.order[:i] {
+				if _, ok := m.scores[IDPair{min(a, b), max(a, b)}]; !ok || m.apart(a, b) || keeper[a] == keeper[b] {
+					continue
+				}
+				first := keeper[a]
+				if slices.Index(m.order, keeper[b]) < slices.Index(m.order, first) {
+					first = keeper[b]
+				}
+				keeper[a], keeper[b], changed = first, first, true
+			}
+		}
+	}
+	return keeper
+}
+
+// Pairs and clusters of similar texts are those of a comparison of all with all: of tables and
+// memtables, with equal texts, deleted documents and allowed pairs, whether texts are held or not.
+func TestSimilarJoin(t *testing.T) {
+	for seed, memory := range []int64{0, 64 << 10} {
+		rng := rand.New(rand.NewPCG(uint64(seed), 3))
+		db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		source, m := &titles{rng: rng}, &joinModel{db: db, docs: map[string]string{}}
+		for i := range 240 {
+			d := Doc{ID: fmt.Sprint(rng.IntN(1000)), Text: source.next()}
+			if len(m.order) > 0 && rng.IntN(5) == 0 {
+				d.Text = m.docs[m.order[rng.IntN(len(m.order))]]
+			}
+			if rng.IntN(25) == 0 {
+				d.Text = []string{"", "...", "!"}[rng.IntN(3)]
+			}
+			m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == d.ID })
+			m.order, m.docs[d.ID] = append(m.order, d.ID), d.Text
+			if err := db.Put(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			if rng.IntN(12) == 0 {
+				at := rng.IntN(len(m.order))
+				if err := db.Delete(t.Context(), m.order[at]); err != nil {
+					t.Fatal(err)
+				}
+				m.order = slices.Delete(m.order, at, at+1)
+			}
+			if i == 80 || i == 160 {
+				if err := db.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, allowed := range []bool{false, true} {
+			for _, share := range []float64{0.6, 0.85, 1} {
+				m.by = Levenshtein(share)
+				m.compute(t, textsim.Levenshtein)
+				m.check(t, allowed)
+				m.by = Cosine(share)
+				m.compute(t, textsim.Cosine)
+				m.check(t, allowed)
+			}
+			for p := range m.scores {
+				if rng.IntN(3) == 0 || m.docs[p.A] == m.docs[p.B] && rng.IntN(2) == 0 {
+					m.allowed = append(m.allowed, p)
+					if err := db.Allow(t.Context(), p); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// check compares what the database finds by m.by with the model. Pairs do not depend on allowed
+// pairs, and are compared without.
+func (m *joinModel) check(t *testing.T, allowed bool) {
+	t.Helper()
+	if !allowed {
+		m.checkPairs(t)
+	}
+	for mode, want := range map[ClusterMode]map[string]string{Star: m.stars(), Components: m.components()} {
+		sizes, of := map[string]int{}, map[string]string{}
+		for _, k := range want {
+			sizes[k]++
+		}
+		keeper, members := "", 0
+		for c, err := range m.db.Clusters(t.Context(), m.by, &ClusterOptions{Mode: mode}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Keep {
+				keeper = c.ID
+			}
+			of[c.ID] = keeper
+			members++
+			score := 1.0
+			if !c.Keep && m.docs[c.ID] != m.docs[keeper] {
+				score = m.scores[IDPair{min(c.ID, keeper), max(c.ID, keeper)}]
+			}
+			if _, matches := m.scores[IDPair{min(c.ID, keeper), max(c.ID, keeper)}]; c.Keep || matches {
+				if c.Score != score || !c.Exact {
+					t.Fatalf("%v mode %d: %s of %s has the score %g, want %g", m.by, mode, c.ID, keeper, c.Score, score)
+				}
+			}
+		}
+		for id, k := range want {
+			if sizes[k] > 1 && of[id] != k || sizes[k] == 1 && of[id] != "" {
+				t.Fatalf("%v mode %d: %s is of %q, want %q, of %d", m.by, mode, id, of[id], k, sizes[k])
+			}
+		}
+		clusters, counted, err := m.db.CountClusters(t.Context(), m.by, &ClusterOptions{Mode: mode})
+		if err != nil || int(counted) != members {
+			t.Fatalf("%v: %d clusters of %d members (%v), want %d", m.by, clusters, counted, err, members)
+		}
+	}
+}
+
+// checkPairs compares the pairs.
+func (m *joinModel) checkPairs(t *testing.T) {
+	t.Helper()
+	var want, got, unordered []Pair
+	for p, score := range m.scores {
+		want = append(want, Pair{p.A, p.B, Match{ID: p.B, Score: score, Exact: true}})
+	}
+	slices.SortFunc(want, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+	})
+	for p, err := range m.db.Pairs(t.Context(), m.by, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%v: %d pairs, want %d:\n%v\n%v", m.by, len(got), len(want), got, want)
+	}
+	for p, err := range m.db.PairsUnordered(t.Context(), m.by, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		unordered = append(unordered, p)
+	}
+	n, err := m.db.CountPairs(t.Context(), m.by, nil)
+	if err != nil || int(n) != len(want) || len(unordered) != len(want) {
+		t.Fatalf("%v: %d pairs counted (%v), %d unordered, want %d", m.by, n, err, len(unordered), len(want))
+	}
+	s, err := m.db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got = got[:0]
+	for p, err := range s.PairsFirst(t.Context(), m.by, 7, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p)
+	}
+	if !slices.Equal(got, want[:min(7, len(want))]) {
+		t.Fatalf("%v: the first pairs are %v, want %v", m.by, got, want[:min(7, len(want))])
+	}
+}
