@@ -5,6 +5,8 @@
 //	exactly 16 hexadecimal digits        hexadecimal, also when all of them are decimal digits
 //	any other 1 to 20 decimal digits     decimal, at most 2^64-1
 //
+// Base64 is read only where it is said to be there: 11 of its letters are 8 bytes, but words, too.
+//
 // One text alone does not say whether 1234567890123456 was meant as hexadecimal. A whole file does,
 // since its lines are written alike; see Ambiguous.
 package fptext
@@ -24,28 +26,31 @@ const (
 	Auto    Notation = iota // by the rule of the package
 	Hex                     // 1 to 16 hexadecimal digits, with or without 0x
 	Decimal                 // 1 to 20 decimal digits
+	Base64                  // 8 bytes, the most significant first, in base64 (RFC 4648): 11 letters of either alphabet, and perhaps =
 )
 
-// String returns "auto", "hex" or "decimal".
+// String returns "auto", "hex", "decimal" or "base64".
 func (n Notation) String() string {
 	switch n {
 	case Hex:
 		return "hex"
 	case Decimal:
 		return "decimal"
+	case Base64:
+		return "base64"
 	}
 	return "auto"
 }
 
-// UnmarshalText accepts "hex", "decimal" and "auto".
+// UnmarshalText accepts what String returns.
 func (n *Notation) UnmarshalText(text []byte) error {
-	for _, known := range []Notation{Auto, Hex, Decimal} {
+	for _, known := range []Notation{Auto, Hex, Decimal, Base64} {
 		if string(text) == known.String() {
 			*n = known
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a notation of fingerprints: it is hex or decimal", text)
+	return fmt.Errorf("%q is not a notation of fingerprints: it is hex, decimal or base64", text)
 }
 
 const (
@@ -77,6 +82,9 @@ var hexValues = func() (values [256]uint8) {
 // Parse reads a fingerprint and returns the notation in which it was read: n, or the one that the
 // rule of the package gives if n is Auto.
 func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, error) {
+	if n == Base64 {
+		return parseBase64(s)
+	}
 	if len(s) == width && n != Decimal {
 		if v, ok := hex(s); ok {
 			return v, Hex, nil
@@ -101,6 +109,47 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, er
 	}
 	return 0, Auto, notFingerprint(s)
 }
+
+// base64Letters are how many letters 8 bytes take in base64, without padding.
+const base64Letters = 11
+
+// parseBase64 reads 8 bytes in base64. The last letter has two bits that mean nothing, and must be
+// zero, so that a fingerprint is written in one way only.
+func parseBase64[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
+	letters := s
+	if len(s) == base64Letters+1 && s[base64Letters] == '=' {
+		letters = s[:base64Letters]
+	}
+	if len(letters) != base64Letters {
+		return 0, Base64, fmt.Errorf("not a fingerprint: %q is not 11 letters of base64", short(s))
+	}
+	v := base.Fingerprint(0)
+	for i := range base64Letters {
+		d := base64Values[letters[i]]
+		if d > 63 || i == base64Letters-1 && d&3 != 0 {
+			return 0, Base64, fmt.Errorf("not a fingerprint: %q is not the base64 of 8 bytes", short(s))
+		}
+		if i < base64Letters-1 {
+			v = v<<6 | base.Fingerprint(d)
+		} else {
+			v = v<<4 | base.Fingerprint(d>>2)
+		}
+	}
+	return v, Base64, nil
+}
+
+// base64Values are the values of the letters of both alphabets; those of all other bytes are 64.
+var base64Values = func() (values [256]uint8) {
+	for c := range values {
+		values[c] = 64
+	}
+	for _, alphabet := range []string{"+/", "-_"} {
+		for v, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + alphabet) {
+			values[c] = uint8(v)
+		}
+	}
+	return values
+}()
 
 // notFingerprint is the error for a text that no notation reads.
 func notFingerprint[S ~string | ~[]byte](s S) error {

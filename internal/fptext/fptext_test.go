@@ -1,6 +1,8 @@
 package fptext
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"strings"
@@ -37,6 +39,15 @@ func TestRule(t *testing.T) {
 		{"", Hex, `not a fingerprint: "" is not made of hexadecimal digits`}, {"0x", Hex, `not a fingerprint: "0x" is not made of hexadecimal digits`},
 		{"1234567890123456", Decimal, "462d53c8abac0 decimal"}, {"0x10", Decimal, `not a fingerprint: "0x10" is not a decimal number`},
 		{"9f3c5a0011223344", Decimal, `not a fingerprint: "9f3c5a0011223344" is not a decimal number`},
+		{"nzxaABEiM0Q=", Base64, "9f3c5a0011223344 base64"}, {"nzxaABEiM0Q", Base64, "9f3c5a0011223344 base64"},
+		{"AAAAAAAAAAA", Base64, "0 base64"}, {"//////////8=", Base64, "ffffffffffffffff base64"}, {"__________8", Base64, "ffffffffffffffff base64"},
+		{"-_-_-_-_-_8", Base64, "fbffbffbffbffbff base64"}, {"+_-/+_-/+_8=", Base64, "fbffbffbffbffbff base64"},
+		{"nzxaABEiM0R", Base64, `not a fingerprint: "nzxaABEiM0R" is not the base64 of 8 bytes`},
+		{"nzxaABEiM0", Base64, `not a fingerprint: "nzxaABEiM0" is not 11 letters of base64`},
+		{"nzxaABEiM0Q==", Base64, `not a fingerprint: "nzxaABEiM0Q==" is not 11 letters of base64`},
+		{"nzxaABEiM=Q", Base64, `not a fingerprint: "nzxaABEiM=Q" is not the base64 of 8 bytes`},
+		{"9f3c5a0011223344", Base64, `not a fingerprint: "9f3c5a0011223344" is not 11 letters of base64`},
+		{"", Base64, `not a fingerprint: "" is not 11 letters of base64`}, {"nzxaABEiM0Q=", Auto, `not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number`},
 		{"18446744073709551616", Decimal, "the fingerprint 18446744073709551616 does not fit into 64 bits"},
 	} {
 		for _, parse := range []func() (uint64, Notation, error){
@@ -68,13 +79,13 @@ func TestAmbiguous(t *testing.T) {
 
 // FuzzParse compares Parse with the rule as it is told, on big numbers.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5"} {
-		for n := range uint8(3) {
+	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8"} {
+		for n := range uint8(4) {
 			f.Add(s, n)
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string, mode uint8) {
-		n := Notation(mode % 3)
+		n := Notation(mode % 4)
 		got, as, err := Parse(s, n)
 		want, wantAs, ok := byTheRule(s, n)
 		if ok != (err == nil) || ok && (got != want || as != wantAs) {
@@ -104,6 +115,16 @@ func TestAppend(t *testing.T) {
 
 // byTheRule is the rule in other words.
 func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
+	if n == Base64 {
+		if len(s) == 12 {
+			s = strings.TrimSuffix(s, "=")
+		}
+		b, err := base64.RawURLEncoding.Strict().DecodeString(strings.NewReplacer("+", "-", "/", "_").Replace(s))
+		if err != nil || len(s) != 11 || strings.ContainsAny(s, "\r\n") {
+			return 0, Base64, false
+		}
+		return binary.BigEndian.Uint64(b), Base64, true
+	}
 	digits := s
 	prefixed := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X")
 	if prefixed {

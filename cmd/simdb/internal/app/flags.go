@@ -31,7 +31,7 @@ type InputFlags struct {
 	NoHeader         bool         `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
 	Encoding     input.Encoding  `placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
-	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal" help:"How fingerprints are written: hex or decimal (default: by their form; a file that has both forms is refused)."`
+	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
 	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 }
 

@@ -132,8 +132,12 @@ func sampleLines(head []byte, ends bool) [][]byte {
 // trimBlanks removes white space around a line, except tabs, which separate columns.
 func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
-// almostList is the notice for a file that is read as texts although most of its lines are numbers.
+// almostList is the notice for a file that is read as texts although most of its lines are numbers,
+// or all look like base64.
 func almostList(s *sample) string {
+	if s.base64 > 0 && s.base64 == s.lines {
+		return "plain text, one document a line; --fingerprints base64 reads the lines as fingerprints"
+	}
 	other := s.other
 	if other == "" && s.columns == 1 {
 		other = s.title

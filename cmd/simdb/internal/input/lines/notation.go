@@ -85,10 +85,12 @@ func (s *sighting) note(r *record) {
 // decimal.
 func (e *evidence) undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.line == 0 }
 
-// base says how the numbers of a list are written: "hexadecimal", "decimal", or "" where no number
-// has shown it.
+// base says how the numbers of a list are written: "hexadecimal", "decimal", "base64", or "" where
+// no number has shown it.
 func (e *evidence) base(notation fptext.Notation) string {
 	switch {
+	case notation == fptext.Base64:
+		return "base64"
 	case notation == fptext.Decimal, notation == fptext.Auto && e.decimal.line > 0:
 		return "decimal"
 	case notation == fptext.Hex, e.hex.line > 0:

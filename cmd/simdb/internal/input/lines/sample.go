@@ -18,6 +18,7 @@ type sample struct {
 	ragged  bool   // lines differ in that
 	numbers int    // lines with a number, alone or next to a tab
 	sure    int    // lines of at most two columns, one of them certainly a fingerprint
+	base64  int    // lines with 8 bytes in padded base64
 	other   string // the first line that has none, cut
 	column  [2]numbers
 
@@ -65,6 +66,9 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 		} else if s.other == "" {
 			s.other = short(string(line))
 		}
+		if slices.ContainsFunc(cols, isBase64) {
+			s.base64++
+		}
 		if sure && len(cols) <= 2 {
 			s.sure++
 		}
@@ -100,6 +104,12 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	}
 	c.letters++
 	return true
+}
+
+// isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
+func isBase64(cell []byte) bool {
+	_, _, err := fptext.Parse(bytes.TrimSpace(cell), fptext.Base64)
+	return err == nil && bytes.IndexByte(cell, '=') > 0
 }
 
 // beginsWithDigit reports whether a cell is a number, if perhaps a wrong one, rather than the name
