@@ -1,0 +1,224 @@
+// Package mbox reads the messages in mailboxes of the mbox family (RFC 4155). It registers the
+// format "mbox" with package input.
+//
+// A message begins with a line that starts with "From ", at the beginning of the file or after an
+// empty line, and ends before the next one:
+//
+//	From alice@example.org Thu Jan  1 00:00:00 2026
+//	Message-ID: <1@example.org>
+//	Subject: hello
+//
+//	the text of the message
+//
+// Its text is that of its parts of plain text, decoded (text.go).
+package mbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/mail"
+	"regexp"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// Mbox is the name of the format.
+const Mbox input.Format = "mbox"
+
+const (
+	separator  = "From "
+	defaultID  = "Message-ID"
+	readerSize = 64 << 10
+)
+
+func init() {
+	input.Register(input.Family{
+		Formats:   []input.Description{{Name: Mbox, Label: "mbox", Unit: "message", Endings: []string{".mbox", ".mbx"}}},
+		Detect:    detect,
+		Open:      open,
+		NewCopier: func(w io.Writer, _ input.CopyOptions) input.Copier { return &copier{w: w} },
+	})
+}
+
+// dated is a separator as mail programs write it: with a time of day and a year.
+var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
+
+// detect reports whether an input is a mailbox: the first line is a separator, and the next one is
+// of a header.
+func detect(in *input.Stream, _ input.Options) bool {
+	head, _ := in.Head()
+	if !bytes.HasPrefix(head, []byte(separator)) {
+		return false
+	}
+	first, rest, _ := bytes.Cut(head, []byte("\n"))
+	second, _, _ := bytes.Cut(rest, []byte("\n"))
+	name, _, ok := bytes.Cut(second, []byte(":"))
+	return ok && len(name) > 0 && !bytes.ContainsAny(name, " \t") && dated.Match(first)
+}
+
+// file is the Source of a mailbox.
+type file struct {
+	in  *input.Stream
+	opt input.Options
+	id  string // name of the header with the ID
+
+	r *bufio.Reader
+	n input.Position // messages that were begun
+
+	// The line that was read last, which is not part of the message before it: a piece of it if it
+	// is longer than the buffer of r, nothing at the end of the file.
+	line   []byte
+	begins bool  // it is the beginning of a line
+	apart  bool  // the line before is empty
+	err    error // of reading behind it
+}
+
+// open opens a mailbox.
+func open(in *input.Stream, opt input.Options) (input.Source, error) {
+	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
+		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
+	}
+	f := &file{in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), readerSize)}
+	if f.id == "" {
+		f.id = defaultID
+	}
+	return f, nil
+}
+
+// Info describes the file.
+func (f *file) Info() input.Info {
+	return input.Info{Name: f.in.Name(), Format: Mbox, Shape: "mbox"}
+}
+
+// Progress returns how much of the file has been read.
+func (f *file) Progress() (done, size int64) { return f.in.Progress() }
+
+// Close closes the file.
+func (f *file) Close() error {
+	f.in.Release()
+	return f.in.Close()
+}
+
+// Records yields the messages. One that cannot be used is an Issue; reading goes on with the next.
+func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
+	return func(yield func(*input.Record, error) bool) {
+		f.readLine()
+		for {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			raw, size, err := f.message()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, &input.ReadError{File: f.in.Name(), Pos: f.n - 1, Unit: "message", Err: err})
+				return
+			}
+			if f.n <= f.opt.After {
+				continue
+			}
+			rec, err := f.record(raw, size)
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// readLine reads the next line, or a piece of it.
+func (f *file) readLine() {
+	f.apart = f.begins && len(bytes.TrimRight(f.line, "\r\n")) == 0
+	f.begins = len(f.line) == 0 || f.line[len(f.line)-1] == '\n'
+	f.apart = f.apart && f.begins
+	f.line, f.err = f.r.ReadSlice('\n')
+	if f.err == bufio.ErrBufferFull {
+		f.err = nil
+	}
+}
+
+// message reads a message: its bytes, no more than input.MaxRecord of them, and its size.
+func (f *file) message() (raw []byte, size int64, err error) {
+	if len(f.line) == 0 {
+		return nil, 0, f.err
+	}
+	f.n++
+	for size == 0 || len(f.line) > 0 && !(f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))) {
+		raw = append(raw, f.line[:min(len(f.line), input.MaxRecord-len(raw))]...)
+		size += int64(len(f.line))
+		if f.err != nil {
+			f.line = nil
+			break
+		}
+		f.readLine()
+	}
+	if f.err != nil && f.err != io.EOF {
+		return nil, 0, f.err
+	}
+	return raw, size, nil
+}
+
+// record makes a document of a message.
+func (f *file) record(raw []byte, size int64) (*input.Record, error) {
+	issue := func(reason string) error {
+		return &input.Issue{File: f.in.Name(), Pos: f.n, Unit: "message", Reason: reason, Raw: raw, Size: size}
+	}
+	if size > input.MaxRecord {
+		return nil, issue(fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord))
+	}
+	first, rest, _ := bytes.Cut(raw, []byte("\n"))
+	if !bytes.HasPrefix(first, []byte(separator)) {
+		return nil, issue(fmt.Sprintf("it does not begin with %q", separator))
+	}
+	m, err := mail.ReadMessage(bytes.NewReader(rest))
+	if err != nil {
+		return nil, issue("its header is damaged: " + strings.TrimPrefix(err.Error(), "mail: "))
+	}
+	rec := &input.Record{
+		Doc:  engine.Doc{ID: strings.Trim(m.Header.Get(f.id), "<> \t"), Fields: fieldsOf(m.Header, f.id)},
+		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw,
+	}
+	rec.Doc.Text, rec.BadUTF8 = textOf(m)
+	switch {
+	case rec.Doc.ID == "" && f.opt.MakeID:
+		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
+	case rec.Doc.ID == "":
+		return nil, issue(fmt.Sprintf("no %q; --id-field names another header, and --id-from line makes ids", f.id))
+	case len(rec.Doc.ID) > engine.MaxIDBytes:
+		return nil, issue(fmt.Sprintf("the id has %d bytes, at most %d are possible", len(rec.Doc.ID), engine.MaxIDBytes))
+	}
+	return rec, nil
+}
+
+// copier copies messages byte for byte.
+type copier struct {
+	w    io.Writer
+	open string // what the message written last lacks of an empty line at its end
+}
+
+// Copy writes a message.
+func (c *copier) Copy(_ input.Source, raw []byte) error {
+	if _, err := io.WriteString(c.w, c.open); err != nil {
+		return err
+	}
+	c.open = ""
+	switch {
+	case !bytes.HasSuffix(raw, []byte("\n")):
+		c.open = "\n\n"
+	case !bytes.HasSuffix(raw, []byte("\n\n")) && !bytes.HasSuffix(raw, []byte("\n\r\n")):
+		c.open = "\n"
+	}
+	_, err := c.w.Write(raw)
+	return err
+}
+
+// Close does nothing: mailboxes have no footer.
+func (c *copier) Close() error { return nil }

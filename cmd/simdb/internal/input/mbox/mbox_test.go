@@ -1,0 +1,177 @@
+package mbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+const from = "From alice@example.org Thu Jan  1 00:00:00 2026\n"
+
+// read returns what a mailbox holds: "position id=text" or "! issue", and what ended the reading. A
+// copy of all its messages is in copied.
+func read(t *testing.T, name, content string, opt input.Options) (got, copied string, err error) {
+	t.Helper()
+	src, err := input.New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
+	if err != nil {
+		return "", "", err
+	}
+	defer src.Close()
+	var all []string
+	var out bytes.Buffer
+	to := src.Info().Format.NewCopier(&out, input.CopyOptions{Like: src})
+	for rec, e := range src.Records(context.Background()) {
+		switch is, ok := errors.AsType[*input.Issue](e); {
+		case ok:
+			all = append(all, "! "+is.Error())
+		case e != nil:
+			err = e
+		default:
+			all = append(all, fmt.Sprintf("%d %s=%s", rec.Pos, rec.Doc.ID, rec.Doc.Text))
+			if err := to.Copy(src, rec.Raw); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return strings.Join(all, "|"), out.String(), errors.Join(err, to.Close())
+}
+
+func TestMessages(t *testing.T) {
+	a, b := from+"Message-ID: <a@x>\n\nhello\n>From here\nFrom there\n>>From far\n\n", from+"Message-ID: <b@x>\n\nbye\n\n"
+	textA := "1 a@x=hello\nFrom here\nFrom there\n>From far"
+	crlf := strings.ReplaceAll(a+b, "\n", "\r\n")
+	long := from + "Message-ID: <long>\n\n" + strings.Repeat("x", 3*readerSize) + "\nFrom x\n\n"
+	for _, c := range []struct {
+		name, content, want string
+		opt                 input.Options
+	}{
+		{"a.mbox", a + b, textA + "|2 b@x=bye", input.Options{}},
+		{"a.mbox", a + b[:len(b)-2], textA + "|2 b@x=bye", input.Options{}},
+		{"a", a + b, "2 b@x=bye", input.Options{After: 1}},
+		{"a", a + b, "1 a:1=hello\nFrom here\nFrom there\n>From far|2 a:2=bye", input.Options{IDField: "X-None", MakeID: true}},
+		{"a", b, "1 " + from[5:22] + "=bye", input.Options{IDField: "Sender-Is"}},
+		{"a", crlf, strings.ReplaceAll(textA, "\n", "\r\n") + "|2 b@x=bye", input.Options{}},
+		{"a", long + b, "1 long=" + strings.Repeat("x", 3*readerSize) + "\nFrom x|2 b@x=bye", input.Options{}},
+		{"a", from + "Subject: no id\n\ntext\n\n" + b, `! a:1: no "Message-ID"; --id-field names another header, and --id-from line makes ids|2 b@x=bye`, input.Options{}},
+		{"a", from + "Message-ID: <x>\nno header\n\ntext\n\n" + b, "! a:1: its header is damaged: malformed header line: no header|2 b@x=bye", input.Options{}},
+		{"a", "no separator\n\n" + b, `! a:1: it does not begin with "From "|2 b@x=bye`, input.Options{Format: Mbox}},
+		{"a.mbox", "", "", input.Options{Format: Mbox}},
+	} {
+		if c.opt.IDField == "Sender-Is" {
+			c.content = strings.Replace(c.content, "Message-ID: <b@x>", "Sender-Is: alice@example.org", 1)
+		}
+		got, copied, err := read(t, c.name, c.content, c.opt)
+		if got != c.want || err != nil {
+			t.Errorf("%.100q: %.300q, %v, want %.300q", c.content, got, err, c.want)
+		}
+		if !strings.Contains(got, "!") && c.opt.After == 0 && copied != c.content {
+			t.Errorf("%.100q: copied as %q", c.content, copied)
+		}
+	}
+	if _, _, err := read(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
+		t.Error("a field for the text was accepted")
+	}
+	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat("x\n", input.MaxRecord/2) + "\n"
+	if got, _, err := read(t, "a", huge+b, input.Options{}); err != nil || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
+		t.Errorf("%.200q, %v", got, err)
+	}
+}
+
+// TestCopyOfSeveral copies the last message of a mailbox that does not end with an empty line, and
+// a message of another one: they are two messages still.
+func TestCopyOfSeveral(t *testing.T) {
+	for _, end := range []string{"", "\n", "\n\n", "\r\n", "\r\n\r\n"} {
+		var out bytes.Buffer
+		c := Mbox.NewCopier(&out, input.CopyOptions{})
+		for _, raw := range []string{from + "Message-ID: <a>\n\none" + end, from + "Message-ID: <b>\n\ntwo\n"} {
+			if err := c.Copy(nil, []byte(raw)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _, err := read(t, "a", out.String(), input.Options{}); got != "1 a=one|2 b=two" || err != nil {
+			t.Errorf("%q: %q, %v", end, got, err)
+		}
+	}
+}
+
+// TestDetect takes mailboxes for what they are under any name, and no text that begins alike.
+func TestDetect(t *testing.T) {
+	for content, want := range map[string]input.Format{
+		from + "Subject: x\n\ny\n":                                            Mbox,
+		"From - Thu, 01 Jan 2026 00:00:00 +0000\nX-Status: 1\n\n":             Mbox,
+		"From here to there it takes 12:30 hours, said 2026\nMr. Smith: so\n": "txt",
+		"From alice@example.org Thu Jan  1 00:00:00 2026\nand so on\n":        "txt",
+		"From dawn\nTill: dusk\n":                                             "txt",
+	} {
+		src, err := input.New("x", io.NopCloser(strings.NewReader(content)), -1, input.Options{})
+		if err != nil {
+			if want != "txt" || !strings.Contains(err.Error(), "format is not known") { // the lines are not linked in here
+				t.Errorf("%q: %v", content, err)
+			}
+			continue
+		}
+		if got := src.Info().Format; got != want {
+			t.Errorf("%q: %s, want %s", content, got, want)
+		}
+		src.Close()
+	}
+}
+
+func TestTexts(t *testing.T) {
+	multi := func(kind string, parts ...string) string {
+		return "Content-Type: multipart/" + kind + "; boundary=\"b" + kind + "\"\n\npreamble\n--b" + kind + "\n" + strings.Join(parts, "\n--b"+kind+"\n") + "\n--b" + kind + "--\n"
+	}
+	plain, html := "Content-Type: text/plain; charset=utf-8\n\nplain", "Content-Type: text/html\n\n<p>html"
+	attached := "Content-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nattached"
+	image := "Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA"
+	for message, want := range map[string]string{
+		"\nbody\n":   "body",
+		html:         "<p>html",
+		"\n\xff\xfe": "\ufffd\ufffd",
+		"Content-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: quoted-printable\n\ncaf=E9 =\nau lait": "café au lait",
+		"Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: 8bit\n\n\xd0\xd2\xc9\xd7\xc5\xd4":          "привет",
+		"Content-Transfer-Encoding: base64\n\naGVs\nbG8=\n":                                                              "hello",
+		"Content-Transfer-Encoding: base64\n\naGVsbG8=!!damaged":                                                         "hello",
+		"Content-Type: nonsense; ;\n\nstill text":                                                                        "still text",
+		image:                                                                    "",
+		multi("mixed", plain, attached, image):                                   "plain",
+		multi("mixed", plain, "\nanother"):                                       "plain\nanother",
+		multi("alternative", html, plain):                                        "plain",
+		multi("alternative", plain, html):                                        "plain",
+		multi("alternative", html, image):                                        "<p>html",
+		multi("mixed", multi("alternative", html, plain), attached):              "plain",
+		multi("alternative", multi("related", plain), html):                      "plain",
+		strings.TrimSuffix(multi("mixed", plain, "\ncut off"), "\n--bmixed--\n"): "plain\ncut off",
+	} {
+		got, _, err := read(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
+		if got != "1 a="+want || err != nil {
+			t.Errorf("%q: %q, %v, want %q", message, got, err, want)
+		}
+	}
+	nested := "\ndeep"
+	for i := range mostNested + 1 {
+		nested = multi(fmt.Sprint("x", i), nested)
+	}
+	if got, _, _ := read(t, "a", from+"Message-ID: <a>\n"+nested, input.Options{}); got != "1 a=" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFields(t *testing.T) {
+	src, err := input.New("a", io.NopCloser(strings.NewReader(from+"Received: x\nSubject: =?iso-8859-1?q?caf=E9?= \"x\"\nMessage-ID: <a>\nFrom: Alice <a@x>\n\ntext\n")), -1, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	for rec, err := range src.Records(context.Background()) {
+		if err != nil || string(rec.Doc.Fields) != `{"From":"Alice \u003ca@x\u003e","Subject":"café \"x\""}` {
+			t.Errorf("%s, %v", rec.Doc.Fields, err)
+		}
+	}
+}
