@@ -16,9 +16,6 @@ func BenchmarkReader(b *testing.B) {
 	for i := range 4 {
 		loadTable(b, db, n/4*i, n/4*(i+1))
 	}
-	if err := putSome(db, 0, 1000); err != nil {
-		b.Fatal(err)
-	}
 	must := func(err error) {
 		b.Helper()
 		if err != nil {
@@ -30,6 +27,12 @@ func BenchmarkReader(b *testing.B) {
 		must(err)
 		return r
 	}
+	b.Run("open/no log", func(b *testing.B) {
+		for b.Loop() {
+			must(open().Close())
+		}
+	})
+	must(putSome(db, 0, 1000))
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
 			must(open().Close())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,5 +126,60 @@ func BenchmarkBatches(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// benchReader makes the test binary a reader: of the database of this path it asks for what is near
+// to some fingerprint, and refreshes, until it is killed.
+const benchReader = "SIMDB_BENCH_READER"
+
+// BenchmarkWriterBesideReaders puts documents while nobody else is there, beside four processes
+// that read the database at full speed, and beside four that read another one, which shows what of
+// the difference is due to caches and processors that are shared. Processor time of the writer
+// alone.
+func BenchmarkWriterBesideReaders(b *testing.B) {
+	ctx := context.Background()
+	if path := os.Getenv(benchReader); path != "" {
+		r, err := Open(path, &Options{ReadOnly: true})
+		for n := uint64(0); err == nil; n++ {
+			if err = r.Refresh(ctx); err != nil {
+				break
+			}
+			for _, err := range r.Near(ctx, n*0x9e3779b97f4a7c15, 3) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.Fatal(err)
+	}
+	db, _ := create4test(b, &Options{NoSketch: true, Sync: SyncNever})
+	other, _ := create4test(b, &Options{NoSketch: true, Sync: SyncNever})
+	for _, db := range []*DB{db, other} {
+		if err := putSome(db, 0, 300_000); err != nil {
+			b.Fatal(err)
+		}
+	}
+	at := 0
+	for name, path := range map[string]string{"alone": "", "its readers": db.Path(), "readers of another": other.Path()} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; i < 4 && path != ""; i++ {
+				child := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkWriterBesideReaders$")
+				child.Env = append(os.Environ(), benchReader+"="+path)
+				if err := child.Start(); err != nil {
+					b.Fatal(err)
+				}
+				defer child.Wait()
+				defer child.Process.Kill()
+			}
+			before := processorTime(b)
+			for b.Loop() {
+				if err := putSome(db, at%300_000, at%300_000+1); err != nil {
+					b.Fatal(err)
+				}
+				at++
+			}
+			b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+		})
 	}
 }
