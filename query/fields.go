@@ -35,7 +35,11 @@ func takeText(f engine.Features, doc *engine.Doc) error {
 		if f.Unit == engine.UnitSet && value[0] == '[' {
 			texts[i] = string(value)
 		} else if err := json.Unmarshal(value, &texts[i]); err != nil {
-			return fmt.Errorf("the field %q should be a string: %w", name, engine.ErrInvalid)
+			what := "a string"
+			if f.Unit == engine.UnitSet {
+				what = "an array or a string"
+			}
+			return fmt.Errorf("the field %q should be %s: %w", name, what, engine.ErrInvalid)
 		}
 	}
 	if !found {

@@ -139,6 +139,9 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	if reason := rec.checkID(o.makeID); reason != "" {
 		return reason
 	}
+	if !o.set && fp == nil && hasSet(s) && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+		return `no text but a set: --set-field set compares its members`
+	}
 	if fp == nil && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
 		return fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
 			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
@@ -150,6 +153,13 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 		return ""
 	}
 	return setJSONFingerprint(rec, fp, o.notation)
+}
+
+// hasSet reports whether an object has an array called "set".
+func hasSet(s []byte) bool {
+	has := false
+	err := members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
+	return err == nil && has
 }
 
 // flag is the flag that names the fields of the text.
