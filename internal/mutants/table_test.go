@@ -524,8 +524,8 @@ var mutants = []mutant{
 		"engine", "^TestLoadSums$",
 	},
 	{
-		"audit/a row overtakes those that wait", "cmd/simdb", "audit.add",
-		always(`len(a.waiting) == 0`),
+		"audit/keepers that come later not looked for", "cmd/simdb", "job.placeKeepers",
+		always(`d.keep.rules.all[0].name == "first" || d.out.dropped == 0`),
 		"cmd/simdb", "^TestAuditOrder$",
 	},
 	{

@@ -32,8 +32,6 @@ type auditRow struct {
 	Rule       string          `json:"rule"`
 	Cluster    *uint32         `json:"cluster"`
 	Reason     string          `json:"reason,omitempty"` // of a rejected line
-
-	cluster uint32 // the place of its keeper is still needed; 0 for none
 }
 
 // auditHead is the first line of an audit: what it takes to come to the same result again.
@@ -97,8 +95,9 @@ type place struct {
 	line     input.Position
 }
 
-// audit writes audit rows in the order of the input. Where a document is kept that comes later than
-// one that is dropped for it, rows wait until its place is known.
+// audit writes audit rows in the order of the input. Where a document may be kept that comes later
+// than one that is dropped for it, the inputs are read once more before, for the places of keepers,
+// so that no rows wait in memory.
 type audit struct {
 	w       *outfile.Writer // nil: no audit is written
 	e       *json.Encoder
@@ -106,7 +105,6 @@ type audit struct {
 	out     *outcome
 	known   int64    // documents of --against
 	keepers []*place // of each cluster; nil until it is met
-	waiting []auditRow
 }
 
 // newAudit starts the audit of a run.
@@ -119,6 +117,9 @@ func newAudit(d *job) (*audit, error) {
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
 	if err := d.placeKnown(a); err != nil {
+		return nil, err
+	}
+	if err := d.placeKeepers(a); err != nil {
 		return nil, err
 	}
 	inputs, err := d.digests.wait()
@@ -140,10 +141,15 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
 		a.keepers[cluster-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
-		return a.release()
+		return nil
+	}
+	at := a.keepers[cluster-1]
+	if at == nil {
+		return errChanged
 	}
 	row := auditRow{
-		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster, cluster: cluster,
+		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster,
+		Keeper: &at.id, KeeperFile: &at.file, KeeperLine: &at.line,
 	}
 	if int64(keeper) >= a.known {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
@@ -157,7 +163,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if a.out.estimate != nil {
 		row.Error, row.Exact = &a.out.estimate[n].err, &a.out.estimate[n].exact
 	}
-	return a.add(&row)
+	return a.e.Encode(&row)
 }
 
 // issue takes note of a line that can't be used.
@@ -165,39 +171,24 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	return a.add(&auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return a.e.Encode(&auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
-// add writes a row, unless it or one before it waits for its keeper.
-func (a *audit) add(row *auditRow) error {
-	if len(a.waiting) == 0 && a.place(row) {
-		return a.e.Encode(row)
+// placeKeepers notes where the documents stand that are kept, unless each comes before all that are
+// dropped for it.
+func (d *job) placeKeepers(a *audit) error {
+	if d.keep.rules.all[0].name == "first" || d.out.dropped == 0 {
+		return nil
 	}
-	a.waiting = append(a.waiting, *row)
-	return nil
-}
-
-// place sets where the keeper of a row stands, if it needs one, and returns false if that is not
-// known yet.
-func (a *audit) place(r *auditRow) bool {
-	if r.cluster == 0 {
-		return true
-	}
-	p := a.keepers[r.cluster-1]
-	if p == nil {
-		return false
-	}
-	r.Keeper, r.KeeperFile, r.KeeperLine = &p.id, &p.file, &p.line
-	return true
-}
-
-// release writes the rows that wait for nothing, once another keeper has been met.
-func (a *audit) release() error {
-	for len(a.waiting) > 0 && a.place(&a.waiting[0]) {
-		if err := a.e.Encode(&a.waiting[0]); err != nil {
-			return err
+	n := d.known
+	return d.each("find what is kept", func(_ input.Source, rec *input.Record) error {
+		if n == d.known+d.read {
+			return errChanged
 		}
-		a.waiting = a.waiting[1:]
-	}
-	return nil
+		if c := d.out.cluster[n]; c > 0 {
+			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+		}
+		n++
+		return nil
+	}, func(*input.Issue) error { return nil })
 }
