@@ -63,9 +63,6 @@ func (d *job) readKnown(x *extractor) error {
 	}, d.rejects.Add)
 }
 
-// errChanged is the error of files that are not what they were in the first pass.
-var errChanged = errors.New("the files were changed while they were read; nothing is written")
-
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)

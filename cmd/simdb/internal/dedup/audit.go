@@ -53,13 +53,6 @@ type auditParameters struct {
 	Features string        `json:"features,omitempty"`
 }
 
-// auditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
-type auditInput struct {
-	File  string  `json:"file"`
-	Bytes int64   `json:"bytes"`
-	XXH3  *string `json:"xxh3"` // null for a folder
-}
-
 // auditStarts are how the audits of this version and of earlier ones begin.
 var auditStarts = []string{`{"simdb":`, `{"id":`}
 
@@ -116,12 +109,6 @@ func newAudit(d *job) (*audit, error) {
 	a.keepers = make([]*place, d.out.clusters)
 	a.e = json.NewEncoder(a.w)
 	a.e.SetEscapeHTML(false)
-	if err := d.placeKnown(a); err != nil {
-		return nil, err
-	}
-	if err := d.placeKeepers(a); err != nil {
-		return nil, err
-	}
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err

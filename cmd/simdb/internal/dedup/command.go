@@ -13,6 +13,7 @@
 //	clusters.go  the join
 //	against.go   the documents of --against
 //	estimate.go  the same by sketches, in a temporary database
+//	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
 //	audit.go     the lines of the audit

@@ -11,6 +11,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
+// auditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
+type auditInput struct {
+	File  string  `json:"file"`
+	Bytes int64   `json:"bytes"`
+	XXH3  *string `json:"xxh3"` // null for a folder
+}
+
 // digests computes the digests of the inputs while the first pass reads them, so that they are read
 // from the disk once.
 type digests struct {

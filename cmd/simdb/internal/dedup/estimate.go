@@ -11,12 +11,6 @@ import (
 // With --estimate similarities are those of sketches. They go into a temporary database, under the
 // ordinals of the documents, and clusters are formed there.
 
-// estimate is the similarity of a document to its keeper.
-type estimate struct {
-	err   float64 // the standard error
-	exact bool
-}
-
 // estimates is the first pass and the join with --estimate. The self-join builds its own index of
 // sketches, so the index of the tables is made as small as possible, by the highest floor.
 func (d *job) estimates(dir string) (err error) {

@@ -6,13 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 )
+
+// errChanged is the error of files that are not what they were in the first pass.
+var errChanged = errors.New("the files were changed while they were read; nothing is written")
 
 // spool copies standard input and other files that can't be read twice.
 func (d *job) spool(dir string) error {
@@ -178,4 +183,50 @@ func (d *job) open(path, name string) (input.Source, error) {
 		return nil, err
 	}
 	return input.New(name, src, st.Size(), d.opt)
+}
+
+// readAll calls add for every document of the first pass, before it is counted in d.read.
+func (d *job) readAll(add func(rec *input.Record) error) error {
+	err := d.each("read", func(_ input.Source, rec *input.Record) error {
+		if rec.BadUTF8 {
+			d.badUTF8++
+		}
+		d.keep.add(rec)
+		if d.read == math.MaxUint32-1 {
+			return errors.New("there are too many documents")
+		}
+		err := add(rec)
+		d.read++
+		return err
+	}, d.rejects.Add)
+	if err == nil {
+		err = d.damage()
+	}
+	if err == nil {
+		err = d.keep.decide()
+	}
+	return err
+}
+
+// damage returns an error if a file could not be read to its end. The rest of it would be missing
+// from the output without a trace.
+func (d *job) damage() error {
+	if len(d.failed) == 0 {
+		return nil
+	}
+	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
+}
+
+// inputBytes is about how many bytes all inputs have when they are decompressed.
+func (d *job) inputBytes() (n int64) {
+	if d.src.Tree != nil {
+		return d.src.Total
+	}
+	const grow = 5 // what is compressed
+	for _, path := range slices.Concat(d.files, d.c.Against) {
+		if st, err := os.Stat(path); err == nil {
+			n += st.Size() * grow
+		}
+	}
+	return n
 }

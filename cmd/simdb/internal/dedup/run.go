@@ -3,10 +3,7 @@ package dedup
 import (
 	"errors"
 	"fmt"
-	"math"
-	"os"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -117,50 +114,4 @@ func (d *job) extract(c *corpus) error {
 		return err
 	}
 	return x.finish()
-}
-
-// readAll calls add for every document of the first pass, before it is counted in d.read.
-func (d *job) readAll(add func(rec *input.Record) error) error {
-	err := d.each("read", func(_ input.Source, rec *input.Record) error {
-		if rec.BadUTF8 {
-			d.badUTF8++
-		}
-		d.keep.add(rec)
-		if d.read == math.MaxUint32-1 {
-			return errors.New("there are too many documents")
-		}
-		err := add(rec)
-		d.read++
-		return err
-	}, d.rejects.Add)
-	if err == nil {
-		err = d.damage()
-	}
-	if err == nil {
-		err = d.keep.decide()
-	}
-	return err
-}
-
-// inputBytes is about how many bytes all inputs have when they are decompressed.
-func (d *job) inputBytes() (n int64) {
-	if d.src.Tree != nil {
-		return d.src.Total
-	}
-	const grow = 5 // what is compressed
-	for _, path := range slices.Concat(d.files, d.c.Against) {
-		if st, err := os.Stat(path); err == nil {
-			n += st.Size() * grow
-		}
-	}
-	return n
-}
-
-// damage returns an error if a file could not be read to its end. The rest of it would be missing
-// from the output without a trace.
-func (d *job) damage() error {
-	if len(d.failed) == 0 {
-		return nil
-	}
-	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }

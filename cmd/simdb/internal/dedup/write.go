@@ -35,6 +35,11 @@ func (d *job) openOutputs() (err error) {
 // published or none.
 func (d *job) write() error {
 	audit, err := newAudit(d)
+	if err == nil && audit.w != nil {
+		if err = d.placeKnown(audit); err == nil {
+			err = d.placeKeepers(audit)
+		}
+	}
 	if err != nil {
 		return err
 	}
