@@ -213,7 +213,7 @@ func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 	}
 }
 
-// load loads documents anew.
+// load loads a few documents again.
 func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
 	l, err := db.NewLoader(ctx, LoadOptions{Replace: true, Workers: 1})
 	if err != nil {

@@ -167,6 +167,11 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	if err := db.Dir.SyncDir("."); err != nil {
 		return nil, err
 	}
+	return logs, db.sweep(stray)
+}
+
+// sweep removes stray files, and gives those that end so the name of an orphan.
+func (db *Store) sweep(stray []string) (err error) {
 	clean := Event{Kind: EventClean}
 	for _, name := range stray {
 		if whole, ok := strings.CutSuffix(name, files.OrphanSuffix); ok {
@@ -180,13 +185,13 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 			err = db.Dir.Remove(name)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(clean.Files) > 0 {
 		db.event(clean)
 	}
-	return logs, nil
+	return nil
 }
 
 // isTable reports whether the file is a whole table.
