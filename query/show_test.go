@@ -75,13 +75,18 @@ func TestShow(t *testing.T) {
 func TestFieldsInOrder(t *testing.T) {
 	db := openTest(t, nil)
 	var want []string
+	var b engine.Batch
 	for i := range 5000 {
 		id := fmt.Sprintf("%d", i*7919%5000)
 		if i%3 == 0 {
 			want = append(want, id)
 		}
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Fields: json.RawMessage(fmt.Sprintf(`{"r":%d}`, i%3))}); err != nil {
-			t.Fatal(err)
+		b.Put(engine.Doc{ID: id, Fields: json.RawMessage(fmt.Sprintf(`{"r":%d}`, i%3))})
+		if i == 2500 || i == 4000 || i == 4999 {
+			if err := db.Apply(t.Context(), &b); err != nil {
+				t.Fatal(err)
+			}
+			b.Reset()
 		}
 		if i == 2500 || i == 4000 {
 			if err := db.Flush(t.Context()); err != nil {
