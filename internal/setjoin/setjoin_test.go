@@ -13,7 +13,6 @@ import (
 
 // memFile is a File in memory.
 type memFile struct {
-	mu  sync.Mutex
 	buf bytes.Buffer
 	max int // bytes that have room; 0 for no limit
 }

@@ -51,8 +51,8 @@ const (
 
 // MaxSets is the largest number of sets, and MaxElements that of elements in one set.
 const (
-	MaxSets     = math.MaxUint32 - 1
-	MaxElements = math.MaxUint32 / groupSets
+	MaxSets     int64 = math.MaxUint32 - 1
+	MaxElements       = math.MaxUint32 / groupSets
 )
 
 // NewSets returns no sets. Close frees their file.
@@ -78,7 +78,7 @@ func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
 
 // Add adds a copy of a set: its elements, strictly ascending. An empty one matches nothing.
 func (s *Sets) Add(set []uint64) error {
-	if len(s.ends) >= MaxSets || len(set) > MaxElements {
+	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
 	}
 	if len(s.ends)%groupSets == 0 {

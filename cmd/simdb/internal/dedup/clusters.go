@@ -61,7 +61,7 @@ func (c *corpus) store(b *featured) error {
 	from := 0
 	for i := range b.docs {
 		if c.n >= setjoin.MaxSets {
-			return fmt.Errorf("more than %d documents", int64(setjoin.MaxSets))
+			return fmt.Errorf("more than %d documents", setjoin.MaxSets)
 		}
 		if c.sets != nil {
 			if err := c.sets.Add(b.hashes[from:b.ends[i]]); err != nil {
