@@ -28,6 +28,11 @@ var fieldMutants = []mutant{
 		"query", "^TestAgainstBruteForce$",
 	},
 	{
+		"fields/other terms of an AND taken for true", "query", "field.List",
+		swap(`holds && also.(*field).holds(text, fields)`, `holds && also != nil`),
+		"query", "^TestAgainstBruteForce$",
+	},
+	{
 		"show/rows of other documents", "engine", "EachPlace",
 		swap(`fn(p.i, of)`, `fn(0, of)`),
 		"query", "^TestShow$",

@@ -273,9 +273,21 @@ func (p *field) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
 	read := x.Counting("list")
 	f := engine.EntryFilter{Limit: o.First, Where: func(text, fields []byte) (bool, error) {
 		read()
-		return p.holds(text, fields), x.Ctx.Err()
+		holds := p.holds(text, fields)
+		for _, also := range o.Also {
+			holds = holds && also.(*field).holds(text, fields)
+		}
+		return holds, x.Ctx.Err()
 	}}
 	return x.entries(o, f, func(string) bool { return true })
+}
+
+// Fuses reports whether the driver, while it lists, can decide p as well: both then read the same
+// text and fields.
+func Fuses(driver, p Predicate) bool {
+	_, scans := driver.(*field)
+	_, ok := p.(*field)
+	return scans && ok
 }
 
 func (p *field) Cost(x *Scope) float64 { return (listCost+readCost)*x.Documents() + 3 }
