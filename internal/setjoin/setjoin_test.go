@@ -58,7 +58,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	space, skew, longest := 1+r.IntN(2000), r.IntN(4), 1+r.IntN(60)
 	template := make([]uint64, r.IntN(40))
 	for i := range template {
-		template[i] = draw(1<<40, 0)
+		template[i] = draw(1<<30, 0)
 	}
 	var sets [][]uint64
 	for len(sets) < n {
