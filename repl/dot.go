@@ -85,7 +85,7 @@ func (s *session) dotMode(arg string) error {
 	}
 	f, err := output.ParseFormat(arg)
 	if err == nil && f == output.Parquet {
-		return errors.New("Parquet has the rows of one statement: simdb DB 'STATEMENT' -o rows.parquet")
+		return errors.New("a Parquet file has the rows of one statement: simdb DB 'STATEMENT' -o rows.parquet")
 	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")

@@ -146,7 +146,7 @@ func (b beforeWrite) Write(p []byte) (int, error) {
 func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int64, error) {
 	if o.Format == output.Parquet {
 		if s.file {
-			return 0, errors.New("Parquet has the rows of one statement, this is another")
+			return 0, errors.New("a Parquet file has the rows of one statement, this is another")
 		}
 		s.file = true
 	}

@@ -60,7 +60,7 @@ func (c *shellCmd) run(a *app.App, db *engine.DB, writer func() (*engine.DB, err
 	}
 	options := c.Options()
 	if options.Format == output.Parquet && len(c.Statements) == 0 {
-		return errors.New("Parquet has the rows of one statement: give it after the name of the database")
+		return errors.New("a Parquet file has the rows of one statement: give it after the name of the database")
 	}
 	cfg := repl.Config{DB: db, Writer: writer, Err: a.Err, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version(), Outputs: &a.Outputs}
 	cfg.Progress = a.StatementProgress

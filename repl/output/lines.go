@@ -162,7 +162,6 @@ func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
 // lineFormat writes a line per cell, the name of the column before it, and an empty line between
 // rows. Line ends within a cell are written as TSV has them.
 type lineFormat struct {
-	terminal  bool // control characters are shown escaped
 	names     []string
 	any       bool // a row has been written
 	cell, buf []byte

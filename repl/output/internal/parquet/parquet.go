@@ -29,7 +29,7 @@ type Writer struct {
 	text    func(v any) string // writes a value that has no type of its own
 	held    [][]any
 	types   []reflect.Type
-	out     *pq.Writer // nil while rows are held
+	out     *pq.GenericWriter[any] // nil while rows are held
 	row     pq.Row
 	bytes   int // of the values of the row group
 	rows    int // of the row group
@@ -141,7 +141,7 @@ func (w *Writer) begin() error {
 	if err != nil {
 		return err
 	}
-	w.out = pq.NewWriter(w.w, schema, pq.CreatedBy("simdb", version(), ""), pq.MaxRowsPerRowGroup(groupRows))
+	w.out = pq.NewGenericWriter[any](w.w, schema, pq.CreatedBy("simdb", version(), ""), pq.MaxRowsPerRowGroup(groupRows))
 	for _, row := range w.held {
 		if err := w.write(row); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (w *Writer) schema() (*pq.Schema, error) {
 	var fields []reflect.StructField
 	for i, name := range w.columns {
 		if strings.ContainsAny(name, ",") || name == "" || slices.Contains(w.columns[:i], name) {
-			return nil, fmt.Errorf("Parquet can't have the column %q here: give it another name, or write JSON lines", name)
+			return nil, fmt.Errorf("a Parquet file can't have the column %q here: give it another name, or write JSON lines", name)
 		}
 		t, options := w.types[i], ",optional,zstd"
 		switch t {
