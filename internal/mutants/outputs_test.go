@@ -140,4 +140,14 @@ var outputMutants = []mutant{
 		swap(`unicode.Is(unicode.Bidi_Control, r)`, `false`),
 		"repl/output", "^TestTerminalIsNotDriven$",
 	},
+	{
+		"output/two inputs go to one file of a folder", "cmd/simdb/internal/dedup", "job.claimFolder",
+		swap(`seen[folded]; ok {`, `seen[folded]; ok && i < 0 {`),
+		"cmd/simdb", "^TestScripts$",
+	},
+	{
+		"output/changed inputs of dedup", "cmd/simdb/internal/dedup", "job.unchanged",
+		never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
+		"cmd/simdb/internal/dedup", "^TestChangedInput$",
+	},
 }

@@ -26,6 +26,7 @@ type Writer struct {
 	direct bool     // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
 	zip    io.WriteCloser // between the caller and buf, or nil
+	done   bool           // nothing is left to do but to give the file its name
 	err    error          // the first error
 }
 
@@ -97,9 +98,22 @@ func Commit(ws ...*Writer) error {
 	return err
 }
 
+// Finish completes the file and makes it durable. Commit, which has to follow, gives it its name.
+// It is for who writes many files one after the other and wants all of them or none: a finished one
+// takes no memory.
+func (w *Writer) Finish() error {
+	if w.err == nil {
+		w.err = w.finish()
+	}
+	return w.err
+}
+
 // finish writes what is left, makes it durable and closes the file. It checks once more that
 // nothing else would be lost by giving the file its name.
 func (w *Writer) finish() error {
+	if w.done {
+		return nil
+	}
 	err := w.err
 	if w.zip != nil && err == nil {
 		err = w.zip.Close()
@@ -118,6 +132,7 @@ func (w *Writer) finish() error {
 	if err == nil {
 		err = w.settle()
 	}
+	w.done, w.buf, w.zip = err == nil, nil, nil
 	return err
 }
 

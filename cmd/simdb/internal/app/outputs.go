@@ -17,6 +17,7 @@ import (
 //	file:"in"      an input; it may be a database too
 //	file:"rows"    an output of rows in the format of its ending; by default standard output
 //	file:"lines"   a copy of records of the input; by default standard output
+//	file:"copies"  the same, or a folder, which ends in a slash and which the command checks
 //	file:"jsonl"   an output of JSON lines
 //	file:"table"   an output that is a table
 const FileTag = "file"
@@ -49,7 +50,7 @@ func (a *App) Declare(ctx *kong.Context) error {
 			continue
 		}
 		for _, path := range paths(v) {
-			if path == "" && role != "rows" && role != "lines" {
+			if path == "" && role != "rows" && role != "lines" && role != "copies" || role == "copies" && IsFolderName(path) {
 				continue
 			}
 			if err := a.Outputs.Claim(FlagName(v), cmp.Or(path, "-"), kind); err != nil {
@@ -59,6 +60,9 @@ func (a *App) Declare(ctx *kong.Context) error {
 	}
 	return nil
 }
+
+// IsFolderName reports whether the name of an output is that of a folder by its form.
+func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
 
 // FileValues returns the arguments and flags of a command that name files.
 func FileValues(n *kong.Node) []*kong.Value {
@@ -99,7 +103,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 			}
 		}
 		return outfile.Rows.And(parquetEndings...), true
-	case "lines":
+	case "lines", "copies":
 		return copies(), true
 	case "jsonl":
 		return outfile.JSONLines, true

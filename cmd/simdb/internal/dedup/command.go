@@ -16,6 +16,7 @@
 //	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
+//	folder.go    outputs in a folder, one for each input
 //	audit.go     the lines of the audit
 //	listing.go   the file of --clusters
 //	digests.go   digests of the inputs, for the audit
@@ -45,7 +46,7 @@ type Command struct {
 	Jaccard  *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near: 0.8)."`
 	Verify   *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
 	Estimate bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
-	Output   string        `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output."`
+	Output   string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
 	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit  bool          `help:"Write no audit."`
 	app.NullFlag
@@ -90,6 +91,9 @@ func (c *Command) auditPath() string {
 	case c.Audit != "" || outfile.IsStdout(cmp.Or(c.Output, "-")):
 		return c.Audit
 	}
+	if c.toFolder() {
+		return filepath.Join(c.Output, "audit.jsonl")
+	}
 	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() {
 		return "" // nothing is to be written beside /dev/null
 	}
@@ -103,14 +107,16 @@ type job struct {
 	c          *Command
 	opt        input.Options
 	src        app.Sources
-	files      []string   // as read: standard input is spooled to a file
-	names      []string   // as the user named them
-	like       input.Info // of the first input
+	files      []string      // as read: standard input is spooled to a file
+	names      []string      // as the user named them
+	asRead     []os.FileInfo // of those files that the user named, nil for others
+	like       input.Info    // of the first input
+	formats    []input.Format
 	meter      *progress.Meter
 	rejects    *app.Rejects
-	keepTo     *outfile.Writer // nil with --dry-run
-	auditTo    *outfile.Writer // nil: no audit is written
-	clustersTo *outfile.Writer // nil without --clusters
+	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
+	auditTo    *outfile.Writer   // nil: no audit is written
+	clustersTo *outfile.Writer   // nil without --clusters
 
 	keep     rankings // of --keep
 	params   fingerprint.Params

@@ -34,6 +34,7 @@ func (d *job) spool(dir string) error {
 			}
 			if st.Mode().IsRegular() {
 				d.files = append(d.files, name)
+				d.asRead = append(d.asRead, st)
 				continue
 			}
 			if src, err = os.Open(name); err != nil {
@@ -60,7 +61,25 @@ func (d *job) spool(dir string) error {
 		if err != nil {
 			return err
 		}
-		d.files = append(d.files, path)
+		d.files, d.asRead = append(d.files, path), append(d.asRead, nil)
+	}
+	return nil
+}
+
+// unchanged returns an error if an input is not what it was when the run began: then what was
+// decided is about other records than those that were copied.
+func (d *job) unchanged() error {
+	for i, before := range d.asRead {
+		if before == nil {
+			continue // a copy of ours
+		}
+		now, err := os.Stat(d.files[i])
+		if err != nil {
+			return err
+		}
+		if !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
+			return fmt.Errorf("%s: %w", d.names[i], errChanged)
+		}
 	}
 	return nil
 }
@@ -75,14 +94,16 @@ func (d *job) probe() error {
 		if err != nil {
 			return err
 		}
+		d.formats = append(d.formats, info.Format)
 		switch {
 		case i == 0:
 			first = info
+		case d.c.toFolder():
 		case info.Format != first.Format || info.Shape != first.Shape:
-			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output",
+			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
 				d.names[0], first.Shape, d.names[i], info.Shape, first.Format.Unit())
 		case info.Columns != nil && columns != nil && !bytes.Equal(bytes.TrimSpace(info.Columns), bytes.TrimSpace(columns)):
-			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same", d.names[i])
+			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", d.names[i])
 		}
 		if columns == nil {
 			columns = info.Columns
@@ -92,6 +113,9 @@ func (d *job) probe() error {
 		}
 	}
 	d.like = first
+	if d.c.toFolder() {
+		return d.claimFolder()
+	}
 	if d.c.Output == "" {
 		return nil
 	}
@@ -132,6 +156,11 @@ func (d *job) noteSame(i int) {
 // each calls f for every record of all files, and bad for every record that cannot be used. Damaged
 // files are added to failed.
 func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
+	return d.eachFile(stage, func(int, input.Source) error { return nil }, f, bad)
+}
+
+// eachFile is each, which calls begin before the records of a file.
+func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
 	s := d.src
 	if s.Tree == nil { // standard input has a size by now
 		var err error
@@ -142,6 +171,10 @@ func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad 
 	for i, path := range d.files {
 		in, err := d.open(path, d.names[i])
 		if err != nil {
+			return err
+		}
+		if err := begin(i, in); err != nil {
+			in.Close()
 			return err
 		}
 		for rec, err := range in.Records(d.a.Context()) {

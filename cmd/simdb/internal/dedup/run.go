@@ -25,13 +25,18 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := c.checkAgainst(); err != nil {
 		return err
 	}
-	if err := c.claimAudit(a); err != nil {
-		return err
-	}
 	if d.src, err = a.NewSources(c.Files, c.InputFlags); err != nil {
 		return err
 	}
 	d.names = d.src.Names
+	unmake, err := d.makeFolder()
+	if err != nil {
+		return err
+	}
+	defer func() { unmake(err) }()
+	if err := c.claimAudit(a); err != nil {
+		return err
+	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapLimit(c.Memory)))
 	dir, err := a.TempDirIn(c.TempDir)
 	if err != nil {

@@ -105,8 +105,11 @@ func (d *job) keptNote() string {
 		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
 	}
 	where := "in " + d.c.Output
-	if d.c.Output == "" || d.c.Output == "-" {
+	switch {
+	case d.c.Output == "" || d.c.Output == "-":
 		where = "on standard output"
+	case d.c.toFolder():
+		where += ", a file for each input"
 	}
 	return fmt.Sprintf("%s of each group, and all documents in no group, are %s", d.rule(), where)
 }

@@ -2,7 +2,7 @@ package dedup
 
 import (
 	"cmp"
-	"io"
+	"errors"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -17,8 +17,12 @@ func (d *job) openOutputs() (err error) {
 	if d.c.DryRun {
 		return nil
 	}
-	if d.keepTo, err = d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format)); err != nil {
-		return err
+	if !d.c.toFolder() {
+		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format))
+		if err != nil {
+			return err
+		}
+		d.keepTo = append(d.keepTo, w)
 	}
 	if path := d.c.auditPath(); path != "" {
 		if d.auditTo, err = d.a.Create("--audit", path, outfile.JSONLines); err != nil {
@@ -43,28 +47,27 @@ func (d *job) write() error {
 	if err != nil {
 		return err
 	}
-	n, err := d.copy(d.keepTo, audit)
+	n, err := d.copy(audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
 		err = errChanged
+	}
+	if err == nil {
+		err = d.unchanged()
 	}
 	if err != nil {
 		return err
 	}
 	d.meter.Stop()
-	return outfile.Commit(d.auditTo, d.clustersTo, d.keepTo)
+	return outfile.Commit(append([]*outfile.Writer{d.auditTo, d.clustersTo}, d.keepTo...)...)
 }
 
-// copy writes the kept records to out and all others to audit, and returns how many documents it
-// has read.
-func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
-	like, err := d.open(d.files[0], d.names[0])
-	if err != nil {
-		return 0, err
-	}
-	defer like.Close()
+// copy writes the kept records to the outputs and all others to audit, and returns how many
+// documents it has read.
+func (d *job) copy(audit *audit) (n int64, err error) {
+	out := &copies{job: d}
+	defer func() { err = errors.Join(err, out.close()) }()
 	listing := newListing(d)
-	kept := d.like.Format.NewCopier(out, input.CopyOptions{Like: like, Null: d.c.Null})
-	err = d.each("write", func(in input.Source, rec *input.Record) error {
+	return n, d.eachFile("write", out.begin, func(in input.Source, rec *input.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
 			return errChanged
@@ -78,10 +81,48 @@ func (d *job) copy(out io.Writer, audit *audit) (n int64, err error) {
 			}
 		}
 		d.kept++
-		return kept.Copy(in, rec.Raw)
+		return out.to.Copy(in, rec.Raw)
 	}, audit.issue)
-	if err == nil {
-		err = kept.Close()
+}
+
+// copies is where records are copied to: one output, or one for each input.
+type copies struct {
+	*job
+	like input.Source // the first of those that go to an output
+	to   input.Copier
+}
+
+// begin is called before the records of input i are copied.
+func (c *copies) begin(i int, _ input.Source) (err error) {
+	if c.to != nil && !c.c.toFolder() {
+		return nil
 	}
-	return n, err
+	if err := c.close(); err != nil {
+		return err
+	}
+	if c.c.toFolder() {
+		w, err := c.a.Create("-o", c.inFolder(i), app.CopiesOf(c.formats[i]))
+		if err != nil {
+			return err
+		}
+		c.keepTo = append(c.keepTo, w)
+	}
+	if c.like, err = c.open(c.files[i], c.names[i]); err != nil {
+		return err
+	}
+	c.to = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], input.CopyOptions{Like: c.like, Null: c.c.Null})
+	return nil
+}
+
+// close completes the output that records were copied to last, which gets its name later.
+func (c *copies) close() error {
+	if c.to == nil {
+		return nil
+	}
+	err := errors.Join(c.to.Close(), c.like.Close())
+	c.to = nil
+	if err == nil && c.c.toFolder() {
+		err = c.keepTo[len(c.keepTo)-1].Finish()
+	}
+	return err
 }

@@ -1,0 +1,49 @@
+package dedup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestChangedInput changes an input between the two passes, without changing its size.
+func TestChangedInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.txt")
+	write := func(name, content string, at time.Time) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(name, []byte(content), 0o600), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then := time.Now().Add(-time.Hour)
+	write(path, "one\n", then)
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &job{files: []string{"a copy of ours", path}, names: []string{"-", "in.txt"}, asRead: []os.FileInfo{nil, st}}
+	if err := d.unchanged(); err != nil {
+		t.Error(err)
+	}
+	write(path, "two\n", then.Add(time.Second))
+	if err := d.unchanged(); !errors.Is(err, errChanged) {
+		t.Errorf("written to: %v", err)
+	}
+	write(path, "three\n", then)
+	if err := d.unchanged(); !errors.Is(err, errChanged) {
+		t.Errorf("of another size: %v", err)
+	}
+	write(path+".new", "two\n", then)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.unchanged(); !errors.Is(err, errChanged) {
+		t.Errorf("another file: %v", err)
+	}
+	os.Remove(path)
+	if err := d.unchanged(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("removed: %v", err)
+	}
+}
