@@ -28,10 +28,14 @@ var CriterionUsage = strings.NewReplacer(
 	"--near=K --jaccard=T --levenshtein=T --cosine=T", "(--near=K | --jaccard=T | --levenshtein=T | --cosine=T)",
 	"--near=K --jaccard=T", "(--near=K | --jaccard=T)")
 
-// VerifyFlag is for commands that list matches.
-type VerifyFlag struct {
-	Verify bool `help:"With --jaccard: compute similarities from the texts; by default they are estimated from sketches, which is faster."`
+// VerifyFlags are for commands that list matches: they verify by default where texts are kept.
+type VerifyFlags struct {
+	Verify   bool `xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
+	Estimate bool `xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 }
+
+// Verified reports whether texts decide in a database that keeps them, or does not.
+func (f VerifyFlags) Verified(texts bool) bool { return f.Verify || texts && !f.Estimate }
 
 // NoVerifyFlag is for commands that drop documents: they verify by default.
 type NoVerifyFlag struct {

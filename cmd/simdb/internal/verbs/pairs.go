@@ -14,7 +14,7 @@ type Pairs struct {
 	DB        string `arg:"" file:"db" help:"The database."`
 	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
 	app.SimilarityFlags
-	app.VerifyFlag
+	app.VerifyFlags
 	app.MemoryFlag
 	app.RowFlags
 }
@@ -26,10 +26,11 @@ func (c *Pairs) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
 	if c.Options().Format == output.Count {
-		n, err := db.CountPairs(a.Context(), c.Criterion(c.Verify), m.Report)
+		n, err := db.CountPairs(a.Context(), by, m.Report)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
 	}
@@ -38,7 +39,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 		pairs = db.PairsUnordered
 	}
 	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("a", "b"), func(row func(...any) error) error {
-		for p, err := range pairs(a.Context(), c.Criterion(c.Verify), m.Report) {
+		for p, err := range pairs(a.Context(), by, m.Report) {
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ type Clusters struct {
 	DB   string `arg:"" file:"db" help:"The database."`
 	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
 	app.SimilarityFlags
-	app.VerifyFlag
+	app.VerifyFlags
 	app.MemoryFlag
 	app.RowFlags
 }
@@ -68,6 +69,7 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
 	o := &engine.ClusterOptions{Progress: m.Report}
@@ -75,12 +77,12 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		o.Mode = engine.Components
 	}
 	if c.Options().Format == output.Count {
-		n, _, err := db.CountClusters(a.Context(), c.Criterion(c.Verify), o)
+		n, _, err := db.CountClusters(a.Context(), by, o)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
 	}
 	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) error {
-		for p, err := range db.Clusters(a.Context(), c.Criterion(c.Verify), o) {
+		for p, err := range db.Clusters(a.Context(), by, o) {
 			if err != nil {
 				return err
 			}
