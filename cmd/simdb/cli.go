@@ -22,8 +22,8 @@ type cli struct {
 
 	Shell      shellCmd       `cmd:"" default:"withargs" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
 	Load       verbs.Load     `cmd:"" help:"Load documents into a database."`
-	Pairs      verbs.Pairs    `cmd:"" help:"List all pairs of near-duplicates in a database."`
-	Clusters   verbs.Clusters `cmd:"" help:"List the clusters of near-duplicates in a database."`
+	Pairs      verbs.Pairs    `cmd:"" help:"List all pairs of near-duplicates in a database or in files."`
+	Clusters   verbs.Clusters `cmd:"" help:"List the clusters of near-duplicates in a database or in files."`
 	Dedup      dedup.Command  `cmd:"" help:"Copy files without their near-duplicates."`
 	Match      verbs.Match    `cmd:"" help:"Copy the lines of a file that are new to a database."`
 	Join       verbs.Join     `cmd:"" help:"List the stored documents that each line of a file is like."`

@@ -21,7 +21,7 @@ var changers = []string{
 // database that is empty. Whatever a user names is opened by outfile.Guard.
 var mayChange = []string{
 	"cmd/simdb/internal/app/tempdir.go:TempDirIn", "cmd/simdb/internal/app/tempdir.go:sweep", "cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/dedup/files.go:spool",
-	"cmd/simdb/internal/dedup/clusters.go:createSpill",
+	"cmd/simdb/internal/corpus/corpus.go:createSpill", "cmd/simdb/internal/dedup/folder.go:makeFolder",
 	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
 	"cmd/simdb/internal/input/parquet/copier.go:GetBuffer", "cmd/simdb/internal/input/parquet/copier.go:PutBuffer",
 	"repl/history.go:openHistory", "repl/history.go:tidy",

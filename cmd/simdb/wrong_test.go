@@ -67,6 +67,11 @@ var wrong = []struct{ args, want string }{
 
 	// Values of flags.
 	{"pairs|x.simdb|--near|65", `--near: "65": a fingerprint has 64 bits, K is 0 to 64`},
+	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a folder"},
+	{"pairs|in.jsonl|--levenshtein|0.9", "of files --near K and --jaccard T can be listed"},
+	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a database"},
+	{"pairs|in.jsonl|--near|64|--memory|0", "some memory is needed"},
+	{"pairs|in.jsonl|--near|3|--threads|-1", "--threads -1: 1 or more"},
 	{"pairs|x.simdb|--near|-1", `--near: "-1"`},
 	{"pairs|x.simdb|--near|three", `--near: "three"`},
 	{"pairs|x.simdb|--near|3.5", `--near: "3.5"`},

@@ -150,4 +150,14 @@ var outputMutants = []mutant{
 		never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
 		"cmd/simdb/internal/dedup", "^TestChangedInput$",
 	},
+	{
+		"output/documents of files that were replaced", "cmd/simdb/internal/corpus", "Listing.Rank",
+		never(`at > 0 && bytes.Equal(l.id(l.byID[at-1]), l.id(n))`),
+		"cmd/simdb", "^TestFilesAsDatabase$",
+	},
+	{
+		"output/pairs of files as they are found", "cmd/simdb/internal/corpus", "Listing.EachPair",
+		swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
+		"cmd/simdb", "^TestFilesAsDatabase$",
+	},
 }

@@ -25,7 +25,7 @@ type SimilarityFlags struct {
 
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
 var CriterionUsage = strings.NewReplacer(
-	"--near=K --jaccard=T --levenshtein=T --cosine=T", "(--near=K | --jaccard=T | --levenshtein=T | --cosine=T)",
+	"--near=K --jaccard=T --levenshtein=T --cosine=T", "(--near=K | --jaccard=T | ...)",
 	"--near=K --jaccard=T", "(--near=K | --jaccard=T)")
 
 // VerifyFlags are for commands that list matches: they verify by default where texts are kept.

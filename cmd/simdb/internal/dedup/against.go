@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 )
@@ -56,10 +57,10 @@ func (d *job) eachKnown(f func(rec *input.Record) error, bad func(*input.Issue) 
 }
 
 // readKnown is the first pass over --against.
-func (d *job) readKnown(x *extractor) error {
+func (d *job) readKnown(x *corpus.Extractor) error {
 	return d.eachKnown(func(rec *input.Record) error {
 		d.known++
-		return x.add(&rec.Doc)
+		return x.Add(&rec.Doc)
 	}, d.rejects.Add)
 }
 

@@ -1,15 +1,15 @@
 // Package dedup is the command `simdb dedup`: it copies files without their near-duplicates and
 // writes an audit of what is left out.
 //
-// The files are read twice. The first pass computes what documents are compared by, their sets of
-// shingle hashes or their fingerprints, and nothing else is kept of them; sets that memory has no
-// room for go to a temporary file. Then these are joined, and the second pass copies every record
-// that is kept, byte for byte, and writes a line of the audit for every other one.
+// The files are read twice. The first pass computes what documents are compared by (package
+// corpus), their sets of shingle hashes or their fingerprints, and nothing else is kept of them;
+// sets that memory has no room for go to a temporary file. Then these are joined, and the second
+// pass copies every record that is kept, byte for byte, and writes a line of the audit for every
+// other one.
 //
 //	command.go   the flags, and the state of a run
 //	run.go       the first pass
 //	files.go     inputs: spooled if they cannot be read twice, and compared
-//	features.go  what documents are compared by
 //	clusters.go  the join
 //	against.go   the documents of --against
 //	estimate.go  the same by sketches, in a temporary database

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
@@ -93,30 +94,27 @@ func (d *job) decide(dir string) error {
 		return d.estimates(dir)
 	}
 	c := d.newCorpus(dir)
-	if c.sets != nil {
-		defer c.sets.Close()
-	}
+	defer c.Close()
 	if err := d.extract(c); err != nil {
 		return err
 	}
-	d.empty = c.emptyFrom(d.known)
-	if d.c.Near == nil && c.textual == 0 && c.fingerprints > 0 {
-		return errNoTexts
+	d.empty = c.EmptyFrom(d.known)
+	if d.c.Near == nil && c.Textual == 0 && c.Given > 0 {
+		return corpus.ErrNoTexts
 	}
 	return d.join(c)
 }
 
 // extract is the first pass: it computes what documents are compared by.
-func (d *job) extract(c *corpus) error {
-	x := &extractor{params: d.params, ctx: d.a.Context(), sets: c.sets != nil, prints: c.prints != nil, store: c.store}
-	x.start()
-	defer x.stop()
+func (d *job) extract(c *corpus.Corpus) error {
+	x := corpus.NewExtractor(d.a.Context(), d.params, c)
+	defer x.Stop()
 	if err := d.readKnown(x); err != nil {
 		return err
 	}
-	err := d.readAll(func(rec *input.Record) error { return x.add(&rec.Doc) })
+	err := d.readAll(func(rec *input.Record) error { return x.Add(&rec.Doc) })
 	if err != nil {
 		return err
 	}
-	return x.finish()
+	return x.Finish()
 }

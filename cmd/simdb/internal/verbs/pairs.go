@@ -11,17 +11,22 @@ import (
 
 // Pairs is `simdb pairs`.
 type Pairs struct {
-	DB        string `arg:"" file:"db" help:"The database."`
-	Unordered bool   `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
+	Data      []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files the documents themselves; - is standard input."`
+	Unordered bool     `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
 	app.SimilarityFlags
 	app.VerifyFlags
 	app.MemoryFlag
 	app.RowFlags
+	FileListFlags
 }
 
 // Run lists the pairs.
 func (c *Pairs) Run(a *app.App) (err error) {
-	db, err := a.OpenForQuery(c.DB, c.MemoryFlag)
+	defer c.useThreads()()
+	if c.ofFiles(c.Data) {
+		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
+	}
+	db, err := c.openDB(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -29,7 +34,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
-	if c.Options().Format == output.Count {
+	if c.RowFlags.Options().Format == output.Count {
 		n, err := db.CountPairs(a.Context(), by, m.Report)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
@@ -52,19 +57,48 @@ func (c *Pairs) Run(a *app.App) (err error) {
 	}))
 }
 
+// ofList lists the pairs of files.
+func (c *Pairs) ofList(a *app.App, l *fileList) error {
+	if c.RowFlags.Options().Format == output.Count {
+		n, err := l.CountPairs(a.Context(), l.by, l.o)
+		l.meter.Stop()
+		return app.FoundOr(a.Count(c.RowFlags, n, err))
+	}
+	pairs := l.EachPair
+	if c.Unordered {
+		pairs = l.EachPairUnordered
+	}
+	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("a", "b"), func(row func(...any) error) (failed error) {
+		err := pairs(a.Context(), l.by, l.o, func(x, y string, m engine.Match) bool {
+			failed = row(c.Values(m, x, y)...)
+			return failed == nil
+		})
+		l.meter.Stop()
+		if failed == nil {
+			failed = err
+		}
+		return failed
+	}))
+}
+
 // Clusters is `simdb clusters`.
 type Clusters struct {
-	DB   string `arg:"" file:"db" help:"The database."`
-	Mode string `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
+	Data []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files the documents themselves; - is standard input."`
+	Mode string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
 	app.SimilarityFlags
 	app.VerifyFlags
 	app.MemoryFlag
 	app.RowFlags
+	FileListFlags
 }
 
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) (err error) {
-	db, err := a.OpenForQuery(c.DB, c.MemoryFlag)
+	defer c.useThreads()()
+	if c.ofFiles(c.Data) {
+		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
+	}
+	db, err := c.openDB(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -76,7 +110,7 @@ func (c *Clusters) Run(a *app.App) (err error) {
 	if c.Mode == "components" {
 		o.Mode = engine.Components
 	}
-	if c.Options().Format == output.Count {
+	if c.RowFlags.Options().Format == output.Count {
 		n, _, err := db.CountClusters(a.Context(), by, o)
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
@@ -92,5 +126,28 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		}
 		m.Stop()
 		return nil
+	}))
+}
+
+// ofList lists the clusters of files.
+func (c *Clusters) ofList(a *app.App, l *fileList) error {
+	found, err := l.Clusters(a.Context(), l.by, c.Mode == "components", l.o)
+	l.meter.Stop()
+	if err != nil {
+		return err
+	}
+	if c.RowFlags.Options().Format == output.Count {
+		n, _ := found.Count()
+		return app.FoundOr(a.Count(c.RowFlags, n, nil))
+	}
+	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) (failed error) {
+		err := found.Each(a.Context(), func(m engine.Member) bool {
+			failed = row(c.Values(m.Match, m.Cluster, m.ID, m.Keep)...)
+			return failed == nil
+		})
+		if failed == nil {
+			failed = err
+		}
+		return failed
 	}))
 }

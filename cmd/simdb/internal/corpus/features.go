@@ -1,4 +1,4 @@
-package dedup
+package corpus
 
 import (
 	"context"
@@ -69,23 +69,23 @@ const (
 	batchBytes = 256 << 10
 )
 
-// extractor computes features of documents on all processors, and has them stored in order.
-type extractor struct {
-	params       fingerprint.Params
-	sets, prints bool // what is wanted
-	store        func(*featured) error
-	ctx          context.Context
-	work         chan *featured
-	queue        []*featured // in order; the oldest is stored before another one is queued
-	next         *featured
-	free         []*featured
-	workers      sync.WaitGroup
+// Extractor computes features of documents on all processors, and has them stored in order. It
+// serves one goroutine.
+type Extractor struct {
+	params  fingerprint.Params
+	to      *Corpus
+	ctx     context.Context
+	work    chan *featured
+	queue   []*featured // in order; the oldest is stored before another one is queued
+	next    *featured
+	free    []*featured
+	workers sync.WaitGroup
 }
 
-// start starts the workers.
-func (x *extractor) start() {
+// NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
+func NewExtractor(ctx context.Context, params fingerprint.Params, to *Corpus) *Extractor {
 	n := runtime.GOMAXPROCS(0)
-	x.work = make(chan *featured, 2*n)
+	x := &Extractor{params: params, to: to, ctx: ctx, work: make(chan *featured, 2*n)}
 	for range n {
 		x.workers.Go(func() {
 			f := newHasher(x.params)
@@ -95,16 +95,17 @@ func (x *extractor) start() {
 			}
 		})
 	}
+	return x
 }
 
-// stop ends the workers.
-func (x *extractor) stop() {
+// Stop ends the goroutines.
+func (x *Extractor) Stop() {
 	close(x.work)
 	x.workers.Wait()
 }
 
-// add takes the next document.
-func (x *extractor) add(d *engine.Doc) error {
+// Add takes the next document.
+func (x *Extractor) Add(d *engine.Doc) error {
 	if x.next == nil {
 		x.next = x.batch()
 	}
@@ -117,7 +118,7 @@ func (x *extractor) add(d *engine.Doc) error {
 }
 
 // batch returns an empty batch.
-func (x *extractor) batch() *featured {
+func (x *Extractor) batch() *featured {
 	if n := len(x.free); n > 0 {
 		b := x.free[n-1]
 		x.free = x.free[:n-1]
@@ -128,7 +129,7 @@ func (x *extractor) batch() *featured {
 }
 
 // send sends the batch to the workers, and stores the oldest one if enough are under way.
-func (x *extractor) send() error {
+func (x *Extractor) send() error {
 	b := x.next
 	x.next = nil
 	x.queue = append(x.queue, b)
@@ -140,11 +141,11 @@ func (x *extractor) send() error {
 }
 
 // take stores the oldest batch.
-func (x *extractor) take() error {
+func (x *Extractor) take() error {
 	b := x.queue[0]
 	x.queue = slices.Delete(x.queue, 0, 1)
 	<-b.done
-	if err := x.store(b); err != nil {
+	if err := x.to.store(b); err != nil {
 		return err
 	}
 	clear(b.docs)
@@ -155,8 +156,8 @@ func (x *extractor) take() error {
 	return x.ctx.Err()
 }
 
-// finish stores all that is under way.
-func (x *extractor) finish() error {
+// Finish stores all that is under way.
+func (x *Extractor) Finish() error {
 	if x.next != nil {
 		if err := x.send(); err != nil {
 			return err
@@ -171,17 +172,17 @@ func (x *extractor) finish() error {
 }
 
 // extract computes the features of a batch.
-func (x *extractor) extract(f *hasher, b *featured) {
+func (x *Extractor) extract(f *hasher, b *featured) {
 	for i := range b.docs {
 		d := &b.docs[i]
 		var empty bool
-		if x.sets {
+		if x.to.Sets != nil {
 			before := len(b.hashes)
 			b.hashes = f.appendSet(b.hashes, d.Text)
 			b.ends = append(b.ends, len(b.hashes))
 			empty = len(b.hashes) == before
 		}
-		if x.prints {
+		if x.to.Prints != nil {
 			fp, ok := f.print(d)
 			b.prints = append(b.prints, fp)
 			empty = !ok

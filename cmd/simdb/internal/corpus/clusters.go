@@ -1,0 +1,121 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// Clusters are the clusters of two or more documents of a Listing.
+type Clusters struct {
+	l       *Listing
+	by      Criterion
+	keeper  []uint32  // of each document; one that is alone is its own
+	match   []float64 // of each document and its keeper, as of a pair
+	members []uint32  // of all clusters, those of a cluster together, in order
+	sizes   []uint32  // of each keeper: documents of its cluster
+}
+
+// Clusters forms clusters: stars, in which every document joins the keeper before it that it is
+// most similar to, or the components of documents that are connected by matches.
+func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o JoinOptions) (*Clusters, error) {
+	c := &Clusters{l: l, by: by, match: make([]float64, l.N)}
+	var err error
+	switch {
+	case by.Sets && components:
+		err = c.setComponents(ctx, o)
+	case by.Sets:
+		stars, failed := l.Sets.Stars(ctx, by.T, o.sets(l.accept()))
+		c.keeper, c.match, err = stars.Keeper, stars.Score, failed
+	case components:
+		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
+		for n, k := range c.keeper {
+			c.match[n] = -float64(base.Distance(l.Prints[n], l.Prints[k]))
+		}
+	default:
+		var distance []uint8
+		c.keeper, distance, err = l.PrintStars(ctx, nil, by.K, o.prints(l.N))
+		for n, d := range distance {
+			c.match[n] = -float64(d)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.collect(ctx, o)
+}
+
+// setComponents connects the documents of all pairs that match. The first document of a component
+// is its keeper.
+func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
+	forest := selfjoin.NewForest(int(c.l.N))
+	err := c.l.Sets.Pairs(ctx, c.by.T, o.sets(c.l.accept()), func(a, b int, _ float64) bool {
+		forest.Union(uint32(a), uint32(b))
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	c.keeper = forest.Labels()
+	c.match, err = c.l.Sets.Scores(ctx, c.keeper)
+	return err
+}
+
+// collect orders the members: those of the largest cluster first, of equally large ones by the ID
+// of the keeper, in each the keeper first, then by ID.
+func (c *Clusters) collect(ctx context.Context, o JoinOptions) error {
+	o.Progress(engine.Progress{Stage: "sort"})
+	c.sizes = make([]uint32, len(c.keeper))
+	for _, k := range c.keeper {
+		c.sizes[k]++
+	}
+	for n, k := range c.keeper {
+		if c.sizes[k] > 1 {
+			c.members = append(c.members, uint32(n))
+		}
+	}
+	rank := c.l.rank
+	return ordered.InPlace(ctx, c.members, func(a, b uint32) int {
+		k, m := c.keeper[a], c.keeper[b]
+		switch {
+		case k != m:
+			return cmp.Or(cmp.Compare(c.sizes[m], c.sizes[k]), cmp.Compare(rank[k], rank[m]))
+		case a == k || b == k:
+			return cmp.Compare(min(1, a^k), min(1, b^k))
+		}
+		return cmp.Compare(rank[a], rank[b])
+	})
+}
+
+// Count returns how many clusters there are, and how many members they have in all.
+func (c *Clusters) Count() (clusters, members int64) {
+	for _, n := range c.members {
+		if c.keeper[n] == n {
+			clusters++
+		}
+	}
+	return clusters, int64(len(c.members))
+}
+
+// Each calls emit for all members, until it returns false.
+func (c *Clusters) Each(ctx context.Context, emit func(engine.Member) bool) error {
+	number := 0
+	for i, n := range c.members {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		keep := c.keeper[n] == n
+		if keep {
+			number++
+		}
+		m := engine.Member{Cluster: number, Keep: keep, Match: c.by.match(string(c.l.id(n)), c.match[n])}
+		if !emit(m) {
+			return nil
+		}
+	}
+	return nil
+}

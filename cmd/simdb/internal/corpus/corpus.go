@@ -1,0 +1,129 @@
+// Package corpus holds what the documents of files are compared by, without a database: their sets
+// of shingle hashes, their fingerprints, or both. Texts are not kept; sets that memory has no room
+// for go to a temporary file.
+//
+//	features.go  what a document is compared by
+//	corpus.go    the documents, by number
+//	prints.go    joins by fingerprint
+//	listing.go   documents with their ids
+//	pairs.go     all pairs, in the order of Snapshot.Pairs
+//	clusters.go  all clusters, in the order of Snapshot.Clusters
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// ErrNoTexts refuses to compare texts where there are none.
+var ErrNoTexts = errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+
+// Options say what a Corpus holds.
+type Options struct {
+	Sets       bool   // sets of shingle hashes
+	Prints     bool   // fingerprints
+	ScoresOnly bool   // sets are not joined, only compared one with one (setjoin.Sets.Scores)
+	Memory     int64  // bytes of a whole run, of which the corpus takes half at most
+	InputBytes int64  // about how many bytes of documents there will be
+	Dir        string // where the temporary file is made
+}
+
+// Corpus is what is compared: of each document its set, or its fingerprint, or both. Documents are
+// numbered from 0 in the order in which they are added.
+type Corpus struct {
+	Sets    *setjoin.Sets      // nil if texts are not compared
+	Prints  []base.Fingerprint // nil if fingerprints are not
+	N       int64
+	Textual int64    // documents with a text
+	Given   int64    // documents with a fingerprint of their own
+	empty   []uint64 // a bit for each document that matches nothing
+}
+
+// New returns a corpus without documents. Close frees its file.
+func New(o Options) *Corpus {
+	c := &Corpus{}
+	if o.Prints {
+		c.Prints = []base.Fingerprint{}
+	}
+	if o.Sets {
+		c.Sets = setjoin.NewSets(setjoin.SetsOptions{
+			Memory:   o.Memory / 4,
+			NoJoin:   o.ScoresOnly,
+			Counters: min(o.Memory/4, max(o.InputBytes/8, 64<<10)),
+			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
+		})
+	}
+	return c
+}
+
+// Close frees the temporary file.
+func (c *Corpus) Close() error {
+	if c.Sets == nil {
+		return nil
+	}
+	return c.Sets.Close()
+}
+
+// createSpill makes the file of sets that memory has no room for. Where open files can be removed,
+// it is gone even if the process is killed.
+func createSpill(dir string) (setjoin.File, error) {
+	f, err := os.CreateTemp(dir, "sets-*")
+	if err == nil {
+		os.Remove(f.Name())
+	}
+	return f, err
+}
+
+// store adds a batch of documents.
+func (c *Corpus) store(b *featured) error {
+	from := 0
+	for i := range b.docs {
+		if c.N >= setjoin.MaxSets {
+			return fmt.Errorf("more than %d documents", setjoin.MaxSets)
+		}
+		if c.Sets != nil {
+			if err := c.Sets.Add(b.hashes[from:b.ends[i]]); err != nil {
+				return err
+			}
+			from = b.ends[i]
+		}
+		if c.N%64 == 0 {
+			c.empty = append(c.empty, 0)
+		}
+		if b.empty[i] {
+			c.drop(uint32(c.N))
+		}
+		if c.Prints != nil {
+			c.Prints = append(c.Prints, b.prints[i])
+		}
+		if b.docs[i].Text != "" {
+			c.Textual++
+		}
+		if b.docs[i].Fingerprint != nil {
+			c.Given++
+		}
+		c.N++
+	}
+	return nil
+}
+
+// drop has document n match nothing.
+func (c *Corpus) drop(n uint32) { c.empty[n/64] |= 1 << (n % 64) }
+
+// Empty reports whether document n matches nothing: by its fingerprint if there are fingerprints,
+// else by its set.
+func (c *Corpus) Empty(n uint32) bool { return c.empty[n/64]>>(n%64)&1 != 0 }
+
+// EmptyFrom returns how many documents from document n on match nothing.
+func (c *Corpus) EmptyFrom(n int64) (count int64) {
+	for ; n < c.N; n++ {
+		if c.Empty(uint32(n)) {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,157 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"unsafe"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// Criterion says what matches: fingerprints within K bits, or, with Sets, sets whose Jaccard
+// similarity is at least T.
+type Criterion struct {
+	Sets bool
+	K    int
+	T    float64
+}
+
+// JoinOptions are the options of joins.
+type JoinOptions struct {
+	Memory   int64 // bytes of a whole run; a join takes a quarter for its index, pairs another one
+	Progress func(engine.Progress)
+}
+
+// prints and sets are the options of the two joins.
+func (o JoinOptions) prints(n int64) selfjoin.Options {
+	return selfjoin.Options{Progress: func(done, total int64) {
+		share := float64(done) / float64(max(total, 1))
+		o.Progress(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
+	}}
+}
+
+func (o JoinOptions) sets(accept func(a, b int) bool) setjoin.Options {
+	return setjoin.Options{Memory: o.Memory / 4, Accept: accept, Progress: func(done, total int) {
+		o.Progress(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
+	}}
+}
+
+// ErrTooManyPairs says that pairs have no room in memory.
+var ErrTooManyPairs = errors.New("more pairs than --memory has room for; --unordered lists any number of them")
+
+// A pair is two documents by their ranks, a < b, and how well they match: the greater the better.
+type pair struct {
+	match float64 // the score, or less the distance
+	a, b  uint32
+}
+
+// EachPair calls emit for every pair of documents that match, the best match first, then by a, then
+// by b, until it returns false. It holds the pairs in memory.
+func (l *Listing) EachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b string, m engine.Match) bool) error {
+	// A slice that grows is held twice for a moment.
+	most := max(1, o.Memory/4/int64(3*unsafe.Sizeof(pair{})))
+	var pairs []pair
+	tooMany := false
+	err := l.eachPair(ctx, by, o, func(p pair) bool {
+		if int64(len(pairs)) < most {
+			pairs = append(pairs, p)
+			return true
+		}
+		tooMany = true
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	if tooMany {
+		return ErrTooManyPairs
+	}
+	o.Progress(engine.Progress{Stage: "sort"})
+	err = ordered.InPlace(ctx, pairs, func(p, q pair) int {
+		return cmp.Or(cmp.Compare(q.match, p.match), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	})
+	if err != nil {
+		return err
+	}
+	for i, p := range pairs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !emit(l.named(p, by)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// EachPairUnordered calls emit for every pair of documents that match, as they are found, always in
+// the same order, until it returns false.
+func (l *Listing) EachPairUnordered(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b string, m engine.Match) bool) error {
+	return l.eachPair(ctx, by, o, func(p pair) bool { return emit(l.named(p, by)) })
+}
+
+// named returns the ids of a pair and its match.
+func (l *Listing) named(p pair, by Criterion) (a, b string, m engine.Match) {
+	a, b = string(l.id(l.byID[p.a])), string(l.id(l.byID[p.b]))
+	return a, b, by.match(b, p.match)
+}
+
+// match is the match of a document with this ID.
+func (by Criterion) match(id string, match float64) engine.Match {
+	if by.Sets {
+		return engine.Match{ID: id, Score: match, Exact: true}
+	}
+	return engine.Match{ID: id, Distance: int(-match)}
+}
+
+// CountPairs returns how many pairs there are.
+func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (n int64, err error) {
+	if by.Sets {
+		err = l.eachPair(ctx, by, o, func(pair) bool { n++; return true })
+		return n, err
+	}
+	err = l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, _ int) bool {
+		if b == nil {
+			n += int64(len(a)) * int64(len(a)-1) / 2
+		}
+		n += int64(len(a)) * int64(len(b))
+		return true
+	})
+	return n, err
+}
+
+// eachPair calls emit for every pair as it is found, until it returns false.
+func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(pair) bool) error {
+	give := func(match float64, a, b uint32) bool {
+		a, b = l.rank[a], l.rank[b]
+		return emit(pair{match, min(a, b), max(a, b)})
+	}
+	if by.Sets {
+		return l.Sets.Pairs(ctx, by.T, o.sets(l.accept()), func(a, b int, score float64) bool { return give(score, uint32(a), uint32(b)) })
+	}
+	err := l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool {
+		for i, x := range a {
+			others := b
+			if b == nil {
+				others = a[i+1:]
+			}
+			for _, y := range others {
+				if !give(-float64(distance), x, y) {
+					return false
+				}
+			}
+			if ctx.Err() != nil {
+				return false
+			}
+		}
+		return true
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}

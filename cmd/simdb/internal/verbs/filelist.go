@@ -1,0 +1,243 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// FileListFlags are the flags of commands that list what is alike in a database or in files.
+type FileListFlags struct {
+	Threads     int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
+	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"How files are written: ${inputs} (default: by name and content)."`
+	app.InputFlags
+	app.RejectFlags
+	app.FeatureFlags
+	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+}
+
+// Validate checks the flags.
+func (f *FileListFlags) Validate() error {
+	if f.Threads < 0 {
+		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
+	}
+	return nil
+}
+
+// useThreads keeps to --threads until the function that it returns is called.
+func (f *FileListFlags) useThreads() (restore func()) {
+	if f.Threads == 0 {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(f.Threads)
+	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// ofFiles reports whether arguments are files with documents, and not one database: a folder, a
+// packed table, or nothing that is there.
+func (f *FileListFlags) ofFiles(args []string) bool {
+	if f.WholeFiles || len(args) > 1 || args[0] == "-" {
+		return true
+	}
+	st, err := os.Stat(args[0])
+	return err == nil && !st.IsDir() && filepath.Ext(args[0]) != ".sst"
+}
+
+// openDB opens a database; the flags of features must say what it compares. A database has no lines
+// that cannot be used, so the file of --rejects is empty.
+func (f *FileListFlags) openDB(a *app.App, path string, memory app.MemoryFlag) (*engine.DB, error) {
+	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
+	if err := f.FeatureFlags.Options(o); err != nil {
+		return nil, err
+	}
+	db, err := app.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	rejects, err := a.NewRejects(f.RejectFlags, nil)
+	if err == nil {
+		err = rejects.Close(nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// fileList is a run that lists what is alike in files.
+type fileList struct {
+	*corpus.Listing
+	a        *app.App
+	f        *FileListFlags
+	by       corpus.Criterion
+	o        corpus.JoinOptions
+	meter    *progress.Meter
+	rejects  *app.Rejects
+	sources  app.Sources
+	opt      input.Options
+	numbered string // the file whose ids are the numbers of its lines
+	badUTF8  int64
+	failed   []error // files that could not be read to the end
+	start    time.Time
+}
+
+// errFileCriterion refuses the measures that need a database.
+var errFileCriterion = errors.New("of files --near K and --jaccard T can be listed; simdb load makes a database, which has the other measures")
+
+// list reads the files, and has the rows written by rows. It removes its temporary file.
+func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
+	l := &fileList{a: a, f: f, start: time.Now()}
+	switch {
+	case c.Near != nil:
+		l.by = corpus.Criterion{K: int(*c.Near)}
+	case c.Jaccard != nil:
+		l.by = corpus.Criterion{Sets: true, T: float64(*c.Jaccard)}
+	default:
+		return errFileCriterion
+	}
+	if v.Estimate {
+		return errors.New("--estimate uses the sketches of a database; files have none")
+	}
+	if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
+		return err
+	}
+	size := int64(memory.Memory)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(size/8*7, 64<<20)))
+	dir, err := a.TempDirIn(f.TempDir)
+	if err != nil {
+		return err
+	}
+	l.meter = a.Meter()
+	defer l.meter.Stop()
+	if l.rejects, err = a.NewRejects(f.RejectFlags, a.Talk(l.meter)); err != nil {
+		return err
+	}
+	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
+	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
+		Sets: l.by.Sets, Prints: !l.by.Sets, Memory: size, InputBytes: l.inputBytes(), Dir: dir,
+	})}
+	defer l.Close()
+	if err = l.read(); err == nil {
+		err = rows(l)
+	}
+	l.meter.Stop()
+	failure := err
+	if errors.Is(err, app.Status(app.ExitNo)) {
+		failure = nil
+	}
+	if closed := l.rejects.Close(failure); closed != nil && err == nil {
+		err = closed
+	}
+	if failure == nil {
+		l.summary()
+	}
+	return err
+}
+
+// inputBytes is about how many bytes the files have when they are decompressed.
+func (l *fileList) inputBytes() int64 {
+	const grow, unknown = 5, 1 << 30
+	if l.sources.Total == 0 {
+		return unknown
+	}
+	return l.sources.Total * grow
+}
+
+// read reads all files.
+func (l *fileList) read() error {
+	params, features, err := l.f.Params(0)
+	if err != nil {
+		return err
+	}
+	l.opt = l.f.InputFlags.Options(l.f.InputFormat)
+	l.opt.MakeID = true
+	if err := app.ReadFeatures(&l.opt, features); err != nil {
+		return err
+	}
+	x := corpus.NewExtractor(l.a.Context(), params, l.Corpus)
+	defer x.Stop()
+	for _, name := range l.sources.Names {
+		if err := l.file(x, name); err != nil {
+			return err
+		}
+	}
+	if err := x.Finish(); err != nil {
+		return err
+	}
+	if len(l.failed) > 0 {
+		return errors.Join(append(l.failed, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
+	}
+	if l.N == 0 && l.rejects.N > 0 {
+		return fmt.Errorf("no document could be used: %s rejected", l.rejects.Counted())
+	}
+	if l.by.Sets && l.Textual == 0 && l.Given > 0 {
+		return corpus.ErrNoTexts
+	}
+	l.meter.Report(engine.Progress{Stage: "sort ids"})
+	return l.Rank(l.a.Context())
+}
+
+// file reads a file.
+func (l *fileList) file(x *corpus.Extractor, name string) error {
+	in, err := l.a.OpenInput(l.meter, &l.sources, name, l.opt)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if info := in.Info(); info.PositionIDs {
+		if l.numbered != "" {
+			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so that one stands for two documents: --id-from line makes others",
+				l.numbered, name, info.Format.Unit())
+		}
+		l.numbered = name
+	}
+	for rec, err := range in.Records(l.a.Context()) {
+		is, unusable := errors.AsType[*input.Issue](err)
+		damage, damaged := errors.AsType[*input.ReadError](err)
+		if err == nil && len(rec.Doc.ID) > engine.MaxIDBytes {
+			is, unusable = input.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", len(rec.Doc.ID), engine.MaxIDBytes)), true
+		}
+		switch {
+		case unusable:
+			err = l.rejects.Add(is)
+		case damaged:
+			l.failed = append(l.failed, damage)
+			return nil
+		case err == nil:
+			if rec.BadUTF8 {
+				l.badUTF8++
+			}
+			l.AddID(rec.Doc.ID)
+			err = x.Add(&rec.Doc)
+		}
+		if err != nil {
+			return err
+		}
+		l.meter.Report(l.sources.Progress("read", in))
+	}
+	l.sources.Done(in)
+	return nil
+}
+
+// summary says what was read.
+func (l *fileList) summary() {
+	l.a.TellSkipped(&l.sources)
+	if l.Replaced > 0 {
+		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
+	}
+	if l.badUTF8 > 0 {
+		l.a.Say("%s had invalid UTF-8, which counts as no word", quantity.Count(l.badUTF8, "document"))
+	}
+	l.a.Say("%s read; %s rejected; %s", quantity.Count(l.N, "document"), l.rejects.Counted(), app.Seconds(l.start))
+}

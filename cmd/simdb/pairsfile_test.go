@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pairs and clusters of files have the rows of those of a database that the files are loaded into:
+// on random families of texts with ids that come again, and on licences.
+func TestFilesAsDatabase(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 2))
+	for i, name := range []string{"a.jsonl", "b.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), families(r, 150+50*i), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	licences, err := filepath.Abs("../../examples/licenses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if code, _, talk := simdbHere(t, "pairs", "a.jsonl", "--near", "64", "--memory", "64KiB"); code != 2 || !strings.Contains(talk, "more pairs than --memory has room for") {
+		t.Errorf("11,175 pairs in 64 KiB: status %d: %s", code, talk)
+	}
+	for db, files := range map[string][]string{"random.simdb": {"a.jsonl", "b.jsonl"}, "licences.simdb": {licences}} {
+		simdb(t, dir, append([]string{"load", db}, files...)...)
+		for _, by := range []string{"--near=0", "--near=6", "--jaccard=0.8", "--jaccard=0.65"} {
+			sameRows(t, db, files, "pairs", by)
+			if one := rowsHere(t, slices.Concat([]string{"pairs", by, "--threads=1"}, files)...); one != rowsHere(t, "pairs", by, db) {
+				t.Errorf("pairs %s of %v on one thread differs from %s", by, files, db)
+			}
+			sameRows(t, db, files, "pairs", by, "--format", "count")
+			sameRows(t, db, files, "clusters", by, "--format", "jsonl")
+			sameRows(t, db, files, "clusters", by, "--mode", "components")
+			sameRows(t, db, files, "clusters", by, "--format", "count")
+			want := rowsHere(t, "pairs", by, db)
+			if got := sortedLines(rowsHere(t, slices.Concat([]string{"pairs", by, "--unordered"}, files)...)); !slices.Equal(got, sortedLines(want)) {
+				t.Errorf("pairs %s --unordered of %v: %d rows, of %s %d", by, files, len(got), db, strings.Count(want, "\n"))
+			}
+		}
+	}
+}
+
+// families are n documents, many of them edited copies of others, some equal, some without words,
+// and some with the id of an earlier one.
+func families(r *rand.Rand, n int) []byte {
+	var b bytes.Buffer
+	var texts [][]string
+	for range n {
+		words := make([]string, 10+r.IntN(60))
+		for i := range words {
+			words[i] = fmt.Sprint("w", r.IntN(500))
+		}
+		if len(texts) > 0 && r.IntN(3) > 0 {
+			words = slices.Clone(texts[r.IntN(len(texts))])
+			for range r.IntN(4) {
+				words[r.IntN(len(words))] = fmt.Sprint("w", r.IntN(500))
+			}
+		}
+		texts = append(texts, words)
+		text := strings.Join(words, " ")
+		if r.IntN(20) == 0 {
+			text = "..."
+		}
+		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", r.IntN(400)), "text": text})
+		b.Write(append(line, '\n'))
+	}
+	return b.Bytes()
+}
+
+// sameRows compares what a command lists of a database and of files, on three threads and in as
+// little memory as it takes.
+func sameRows(t *testing.T, db string, files []string, args ...string) {
+	t.Helper()
+	want := rowsHere(t, slices.Concat(args, []string{db})...)
+	if got := rowsHere(t, slices.Concat(args, files, []string{"--threads=3", "--memory=4MiB"})...); got != want {
+		t.Errorf("%v %v:\n%.400s\nof %s:\n%.400s", args, files, got, db, want)
+	}
+}
+
+// rowsHere runs simdb, which must find something.
+func rowsHere(t *testing.T, args ...string) string {
+	t.Helper()
+	code, rows, talk := simdbHere(t, args...)
+	if code != 0 || rows == "" {
+		t.Fatalf("%v: status %d: %s", args, code, talk)
+	}
+	return rows
+}
+
+func sortedLines(s string) []string {
+	lines := slices.Collect(strings.Lines(s))
+	slices.Sort(lines)
+	return lines
+}
