@@ -30,6 +30,19 @@ func TestFilesAsDatabase(t *testing.T) {
 	if code, _, talk := simdbHere(t, "pairs", "a.jsonl", "--near", "64", "--memory", "64KiB"); code != 2 || !strings.Contains(talk, "more pairs than --memory has room for") {
 		t.Errorf("11,175 pairs in 64 KiB: status %d: %s", code, talk)
 	}
+	all := rowsHere(t, "pairs", "a.jsonl", "--near=6", "--sample=1e6")
+	if want := rowsHere(t, "pairs", "a.jsonl", "--near=6"); all != want {
+		t.Errorf("a sample of all documents:\n%.400s\nnot:\n%.400s", all, want)
+	}
+	some := rowsHere(t, "pairs", "a.jsonl", "--near=6", "--sample=70", "--seed=3")
+	if strings.Count(some, "\n") >= strings.Count(all, "\n") {
+		t.Errorf("a sample of 70 has all pairs")
+	}
+	for pair := range strings.Lines(some) {
+		if !strings.Contains(all, pair) {
+			t.Errorf("only a sample has the pair %s", pair)
+		}
+	}
 	for db, files := range map[string][]string{"random.simdb": {"a.jsonl", "b.jsonl"}, "licences.simdb": {licences}} {
 		simdb(t, dir, append([]string{"load", db}, files...)...)
 		for _, by := range []string{"--near=0", "--near=6", "--jaccard=0.8", "--jaccard=0.65"} {

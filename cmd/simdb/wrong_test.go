@@ -71,6 +71,8 @@ var wrong = []struct{ args, want string }{
 	{"pairs|in.jsonl|--levenshtein|0.9", "of files --near K and --jaccard T can be listed"},
 	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a database"},
 	{"pairs|in.jsonl|--near|64|--memory|0", "some memory is needed"},
+	{"pairs|x.simdb|--near|3|--sample|10", "--sample is for files, not for a database"},
+	{"pairs|in.jsonl|--near|3|--sample|10|--memory|100", "have no room in half of --memory"},
 	{"pairs|in.jsonl|--near|3|--threads|-1", "--threads -1: 1 or more"},
 	{"pairs|x.simdb|--near|-1", `--near: "-1"`},
 	{"pairs|x.simdb|--near|three", `--near: "three"`},

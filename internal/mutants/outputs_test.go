@@ -160,4 +160,9 @@ var outputMutants = []mutant{
 		swap(`cmp.Compare(q.match, p.match)`, `cmp.Compare(p.match, q.match)`),
 		"cmd/simdb", "^TestFilesAsDatabase$",
 	},
+	{
+		"output/a sample of the first documents", "cmd/simdb/internal/corpus", "Sample.Add",
+		never(`s.worst.compare(hash, d.ID, s.worst[0]) < 0`),
+		"cmd/simdb/internal/corpus", "^TestSample$",
+	},
 }

@@ -6,6 +6,7 @@
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
 //	listing.go   documents with their ids
+//	sample.go    some of them, drawn at random
 //	pairs.go     all pairs, in the order of Snapshot.Pairs
 //	clusters.go  all clusters, in the order of Snapshot.Clusters
 package corpus

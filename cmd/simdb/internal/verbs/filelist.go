@@ -15,10 +15,13 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // FileListFlags are the flags of commands that list what is alike in a database or in files.
 type FileListFlags struct {
+	Sample      app.Quantity `placeholder:"N" help:"Of files: list what is alike among N documents drawn at random."`
+	Seed        uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
 	Threads     int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
 	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"How files are written: ${inputs} (default: by name and content)."`
 	app.InputFlags
@@ -57,6 +60,9 @@ func (f *FileListFlags) ofFiles(args []string) bool {
 // openDB opens a database; the flags of features must say what it compares. A database has no lines
 // that cannot be used, so the file of --rejects is empty.
 func (f *FileListFlags) openDB(a *app.App, path string, memory app.MemoryFlag) (*engine.DB, error) {
+	if f.Sample > 0 {
+		return nil, errors.New("--sample is for files, not for a database")
+	}
 	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
 	if err := f.FeatureFlags.Options(o); err != nil {
 		return nil, err
@@ -88,7 +94,8 @@ type fileList struct {
 	opt      input.Options
 	numbered string // the file whose ids are the numbers of its lines
 	badUTF8  int64
-	failed   []error // files that could not be read to the end
+	sample   *corpus.Sample // nil without --sample
+	failed   []error        // files that could not be read to the end
 	start    time.Time
 }
 
@@ -108,6 +115,9 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 	}
 	if v.Estimate {
 		return errors.New("--estimate uses the sketches of a database; files have none")
+	}
+	if f.Sample > 0 {
+		l.sample = corpus.NewSample(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
 	}
 	if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
 		return err
@@ -172,6 +182,14 @@ func (l *fileList) read() error {
 			return err
 		}
 	}
+	if l.sample != nil {
+		for _, d := range l.sample.Documents() {
+			l.AddID(d.ID)
+			if err := x.Add(&d); err != nil {
+				return err
+			}
+		}
+	}
 	if err := x.Finish(); err != nil {
 		return err
 	}
@@ -218,6 +236,10 @@ func (l *fileList) file(x *corpus.Extractor, name string) error {
 			if rec.BadUTF8 {
 				l.badUTF8++
 			}
+			if l.sample != nil {
+				err = l.sample.Add(&rec.Doc)
+				break
+			}
 			l.AddID(rec.Doc.ID)
 			err = x.Add(&rec.Doc)
 		}
@@ -239,5 +261,12 @@ func (l *fileList) summary() {
 	if l.badUTF8 > 0 {
 		l.a.Say("%s had invalid UTF-8, which counts as no word", quantity.Count(l.badUTF8, "document"))
 	}
-	l.a.Say("%s read; %s rejected; %s", quantity.Count(l.N, "document"), l.rejects.Counted(), app.Seconds(l.start))
+	read := l.N
+	if l.sample != nil {
+		read = l.sample.Seen()
+		share := float64(l.N) / float64(max(read, 1))
+		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those read: about %.3g %% of all pairs are among them",
+			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
+	}
+	l.a.Say("%s read; %s rejected; %s", quantity.Count(read, "document"), l.rejects.Counted(), app.Seconds(l.start))
 }
