@@ -182,7 +182,7 @@ func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 	}
 }
 
-// checkQueries asks for a stored document by its text.
+// checkQueries searches for a stored document by its text.
 func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	t.Helper()
 	for _, q := range []Doc{{Text: text}, {ID: d.ID}} {

@@ -129,8 +129,8 @@ func BenchmarkBatches(b *testing.B) {
 	}
 }
 
-// benchReader makes the test binary a reader: of the database of this path it asks for what is near
-// to some fingerprint, and refreshes, until it is killed.
+// benchReader makes the test binary a reader: it searches the database of this path for what is
+// near to some fingerprint, and refreshes, until it is killed.
 const benchReader = "SIMDB_BENCH_READER"
 
 // BenchmarkWriterBesideReaders puts documents while nobody else is there, beside four processes

@@ -14,7 +14,7 @@ import (
 // Separator is between the texts of the fields in the text of a document.
 const Separator = '\x1f'
 
-// Digest returns 8 hexadecimal digits of the XXH3 of text, by which lists can be told apart.
+// Digest returns 8 hexadecimal digits of the XXH3 of text: messages identify a list by them.
 func Digest(text string) string { return fmt.Sprintf("%08x", uint32(xxh3.HashString(text))) }
 
 // Sink takes the features of a document, with repetitions, in pieces of any length. A feature may

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePages asks for huge pages for a large array that is read at random: most of the cost of such
-// a read is finding the page.
+// hugePages advises the system to use huge pages for a large array that is read at random: most of
+// the cost of such a read is the translation of the address.
 func hugePages[T any](a []T) {
 	const page = 2 << 20
 	if len(a) == 0 {

@@ -268,7 +268,7 @@ func common(a, b []uint64, need int) int {
 			spareB--
 		}
 	}
-	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA have not been passed over
+	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA were not skipped
 		return n
 	}
 	return -1

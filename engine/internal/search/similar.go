@@ -163,8 +163,8 @@ func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts 
 	return fn(id, view.Place{Part: p, Doc: doc}, score)
 }
 
-// tooLong reports whether a text has so many bytes that it has too many runes to be similar, or so
-// few that it has too few.
+// tooLong reports whether the number of bytes alone shows that a text has too many runes, or too
+// few, to be similar.
 func (q *Similar) tooLong(text []byte) bool {
 	const runeBytes = 4 // of the longest rune
 	return q.edit != nil && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)

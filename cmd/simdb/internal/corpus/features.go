@@ -63,7 +63,7 @@ type featured struct {
 	done   chan struct{}
 }
 
-// A batch is full when it has so many documents, or so many bytes of text.
+// A batch is full when it has batchDocs documents, or batchBytes of text.
 const (
 	batchDocs  = 256
 	batchBytes = 256 << 10

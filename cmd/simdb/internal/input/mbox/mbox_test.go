@@ -77,7 +77,7 @@ func TestMessages(t *testing.T) {
 	if _, _, err := read(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
 		t.Error("a field for the text was accepted")
 	}
-	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat("x\n", input.MaxRecord/2) + "\n"
+	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", input.MaxRecord/1024) + "\n"
 	if got, _, err := read(t, "a", huge+b, input.Options{}); err != nil || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), input.MaxRecord) {
 		t.Errorf("%.200q, %v", got, err)
 	}

@@ -65,7 +65,7 @@ func (t *texts) part(h textproto.MIMEHeader, body []byte, depth int) {
 	}
 }
 
-// parts adds the texts of the parts of a body, as far as they can be told apart.
+// parts adds the texts of the parts of a body, up to the first damaged part.
 func (t *texts) parts(alternative bool, boundary string, body []byte, depth int) {
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
 	var spare *texts // of an alternative that is not plain text
