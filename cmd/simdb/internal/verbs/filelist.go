@@ -20,7 +20,7 @@ import (
 
 // FileListFlags are the flags of commands that list what is alike in a database or in files.
 type FileListFlags struct {
-	Sample      app.Quantity `placeholder:"N" help:"Of files: list what is alike among N documents drawn at random."`
+	Sample      app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
 	Seed        uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
 	Threads     int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
 	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"How files are written: ${inputs} (default: by name and content)."`
@@ -47,6 +47,9 @@ func (f *FileListFlags) useThreads() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
+// small reports whether what is listed is no whole database.
+func (f *FileListFlags) small(args []string) bool { return f.Sample > 0 || f.ofFiles(args) }
+
 // ofFiles reports whether arguments are files with documents, and not one database: a folder, a
 // packed table, or nothing that is there.
 func (f *FileListFlags) ofFiles(args []string) bool {
@@ -57,17 +60,10 @@ func (f *FileListFlags) ofFiles(args []string) bool {
 	return err == nil && !st.IsDir() && filepath.Ext(args[0]) != ".sst"
 }
 
-// openDB opens a database; the flags of features must say what it compares. A database has no lines
-// that cannot be used, so the file of --rejects is empty.
-func (f *FileListFlags) openDB(a *app.App, path string, memory app.MemoryFlag) (*engine.DB, error) {
-	if f.Sample > 0 {
-		return nil, errors.New("--sample is for files, not for a database")
-	}
-	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
-	if err := f.FeatureFlags.Options(o); err != nil {
-		return nil, err
-	}
-	db, err := app.Open(path, o)
+// openWhole opens a database that is listed whole. It has no lines that cannot be used, so the file
+// of --rejects is empty.
+func (f *FileListFlags) openWhole(a *app.App, path string, memory app.MemoryFlag) (*engine.DB, error) {
+	db, err := f.openDB(path, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +77,16 @@ func (f *FileListFlags) openDB(a *app.App, path string, memory app.MemoryFlag) (
 	return db, nil
 }
 
-// fileList is a run that lists what is alike in files.
+// openDB opens a database; the flags of features must say what it compares.
+func (f *FileListFlags) openDB(path string, memory app.MemoryFlag) (*engine.DB, error) {
+	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
+	if err := f.FeatureFlags.Options(o); err != nil {
+		return nil, err
+	}
+	return app.Open(path, o)
+}
+
+// fileList is a run that lists what is alike in files, or in a sample of a database.
 type fileList struct {
 	*corpus.Listing
 	a        *app.App
@@ -95,12 +100,13 @@ type fileList struct {
 	numbered string // the file whose ids are the numbers of its lines
 	badUTF8  int64
 	sample   *corpus.Sample // nil without --sample
+	allowed  bool           // the database has allowed pairs
 	failed   []error        // files that could not be read to the end
 	start    time.Time
 }
 
 // errFileCriterion refuses the measures that need a database.
-var errFileCriterion = errors.New("of files --near K and --jaccard T can be listed; simdb load makes a database, which has the other measures")
+var errFileCriterion = errors.New("of files and of a --sample --near K and --jaccard T can be listed; simdb load makes a database, which has the other measures")
 
 // list reads the files, and has the rows written by rows. It removes its temporary file.
 func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
@@ -114,13 +120,16 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		return errFileCriterion
 	}
 	if v.Estimate {
-		return errors.New("--estimate uses the sketches of a database; files have none")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
 	}
 	if f.Sample > 0 {
 		l.sample = corpus.NewSample(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
 	}
-	if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
-		return err
+	files := f.ofFiles(args)
+	if files {
+		if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
+			return err
+		}
 	}
 	size := int64(memory.Memory)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(size/8*7, 64<<20)))
@@ -138,7 +147,12 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		Sets: l.by.Sets, Prints: !l.by.Sets, Memory: size, InputBytes: l.inputBytes(), Dir: dir,
 	})}
 	defer l.Close()
-	if err = l.read(); err == nil {
+	if files {
+		err = l.read()
+	} else {
+		err = l.readDB(args[0], memory)
+	}
+	if err == nil {
 		err = rows(l)
 	}
 	l.meter.Stop()

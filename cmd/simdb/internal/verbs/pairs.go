@@ -23,10 +23,10 @@ type Pairs struct {
 // Run lists the pairs.
 func (c *Pairs) Run(a *app.App) (err error) {
 	defer c.useThreads()()
-	if c.ofFiles(c.Data) {
+	if c.small(c.Data) {
 		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
-	db, err := c.openDB(a, c.Data[0], c.MemoryFlag)
+	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 	}))
 }
 
-// ofList lists the pairs of files.
+// ofList lists the pairs of files, or of a sample.
 func (c *Pairs) ofList(a *app.App, l *fileList) error {
 	if c.RowFlags.Options().Format == output.Count {
 		n, err := l.CountPairs(a.Context(), l.by, l.o)
@@ -95,10 +95,10 @@ type Clusters struct {
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) (err error) {
 	defer c.useThreads()()
-	if c.ofFiles(c.Data) {
+	if c.small(c.Data) {
 		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
-	db, err := c.openDB(a, c.Data[0], c.MemoryFlag)
+	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,11 @@ func (c *Clusters) Run(a *app.App) (err error) {
 	}))
 }
 
-// ofList lists the clusters of files.
+// ofList lists the clusters of files, or of a sample.
 func (c *Clusters) ofList(a *app.App, l *fileList) error {
+	if l.allowed {
+		return errAllowed
+	}
 	found, err := l.Clusters(a.Context(), l.by, c.Mode == "components", l.o)
 	l.meter.Stop()
 	if err != nil {
