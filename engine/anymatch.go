@@ -29,6 +29,18 @@ func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, fou
 // hold any, those whose sketches look most similar. The document named is the same on any number of
 // threads, though it may be another one after a compaction.
 func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, found bool, err error) {
+	return s.anyMatch(ctx, doc, by, 1)
+}
+
+// BestMatch is AnyMatch that names the match PutNovel would name: the best one, of equally good
+// ones the one whose ID is first; where more than a few dozen match, the best of the first of
+// them that are found.
+func (s *Snapshot) BestMatch(ctx context.Context, doc Doc, by Criterion) (m Match, found bool, err error) {
+	return s.anyMatch(ctx, doc, by, novelMatches)
+}
+
+// anyMatch names the best of the first matches, at most most of them.
+func (s *Snapshot) anyMatch(ctx context.Context, doc Doc, by Criterion, most int) (m Match, found bool, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
 	}
@@ -39,7 +51,7 @@ func (s *Snapshot) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match
 	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
 		s.v.Texts.Fill(d, doc.Text)
 	}
-	got, found, err := search.AnyMatch(ctx, &s.v, d, by.by, 1)
+	got, found, err := search.AnyMatch(ctx, &s.v, d, by.by, most)
 	return Match(got), found, err
 }
 

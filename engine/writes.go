@@ -89,6 +89,41 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 	return Match(best), stored, nil
 }
 
+// A Novelty is what AddNovel did with a document.
+type Novelty struct {
+	Match  Match // the document that it is like, if Stored is false
+	Stored bool
+}
+
+// AddNovel stores, of documents in their order, each that is like no visible document: as PutNovel
+// does, but a visible document with the same ID is a match too, if it is similar, so that what is
+// submitted again is not stored again. Documents that were stored earlier in the same call count.
+// Each check and its write are one step, and all are made safe together at the end, so that many
+// take a fraction of the time of as many calls of PutNovel. It returns what became of each
+// document; after an error only of those before the one that failed, and these are
+// safe. A crash leaves a prefix of what was stored. Errors are as those of PutNovel.
+func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty, error) {
+	if err := db.s.CheckCriterion(by.by); err != nil {
+		return nil, err
+	}
+	if by.by.Text != view.NoTextMeasure {
+		if err := db.prepareText(ctx); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]view.Doc, len(docs))
+	for i, d := range docs {
+		all[i] = view.Doc(d)
+	}
+	done := make([]Novelty, len(docs))
+	n, err := db.s.PutEachUnless(ctx, all, func(i int, v *view.View, d *sstable.Document) (bool, error) {
+		m, found, err := search.AnyKnown(ctx, v, d, by.by, novelMatches)
+		done[i] = Novelty{Match: Match(m), Stored: !found}
+		return found, err
+	})
+	return done[:n], err
+}
+
 // prepareText makes the signatures of texts that a search will need, so that the search, which
 // other writers wait for, need not: but for those of a table that is written meanwhile.
 func (db *DB) prepareText(ctx context.Context) error {

@@ -159,6 +159,16 @@ var writeMutants = []mutant{
 		"engine", "^TestTurnedAwayWhenSafe$",
 	},
 	{
+		"novel/what is submitted again is stored again", "engine", "DB.AddNovel",
+		swap(`search.AnyKnown`, `search.AnyMatch`),
+		"engine", "^TestAddNovel$",
+	},
+	{
+		"novel/a group is reported before it is safe", "engine", "Store.PutEachUnless",
+		swap(`failure := db.waitSafe(last)`, `failure := db.waitSafe(logPosition{log: last.log})`),
+		"cmd/simdb", "^TestMatchAddKilled$",
+	},
+	{
 		"delete/told that it is gone before that is safe", "engine", "Store.Write",
 		swap(`if err := db.waitSafe(last); err != nil {`, `if len(kept) == 0 { return 0, nil }; if err := db.waitSafe(last); err != nil {`),
 		"engine", "^TestTurnedAwayWhenSafe$",

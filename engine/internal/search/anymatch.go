@@ -19,8 +19,18 @@ import (
 // criterion, and names the best of the first matches, at most most of them. Neither the document of
 // d's ID nor an allowed pair of it is a match.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
-	err = v.Safely(ctx, func() (err error) {
-		x := &existence{v: v, ctx: ctx, by: by, of: d, most: most}
+	return (&existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}).match()
+}
+
+// AnyKnown is AnyMatch for which the document of d's ID is a match too.
+func AnyKnown(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
+	return (&existence{v: v, ctx: ctx, by: by, of: d, most: most}).match()
+}
+
+// match answers the question.
+func (x *existence) match() (m view.Match, found bool, err error) {
+	d, by, ctx := x.of, x.by, x.ctx
+	err = x.v.Safely(ctx, func() (err error) {
 		switch {
 		case by.Text != view.NoTextMeasure:
 			err = x.similar()
@@ -48,6 +58,8 @@ type existence struct {
 	found int        // matches
 	best  view.Match // of them
 
+	except string // ID of a document that is no match; "" for none
+
 	mine    texts.Set // where texts decide, once one has been compared
 	sets    *texts.Shingler
 	scratch []byte
@@ -55,7 +67,7 @@ type existence struct {
 
 // accepts reports whether the document of an ID is another one that may be named.
 func (x *existence) accepts(id []byte) bool {
-	return string(id) != string(x.of.ID) && !x.v.Allowed.Has(string(id), string(x.of.ID))
+	return string(id) != x.except && !x.v.Allowed.Has(string(id), string(x.of.ID))
 }
 
 // named returns the ID of document doc of a part if it is visible and may be named.
@@ -159,7 +171,7 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 
 // similar looks for similar texts.
 func (x *existence) similar() error {
-	return NewSimilar(x.v, x.of.Text, x.by).Each(x.ctx, string(x.of.ID), func(id []byte, _ view.Place, similarity float64) (bool, error) {
+	return NewSimilar(x.v, x.of.Text, x.by).Each(x.ctx, x.except, func(id []byte, _ view.Place, similarity float64) (bool, error) {
 		if !x.accepts(id) {
 			return true, nil
 		}

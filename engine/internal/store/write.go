@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -280,14 +281,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 // PutUnless stores d unless match finds a visible document that it is to give way to. The check and
 // the write are one step: no other write comes between.
 func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (stored bool, err error) {
-	recs, err := db.prepare(ctx, []Operation{Put(d)})
-	if err != nil {
-		return false, err
-	}
-	found, last, err := db.writeUnless(ctx, recs, match)
-	for tries := 0; db.again(ctx, err, tries); tries++ {
-		found, last, err = db.writeUnless(ctx, recs, match)
-	}
+	found, last, err := db.putUnless(ctx, d, match)
 	if err != nil {
 		return false, err
 	}
@@ -297,6 +291,38 @@ func (db *Store) PutUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 		return false, err
 	}
 	return !found, nil
+}
+
+// PutEachUnless does with one document after the other what PutUnless does with one, and waits once
+// until all of it is safe. It returns how many have been decided: fewer than all after an error,
+// and then these are safe too, if the log can be written.
+func (db *Store) PutEachUnless(ctx context.Context, docs []view.Doc, match func(i int, v *view.View, d *sstable.Document) (bool, error)) (decided int, err error) {
+	var last logPosition
+	for ; decided < len(docs) && err == nil; decided++ {
+		var at logPosition
+		_, at, err = db.putUnless(ctx, docs[decided], func(v *view.View, d *sstable.Document) (bool, error) { return match(decided, v, d) })
+		if err != nil {
+			break
+		}
+		last = at
+	}
+	if failure := db.waitSafe(last); failure != nil {
+		return 0, errors.Join(err, failure)
+	}
+	return decided, err
+}
+
+// putUnless is PutUnless that does not wait: it returns where the log has to be safe.
+func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+	recs, err := db.prepare(ctx, []Operation{Put(d)})
+	if err != nil {
+		return false, last, err
+	}
+	found, last, err = db.writeUnless(ctx, recs, match)
+	for tries := 0; db.again(ctx, err, tries); tries++ {
+		found, last, err = db.writeUnless(ctx, recs, match)
+	}
+	return found, last, err
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.

@@ -16,31 +16,6 @@ import (
 	"github.com/simdb/simdb/internal/outfile"
 )
 
-// auditRow is a line of the audit: a line of the input that is not in the output, and why. Together
-// the kept lines and the audit are all that was read. What does not apply is null.
-type auditRow struct {
-	ID         *string         `json:"id"` // null for a rejected line
-	File       string          `json:"file"`
-	Line       input.Position  `json:"line"`
-	Keeper     *string         `json:"keeper"`
-	KeeperFile *string         `json:"keeper_file"`
-	KeeperLine *input.Position `json:"keeper_line"`
-	Distance   *uint8          `json:"distance"`        // to the keeper, of fingerprints
-	Score      *float64        `json:"score"`           // with the keeper, where texts are there
-	Error      *float64        `json:"error,omitempty"` // of an estimated score
-	Exact      *bool           `json:"exact"`           // score is
-	Rule       string          `json:"rule"`
-	Cluster    *uint32         `json:"cluster"`
-	Reason     string          `json:"reason,omitempty"` // of a rejected line
-}
-
-// auditHead is the first line of an audit: what it takes to come to the same result again.
-type auditHead struct {
-	Version    string          `json:"simdb"`
-	Parameters auditParameters `json:"parameters"`
-	Inputs     []auditInput    `json:"inputs"`
-}
-
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
 	Near     *app.Distance `json:"near,omitempty"`
@@ -107,16 +82,15 @@ func newAudit(d *job) (*audit, error) {
 		return a, nil
 	}
 	a.keepers = make([]*place, d.out.clusters)
-	a.e = json.NewEncoder(a.w)
-	a.e.SetEscapeHTML(false)
+	a.e = app.AuditEncoder(a.w)
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err
 	}
-	return a, a.e.Encode(auditHead{app.Version(), auditParameters{
+	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: auditParameters{
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
 		Keep: d.c.Keep.String(), Against: d.c.Against, Shingle: fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle), Features: d.features.Describe(),
-	}, inputs})
+	}, Inputs: inputs})
 }
 
 // member takes note of a document of a cluster.
@@ -134,7 +108,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if at == nil {
 		return errChanged
 	}
-	row := auditRow{
+	row := app.AuditRow{
 		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster,
 		Keeper: &at.id, KeeperFile: &at.file, KeeperLine: &at.line,
 	}
@@ -158,7 +132,7 @@ func (a *audit) issue(is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
-	return a.e.Encode(&auditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return a.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are

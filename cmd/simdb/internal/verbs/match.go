@@ -21,8 +21,12 @@ type Match struct {
 	File string `arg:"" file:"in" help:"A file with documents, or with --files a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add    bool   `help:"Store the documents that are new, so that later lines are compared with them too."`
-	Output string `short:"o" file:"lines" placeholder:"FILE" help:"Write the new lines to FILE instead of standard output."`
+	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too."`
+	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
+	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
+	Rows    app.RowFormat `name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
+	Output  string        `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output."`
+	Audit   string        `file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
 	app.InputFlags
@@ -30,9 +34,21 @@ type Match struct {
 	app.RejectFlags
 }
 
+// Help says what is written when.
+func (Match) Help() string {
+	return `Of the documents that a line is like, --explain and --audit name the best one; where more than a few dozen are, the best of
+those that are found first.
+
+Lines of a regular file are looked up many at a time. Those of a pipe are decided as they come. With --add a line is written
+once it is stored safely; lines that have arrived by then are stored together.`
+}
+
 // Run copies the lines that are new.
 func (c *Match) Run(a *app.App) (err error) {
 	start := time.Now()
+	if c.Rows.Set && !c.Explain {
+		return errors.New("--rows is for --explain")
+	}
 	opt := c.InputFlags.Options(c.Format)
 	opt.MakeID = !c.Add
 	src, err := a.NewSources([]string{c.File}, c.InputFlags)
@@ -69,7 +85,10 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Near != nil && !c.Add && src.Total > 0 {
 		t.held = new(heldLines)
 	}
-	err = t.run(a, in)
+	if t.audit, err = c.newAudit(a, db, &src); err != nil {
+		return err
+	}
+	err = t.audit.close(t.run(a, in))
 	m.Stop()
 	a.TellSkipped(&src)
 	err = errors.Join(err, rejects.Close(err))
@@ -86,11 +105,22 @@ type matching struct {
 	sources app.Sources
 	inPairs map[string]bool // IDs in pairs of ALLOW
 	held    *heldLines      // nil where records are decided one by one
-	out     input.Copier
-	read    int64 // documents
-	fresh   int64 // of them, new
-	stored  int64 // of them, with --add
+	audit   *matchAudit
+	out     input.Copier       // of lines, or
+	row     func(...any) error // of rows
+	read    int64              // documents
+	fresh   int64              // of them, new
+	stored  int64              // of them, with --add
 }
+
+// aLine is a record that is decided.
+type aLine struct {
+	raw      []byte
+	id, file string
+	pos      input.Position
+}
+
+func lineOf(rec *input.Record) aLine { return aLine{rec.Raw, rec.Doc.ID, rec.File, rec.Pos} }
 
 // summary says what was read and found, and after an error what was stored before it.
 func (t *matching) summary(err error) string {
@@ -101,16 +131,30 @@ func (t *matching) summary(err error) string {
 	return text
 }
 
+// names reports whether it matters which document a line is like.
+func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
+
 // run reads the file and writes what is new: each record as soon as it is decided, or from a
 // regular file many at a time.
 func (t *matching) run(a *app.App, in input.Source) error {
+	records := t.records
+	if t.c.Add {
+		records = t.add
+	}
+	if t.c.Explain {
+		_, err := a.Rows(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(row func(...any) error) error {
+			t.row = row
+			return records(a, in)
+		})
+		return err
+	}
 	format := in.Info().Format
 	to, err := a.Sink(t.c.Output, app.CopiesOf(format), output.Options{})
 	if err != nil {
 		return err
 	}
 	t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null})
-	if err = t.records(a, in); err == nil {
+	if err = records(a, in); err == nil {
 		err = t.out.Close()
 	}
 	return to.Close(err)
@@ -123,7 +167,7 @@ func (t *matching) records(a *app.App, in input.Source) error {
 				return err
 			}
 		} else if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = t.rejects.Add(is)
+			err = t.reject(is)
 		}
 		if err != nil {
 			if !a.Interrupted() { // records before the error are decided nevertheless
@@ -136,7 +180,12 @@ func (t *matching) records(a *app.App, in input.Source) error {
 	return t.release(a.Context(), in)
 }
 
-// record writes a record if it is new.
+// reject takes note of a line that can't be used.
+func (t *matching) reject(is *input.Issue) error {
+	return errors.Join(t.rejects.Add(is), t.audit.issue(is))
+}
+
+// record decides a record, or holds it until a batch is full.
 func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
 	t.read++
 	if t.held != nil {
@@ -145,38 +194,50 @@ func (t *matching) record(ctx context.Context, rec *input.Record, in input.Sourc
 		}
 		return t.release(ctx, in)
 	}
-	fresh, err := t.isNew(ctx, rec)
-	if err != nil || !fresh {
+	m, known, err := t.match(ctx, rec)
+	if err != nil {
 		return err
 	}
-	return t.write(rec.Raw, in)
+	return t.decided(in, lineOf(rec), m, known)
 }
 
-// write writes a new record.
-func (t *matching) write(raw []byte, in input.Source) error {
-	t.fresh++
-	return t.out.Copy(in, raw)
+// decided writes what is to be written of a record; m is what a known one is like.
+func (t *matching) decided(in input.Source, l aLine, m engine.Match, known bool) error {
+	if !known {
+		t.fresh++
+	} else if err := t.audit.known(t.c, l, m); err != nil {
+		return err
+	}
+	switch {
+	case t.row != nil && known:
+		return t.row(t.c.Values(m, l.id, m.ID)...)
+	case t.row == nil && known == t.c.Invert:
+		return t.out.Copy(in, l.raw)
+	}
+	return nil
 }
 
-// isNew reports whether no document in the database is similar to the record, not even one with the
-// same ID. With --add a new record is stored.
-func (t *matching) isNew(ctx context.Context, rec *input.Record) (bool, error) {
-	by := t.c.Criterion(!t.c.NoVerify)
-	var known bool
-	var err error
+// match reports whether a document in the database is similar to the record, be it one with the
+// same ID, and if it matters names one that is.
+func (t *matching) match(ctx context.Context, rec *input.Record) (m engine.Match, known bool, err error) {
 	if t.inPairs[rec.Doc.ID] {
-		known, err = t.knownBeside(ctx, rec)
-	} else {
-		_, known, err = t.db.AnyMatch(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}, by)
+		return t.knownBeside(ctx, rec)
 	}
-	if err != nil || known || !t.c.Add {
-		return !known, err
+	return t.any(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint})
+}
+
+// any reports whether a document in the database is similar to doc, and if it matters names one.
+func (t *matching) any(ctx context.Context, doc engine.Doc) (m engine.Match, known bool, err error) {
+	by := t.c.Criterion(!t.c.NoVerify)
+	if !t.names() {
+		return t.db.AnyMatch(ctx, doc, by)
 	}
-	_, stored, err := t.db.PutNovel(ctx, rec.Doc, by)
-	if stored {
-		t.stored++
+	s, err := t.db.Snapshot()
+	if err != nil {
+		return m, false, err
 	}
-	return stored, err
+	defer s.Close()
+	return s.BestMatch(ctx, doc, by)
 }
 
 // fingerprint returns the record's fingerprint, or that of its text, if it has one.
@@ -197,19 +258,19 @@ func idsInPairs(db *engine.DB) map[string]bool {
 }
 
 // knownBeside reports whether a document in the database is similar to a record, apart from those
-// that are paired with its ID by ALLOW.
-func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (bool, error) {
+// that are paired with its ID by ALLOW, and names the best one.
+func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (best engine.Match, known bool, err error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
-		return false, err
+		return best, false, err
 	}
 	defer s.Close()
 	for m, err := range t.like(ctx, s, rec) {
 		if err != nil || !s.IsAllowed(rec.Doc.ID, m.ID) {
-			return err == nil, err
+			return m, err == nil, err
 		}
 	}
-	return false, nil
+	return best, false, nil
 }
 
 // like yields the documents that are similar to a record.
@@ -249,27 +310,33 @@ type heldLines struct {
 	fps   []engine.Fingerprint // of the lines that have one
 	line  []int                // of each fingerprint
 	known []bool               // of each line: something in the database is like it
+	lines []aLine              // each line without raw, where it matters what it is like
+	like  []engine.Match       // of those, what they are like
 }
 
 // hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
 // few, are decided at once.
 func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
 	h := t.held
+	var m engine.Match
 	known := false
 	if t.inPairs[rec.Doc.ID] {
-		if known, err = t.knownBeside(ctx, rec); err != nil {
+		if m, known, err = t.knownBeside(ctx, rec); err != nil {
 			return false, err
 		}
 	} else if fp, ok := t.fingerprint(rec); ok {
 		h.fps, h.line = append(h.fps, fp), append(h.line, len(h.ends))
+	}
+	if t.names() {
+		h.lines, h.like = append(h.lines, lineOf(rec)), append(h.like, m)
 	}
 	h.raw = append(h.raw, rec.Raw...)
 	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, known)
 	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
 }
 
-// release decides the batch and writes its new records. It does nothing where records are decided
-// one by one.
+// release decides the batch and writes what is to be written of its records. It does nothing where
+// records are decided one by one.
 func (t *matching) release(ctx context.Context, in input.Source) error {
 	h := t.held
 	if h == nil {
@@ -280,17 +347,28 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 		return err
 	}
 	for i, is := range known {
-		h.known[h.line[i]] = is
-	}
-	start := 0
-	for i, end := range h.ends {
-		if !h.known[i] {
-			if err := t.write(h.raw[start:end:end], in); err != nil {
+		line := h.line[i]
+		if h.known[line] = is; is && t.names() {
+			if h.like[line], h.known[line], err = t.any(ctx, engine.Doc{Fingerprint: &h.fps[i]}); err != nil {
 				return err
 			}
 		}
+	}
+	start := 0
+	for i, end := range h.ends {
+		var l aLine
+		var m engine.Match
+		if t.names() {
+			l, m = h.lines[i], h.like[i]
+		}
+		l.raw = h.raw[start:end:end]
+		if err := t.decided(in, l, m, h.known[i]); err != nil {
+			return err
+		}
 		start = end
 	}
-	h.raw, h.ends, h.fps, h.line, h.known = h.raw[:0], h.ends[:0], h.fps[:0], h.line[:0], h.known[:0]
+	clear(h.lines)
+	clear(h.like)
+	*h = heldLines{raw: h.raw[:0], ends: h.ends[:0], fps: h.fps[:0], line: h.line[:0], known: h.known[:0], lines: h.lines[:0], like: h.like[:0]}
 	return nil
 }

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// AuditRow is a line of an audit: a line of the input that is known, or cannot be used, and why.
+// What does not apply is null.
+type AuditRow struct {
+	ID         *string         `json:"id"` // null for a rejected line
+	File       string          `json:"file"`
+	Line       input.Position  `json:"line"`
+	Keeper     *string         `json:"keeper"`
+	KeeperFile *string         `json:"keeper_file"` // null where the keeper is in a database
+	KeeperLine *input.Position `json:"keeper_line"`
+	Distance   *uint8          `json:"distance"`        // to the keeper, of fingerprints
+	Score      *float64        `json:"score"`           // with the keeper, where texts are there
+	Error      *float64        `json:"error,omitempty"` // of an estimated score
+	Exact      *bool           `json:"exact"`           // score is
+	Rule       string          `json:"rule"`
+	Cluster    *uint32         `json:"cluster"`
+	Reason     string          `json:"reason,omitempty"` // of a rejected line
+}
+
+// AuditHead is the first line of an audit: what it takes to come to the same result again.
+type AuditHead struct {
+	Version    string       `json:"simdb"`
+	Parameters any          `json:"parameters"` // the flags that decide
+	Inputs     []AuditInput `json:"inputs"`
+}
+
+// AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
+type AuditInput struct {
+	File  string  `json:"file"`
+	Bytes *int64  `json:"bytes"` // null for a pipe
+	XXH3  *string `json:"xxh3"`  // null for a folder and a pipe
+}
+
+// AuditEncoder returns an encoder for the lines of an audit.
+func AuditEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// Digest reads a file. The name is left to the caller.
+func Digest(ctx context.Context, path string) (AuditInput, error) {
+	in := AuditInput{Bytes: new(int64)}
+	f, err := os.Open(path)
+	if err != nil {
+		return in, err
+	}
+	defer f.Close()
+	h := xxh3.New()
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := f.Read(buf)
+		*in.Bytes += int64(n)
+		h.Write(buf[:n])
+		switch {
+		case err == io.EOF:
+			sum := h.Sum128().Bytes()
+			in.XXH3 = new(hex.EncodeToString(sum[:]))
+			return in, nil
+		case err != nil:
+			return in, err
+		case ctx.Err() != nil:
+			return in, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// Records are read ahead while others are stored, up to one of these bounds. What has been read by
+// then is stored together.
+const (
+	aheadCount = 4096
+	aheadBytes = 8 << 20
+)
+
+// ahead is the records that have been read and not been stored yet.
+type ahead struct {
+	mu      sync.Mutex
+	changed sync.Cond // of the fields below
+	read    []readItem
+	bytes   int  // of read
+	ended   bool // no more will be read
+	stopped bool // no more is taken
+}
+
+// readItem is a record, a line that can't be used, or what ended the reading.
+type readItem struct {
+	doc   engine.Doc
+	line  aLine
+	issue *input.Issue
+	err   error
+}
+
+// fill reads all records.
+func (q *ahead) fill(ctx context.Context, in input.Source) {
+	for rec, err := range in.Records(ctx) {
+		var item readItem
+		size := 0
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			copied := *is
+			copied.Raw = slices.Clone(is.Raw)
+			item.issue, size = &copied, len(is.Raw)
+		} else if item.err = err; err == nil {
+			item.doc, item.line = rec.Doc, lineOf(rec)
+			item.line.raw = slices.Clone(rec.Raw)
+			size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
+		}
+		if !q.put(item, size) {
+			break
+		}
+	}
+	q.mu.Lock()
+	q.ended = true
+	q.mu.Unlock()
+	q.changed.Broadcast()
+}
+
+// put adds an item, once there is room, and reports whether more are wanted.
+func (q *ahead) put(item readItem, size int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.stopped && (len(q.read) >= aheadCount || q.bytes >= aheadBytes) {
+		q.changed.Wait()
+	}
+	q.read, q.bytes = append(q.read, item), q.bytes+size
+	q.changed.Broadcast()
+	return !q.stopped
+}
+
+// take waits until something has been read, and returns all of it; nothing at the end. Its memory
+// becomes that of room.
+func (q *ahead) take(room []readItem) []readItem {
+	clear(room)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.read) == 0 && !q.ended {
+		q.changed.Wait()
+	}
+	taken := q.read
+	q.read, q.bytes = room[:0], 0
+	q.changed.Broadcast()
+	return taken
+}
+
+// stop makes fill end.
+func (q *ahead) stop() {
+	q.mu.Lock()
+	q.stopped = true
+	q.mu.Unlock()
+	q.changed.Broadcast()
+}
+
+// add stores the records that are new, all that have been read meanwhile together, and writes what
+// is to be written of them once they are safe.
+func (t *matching) add(a *app.App, in input.Source) error {
+	ctx, cancel := context.WithCancel(a.Context())
+	q := &ahead{}
+	q.changed.L = &q.mu
+	var reading sync.WaitGroup
+	reading.Go(func() { q.fill(ctx, in) })
+	defer func() {
+		q.stop()
+		cancel()
+		reading.Wait()
+	}()
+	var items []readItem
+	for {
+		if items = q.take(items); len(items) == 0 {
+			return nil
+		}
+		if err := t.addItems(a, in, items); err != nil {
+			return err
+		}
+		t.meter.Report(t.sources.Progress("match", in))
+	}
+}
+
+// addItems stores records that are new. It rejects lines in the order in which they were read.
+func (t *matching) addItems(a *app.App, in input.Source, items []readItem) error {
+	from := 0
+	for i, item := range items {
+		if item.issue == nil && item.err == nil {
+			continue
+		}
+		if item.err != nil && a.Interrupted() {
+			return item.err
+		}
+		if err := t.addRecords(a.Context(), in, items[from:i]); err != nil {
+			return errors.Join(item.err, err)
+		}
+		if item.err != nil {
+			return item.err
+		}
+		if err := t.reject(item.issue); err != nil {
+			return err
+		}
+		from = i + 1
+	}
+	return t.addRecords(a.Context(), in, items[from:])
+}
+
+// addRecords stores those records that are new, as one group. After an error it writes what
+// has been decided.
+func (t *matching) addRecords(ctx context.Context, in input.Source, items []readItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	docs := make([]engine.Doc, len(items))
+	for i := range items {
+		docs[i] = items[i].doc
+	}
+	done, err := t.db.AddNovel(ctx, docs, t.c.Criterion(!t.c.NoVerify))
+	for i, d := range done {
+		if d.Stored {
+			t.stored++
+		}
+		t.read++
+		if failure := t.decided(in, items[i].line, d.Match, !d.Stored); failure != nil {
+			return errors.Join(err, failure)
+		}
+	}
+	if err != nil {
+		t.read++ // the one that failed has been read too
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package verbs
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
+)
+
+// matchParameters are the flags that decide what is known.
+type matchParameters struct {
+	Near        *app.Distance `json:"near,omitempty"`
+	Jaccard     *app.Share    `json:"jaccard,omitempty"`
+	Levenshtein *app.Share    `json:"levenshtein,omitempty"`
+	Cosine      *app.Share    `json:"cosine,omitempty"`
+	NoVerify    bool          `json:"no_verify,omitempty"`
+	Database    string        `json:"database"`
+	Documents   int64         `json:"documents"` // in the database at the start
+	Add         bool          `json:"add,omitempty"`
+}
+
+// matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
+type matchAudit struct {
+	w *outfile.Writer
+	e *json.Encoder
+}
+
+// newAudit starts the audit with its first line; nil if there is to be none.
+func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAudit, error) {
+	if c.Audit == "" {
+		return nil, nil
+	}
+	in := app.AuditInput{File: src.Names[0]}
+	var err error
+	switch {
+	case src.Tree != nil:
+		in.Bytes = &src.Total
+	case src.Total > 0 && in.File != "-":
+		if in, err = app.Digest(a.Context(), src.Names[0]); err != nil {
+			return nil, err
+		}
+		in.File = src.Names[0]
+	case in.File == "-":
+		in.File = "stdin"
+	}
+	stats, err := db.Stats()
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.Create("--audit", c.Audit, outfile.JSONLines)
+	if err != nil {
+		return nil, err
+	}
+	t := &matchAudit{w: w, e: app.AuditEncoder(w)}
+	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
+		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, NoVerify: c.NoVerify,
+		Database: c.DB, Documents: stats.Documents, Add: c.Add,
+	}, Inputs: []app.AuditInput{in}})
+	if err != nil {
+		return nil, t.close(err)
+	}
+	return t, nil
+}
+
+// known takes note of a line and what it is like.
+func (t *matchAudit) known(c *Match, l aLine, m engine.Match) error {
+	if t == nil {
+		return nil
+	}
+	row := app.AuditRow{ID: &l.id, File: l.file, Line: l.pos, Keeper: &m.ID, Rule: "match"}
+	if c.Near != nil {
+		row.Distance = new(uint8(m.Distance))
+	} else {
+		row.Score, row.Exact = &m.Score, &m.Exact
+		if !m.Exact {
+			row.Error = &m.Error
+		}
+	}
+	return t.e.Encode(&row)
+}
+
+// issue takes note of a line that can't be used.
+func (t *matchAudit) issue(is *input.Issue) error {
+	if t == nil {
+		return nil
+	}
+	return t.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+}
+
+// close completes the audit, and after a failure drops it. It returns the first error.
+func (t *matchAudit) close(failure error) error {
+	if t == nil {
+		return failure
+	}
+	if failure != nil {
+		t.w.Abort()
+		return failure
+	}
+	return errors.Join(failure, t.w.Commit())
+}

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestAddNovel adds groups of documents, with IDs that come again, in the same group too, and with
+// allowed pairs: each is stored if a model that compares it with all finds none that it is like,
+// and otherwise the best one is named.
+func TestAddNovel(t *testing.T) {
+	const k, rounds = 3, 40
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(15, 5))
+	db, _ := create4test(t, &Options{MemtableBytes: 5000, NoText: true, NoSketch: true, Sync: SyncNever})
+	model, allowed := map[string]uint64{}, map[[2]string]bool{}
+	centre := make([]uint64, 60)
+	for i := range centre {
+		centre[i] = r.Uint64()
+	}
+	turnedAway, replaced, beside := 0, 0, 0
+	for range rounds {
+		docs := make([]Doc, r.IntN(40))
+		for i := range docs {
+			fp := centre[r.IntN(len(centre))]
+			for range r.IntN(5) {
+				fp ^= 1 << r.IntN(64)
+			}
+			docs[i] = Doc{ID: fmt.Sprint("d", r.IntN(500)), Fingerprint: &fp}
+		}
+		for i := 1; i < len(docs); i += 7 {
+			if a, b := docs[i-1].ID, docs[i].ID; a != b {
+				if err := db.Allow(ctx, IDPair{A: a, B: b}); err != nil {
+					t.Fatal(err)
+				}
+				allowed[[2]string{a, b}], allowed[[2]string{b, a}] = true, true
+			}
+		}
+		done, err := db.AddNovel(ctx, docs, Near(k))
+		if err != nil || len(done) != len(docs) {
+			t.Fatalf("%d of %d decided, %v", len(done), len(docs), err)
+		}
+		for i, d := range docs {
+			best, at := "", k+1
+			for id, fp := range model {
+				n := bits.OnesCount64(fp ^ *d.Fingerprint)
+				if n <= k && allowed[[2]string{id, d.ID}] {
+					beside++
+				} else if n < at || n == at && n <= k && id < best {
+					best, at = id, n
+				}
+			}
+			if got := done[i]; got.Stored != (best == "") || !got.Stored && (got.Match.ID != best || got.Match.Distance != at) {
+				t.Fatalf("%s: %+v, want %q at %d", d.ID, got, best, at)
+			}
+			if best != "" {
+				turnedAway++
+				continue
+			}
+			if _, ok := model[d.ID]; ok {
+				replaced++
+			}
+			model[d.ID] = *d.Fingerprint
+		}
+	}
+	if got := prints(t, db); len(got) != len(model) {
+		t.Errorf("%d documents, want %d", len(got), len(model))
+	} else {
+		for id, fp := range model {
+			if got[id] != fp {
+				t.Errorf("%s has %x, want %x", id, got[id], fp)
+			}
+		}
+	}
+	if turnedAway == 0 || replaced == 0 || beside == 0 {
+		t.Errorf("%d turned away, %d replaced, %d beside an allowed one", turnedAway, replaced, beside)
+	}
+}
+
+// TestAddNovelError has a document that cannot be stored among others: those before it are.
+func TestAddNovelError(t *testing.T) {
+	ctx := context.Background()
+	db, _ := create4test(t, nil)
+	docs := []Doc{{ID: "a", Text: "one two three four"}, {ID: "b", Text: "One two three four"}, {ID: ""}, {ID: "c", Text: "five six seven"}}
+	done, err := db.AddNovel(ctx, docs, Near(0))
+	if !errors.Is(err, ErrInvalid) || len(done) != 2 || !done[0].Stored || done[1].Stored || done[1].Match.ID != "a" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if got := prints(t, db); len(got) != 1 {
+		t.Errorf("stored: %v", got)
+	}
+	if done, err := db.AddNovel(ctx, nil, Near(0)); err != nil || len(done) != 0 {
+		t.Errorf("none: %v, %v", done, err)
+	}
+	if _, err := db.AddNovel(ctx, docs, Near(65)); !errors.Is(err, ErrParams) && !errors.Is(err, ErrInvalid) {
+		t.Errorf("65 bits: %v", err)
+	}
+}
