@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,26 @@ import (
 
 	"github.com/simdb/simdb/engine"
 )
+
+// likeTexts returns n texts that are unlike each other, in some order; the same for each seed but
+// for the order and the case of letters.
+func likeTexts(n int, seed uint64) []string {
+	var all []string
+	for i := range n {
+		words, r := make([]string, 30), rand.New(rand.NewPCG(uint64(i), 1))
+		for w := range words {
+			words[w] = fmt.Sprintf("word%d", r.IntN(1000))
+		}
+		if text := strings.Join(words, " "); seed%2 == 0 {
+			all = append(all, text)
+		} else {
+			all = append(all, strings.ToUpper(text)+".")
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 2))
+	r.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
 
 // TestMatchAddKilled kills match --add between lines of a pipe that stays open: the first lines are
 // written while it is open, every line that was written is stored, and of those that are alike one.

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,26 +35,6 @@ func together(t *testing.T, dir string, args []string, inputs ...string) []strin
 	}
 	wg.Wait()
 	return out
-}
-
-// likeTexts returns n texts that are unlike each other, in some order; the same for each seed but
-// for the order and the case of letters.
-func likeTexts(n int, seed uint64) []string {
-	var all []string
-	for i := range n {
-		words, r := make([]string, 30), rand.New(rand.NewPCG(uint64(i), 1))
-		for w := range words {
-			words[w] = fmt.Sprintf("word%d", r.IntN(1000))
-		}
-		if text := strings.Join(words, " "); seed%2 == 0 {
-			all = append(all, text)
-		} else {
-			all = append(all, strings.ToUpper(text)+".")
-		}
-	}
-	r := rand.New(rand.NewPCG(seed, 2))
-	r.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all
 }
 
 // TestPutNovelTogether has processes submit documents that are alike, by PUT ... UNLESS and by
