@@ -62,10 +62,19 @@ func TestForecast(t *testing.T) {
 					return f
 				}
 				got, want := forecast(int64(len(list.String()))/10), forecast(1<<40)
+				isNear := func(got, want, percent int64) bool {
+					return got >= want*(100-percent)/100 && got <= want*(100+percent)/100
+				}
 				near := func(what string, got, want, percent int64) {
-					if got < want*(100-percent)/100 || got > want*(100+percent)/100 {
+					if !isNear(got, want, percent) {
 						t.Errorf("%s: %d bytes, to be %d", what, got, want)
 					}
+				}
+				// Who looks at the folder now and then may miss its largest size, on a busy machine
+				// above all, but cannot see too much: of several times the largest counts.
+				for tries := 0; tries < 4 && !isNear(got.peak, want.peak, 30); tries++ {
+					got.peak = max(got.peak, forecast(int64(len(list.String()))/10).peak)
+					want.peak = max(want.peak, forecast(1<<40).peak)
 				}
 				near("disk", got.disk, want.disk, 20)
 				near("disk at most", got.peak, want.peak, 30) // the files of small tables come and go in milliseconds

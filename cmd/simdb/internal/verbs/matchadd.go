@@ -155,12 +155,18 @@ func (t *matching) addRecords(ctx context.Context, in input.Source, items []read
 		docs[i] = items[i].doc
 	}
 	done, err := t.db.AddNovel(ctx, docs, t.c.Criterion(!t.c.NoVerify))
-	for i, d := range done {
-		if d.Stored {
+	for _, d := range done { // also those whose lines an error of the output keeps from being written
+		if t.read++; d.Stored {
 			t.stored++
 		}
-		t.read++
+	}
+	for i, d := range done {
 		if failure := t.decided(in, items[i].line, d.Match, !d.Stored); failure != nil {
+			for _, d := range done[i+1:] {
+				if d.Stored {
+					t.fresh++
+				}
+			}
 			return errors.Join(err, failure)
 		}
 	}
