@@ -1,5 +1,5 @@
-// Package ordered selects the first n items in order without sorting all of them (Best), and sorts
-// all with cancellation (Sort, InPlace) and with the first items early (Runs).
+// Package ordered selects the first n items in order without sorting all of them (Best, Least), and
+// sorts all with cancellation (Sort, InPlace) and with the first items early (Runs).
 package ordered
 
 import (

@@ -2,8 +2,9 @@ package setjoin
 
 import (
 	"math"
-	"math/bits"
 	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // A threshold is the least Jaccard similarity of two sets that match.
@@ -85,40 +86,9 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	p.counts.rank(p.keys)
 	from := len(dst)
 	n = min(n, len(p.keys))
-	selectLeast(p.keys, n)
+	ordered.Least(p.keys, n)
 	dst = append(dst, p.keys[:n]...)
 	f.keys = dst[from:len(dst):len(dst)]
 	slices.Sort(f.keys)
 	return f, dst
 }
-
-// selectLeast brings the n least keys to the front, in no order (quickselect: Hoare, "Algorithm 65:
-// Find", CACM 1961).
-func selectLeast(keys []uint64, n int) {
-	for len(keys) > smallSelect && n > 0 && n < len(keys) {
-		last := len(keys) - 1
-		a, b, c := keys[0], keys[last/2], keys[last]
-		pivot := max(min(a, b), min(max(a, b), c)) // their median
-		less := 0
-		for i, k := range keys { // without a branch that depends on keys
-			keys[i], keys[less] = keys[less], k
-			_, below := bits.Sub64(k, pivot, 0)
-			less += int(below)
-		}
-		switch {
-		case less == 0: // the pivot is the least
-			slices.Sort(keys)
-			return
-		case n <= less:
-			keys = keys[:less]
-		default:
-			keys, n = keys[less:], n-less
-		}
-	}
-	if 0 < n && n < len(keys) {
-		slices.Sort(keys)
-	}
-}
-
-// smallSelect keys are sorted rather than partitioned.
-const smallSelect = 24

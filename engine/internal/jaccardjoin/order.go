@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -49,44 +50,13 @@ func (p *prefixer) append(dst []uint32, a minhash.Sketch, t float64) []uint32 {
 	for _, h := range a {
 		p.keys = append(p.keys, uint64(p.counters[h&mask])<<32|uint64(h))
 	}
-	selectLeast(p.keys, n)
+	ordered.Least(p.keys, n)
 	slices.Sort(p.keys[:n])
 	for _, k := range p.keys[:n] {
 		dst = append(dst, uint32(k))
 	}
 	return dst
 }
-
-// selectLeast brings the n least keys to the front, in no order (quickselect: Hoare, "Algorithm 65:
-// Find", CACM 1961). It is fast for keys that differ.
-func selectLeast(keys []uint64, n int) {
-	for len(keys) > smallSelect && n > 0 && n < len(keys) {
-		last := len(keys) - 1
-		a, b, c := keys[0], keys[last/2], keys[last]
-		pivot := max(min(a, b), min(max(a, b), c)) // their median
-		less := 0
-		for i, k := range keys { // without a branch that depends on keys
-			keys[i], keys[less] = keys[less], k
-			_, below := bits.Sub64(k, pivot, 0)
-			less += int(below)
-		}
-		switch {
-		case less == 0: // equal keys
-			slices.Sort(keys)
-			return
-		case n <= less:
-			keys = keys[:less]
-		default:
-			keys, n = keys[less:], n-less
-		}
-	}
-	if 0 < n && n < len(keys) {
-		slices.Sort(keys)
-	}
-}
-
-// smallSelect keys are sorted rather than partitioned.
-const smallSelect = 24
 
 // prefixLength returns p(a) for a sketch of size hashes.
 func prefixLength(size int, t float64) int {

@@ -1,4 +1,4 @@
-package jaccardjoin
+package ordered
 
 import (
 	"math/rand/v2"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSelectLeast selects from keys that differ, and from such that do not.
-func TestSelectLeast(t *testing.T) {
+// TestLeast selects from keys that differ, and from such that do not.
+func TestLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
 		keys := make([]uint64, r.IntN(300))
@@ -17,7 +17,7 @@ func TestSelectLeast(t *testing.T) {
 		}
 		n := r.IntN(len(keys) + 1)
 		want := slices.Sorted(slices.Values(keys))
-		selectLeast(keys, n)
+		Least(keys, n)
 		least, rest := keys[:n], keys[n:]
 		slices.Sort(least)
 		slices.Sort(rest)
