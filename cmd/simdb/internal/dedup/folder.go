@@ -47,9 +47,15 @@ func (d *job) makeFolder() (unmake func(err error), err error) {
 		return nil, fmt.Errorf("-o %w", err)
 	}
 	return func(err error) {
-		if err != nil {
-			os.Remove(dir) // unless there is something in it
+		if err == nil {
+			return
 		}
+		for _, w := range append(d.keepTo, d.auditTo, d.clustersTo) {
+			if w != nil {
+				w.Abort()
+			}
+		}
+		os.Remove(dir) // unless there is something in it
 	}, nil
 }
 

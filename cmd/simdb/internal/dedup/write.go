@@ -65,9 +65,13 @@ func (d *job) write() error {
 // documents it has read.
 func (d *job) copy(audit *audit) (n int64, err error) {
 	out := &copies{job: d}
-	defer func() { err = errors.Join(err, out.close()) }()
+	defer func() {
+		if e := out.close(); err == nil { // else it is the same again
+			err = e
+		}
+	}()
 	listing := newListing(d)
-	return n, d.eachFile("write", out.begin, func(in input.Source, rec *input.Record) error {
+	err = d.eachFile("write", out.begin, func(in input.Source, rec *input.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
 			return errChanged
@@ -83,6 +87,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		d.kept++
 		return out.to.Copy(in, rec.Raw)
 	}, audit.issue)
+	return n, err
 }
 
 // copies is where records are copied to: one output, or one for each input.
