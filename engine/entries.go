@@ -19,6 +19,7 @@ type EntryFilter struct {
 	Unordered bool      // give them as they are found, not in order of ID
 	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
 	// nothing. Both are valid, and must not be changed, while it runs. An error ends the iteration.
+	// If Unordered, it runs right before the document is given.
 	Where func(text, fields []byte) (bool, error)
 }
 

@@ -24,7 +24,11 @@ func TestJaccardBatch(t *testing.T) {
 		}
 		m.put(db, id, text)
 	}
-	for _, n := range []int{0, 1, shareDocs, 5*shareDocs + 7, 30 * shareDocs} {
+	sizes := []int{0, 1, shareDocs, 5*shareDocs + 7, 30 * shareDocs}
+	if testing.Short() {
+		sizes = sizes[:4]
+	}
+	for _, n := range sizes {
 		docs := make([]Doc, n)
 		for i := range docs {
 			if docs[i] = (Doc{ID: fmt.Sprint("d", r.IntN(300))}); i%2 == 0 {

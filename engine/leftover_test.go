@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -134,5 +137,76 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 		if err := after.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestFilesInUse has a system that removes and renames no file that a reader has mapped, as Windows
+// may: no operation fails for that, and the files go as soon as the reader has let go, by the next
+// removal, by closing, or by the next open.
+func TestFilesInUse(t *testing.T) {
+	ctx := t.Context()
+	for _, letGo := range []string{"removal", "close", "open"} {
+		mem := vfstest.NewMem(hostDir(t))
+		var held atomic.Bool
+		faulty := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
+			if held.Load() && (op.Kind == vfstest.OpRemove || op.Kind == vfstest.OpRename) {
+				if _, err := mem.Stat(filepath.Join("/db", filepath.Base(op.Name))); err != nil {
+					return nil // it fails without this
+				}
+				return &fs.PathError{Op: op.Kind.String(), Path: op.Name, Err: syscall.EBUSY}
+			}
+			return nil
+		})
+		o := &Options{fs: faulty, DisableAutoCompaction: true}
+		s := &sickbed{T: t}
+		open := func() {
+			t.Helper()
+			var err error
+			s.db, err = Open("/db", o)
+			s.do(err)
+		}
+		tables := func(want int) {
+			t.Helper()
+			names, err := mem.List("/db")
+			s.do(err)
+			if n := slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, ".sst") }); len(n) != want {
+				t.Errorf("%s: %d tables are in use, and %v are there", letGo, want, n)
+			}
+		}
+		open()
+		s.put(0, 100, "some")
+		s.flush()
+		held.Store(true)
+		for i := range 3 {
+			s.put(50+i, 150+i, "other")
+			s.flush()
+			s.do(s.db.Compact(ctx, nil))
+		}
+		if letGo == "removal" {
+			held.Store(false)
+			s.put(0, 1, "last")
+			s.flush()
+			s.do(s.db.Compact(ctx, nil))
+			tables(1)
+		}
+		held.Store(letGo == "open")
+		s.do(s.db.Close())
+		if letGo == "close" {
+			tables(1)
+		}
+		open() // with files that are still in use, or without them
+		if n := len(textsIn(t, s.db)); n != 152 {
+			t.Errorf("%s: %d documents", letGo, n)
+		}
+		s.put(0, 1, "again")
+		s.flush()
+		s.do(s.db.Close())
+		held.Store(false)
+		open()
+		v, err := s.db.s.View()
+		s.do(err)
+		tables(len(v.Version.Parts))
+		v.Close()
+		s.do(s.db.Close())
 	}
 }

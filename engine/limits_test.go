@@ -72,7 +72,11 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 // The first n of anything are those of the whole in order; what is unordered is the same set; and a
 // count is its size.
 func TestFirstUnorderedCount(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		o := &Options{DisableAutoCompaction: true}
 		if seed%2 == 1 {
 			o.TTL = 30 * time.Minute

@@ -25,6 +25,7 @@ const (
 	kindSketches = 9
 	kindQuantile = 15     // of times
 	dirFlag      = 0x8000 // directory of a key run or column
+	tagParts     = 'K' | 'R'<<8 | 'P'<<16 | 'T'<<24
 )
 
 var (
@@ -143,9 +144,29 @@ func resealFrame(body, section []byte) {
 	}
 	for b := range blocks {
 		if from, to := start(b), start(b+1); from <= to {
-			seal(dir[16*blocks+4*b:], body[from:to])
+			block := body[from:to]
+			if le.Uint32(tail) == tagParts {
+				block = resealParts(block, le.Uint64(dir[8*blocks+8*b:]))
+			}
+			seal(dir[16*blocks+4*b:], block)
 		}
 	}
 	seal(tail[48:], dir)
 	seal(tail[60:], tail[:60])
+}
+
+// resealParts reseals the parts of a block that its info word is about, and returns the head of the
+// block, of which the directory has the checksum.
+func resealParts(block []byte, info uint64) (head []byte) {
+	const parts, sums = 4, 16
+	n := min(sums+8*(info>>8&0x7f), uint64(len(block)))
+	head, packed := block[:n], block[n:]
+	if len(head) < sums {
+		return head
+	}
+	end := func(p int) int { return min(p*int(info&0x7f)*16, len(packed)) }
+	for p := range parts {
+		seal(head[4*p:], packed[end(p):end(p+1)])
+	}
+	return head
 }

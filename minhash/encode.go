@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits a hash of the least
@@ -30,22 +31,6 @@ var ErrEncoding = errors.New("minhash: malformed sketch")
 // lowBits returns l for a sketch of n hashes, which are distinct, so that last+1 >= n.
 func lowBits(n int, last uint32) int { return bits.Len64((uint64(last)+1)/uint64(n)) - 1 }
 
-// bitWriter appends bits to bytes, lowest first.
-type bitWriter struct {
-	dst []byte
-	acc uint64
-	n   int // bits in acc, below 8 between calls
-}
-
-// write appends the low n bits of v, whose other bits are zero; n is at most 56.
-func (w *bitWriter) write(v uint64, n int) {
-	w.acc |= v << w.n
-	for w.n += n; w.n >= 8; w.n -= 8 {
-		w.dst = append(w.dst, byte(w.acc))
-		w.acc >>= 8
-	}
-}
-
 // AppendEncoded appends the encoding of s, which must be ascending without repetitions and have at
 // most MaxEncoded hashes, to dst. With N = 128 the sketch of a text of 1,000 words takes about 390
 // bytes.
@@ -54,26 +39,23 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 	if len(s) == 0 {
 		return dst
 	}
-	l := lowBits(len(s), s[len(s)-1])
-	w := bitWriter{dst: append(dst, byte(l))}
-	for _, v := range s {
-		w.write(uint64(v)&(1<<l-1), l)
+	n, last := len(s), s[len(s)-1]
+	l := lowBits(n, last)
+	dst = append(dst, byte(l))
+	start := len(dst)
+	size := (n*l + n + int(uint64(last)>>l) + 7) / 8
+	dst = slices.Grow(dst, size+8)[:start+size+8] // 8 bytes more, so that any bit has 8 from its byte on
+	out := dst[start:]
+	clear(out)
+	mask, high := uint64(1)<<l-1, n*l
+	for i, v := range s {
+		at := i * l
+		low := out[at>>3:][:8]
+		binary.LittleEndian.PutUint64(low, binary.LittleEndian.Uint64(low)|uint64(v)&mask<<(at&7))
+		bit := high + i + int(uint64(v)>>l)
+		out[bit>>3] |= 1 << (bit & 7)
 	}
-	high := uint32(0)
-	for _, v := range s {
-		h := uint32(uint64(v) >> l)
-		for gap := h - high; gap > 0; {
-			n := min(gap, 32)
-			w.write(0, int(n))
-			gap -= n
-		}
-		w.write(1, 1)
-		high = h
-	}
-	if w.n > 0 {
-		w.dst = append(w.dst, byte(w.acc))
-	}
-	return w.dst
+	return dst[:start+size]
 }
 
 // Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest

@@ -59,7 +59,7 @@ func addRecordsOf(t *testing.T, w *BatchWriter, b *Batch, docs []Document, windo
 			}
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return docs[i].Compare(&docs[j]) })
-		first, err := w.AddRecords(len(order), func(i int) (text, fields []byte) { return docs[order[i]].Text, docs[order[i]].Fields })
+		first, err := w.AddRecords(len(order), window%2*len(order), func(i int) (text, fields []byte) { return docs[order[i]].Text, docs[order[i]].Fields })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestBatchStops(t *testing.T) {
 		w, err := NewBatchWriter(t.Context(), broken, testParams, BatchOptions{})
 		if err == nil {
 			b := batchOf(1, docs)
-			if _, err = w.AddRecords(len(docs), func(i int) (text, fields []byte) { return docs[i].Text, docs[i].Fields }); err == nil {
+			if _, err = w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[i].Text, docs[i].Fields }); err == nil {
 				_, err = w.Write(b)
 			}
 			w.Close()

@@ -33,7 +33,7 @@ func (r *Reader) Describe(w io.Writer) error {
 	for j := range i.Sections {
 		s := &i.Sections[j]
 		each := ""
-		if s.Kind&^dirFlag >= KindTimes {
+		if s.Kind&^dirFlag >= KindTimes && s.Kind != KindEarly {
 			each = bitsEach(s.Length, s.Count)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t  %s\n", s.Offset, s.Length, s.Count, each, r.detail(s))

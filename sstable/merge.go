@@ -77,7 +77,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		m.total += int64(in.NumDocs()) * int64(6+p.Layout.Tables())
 	}
 	for _, step := range []func() error{
-		m.copyRecords, m.mergeFingerprints, m.mergeSeqs, m.mergeTimes, m.mergeRanks, m.mergePlaces, m.mergeRuns, m.mergeIDs, m.mergeBlocks,
+		m.copyRecords, m.mergeFingerprints, m.mergeSeqs, m.mergeTimes, m.mergeRanks, m.mergePlaces, m.mergeBlocks, m.mergeRuns, m.mergeIDs,
 	} {
 		if err := m.fail(m.guarded(step)); err != nil {
 			return Info{}, nil, err

@@ -227,6 +227,8 @@ var namesOfBlock = 1 << blobs.IDs.Shift
 
 // mergeBlocks writes the IDs and the sketches of the result, with the indexes of the sketches.
 func (m *merger) mergeBlocks() error {
+	m.keepRecords()
+	m.writeEarly()
 	m.beginBlocks()
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*blockChunk, error) {
 		b, ok := m.chunks.Get().(*blockChunk)
@@ -325,7 +327,7 @@ func (m *merger) writeBlocks(c *blockChunk) {
 		m.addSketch(c.sketches[sketch:end], c.codes[code:c.codeEnds[j]])
 		code, sketch = c.codeEnds[j], end
 	}
-	if m.names.Append(c.names) {
+	for m.names.Append(c.names) {
 		m.flushNames()
 	}
 }

@@ -28,7 +28,7 @@ func (m *merger) mergeSeqs() error {
 		return err
 	}
 	m.out.begin(KindSeqs, 0)
-	run, next := m.runWriter(), make([]uint32, len(m.inputs))
+	run, next := keyrun.NewParallelWriter(keyrun.NewWriter(&m.out), m.workers), make([]uint32, len(m.inputs))
 	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], func(in *mergeInput) bitset { return in.deadRanks })

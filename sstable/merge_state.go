@@ -178,9 +178,9 @@ func (m *merger) cut(streams []merge.Stream, size int) ([]merge.Piece, error) {
 	})
 }
 
-// runWriter returns a writer of a run of keys without values.
+// runWriter returns a writer of a run of a permuted table.
 func (m *merger) runWriter() *keyrun.ParallelWriter {
-	return keyrun.NewParallelWriter(keyrun.NewWriter(&m.out), m.workers)
+	return keyrun.NewParallelWriter(keyrun.NewPartsWriter(&m.out), m.workers)
 }
 
 // getPairs returns n pairs with any content.

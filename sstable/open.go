@@ -24,7 +24,12 @@ func (r *Reader) section(kind Kind, index uint16) *Section {
 }
 
 // bytes returns the contents of a section.
-func (r *Reader) bytes(s *Section) []byte { return r.data[s.Offset:][:s.Length:s.Length] }
+func (r *Reader) bytes(s *Section) []byte {
+	if b, ok := r.made[[2]uint16{uint16(s.Kind), s.Index}]; ok {
+		return b
+	}
+	return r.data[s.Offset:][:s.Length:s.Length]
+}
 
 // part returns the contents of a section and where they are.
 func (r *Reader) part(s *Section) blobs.Bytes { return blobs.Bytes{Data: r.bytes(s), Offset: s.Offset} }
@@ -210,7 +215,8 @@ func (r *Reader) checkCount(s *Section, got int, want uint64) error {
 type Reader struct {
 	file   string
 	data   []byte
-	pages  *pages.Table // how they come into memory; nil if that is left to the system
+	made   map[[2]uint16][]byte // by kind and index: sections that Salvage has from elsewhere
+	pages  *pages.Table         // how they come into memory; nil if that is left to the system
 	unmap  func() error
 	closer func() error
 	params Params

@@ -47,6 +47,8 @@ type Salvaged struct {
 	r      *Reader // opened as far as possible: any of its parts may be nil
 	o      SalvageOptions
 	whole  bool // the directory of the file is
+	early  bool // what is known is from the early directory and from spares
+	bare   bool // no document has a sketch, a spare says
 	losses []Loss
 	at     map[lossPlace]int // in losses
 
@@ -438,7 +440,7 @@ func (s *Salvaged) countsRecords() bool {
 	if s.counted != nil {
 		return *s.counted
 	}
-	known := s.whole
+	known := s.certain()
 	if last := len(s.records) - 1; !known && last >= 0 && s.records[last] == nil {
 		var blk blobs.Block
 		known = s.r.records.Decode(last, &blk) == nil && blk.First()+blk.Count() == s.r.records.Len()

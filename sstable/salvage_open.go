@@ -27,6 +27,9 @@ func (s *Salvaged) open() (err error) {
 			return err
 		}
 	}
+	if s.whole {
+		s.restore()
+	}
 	s.openParts()
 	return nil
 }
@@ -36,6 +39,13 @@ func (s *Salvaged) open() (err error) {
 func (s *Salvaged) openFooter() bool {
 	data, r := s.r.data, s.r
 	at, length, want, version, ok := findTrailer(data)
+	if ok && versions[version] != nil {
+		_, ok = crc.Correct(data[at:at+length], *want)
+	}
+	if !ok && s.openEarly() {
+		return true
+	}
+	at, length, want, version, ok = findTrailer(data)
 	if !ok {
 		if at, length, ok = findLostDirectory(data); !ok {
 			at, length, ok = s.findByParams(data)
@@ -73,6 +83,78 @@ func (s *Salvaged) openFooter() bool {
 	r.info.Sections = kept
 	return true
 }
+
+// openEarly takes the early directory for that of the table, and puts those of names and sketches
+// together from spares. It reports whether there is one.
+func (s *Salvaged) openEarly() bool {
+	e, ok := findEarly(s.r.data)
+	if !ok {
+		return false
+	}
+	r := s.r
+	r.params, r.info, s.early = e.params, e.info, true
+	if s.bare = r.section(KindNames, 0) != nil; !s.bare {
+		s.readSpares(e)
+	}
+	return true
+}
+
+// readSpares makes the directories of names and of sketches that the early directory does not have.
+func (s *Salvaged) readSpares(e earlyDirectory) {
+	r := s.r
+	lists := spareLists(r.data, e)
+	s.bare = lists.bare
+	r.made = map[[2]uint16][]byte{}
+	for kind, dir := range lists.dirs {
+		if dir.found > 0 {
+			r.made[[2]uint16{uint16(kind), 0}] = dir.entries
+			r.info.Sections = append(r.info.Sections, Section{
+				Kind: kind, Offset: e.end, Length: int64(len(dir.entries)), Count: uint64(len(dir.entries) / blobs.ListEntry), Checksum: crc.Sum(dir.entries),
+			})
+		}
+	}
+}
+
+// restore finds the directories that are damaged, and have a copy elsewhere in the file.
+func (s *Salvaged) restore() {
+	r := s.r
+	sec := r.section(KindEarly, 0)
+	if sec == nil {
+		return
+	}
+	e, ok := parseEarly(r.data, sec.Offset+sec.Length)
+	if !ok {
+		return
+	}
+	var lists map[Kind]spareList
+	for i := range r.info.Sections {
+		sec := &r.info.Sections[i]
+		if !sec.isCopied() || crc.Sum(r.bytes(sec)) == sec.Checksum {
+			continue
+		}
+		var made []byte
+		if at := slices.IndexFunc(e.info.Sections, func(c Section) bool { return c.Kind == sec.Kind && c.Index == sec.Index }); at >= 0 {
+			made = r.bytes(&e.info.Sections[at])
+		} else {
+			if lists == nil {
+				lists = spareLists(r.data, e).dirs
+			}
+			made = lists[sec.Kind].entries
+		}
+		if int64(len(made)) != sec.Length || crc.Sum(made) != sec.Checksum {
+			continue
+		}
+		s.found(base.Corruptf(r.file, sec.Name(), sec.Offset, "wrong checksum of the section; there is a copy"))
+		if r.made == nil {
+			r.made = map[[2]uint16][]byte{}
+		}
+		r.made[[2]uint16{uint16(sec.Kind), sec.Index}] = made
+	}
+}
+
+// certain reports whether it is known what the table says of itself and where its parts are, as far
+// as they are there.
+func (s *Salvaged) certain() bool { return s.whole || s.early }
 
 // findTrailer returns what the trailer says, which may have a damaged byte, or be followed by what
 // is not of the table.
@@ -186,6 +268,9 @@ func (s *Salvaged) countDocs() {
 // missing reports whether a table has, or may have, a part of a kind that could not be opened. An
 // uncertain directory may have lost its entry.
 func (s *Salvaged) missing(kind Kind) bool {
+	if s.early && s.r.section(kind, 0) == nil {
+		return kind == KindNames || kind == KindSketches && !s.bare
+	}
 	if s.failed[kind] || s.whole || s.r.section(kind, 0) != nil {
 		return s.failed[kind]
 	}
@@ -227,18 +312,18 @@ func (s *Salvaged) openParts() {
 	s.r.seqs = s.openRun(KindSeqs, 0, docs)
 	s.setExtremes()
 	tables := 1
-	if s.whole { // else the layout is not certain, and with another one permuted runs mean nothing
+	if s.certain() { // else the layout is not certain, and with another one permuted runs mean nothing
 		tables = s.r.params.Layout.Tables()
 	}
 	s.r.runs = make([]*keyrun.Run, tables)
 	for i := range s.r.runs {
 		keys := uint64(math.MaxUint64)
-		if i == 0 && s.whole {
+		if i == 0 && s.certain() {
 			keys = uint64(s.r.info.Fingerprints)
 		}
 		s.r.runs[i] = s.openRun(KindRun, uint16(i), keys)
 	}
-	if !s.whole {
+	if !s.certain() {
 		s.countFingerprints()
 	}
 }
@@ -258,7 +343,7 @@ func (s *Salvaged) countFingerprints() {
 // setExtremes corrects what an uncertain info says of sequence numbers and times.
 func (s *Salvaged) setExtremes() {
 	r := s.r
-	if s.whole || r.info.Docs == 0 {
+	if s.certain() || r.info.Docs == 0 {
 		return
 	}
 	if r.seqs != nil {
@@ -276,6 +361,9 @@ func (s *Salvaged) openBlocks() {
 	area := blobs.Bytes{Data: r.data[min(headerSize, len(r.data)):], Offset: headerSize} // the first section is one of blocks
 	if sec := r.section(KindBlocks, 0); sec != nil {
 		area = r.blocks()
+		if s.early { // the sections of blocks behind the early one are not listed
+			area.Data = r.data[area.Offset:]
+		}
 	}
 	var err error
 	if sec := s.listDir(KindNames); sec != nil {
@@ -290,7 +378,7 @@ func (s *Salvaged) openBlocks() {
 			s.fail(KindRecords, err)
 		}
 	}
-	if sec := s.listDir(KindSketches); sec != nil && (s.whole || sec.Length > 0) {
+	if sec := s.listDir(KindSketches); sec != nil && (s.certain() || sec.Length > 0) {
 		if s.list, err = blobs.OpenList(blobs.Sketches, r.file, r.info.Docs, r.part(sec), area); err != nil {
 			s.fail(KindSketches, err)
 		}
@@ -313,7 +401,7 @@ func (s *Salvaged) listDir(kind Kind) *Section {
 // isPlaced reports whether a section is where the directory says: that is whole, or the section is,
 // or it begins where the one before it ends and ends where the next one begins.
 func (s *Salvaged) isPlaced(sec *Section) bool {
-	if s.whole || crc.Sum(s.r.bytes(sec)) == sec.Checksum {
+	if s.certain() || crc.Sum(s.r.bytes(sec)) == sec.Checksum {
 		return true
 	}
 	before, after := int64(-1), int64(-1)
@@ -332,7 +420,7 @@ func (s *Salvaged) source(kind Kind, index uint16) (src keyrun.Section, ok bool)
 	if s.r.section(kind, index) == nil && s.r.section(kind|dirFlag, index) == nil {
 		return src, false
 	}
-	if !s.whole {
+	if !s.certain() {
 		s.findDir(kind, index)
 		s.recount(kind, index)
 	}

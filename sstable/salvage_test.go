@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
 // memFile is a File in memory.
@@ -49,6 +52,7 @@ var damages = []struct {
 		to, from := rng.IntN(len(data)/512)*512, rng.IntN(len(data)/512)*512
 		return to, to + copy(data[to:to+512], data[from:from+512])
 	}},
+	{"cut", func(rng *rand.Rand, data []byte) (lo, hi int) { return rng.IntN(len(data)), len(data) }},
 	{"noise", func(rng *rand.Rand, data []byte) (lo, hi int) {
 		at := rng.IntN(len(data))
 		end := min(at+1+rng.IntN(700), len(data))
@@ -111,6 +115,70 @@ func costs(r *Reader, lo, hi int) (lost, estimated int, known bool) {
 	}
 	end := r.info.Sections[len(r.info.Sections)-1]
 	return lost, estimated, hi <= int(end.Offset+end.Length) && lo >= headerSize || hi-lo == 1
+}
+
+// needs returns, by ID, where the blocks are that a document needs: of IDs, texts and sketches,
+// fingerprints, ranks, places, times and sequence numbers.
+func needs(t *testing.T, r *Reader) map[string][][2]int {
+	area := int(r.section(KindBlocks, 0).Offset)
+	inList := func(l *blobs.List, doc uint32) [2]int {
+		b, _ := l.First(doc)
+		off, n := l.Extent(b)
+		return [2]int{area + int(off), area + int(off+n)}
+	}
+	inRun := func(kind Kind, blockSize func(b int) int, i int) [2]int {
+		at := int(r.section(kind, 0).Offset)
+		for b := range i >> keyrun.BlockShift {
+			at += blockSize(b)
+		}
+		return [2]int{at, at + blockSize(i>>keyrun.BlockShift)}
+	}
+	all := map[string][][2]int{}
+	for doc := range r.NumDocs() {
+		id, err := r.ID(doc)
+		rank, e1 := r.rank(doc)
+		place, e2 := r.place(doc)
+		if err := errors.Join(err, e1, e2); err != nil {
+			t.Fatal(err)
+		}
+		need := [][2]int{inList(r.names, doc), inRun(KindSeqs, r.seqs.BlockSize, rank), inRun(KindTimes, r.times.BlockSize, rank)}
+		if doc < r.info.Fingerprints {
+			need = append(need, inRun(KindRun, r.runs[0].BlockSize, int(doc)))
+		}
+		if r.ranks != nil {
+			need = append(need, inRun(KindRanks, r.ranks.BlockSize, int(doc)))
+		}
+		if r.places != nil {
+			need = append(need, inRun(KindPlaces, r.places.BlockSize, int(doc)))
+		}
+		if l := r.sketches.List(); l != nil {
+			need = append(need, inList(l, doc))
+		}
+		var blk blobs.Block
+		if place < r.records.Len() {
+			if err := r.records.Decode(r.records.BlockOf(place), &blk); err != nil {
+				t.Fatal(err)
+			}
+			off, n := blk.Extent()
+			need = append(need, [2]int{area + int(off), area + int(off+n)})
+		}
+		all[string(id)] = need
+	}
+	return all
+}
+
+// lostOutside returns how many documents need nothing of [lo, hi), and how many of them are lost. A
+// cut before the end of the early section leaves no directory, which all need.
+func lostOutside(needs map[string][][2]int, got map[string]Document, lo, hi int) (outside, lost int) {
+	for id, blocks := range needs {
+		if !slices.ContainsFunc(blocks, func(b [2]int) bool { return b[0] < hi && b[1] > lo }) {
+			outside++
+			if _, ok := got[id]; !ok {
+				lost++
+			}
+		}
+	}
+	return outside, lost
 }
 
 // salvage returns the documents of a damaged table by ID, what was lost and how many documents are
@@ -186,23 +254,30 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 // TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
 // damaged bytes comes back.
 func TestSalvage(t *testing.T) {
-	n, rounds := 3000, 400
+	n, rounds := 3000, 334
 	if testing.Short() {
-		rounds = 60
+		rounds = 50
 	}
 	tables, docs := salvageTables(t, n)
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		p := r.Params()
+		p, blocks := r.Params(), needs(t, r)
 		for _, damage := range damages {
 			rng := rand.New(rand.NewPCG(uint64(i), 7))
-			unopened, back, all := 0, 0, 0
+			unopened, back, all, spared, missed := 0, 0, 0, 0, 0
 			for range rounds {
 				data := bytes.Clone(whole)
 				lo, hi := damage.do(rng, data)
+				if damage.name == "cut" {
+					data = data[:lo]
+				}
 				got, lost, estimated, err := salvage(t, data, SalvageOptions{Params: &p})
 				most, guessed, known := costs(r, lo, hi)
 				place := fmt.Sprintf("table %d, %s at %d..%d of %d", i, damage.name, lo, hi, len(data))
+				if early := r.section(KindEarly, 0); hi < len(whole) || lo >= int(early.Offset+early.Length) {
+					n, gone := lostOutside(blocks, got, lo, hi)
+					spared, missed = spared+n, missed+gone
+				}
 				if err != nil {
 					if known {
 						t.Errorf("%s: %v", place, err)
@@ -235,39 +310,133 @@ func TestSalvage(t *testing.T) {
 					t.Errorf("%s: times or numbers of %d documents differ, %d are estimates", place, differ, estimated)
 				}
 			}
-			t.Logf("table %d, %s: %d not opened, %d of %d documents of the others", i, damage.name, unopened, back, all)
+			t.Logf("table %d, %s: %d not opened, %d of %d documents of the others; of %d outside the damaged blocks %d are lost",
+				i, damage.name, unopened, back, all, spared, missed)
+			if missed*1000 > spared {
+				t.Errorf("table %d, %s: %d of %d documents outside the damaged blocks are lost", i, damage.name, missed, spared)
+			}
 		}
 	}
 }
 
-// TestSalvageCut cuts the end of the directory off: what it still names comes back.
+// TestSalvageCut cuts tables anywhere: every document comes back whose ID, fingerprint, order, text
+// and sketch are before the cut, or whose sketch can be computed from its text.
 func TestSalvageCut(t *testing.T) {
-	tables, docs := salvageTables(t, 1000)
+	tables, docs := salvageTables(t, 3000)
 	for i, whole := range tables {
 		r := openTable(t, whole)
-		p := r.Params()
-		last := r.info.Sections[len(r.info.Sections)-1]
-		start := int(align(last.Offset + last.Length))
-		for _, size := range []int{len(whole) - 1, len(whole) - tailSize, len(whole) - tailSize - 3*entrySize - 5} {
-			got, lost, _, err := salvage(t, bytes.Clone(whole[:size]), SalvageOptions{Params: &p})
-			if err != nil || len(got)+int(lost) != len(docs[i]) {
-				t.Errorf("table %d cut to %d of %d: %d documents, %d lost, %v", i, size, len(whole), len(got), lost, err)
+		early := *r.section(KindEarly, 0)
+		start := int(early.Offset + early.Length)
+		rng := rand.New(rand.NewPCG(uint64(i), 21))
+		sizes := []int{len(whole) - 1, len(whole) - tailSize, len(whole) - tailSize - 3*entrySize - 5, start, start - 1, start / 2}
+		for range 12 {
+			sizes = append(sizes, start+rng.IntN(len(whole)-start))
+		}
+		for _, size := range sizes {
+			got, lost, estimated, err := salvage(t, bytes.Clone(whole[:size]), SalvageOptions{})
+			if size < start {
+				if err == nil {
+					t.Errorf("table %d cut to %d was opened, and its directories are behind %d", i, size, start)
+				}
+				continue
+			}
+			want := beforeCut(t, r, size)
+			if err != nil || len(got) < want || len(got)+int(lost) != len(docs[i]) || estimated > 0 {
+				t.Errorf("table %d cut to %d of %d: %d of %d documents, %d lost, %d estimated, %v", i, size, len(whole), len(got), want, lost, estimated, err)
 				continue
 			}
 			for id, d := range got {
-				want := docs[i][id]
-				if want.Time, want.Seq = d.Time, d.Seq; !sameDocument(&d, &want) {
+				if want := docs[i][id]; !sameDocument(&d, &want) {
 					t.Errorf("table %d cut to %d: document %q is not as it was", i, size, id)
 				}
 			}
-			if len(got) == 0 && (i == 0 || size > len(whole)-tailSize-entrySize) { // a merge ends with names
-				t.Errorf("table %d cut to %d: nothing", i, size)
-			}
-		}
-		if _, err := Salvage(memFile(whole[:start]), "test.sst", SalvageOptions{Params: &p}); err == nil {
-			t.Errorf("table %d without a directory was opened", i)
 		}
 	}
+}
+
+// TestSalvageDirectories clears directories that have a copy, and the copies: nothing is lost.
+func TestSalvageDirectories(t *testing.T) {
+	tables, docs := salvageTables(t, 1000)
+	for i, whole := range tables {
+		r := openTable(t, whole)
+		for _, sec := range r.info.Sections {
+			if sec.Kind != KindEarly && !sec.isCopied() {
+				continue
+			}
+			data := bytes.Clone(whole)
+			clear(data[sec.Offset:][:sec.Length])
+			got, lost, estimated, err := salvage(t, data, SalvageOptions{})
+			if err != nil || lost+estimated > 0 || len(got) != len(docs[i]) {
+				t.Errorf("table %d without %s: %d of %d documents, %d lost, %d estimated, %v", i, sec.Name(), len(got), len(docs[i]), lost, estimated, err)
+			}
+		}
+	}
+}
+
+// TestSalvageForgedEarly changes every word of an early directory and of spares, with checksums
+// made right, in tables that are cut behind them: nothing panics or takes much memory.
+func TestSalvageForgedEarly(t *testing.T) {
+	tables, _ := salvageTables(t, 300)
+	rng := rand.New(rand.NewPCG(31, 32))
+	for i, whole := range tables {
+		r := openTable(t, whole)
+		early := r.section(KindEarly, 0)
+		end := int(early.Offset + early.Length)
+		dir := int(binary.LittleEndian.Uint64(whole[end-tailSize:]))
+		le := binary.LittleEndian
+		for at := dir; at < end-tailSize; at += 4 {
+			data := bytes.Clone(whole[:end+rng.IntN(len(whole)-end)])
+			le.PutUint32(data[at:], rng.Uint32()>>rng.UintN(32))
+			le.PutUint32(data[end-tailSize+12:], crc.Sum(data[dir:end-tailSize]))
+			le.PutUint32(data[end-tailSize+20:], crc.Sum(data[end-tailSize:][:20]))
+			s, err := Salvage(memFile(data), "test.sst", SalvageOptions{})
+			if err != nil {
+				continue
+			}
+			s.Each(t.Context(), func(uint32, *Document) error { return nil })
+			s.Close()
+		}
+		for at := bytes.Index(whole, []byte(spareMagic)); at > 0 && at < len(whole); {
+			p, ok := parseSpare(whole[at:], crc.Sum(whole[dir:end-tailSize]))
+			if !ok {
+				t.Fatalf("table %d: no spare at %d", i, at)
+			}
+			for word := 8; word < p.size-4; word += 4 {
+				data := bytes.Clone(whole)
+				le.PutUint32(data[at+word:], rng.Uint32()>>rng.UintN(32))
+				le.PutUint32(data[at+p.size-4:], crc.Update(crc.Sum(whole[dir:end-tailSize]), data[at:at+p.size-4]))
+				if s, err := Salvage(memFile(data[:len(data)-100]), "test.sst", SalvageOptions{}); err == nil {
+					s.Each(t.Context(), func(uint32, *Document) error { return nil })
+					s.Close()
+				}
+			}
+			next := bytes.Index(whole[at+1:], []byte(spareMagic))
+			if next < 0 {
+				break
+			}
+			at += 1 + next
+		}
+	}
+}
+
+// beforeCut returns how many documents have the blocks of their ID and their sketch before size.
+func beforeCut(t *testing.T, r *Reader, size int) (n int) {
+	area := uint64(r.section(KindBlocks, 0).Offset)
+	list := r.sketches.List()
+	for doc := range r.NumDocs() {
+		b, _ := r.names.First(doc)
+		off, length := r.names.Extent(b)
+		end := area + off + length
+		if list != nil {
+			b, _ := list.First(doc)
+			off, length := list.Extent(b)
+			end = max(end, area+off+length)
+		}
+		if end <= uint64(size) {
+			n++
+		}
+	}
+	return n
 }
 
 // TestSalvageFeatures damages and cuts the directory of a table whose features are described in it:

@@ -24,7 +24,8 @@ const (
 	KindNote       Kind = 13 // what the owner of the table keeps with it; opaque here, optional
 	KindPlaces     Kind = 14 // column of record numbers by document number; absent if each is its number
 	KindTimeSketch Kind = 15 // quantiles of the times, optional
-	kindUnknown    Kind = 16 // first kind that no version knows
+	KindEarly      Kind = 16 // copy of the directory and of directories so far, optional
+	kindUnknown    Kind = 17 // first kind that no version knows
 
 	// dirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -34,7 +35,7 @@ const (
 // String names the kind as errors and the layout dump do.
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
-		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch"}
+		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}

@@ -1,10 +1,16 @@
 package sstable
 
-import "github.com/simdb/simdb/sstable/internal/blobs"
+import (
+	"context"
+	"slices"
 
-// Texts reads texts and fields of many documents, in ascending order of their numbers or nearly so:
-// then it decodes each block of records once, also of a table that was merged from many. It keeps
-// up to 32 MiB of decoded blocks, and one block more.
+	"github.com/simdb/simdb/sstable/internal/blobs"
+)
+
+// Texts reads texts and fields of many documents. In the order of EachInTextOrder it decodes each
+// block of records once; in ascending order of numbers nearly so, also of a table that was merged
+// from many, but for texts that lie beside a similar one. It keeps up to 32 MiB of decoded blocks,
+// and one block more.
 //
 // It must not be used concurrently; a Reader can have any number of them.
 type Texts struct {
@@ -34,4 +40,47 @@ func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
 		return nil, nil, err
 	}
 	return t.cursor.Get(place)
+}
+
+// textOrderDocs is how many documents EachInTextOrder sorts at a time, at 8 bytes each.
+const textOrderDocs = 1 << 22
+
+// EachInTextOrder calls fn for every document, until it returns an error: in the order in which
+// their texts lie, 4 million documents at a time, those without a text last.
+func (r *Reader) EachInTextOrder(ctx context.Context, fn func(doc uint32) error) error {
+	return r.eachInTextOrder(ctx, textOrderDocs, fn)
+}
+
+// eachInTextOrder is EachInTextOrder for as many documents at a time.
+func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc uint32) error) (err error) {
+	var order []uint64
+	for from := uint32(0); from < r.info.Docs; from += min(most, r.info.Docs-from) {
+		if order, err = r.appendTextOrder(order[:0], from, from+min(most, r.info.Docs-from)); err != nil {
+			return err
+		}
+		slices.Sort(order)
+		for i, at := range order {
+			if i%share == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := fn(uint32(at)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appendTextOrder appends record<<32 | document for the documents in [from, end).
+func (r *Reader) appendTextOrder(order []uint64, from, end uint32) (_ []uint64, err error) {
+	defer r.unguard(guard(), &err)
+	order = slices.Grow(order, int(end-from))
+	for doc := from; doc < end; doc++ {
+		place, err := r.place(doc)
+		if err != nil {
+			return nil, err
+		}
+		order = append(order, uint64(place)<<32|uint64(doc))
+	}
+	return order, nil
 }

@@ -15,6 +15,7 @@ import (
 // Verify reads the whole table and returns the first damage it finds:
 //
 //	bytes    checksums of all sections; zero bytes between them
+//	early    the copies of directories, and of entries before blocks of names and sketches
 //	records  the blocks of names, records and sketches fill their sections
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend with
 //	         the rank; they and the times have the extremes that the info says
@@ -30,7 +31,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 	defer r.pages.Sequential()()
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
 	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkIDs,
-		v.checkSketches, v.finish} {
+		v.checkSketches, v.checkEarly, v.finish} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (v *verifier) checkZero(from, to int64) error {
 // checkRecords verifies the blocks of names, documents and sketches, in the order in which they
 // lie.
 func (v *verifier) checkRecords() error {
-	w := walk{verifier: v, spans: v.blockSpans()}
+	w := walk{verifier: v, spans: v.blockSpans(), salt: v.spareSalt()}
 	for w.names < v.names.NumBlocks() || w.records < v.recordBlocks() || w.sketches < v.sketchBlocks() {
 		if err := w.next(); err != nil {
 			return err
@@ -131,6 +132,12 @@ func (v *verifier) checkRecords() error {
 		return v.corrupt(KindRecords, 0, "blocks of %d records, the directory says %d", w.record, v.records.Len())
 	}
 	w.nextSection()
+	if size, err := w.spare(); size > 0 || err != nil { // that no document has a sketch
+		if err := w.pass(uint64(size), err); err != nil {
+			return err
+		}
+		w.nextSection()
+	}
 	if s := v.section(KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
 		return base.Corruptf(v.file, s.Name(), s.Offset+int64(w.at), "the section goes on")
 	}
@@ -174,6 +181,7 @@ type walk struct {
 	at                       uint64 // where the next block must start
 	names, records, sketches int    // blocks so far
 	record                   uint32 // records so far
+	salt                     uint32 // of spares
 	blk                      blobs.Block
 }
 
@@ -189,6 +197,9 @@ func (w *walk) nextSection() {
 // anywhere: they are skipped when it is their turn.
 func (w *walk) next() error {
 	w.nextSection()
+	if size, err := w.spare(); size > 0 || err != nil {
+		return w.pass(uint64(size), err)
+	}
 	if w.names < w.verifier.names.NumBlocks() {
 		if off, length := w.verifier.names.Extent(w.names); off == w.at {
 			w.names++

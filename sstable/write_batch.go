@@ -32,7 +32,6 @@ type BatchWriter struct {
 	file    *merge.AsyncWriter
 	batch   *batchOrder
 	placed  uint32 // records
-	runs    sync.Pool
 	columns sync.Pool
 }
 
@@ -92,8 +91,8 @@ func (t *BatchWriter) Close() { t.file.Close() }
 
 // AddRecords writes n records, given by number from 0, whose texts and fields lie side by side in
 // blocks. It returns the number of the first in the table; the others follow. Nothing is written if
-// the table keeps no texts.
-func (t *BatchWriter) AddRecords(n int, record func(i int) (text, fields []byte)) (first uint32, err error) {
+// the table keeps no texts. Alike is how many of them are near-duplicates of one shortly before.
+func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields []byte)) (first uint32, err error) {
 	if t.err != nil || !t.params.StoreText {
 		return 0, t.err
 	}
@@ -113,23 +112,35 @@ func (t *BatchWriter) AddRecords(n int, record func(i int) (text, fields []byte)
 			ends, size, begin = append(ends, i+1), 0, i+1
 		}
 	}
+	raw := func(dst []byte, block int) ([]byte, int) {
+		from := 0
+		if block > 0 {
+			from = ends[block-1]
+		}
+		for j := from; j < ends[block]; j++ {
+			text, fields := record(j)
+			dst = blobs.AppendRecord(dst, text, fields)
+		}
+		return dst, ends[block] - from
+	}
+	level := t.o.Level
+	if level == LevelDefault && alike > 0 && alike >= n/leastAlike {
+		level = t.sampleLevel(len(ends), raw)
+	}
+	return first, t.fail(t.addBlocks(len(ends), raw, level))
+}
+
+// addBlocks writes blocks of records, given as AppendRecord has them, with how many they are.
+func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, int), level Level) error {
 	buffers := sync.Pool{New: func() any { return new([2][]byte) }} // raw and stored
 	type block struct {
 		blobs.Encoded
 		buffer *[2][]byte
 	}
-	err = merge.Ordered(t.ctx, len(ends), t.o.Workers, func(i int) (block, error) {
-		from := 0
-		if i > 0 {
-			from = ends[i-1]
-		}
-		b := buffers.Get().(*[2][]byte)
-		b[0] = b[0][:0]
-		for j := from; j < ends[i]; j++ {
-			text, fields := record(j)
-			b[0] = blobs.AppendRecord(b[0], text, fields)
-		}
-		e := t.records.Encode(b[1][:0], b[0], ends[i]-from)
+	return merge.Ordered(t.ctx, n, t.o.Workers, func(i int) (block, error) {
+		b, count := buffers.Get().(*[2][]byte), 0
+		b[0], count = raw(b[0][:0], i)
+		e := blobs.Encode(int(level), b[1][:0], b[0], count)
 		b[1] = e.Stored
 		return block{e, b}, nil
 	}, func(_ int, b block) error {
@@ -138,7 +149,35 @@ func (t *BatchWriter) AddRecords(n int, record func(i int) (text, fields []byte)
 		t.flushRecords()
 		return t.out.err
 	})
-	return first, t.fail(err)
+}
+
+const (
+	// leastAlike is the share of near-duplicates, 1 in so many, that pays for the fastest level: by
+	// them the blocks are as much smaller as they are larger at that level.
+	leastAlike = 8
+	// mostLarger is the share, 1 in so many, by which the fastest level may make blocks larger.
+	mostLarger = 16
+	// sampled is how many blocks are compressed at both levels, and every how many at the most.
+	sampled, sampledOf = 8, 32
+)
+
+// sampleLevel returns the fastest level, unless that makes some of the blocks much larger.
+func (t *BatchWriter) sampleLevel(blocks int, raw func(dst []byte, block int) ([]byte, int)) Level {
+	var b, stored []byte
+	fastest, other := 0, 0
+	step := max(blocks/sampled, sampledOf)
+	for i := min(step/2, blocks/2); i < blocks; i += step {
+		var count int
+		b, count = raw(b[:0], i)
+		stored = blobs.Encode(blobs.LevelFastest, stored[:0], b, count).Stored
+		fastest += len(stored)
+		stored = blobs.Encode(blobs.LevelDefault, stored[:0], b, count).Stored
+		other += len(stored)
+	}
+	if fastest > other+other/mostLarger {
+		return LevelDefault
+	}
+	return LevelFastest
 }
 
 // Write writes the documents of a batch, and completes the table. It returns what the table says of
@@ -165,7 +204,7 @@ func (t *BatchWriter) Write(b *Batch) (Info, error) {
 	}
 	t.params = t.params.ForTable(int64(len(t.batch.fps)))
 	for _, step := range []func() error{
-		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writePermuted, t.writeBatchIDs, t.writeNames,
+		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeNames, t.writePermuted, t.writeBatchIDs,
 	} {
 		if err := t.fail(cmp.Or(step(), t.ctx.Err())); err != nil {
 			return Info{}, err
@@ -186,14 +225,15 @@ const encodeShare = 64 * keyrun.BlockLen
 func (t *BatchWriter) encodeRun(kind Kind, index uint16, n int, newWriter func(w io.Writer) *keyrun.Writer, fill func(w *keyrun.Writer, from, to int) error) error {
 	t.out.begin(kind, index)
 	run := newWriter(&t.out)
+	var parts sync.Pool
 	err := merge.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.Writer, error) {
-		part, ok := t.runs.Get().(*keyrun.Writer)
+		part, ok := parts.Get().(*keyrun.Writer)
 		if !ok {
 			part = newWriter(nil)
 		}
 		return part, fill(part, i*encodeShare, min((i+1)*encodeShare, n))
 	}, func(_ int, part *keyrun.Writer) error {
-		defer t.runs.Put(part)
+		defer parts.Put(part)
 		return run.Append(part)
 	})
 	dir, e := run.Finish()
@@ -225,7 +265,7 @@ func (t *BatchWriter) encodeColumn(kind Kind, n int, value func(i int) uint64) e
 
 // encodeKeys writes a run of sorted keys.
 func (t *BatchWriter) encodeKeys(table int, keys []uint64) error {
-	return t.encodeRun(KindRun, uint16(table), len(keys), keyrun.NewWriter, func(w *keyrun.Writer, from, to int) error {
+	return t.encodeRun(KindRun, uint16(table), len(keys), keyrun.NewPartsWriter, func(w *keyrun.Writer, from, to int) error {
 		return w.AddKeys(keys[from:to])
 	})
 }
@@ -344,7 +384,6 @@ func (t *BatchWriter) writeBatchIDs() error {
 	if b.dropped != nil {
 		b.byID = slices.DeleteFunc(b.byID, func(k uint64) bool { return b.dropped.has(uint32(k >> idBits)) })
 	}
-	t.runs = sync.Pool{} // of writers without values
 	pairs := func(w io.Writer) *keyrun.Writer { return keyrun.NewPairWriter(w, uint32(max(n, 1)-1)) }
 	return t.encodeRun(KindIDs, 0, n, pairs, func(w *keyrun.Writer, from, to int) error {
 		var hashes [keyrun.BlockLen]uint64
@@ -369,10 +408,11 @@ const together = 64
 // writeNames writes the IDs and the sketches, with the indexes of the sketches.
 func (t *BatchWriter) writeNames() error {
 	b := t.batch
-	b.byID, b.numbers = nil, nil
 	if err := t.beginSketches(); err != nil {
 		return err
 	}
+	t.keepRecords()
+	t.writeEarly()
 	t.beginBlocks()
 	var sketch minhash.Sketch
 	for from := 0; from < len(b.docs); from += together {

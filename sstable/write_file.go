@@ -107,12 +107,18 @@ type tableFile struct {
 	info   Info
 	err    error // the first error: the writer is of no use after it
 
-	names    *blobs.ListWriter
-	records  *blobs.RecordsWriter
-	sketches *sketchidx.Writer // nil if Params.Sketch is 0
-	segment  uint16            // that is being written
-	areas    uint16            // sections of blocks that have begun
-	blocks   int               // in sections of blocks that have ended
+	names        *blobs.ListWriter
+	records      *blobs.RecordsWriter
+	sketches     *sketchidx.Writer // nil if Params.Sketch is 0
+	segment      uint16            // that is being written
+	areas        uint16            // sections of blocks that have begun
+	blocks       int               // in sections of blocks that have ended
+	recordBlocks int               // of them, those of records
+
+	early    bool   // the early section has been written
+	earlySum uint32 // checksum of its directory
+	// blocks of names and of sketches that have been written
+	writtenNames, writtenSketches int
 }
 
 // beginBlocks begins another section of blocks.
@@ -143,7 +149,7 @@ func (t *tableFile) addRecord(text, fields []byte) {
 	}
 }
 
-func (t *tableFile) flushNames() { t.out.write(t.names.Flush(t.blockOffset())) }
+func (t *tableFile) flushNames() { t.writeList(KindNames, t.names, &t.writtenNames) }
 
 func (t *tableFile) flushRecords() { t.out.write(t.records.Flush(t.blockOffset())) }
 

@@ -36,11 +36,17 @@ func (t *tableFile) addSketch(sketch minhash.Sketch, code []byte) {
 }
 
 // flushSketches writes the full blocks of sketches.
-func (t *tableFile) flushSketches() { t.out.write(t.sketches.Blocks().Flush(t.blockOffset())) }
+func (t *tableFile) flushSketches() {
+	t.writeList(KindSketches, t.sketches.Blocks(), &t.writtenSketches)
+}
 
 // endBlocksSection ends the open section of blocks.
 func (t *tableFile) endBlocksSection() {
-	blocks := t.records.NumBlocks() + t.names.NumBlocks()
+	blocks := t.names.NumBlocks()
+	if t.records != nil {
+		t.recordBlocks = t.records.NumBlocks()
+	}
+	blocks += t.recordBlocks
 	if t.sketches != nil {
 		blocks += t.sketches.Blocks().NumBlocks()
 	}

@@ -35,21 +35,33 @@ func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
 
 // endBlocks ends the area of blocks.
 func (t *tableFile) endBlocks() {
-	t.records.EndBlock()
-	t.flushRecords()
+	if t.records != nil {
+		t.records.EndBlock()
+		t.flushRecords()
+	}
 	t.names.EndBlock()
 	t.flushNames()
 	if t.sketches != nil {
 		t.sketches.Blocks().EndBlock()
 		t.flushSketches()
+		if t.early && t.sketches.None() { // so that none is not taken for lost
+			t.out.write(appendSpare(nil, t.earlySum, KindSketches, 0, nil))
+		}
 	}
 	t.endBlocksSection()
 	t.out.keep(KindNames, 0, uint64(t.names.NumBlocks()), t.names.Directory())
-	if t.records.NumBlocks() > 0 {
+	t.keepRecords()
+	t.names = nil
+	t.endSketches()
+}
+
+// keepRecords keeps the directory of the blocks of records, which have all been flushed, unless it
+// has been kept.
+func (t *tableFile) keepRecords() {
+	if t.records != nil && t.records.NumBlocks() > 0 {
 		t.out.keep(KindRecords, 0, uint64(t.records.Len()), t.records.Directory())
 	}
-	t.names, t.records = nil, nil
-	t.endSketches()
+	t.records = nil
 }
 
 // finish writes note, directories, and trailer.
@@ -74,11 +86,16 @@ func (t *tableFile) writeNote() {
 	t.out.end(uint64(len(t.note)))
 }
 
-// writeFooter writes directory and trailer.
-func (t *tableFile) writeFooter() {
+// setExtremes sets the extremes of a table without documents to zero.
+func (t *tableFile) setExtremes() {
 	if t.info.Docs == 0 {
 		t.info.MinTime, t.info.MaxTime, t.info.MinSeq = 0, 0, 0
 	}
+}
+
+// writeFooter writes directory and trailer.
+func (t *tableFile) writeFooter() {
+	t.setExtremes()
 	t.out.pad()
 	t.info.Sections = t.out.sections
 	t.out.write(appendFooter(nil, t.out.off, t.params, &t.info))

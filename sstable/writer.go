@@ -112,20 +112,21 @@ func (t *Writer) Close() (Info, error) {
 		return Info{}, t.err
 	}
 	t.endBlocks()
-	spare := t.writeRuns()
-	spare = t.writeIDs(spare)
-	t.writeOrder(spare)
+	t.writeRun(0, t.fingerprints)
+	spare := t.writeOrder()
+	t.writeEarly()
+	spare = t.writePermuted(spare)
+	t.writeIDs(spare)
 	return t.finish()
 }
 
-// writeRuns writes the key runs of the permuted tables: all fingerprints first, then the distinct
-// ones in the other orders, from the last table to the first (see hamming.NextOrder). It returns an
-// array for reuse.
-func (t *Writer) writeRuns() (spare []uint64) {
-	t.writeRun(0, t.fingerprints)
+// writePermuted writes the key runs of the permuted tables but the first: the distinct fingerprints
+// in other orders, from the last table to the first (see hamming.NextOrder). It takes and returns
+// an array for reuse.
+func (t *Writer) writePermuted(spare []uint64) []uint64 {
 	keys := distinct(t.fingerprints)
 	t.fingerprints = nil
-	tmp := make([]uint64, len(keys))
+	tmp := slices.Grow(spare[:0], len(keys))[:len(keys)]
 	for from, to := 0, t.params.Layout.Tables()-1; to > 0; from, to = to, to-1 {
 		keys, tmp = hamming.NextOrder(hamming.Layout(t.params.Layout), from, to, keys, tmp, 1)
 		t.writeRun(to, keys)
@@ -151,7 +152,7 @@ func distinct(keys []uint64) []uint64 {
 // writeRun writes one key run.
 func (t *Writer) writeRun(table int, keys []uint64) {
 	t.out.begin(KindRun, uint16(table))
-	w := keyrun.NewWriter(&t.out)
+	w := keyrun.NewPartsWriter(&t.out)
 	err := w.AddKeys(keys)
 	dir, e := w.Finish()
 	t.out.endWithDir(len(keys), dir, cmp.Or(err, e))
@@ -176,8 +177,8 @@ func sorted(keys, spare []uint64) (p radix.Pairs, tmp []uint64) {
 }
 
 // writeIDs writes the run of hashes of IDs with their documents.
-func (t *Writer) writeIDs(spare []uint64) []uint64 {
-	p, spare := sorted(t.ids, spare)
+func (t *Writer) writeIDs(spare []uint64) {
+	p, _ := sorted(t.ids, spare)
 	t.ids = nil
 	t.out.begin(KindIDs, 0)
 	w := keyrun.NewPairWriter(&t.out, max(t.info.Docs, 1)-1)
@@ -187,13 +188,12 @@ func (t *Writer) writeIDs(spare []uint64) []uint64 {
 	}
 	dir, e := w.Finish()
 	t.out.endWithDir(len(p.Keys), dir, cmp.Or(err, e))
-	return spare
 }
 
-// writeOrder writes ranks, seqs and times.
-func (t *Writer) writeOrder(spare []uint64) {
+// writeOrder writes ranks, seqs and times. It returns an array for reuse.
+func (t *Writer) writeOrder() (spare []uint64) {
 	identity := slices.IsSorted(t.seqs)
-	p, _ := sorted(t.seqs, spare)
+	p, spare := sorted(t.seqs, nil)
 	t.seqs = nil
 	if !identity {
 		ranks := make([]uint32, len(p.Vals))
@@ -215,4 +215,5 @@ func (t *Writer) writeOrder(spare []uint64) {
 	}
 	w.finish()
 	t.times = nil
+	return spare
 }

@@ -29,6 +29,16 @@ func newNormalizer(s Spec) normalizer {
 	return n
 }
 
+// Normalizer returns a function for one goroutine that brings texts into the normal form of s, or
+// nil if texts stay as they are. What it returns is valid until the next call.
+func (s Spec) Normalizer() func(text []byte) []byte {
+	n := newNormalizer(s)
+	if n.none {
+		return nil
+	}
+	return n.text
+}
+
 // text returns the normal form of text, which is text itself or valid until the next call. Bytes
 // that are not UTF-8 stay as they are.
 func (n *normalizer) text(text []byte) []byte {

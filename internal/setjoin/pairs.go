@@ -10,6 +10,7 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 	if err != nil {
 		return err
 	}
+	j.all = true
 	goOn := true
 	give := func() {
 		for n := range j.items {
@@ -54,7 +55,7 @@ func (j *join) pairWithin() {
 	j.within.reset()
 	for n := range j.items {
 		it := &j.items[n]
-		j.pair(it)
+		j.pair(it, &j.within)
 		j.within.add(uint32(n), &it.prefix)
 	}
 	for n := range j.items {

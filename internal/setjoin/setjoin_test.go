@@ -93,7 +93,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 
 // brute forms star clusters one set after the other.
 func brute(sets [][]uint64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
-	out := Assignment{make([]uint32, len(sets)), make([]float64, len(sets))}
+	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
 	for at, i := range order {
 		best, high := i, 0.0
@@ -156,6 +156,9 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Known = r.IntN(len(sets) + 1)
 		}
+		if o.Accept == nil {
+			o.Pairs = 1 << 20
+		}
 		got, err := s.Stars(context.Background(), at, o)
 		if err != nil {
 			t.Fatal(err)
@@ -163,6 +166,9 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		want := brute(sets, order, at, o.Known, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
+		}
+		if o.Pairs > 0 {
+			checkGraph(t, r, sets, order, at, o, got.Graph)
 		}
 		var pairs []string
 		err = s.Pairs(context.Background(), at, o, func(a, b int, score float64) bool {
@@ -184,6 +190,48 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		slices.Sort(all)
 		if !slices.Equal(pairs, all) {
 			t.Fatalf("run %d, t %v: %d pairs, %d wanted", run, at, len(pairs), len(all))
+		}
+	}
+}
+
+// checkGraph compares a graph with the similarities of all sets, and the stars of higher thresholds
+// and other orders with those of brute force.
+func checkGraph(t *testing.T, r *rand.Rand, sets [][]uint64, order []uint32, at float64, o Options, g *Graph) {
+	t.Helper()
+	var want []Pair
+	for b := range sets {
+		if first := slices.IndexFunc(sets, func(s []uint64) bool { return len(s) > 0 && slices.Equal(s, sets[b]) }); g.Same[b] != uint32(max(first, 0)) && first >= 0 {
+			t.Fatalf("set %d is said to be equal to %d, not %d", b, g.Same[b], first)
+		}
+		for a := range b {
+			if s := jaccard(sets[a], sets[b]); s >= at && s < 1 && g.Same[a] == uint32(a) && g.Same[b] == uint32(b) {
+				want = append(want, Pair{uint32(a), uint32(b), s})
+			}
+		}
+	}
+	got := slices.Clone(g.Pairs)
+	if o.Known > 0 { // what is known is not compared with itself
+		known := func(class uint32) bool {
+			return slices.ContainsFunc(order[:o.Known], func(n uint32) bool { return g.Same[n] == class })
+		}
+		among := func(p Pair) bool { return known(p.A) && known(p.B) }
+		want, got = slices.DeleteFunc(want, among), slices.DeleteFunc(got, among)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("t %v: a graph of %d pairs, %d wanted", at, len(got), len(want))
+	}
+	for _, at := range []float64{at, at + (1-at)/3, 1} {
+		o := Options{Known: o.Known, Order: slices.Clone(order)}
+		rest := o.Order[o.Known:]
+		r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+		g = g.AtLeast(at)
+		stars, err := g.Stars(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := brute(sets, o.Order, at, o.Known, nil)
+		if !slices.Equal(stars.Keeper, want.Keeper) || !slices.Equal(stars.Score, want.Score) {
+			t.Fatalf("t %v, %d sets: stars of the graph differ", at, len(sets))
 		}
 	}
 }
@@ -251,7 +299,7 @@ func TestTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &stars{join: j, out: Assignment{make([]uint32, s.Len()), make([]float64, s.Len())}}
+	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, s.Len()), Score: make([]float64, s.Len())}}
 	for i := range x.out.Keeper {
 		x.out.Keeper[i] = none
 	}

@@ -7,6 +7,7 @@ import "context"
 type Assignment struct {
 	Keeper []uint32
 	Score  []float64
+	Graph  *Graph // nil unless Options.Pairs asks for one, or if there were more pairs
 }
 
 // Stars takes the sets in order of preference. Each joins the keeper so far that it is most similar
@@ -18,7 +19,10 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 		return Assignment{}, err
 	}
 	n := s.Len()
-	x := &stars{join: j, out: Assignment{make([]uint32, n), make([]float64, n)}}
+	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}}
+	if o.Pairs > 0 {
+		j.graph = newGrapher(n, o.Pairs)
+	}
 	for i := range n {
 		x.out.Keeper[i] = none
 	}
@@ -27,7 +31,10 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 			return Assignment{}, err
 		}
 	}
-	return x.out, nil
+	if j.graph != nil {
+		x.out.Graph, err = j.graph.graph(ctx)
+	}
+	return x.out, err
 }
 
 // stars is one run of Stars. Until a set is decided, out has the best keeper that it has been
@@ -41,7 +48,8 @@ type stars struct {
 // index. It returns the position of the first of these.
 func (x *stars) block(pos int) (int, error) {
 	x.index.reset()
-	for begin := pos; pos < x.s.Len() && (pos == begin || x.index.bytes() < x.o.Memory); {
+	x.members.reset()
+	for begin := pos; pos < x.s.Len() && (pos == begin || x.index.bytes()+x.members.bytes() < x.o.Memory); {
 		end, err := x.load(pos, x.recall)
 		if err != nil {
 			return pos, err
@@ -57,6 +65,7 @@ func (x *stars) block(pos int) (int, error) {
 		}
 		for n := range x.items {
 			x.keep(&x.items[n])
+			x.record(&x.items[n], at+n)
 		}
 		x.report(end-at, x.s.Len()-end+x.s.Len()-pos)
 		at = end
@@ -67,20 +76,38 @@ func (x *stars) block(pos int) (int, error) {
 // recall gives an item what is known from the blocks before.
 func (x *stars) recall(_ *worker, it *item) {
 	it.best = match{x.out.Keeper[it.set], x.out.Score[it.set]}
+	if x.graph != nil && !x.graph.over() && !x.graph.equal(it.set) {
+		it.matches = []match{}
+	}
 }
 
 func (x *stars) keep(it *item) {
 	x.out.Keeper[it.set], x.out.Score[it.set] = it.best.set, it.best.score
 }
 
+// record takes the matches of an item at a position. If there are too many, no more are collected.
+func (x *stars) record(it *item, pos int) {
+	if x.graph == nil {
+		return
+	}
+	if x.graph.take(it, pos < x.o.Known); x.graph.over() {
+		x.graph = nil
+		x.members.reset()
+	}
+}
+
 // decide decides the items of a window, which begins at a position, in order, and makes entries of
-// the keepers.
+// the keepers, and for a Graph of the members.
 func (x *stars) decide(pos int) {
 	x.within.reset()
+	x.withinMembers.reset()
 	for n := range x.items {
 		it := &x.items[n]
 		if it.best.score < 1 || it.best.set == none {
-			x.pair(it)
+			x.pair(it, &x.within)
+		}
+		if it.matches != nil && !it.same() {
+			x.pair(it, &x.withinMembers)
 		}
 		if pos+n < x.o.Known && it.best.score < 1 {
 			it.best.set = none
@@ -88,11 +115,19 @@ func (x *stars) decide(pos int) {
 		if it.best.set == none {
 			it.best = match{it.set, 1}
 			x.within.add(uint32(n), &it.prefix)
+		} else if it.matches != nil && !it.same() {
+			x.withinMembers.add(uint32(n), &it.prefix)
 		}
 		x.keep(it)
+		x.record(it, pos+n)
 	}
-	for entry := range x.within.sets {
-		it := &x.items[x.within.sets[entry]]
-		x.index.add(it.set, &it.prefix)
+	for _, n := range x.within.sets {
+		x.index.add(x.items[n].set, &x.items[n].prefix)
+	}
+	if x.graph == nil {
+		return
+	}
+	for _, n := range x.withinMembers.sets {
+		x.members.add(x.items[n].set, &x.items[n].prefix)
 	}
 }

@@ -25,6 +25,9 @@ type Options struct {
 	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
 	// goroutines call it.
 	Accept func(a, b int) bool
+	// Pairs, if positive, has Stars return the Graph, unless there are more pairs than that. It is
+	// for joins without Accept.
+	Pairs int
 	// Progress, if not nil, is called now and then with how many of total comparisons with an index
 	// have been made; total may grow.
 	Progress func(done, total int)
@@ -43,17 +46,20 @@ const (
 
 // join is what all joins have in common.
 type join struct {
-	s       *Sets
-	ctx     context.Context
-	t       threshold
-	o       Options
-	index   index // of the sets before the window
-	within  index // of those in the window
-	workers []*worker
-	items   []item // of the window
-	window  int    // sets of the next window at most
-	done    int    // comparisons
-	found   []uint32
+	s                      *Sets
+	ctx                    context.Context
+	t                      threshold
+	o                      Options
+	index                  index    // of the sets before the window, or the keepers among them
+	within                 index    // of those in the window
+	graph                  *grapher // nil if there is none to collect
+	members, withinMembers index    // for it, as index and within, of sets that are no keepers
+	workers                []*worker
+	items                  []item // of the window
+	all                    bool   // every match of every item is wanted
+	window                 int    // sets of the next window at most
+	done                   int    // comparisons
+	found                  []uint32
 }
 
 // item is a set of the window.
@@ -62,7 +68,13 @@ type item struct {
 	hashes  []uint64
 	prefix  prefix
 	best    match   // of star clusters
-	matches []match // of pairs
+	matches []match // of pairs, and of a graph; nil if they are not collected
+}
+
+// same reports whether the match found last is of an equal set.
+func (it *item) same() bool {
+	n := len(it.matches)
+	return n > 0 && it.matches[n-1].score == 1
 }
 
 // match is a set that an item is similar to; none stands for no set.
@@ -181,25 +193,34 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
 			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
 			fn(w, it)
-			if err := w.probe(it); err != nil {
+			if err := w.probe(it, &w.index); err != nil {
 				return err
 			}
+			if it.matches == nil || w.graph == nil {
+				continue
+			}
+			if !it.same() {
+				if err := w.probe(it, &w.members); err != nil {
+					return err
+				}
+			}
+			w.graph.found.Add(int64(len(it.matches)))
 		}
 	}
 }
 
-// probe compares an item with the entries of the index.
-func (w *worker) probe(it *item) error {
-	w.found = w.index.candidates(w.found[:0], &it.prefix, w.t)
+// probe compares an item with the entries of an index.
+func (w *worker) probe(it *item, in *index) error {
+	w.found = in.candidates(w.found[:0], &it.prefix, w.t)
 	slices.Sort(w.found)
 	w.found = slices.Compact(w.found)
 	for _, entry := range w.found {
-		set := w.index.sets[entry]
-		hashes, err := w.set(set, int(w.index.sizes[entry]))
+		set := in.sets[entry]
+		hashes, err := w.set(set, int(in.sizes[entry]))
 		if err != nil {
 			return err
 		}
-		if w.compare(it, set, hashes) {
+		if w.compare(it, set, hashes, in == &w.index) {
 			return nil
 		}
 	}
@@ -223,11 +244,12 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 	return hashes, err
 }
 
-// compare compares an item with a set, and reports whether no other set can be better.
-func (j *join) compare(it *item, set uint32, hashes []uint64) bool {
+// compare compares an item with a set, which may be its keeper or not, and reports whether the item
+// need not be compared with others.
+func (j *join) compare(it *item, set uint32, hashes []uint64, keeper bool) bool {
 	x, y := len(it.hashes), len(hashes)
 	need := j.t.need(x, y)
-	if it.best.set != none {
+	if it.matches == nil && it.best.set != none {
 		need = max(need, newThreshold(it.best.score).about(x, y))
 	}
 	n := common(it.hashes, hashes, need)
@@ -235,14 +257,13 @@ func (j *join) compare(it *item, set uint32, hashes []uint64) bool {
 		return false
 	}
 	m := match{set, score(x, y, n)}
-	if it.matches != nil {
+	if it.matches != nil && (j.all || !it.same()) {
 		it.matches = append(it.matches, m)
-		return false
 	}
-	if it.best.set == none || m.score > it.best.score {
+	if keeper && (it.best.set == none || m.score > it.best.score) {
 		it.best = m
 	}
-	return it.best.score == 1
+	return m.score == 1 && !j.all
 }
 
 // common returns how many elements a and b share, or -1 if they are fewer than need.
@@ -274,13 +295,13 @@ func common(a, b []uint64, need int) int {
 	return -1
 }
 
-// pair compares an item with the entries of the window.
-func (j *join) pair(it *item) {
-	j.found = j.within.candidates(j.found[:0], &it.prefix, j.t)
+// pair compares an item with the entries of the window in an index.
+func (j *join) pair(it *item, in *index) {
+	j.found = in.candidates(j.found[:0], &it.prefix, j.t)
 	slices.Sort(j.found)
 	for _, entry := range slices.Compact(j.found) {
-		other := &j.items[j.within.sets[entry]]
-		if j.compare(it, other.set, other.hashes) {
+		other := &j.items[in.sets[entry]]
+		if j.compare(it, other.set, other.hashes, in == &j.within) {
 			return
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/vfs"
@@ -48,6 +50,30 @@ func Number(name, ext string) (uint64, bool) {
 type Folder struct {
 	vfs.Root
 	refs atomic.Int32
+
+	mu   sync.Mutex
+	kept []string // files that could not be removed, since another process has them
+}
+
+// RemoveUnused removes a file that nothing refers to. Where the system keeps it while a reader has
+// it mapped, as Windows may, that is no error: it is removed by a later call, by the last Release,
+// or by the next open for writing.
+func (f *Folder) RemoveUnused(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.removeKept()
+	err := f.Remove(name)
+	if err == nil || !vfs.InUse(err) {
+		return err
+	}
+	f.kept = append(f.kept, name)
+	return nil
+}
+
+// removeKept removes the files that could not be removed before, as far as that is possible now. mu
+// is held.
+func (f *Folder) removeKept() {
+	f.kept = slices.DeleteFunc(f.kept, func(name string) bool { return !vfs.InUse(f.Remove(name)) })
 }
 
 // OpenFolder opens the folder at path with one reference.
@@ -72,14 +98,17 @@ func (f *Folder) Release() error {
 	if f.refs.Add(-1) > 0 {
 		return nil
 	}
+	f.mu.Lock()
+	f.removeKept()
+	f.mu.Unlock()
 	return f.Close()
 }
 
-// RemoveTable removes a table's file, which may not have got its final name yet.
-func RemoveTable(fsys vfs.FS, number uint64) error {
-	err := fsys.Remove(TableName(number))
+// RemoveTable is RemoveUnused of a table's file, which may not have got its final name yet.
+func (f *Folder) RemoveTable(number uint64) error {
+	err := f.RemoveUnused(TableName(number))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fsys.Remove(NewTableName(number))
+		err = f.RemoveUnused(NewTableName(number))
 	}
 	return err
 }

@@ -11,20 +11,26 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 	"golang.org/x/sync/errgroup"
 )
 
 // A window is the texts of some documents of a chunk. While one is filled, the one before is
-// fingerprinted, put into the order of fingerprints, so that near-duplicates come into one block,
-// compressed and written; so the memory for texts does not grow with the table.
+// fingerprinted, put into an order in which near-duplicates come into one block, compressed and
+// written; so the memory for texts does not grow with the table.
 type window struct {
 	docs   []windowDoc
 	blocks [][]byte // of blockBytes, or as long as a document
 	used   int      // blocks
 	bytes  int      // in blocks
-	order  []uint32 // positions in docs
+	order  []uint32 // positions in docs, by arrange
+
+	// of arrange
+	keys       [2][]uint64
+	room, lead []uint32
+	leaders    map[uint32]uint32
 }
 
 // A windowDoc is a document in a window. Its text and fields lie behind each other in a block.
@@ -35,11 +41,12 @@ type windowDoc struct {
 	pos          uint32 // in the chunk
 	fp           uint64
 	hasFP        bool
+	least        [2]uint32 // the least hashes of the sketch, if code > 0
 }
 
 const (
 	blockBytes = 1 << 20
-	windowDocs = 64 // bytes that a document of a window takes beside its text
+	windowDocs = 128 // bytes that a document of a window takes beside its text, with those of arrange
 )
 
 // add appends the text and the fields of a document, which is at a position of the chunk.
@@ -128,6 +135,7 @@ type summed struct {
 	fp    base.Fingerprint
 	words bool
 	code  []byte // of the sketch
+	least [2]uint32
 }
 
 // sumShare is sum for some documents. It appends their encoded sketches. Files have equal texts
@@ -145,15 +153,99 @@ func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 			last.fp, last.words, sketch = h.texts.Sums(unsafe.String(unsafe.SliceData(text), len(text)))
 			if last.code = last.code[:0]; len(sketch) > 0 {
 				last.code = sketch.AppendEncoded(last.code)
+				last.least = [2]uint32{sketch[0], sketch[min(1, len(sketch)-1)]}
 			}
 		}
 		if !d.hasFP {
 			d.fp, d.hasFP = last.fp, last.words
 		}
-		d.code = uint32(len(last.code))
+		d.code, d.least = uint32(len(last.code)), last.least
 		codes = append(codes, last.code...)
 	}
 	return codes
+}
+
+// arrange puts the documents into order: by fingerprint, which is the order of their numbers in the
+// table, but near-duplicates behind the first of them, their leader, so that compression finds
+// what they share. It returns how many documents have a leader. One that shares one of the two
+// least hashes of its sketch with a document before it joins the group of that one; of two
+// documents with a similarity J each of the two hashes is the same with a probability of about J.
+func (w *window) arrange() (alike int) {
+	w.sort()
+	if w.leaders == nil {
+		w.leaders = map[uint32]uint32{}
+	}
+	// lead has, for each place in the order, that of the leader, which is not behind it.
+	w.lead = slices.Grow(w.lead[:0], len(w.order))
+	for i, at := range w.order {
+		lead := uint32(i)
+		if d := &w.docs[at]; d.code > 0 {
+			first, found := w.leaders[d.least[0]]
+			second, foundSecond := w.leaders[d.least[1]]
+			switch {
+			case found:
+				lead = first
+			case foundSecond:
+				lead = second
+			}
+			if !found {
+				w.leaders[d.least[0]] = lead
+			}
+			if !foundSecond {
+				w.leaders[d.least[1]] = lead
+			}
+		}
+		if w.lead = append(w.lead, lead); lead < uint32(i) {
+			alike++
+		}
+	}
+	clear(w.leaders)
+	if alike > 0 {
+		w.gather()
+	}
+	return alike
+}
+
+// sort sets order to the documents by fingerprint, those without one last, equal ones as they came.
+func (w *window) sort() {
+	p, bare := radix.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.room[:0]
+	for i := range w.docs {
+		if d := &w.docs[i]; d.hasFP {
+			p.Keys, p.Vals = append(p.Keys, d.fp), append(p.Vals, uint32(i))
+		} else {
+			bare = append(bare, uint32(i))
+		}
+	}
+	n := len(p.Keys)
+	tmp := radix.Pairs{Keys: slices.Grow(w.keys[1][:0], n)[:n], Vals: slices.Grow(w.lead[:0], n)[:n]}
+	w.keys = [2][]uint64{p.Keys, tmp.Keys}
+	w.room = bare
+	if sorted := radix.SortPairs(p, tmp); n > 0 && &sorted.Vals[0] == &tmp.Vals[0] {
+		p, tmp = tmp, p
+	}
+	w.order, w.lead = append(p.Vals, bare...), tmp.Vals
+}
+
+// gather moves each document behind its leader. The members of a group stay in order.
+func (w *window) gather() {
+	ends := slices.Grow(w.room[:0], len(w.order))[:len(w.order)] // where the next of a group goes
+	clear(ends)
+	for _, lead := range w.lead {
+		ends[lead]++
+	}
+	at := uint32(0)
+	for i, n := range ends {
+		ends[i] = at
+		at += n
+	}
+	for i, lead := range w.lead { // w.lead becomes the inverse of the new order
+		w.lead[i] = ends[lead]
+		ends[lead]++
+	}
+	for i, to := range w.lead {
+		ends[to] = w.order[i]
+	}
+	w.order, w.room = ends, w.order
 }
 
 // write writes the texts of a window, and notes in the chunk what was computed.
@@ -161,20 +253,8 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 	if err := h.sum(ctx, w); err != nil {
 		return err
 	}
-	for i := range w.docs {
-		w.order = append(w.order, uint32(i))
-	}
-	slices.SortStableFunc(w.order, func(i, j uint32) int {
-		d, e := &w.docs[i], &w.docs[j]
-		if d.hasFP != e.hasFP {
-			if d.hasFP {
-				return -1
-			}
-			return 1
-		}
-		return base.Compare(d.fp, e.fp)
-	})
-	first, err := to.AddRecords(len(w.order), func(i int) (text, fields []byte) {
+	alike := w.arrange()
+	first, err := to.AddRecords(len(w.order), alike, func(i int) (text, fields []byte) {
 		d := &w.docs[w.order[i]]
 		return w.text(d), w.fieldsOf(d)
 	})

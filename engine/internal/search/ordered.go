@@ -220,16 +220,23 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	return err
 }
 
-// arenaChunk is how many bytes an arena takes at a time.
-const arenaChunk = 1 << 16
+// An arena takes twice as many bytes at a time as the time before, between these.
+const (
+	firstArenaChunk = 1 << 10
+	arenaChunk      = 1 << 16
+)
 
 // An arena keeps copies of IDs side by side: what is compared while they are sorted shares cache
 // lines, and the garbage collector sees few objects.
-type arena struct{ free []byte }
+type arena struct {
+	free  []byte
+	taken int // bytes, the last time
+}
 
 func (a *arena) clone(id []byte) []byte {
 	if len(a.free) < len(id) {
-		a.free = make([]byte, max(arenaChunk, len(id)))
+		a.taken = min(max(2*a.taken, firstArenaChunk), arenaChunk)
+		a.free = make([]byte, max(a.taken, len(id)))
 	}
 	n := copy(a.free, id)
 	id, a.free = a.free[:n:n], a.free[n:]

@@ -69,10 +69,15 @@ func indexOf(ctx context.Context, v *view.View, p *view.Part) (*textindex.Index,
 	if x := p.Short.Have(); x != nil {
 		return x, nil
 	}
-	texts := p.Texts()
-	return p.Short.Get(ctx, v.Short, p.NumDocs(), func(doc uint32) ([]byte, error) {
-		text, _, err := texts.Get(doc)
-		return text, err
+	return p.Short.Get(ctx, v.Short, p.NumDocs(), func(ctx context.Context, fn func(doc uint32, text []byte) error) error {
+		texts := p.Texts()
+		return p.EachInTextOrder(ctx, func(doc uint32) error {
+			text, _, err := texts.Get(doc)
+			if err != nil {
+				return err
+			}
+			return fn(doc, text)
+		})
 	})
 }
 

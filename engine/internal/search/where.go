@@ -21,42 +21,25 @@ func (w Where) mem(d *view.MemDoc) (bool, error) {
 }
 
 // eachWhere calls fn for the visible documents of a table that f, with its Where, selects: in the
-// order of their numbers, which is nearly that of their texts, so that a block of texts is decoded
-// once.
+// order in which their texts lie, so that a block of texts is decoded once.
 func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(doc uint32, id []byte) error) error {
 	if p.Meta.MaxTime < f.Since {
 		return nil
 	}
 	texts := p.Texts()
-	for doc := range p.NumDocs() {
-		if doc%rowsPerLook == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		alive, err := p.AliveAt(doc, v.Seq, f.Since)
-		if err != nil {
+	return p.EachInTextOrder(ctx, func(doc uint32) error {
+		if alive, err := p.AliveAt(doc, v.Seq, f.Since); err != nil || !alive {
 			return err
 		}
-		if !alive {
-			continue
-		}
-		ok, err := whereOf(texts, doc, f.Where)
-		if err != nil {
+		if ok, err := whereOf(texts, doc, f.Where); err != nil || !ok {
 			return err
-		}
-		if !ok {
-			continue
 		}
 		id, err := p.ID(doc)
 		if err == nil && hasPrefix(id, f.Prefix) {
 			err = fn(doc, id)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 // whereOf decides on a document of a table.

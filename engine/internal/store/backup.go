@@ -123,7 +123,7 @@ func (b *backup) run(ctx context.Context) error {
 		return err
 	}
 	for _, number := range dropped { // what can't be removed now is removed by the next backup
-		if err := files.RemoveTable(b.to.Dir, number); err != nil {
+		if err := b.to.Dir.RemoveTable(number); err != nil {
 			b.to.log.Warn("removing a table that is no longer needed", "path", b.to.Path, "err", err)
 		}
 	}

@@ -159,7 +159,7 @@ func (db *Store) flush(m *view.Memtable) error {
 		return errors.Join(err, discard(t, err))
 	}
 	for _, number := range m.Logs {
-		if err := db.Dir.Remove(files.LogName(number)); err != nil { // the next Open removes it
+		if err := db.Dir.RemoveUnused(files.LogName(number)); err != nil { // the next Open removes it
 			db.log.Warn("removing a log that is no longer needed", "path", db.Path, "err", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -106,7 +107,10 @@ func (db *Store) openListed(meta catalog.Table) (*view.Table, error) {
 	if db.opts.ReadOnly {
 		return db.openTable(meta, temp)
 	}
-	if err := db.Dir.Rename(temp, name); err != nil {
+	switch err := db.Dir.Rename(temp, name); {
+	case vfs.InUse(err):
+		return db.openTable(meta, temp)
+	case err != nil:
 		return nil, err
 	}
 	return db.openTable(meta, name)
@@ -178,11 +182,14 @@ func (db *Store) sweep(stray []string) (err error) {
 			db.log.Warn("a table that the catalog does not list was set aside", "path", db.Path, "file", name)
 			err = db.Dir.Rename(whole, name)
 		} else {
-			clean.Files = append(clean.Files, name)
-			if st, err := db.Dir.Stat(name); err == nil {
-				clean.Bytes += st.Size
+			st, _ := db.Dir.Stat(name)
+			if err = db.Dir.Remove(name); err == nil {
+				clean.Files, clean.Bytes = append(clean.Files, name), clean.Bytes+st.Size
 			}
-			err = db.Dir.Remove(name)
+		}
+		if vfs.InUse(err) { // by a reader, where the system keeps files that are mapped
+			db.log.Warn("a file that is not needed is in use; the next open for writing removes it", "path", db.Path, "file", name, "err", err)
+			err = nil
 		}
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ const waitStep = time.Millisecond
 
 // Get returns the index, which it builds as Build does if need be; nil if the budget has no room
 // for it. Of searches at the same time one builds, and the others wait for it.
-func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, text func(doc uint32) ([]byte, error)) (*Index, error) {
+func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, each Each) (*Index, error) {
 	if x := l.index.Load(); x != nil {
 		return x, nil
 	}
@@ -71,7 +71,7 @@ func (l *Lazy) Get(ctx context.Context, b *Budget, n uint32, text func(doc uint3
 	if !b.take(bytes) {
 		return nil, nil
 	}
-	x, err := Build(ctx, n, text)
+	x, err := Build(ctx, n, each)
 	if err != nil {
 		b.left.Add(bytes)
 		return nil, err

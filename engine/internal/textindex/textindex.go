@@ -28,25 +28,28 @@ type Index struct {
 	words []textsim.WordSignature // of each
 }
 
-// Build returns the index of n documents, whose texts text returns; each is valid until the next
-// call. Those without text are left out: they are similar to nothing.
-func Build(ctx context.Context, n uint32, text func(doc uint32) ([]byte, error)) (*Index, error) {
+// Each calls fn for every document of a table with its text, which is valid until fn returns, until
+// fn returns an error. The order does not matter.
+type Each func(ctx context.Context, fn func(doc uint32, text []byte) error) error
+
+// Build returns the index of a table of n documents. Those without text are left out: they are
+// similar to nothing.
+func Build(ctx context.Context, n uint32, each Each) (*Index, error) {
 	signer := textsim.NewSigner()
 	all := make([]textsim.Signature, n)
 	x := &Index{}
-	for doc := range n {
-		if doc%256 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		t, err := text(doc)
-		if err != nil {
-			return nil, err
-		}
-		if all[doc] = signer.Sign(t); all[doc].Runes > 0 {
+	err := each(ctx, func(doc uint32, text []byte) error {
+		if all[doc] = signer.Sign(text); all[doc].Runes > 0 {
 			x.docs = append(x.docs, doc)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(x.docs, func(a, b uint32) int { return cmp.Compare(all[a].Runes, all[b].Runes) })
+	slices.SortFunc(x.docs, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(all[a].Runes, all[b].Runes), cmp.Compare(a, b))
+	})
 	x.docs = slices.Clip(x.docs)
 	x.runes, x.edit, x.words = make([]uint32, len(x.docs)), make([]textsim.EditSignature, len(x.docs)), make([]textsim.WordSignature, len(x.docs))
 	for i, doc := range x.docs {

@@ -66,7 +66,7 @@ func (t *Table) Drop(remove bool) error {
 		return err
 	}
 	if remove {
-		err = errors.Join(err, files.RemoveTable(t.Dir, t.Meta.Number))
+		err = errors.Join(err, t.Dir.RemoveTable(t.Meta.Number))
 	}
 	return errors.Join(err, t.Dir.Release())
 }

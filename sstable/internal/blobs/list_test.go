@@ -134,7 +134,10 @@ func TestListAppend(t *testing.T) {
 				for _, s := range some {
 					part.Add(s)
 				}
-				if whole.Append(part); len(area)%2 == 0 {
+				for whole.Append(part) {
+					flush()
+				}
+				if len(area)%2 == 0 {
 					flush()
 				}
 			}

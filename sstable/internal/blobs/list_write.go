@@ -20,6 +20,8 @@ type ListWriter struct {
 	blocks  blockDir
 	empty   int      // blocks without bytes before all that the directory has
 	values  []uint64 // scratch of EndBlock
+
+	moved, movedBytes int // bytes of entries, and of the chunk, that another writer has
 }
 
 // NewListWriter returns a writer of a list.
@@ -38,19 +40,25 @@ func (w *ListWriter) Add(b []byte) (full bool) {
 	return len(w.blocks.chunk) >= listChunk
 }
 
-// Append appends the strings of part, whose kind has no empty ones, and empties it for reuse. The
-// strings so far must fill whole blocks. It reports whether the chunk should be flushed.
+// Append moves blocks of part, whose kind has no empty strings, to the end of w until the chunk
+// should be flushed, which it reports. Otherwise it has moved all, and part is ready for reuse. The
+// strings so far must fill whole blocks. Where chunks end does not depend on the sizes of parts.
 func (w *ListWriter) Append(part *ListWriter) (full bool) {
 	part.EndBlock()
-	d, start := &w.blocks, uint64(len(w.blocks.chunk))
-	d.chunk = append(d.chunk, part.blocks.chunk...)
-	at := len(d.entries)
-	d.entries = append(d.entries, part.blocks.entries...)
-	for ; at < len(d.entries); at += ListEntry {
-		e := d.entries[at:]
-		binary.LittleEndian.PutUint64(e, binary.LittleEndian.Uint64(e)+start)
+	d, p, le := &w.blocks, &part.blocks, binary.LittleEndian
+	at, begin := part.moved, part.movedBytes
+	end := begin
+	for ; at < len(p.entries) && len(d.chunk)+end-begin < listChunk; at += ListEntry {
+		e := p.entries[at:]
+		d.entries = le.AppendUint64(d.entries, le.Uint64(e)+uint64(len(d.chunk))-uint64(begin)) // less than 2^48
+		d.entries = append(d.entries, e[8:ListEntry]...)
+		end += int(le.Uint32(e[8:]))
 	}
-	part.blocks.chunk, part.blocks.entries = part.blocks.chunk[:0], part.blocks.entries[:0]
+	d.chunk = append(d.chunk, p.chunk[begin:end]...)
+	if part.moved, part.movedBytes = at, end; at == len(p.entries) {
+		p.chunk, p.entries = p.chunk[:0], p.entries[:0]
+		part.moved, part.movedBytes = 0, 0
+	}
 	return len(d.chunk) >= listChunk
 }
 

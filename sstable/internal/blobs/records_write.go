@@ -64,10 +64,10 @@ type Encoded struct {
 	raw, count, sum uint32
 }
 
-// Encode encodes count records, 1 to MaxBlockRecords, which AppendRecord has written, as a block,
-// and appends its bytes to dst. Several goroutines may call it at once, also while another adds.
-func (w *RecordsWriter) Encode(dst, raw []byte, count int) Encoded {
-	stored := compress(w.enc, dst, raw)[len(dst):]
+// Encode encodes count records, 1 to MaxBlockRecords, which AppendRecord has written, as a block at
+// a level, and appends its bytes to dst. Several goroutines may call it at once.
+func Encode(level int, dst, raw []byte, count int) Encoded {
+	stored := compress(encoders[level](), dst, raw)[len(dst):]
 	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: crc.Sum(stored)}
 }
 

@@ -45,8 +45,8 @@
 //
 //   - The first table, in their order, whose lead and radius admit a fingerprint reports it, and no
 //     other: so nothing is reported twice, and no set of what was reported is needed.
-//   - The content of a block is used only after keyrun has verified it (Run.CheckPlaces,
-//     InfoChecked). A search of a range compares all keys of its prefixes, and so does not depend
+//   - The content of a block is used only after keyrun has verified it (Run.CheckKeys,
+//     InfoKnown). A search of a range compares all keys of its prefixes, and so does not depend
 //     on the order of keys with equal prefixes; joins do, and use Run.Check.
 //   - Every hit has a document in run 0; if not, the run that found it is damaged.
 //   - A search writes to nothing but its Searcher, and to estimates in the Index that any number of

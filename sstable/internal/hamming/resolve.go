@@ -83,15 +83,18 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 			}
 			continue
 		}
-		if err := run.CheckPlaces(b); err != nil {
-			return err
-		}
 		// Keys with the prefix of the fingerprint are consecutive; compared at distance 0 are their
 		// low bits.
 		in := run.Info(b)
 		prefix := run.PrefixIn(b, in, hit.Fingerprint)
+		if err := run.CheckHead(b); err != nil {
+			return err
+		}
 		var lo, hi int
 		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.From(in), in.High, in.Width, run.Count(b), prefix, prefix+1, hit.Fingerprint, 0)
+		if err := run.CheckKeys(b, lo, hi); err != nil {
+			return err
+		}
 		dst := s.dst
 		for _, i := range s.pos { // of one prefix and with equal low bits: equal
 			if int(i) >= lo && int(i) < hi {

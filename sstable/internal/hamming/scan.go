@@ -70,9 +70,9 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 				return err
 			}
 		}
-		in, checked := run.InfoChecked(b)
-		if !checked {
-			if err := run.CheckPlaces(b); err != nil {
+		in, known := run.InfoKnown(b)
+		if !known.Head() {
+			if err := run.CheckHead(b); err != nil {
 				return err
 			}
 		}
@@ -84,6 +84,9 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 		var lo, hi int
 		if in.Width < int(leastWidths[bound]) {
 			lo, hi = kernel.RankZeros(run.Unary(in), from, to, run.Count(b))
+			if err := run.CheckKeys(b, lo, hi); err != nil {
+				return err
+			}
 			s.stats.Candidates += hi - lo
 			x.scanKeys(f, b, in, lo, hi, s)
 			if err := s.offer(); err != nil {
@@ -92,6 +95,11 @@ func (x *Index) scanRange(f *scanFor, p *keyrun.Probe, s *Searcher) error {
 			continue
 		}
 		s.pos, lo, hi = kernel.ScanBlock(s.pos, run.From(in), in.High, in.Width, run.Count(b), from, to, f.q, bound)
+		if !known.Keys(lo, hi) {
+			if err := run.CheckKeys(b, lo, hi); err != nil {
+				return err
+			}
+		}
 		if s.stats.Candidates += hi - lo; len(s.pos) > 0 {
 			x.confirm(f, b, in, lo, hi, from, s)
 			if err := s.offer(); err != nil {

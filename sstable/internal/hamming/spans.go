@@ -57,12 +57,13 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 		p, done := &probes[i], len(spans)
 		for from := p.From; from < p.To; {
 			b := from >> keyrun.BlockShift
-			in, checked := run.InfoChecked(int(b))
+			in, known := run.InfoKnown(int(b))
 			near := bound
 			if in.Width > most {
 				near = plan.k
 			}
-			if !checked || in.Width < least || near > bound && in.Width < int(leastWidths[near]) {
+			lo, hi := int(from&(keyrun.BlockLen-1)), int(min(p.To-b<<keyrun.BlockShift, keyrun.BlockLen))
+			if !known.All() && !known.Keys(lo, hi) || in.Width < least || near > bound && in.Width < int(leastWidths[near]) {
 				l.spans = spans[:done]
 				return i
 			}
@@ -70,9 +71,8 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 				spans = slices.Grow(spans, prefetchAheadMost)
 			}
 			spans = spans[:len(spans)+1]
-			hi := min(p.To-b<<keyrun.BlockShift, keyrun.BlockLen)
-			spans[len(spans)-1].Set(run.Packed(in), in.Width, int(from&(keyrun.BlockLen-1)), int(hi), key, near, uint64(first+i)<<32|uint64(b))
-			from = b<<keyrun.BlockShift + hi
+			spans[len(spans)-1].Set(run.Packed(in), in.Width, lo, hi, key, near, uint64(first+i)<<32|uint64(b))
+			from = b<<keyrun.BlockShift + uint32(hi)
 		}
 		l.keys += int(p.To - p.From)
 	}

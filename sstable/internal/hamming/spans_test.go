@@ -27,7 +27,7 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 	sections := buildRuns(DefaultLayout, fps)
 	inside := sort.Search(len(fps), func(i int) bool { return fps[i] >= 0xabcd<<48 })>>keyrun.BlockShift + 2
 	probe := openRuns(t, sections)[0]
-	sections[0] = flipped(sections[0], probe.Info(inside).Off+probe.BlockSize(inside)-9, 1)
+	sections[0] = flipped(sections[0], probe.Info(inside+1).Off-32, 1)
 	x := New(DefaultLayout, openRuns(t, sections), nil)
 	run := x.tables[0].run
 	for b := range run.NumBlocks() {
@@ -44,5 +44,36 @@ func TestSpanOfUncheckedBlock(t *testing.T) {
 	var corrupt *base.CorruptionError
 	if _, err := new(Searcher).Near(x, 0xabcd<<48|12345, 3, nil); !errors.As(err, &corrupt) {
 		t.Fatalf("a search across a damaged block ends with %v", err)
+	}
+}
+
+// TestDamageBesideChecked has every byte of a block of run 0 damaged in turn. Searches for the keys
+// of the block, in any order, find their key or the damage, and one of them the damage.
+func TestDamageBesideChecked(t *testing.T) {
+	r := keytest.Rand("beside", 0)
+	fps := keytest.Shapes[0].Make(r, 2000)
+	slices.Sort(fps)
+	fps = slices.Compact(fps)
+	good := buildRuns(DefaultLayout, fps)
+	run := openRuns(t, good)[0]
+	from, end := run.Info(1).Off-16, run.Info(2).Off-16
+	var s Searcher
+	for at := from; at < end; at += 1 + r.IntN(20) {
+		sections := slices.Clone(good)
+		sections[0] = flipped(sections[0], at, 1<<r.IntN(8))
+		x := New(DefaultLayout, openRuns(t, sections), nil)
+		noticed := false
+		for _, i := range r.Perm(keyrun.BlockLen) {
+			fp := fps[keyrun.BlockLen+i]
+			hits, err := s.Near(x, fp, 0, nil)
+			if err != nil {
+				noticed = true
+			} else if len(hits) != 1 || hits[0].Fingerprint != fp || hits[0].Doc != uint32(keyrun.BlockLen+i) {
+				t.Fatalf("byte %d damaged: fingerprint %d is found as %v", at, i, hits)
+			}
+		}
+		if !noticed {
+			t.Fatalf("byte %d damaged: nothing found it", at)
+		}
 	}
 }

@@ -5,10 +5,9 @@ import "fmt"
 // Blocks do not depend on each other, so parts of a section may be encoded side by side, by writers
 // without an output, and put together in order: only the offsets in the directory change.
 
-// Append appends what part holds, which was written by a writer that NewWriter(nil) or
-// NewPairWriter(nil) returned, and leaves part empty, for reuse. The keys so far must fill whole
-// blocks, and those of part must not be less. Nothing more can be added after a part that does not
-// fill its last block.
+// Append appends what part holds, which was written by a writer of the same kind without an output,
+// and leaves part empty, for reuse. The keys so far must fill whole blocks, and those of part must
+// not be less. Nothing more can be added after a part that does not fill its last block.
 func (k *Writer) Append(part *Writer) error {
 	if k.fill == BlockLen {
 		k.flushBlock()
@@ -16,7 +15,7 @@ func (k *Writer) Append(part *Writer) error {
 	if part.count == 0 {
 		return k.err
 	}
-	if k.count%BlockLen != 0 || k.frame.vwidth != part.frame.vwidth {
+	if k.count%BlockLen != 0 || k.frame.vwidth != part.frame.vwidth || k.frame.tag != part.frame.tag {
 		return fmt.Errorf("key run: a part after %d keys of a block", k.count%BlockLen)
 	}
 	last := part.last()

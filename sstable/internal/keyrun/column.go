@@ -75,7 +75,7 @@ func (c *Column) checkSlow(b int) error {
 	}
 	in := c.Info(b)
 	if in.High > 0 {
-		if _, err := c.checkEnds(b, in, c.last); err != nil {
+		if err := c.checkEnds(b, in, c.last); err != nil {
 			return err
 		}
 		var space kernel.Keys

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
@@ -28,10 +29,11 @@ import (
 //	+------------------------+---------+-------+    width: bits of a packed value
 //
 //	block
-//	+------------------+----------------------------+-----------------------------+
-//	| unary  8*high    | packed  8*ceil(n*width/64) | values  8*ceil(n*vwidth/64) |
-//	+------------------+----------------------------+-----------------------------+
+//	+----------+------------------+----------------------------+-----------------------------+
+//	| sums  16 | unary  8*high    | packed  8*ceil(n*width/64) | values  8*ceil(n*vwidth/64) |
+//	+----------+------------------+----------------------------+-----------------------------+
 //	n = 512, fewer in the last block; values: in runs with a value for each key, else none
+//	sums: in runs in parts, else none (parts.go)
 //
 //	trailer
 //	 0     4        8       16     24      32         40          48        52     60    64
@@ -40,9 +42,9 @@ import (
 //	+-----+--------+-------+------+-------+----------+-----------+---------+------+-----+
 //
 // base is the first key of a block of keys, the least value of a block of a column; last is the
-// greatest key or value of all. crc is the CRC32C of a block. The directory is checked when the
-// section is opened, so afterwards every block lies where it should and has the size it should; a
-// block is checked when it is first touched.
+// greatest key or value of all. crc is the CRC32C of a block, in a run in parts that of its sums
+// and unary words. The directory is checked when the section is opened, so afterwards every block
+// lies where it should and has the size it should; a block is checked when it is first touched.
 
 const (
 	BlockShift = 9               // a value's block is its position >> BlockShift
@@ -58,6 +60,7 @@ const (
 
 const (
 	tagKeyRun uint32 = 'K' | 'R'<<8 | 'U'<<16 | 'N'<<24
+	tagParts  uint32 = 'K' | 'R'<<8 | 'P'<<16 | 'T'<<24 // a key run in parts
 	tagColumn uint32 = 'C' | 'O'<<8 | 'L'<<16 | 'M'<<24
 )
 
@@ -82,11 +85,13 @@ type Dir struct {
 
 	n       int
 	blocks  int
+	keys    bool // it is a run, not a column
 	last    uint64
 	size    int // of the body
 	entries []blockEntry
 	crcs    []byte
 	vwidth  int // bits of a value, 0 if keys have none
+	sums    int // bytes of the checksums of parts before the unary words of a block: sumsSize or 0
 
 	lowBytes, highBytes int64
 }
@@ -95,18 +100,27 @@ type Dir struct {
 // it in one or two cache lines.
 type blockEntry struct {
 	base uint64
-	// the info word, with checkedBit and orderedBit
+	// the info word, with the bits of what is known, and the offset that of the unary words
 	info atomic.Uint64
 }
 
-// Bits of an info word in memory that no width, and no number of unary words, has: checkedBit once
-// the checksum of the block and its unary part have been found good, orderedBit once it is known of
-// a block of keys that they ascend.
-const checkedBit, orderedBit = 1 << 7, 1 << 15
+// Bits of an info word in memory that no width, no number of unary words and no offset has:
+// checkedBit once the checksums of the block and its unary part have been found good, orderedBit
+// once it is known of a block of keys that they ascend. Of a run in parts, headBit says that the
+// head of the block has been found good, and each bit from firstPartBit on that one of its parts
+// has been.
+const (
+	checkedBit, orderedBit = 1 << 7, 1 << 15
+	firstPartBit           = 1 << 56
+	headBit                = firstPartBit << blockParts
+	partBits               = headBit - firstPartBit
+	wholeBits              = headBit | partBits
+	knownBits              = checkedBit | orderedBit | 0xff<<56
+)
 
 // Info is an info word, taken apart.
 type Info struct {
-	Off   int // of the block in the section
+	Off   int // of the unary words of the block in the section
 	High  int // words
 	Width int // bits
 }
@@ -121,13 +135,7 @@ func (d *Dir) Info(b int) Info { return unpackInfo(d.infoWord(b)) }
 func (d *Dir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
 
 func unpackInfo(w uint64) Info {
-	return Info{Off: int(w >> 16 << 3), High: int(w >> 8 & 0x7f), Width: int(w & (checkedBit - 1))}
-}
-
-// InfoChecked is info, and reports whether the block has been checked before.
-func (d *Dir) InfoChecked(b int) (in Info, checked bool) {
-	w := d.infoWord(b)
-	return unpackInfo(w), w&checkedBit != 0
+	return Info{Off: int(w >> 13 & (1<<43 - 8)), High: int(w >> 8 & 0x7f), Width: int(w & (checkedBit - 1))}
 }
 
 // Base returns the first key of block b of a run, the least value of a block of a column.
@@ -158,8 +166,9 @@ func (d *Dir) corruptDir(at int, format string, args ...any) error {
 	return base.Corruptf(d.src.File, d.src.Name, d.src.DirOffset+int64(at), format, args...)
 }
 
-// openDir checks the directory of a section, which may hold anything.
-func openDir(s Section, tag uint32) (*Dir, error) {
+// openDir checks the directory of a section, which may hold anything, and must have one of the
+// tags.
+func openDir(s Section, tags ...uint32) (*Dir, error) {
 	d := &Dir{src: s, size: len(s.Body)}
 	if cap(s.Body)-len(s.Body) < kernel.Slack {
 		return nil, d.Corrupt(0, "the file ends %d bytes after the section, not %d", cap(s.Body)-len(s.Body), kernel.Slack)
@@ -174,8 +183,12 @@ func openDir(s Section, tag uint32) (*Dir, error) {
 	if got, want := crc.Sum(t[:60]), le.Uint32(t[60:]); got != want {
 		return nil, d.corruptDir(at, "trailer checksum is %08x, not %08x", got, want)
 	}
-	if got := le.Uint32(t); got != tag || le.Uint64(t[52:]) != 0 {
-		return nil, d.corruptDir(at, "trailer has tag %08x, not %08x, or reserved bits", got, tag)
+	tag := le.Uint32(t)
+	if !slices.Contains(tags, tag) || le.Uint64(t[52:]) != 0 {
+		return nil, d.corruptDir(at, "trailer has tag %08x, not one of %08x, or reserved bits", tag, tags)
+	}
+	if tag == tagParts {
+		d.sums = sumsSize
 	}
 	count, size, vwidth := le.Uint64(t[8:]), le.Uint64(t[16:]), le.Uint32(t[4:])
 	d.last = le.Uint64(t[24:])
@@ -188,7 +201,7 @@ func openDir(s Section, tag uint32) (*Dir, error) {
 	if size != uint64(d.size) || vwidth > 64 || int(vwidth) != kernel.RoundWidth(int(vwidth)) || vwidth > 0 && tag != tagKeyRun {
 		return nil, d.corruptDir(at, "blocks of %d bytes, with values of %d bits, in %d bytes", size, vwidth, d.size)
 	}
-	d.n, d.vwidth = int(count), int(vwidth)
+	d.n, d.vwidth, d.keys = int(count), int(vwidth), tag != tagColumn
 	dir := s.Dir[:at]
 	if got, want := crc.Sum(dir), le.Uint32(t[48:]); got != want {
 		return nil, d.corruptDir(0, "directory checksum is %08x, not %08x", got, want)
@@ -198,11 +211,11 @@ func openDir(s Section, tag uint32) (*Dir, error) {
 	d.entries = make([]blockEntry, d.blocks)
 	for b := range d.entries {
 		info := le.Uint64(infos[8*b:])
-		if info&(checkedBit|orderedBit) != 0 {
+		if info&knownBits != 0 {
 			return nil, d.corruptInfo(b, "width %d, %d unary words", info&0xff, info>>8&0xff)
 		}
 		d.entries[b].base = le.Uint64(bases[8*b:])
-		d.entries[b].info.Store(info)
+		d.entries[b].info.Store(info + uint64(d.sums)>>3<<16)
 	}
 	return d, d.checkBlocks()
 }
@@ -222,8 +235,8 @@ func (d *Dir) checkBlocks() error {
 	at, low, high := 0, 0, 0
 	for b := range d.blocks {
 		in := d.Info(b)
-		if in.Off != at {
-			return d.corruptInfo(b, "starts at %d, not %d", in.Off, at)
+		if at += d.sums; in.Off != at {
+			return d.corruptInfo(b, "starts at %d, not %d", in.Off-d.sums, at-d.sums)
 		}
 		if in.Width > 64 || in.Width != kernel.RoundWidth(in.Width) || in.High > maxHighWords {
 			return d.corruptInfo(b, "width %d, %d unary words", in.Width, in.High)
@@ -242,20 +255,31 @@ func (d *Dir) checkBlocks() error {
 
 // BlockSize returns the size of block b in bytes.
 func (d *Dir) BlockSize(b int) int {
-	in := d.Info(b)
-	n := d.Count(b)
-	return 8*in.High + packedSize(n, in.Width) + packedSize(n, d.vwidth)
+	from, end := d.extent(b)
+	return end - from
+}
+
+// extent returns where in the body block b begins and ends.
+func (d *Dir) extent(b int) (from, end int) {
+	in, n := d.Info(b), d.Count(b)
+	return in.Off - d.sums, in.Off + 8*in.High + packedSize(n, in.Width) + packedSize(n, d.vwidth)
 }
 
 // checkCRC compares the checksum of block b, which is touched for the first time.
 func (d *Dir) checkCRC(b int) error {
-	at, size := d.Info(b).Off, d.BlockSize(b)
+	from, end := d.extent(b)
+	return d.checkSum(b, from, end)
+}
+
+// checkSum compares the checksum that the directory has of block b, which is touched for the first
+// time, with that of the bytes [from, end) of the body.
+func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
-		d.touch(b, size)
+		d.touch(b, end-from)
 	}
-	got, want := crc.Sum(d.data[at:at+size]), binary.LittleEndian.Uint32(d.crcs[4*b:])
+	got, want := crc.Sum(d.data[from:end]), binary.LittleEndian.Uint32(d.crcs[4*b:])
 	if got != want {
-		return d.Corrupt(at, "block %d: checksum is %08x, not %08x", b, got, want)
+		return d.Corrupt(from, "block %d: checksum is %08x, not %08x", b, got, want)
 	}
 	return nil
 }
@@ -286,7 +310,14 @@ func (d *Dir) Fetch(i int) {
 
 // fetch has the blocks [b, end) read from storage, without waiting for them.
 func (d *Dir) fetch(b, end int) {
-	d.src.Pages.Fetch(d.src.Offset+int64(d.Info(b).Off), d.src.Offset+int64(d.Info(end-1).Off+d.BlockSize(end-1)))
+	from, _ := d.extent(b)
+	_, to := d.extent(end - 1)
+	d.fetchBytes(from, to)
+}
+
+// fetchBytes has the bytes [from, to) of the body read from storage, without waiting for them.
+func (d *Dir) fetchBytes(from, to int) {
+	d.src.Pages.Fetch(d.src.Offset+int64(from), d.src.Offset+int64(to))
 }
 
 // isSeen reports whether block b has been found good before.
@@ -302,8 +333,8 @@ func (d *Dir) From(in Info) []byte { return d.data[in.Off:] }
 
 // PrefetchBlock prefetches all of block b.
 func (d *Dir) PrefetchBlock(b int) {
-	at := d.Info(b).Off
-	kernel.Prefetch(d.data[at : at+d.BlockSize(b)])
+	from, end := d.extent(b)
+	kernel.Prefetch(d.data[from:end])
 }
 
 // PrefetchUnary prefetches the bit of a unary part with the given number.
@@ -327,7 +358,7 @@ type Stats struct {
 	High      int64 // bytes of unary prefixes
 	Paired    int64 // bytes of the values of keys
 	Directory int64 // bytes of first keys, info words and trailer
-	Checksums int64 // bytes of block checksums
+	Checksums int64 // bytes of the checksums of blocks and their parts
 }
 
 // BitsPerValue returns the cost of one value, everything counted, or 0 if there is none.
@@ -342,9 +373,9 @@ func (s Stats) BitsPerValue() float64 {
 func (d *Dir) Stats() Stats {
 	s := Stats{
 		Values: d.n, Blocks: d.blocks, Bytes: int64(len(d.src.Body) + len(d.src.Dir)), Low: d.lowBytes, High: d.highBytes,
-		Directory: 16*int64(d.blocks) + frameTrailerSize, Checksums: 4 * int64(d.blocks),
+		Directory: 16*int64(d.blocks) + frameTrailerSize, Checksums: int64(4+d.sums) * int64(d.blocks),
 	}
-	s.Paired = int64(len(d.src.Body)) - s.Low - s.High
+	s.Paired = int64(len(d.src.Body)) - s.Low - s.High - int64(d.sums)*int64(d.blocks)
 	return s
 }
 
@@ -361,11 +392,17 @@ type frameWriter struct {
 }
 
 // addBlock notes the block that was encoded as block: high words of unary code, low bytes of packed
-// keys, and values.
+// keys, and values. In a run in parts it fills in the checksums at the start of the block.
 func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) {
+	summed := block
+	if f.tag == tagParts {
+		head := sumsSize + 8*high
+		putSums(block[:sumsSize], block[head:], width)
+		summed = block[:head]
+	}
 	f.bases = append(f.bases, base)
 	f.infos = append(f.infos, packInfo(f.bytes, high, width))
-	f.crcs = append(f.crcs, crc.Sum(block))
+	f.crcs = append(f.crcs, crc.Sum(summed))
 	f.bytes += int64(len(block))
 	f.high += int64(8 * high)
 	f.low += int64(low)

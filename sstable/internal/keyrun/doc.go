@@ -4,13 +4,15 @@
 //
 // Both are cut into blocks of 512 values. A directory, which is checked when the array is opened,
 // says where each block is, how wide its values are, and the first key or the least value. A block
-// is verified when it is first touched (Run.Check, and every method that returns values); two bits
-// of its directory entry in memory remember it. So the rule for callers is:
+// is verified when it is first touched (Run.Check, and every method that returns values), or the
+// parts of it that a search reads (CheckHead, CheckKeys, parts.go); bits of its directory entry in
+// memory remember it. So the rule for callers is:
 //
 //   - what the directory says (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once;
-//   - the content of a block (Unary, Packed, From, Decode) only after Check or CheckPlaces has
-//     returned nil, or InfoChecked true, for it;
-//   - that its keys ascend only after Check: CheckPlaces and InfoChecked say it of their prefixes.
+//   - the content of a block (Unary, Packed, From, Decode) only after Check has returned nil for
+//     it, or InfoKnown says that all of it is known; after CheckHead only the unary words, after
+//     CheckKeys the keys that were named, too;
+//   - that its keys ascend only after Check: the others say it of their prefixes.
 //
 // Three structures in memory, none of them stored, find a key in a run:
 //

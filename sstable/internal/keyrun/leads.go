@@ -107,16 +107,6 @@ func (r *Run) PrefetchLead(key uint64) {
 	kernel.PrefetchAt(unsafe.Pointer(&r.leads.words[key>>uint(r.leads.shift)>>1]), 8)
 }
 
-// prefetchUnchecked prefetches what checking block b reads: all of it, its checksum, and the first
-// of the leads that the check fills in.
-func (r *Run) prefetchUnchecked(b int) {
-	if l := &r.leads; len(l.words) > 0 {
-		kernel.PrefetchAt(unsafe.Pointer(&l.words[r.Base(b)>>uint(l.shift)>>1]), 8)
-	}
-	kernel.Prefetch(r.crcs[4*b:][:4])
-	r.PrefetchBlock(b)
-}
-
 // PrefetchLeads is touchLead for the first keys of many probes, if what that reads is too large to
 // be in a near cache.
 func (r *Run) PrefetchLeads(probes []Probe) {

@@ -41,7 +41,7 @@ func TestLeadIndex(t *testing.T) {
 						t.Fatalf("%d leads are known of blocks that have not been checked", known)
 					}
 					for b := range run.blocks {
-						check := []func(int) error{func(int) error { return nil }, run.Check, run.CheckPlaces}[r.IntN(3)]
+						check := []func(int) error{func(int) error { return nil }, run.Check, checkAllPlaces(run), checkSomePlaces(run)}[r.IntN(4)]
 						if err := check(b); err != nil {
 							t.Fatal(err)
 						}
@@ -56,6 +56,22 @@ func TestLeadIndex(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// checkAllPlaces returns a function that checks the places of all keys of a block.
+func checkAllPlaces(r *Run) func(b int) error {
+	return func(b int) error {
+		_, _, err := checkPlaces(r, b, 0, ^uint64(0))
+		return err
+	}
+}
+
+// checkSomePlaces returns a function that checks the places of a few keys of a block.
+func checkSomePlaces(r *Run) func(b int) error {
+	return func(b int) error {
+		_, _, err := checkPlaces(r, b, uint64(b%100), uint64(b%100)+1)
+		return err
 	}
 }
 

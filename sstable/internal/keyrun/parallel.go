@@ -36,6 +36,7 @@ type runShare struct {
 func NewParallelWriter(run *Writer, workers int) *ParallelWriter {
 	return &ParallelWriter{run: run, workers: workers, newPart: func() *Writer {
 		part := NewWriter(nil)
+		part.frame.tag = run.frame.tag
 		if run.values != nil {
 			part.values, part.frame.vwidth = make([]uint64, BlockLen), run.frame.vwidth
 		}
@@ -95,7 +96,11 @@ func (p *ParallelWriter) share() *runShare {
 		p.free = p.free[:n]
 		return s
 	}
-	return &runShare{keys: make([]uint64, 0, shareLen), part: p.newPart(), done: make(chan error, 1)}
+	s := &runShare{part: p.newPart(), done: make(chan error, 1)}
+	if p.count > 0 { // the run is longer than one share: later ones are likely to be full
+		s.keys = make([]uint64, 0, shareLen)
+	}
+	return s
 }
 
 // hand has the share that is being filled encoded.

@@ -36,17 +36,15 @@ func (r *Range) Prefetch(keys int) {
 	if run.src.Pages != nil {
 		r.fetch()
 	}
-	in, checked := run.InfoChecked(b)
-	if !checked { // it is read as a whole
-		run.prefetchUnchecked(b)
-		return
+	in, known := run.InfoKnown(b)
+	from := r.firstIn(b, in)
+	if !known.All() {
+		if end := r.endIn(b, in); !known.Keys(from, end) {
+			run.prefetchUnchecked(b, in, from, end)
+			return
+		}
 	}
 	keys += 2 * prefetchMargin
-	from := 0
-	if r.startsIn(b) {
-		steps := int64(shr(r.First, in.Width) - shr(run.Base(b), in.Width))
-		from = min(max(int(steps*keysPerStep[in.High]>>16)-prefetchMargin, 0), BlockLen)
-	}
 	unary := min(uint((from+keys)*in.High)/(BlockLen/8)+8, uint(8*in.High))
 	packed := in.Off + 8*in.High
 	at := min(packed+from*in.Width>>3, run.size)
@@ -57,32 +55,60 @@ func (r *Range) Prefetch(keys int) {
 // many blocks is read by a scan, which skips some and reads ahead itself.
 func (r *Range) fetch() {
 	run, b, end := r.Run, r.Start(), int(r.End)
-	for b < end && run.isSeen(b) {
+	for b < end && r.isSeen(b) {
 		b++
 	}
-	for b < end && run.isSeen(end-1) {
+	for b < end && r.isSeen(end-1) {
 		end--
 	}
-	if b < end && end-b <= aheadBlocks {
-		run.fetch(b, end)
+	if b >= end || end-b > aheadBlocks {
+		return
 	}
+	from, _ := run.extent(b)
+	_, to := run.extent(end - 1)
+	if run.sums > 0 {
+		in := run.Info(end - 1)
+		_, to = run.partsExtent(end-1, in, 0, r.endIn(end-1, in))
+	}
+	run.fetchBytes(from, to)
+}
+
+// isSeen reports whether what the range has of block b has been found good before.
+func (r *Range) isSeen(b int) bool {
+	in, known := r.Run.InfoKnown(b)
+	return known.Keys(r.firstIn(b, in), r.endIn(b, in))
 }
 
 // PrefetchNext prefetches what the range has of block b, which is not its first. It is called
 // before the block before b is scanned: the hardware prefetcher is a microsecond late at fifty
 // million keys, where every range has two or three blocks.
 func (r *Range) PrefetchNext(b int) {
-	run, keys := r.Run, BlockLen
-	in, checked := run.InfoChecked(b)
-	if !checked {
-		run.prefetchUnchecked(b)
+	run := r.Run
+	in, known := run.InfoKnown(b)
+	keys := r.endIn(b, in)
+	if !known.Keys(0, keys) {
+		run.prefetchUnchecked(b, in, 0, keys)
 		return
 	}
-	if r.endsIn(b) {
-		steps := min(shr(r.Last, in.Width)-shr(run.Base(b), in.Width), 64*maxHighWords)
-		keys = min(int(int64(steps)*keysPerStep[in.High]>>16)+prefetchMargin, BlockLen)
-	}
 	kernel.Prefetch(run.data[in.Off:min(in.Off+8*in.High+keys*in.Width>>3, run.size)])
+}
+
+// firstIn returns about which key of block b is the first of the range, less a margin.
+func (r *Range) firstIn(b int, in Info) int {
+	if !r.startsIn(b) {
+		return 0
+	}
+	steps := int64(shr(r.First, in.Width) - shr(r.Run.Base(b), in.Width))
+	return min(max(int(steps*keysPerStep[in.High]>>16)-prefetchMargin, 0), BlockLen)
+}
+
+// endIn returns about which key of block b is the last of the range, and a margin.
+func (r *Range) endIn(b int, in Info) int {
+	if !r.endsIn(b) {
+		return BlockLen
+	}
+	steps := min(shr(r.Last, in.Width)-shr(r.Run.Base(b), in.Width), 64*maxHighWords)
+	return min(int(int64(steps)*keysPerStep[in.High]>>16)+prefetchMargin, BlockLen)
 }
 
 // startsIn and endsIn report whether the range starts, or ends, inside block b, which is one of its

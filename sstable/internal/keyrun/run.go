@@ -7,7 +7,7 @@ import (
 // Open opens a section, which is never written to. It may be hostile: what the directory says is
 // checked here, a block when it is first touched, and every error is a *base.CorruptionError.
 func Open(src Section) (*Run, error) {
-	d, err := openDir(src, tagKeyRun)
+	d, err := openDir(src, tagKeyRun, tagParts)
 	if err != nil {
 		return nil, err
 	}
@@ -41,82 +41,127 @@ func (r *Run) Check(b int) error {
 	return r.checkOrder(b)
 }
 
-// CheckPlaces makes sure of less, in less time: of the checksum of block b, and that its keys are
-// at the positions that its unary part says, from its first key to at most the next block's. The
-// order of keys with equal prefixes is not known then. A search that compares all keys of some
-// prefixes needs no more.
-func (r *Run) CheckPlaces(b int) error {
-	if r.isSeen(b) {
+// CheckHead makes sure of less, in less time: that the keys of block b are at the positions that
+// its unary words say. Those that are used have to be checked by CheckKeys.
+func (r *Run) CheckHead(b int) error {
+	in, known := r.InfoKnown(b)
+	if known.Head() {
 		return nil
 	}
-	in := r.Info(b)
 	if in.Width > r.leads.shift { // the lead index depends on the order
 		return r.checkOrder(b)
 	}
-	if err := r.checkPlaces(b, in); err != nil {
+	if err := r.checkHead(b, in); err != nil {
 		return err
 	}
 	r.fillLeads(b, in, nil)
-	r.setSeen(b)
+	if r.sums == 0 {
+		r.know(b, wholeBits)
+	} else {
+		r.know(b, headBit)
+	}
 	return nil
 }
 
-// checkPlaces does the work of CheckPlaces, but for the lead index.
-func (r *Run) checkPlaces(b int, in Info) error {
-	if err := r.checkCRC(b); err != nil {
+// CheckKeys makes sure of the checksums of the keys [lo, hi) of block b, of which CheckHead is
+// true. The order of keys with equal prefixes is not known then. A search that compares all keys of
+// some prefixes needs no more, and may compare them before.
+func (r *Run) CheckKeys(b, lo, hi int) error {
+	in, known := r.InfoKnown(b)
+	parts := partsOf(lo, hi) &^ uint64(known)
+	if parts == 0 {
+		return nil
+	}
+	if err := r.checkParts(b, in, parts); err != nil {
 		return err
 	}
-	limit := r.last
+	r.know(b, parts)
+	return nil
+}
+
+// limit returns what the last key of block b is at most, or is if the block is the last.
+func (r *Run) limit(b int) uint64 {
 	if b+1 < r.blocks {
-		limit = r.Base(b + 1)
+		return r.Base(b + 1)
 	}
-	last, err := r.checkEnds(b, in, limit)
-	if err == nil && b+1 == r.blocks && last != limit {
-		err = r.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
-	}
-	return err
+	return r.last
 }
 
 // checkOrder does the work of Check.
 func (r *Run) checkOrder(b int) error {
-	in, seen := r.InfoChecked(b)
-	if !seen {
-		if err := r.checkPlaces(b, in); err != nil {
+	in, known := r.InfoKnown(b)
+	if !known.Head() {
+		if err := r.checkHead(b, in); err != nil {
 			return err
 		}
+	}
+	if err := r.checkParts(b, in, partBits&^uint64(known)); err != nil {
+		return err
 	}
 	var space kernel.Keys
 	keys, err := r.checkAscent(b, in, &space)
 	if err != nil {
 		return err
 	}
-	if !seen {
+	if !known.Head() {
 		r.fillLeads(b, in, keys)
 	}
-	r.entries[b].info.Or(checkedBit | orderedBit)
+	r.entries[b].info.Or(wholeBits | checkedBit | orderedBit)
 	return nil
 }
 
 // checkEnds makes sure that block b, an Elias-Fano code, has as many keys as it should, of which
-// the first is its base and the last, which it returns, at most limit.
-func (d *Dir) checkEnds(b int, in Info, limit uint64) (last uint64, err error) {
+// the first is its base and the last at most limit.
+func (d *Dir) checkEnds(b int, in Info, limit uint64) error {
+	if err := d.checkUnary(b, in, limit); err != nil {
+		return err
+	}
+	if err := d.checkFirst(b, in); err != nil {
+		return err
+	}
+	return d.checkLast(b, in, limit)
+}
+
+// checkUnary makes sure that block b has as many keys as it should, the first with the prefix of
+// its base and the last with that of limit at most.
+func (d *Dir) checkUnary(b int, in Info, limit uint64) error {
 	n, first, unary := d.Count(b), d.Base(b), d.Unary(in)
 	if ones := onesCount(unary); ones != n {
-		return 0, d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
+		return d.Corrupt(in.Off, "block %d: %d unary ones for %d keys", b, ones, n)
 	}
 	// The greatest prefix must not overflow: the last key's, as prefixes ascend by construction.
-	top := uint64(lastOne(unary) - (n - 1))
-	if top > shr(limit, in.Width)-shr(first, in.Width) {
-		return 0, d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
+	if d.topPrefix(b, in) > shr(limit, in.Width)-shr(first, in.Width) {
+		return d.Corrupt(in.Off, "block %d: keys exceed %016x", b, limit)
 	}
-	if key := d.keyFrom(b, in, 0, 0, 0); key != first {
-		return 0, d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, key, first)
+	if unary[0]&1 == 0 {
+		return d.Corrupt(in.Off, "block %d starts with a key of another prefix than %016x", b, first)
 	}
-	last = (shr(first, in.Width)+top)<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, n-1)
-	if last > limit {
-		return 0, d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
+	return nil
+}
+
+// topPrefix returns the prefix of the last key of block b, which has as many keys as it should,
+// counted from that of the first.
+func (d *Dir) topPrefix(b int, in Info) uint64 {
+	return uint64(lastOne(d.Unary(in)) - (d.Count(b) - 1))
+}
+
+// checkFirst makes sure that the first key of block b, of which checkUnary is true, is its base.
+func (d *Dir) checkFirst(b int, in Info) error {
+	if key := d.keyFrom(b, in, 0, 0, 0); key != d.Base(b) {
+		return d.Corrupt(in.Off, "block %d starts with key %016x, not %016x", b, key, d.Base(b))
 	}
-	return last, nil
+	return nil
+}
+
+// checkLast makes sure that the last key of block b, of which checkUnary is true, is limit at most,
+// and in the last block of a run that it is limit.
+func (d *Dir) checkLast(b int, in Info, limit uint64) error {
+	top := shr(d.Base(b), in.Width) + d.topPrefix(b, in)
+	last := top<<uint(in.Width) | kernel.Get(d.Packed(in), in.Width, d.Count(b)-1)
+	if last > limit || last != limit && d.keys && b+1 == d.blocks {
+		return d.Corrupt(in.Off, "block %d ends with key %016x, beyond %016x", b, last, limit)
+	}
+	return nil
 }
 
 // checkAscent makes sure that the keys of block b, of which checkEnds is true, ascend, and returns

@@ -118,7 +118,7 @@ func TestKeyRunStreamsTheSameBytes(t *testing.T) {
 			},
 		} {
 			var out bytes.Buffer
-			w := NewWriter(&out)
+			w := NewPartsWriter(&out)
 			err := add(w)
 			got, e := w.Finish()
 			if err = cmp.Or(err, e); err != nil || w.Len() != len(keys) {
@@ -550,8 +550,8 @@ func TestKeyRunForgedKeys(t *testing.T) {
 	}
 }
 
-// testForgedPlaces makes sure that CheckPlaces refuses a forged block, unless all that is wrong
-// with it is its order: then Check refuses it, before and after.
+// testForgedPlaces makes sure that CheckHead and CheckKeys refuse a forged block, unless all that
+// is wrong with it is its order: then Check refuses it, before and after.
 func testForgedPlaces(t *testing.T, s Section, block int, unordered bool) {
 	for _, leads := range []int{0, 8, 60} { // 60: low bits reach into leads
 		r, err := Open(s)
@@ -563,7 +563,7 @@ func testForgedPlaces(t *testing.T, s Section, block int, unordered bool) {
 			r.leads = leadIndex{shift: 4, part: 0}
 		}
 		for range 2 {
-			if err := r.CheckPlaces(block); (err == nil) != (unordered && leads == 8) {
+			if err := checkAllPlaces(r)(block); (err == nil) != (unordered && leads == 8) {
 				t.Errorf("%d leads: places: %v", leads, err)
 			}
 			if err := r.Check(block); err == nil {
@@ -586,7 +586,7 @@ func TestPlacesOfDamagedBlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.IndexLeads(8)
-		checkPlace(t, r.CheckPlaces(0), body, dir, fmt.Sprintf("byte %d", i))
+		checkPlace(t, checkAllPlaces(r)(0), body, dir, fmt.Sprintf("byte %d", i))
 	}
 }
 

@@ -31,6 +31,11 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, frame: frameWriter{tag: tagKeyRun}}
 }
 
+// NewPartsWriter is NewWriter for a run in parts, which a search reads less of for the first time.
+func NewPartsWriter(w io.Writer) *Writer {
+	return &Writer{w: w, frame: frameWriter{tag: tagParts}}
+}
+
 // NewPairWriter is NewWriter for keys with values, which are at most greatest.
 func NewPairWriter(w io.Writer, greatest uint32) *Writer {
 	k := NewWriter(w)
@@ -121,9 +126,13 @@ func (k *Writer) flushBlock() {
 	width := keyWidth(keys)
 	start := len(k.out)
 	high := unaryWords(keys, width)
+	if k.frame.tag == tagParts {
+		k.out = append(k.out, make([]byte, sumsSize)...) // addBlock fills them in
+	}
 	k.out = appendUnary(k.out, keys, width, high)
+	at := len(k.out)
 	k.out = appendPacked(k.out, keys, width)
-	low := len(k.out) - start - 8*high
+	low := len(k.out) - at
 	if k.values != nil {
 		k.out = appendPacked(k.out, k.values[:k.fill], k.frame.vwidth)
 	}
@@ -144,10 +153,10 @@ func (k *Writer) flush() {
 	k.out = k.out[:0]
 }
 
-// Encode encodes keys, which ascend. The body has room for kernel.Slack bytes more, as Section
-// asks.
+// Encode encodes keys, which ascend, as a run in parts. The body has room for kernel.Slack bytes
+// more, as Section asks.
 func Encode(keys []uint64) (body, dir []byte) {
-	k := NewWriter(nil)
+	k := NewPartsWriter(nil)
 	if err := k.AddKeys(keys); err != nil {
 		panic(err) // the caller's mistake: without a writer nothing else can fail
 	}

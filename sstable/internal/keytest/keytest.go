@@ -82,9 +82,9 @@ func Rand(name string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-// Sizes of the trailer and of a block's entry in the directory of a key run or a column; see
-// package keyrun.
-const trailer, entry = 64, 20
+// Sizes of the trailer and of a block's entry in the directory of a key run or a column, and of the
+// checksums at the start of a block of a run in parts; see package keyrun.
+const trailer, entry, sums = 64, 20, 16
 
 // Reseal corrects the checksums in dir, the directory of a key run or a column, of which anything
 // may have been changed, as in body. good is the directory as it was before.
@@ -99,11 +99,30 @@ func Reseal(body, dir, good []byte) {
 		return int(infoOf(good, b) >> 16 << 3)
 	}
 	for b := range blocks {
-		le.PutUint32(dir[16*blocks+4*b:], crc.Sum(body[offset(b):offset(b+1)]))
+		block := body[offset(b):offset(b+1)]
+		if size := sumsOf(good); size > 0 {
+			info := infoOf(good, b)
+			head := size + int(8*(info>>8&0xff))
+			for p, packed := 0, block[head:]; p < size/4; p++ {
+				n := min(len(packed), 16*int(info&0xff))
+				le.PutUint32(block[4*p:], crc.Sum(packed[:n]))
+				packed = packed[n:]
+			}
+			block = block[:head]
+		}
+		le.PutUint32(dir[16*blocks+4*b:], crc.Sum(block))
 	}
 	t := dir[end:]
 	le.PutUint32(t[48:], crc.Sum(dir[:end]))
 	le.PutUint32(t[60:], crc.Sum(t[:60]))
+}
+
+// sumsOf returns how many bytes of checksums a block starts with.
+func sumsOf(dir []byte) int {
+	if string(dir[len(dir)-trailer:][:4]) == "KRPT" {
+		return sums
+	}
+	return 0
 }
 
 // infoOf returns the info word of block b.
@@ -135,7 +154,7 @@ func Edited(rng *rand.Rand, s []uint32, part float64, n int) []uint32 {
 
 // FirstKey returns where in the body of a key run or a column with the directory dir its first
 // packed key or number is.
-func FirstKey(dir []byte) int64 { return int64(8 * (infoOf(dir, 0) >> 8 & 0xff)) }
+func FirstKey(dir []byte) int64 { return int64(sumsOf(dir)) + int64(8*(infoOf(dir, 0)>>8&0xff)) }
 
 // FirstValue returns where in the body of a key run with values, of one block or more, the first
 // value is.

@@ -2,7 +2,8 @@ package merge
 
 import "io"
 
-// asyncBuffer is how many bytes are written at a time; there are asyncBuffers of them.
+// asyncBuffer is how many bytes are written at a time; there are up to asyncBuffers of them, made
+// as they are needed: most tables of a small database are smaller than one.
 const (
 	asyncBuffer  = 512 << 10
 	asyncBuffers = 4
@@ -15,6 +16,7 @@ type AsyncWriter struct {
 	buf  []byte      // that is being filled
 	full chan []byte // to be written
 	free chan []byte // for reuse
+	made int         // buffers
 	done chan struct{}
 	err  error // of w; may be read once done is closed
 }
@@ -22,12 +24,8 @@ type AsyncWriter struct {
 // NewAsyncWriter returns a writer to w.
 func NewAsyncWriter(w io.Writer) *AsyncWriter {
 	a := &AsyncWriter{
-		w: w, full: make(chan []byte, asyncBuffers), free: make(chan []byte, asyncBuffers), done: make(chan struct{}),
+		w: w, full: make(chan []byte, asyncBuffers), free: make(chan []byte, asyncBuffers), made: 1, done: make(chan struct{}),
 	}
-	for range asyncBuffers - 1 {
-		a.free <- make([]byte, 0, asyncBuffer)
-	}
-	a.buf = make([]byte, 0, asyncBuffer)
 	go a.run(a.full)
 	return a
 }
@@ -46,11 +44,15 @@ func (a *AsyncWriter) run(full <-chan []byte) {
 // Write keeps a copy of p. An error may be that of an earlier call.
 func (a *AsyncWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
-		room := p[:min(len(p), cap(a.buf)-len(a.buf))]
+		room := p[:min(len(p), asyncBuffer-len(a.buf))]
 		a.buf = append(a.buf, room...)
 		n, p = n+len(room), p[len(room):]
-		if len(a.buf) < cap(a.buf) {
+		if len(a.buf) < asyncBuffer {
 			break
+		}
+		if a.made < asyncBuffers {
+			a.made++
+			a.free <- make([]byte, 0, asyncBuffer)
 		}
 		select {
 		case <-a.done:

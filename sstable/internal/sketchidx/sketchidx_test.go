@@ -129,3 +129,25 @@ func TestUnalignedBitmaps(t *testing.T) {
 		}
 	}
 }
+
+// TestWithRoom counts how often the room for postings of documents of many sizes grows: by doubling
+// for the first ones, then once or twice, to little more than they need.
+func TestWithRoom(t *testing.T) {
+	const docs = 20_000
+	w, err := NewWriter(Params{Size: 64, MinJaccard: 0.5}, nil, 0, docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, grown := &w.postings, 0
+	for i := range docs {
+		n := (i*i + i) % 61
+		before := cap(p.hashes)
+		p.hashes = w.withRoom(p.hashes, n)
+		if p.hashes, p.ends = p.hashes[:len(p.hashes)+n], append(p.ends, 0); cap(p.hashes) != before && i >= 2000 {
+			grown++
+		}
+	}
+	if most := len(p.hashes) * 9 / 8; grown > 2 || cap(p.hashes) > most {
+		t.Errorf("room for %d postings, not at most %d, grown %d times", cap(p.hashes), most, grown)
+	}
+}

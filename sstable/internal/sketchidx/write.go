@@ -23,8 +23,8 @@ import (
 // part of one, without bitmaps and postings. If none has a sketch, None reports true, and there is
 // nothing to write.
 //
-// Memory: 68 bytes a document of the segment and 4 a posting, and 1 byte a document for good; of
-// those before the first sketch nothing.
+// Memory: 68 bytes a document of the segment, little more than 4 a posting, and 1 byte a document
+// for good; of those before the first sketch nothing.
 type Writer struct {
 	params   Params
 	list     *blobs.ListWriter
@@ -110,7 +110,7 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
 		p.hashes = append(p.hashes, p.hashes[have-n:]...)
 	} else {
-		p.hashes, w.room = w.order.prefix(p.hashes, s, n, w.room)
+		p.hashes, w.room = w.order.prefix(w.withRoom(p.hashes, n), s, n, w.room)
 	}
 	p.ends = append(p.ends, uint32(len(p.hashes)))
 	b := s.Bitmap()
@@ -126,6 +126,18 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 		w.last, w.code = append(w.last[:0], s...), s.AppendEncoded(w.code[:0])
 	}
 	return w.list.Add(w.code)
+}
+
+// withRoom makes room for n postings more: at first by doubling, then for as many as the segment
+// will have if its other documents are like those so far, since copying many is slow.
+func (w *Writer) withRoom(hashes []uint32, n int) []uint32 {
+	const fewDocs = 1024
+	docs, most, need := len(w.postings.ends)+1, min(w.expected-w.earlier, w.docs), len(hashes)+n
+	if docs < fewDocs || docs >= most || need <= cap(hashes) {
+		return slices.Grow(hashes, n)
+	}
+	room := int(float64(need) / float64(docs) * float64(most))
+	return append(make([]uint32, 0, max(min(room+room/16, w.MaxPostings), need)), hashes...)
 }
 
 // isLast reports whether s is equal to the last sketch that was added, of those that were not

@@ -1,0 +1,179 @@
+package setjoin
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/ordered"
+)
+
+// A Graph says which sets are similar, at a threshold: enough to form the star clusters of any
+// threshold from that on, and of any order, without the sets. Equal sets are one node of it, so
+// that n of them take n links, not n*(n-1)/2.
+type Graph struct {
+	Same  []uint32 // of each set: the one with the least number that is equal to it
+	Pairs []Pair   // of similar sets that are not equal, by B, then by A
+}
+
+// A Pair is two similar sets, A below B. Each stands for all that are equal to it.
+type Pair struct {
+	A, B  uint32
+	Score float64
+}
+
+// grapher collects a Graph while star clusters are formed. A set that is equal to an earlier one is
+// not compared with others from there on.
+type grapher struct {
+	out   Graph
+	most  int
+	found atomic.Int64 // matches with sets of an index
+}
+
+func newGrapher(sets, most int) *grapher {
+	g := &grapher{out: Graph{Same: make([]uint32, sets)}, most: most}
+	for n := range g.out.Same {
+		g.out.Same[n] = uint32(n)
+	}
+	return g
+}
+
+// equal reports whether a set is known to be equal to an earlier one.
+func (g *grapher) equal(set uint32) bool { return g.out.Same[set] != set }
+
+// foundShare is how many matches may be found for each pair that may be recorded. It bounds the
+// memory of a window; most matches that are not recorded are those of equal sets.
+const foundShare = 4
+
+// over reports whether there are too many pairs.
+func (g *grapher) over() bool {
+	return len(g.out.Pairs) > g.most || g.found.Load() > foundShare*int64(g.most)
+}
+
+// take takes the matches of an item. Those of a known set are not taken, as it is a keeper whatever
+// it is similar to.
+func (g *grapher) take(it *item, known bool) {
+	switch {
+	case it.same():
+		g.out.Same[it.set] = it.matches[len(it.matches)-1].set
+	case !known:
+		for _, m := range it.matches {
+			g.out.Pairs = append(g.out.Pairs, Pair{m.set, it.set, m.score})
+		}
+	}
+}
+
+// graph returns the Graph. It does not depend on the order in which the sets were taken.
+func (g *grapher) graph(ctx context.Context) (*Graph, error) {
+	same := g.out.Same
+	least := slices.Clone(same) // of each set that others are equal to: the least of them, and it
+	for n, s := range same {
+		least[s] = min(least[s], uint32(n))
+	}
+	for n, s := range same {
+		same[n] = least[s]
+	}
+	return &g.out, g.out.Complete(ctx)
+}
+
+// Complete brings a Graph into the form that is described, where pairs may be of any sets, in any
+// order, and come more than once. Same must be right.
+func (g *Graph) Complete(ctx context.Context) error {
+	for i, p := range g.Pairs {
+		a, b := g.Same[p.A], g.Same[p.B]
+		g.Pairs[i] = Pair{min(a, b), max(a, b), p.Score}
+	}
+	err := ordered.InPlace(ctx, g.Pairs, func(p, q Pair) int {
+		return cmp.Or(cmp.Compare(p.B, q.B), cmp.Compare(p.A, q.A))
+	})
+	g.Pairs = slices.Compact(g.Pairs)
+	return err
+}
+
+// AtLeast returns the Graph of a higher threshold. It shares memory with g, which is gone.
+func (g *Graph) AtLeast(t float64) *Graph {
+	return &Graph{g.Same, slices.DeleteFunc(g.Pairs, func(p Pair) bool { return p.Score < t })}
+}
+
+// Links has the pairs of a Graph by set, in both directions.
+type Links struct {
+	ends  []uint32 // of each set, in links
+	links []uint32 // pairs, by number
+	pairs []Pair
+}
+
+// Links returns the pairs by set.
+func (g *Graph) Links() *Links {
+	l := &Links{make([]uint32, len(g.Same)+1), make([]uint32, 2*len(g.Pairs)), g.Pairs}
+	for _, p := range g.Pairs {
+		l.ends[p.A+1]++
+		l.ends[p.B+1]++
+	}
+	for n := range g.Same {
+		l.ends[n+1] += l.ends[n]
+	}
+	next := slices.Clone(l.ends)
+	for i, p := range g.Pairs {
+		for _, set := range [2]uint32{p.A, p.B} {
+			l.links[next[set]] = uint32(i)
+			next[set]++
+		}
+	}
+	return l
+}
+
+// Of yields the sets that a set, the least of its equals, is similar to, and how much, in ascending
+// order.
+func (l *Links) Of(set uint32) iter.Seq2[uint32, float64] {
+	return func(yield func(uint32, float64) bool) {
+		for _, i := range l.links[l.ends[set]:l.ends[set+1]] {
+			p := &l.pairs[i]
+			if !yield(p.A^p.B^set, p.Score) {
+				return
+			}
+		}
+	}
+}
+
+// Stars forms the star clusters that Sets.Stars would with these Options, of which it uses Order
+// and Known, at the threshold of the Graph.
+func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
+	n := len(g.Same)
+	out := Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}
+	// Of a class: the set that is kept of it, and its position.
+	keeper, at := make([]uint32, n), make([]uint32, n)
+	for i := range keeper {
+		keeper[i] = none
+	}
+	links := g.Links()
+	for pos := range n {
+		if pos%(1<<16) == 0 && ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		set := uint32(pos)
+		if o.Order != nil {
+			set = o.Order[pos]
+		}
+		class := g.Same[set]
+		best := match{set: none}
+		switch {
+		case keeper[class] != none:
+			best = match{keeper[class], 1}
+		case pos >= o.Known:
+			first := uint32(0)
+			for other, score := range links.Of(class) {
+				if keeper[other] != none && (score > best.score || score == best.score && at[other] < first) {
+					best, first = match{keeper[other], score}, at[other]
+				}
+			}
+		}
+		if best.set == none {
+			best = match{set, 1}
+			keeper[class], at[class] = set, uint32(pos)
+		}
+		out.Keeper[set], out.Score[set] = best.set, best.score
+	}
+	return out, nil
+}

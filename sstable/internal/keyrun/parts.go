@@ -1,0 +1,144 @@
+package keyrun
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/sstable/internal/crc"
+)
+
+// A search reads a part of a block: the unary words, and the packed keys of one range, which are a
+// third of all. So that it need not read the rest for a checksum, the runs of permuted tables have
+// blocks in parts, of 128 keys each. Such a block starts with the checksums of its parts:
+//
+//	+-------+-------+-------+-------+-----------------+--------+--------+--------+--------+
+//	| sum 0 | sum 1 | sum 2 | sum 3 | unary           | part 0 | part 1 | part 2 | part 3 |
+//	|   4   |   4   |   4   |   4   | 8*high          | packed keys, 16*width bytes each  |
+//	+-------+-------+-------+-------+-----------------+--------+--------+--------+--------+
+//
+// Sums and unary words are the head of the block; the CRC32C in the directory is that of the head,
+// and a sum that of its part. In a last block with fewer keys the parts end where the packed keys
+// do, so that one may be short, and those after it empty.
+const (
+	blockParts = 4
+	partShift  = BlockShift - 2 // a key's part is its position in the block >> partShift
+	sumsSize   = 4 * blockParts
+)
+
+// partsOf returns the bits of the parts of the keys [lo, hi) of a block.
+func partsOf(lo, hi int) uint64 {
+	if lo >= hi {
+		return 0
+	}
+	return 2*firstPartBit<<((hi-1)>>partShift) - firstPartBit<<(lo>>partShift)
+}
+
+// partEnd returns the bytes of the parts before part p, of packed keys that have size bytes.
+func partEnd(p, width, size int) int { return min(p*width<<(partShift-3), size) }
+
+// putSums puts the checksums of the parts of packed keys into dst.
+func putSums(dst, packed []byte, width int) {
+	for p := range blockParts {
+		part := packed[partEnd(p, width, len(packed)):partEnd(p+1, width, len(packed))]
+		binary.LittleEndian.PutUint32(dst[4*p:], crc.Sum(part))
+	}
+}
+
+// Known is what is known of a block to be good.
+type Known uint64
+
+// All reports whether all of the block is.
+func (k Known) All() bool { return k&checkedBit != 0 }
+
+// Head reports whether its unary words are.
+func (k Known) Head() bool { return k&headBit != 0 }
+
+// Keys reports whether its unary words and its keys [lo, hi) are.
+func (k Known) Keys(lo, hi int) bool {
+	need := Known(headBit | partsOf(lo, hi))
+	return k&need == need
+}
+
+// InfoKnown is Info, and what is known of the block.
+func (d *Dir) InfoKnown(b int) (Info, Known) {
+	w := d.infoWord(b)
+	return unpackInfo(w), Known(w)
+}
+
+// know notes of block b that what the bits say has been found good.
+func (d *Dir) know(b int, bits uint64) {
+	if (d.entries[b].info.Or(bits)|bits)&wholeBits == wholeBits {
+		d.setSeen(b)
+	}
+}
+
+// checkHead makes sure that the unary words of block b are good, and where the block is not in
+// parts, all of it. Its first and last key are checked with the parts that have them.
+func (r *Run) checkHead(b int, in Info) error {
+	if r.sums == 0 {
+		if err := r.checkCRC(b); err != nil {
+			return err
+		}
+		return r.checkEnds(b, in, r.limit(b))
+	}
+	if err := r.checkSum(b, in.Off-r.sums, in.Off+8*in.High); err != nil {
+		return err
+	}
+	return r.checkUnary(b, in, r.limit(b))
+}
+
+// checkParts makes sure of parts of block b, whose head is good.
+func (r *Run) checkParts(b int, in Info, parts uint64) error {
+	if r.sums == 0 {
+		return nil
+	}
+	n := r.Count(b)
+	packed := r.Packed(in)[:packedSize(n, in.Width)]
+	sums := r.data[in.Off-r.sums:][:sumsSize]
+	inOrder := b > 0 && r.isSeen(b-1) // as in touch
+	for p := range blockParts {
+		if parts&(firstPartBit<<p) == 0 {
+			continue
+		}
+		from, end := partEnd(p, in.Width, len(packed)), partEnd(p+1, in.Width, len(packed))
+		if !inOrder {
+			r.src.Pages.Touched(end - from)
+		}
+		if got, want := crc.Sum(packed[from:end]), binary.LittleEndian.Uint32(sums[4*p:]); got != want {
+			return r.Corrupt(in.Off+8*in.High+from, "block %d: checksum of part %d is %08x, not %08x", b, p, got, want)
+		}
+	}
+	if parts&firstPartBit != 0 {
+		if err := r.checkFirst(b, in); err != nil {
+			return err
+		}
+	}
+	if parts&partsOf(n-1, n) == 0 {
+		return nil
+	}
+	return r.checkLast(b, in, r.limit(b))
+}
+
+// prefetchUnchecked prefetches what checking the keys [from, to) of block b reads: its head and
+// their parts, or all of it if it is not in parts, its checksum, and the first of the leads that
+// the check fills in. to may be beyond the block.
+func (r *Run) prefetchUnchecked(b int, in Info, from, to int) {
+	if l := &r.leads; len(l.words) > 0 {
+		kernel.PrefetchAt(unsafe.Pointer(&l.words[r.Base(b)>>uint(l.shift)>>1]), 8)
+	}
+	kernel.Prefetch(r.crcs[4*b:][:4])
+	if r.sums == 0 {
+		r.PrefetchBlock(b)
+		return
+	}
+	start, end := r.partsExtent(b, in, from, to)
+	kernel.Prefetch2(r.data[in.Off-r.sums:in.Off+8*in.High], r.data[start:end])
+}
+
+// partsExtent returns where in the body the parts of the keys [from, to) of block b begin and end.
+func (r *Run) partsExtent(b int, in Info, from, to int) (start, end int) {
+	packed, size := in.Off+8*in.High, packedSize(r.Count(b), in.Width)
+	last := min(to-1, BlockLen-1) >> partShift
+	return packed + partEnd(min(from>>partShift, last), in.Width, size), packed + partEnd(last+1, in.Width, size)
+}

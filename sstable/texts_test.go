@@ -1,0 +1,116 @@
+package sstable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEachInTextOrder goes through tables whose records lie in many orders, as many documents at a
+// time as is: it visits each document once, and of those that are sorted together in the order of
+// their records.
+func TestEachInTextOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 8))
+	for _, n := range []int{0, 1, 40, 1500} {
+		docs := testDocs(r, n)
+		r.Shuffle(n, func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+		reader := openTable(t, writeBatch(t, testParams, docs, 1, 1+n/4, 2))
+		for _, most := range []uint32{1, 7, 1000, textOrderDocs} {
+			var got []uint32
+			err := reader.eachInTextOrder(t.Context(), most, func(doc uint32) error { got = append(got, doc); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			place := func(doc uint32) uint32 {
+				p, err := reader.place(doc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			for part := range slices.Chunk(got, int(most)) {
+				if !slices.IsSortedFunc(part, func(a, b uint32) int { return int(place(a)) - int(place(b)) }) {
+					t.Fatalf("%d documents, %d at a time: not in the order of records", n, most)
+				}
+			}
+			slices.Sort(got)
+			for i, doc := range got {
+				if doc != uint32(i) || len(got) != int(reader.NumDocs()) {
+					t.Fatalf("%d documents, %d at a time: visited %d, document %d is %d", n, most, len(got), i, doc)
+				}
+			}
+		}
+	}
+	reader := openTable(t, writeBatch(t, testParams, testDocs(r, 50), 1, 10, 2))
+	calls, stop := 0, errors.New("stop")
+	if err := reader.EachInTextOrder(t.Context(), func(uint32) error { calls++; return stop }); err != stop || calls != 1 {
+		t.Errorf("after an error: %v, %d calls", err, calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := reader.EachInTextOrder(ctx, func(uint32) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// TestSampleLevel compares the levels that records of two kinds get: the fastest one costs little
+// for words, and much for text of which each character is drawn from thousands.
+func TestSampleLevel(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 9))
+	words, signs := strings.Fields("a block of records holds texts with their fields and is compressed as a whole"), []rune{}
+	for range 1 << 16 {
+		signs = append(signs, 0x4e00+rune(r.ExpFloat64()*700))
+	}
+	texts := map[string]func() []byte{
+		"words": func() (text []byte) {
+			for range 200 {
+				text = fmt.Appendf(text, "%s %d ", words[r.IntN(len(words))], r.IntN(50))
+			}
+			return text
+		},
+		"signs": func() []byte { at := r.IntN(len(signs) - 400); return []byte(string(signs[at : at+400])) },
+	}
+	for _, c := range []struct {
+		kind  string
+		alike int
+		want  Level
+	}{
+		{"words", 400, LevelFastest},
+		{"words", 0, LevelDefault},
+		{"words", 49, LevelDefault}, // less than an eighth
+		{"signs", 400, LevelDefault},
+	} {
+		docs := testDocs(r, 400)
+		for i := range docs {
+			docs[i].Text, docs[i].Fields = texts[c.kind](), nil
+		}
+		b := batchOf(1, docs)
+		level := func(o WriterOptions, alike int) []byte {
+			var out strings.Builder
+			w, err := NewBatchWriter(t.Context(), &out, testParams, BatchOptions{WriterOptions: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			b.Records = make([]uint32, len(docs))
+			for i := range docs {
+				b.Records[i] = uint32(i)
+			}
+			if _, err := w.AddRecords(len(docs), alike, func(i int) (text, fields []byte) { return docs[i].Text, nil }); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write(b); err != nil {
+				t.Fatal(err)
+			}
+			return []byte(out.String())
+		}
+		want := level(WriterOptions{Level: c.want}, 0)
+		if got := level(WriterOptions{}, c.alike); !slices.Equal(got, want) {
+			t.Errorf("%d of 400 texts of %s are alike: %d bytes, not the %d of level %d", c.alike, c.kind, len(got), len(want), c.want)
+		}
+	}
+}
