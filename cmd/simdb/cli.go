@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/dedup"
+	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -25,6 +26,8 @@ type cli struct {
 	Pairs      verbs.Pairs    `cmd:"" help:"List all pairs of near-duplicates in a database or in files."`
 	Clusters   verbs.Clusters `cmd:"" help:"List the clusters of near-duplicates in a database or in files."`
 	Dedup      dedup.Command  `cmd:"" help:"Copy files without their near-duplicates."`
+	Review     review.Command `cmd:"" help:"Write a page for a browser, on which near-duplicates are compared and decided about."`
+	Apply      verbs.Apply    `cmd:"" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`
 	Match      verbs.Match    `cmd:"" help:"Copy the lines of a file that are new to a database."`
 	Join       verbs.Join     `cmd:"" help:"List the stored documents that each line of a file is like."`
 	Why        verbs.Why      `cmd:"" help:"Show why two documents match, or do not."`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -102,4 +103,72 @@ func idOf(t *testing.T, line string) string {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return d.ID
+}
+
+// TestMatchFiles matches several files: one after the other into one output, each into its own in a
+// folder, and with --add as if they were one file. Open files do not grow with their number.
+func TestMatchFiles(t *testing.T) {
+	dir := t.TempDir()
+	texts := likeTexts(120, 0)
+	write := func(name string, texts []string) (lines string) {
+		t.Helper()
+		for i, text := range texts {
+			lines += fmt.Sprintf(`{"id":"%s-%d","text":"%s"}`+"\n", name, i, text)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(lines), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	write("base", texts[:40])
+	a, b := write("a", texts[20:80]), write("b", texts[60:])
+	simdb(t, dir, "load", "x.simdb", "base.jsonl", "-q")
+	read := func(name string) string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	fresh := func(lines string, known int) string { return strings.Join(strings.SplitAfter(lines, "\n")[known:], "") }
+	for _, how := range []string{"--near 3", "--jaccard 0.8", "--levenshtein 0.9"} {
+		match := func(args string) {
+			t.Helper()
+			simdb(t, dir, append([]string{"match", "x.simdb", "a.jsonl", "b.jsonl", "-q"}, strings.Fields(how+" "+args)...)...)
+		}
+		match("-o both.jsonl --audit audit.jsonl")
+		if got, want := read("both.jsonl"), fresh(a, 20)+b; got != want {
+			t.Errorf("%s: %d bytes, want %d", how, len(got), len(want))
+		}
+		audit := strings.Split(strings.TrimSpace(read("audit.jsonl")), "\n")
+		if !strings.Contains(audit[0], `"file":"b.jsonl"`) || len(audit) != 21 {
+			t.Errorf("%s: an audit of %d lines: %s", how, len(audit), audit[0])
+		}
+		match("-o out/")
+		if read("out/a.jsonl") != fresh(a, 20) || read("out/b.jsonl") != b {
+			t.Errorf("%s: the outputs in the folder differ", how)
+		}
+	}
+	simdb(t, dir, "match", "x.simdb", "a.jsonl", "b.jsonl", "-q", "--near", "3", "--add", "-o", "added/")
+	if read("added/a.jsonl") != fresh(a, 20) || read("added/b.jsonl") != fresh(b, 20) {
+		t.Error("--add: the outputs in the folder differ")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c.csv"), []byte("id,text\n1,some words\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"a.jsonl c.csv":               "a.jsonl is JSON lines and c.csv is CSV",
+		"a.jsonl -":                   "-: several inputs, and those of -o DIR/, are regular files",
+		"- -o new/":                   "-o new/: standard input has no name",
+		"a.jsonl ./a.jsonl -o new/":   "would have one output",
+		"a.jsonl missing -o new/":     "missing: ",
+		"a.jsonl --explain -o new/":   "--explain writes the rows of all inputs to one file",
+		"a.jsonl b.jsonl -o x.simdb/": "-o x.simdb/ is a database",
+	} {
+		code, _, talk := simdbIn(t, dir, "", append([]string{"match", "x.simdb", "--near", "3"}, strings.Fields(args)...)...)
+		if _, err := os.Stat(filepath.Join(dir, "new")); code != 2 || !strings.Contains(talk, want) || err == nil {
+			t.Errorf("%s: exit status %d, %s, %v", args, code, talk, err)
+		}
+	}
 }

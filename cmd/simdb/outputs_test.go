@@ -25,6 +25,8 @@ var invocations = map[string][]string{
 	"pairs":        {"pairs", "x.simdb", "--near", "3"},
 	"clusters":     {"clusters", "x.simdb", "--near", "3"},
 	"dedup":        {"dedup", "in.jsonl", "--near", "3"},
+	"review":       {"review", "x.simdb", "--near", "3"},
+	"apply":        {"apply", "x.simdb", os.DevNull},
 	"match":        {"match", "x.simdb", "in.jsonl", "--near", "3"},
 	"join":         {"join", "x.simdb", "in.jsonl", "--near", "3"},
 	"why":          {"why", "x.simdb", "a", "b"},
@@ -346,7 +348,7 @@ func hurtsNothing(t *testing.T, dir string, before map[string]string, args []str
 // Every output can be written, replaces an earlier one, and works with a pipe and with /dev/null.
 func TestOutputsWork(t *testing.T) {
 	newFolder(t)
-	endings := map[string]string{"rows": ".csv", "lines": ".jsonl.gz", "copies": ".jsonl.gz", "jsonl": ".jsonl", "table": ".sst"}
+	endings := map[string]string{"rows": ".csv", "lines": ".jsonl.gz", "copies": ".jsonl.gz", "jsonl": ".jsonl", "table": ".sst", "html": ".html"}
 	for name, n := range leaves(model(t)) {
 		for _, v := range app.FileValues(n) {
 			role := v.Tag.Get(app.FileTag)

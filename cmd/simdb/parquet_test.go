@@ -162,3 +162,26 @@ func TestParquetIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Rows that the first pass could not use are not copied by the second one, which reads less of
+// them.
+func TestParquetWithFlaws(t *testing.T) {
+	type row struct {
+		ID   string `parquet:"id"`
+		Text string `parquet:"text"`
+		FP   string `parquet:"fingerprint"`
+	}
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := pq.Write(&b, []row{{"a", "some words", ""}, {"b", "other words", "no number"}, {"c", "some more words here", ""}, {"d", "some words", ""}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.parquet"), b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, _, talk := simdbIn(t, dir, "", "dedup", "a.parquet", "-o", "kept.parquet")
+	rows, err := pq.ReadFile[row](filepath.Join(dir, "kept.parquet"))
+	if code != 0 || err != nil || len(rows) != 2 || rows[0].ID != "a" || rows[1].ID != "c" {
+		t.Errorf("exit status %d, %v, %v: %s", code, rows, err, talk)
+	}
+}

@@ -121,7 +121,7 @@ type cardCopier struct {
 	n       uint64
 }
 
-func (c *cardCopier) Copy(_ input.Source, raw []byte) error {
+func (c *cardCopier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	c.begin()
 	c.offsets = binary.LittleEndian.AppendUint64(c.offsets, uint64(c.offset))
 	c.n++

@@ -23,6 +23,7 @@ var (
 	AnyRows   = Kind{what: "rows", endings: append(Rows.endings, ".txt"), lax: true} // in a requested format
 	JSONLines = Kind{what: "JSON lines", endings: []string{".jsonl", ".json", ".ndjson"}}
 	Lines     = Kind{what: "lines of the input", endings: append(AnyRows.endings, ".text", ".fps", ".fp"), lax: true}
+	HTML      = Kind{what: "a page", endings: []string{".html", ".htm"}, whole: true}
 	Table     = Kind{what: "a table", endings: []string{".sst"}, plain: true, fresh: true}
 )
 

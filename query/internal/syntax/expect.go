@@ -69,7 +69,7 @@ var fromOtherLanguages = map[string]string{
 	"EXIT":   "write .quit",
 	"QUIT":   "write .quit",
 	"HELP":   "write .help",
-	"SHOW":   "write STATS",
+	"SHOW":   "it comes after a predicate, such as ID LIKE '%' SHOW id, text; STATS says what is in the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
 }
 

@@ -22,6 +22,7 @@ func TestExpectation(t *testing.T) {
 		"WHY 'a'":                      "the statement ends where a second document id in quotes should follow",
 		"NEER('a', 3)":                 `unknown predicate "NEER", did you mean NEAR?`,
 		"COUNTT":                       `unknown statement "COUNTT", did you mean COUNT?`,
+		"SHOW id":                      `unknown statement "SHOW", it comes after a predicate, such as ID LIKE '%' SHOW id, text; STATS says what is in the database`,
 		"SELECT *":                     `unknown statement "SELECT", write the predicate alone, such as NEAR('a', 3) LIMIT 10`,
 		"NEAR(doc, 3)":                 `unexpected "doc", document ids are written in quotes: 'doc'`,
 		strings.Repeat("(", 201) + "1": "parentheses nest deeper than 200",

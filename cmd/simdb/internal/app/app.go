@@ -127,8 +127,8 @@ func (a *App) Meter() *progress.Meter {
 	return m
 }
 
-// endProgress clears the progress display before rows are shown.
-func (a *App) endProgress() {
+// EndProgress clears the progress display before rows are shown.
+func (a *App) EndProgress() {
 	a.mu.Lock()
 	m := a.shown
 	a.mu.Unlock()

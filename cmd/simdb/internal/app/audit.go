@@ -19,14 +19,16 @@ type AuditRow struct {
 	File       string          `json:"file"`
 	Line       input.Position  `json:"line"`
 	Keeper     *string         `json:"keeper"`
-	KeeperFile *string         `json:"keeper_file"` // null where the keeper is in a database
-	KeeperLine *input.Position `json:"keeper_line"`
+	KeeperFile *string         `json:"keeper_file"`     // for dedup the database; null for match
+	KeeperLine *input.Position `json:"keeper_line"`     // null there, too
 	Distance   *uint8          `json:"distance"`        // to the keeper, of fingerprints
 	Score      *float64        `json:"score"`           // with the keeper, where texts are there
 	Error      *float64        `json:"error,omitempty"` // of an estimated score
 	Exact      *bool           `json:"exact"`           // score is
 	Rule       string          `json:"rule"`
 	Cluster    *uint32         `json:"cluster"`
+	Number     *int64          `json:"number,omitempty"` // from 0, where pairs are recorded
+	Like       [][2]float64    `json:"like,omitempty"`   // the pairs: numbers of documents, and scores
 	Reason     string          `json:"reason,omitempty"` // of a rejected line
 }
 
@@ -35,6 +37,15 @@ type AuditHead struct {
 	Version    string       `json:"simdb"`
 	Parameters any          `json:"parameters"` // the flags that decide
 	Inputs     []AuditInput `json:"inputs"`
+	Replay     *AuditReplay `json:"replay,omitempty"` // nil where pairs are not recorded
+}
+
+// AuditReplay says what it takes, beside the rows, to decide again (dedup --replay).
+type AuditReplay struct {
+	Documents int64 `json:"documents"`
+	Empty     int64 `json:"empty"` // of them, without words
+	Rows      int64 `json:"rows"`  // with pairs
+	Pairs     int64 `json:"pairs"`
 }
 
 // AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.

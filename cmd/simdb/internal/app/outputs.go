@@ -19,6 +19,7 @@ import (
 //	file:"lines"   a copy of records of the input; by default standard output
 //	file:"copies"  the same, or a folder, which ends in a slash and which the command checks
 //	file:"jsonl"   an output of JSON lines
+//	file:"html"    an output that is a page
 //	file:"table"   an output that is a table
 const FileTag = "file"
 
@@ -107,6 +108,8 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 		return copies(), true
 	case "jsonl":
 		return outfile.JSONLines, true
+	case "html":
+		return outfile.HTML, true
 	case "table":
 		return outfile.Table, true
 	}

@@ -50,7 +50,7 @@ func (p *pager) Write(b []byte) (int, error) {
 		if p.rows > 0 && bytes.Count(p.held.Bytes(), []byte("\n")) <= p.rows && p.held.Len() <= maxHeld {
 			return len(b), nil
 		}
-		p.a.endProgress()
+		p.a.EndProgress()
 		p.start()
 		if err := p.release(); err != nil {
 			return 0, err
@@ -125,7 +125,7 @@ func (p *pager) Close() error {
 		if p.held.Len() == 0 {
 			return nil
 		}
-		p.a.endProgress()
+		p.a.EndProgress()
 		p.to = p.a.Out
 		return p.release()
 	}

@@ -54,7 +54,7 @@ func shown(w io.Writer) io.Writer {
 // cleared returns a writer to w, a terminal, that first ends the progress display.
 func (a *App) cleared(w io.Writer) io.Writer {
 	return WriterFunc(func(p []byte) (int, error) {
-		a.endProgress()
+		a.EndProgress()
 		return w.Write(p)
 	})
 }

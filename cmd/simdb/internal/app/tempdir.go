@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,18 +21,18 @@ const tempLock = "LOCK"
 // TempDirIn is TempDir in a folder; "" means that of the system. It removes what killed processes
 // have left there.
 func (a *App) TempDirIn(parent string) (string, error) {
+	return a.TempDirWith(parent, func(string, string) {})
+}
+
+// TempDirWith is TempDirIn, which calls salvage for each folder that a killed process has left,
+// with the new folder, before it removes the old one.
+func (a *App) TempDirWith(parent string, salvage func(left, dir string)) (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
-	sweep(parent)
-	dir, err := os.MkdirTemp(parent, "simdb-*")
+	dir, lock, err := lockedTemp(parent)
 	if err != nil {
 		return "", err
 	}
-	// Without a lock, as on a file system that has none, nobody removes the folder by mistake: a
-	// sweep needs the lock.
-	lock, err := vfs.Disk.Lock(filepath.Join(dir, tempLock))
-	if err != nil {
-		lock = nil
-	}
+	sweep(parent, func(left string) { salvage(left, dir) })
 	a.onExit(func() {
 		os.RemoveAll(dir)
 		if lock != nil {
@@ -40,9 +42,30 @@ func (a *App) TempDirIn(parent string) (string, error) {
 	return dir, nil
 }
 
-// sweep removes the temporary folders of processes that were killed. What it cannot remove belongs
-// to somebody else.
-func sweep(parent string) {
+// lockedTemp makes a temporary folder and locks it. Where the file system has no locks, lock is
+// nil: nobody removes the folder by mistake, as a sweep needs the lock. A sweep of another process
+// may find the lock file before it is locked, and remove the folder: then another one is made.
+func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
+	for {
+		if dir, err = os.MkdirTemp(parent, "simdb-*"); err != nil {
+			return "", nil, err
+		}
+		lock, err = vfs.Disk.Lock(filepath.Join(dir, tempLock))
+		if _, gone := os.Lstat(filepath.Join(dir, tempLock)); err == nil && gone == nil {
+			return dir, lock, nil
+		}
+		if err == nil {
+			lock.Close()
+		} else if _, held := errors.AsType[*vfs.LockedError](err); !held {
+			return dir, nil, nil
+		}
+	}
+}
+
+// sweep removes the temporary folders of processes that were killed, after a call of salvage for
+// each. What it cannot remove belongs to somebody else. A folder without a lock is not one of them:
+// its process is about to lock it.
+func sweep(parent string, salvage func(left string)) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
@@ -60,8 +83,19 @@ func sweep(parent string) {
 			continue
 		}
 		if lock, err := vfs.Disk.Lock(filepath.Join(dir, tempLock)); err == nil {
+			salvage(dir)
 			os.RemoveAll(dir)
 			lock.Close()
 		}
 	}
+}
+
+// TempFile makes a temporary file in a folder of TempDirIn. Where open files can be removed, it is
+// gone even if the process is killed.
+func TempFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "spill-*")
+	if err == nil {
+		os.Remove(f.Name())
+	}
+	return f, err
 }

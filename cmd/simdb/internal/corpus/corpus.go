@@ -7,6 +7,7 @@
 //	prints.go    joins by fingerprint
 //	listing.go   documents with their ids
 //	sample.go    some of them, drawn at random
+//	template.go  text that very many documents share
 //	pairs.go     all pairs, in the order of Snapshot.Pairs
 //	clusters.go  all clusters, in the order of Snapshot.Clusters
 package corpus

@@ -130,3 +130,18 @@ func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit
 	}
 	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(of(i), of(j), distance) })
 }
+
+// WordPrints returns the fingerprints of the documents that match something, nil without
+// fingerprints.
+func (c *Corpus) WordPrints() []base.Fingerprint {
+	if c.Prints == nil {
+		return nil
+	}
+	var all []base.Fingerprint
+	for n, fp := range c.Prints {
+		if !c.Empty(uint32(n)) {
+			all = append(all, fp)
+		}
+	}
+	return all
+}

@@ -1,78 +1,244 @@
 package dedup
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // The documents of --against come before those of the inputs in the order of preference. They are
-// keepers without being copied: what is like one of them is dropped.
+// keepers without being copied: what is like one of them is dropped. A source is read twice, so it
+// must not change meanwhile: a regular file, or a snapshot of a database. The documents of a
+// database are read in the order in which they are stored, and preferred in that of writing, which
+// compaction does not change.
 
-// checkAgainst checks that the files of --against can be read twice.
-func (c *Command) checkAgainst() error {
-	for _, path := range c.Against {
-		st, err := os.Stat(path)
-		switch {
-		case path == "-":
-			return errors.New("--against is read twice, which standard input cannot be")
-		case err != nil:
+// source is what --against names.
+type source struct {
+	path     string
+	db       *engine.DB // nil for a file
+	snapshot *engine.Snapshot
+	bytes    int64    // about, of its documents
+	known    int64    // documents before those of this source
+	written  []uint64 // of a database: when each document was written
+}
+
+// openAgainst opens the sources of --against. It sets the flags that say what is compared to what
+// the first database among them compares, unless there are some; all others must agree.
+func (d *job) openAgainst() (err error) {
+	first := ""
+	for _, path := range d.c.Against {
+		s := source{path: path}
+		if what, err := engine.Identify(path); err == nil && what != "" {
+			if err := d.openKnown(&s); err != nil {
+				return err
+			}
+			if err := d.agree(&s, first); err != nil {
+				return errors.Join(err, s.close())
+			}
+			first = path
+		} else if err := s.checkFile(); err != nil {
 			return err
-		case st.IsDir():
-			return fmt.Errorf("--against %s: it is a folder; simdb match leaves out what a database has", path)
-		case !st.Mode().IsRegular():
-			return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", path)
 		}
+		d.against = append(d.against, s)
 	}
 	return nil
 }
 
-// eachKnown calls f for every document of --against.
-func (d *job) eachKnown(f func(rec *input.Record) error, bad func(*input.Issue) error) error {
-	for _, path := range d.c.Against {
-		in, err := input.Open(path, d.opt)
+// openKnown opens a source that is a database, as it is now.
+func (d *job) openKnown(s *source) (err error) {
+	if s.db, err = d.a.OpenWithFeatures(s.path, d.c.FeatureFlags); err != nil {
+		return fmt.Errorf("--against: %w", err)
+	}
+	s.snapshot, err = s.db.Snapshot()
+	if err == nil && !s.db.Params().Text {
+		err = fmt.Errorf("--against %s: it keeps no texts, which are compared", s.path)
+	}
+	var st engine.Stats
+	if err == nil {
+		st, err = s.db.Stats()
+		s.bytes = st.DiskBytes * compressedShare
+	}
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	return nil
+}
+
+// agree takes over what a database compares, or checks that the database before it does so, too.
+func (d *job) agree(s *source, first string) error {
+	p := s.db.Params()
+	spec, err := features.Spec(p.Features).Canonical()
+	if err != nil {
+		return err
+	}
+	if first == "" {
+		d.params.Shingle, d.params.Features, d.features = p.Shingle, spec, engine.Features(spec)
+		return nil
+	}
+	if d.params.Shingle != p.Shingle || d.features.Describe() != engine.Features(spec).Describe() {
+		return fmt.Errorf("--against: %s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
+			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, engine.Features(spec).Describe())
+	}
+	return nil
+}
+
+// checkFile checks that a source can be read twice.
+func (s *source) checkFile() error {
+	st, err := os.Stat(s.path)
+	switch {
+	case s.path == "-":
+		return errors.New("--against is read twice, which standard input cannot be")
+	case err != nil:
+		return err
+	case st.IsDir():
+		return fmt.Errorf("--against %s: it is a folder, and no database", s.path)
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
+	}
+	s.bytes = st.Size() * compressedShare
+	return nil
+}
+
+func (s *source) close() error {
+	if s.db == nil {
+		return nil
+	}
+	if s.snapshot != nil {
+		s.snapshot.Close()
+	}
+	return s.db.Close()
+}
+
+// closeAgainst closes the sources.
+func (d *job) closeAgainst(err *error) {
+	for i := range d.against {
+		*err = errors.Join(*err, d.against[i].close())
+	}
+}
+
+// each calls f for every document of a source, with where it stands.
+func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad func(*input.Issue) error) error {
+	if s.db != nil {
+		return s.eachStored(d, f)
+	}
+	in, err := input.Open(s.path, d.opt)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for rec, err := range in.Records(d.a.Context()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			err = bad(is)
+		} else if err == nil {
+			err = f(&rec.Doc, place{rec.Doc.ID, rec.File, rec.Pos})
+		}
 		if err != nil {
 			return err
 		}
-		for rec, err := range in.Records(d.a.Context()) {
-			if is, ok := errors.AsType[*input.Issue](err); ok {
-				err = bad(is)
-			} else if err == nil {
-				err = f(rec)
-			}
-			if err != nil {
-				in.Close()
-				return err
-			}
-			n, size := in.Progress()
-			d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Total: max(size, 0), Unit: "bytes"})
+		n, size := in.Progress()
+		d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Total: max(size, 0), Unit: "bytes"})
+	}
+	return nil
+}
+
+// eachStored is each for a database.
+func (s *source) eachStored(d *job, f func(doc *engine.Doc, at place) error) error {
+	var doc engine.Doc
+	take := func(text, _ []byte) (bool, error) {
+		doc.Text = string(text)
+		return true, nil
+	}
+	n, again := int64(0), s.written != nil
+	for e, err := range s.snapshot.EntriesWhere(d.a.Context(), engine.EntryFilter{Unordered: true, Where: take}) {
+		if err != nil {
+			return err
 		}
-		in.Close()
+		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil && e.HasFingerprint {
+			doc.Fingerprint = &e.Fingerprint
+		}
+		if !again {
+			s.written = append(s.written, e.Seq)
+		}
+		if err := f(&doc, place{id: e.ID, file: s.path}); err != nil {
+			return err
+		}
+		n++
+		d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Unit: "documents"})
+	}
+	return context.Cause(d.a.Context())
+}
+
+// eachKnown calls f for every document of --against.
+func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad func(*input.Issue) error) error {
+	for i := range d.against {
+		if err := d.against[i].each(d, f, bad); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // readKnown is the first pass over --against.
 func (d *job) readKnown(x *corpus.Extractor) error {
-	return d.eachKnown(func(rec *input.Record) error {
-		d.known++
-		return x.Add(&rec.Doc)
-	}, d.rejects.Add)
+	for i := range d.against {
+		s := &d.against[i]
+		s.known = d.known
+		err := s.each(d, func(doc *engine.Doc, _ place) error {
+			d.decided.add(d.known, doc.ID)
+			d.known++
+			return x.Add(doc)
+		}, d.rejects.Add)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderKnown puts the known documents in order of preference, given that of the others, nil for
+// that of their numbers. It returns nil for that of all numbers.
+func (d *job) orderKnown(others []uint32) []uint32 {
+	stored := slices.ContainsFunc(d.against, func(s source) bool { return s.written != nil })
+	if d.known == 0 || others == nil && !stored {
+		return others
+	}
+	all := make([]uint32, d.known, d.known+d.read)
+	for n := range all {
+		all[n] = uint32(n)
+	}
+	for _, s := range d.against {
+		mine := all[s.known:][:len(s.written)]
+		slices.SortFunc(mine, func(a, b uint32) int {
+			return cmp.Compare(s.written[int64(a)-s.known], s.written[int64(b)-s.known])
+		})
+	}
+	for n := range d.read {
+		at := uint32(n)
+		if others != nil {
+			at = others[n]
+		}
+		all = append(all, at+uint32(d.known))
+	}
+	return all
 }
 
 // placeKnown notes where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
-	err := d.eachKnown(func(rec *input.Record) error {
+	err := d.eachKnown(func(_ *engine.Doc, at place) error {
 		if n == d.known {
 			return errChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
-			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}
+			a.keepers[c-1] = &at
 		}
 		n++
 		return nil

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
@@ -18,14 +20,17 @@ import (
 
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
-	Near     *app.Distance `json:"near,omitempty"`
-	Verify   *app.Share    `json:"verify,omitempty"`
-	Jaccard  *app.Share    `json:"jaccard,omitempty"`
-	Estimate bool          `json:"estimate,omitempty"`
-	Keep     string        `json:"keep"`
-	Against  []string      `json:"against,omitempty"`
-	Shingle  string        `json:"shingle"`
-	Features string        `json:"features,omitempty"`
+	Near      *app.Distance   `json:"near,omitempty"`
+	Verify    *app.Share      `json:"verify,omitempty"`
+	Jaccard   *app.Share      `json:"jaccard,omitempty"`
+	Estimate  bool            `json:"estimate,omitempty"`
+	Keep      string          `json:"keep"`
+	Against   []string        `json:"against,omitempty"`
+	Decisions *app.AuditInput `json:"decisions,omitempty"`
+
+	Shingle  string `json:"shingle"`
+	Features string `json:"features,omitempty"`
+	Reading  string `json:"reading,omitempty"`
 }
 
 // auditStarts are how the audits of this version and of earlier ones begin.
@@ -59,8 +64,8 @@ func (c *Command) claimAudit(a *app.App) error {
 
 // place is where a document stands. Its id alone does not say: ids may come again in other files.
 type place struct {
-	id, file string
-	line     input.Position
+	id, file string         // or the database
+	line     input.Position // from 1 on; 0 in a database
 }
 
 // audit writes audit rows in the order of the input. Where a document may be kept that comes later
@@ -68,34 +73,74 @@ type place struct {
 // so that no rows wait in memory.
 type audit struct {
 	w       *outfile.Writer // nil: no audit is written
+	places  bool            // keepers are wanted, for an audit or for columns
 	e       *json.Encoder
 	keep    *rankings
 	out     *outcome
 	known   int64    // documents of --against
 	keepers []*place // of each cluster; nil until it is met
+	pairs   *pairs
+	decided *decided
 }
 
 // newAudit starts the audit of a run.
 func newAudit(d *job) (*audit, error) {
-	a := &audit{w: d.auditTo, known: d.known, keep: &d.keep, out: &d.out}
+	a := &audit{w: d.auditTo, known: d.known, keep: &d.keep, out: &d.out, decided: d.decided}
+	if a.places = a.w != nil || d.c.Columns != nil; a.places {
+		a.keepers = make([]*place, d.out.clusters)
+	}
 	if a.w == nil {
 		return a, nil
 	}
-	a.keepers = make([]*place, d.out.clusters)
 	a.e = app.AuditEncoder(a.w)
+	a.pairs = newPairs(d)
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return nil, err
 	}
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: auditParameters{
+	decided, err := d.auditDecisions()
+	if err != nil {
+		return nil, err
+	}
+	parameters := d.parameters()
+	parameters.Decisions = decided
+	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Inputs: inputs, Replay: a.pairs.head(d)})
+}
+
+// parameters are those of the head of the audit.
+func (d *job) parameters() auditParameters {
+	return auditParameters{
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
-		Keep: d.c.Keep.String(), Against: d.c.Against, Shingle: fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle), Features: d.features.Describe(),
-	}, Inputs: inputs})
+		Keep: d.c.Keep.String(), Against: d.c.Against,
+		Shingle:  fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle),
+		Features: d.features.Describe(),
+		Reading:  d.reading(),
+	}
+}
+
+// reading names the flags of how texts are read that are not as they are by default.
+func (d *job) reading() string {
+	f, all := d.c.InputFlags, []string{}
+	for _, flag := range []struct {
+		name, value, usual string
+	}{
+		{"--files", strconv.FormatBool(f.WholeFiles), "false"},
+		{"--format", string(d.c.Format), string(input.Auto)},
+		{"--text-field", f.TextField, ""},
+		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
+		{"--encoding", string(f.Encoding), string(input.UTF8)},
+		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
+	} {
+		if flag.value != flag.usual {
+			all = append(all, flag.name+" "+flag.value)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // member takes note of a document of a cluster.
 func (a *audit) member(n int64, rec *input.Record) error {
-	if a.w == nil {
+	if !a.places {
 		return nil
 	}
 	keeper := a.out.keeper[n]
@@ -108,11 +153,19 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if at == nil {
 		return errChanged
 	}
+	if a.w == nil {
+		return nil
+	}
 	row := app.AuditRow{
 		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: &cluster,
-		Keeper: &at.id, KeeperFile: &at.file, KeeperLine: &at.line,
+		Keeper: &at.id, KeeperFile: &at.file,
 	}
-	if int64(keeper) >= a.known {
+	if at.line > 0 {
+		row.KeeperLine = &at.line
+	}
+	if a.decided.is(keeper, decisions.Keep) || a.decided.is(uint32(n), decisions.Drop) {
+		row.Rule = ruleDecided
+	} else if int64(keeper) >= a.known {
 		row.Rule = a.keep.ruleFor(int64(keeper) - a.known)
 	}
 	if a.out.distance != nil {
@@ -124,6 +177,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	if a.out.estimate != nil {
 		row.Error, row.Exact = &a.out.estimate[n].err, &a.out.estimate[n].exact
 	}
+	a.pairs.add(&row, uint32(n))
 	return a.e.Encode(&row)
 }
 
@@ -138,7 +192,7 @@ func (a *audit) issue(is *input.Issue) error {
 // placeKeepers notes where the documents stand that are kept, unless each comes before all that are
 // dropped for it.
 func (d *job) placeKeepers(a *audit) error {
-	if d.keep.rules.all[0].name == "first" || d.out.dropped == 0 {
+	if d.keep.rules.all[0].name == "first" && !d.decided.reorders() || d.out.dropped == 0 {
 		return nil
 	}
 	n := d.known

@@ -1,9 +1,12 @@
 package dedup
 
 import (
+	"fmt"
+
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -31,16 +34,8 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 	if err != nil {
 		return err
 	}
-	if order != nil && d.known > 0 {
-		all := make([]uint32, d.known, d.known+d.read)
-		for n := range all {
-			all[n] = uint32(n)
-		}
-		for _, n := range order {
-			all = append(all, n+uint32(d.known))
-		}
-		order = all
-	}
+	order = d.orderKnown(order)
+	order = d.decided.reorder(order, d.known+d.read)
 	switch {
 	case d.c.Near != nil && d.c.Verify == nil:
 		err = d.joinPrints(c, order)
@@ -75,11 +70,16 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 			return base.Distance(c.Prints[a], c.Prints[b]) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
 		}
 	}
+	o.Accept = d.decided.acceptToo(o.Accept)
+	o.Pairs = d.mostPairs()
 	stars, err := c.Sets.Stars(d.a.Context(), float64(*t), o)
 	if err != nil {
 		return err
 	}
-	d.out.keeper, d.out.score = stars.Keeper, stars.Score
+	if stars.Graph == nil && o.Pairs > 0 && d.c.AuditPairs {
+		return fmt.Errorf("--audit-pairs: there are more than %s pairs of near-duplicates, for which --memory %v has room", quantity.Number(int64(o.Pairs)), d.c.Memory)
+	}
+	d.out.keeper, d.out.score, d.pairs = stars.Keeper, stars.Score, stars.Graph
 	for n := range d.known { // also those that are equal to others
 		d.out.keeper[n] = uint32(n)
 	}
@@ -95,10 +95,15 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 // joinPrints forms clusters by fingerprints.
 func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 	n := c.N
-	d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), selfjoin.Options{Progress: func(done, total int64) {
+	o := selfjoin.Options{Progress: func(done, total int64) {
 		share := float64(done) / float64(max(total, 1))
 		d.meter.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
-	}})
+	}}
+	if d.decided != nil {
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), d.decided.separate(), o)
+	} else {
+		d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), o)
+	}
 	if err != nil || c.Sets == nil || c.Textual == 0 {
 		return err
 	}

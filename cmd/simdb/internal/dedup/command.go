@@ -12,15 +12,23 @@
 //	files.go     inputs: spooled if they cannot be read twice, and compared
 //	clusters.go  the join
 //	against.go   the documents of --against
+//	decided.go   the decisions of --decisions
 //	estimate.go  the same by sketches, in a temporary database
 //	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
+//	columns.go   further columns of what is copied
 //	folder.go    outputs in a folder, one for each input
 //	audit.go     the lines of the audit
 //	listing.go   the file of --clusters
+//	pairs.go     pairs that the audit records
+//	replay.go    deciding again from an audit
+//	resume.go    what is decided, noted for --resume
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
+//	warnings.go  what makes the outcome doubtful
+//	level.go     lines or paragraphs in place of documents; the rest of it is in package units
+//	levelaudit.go   the audit of that
 package dedup
 
 import (
@@ -29,14 +37,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/cmd/simdb/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // Command is `simdb dedup`.
@@ -47,16 +58,24 @@ type Command struct {
 	Verify   *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
 	Estimate bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
 	Output   string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit  bool          `help:"Write no audit."`
 	app.NullFlag
-	Keep     keepRules `default:"first" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
-	Against  []string  `sep:"none" file:"in" placeholder:"FILE" help:"Drop what is like a document of FILE, too, which is only read; can be repeated."`
-	Clusters string    `file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
+	Keep       keepRules   `placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Against    []string    `sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do."`
+	Level      units.Level `enum:"document,paragraph,line" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do; documents with nothing left are dropped. A paragraph ends before a blank line. Units are equal but for case and white space; those with fewer than --min-words words (default: 10) stay."`
+	MinCount   int         `default:"2" placeholder:"N" help:"With --level: only units that come at least N times are removed, all but the first (default: 2)."`
+	AuditPairs bool        `help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
+	Replay     string      `file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard or other rules of --keep, without comparing texts; what is not given is as it was."`
+	Decisions  string      `file:"in" placeholder:"FILE" help:"Respect decisions, as the page of simdb review writes them: pairs that are no duplicates do not join, documents to keep are kept before --keep decides, documents to drop are preferred last."`
+	Clusters   string      `file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
+	Columns    columns     `placeholder:"NAME,..." help:"Add columns to what is copied, of JSON lines, JSON, CSV, TSV and Parquet: cluster, size, keeper (the id of the document of its cluster that is kept), distance, score (to the keeper). For a document that is like no other they are null."`
+	All        bool        `help:"Copy all documents, also those that would be dropped; --columns says which they are."`
 	app.FeatureFlags
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
+	Resume  bool       `help:"Go on after a killed run with the same flags on the same files: once all documents are compared, what was decided is in --temp-dir until the outputs are complete. What was not compared is compared again."`
 	DryRun  bool       `help:"Write nothing: say what would be kept."`
 	Memory  app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word."`
 	TempDir string     `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
@@ -67,15 +86,36 @@ func (c *Command) Validate() error {
 	if c.Audit != "" && c.NoAudit {
 		return errors.New("--audit and --no-audit contradict each other")
 	}
+	if c.Keep.all == nil && c.Replay == "" {
+		c.Keep.all = []keepRule{{name: "first"}}
+	}
+	if c.All && c.Columns == nil {
+		return errors.New("--all copies everything: --columns cluster,keeper is needed to say what would be dropped")
+	}
+	if c.Level != units.Document {
+		return c.validateLevel()
+	}
+	if err := c.checkDecisions(); err != nil {
+		return err
+	}
 	switch {
+	case c.MinCount != 2:
+		return errors.New("--min-count is for --level")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Estimate && c.Near != nil:
 		return errors.New("--estimate is for --jaccard")
 	case len(c.Against) > 0 && (c.Estimate || c.Near != nil && c.Verify == nil):
 		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
+	case c.AuditPairs && (c.Near != nil || c.Estimate || len(c.Against) > 0 || c.NoAudit):
+		return errors.New("--audit-pairs is for an audit of --jaccard, without --estimate and --against")
+	case c.Replay != "":
+		return c.checkReplay()
 	case c.Near == nil && c.Jaccard == nil:
 		c.Jaccard = new(defaultJaccard)
+	}
+	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
+		return errors.New("--columns distance is for --near")
 	}
 	return nil
 }
@@ -114,6 +154,7 @@ type job struct {
 	formats    []input.Format
 	meter      *progress.Meter
 	rejects    *app.Rejects
+	folder     *app.OutFolder    // of -o DIR/, else nil
 	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
 	auditTo    *outfile.Writer   // nil: no audit is written
 	clustersTo *outfile.Writer   // nil without --clusters
@@ -121,7 +162,9 @@ type job struct {
 	keep     rankings // of --keep
 	params   fingerprint.Params
 	features engine.Features
-	read     int64 // documents
+	flawed   []bool // inputs in which records cannot be used
+	read     int64  // documents
+	against  []source
 	known    int64 // documents of --against: the others are numbered after them
 	badUTF8  int64 // of them, with invalid UTF-8
 	empty    int64 // of them, without words
@@ -129,6 +172,12 @@ type job struct {
 	kept     int64
 	failed   []error // files that could not be read to the end
 	digests  *digests
+	notes    []string // with --resume: of killed runs
+	decided  *decided // nil without --decisions
+	level    *level   // nil without --level
+	warn     warnings
+	replay   *replay        // nil without --replay
+	pairs    *setjoin.Graph // for the audit; nil if it records none
 }
 
 // meaning says in words what makes two documents near-duplicates.

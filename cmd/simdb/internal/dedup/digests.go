@@ -22,7 +22,7 @@ func (d *job) newDigests() *digests {
 	ctx, cancel := context.WithCancel(d.a.Context())
 	s := &digests{cancel: cancel}
 	switch {
-	case d.auditTo == nil:
+	case d.c.DryRun && d.replay == nil && !d.c.Resume:
 	case d.src.Tree != nil:
 		s.inputs = []app.AuditInput{{File: d.names[0], Bytes: new(d.src.Total)}}
 	default:

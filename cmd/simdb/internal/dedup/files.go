@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -136,17 +135,22 @@ func (d *job) begins(path, name string) (info input.Info, err error) {
 		break
 	}
 	d.a.TellNotice(d.meter, in)
+	if d.c.Columns != nil {
+		if err := input.CanExtend(in, d.c.Columns.ofInput()); err != nil {
+			return info, fmt.Errorf("--columns: %w", err)
+		}
+	}
 	return in.Info(), context.Cause(d.a.Context())
 }
 
 // noteSame warns about a file that is given twice.
 func (d *job) noteSame(i int) {
-	me, err := os.Stat(d.files[i])
-	if err != nil {
-		return
+	me := d.asRead[i]
+	if me == nil {
+		return // a copy of ours
 	}
-	for j := range i {
-		if other, err := os.Stat(d.files[j]); err == nil && os.SameFile(me, other) {
+	for j, other := range d.asRead[:i] {
+		if other != nil && os.SameFile(me, other) {
 			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents are read twice", d.names[j], d.names[i])
 			return
 		}
@@ -169,7 +173,7 @@ func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f
 		}
 	}
 	for i, path := range d.files {
-		in, err := d.open(path, d.names[i])
+		in, err := d.openFor(d.need(stage, i), path, d.names[i])
 		if err != nil {
 			return err
 		}
@@ -198,10 +202,30 @@ func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f
 	return nil
 }
 
+// need is what a pass needs of the documents of input i. The first one is about their texts, and so
+// are all with --level. Later ones need only to know which record is which, unless they have to
+// find the same ones unusable.
+func (d *job) need(stage string, i int) input.Need {
+	switch {
+	case d.level == nil && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash:
+		return input.NeedID
+	case d.keep.needFields():
+		return input.NeedAll
+	}
+	return input.NeedText
+}
+
 // open opens a file under the name that the user gave.
 func (d *job) open(path, name string) (input.Source, error) {
+	return d.openFor(input.NeedAll, path, name)
+}
+
+// openFor opens a file for a pass that needs no more of its documents.
+func (d *job) openFor(need input.Need, path, name string) (input.Source, error) {
+	opt := d.opt
+	opt.Need = need
 	if path == name {
-		return d.src.Open(path, d.opt)
+		return d.src.Open(path, opt)
 	}
 	src, err := os.Open(path)
 	if err != nil {
@@ -215,23 +239,36 @@ func (d *job) open(path, name string) (input.Source, error) {
 		src.Close()
 		return nil, err
 	}
-	return input.New(name, src, st.Size(), d.opt)
+	return input.New(name, src, st.Size(), opt)
 }
+
+// readStage is the first pass.
+const readStage = "read"
 
 // readAll calls add for every document of the first pass, before it is counted in d.read.
 func (d *job) readAll(add func(rec *input.Record) error) error {
-	err := d.each("read", func(_ input.Source, rec *input.Record) error {
+	d.flawed = make([]bool, len(d.files))
+	at := 0
+	begin := func(i int, _ input.Source) error {
+		at = i
+		return nil
+	}
+	err := d.eachFile(readStage, begin, func(_ input.Source, rec *input.Record) error {
 		if rec.BadUTF8 {
 			d.badUTF8++
 		}
 		d.keep.add(rec)
+		d.decided.add(d.known+d.read, rec.Doc.ID)
 		if d.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
 		err := add(rec)
 		d.read++
 		return err
-	}, d.rejects.Add)
+	}, func(is *input.Issue) error {
+		d.flawed[at] = true
+		return d.rejects.Add(is)
+	})
 	if err == nil {
 		err = d.damage()
 	}
@@ -250,16 +287,21 @@ func (d *job) damage() error {
 	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }
 
+// compressedShare is how many bytes one of a file may be, which may be compressed.
+const compressedShare = 5
+
 // inputBytes is about how many bytes all inputs have when they are decompressed.
 func (d *job) inputBytes() (n int64) {
 	if d.src.Tree != nil {
 		return d.src.Total
 	}
-	const grow = 5 // what is compressed
-	for _, path := range slices.Concat(d.files, d.c.Against) {
+	for _, path := range d.files {
 		if st, err := os.Stat(path); err == nil {
-			n += st.Size() * grow
+			n += st.Size() * compressedShare
 		}
+	}
+	for i := range d.against {
+		n += d.against[i].bytes
 	}
 	return n
 }

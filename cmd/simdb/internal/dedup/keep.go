@@ -116,6 +116,11 @@ func (r *rankings) add(rec *input.Record) {
 	}
 }
 
+// needFields reports whether a rule is about a field.
+func (r *rankings) needFields() bool {
+	return slices.ContainsFunc(r.rules.all, func(k keepRule) bool { return k.name == "max" || k.name == "min" })
+}
+
 // decide decides how values compare, once all are known. It returns an error if a rule
 // distinguishes no documents since they lack what it is about.
 func (r *rankings) decide() error {

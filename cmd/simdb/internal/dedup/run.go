@@ -9,21 +9,30 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/units"
 )
 
 // Run runs the command.
 func (c *Command) Run(a *app.App) (err error) {
 	start := time.Now()
-	d := &job{a: a, c: c, keep: newRankings(c.Keep)}
+	d := &job{a: a, c: c}
+	if err := d.readReplay(); err != nil {
+		return err
+	}
+	d.keep = newRankings(c.Keep)
+	if err := d.readDecisions(); err != nil {
+		return err
+	}
 	d.opt = c.InputFlags.Options(c.Format)
 	d.opt.MakeID = true
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err
 	}
-	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
+	defer d.closeAgainst(&err)
+	if err := d.openAgainst(); err != nil {
 		return err
 	}
-	if err := c.checkAgainst(); err != nil {
+	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
 	}
 	if d.src, err = a.NewSources(c.Files, c.InputFlags); err != nil {
@@ -39,7 +48,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapLimit(c.Memory)))
-	dir, err := a.TempDirIn(c.TempDir)
+	dir, err := a.TempDirWith(c.TempDir, d.salvage)
 	if err != nil {
 		return err
 	}
@@ -60,6 +69,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	a.TellSkipped(&d.src)
+	d.tellUnused()
 	d.summary(start)
 	if d.read == 0 && d.rejects.N > 0 {
 		return fmt.Errorf("no document could be used: %s rejected", d.rejects.Counted())
@@ -78,20 +88,33 @@ func heapLimit(memory app.Memory) int64 {
 func (d *job) work(dir string) error {
 	d.digests = d.newDigests()
 	defer d.digests.stop()
+	if d.c.Level != units.Document {
+		return d.workLevel(dir)
+	}
 	if err := d.decide(dir); err != nil {
 		return err
 	}
+	d.expectLarge()
 	if d.c.DryRun {
 		d.kept = d.read - d.out.dropped
 		return nil
 	}
+	d.leaveNote(dir)
 	return d.write()
 }
 
 // decide reads all documents and decides which of them are kept.
 func (d *job) decide(dir string) error {
-	if d.c.Estimate {
+	switch {
+	case d.c.Estimate:
 		return d.estimates(dir)
+	case d.replay != nil:
+		return d.again()
+	}
+	if d.c.Resume {
+		if done, err := d.resume(); done || err != nil {
+			return err
+		}
 	}
 	c := d.newCorpus(dir)
 	defer c.Close()
@@ -102,7 +125,14 @@ func (d *job) decide(dir string) error {
 	if d.c.Near == nil && c.Textual == 0 && c.Given > 0 {
 		return corpus.ErrNoTexts
 	}
-	return d.join(c)
+	if d.decided != nil {
+		d.decided.known = uint32(d.known)
+	}
+	if err := d.join(c); err != nil {
+		return err
+	}
+	d.watch(c)
+	return nil
 }
 
 // extract is the first pass: it computes what documents are compared by.
@@ -112,7 +142,15 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := d.readKnown(x); err != nil {
 		return err
 	}
-	err := d.readAll(func(rec *input.Record) error { return x.Add(&rec.Doc) })
+	if !d.a.Global.Quiet {
+		d.warn.templates = corpus.NewTemplates(d.params)
+	}
+	err := d.readAll(func(rec *input.Record) error {
+		if d.warn.templates != nil {
+			d.warn.templates.Add(rec.Doc.Text)
+		}
+		return x.Add(&rec.Doc)
+	})
 	if err != nil {
 		return err
 	}

@@ -14,17 +14,8 @@ func (d *job) summary(start time.Time) {
 	if d.a.Global.Quiet {
 		return
 	}
-	w, width := d.a.Err, app.TerminalWidth(d.a.Err)
-	share := func(n int64) string {
-		if d.read == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(d.read))
-	}
-	row := func(what string, n int64, share, note string) {
-		const notesAt = 32 // columns
-		fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, width))
-	}
+	row := d.row
+	share := func(n int64) string { return percent(n, d.read) }
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
 	if d.rejects.N > 0 {
 		where := d.rejects.Unit + "s could not be used"
@@ -44,14 +35,34 @@ func (d *job) summary(start time.Time) {
 	if d.badUTF8 > 0 {
 		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
 	}
+	if d.level != nil {
+		d.level.summary()
+		return
+	}
 	dropped := d.out.dropped
 	row("clusters", d.out.clusters, "", "groups of near-duplicates: "+d.c.meaning())
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
-		row("unlike", n, fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(dropped)),
+		d.row("unlike", n, percent(n, dropped),
 			fmt.Sprintf("of the dropped share less than %g %% of their shingles with their keeper; --near K --verify T decides on the texts", 100*float64(defaultJaccard)))
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
+	d.tell()
+}
+
+// row prints a line of the summary.
+func (d *job) row(what string, n int64, share, note string) {
+	const notesAt = 32 // columns
+	w := d.a.Err
+	fmt.Fprintf(w, "%-9s %11s  %7s  %s\n", what, quantity.Number(n), share, app.Wrapped(app.OneLine(note), notesAt, app.TerminalWidth(w)))
+}
+
+// percent is n as a part of all: " 12.3 %".
+func percent(n, all int64) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(all))
 }
 
 // unlike counts the documents that were dropped by their fingerprints alone and are less similar to
@@ -104,12 +115,23 @@ func (d *job) keptNote() string {
 	if d.c.DryRun {
 		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
 	}
-	where := "in " + d.c.Output
+	return fmt.Sprintf("%s of each group, and all documents in no group, %s", d.rule(), d.whereKept())
+}
+
+// whereKept says where the documents that are kept are.
+func (d *job) whereKept() string {
+	if d.c.DryRun {
+		return "would be kept; nothing is written (--dry-run)"
+	}
+	where := "are in " + d.c.Output
 	switch {
 	case d.c.Output == "" || d.c.Output == "-":
-		where = "on standard output"
+		where = "are on standard output"
 	case d.c.toFolder():
 		where += ", a file for each input"
 	}
-	return fmt.Sprintf("%s of each group, and all documents in no group, are %s", d.rule(), where)
+	if d.c.All {
+		where += ", and so are all others, with " + d.c.Columns.String()
+	}
+	return where
 }

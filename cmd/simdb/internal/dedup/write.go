@@ -39,7 +39,7 @@ func (d *job) openOutputs() (err error) {
 // published or none.
 func (d *job) write() error {
 	audit, err := newAudit(d)
-	if err == nil && audit.w != nil {
+	if err == nil && audit.places {
 		if err = d.placeKnown(audit); err == nil {
 			err = d.placeKeepers(audit)
 		}
@@ -51,10 +51,15 @@ func (d *job) write() error {
 	if err == nil && (n != d.read || len(d.failed) > 0) {
 		err = errChanged
 	}
-	if err == nil {
-		err = d.unchanged()
-	}
 	if err != nil {
+		return err
+	}
+	return d.publish()
+}
+
+// publish completes all outputs, unless an input is not what was read.
+func (d *job) publish() error {
+	if err := d.unchanged(); err != nil {
 		return err
 	}
 	d.meter.Stop()
@@ -79,13 +84,19 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		if err := listing.add(me, rec); err != nil {
 			return err
 		}
-		if kept := d.out.kept(me); !kept || d.out.cluster[me] > 0 {
-			if err := audit.member(me, rec); err != nil || !kept {
+		kept := d.out.kept(me)
+		if !kept || d.out.cluster[me] > 0 {
+			if err := audit.member(me, rec); err != nil || !kept && !d.c.All {
 				return err
 			}
 		}
-		d.kept++
-		return out.to.Copy(in, rec.Raw)
+		if kept {
+			d.kept++
+		}
+		if c := int(d.out.cluster[me]); c > 0 && c <= len(d.warn.large) {
+			d.warn.large[c-1] = place{rec.Doc.ID, rec.File, rec.Pos}
+		}
+		return out.to.Copy(in, rec.Raw, audit.values(d.c.Columns, me)...)
 	}, audit.issue)
 	return n, err
 }
@@ -106,7 +117,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 		return err
 	}
 	if c.c.toFolder() {
-		w, err := c.a.Create("-o", c.inFolder(i), app.CopiesOf(c.formats[i]))
+		w, err := c.a.Create("-o", c.folder.Place(c.names[i]), app.CopiesOf(c.formats[i]))
 		if err != nil {
 			return err
 		}
@@ -115,7 +126,7 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 	if c.like, err = c.open(c.files[i], c.names[i]); err != nil {
 		return err
 	}
-	c.to = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], input.CopyOptions{Like: c.like, Null: c.c.Null})
+	c.to = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()})
 	return nil
 }
 

@@ -21,14 +21,14 @@ func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) C
 }
 
 // Copy copies a record.
-func (c *encoded) Copy(src Source, raw []byte) error {
+func (c *encoded) Copy(src Source, raw []byte, values ...any) error {
 	if c.mark {
 		c.mark = false
 		if _, err := io.WriteString(c.w, bom); err != nil {
 			return err
 		}
 	}
-	return c.Copier.Copy(src, raw)
+	return c.Copier.Copy(src, raw, values...)
 }
 
 // Close completes the output.
@@ -38,9 +38,9 @@ func (c *encoded) Close() error { return errors.Join(c.Copier.Close(), c.w.Close
 type unwrapping struct{ Copier }
 
 // Copy appends a record.
-func (c unwrapping) Copy(src Source, raw []byte) error {
+func (c unwrapping) Copy(src Source, raw []byte, values ...any) error {
 	if made, ok := src.(madeIDs); ok {
 		src = made.Source
 	}
-	return c.Copier.Copy(src, raw)
+	return c.Copier.Copy(src, raw, values...)
 }

@@ -30,6 +30,8 @@
 //  4. docs/formats.md gets a row and a section. TestFormatsAreDocumented fails without them.
 //  5. go.mod, if the format needs a module.
 //
+// A Source that is a Cutter, too, can be copied with a part of each text (dedup --level).
+//
 // Everything else follows from the registration: --format, its help and completion, the endings of
 // output files, the unit ("line", "row") in messages, resuming, rejects, the audit and copies of
 // kept records.

@@ -40,6 +40,10 @@ type Options struct {
 	// field is read for them, and all records get one.
 	IDFrom IDFrom
 
+	// Need says what the caller needs of a document. A source may leave out the rest, and then does
+	// not notice what is wrong with it.
+	Need Need
+
 	IDsOnly bool     // a record of JSON may have neither text nor fingerprint; others are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped
@@ -58,6 +62,16 @@ func (o Options) TextFields() []string {
 	}
 	return strings.Split(o.TextField, ",")
 }
+
+// Need is what a reader needs of documents.
+type Need uint8
+
+// What readers need.
+const (
+	NeedAll  Need = iota
+	NeedText      // no fields
+	NeedID        // only the ID, and Record.Raw
+)
 
 // IDFrom is what the IDs of records are made of.
 type IDFrom string

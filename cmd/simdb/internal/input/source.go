@@ -130,8 +130,9 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // Copier writes records of sources of one shape to an output, so that the output reads like the
 // sources.
 type Copier interface {
-	// Copy appends a record of src, given its Raw.
-	Copy(src Source, raw []byte) error
+	// Copy appends a record of src, given its Raw, with the values of CopyOptions.Columns: int64,
+	// float64, string or nil.
+	Copy(src Source, raw []byte, values ...any) error
 	// Close completes the output, with a footer for example. It does not close the writer.
 	Close() error
 }
@@ -149,6 +150,9 @@ type CopyOptions struct {
 	// Null ends each path with a zero byte instead of a newline, in formats whose copies are lists
 	// of paths.
 	Null bool
+
+	// Columns are further ones that the copies get. CanExtend has to allow them.
+	Columns []Column
 }
 
 // ValidText returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.

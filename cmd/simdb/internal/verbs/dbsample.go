@@ -42,11 +42,11 @@ func (l *fileList) readDB(path string, memory app.MemoryFlag) (err error) {
 	if err != nil {
 		return err
 	}
-	x := corpus.NewExtractor(l.a.Context(), fingerprint.Params{Shingle: p.Shingle, Features: spec}, l.Corpus)
+	l.params = fingerprint.Params{Shingle: p.Shingle, Features: spec}
+	x := corpus.NewExtractor(l.a.Context(), l.params, l.Corpus)
 	defer x.Stop()
 	for _, d := range docs {
-		l.AddID(d.ID)
-		if err := x.Add(&d); err != nil {
+		if err := l.add(x, &d); err != nil {
 			return err
 		}
 	}

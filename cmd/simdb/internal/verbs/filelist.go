@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -27,6 +29,7 @@ type FileListFlags struct {
 	app.InputFlags
 	app.RejectFlags
 	app.FeatureFlags
+	summary bool   // clusters --summary: keep some texts
 	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
@@ -99,9 +102,11 @@ type fileList struct {
 	opt      input.Options
 	numbered string // the file whose ids are the numbers of its lines
 	badUTF8  int64
-	sample   *corpus.Sample // nil without --sample
-	allowed  bool           // the database has allowed pairs
-	failed   []error        // files that could not be read to the end
+	sample   *corpus.Sample     // nil without --sample
+	allowed  bool               // the database has allowed pairs
+	texts    *corpus.Sample     // of clusters --summary: documents in which shingles are counted
+	params   fingerprint.Params // of the documents
+	failed   []error            // files that could not be read to the end
 	start    time.Time
 }
 
@@ -141,6 +146,9 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 	defer l.meter.Stop()
 	if l.rejects, err = a.NewRejects(f.RejectFlags, a.Talk(l.meter)); err != nil {
 		return err
+	}
+	if f.summary {
+		l.texts = corpus.NewSample(summaryDocs, 1, math.MaxInt64)
 	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
 	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
@@ -189,6 +197,7 @@ func (l *fileList) read() error {
 	if err := app.ReadFeatures(&l.opt, features); err != nil {
 		return err
 	}
+	l.params = params
 	x := corpus.NewExtractor(l.a.Context(), params, l.Corpus)
 	defer x.Stop()
 	for _, name := range l.sources.Names {
@@ -198,8 +207,7 @@ func (l *fileList) read() error {
 	}
 	if l.sample != nil {
 		for _, d := range l.sample.Documents() {
-			l.AddID(d.ID)
-			if err := x.Add(&d); err != nil {
+			if err := l.add(x, &d); err != nil {
 				return err
 			}
 		}
@@ -218,6 +226,17 @@ func (l *fileList) read() error {
 	}
 	l.meter.Report(engine.Progress{Stage: "sort ids"})
 	return l.Rank(l.a.Context())
+}
+
+// add adds a document.
+func (l *fileList) add(x *corpus.Extractor, d *engine.Doc) error {
+	l.AddID(d.ID)
+	if l.texts != nil {
+		if err := l.texts.Add(d); err != nil {
+			return err
+		}
+	}
+	return x.Add(d)
 }
 
 // file reads a file.
@@ -254,8 +273,7 @@ func (l *fileList) file(x *corpus.Extractor, name string) error {
 				err = l.sample.Add(&rec.Doc)
 				break
 			}
-			l.AddID(rec.Doc.ID)
-			err = x.Add(&rec.Doc)
+			err = l.add(x, &rec.Doc)
 		}
 		if err != nil {
 			return err

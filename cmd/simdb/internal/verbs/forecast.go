@@ -36,6 +36,7 @@ type loadSize struct {
 	documents    int64
 	fingerprints int64
 	bytes        int64 // of IDs, texts and fields, and of some other things
+	texts        bool  // some documents have one
 }
 
 // add counts a document.
@@ -45,6 +46,7 @@ func (s *loadSize) add(d *engine.Doc, hasFingerprint bool) {
 		s.fingerprints++
 	}
 	s.bytes += documentBytes(d)
+	s.texts = s.texts || d.Text != ""
 }
 
 // documentBytes is the size of a document in a loadSize.

@@ -85,3 +85,51 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
+
+// TestForecastDedup compares the temporary files that a forecast from a tenth of a file says with
+// those of all of it: with memory for some of the sets, and for all.
+func TestForecastDedup(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	var texts strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&texts, `{"id":"%d","text":"`, i)
+		for range 30 + r.IntN(60) {
+			fmt.Fprintf(&texts, "word%d ", r.IntN(5000))
+		}
+		texts.WriteString("\"}\n")
+	}
+	file := filepath.Join(t.TempDir(), "texts.jsonl")
+	if err := os.WriteFile(file, []byte(texts.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a := app.New()
+	defer a.CleanUp()
+	a.Global.Quiet = true
+	for memory, spills := range map[app.Memory]bool{16 << 20: true, 256 << 20: false} {
+		forecast := func(sample int64) dedupForecast {
+			c := &Plan{Files: []string{file}, Memory: memory, sample: sample}
+			_, all, err := c.fingerprints(a)
+			if err != nil || !all.texts {
+				t.Fatal(err, all)
+			}
+			s, err := a.NewSources(c.Files, c.InputFlags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := a.Meter()
+			defer m.Stop()
+			f, err := c.forecastDedup(a, s, m, all)
+			if err != nil || f.time <= 0 {
+				t.Fatal(err, f)
+			}
+			return f
+		}
+		got, want := forecast(int64(texts.Len())/10), forecast(1<<40)
+		if spills != (want.disk > 0) || got.disk < want.disk*8/10 || got.disk > want.disk*12/10 {
+			t.Errorf("--memory %d: %d bytes of temporary files, to be %d", memory, got.disk, want.disk)
+		}
+		if got.memory < want.memory*8/10 || got.memory > want.memory*12/10 {
+			t.Errorf("--memory %d: %d bytes of memory, to be %d", memory, got.memory, want.memory)
+		}
+	}
+}

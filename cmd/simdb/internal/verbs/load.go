@@ -85,8 +85,9 @@ type load struct {
 	sources  app.Sources
 	skipped  int64
 	badUTF8  int64
-	ended    bool    // all files were read
-	failed   []error // files that could not be read to the end
+	prints   app.Prints // that came with documents
+	ended    bool       // all files were read
+	failed   []error    // files that could not be read to the end
 
 	unreported int    // bytes of records since the last report of progress
 	numbered   string // the file whose ids are the numbers of its lines
@@ -274,6 +275,9 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	}
 	err := l.loader.Add(rec.Doc)
 	switch {
+	case err == nil && rec.Doc.Fingerprint != nil:
+		l.prints.Add(*rec.Doc.Fingerprint)
+		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrExists) && l.c.OnConflict == "skip":
@@ -331,6 +335,9 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		text += " (see " + l.rejects.Path + ")"
 	}
 	l.a.Say("%s", text)
+	for _, text := range l.prints.Warnings() {
+		l.a.Say("warning: %s", text)
+	}
 	switch {
 	case !l.a.Interrupted():
 	case l.ended:

@@ -12,20 +12,19 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // Match is `simdb match`.
 type Match struct {
-	DB   string `arg:"" file:"db" help:"The database."`
-	File string `arg:"" file:"in" help:"A file with documents, or with --files a folder of documents; - is standard input."`
+	DB    string   `arg:"" file:"db" help:"The database."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
 	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too."`
 	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
 	Rows    app.RowFormat `name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
-	Output  string        `short:"o" file:"lines" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output."`
+	Output  string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
 	Audit   string        `file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
@@ -40,7 +39,9 @@ func (Match) Help() string {
 those that are found first.
 
 Lines of a regular file are looked up many at a time. Those of a pipe are decided as they come. With --add a line is written
-once it is stored safely; lines that have arrived by then are stored together.`
+once it is stored safely; lines that have arrived by then are stored together.
+
+With -o DIR/ nothing is in DIR before the end.`
 }
 
 // Run copies the lines that are new.
@@ -51,7 +52,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	opt := c.InputFlags.Options(c.Format)
 	opt.MakeID = !c.Add
-	src, err := a.NewSources([]string{c.File}, c.InputFlags)
+	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return err
 	}
@@ -72,23 +73,28 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	m := a.Meter()
 	defer m.Stop()
-	in, err := a.OpenInput(m, &src, src.Names[0], opt)
-	if err != nil {
+	t := &matching{c: c, db: db, meter: m, opt: opt, sources: src, inPairs: idsInPairs(db)}
+	defer func() { t.undo(err) }()
+	if err := t.prepare(a); err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() {
+		if t.first != nil { // it was not read
+			t.first.Close()
+		}
+	}()
 	rejects, err := a.NewRejects(c.RejectFlags, a.Talk(m))
 	if err != nil {
 		return err
 	}
-	t := &matching{c: c, db: db, rejects: rejects, meter: m, sources: src, inPairs: idsInPairs(db)}
+	t.rejects = rejects
 	if c.Near != nil && !c.Add && src.Total > 0 {
 		t.held = new(heldLines)
 	}
 	if t.audit, err = c.newAudit(a, db, &src); err != nil {
 		return err
 	}
-	err = t.audit.close(t.run(a, in))
+	err = t.audit.close(t.run(a))
 	m.Stop()
 	a.TellSkipped(&src)
 	err = errors.Join(err, rejects.Close(err))
@@ -102,7 +108,10 @@ type matching struct {
 	db      *engine.DB
 	rejects *app.Rejects
 	meter   *progress.Meter
+	opt     input.Options
 	sources app.Sources
+	first   input.Source    // the only input, until it is read
+	folder  *app.OutFolder  // of -o DIR/, or nil
 	inPairs map[string]bool // IDs in pairs of ALLOW
 	held    *heldLines      // nil where records are decided one by one
 	audit   *matchAudit
@@ -134,32 +143,7 @@ func (t *matching) summary(err error) string {
 // names reports whether it matters which document a line is like.
 func (t *matching) names() bool { return t.c.Explain || t.audit != nil }
 
-// run reads the file and writes what is new: each record as soon as it is decided, or from a
-// regular file many at a time.
-func (t *matching) run(a *app.App, in input.Source) error {
-	records := t.records
-	if t.c.Add {
-		records = t.add
-	}
-	if t.c.Explain {
-		_, err := a.Rows(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(row func(...any) error) error {
-			t.row = row
-			return records(a, in)
-		})
-		return err
-	}
-	format := in.Info().Format
-	to, err := a.Sink(t.c.Output, app.CopiesOf(format), output.Options{})
-	if err != nil {
-		return err
-	}
-	t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null})
-	if err = records(a, in); err == nil {
-		err = t.out.Close()
-	}
-	return to.Close(err)
-}
-
+// records decides all records of an input.
 func (t *matching) records(a *app.App, in input.Source) error {
 	for rec, err := range in.Records(a.Context()) {
 		if err == nil {

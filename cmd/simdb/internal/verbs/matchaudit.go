@@ -33,18 +33,13 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 	if c.Audit == "" {
 		return nil, nil
 	}
-	in := app.AuditInput{File: src.Names[0]}
-	var err error
-	switch {
-	case src.Tree != nil:
-		in.Bytes = &src.Total
-	case src.Total > 0 && in.File != "-":
-		if in, err = app.Digest(a.Context(), src.Names[0]); err != nil {
+	var inputs []app.AuditInput
+	for _, name := range src.Names {
+		in, err := auditInput(a, src, name)
+		if err != nil {
 			return nil, err
 		}
-		in.File = src.Names[0]
-	case in.File == "-":
-		in.File = "stdin"
+		inputs = append(inputs, in)
 	}
 	stats, err := db.Stats()
 	if err != nil {
@@ -58,11 +53,29 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 	err = t.e.Encode(app.AuditHead{Version: app.Version(), Parameters: matchParameters{
 		Near: c.Near, Jaccard: c.Jaccard, Levenshtein: c.Levenshtein, Cosine: c.Cosine, NoVerify: c.NoVerify,
 		Database: c.DB, Documents: stats.Documents, Add: c.Add,
-	}, Inputs: []app.AuditInput{in}})
+	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err)
 	}
 	return t, nil
+}
+
+// auditInput describes an input.
+func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
+	in := app.AuditInput{File: name}
+	switch {
+	case src.Tree != nil:
+		in.Bytes = &src.Total
+	case name == "-":
+		in.File = "stdin"
+	case src.Total > 0:
+		var err error
+		if in, err = app.Digest(a.Context(), name); err != nil {
+			return in, err
+		}
+		in.File = name
+	}
+	return in, nil
 }
 
 // known takes note of a line and what it is like.

@@ -83,8 +83,9 @@ func (c *Pairs) ofList(a *app.App, l *fileList) error {
 
 // Clusters is `simdb clusters`.
 type Clusters struct {
-	Data []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files the documents themselves; - is standard input."`
-	Mode string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
+	Data    []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files the documents themselves; - is standard input."`
+	Summary bool     `help:"List figures instead: how large the clusters are, the weakest edges, how unlike the members of the largest are, and shingles and fingerprints that many documents share."`
+	Mode    string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the one to keep; components: members are linked by a chain of near-duplicates."`
 	app.SimilarityFlags
 	app.VerifyFlags
 	app.MemoryFlag
@@ -95,6 +96,7 @@ type Clusters struct {
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) (err error) {
 	defer c.useThreads()()
+	c.summary = c.Summary
 	if c.small(c.Data) {
 		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
@@ -115,11 +117,16 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		m.Stop()
 		return app.FoundOr(a.Count(c.RowFlags, n, err))
 	}
-	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) error {
+	if c.Summary {
+		return c.summaryOfDB(a, db, by, o)
+	}
+	var sizes app.ClusterSizes
+	err = app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) error {
 		for p, err := range db.Clusters(a.Context(), by, o) {
 			if err != nil {
 				return err
 			}
+			sizes.Add(p.Cluster, p.ID, p.Keep)
 			if err := row(c.Values(p.Match, p.Cluster, p.ID, p.Keep)...); err != nil {
 				return err
 			}
@@ -127,6 +134,10 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		m.Stop()
 		return nil
 	}))
+	if st, e := db.Stats(); err == nil && e == nil {
+		sizes.Warn(a, st.Documents)
+	}
+	return err
 }
 
 // ofList lists the clusters of files, or of a sample.
@@ -143,8 +154,13 @@ func (c *Clusters) ofList(a *app.App, l *fileList) error {
 		n, _ := found.Count()
 		return app.FoundOr(a.Count(c.RowFlags, n, nil))
 	}
-	return app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) (failed error) {
+	if c.Summary {
+		return c.summaryOfList(a, l, found)
+	}
+	var sizes app.ClusterSizes
+	err = app.FoundOr(a.Rows(c.RowFlags, c.Columns("cluster", "id", "keep"), func(row func(...any) error) (failed error) {
 		err := found.Each(a.Context(), func(m engine.Member) bool {
+			sizes.Add(m.Cluster, m.ID, m.Keep)
 			failed = row(c.Values(m.Match, m.Cluster, m.ID, m.Keep)...)
 			return failed == nil
 		})
@@ -153,4 +169,8 @@ func (c *Clusters) ofList(a *app.App, l *fileList) error {
 		}
 		return failed
 	}))
+	if err == nil {
+		sizes.Warn(a, l.N)
+	}
+	return err
 }

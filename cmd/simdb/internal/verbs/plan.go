@@ -27,7 +27,7 @@ type Plan struct {
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Memory app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load that is forecast (default: 256MiB)."`
+	Memory app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load and of dedup that are forecast (default: 256MiB)."`
 	app.InputFlags
 	app.FeatureFlags
 	app.RowFlags
@@ -44,8 +44,8 @@ compared (candidates) and the time that this is expected to take (us), from cost
 For files of up to %s fingerprints the tables are built in memory and searches planned on them, so that hot
 places of the data count; otherwise fingerprints are taken to be uniform.
 
-For files it also says what simdb load will take: time, memory, and disk. For that it loads the first %s of them into a
-temporary database.
+For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it loads the
+first %s of them into a temporary database, and compares them.
 
 The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured), progress.Bytes(sampleBytes))
 }
@@ -186,7 +186,7 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	return fps, size, nil
 }
 
-// tellLoad says what a load of the files will take, unless they can be read only once.
+// tellLoad says what a load of the files, and dedup, will take, unless they can be read only once.
 func (c *Plan) tellLoad(a *app.App, size loadSize) error {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil || s.Total == 0 || size.documents == 0 {
@@ -195,9 +195,20 @@ func (c *Plan) tellLoad(a *app.App, size loadSize) error {
 	m := a.Meter()
 	defer m.Stop()
 	f, err := c.forecast(a, s, m, size)
-	m.Stop()
-	if err == nil {
-		f.say(a, size, c.Memory)
+	if err != nil {
+		return err
 	}
-	return err
+	var d dedupForecast
+	if size.texts {
+		d, err = c.forecastDedup(a, s, m, size)
+	}
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	f.say(a, size, c.Memory)
+	if size.texts {
+		d.say(a, size, c.Memory)
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -21,6 +22,7 @@ type Tune struct {
 	Data   string       `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files a folder of documents; - is standard input."`
 	Sample app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
+	HTML   string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
 	app.InputFlags
 	app.FeatureFlags
 	app.RowFlags
@@ -33,16 +35,15 @@ is a criterion: which share of the documents has a near-duplicate by it, how man
 many pairs unrelated documents would add by chance, and a pair that just meets it (a, b).
 
 Take the last criterion whose example you would call a duplicate, and well before chance pairs are a part of what is found.
-simdb why DB A B compares an example in detail.`
+simdb why DB A B compares an example in detail.
+
+A table is followed by the distribution of similarities, computed from the texts where they are kept, what each threshold
+removes, how distances and similarities relate, ten pairs on both sides of a threshold, and a command line with it. --html
+writes the same as a page.`
 }
 
-const (
-	tuneDistance = 16  // the widest distance looked at
-	tuneScore    = 0.5 // the least similarity
-)
-
-// tuning is what was found for one criterion.
-type tuning struct {
+// tuneRow is what was found for one criterion.
+type tuneRow struct {
 	near      bool
 	k         int     // near
 	t         float64 // otherwise
@@ -70,7 +71,8 @@ func (c *Tune) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, sampled, err := c.look(a.Context(), s, st, m)
+	report := c.report(st, db.Params())
+	rows, sampled, err := c.look(a.Context(), s, st, report, m)
 	m.Stop()
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (c *Tune) Run(a *app.App) (err error) {
 		return err
 	}
 	a.Say("%s: %s of %s sampled", c.Data, quantity.Number(sampled), quantity.Count(st.Fingerprints, "fingerprint"))
-	return nil
+	return c.tell(a, s, report)
 }
 
 // open opens the database, or loads the file into a temporary one.
@@ -157,13 +159,13 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 }
 
 // look finds the near-duplicates of every document of the sample.
-func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m *progress.Meter) (rows []*tuning, sampled int64, err error) {
-	for k := range tuneDistance + 1 {
-		rows = append(rows, &tuning{near: true, k: k})
+func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, report *tuning.Report, m *progress.Meter) (rows []*tuneRow, sampled int64, err error) {
+	for k := range tuning.MaxDistance + 1 {
+		rows = append(rows, &tuneRow{near: true, k: k})
 	}
 	if st.Params.Sketch > 0 {
 		for t := 9; t >= 5; t-- {
-			rows = append(rows, &tuning{t: float64(t) / 10})
+			rows = append(rows, &tuneRow{t: float64(t) / 10})
 		}
 	}
 	step := max(1, (st.Documents+int64(c.Sample)-1)/int64(c.Sample))
@@ -176,7 +178,7 @@ func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m 
 			continue
 		}
 		sampled++
-		if err := c.document(ctx, s, e, rows, st.Params.Sketch > 0); err != nil {
+		if err := c.document(ctx, s, e, rows, report); err != nil {
 			return nil, 0, err
 		}
 		m.Report(engine.Progress{Stage: "look for near-duplicates", Done: sampled, Total: (st.Documents + step - 1) / step, Unit: "documents"})
@@ -185,25 +187,41 @@ func (c *Tune) look(ctx context.Context, s *engine.Snapshot, st engine.Stats, m 
 }
 
 // document counts the near-duplicates of one document.
-func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry, rows []*tuning, sketches bool) error {
+func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry, rows []*tuneRow, report *tuning.Report) error {
 	before := make([]int64, len(rows))
 	for i, r := range rows {
 		before[i] = r.pairs
 	}
-	for m, err := range s.Near(ctx, e.Fingerprint, tuneDistance) {
+	var matches []tuning.Match
+	place := map[string]int{} // in matches
+	for m, err := range s.Near(ctx, e.Fingerprint, tuning.MaxDistance) {
 		if err != nil {
 			return err
 		}
+		if m.ID == e.ID {
+			continue
+		}
+		place[m.ID] = len(matches)
+		matches = append(matches, tuning.Match{ID: m.ID, Distance: m.Distance, Score: -1})
 		for _, r := range rows {
-			if r.near && m.ID != e.ID && m.Distance <= r.k {
+			if r.near && m.Distance <= r.k {
 				r.add(e.ID, m.ID, float64(-m.Distance))
 			}
 		}
 	}
-	if sketches {
-		for m, err := range s.Jaccard(ctx, engine.Doc{ID: e.ID}, tuneScore) {
+	jaccard := s.Jaccard
+	if report.Exact {
+		jaccard = s.JaccardVerified
+	}
+	if report.Scored {
+		for m, err := range jaccard(ctx, engine.Doc{ID: e.ID}, tuning.MinScore) {
 			if err != nil {
 				return err
+			}
+			if at, ok := place[m.ID]; ok {
+				matches[at].Score = m.Score
+			} else {
+				matches = append(matches, tuning.Match{ID: m.ID, Distance: -1, Score: m.Score})
 			}
 			for _, r := range rows {
 				if !r.near && m.Score >= r.t {
@@ -212,6 +230,7 @@ func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry,
 			}
 		}
 	}
+	report.Add(e.ID, matches)
 	for i, r := range rows {
 		if r.pairs > before[i] {
 			r.documents++
@@ -221,7 +240,7 @@ func (c *Tune) document(ctx context.Context, s *engine.Snapshot, e engine.Entry,
 }
 
 // add counts a pair, and keeps it as the example if it is less similar than the example so far.
-func (r *tuning) add(a, b string, how float64) {
+func (r *tuneRow) add(a, b string, how float64) {
 	if r.pairs++; r.pairs == 1 || how < r.how {
 		r.a, r.b, r.how = min(a, b), max(a, b), how
 	}
@@ -238,7 +257,7 @@ func chance(n int64, k int) float64 {
 }
 
 // show writes the rows.
-func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuning, sampled, all int64) error {
+func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuneRow, sampled, all int64) error {
 	columns := []string{"criterion", "share", "pairs", "chance", "a", "b"}
 	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		for _, r := range rows {
@@ -263,7 +282,7 @@ func (c *Tune) show(a *app.App, s *engine.Snapshot, rows []*tuning, sampled, all
 
 // example returns what is shown of the example of a criterion: the ids, or the texts where they are
 // kept.
-func (c *Tune) example(ctx context.Context, s *engine.Snapshot, r *tuning) (a, b any, err error) {
+func (c *Tune) example(ctx context.Context, s *engine.Snapshot, r *tuneRow) (a, b any, err error) {
 	if r.pairs == 0 {
 		return nil, nil, nil
 	}

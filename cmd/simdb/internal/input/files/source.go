@@ -200,7 +200,7 @@ type copier struct {
 }
 
 // Copy writes a path.
-func (c *copier) Copy(_ input.Source, raw []byte) error {
+func (c *copier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	end := byte('\n')
 	if c.null {
 		end = 0

@@ -11,13 +11,14 @@ import (
 type copier struct {
 	w       io.Writer
 	follow  bool
+	columns []input.Column
 	json    *copyJSON // of records that are no lines, else nil
 	begun   bool      // the header has been written
 	partial bool      // the last record has no newline
 }
 
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
-	c := &copier{w: w, follow: o.Follow}
+	c := &copier{w: w, follow: o.Follow, columns: o.Columns}
 	if o.Like != nil && o.Like.Info().Format == JSON {
 		c.json = &copyJSON{w: w, array: strings.HasPrefix(o.Like.Info().Shape, arrayShape)}
 	}
@@ -25,13 +26,22 @@ func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
 }
 
 // Copy writes a record.
-func (c *copier) Copy(src input.Source, raw []byte) error {
+func (c *copier) Copy(src input.Source, raw []byte, values ...any) (err error) {
+	if len(c.columns) > 0 {
+		if raw, err = extend(src, raw, c.columns, values); err != nil {
+			return err
+		}
+	}
 	if c.json != nil {
 		return c.json.value(raw)
 	}
 	if !c.begun {
 		c.begun = true
-		if err := c.write(src.Info().Columns); err != nil {
+		header := src.Info().Columns
+		if len(c.columns) > 0 {
+			header = extendHeader(src, c.columns)
+		}
+		if err := c.write(header); err != nil {
 			return err
 		}
 	}

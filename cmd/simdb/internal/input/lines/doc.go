@@ -18,5 +18,5 @@
 //	detect.go    the formats, and how a file's is recognised
 //	split.go     the splitter
 //	file.go      the Source
-//	copier.go    the Copier
+//	copier.go    the Copier; extend.go gives its records further columns
 package lines

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -21,7 +22,7 @@ func FuzzJSONLine(f *testing.F) {
 	o := newObject(input.Options{})
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var rec record
-		rec.BadUTF8 = true
+		rec.BadUTF8 = !utf8.Valid(line)
 		reason := o.parse(bytes.Clone(line), &rec)
 		var want map[string]any
 		d := json.NewDecoder(bytes.NewReader(line))

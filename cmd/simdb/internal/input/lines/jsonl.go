@@ -16,9 +16,9 @@ import (
 	"github.com/simdb/simdb/internal/fptext"
 )
 
-// object parses JSON lines. A line is checked whole by the decoder; then the members of its top
-// level are walked, so that numbers keep every digit, the other members go to Fields as they are
-// written, and of members with the same name the last counts.
+// object parses JSON lines. The members of the top level are walked, so that numbers keep every
+// digit, the other members go to Fields as they are written, and of members with the same name the
+// last counts. A line is checked on the way, or, if it has what is rare, by the decoder before.
 type object struct {
 	id, fp   string   // names of members; no id is read if that is ""
 	texts    []string // of those that are joined to the text
@@ -79,20 +79,11 @@ func (o *object) parse(raw []byte, rec *record) string {
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
 	}
-	if !json.Valid(s) {
-		return notJSON(raw)
-	}
-	if s[0] != '{' {
-		if s[0] == '[' {
-			return "not a JSON object but an array"
-		}
-		return "not a JSON object"
-	}
 	var id, fp found
 	var few [4]found
 	texts := append(few[:0], make([]found, len(o.texts))...)
 	var fields []byte
-	err := members(s, func(key string, member, value []byte) {
+	take := func(key string, member, value []byte) {
 		known := o.id != "" && id.take(o.id, key, value)
 		for i, name := range o.texts {
 			known = texts[i].take(name, key, value) || known
@@ -106,9 +97,13 @@ func (o *object) parse(raw []byte, rec *record) string {
 			fields = append(fields, ',')
 		}
 		fields = append(fields, member...)
-	})
-	if err != nil {
-		return notJSON(raw)
+	}
+	if rec.BadUTF8 || !checkedMembers(s, take) {
+		id, fp, fields = found{}, found{}, nil
+		clear(texts)
+		if reason := anyMembers(raw, s, take); reason != "" {
+			return reason
+		}
 	}
 	if fields != nil {
 		rec.Doc.Fields = append(fields, '}')
@@ -117,6 +112,23 @@ func (o *object) parse(raw []byte, rec *record) string {
 		}
 	}
 	return o.fill(rec, s, id.value, texts, fp.value)
+}
+
+// anyMembers is members for a line that checkedMembers can't take, raw without white space around
+// it. It returns what is wrong with the line, or "".
+func anyMembers(raw, s []byte, take func(key string, member, value []byte)) string {
+	switch {
+	case !json.Valid(s):
+		return notJSON(raw)
+	case s[0] == '[':
+		return "not a JSON object but an array"
+	case s[0] != '{':
+		return "not a JSON object"
+	}
+	if err := members(s, take); err != nil {
+		return notJSON(raw)
+	}
+	return ""
 }
 
 // fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is
@@ -128,7 +140,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 		return fmt.Sprintf("no %q%s; --id-field names another", o.id, fieldsOf(s, o.id))
 	case id == nil:
 	case id[0] == '"':
-		if err := json.Unmarshal(id, &d.ID); err != nil {
+		if err := rec.unquote(id, &d.ID); err != nil {
 			return notJSON(id)
 		}
 	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
@@ -153,6 +165,15 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 		return ""
 	}
 	return setJSONFingerprint(rec, fp, o.notation)
+}
+
+// unquote sets to to what a string of the record stands for, which has been checked.
+func (r *record) unquote(quoted []byte, to *string) error {
+	if r.BadUTF8 {
+		return json.Unmarshal(quoted, to)
+	}
+	*to = unquoted(quoted)
+	return nil
 }
 
 // hasSet reports whether an object has an array called "set".
@@ -191,7 +212,7 @@ func (o *object) setText(rec *record, texts []found) string {
 		case text == nil || text[0] == 'n': // null is a text without words
 		case text[0] == '"':
 			before := d.Text
-			if err := json.Unmarshal(text, &d.Text); err != nil {
+			if err := rec.unquote(text, &d.Text); err != nil {
 				return notJSON(text)
 			}
 			d.Text = joinText(before, d.Text)

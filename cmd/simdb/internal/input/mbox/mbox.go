@@ -205,7 +205,7 @@ type copier struct {
 }
 
 // Copy writes a message.
-func (c *copier) Copy(_ input.Source, raw []byte) error {
+func (c *copier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	if _, err := io.WriteString(c.w, c.open); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -18,31 +19,33 @@ import (
 // copier writes rows of Parquet files to one. The output has the columns, compressions, encodings
 // and key-value metadata of the first file. A row group of it ends where one of an input does.
 //
-// What it is given of a row is its number; it reads the rows again, column by column, when some
-// have been collected.
+// What it is given of a row is its number. It collects numbers, and hands them to the row group of
+// the output that they go to (outGroup), which reads the rows again in a goroutine. Several groups
+// are made at once, and written in order.
 type copier struct {
 	w    io.Writer
-	like input.Source // of the columns of an output without rows, nil if there is none
+	like input.Source   // of the columns of an output without rows, nil if there is none
+	more []input.Column // that rows get beside their own
 	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas, and copies have none
-	out     *pq.Writer
-	columns []*pq.ColumnWriter
-	groups  int   // row groups that have been written
-	rows    int64 // of the row group that is being written
+	out    *pq.Writer
+	groups int   // row groups that have been ended
+	rows   int64 // of the row group that is being collected
 
-	src     *file     // of rows, nil before the first
-	group   group     // of rows
-	next    int       // the groups of src before it have been copied
-	cursors []*cursor // of group
-	at      int64     // rows of group that cursors are past
-	pending []span    // rows of group to be copied
-	count   int64     // of them
-	values  []pq.Value
+	src     *file      // of rows, nil before the first
+	group   group      // of rows
+	pending []span     // rows of group to be copied
+	count   int64      // of them
+	values  []pq.Value // of more, of these rows, row by row
+
+	to      *outGroup                      // is collected, nil for none
+	running []*outGroup                    // have been ended and not been written; the first is the next
+	free    []*pq.ConcurrentRowGroupWriter // can be used again
 }
 
 // span is a run of rows in a row group, from 0.
 type span struct{ from, to int64 }
 
-// Rows are copied when this many have been collected.
+// Rows are handed on when this many have been collected.
 const pendingRows = 4096
 
 // Limits of the row groups of an output: a file has at most 32767. Past manyGroups, they are made
@@ -52,7 +55,9 @@ const (
 	largeGroup = 128 << 10 // rows
 )
 
-func newCopier(w io.Writer, o input.CopyOptions) input.Copier { return &copier{w: w, like: o.Like} }
+func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
+	return &copier{w: w, like: o.Like, more: o.Columns}
+}
 
 // unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
 func unpanic(err *error) {
@@ -61,24 +66,29 @@ func unpanic(err *error) {
 	}
 }
 
-// Copy notes a row for copying.
-func (c *copier) Copy(src input.Source, raw []byte) (err error) {
+// Copy notes a row for copying. After an error the copier has ended.
+func (c *copier) Copy(src input.Source, raw []byte, values ...any) (err error) {
+	defer func() {
+		if err != nil {
+			c.abort()
+		}
+	}()
 	defer unpanic(&err)
 	pos, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
 		return fmt.Errorf("%q is no row: %w", raw, err)
 	}
-	f := src.(*file)
-	if f != c.src {
+	if f := src.(*file); f != c.src {
 		if err := c.enter(f); err != nil {
 			return err
 		}
 	}
 	row := pos - int64(c.group.first)
 	if row >= c.group.rows {
-		if err := c.seek(input.Position(pos)); err != nil {
+		if err := c.endGroup(); err != nil {
 			return err
 		}
+		c.group = c.src.groups(input.Position(pos) - 1)[0]
 		row = pos - int64(c.group.first)
 	}
 	if n := len(c.pending); n > 0 && c.pending[n-1].to == row {
@@ -86,8 +96,11 @@ func (c *copier) Copy(src input.Source, raw []byte) (err error) {
 	} else {
 		c.pending = append(c.pending, span{row, row + 1})
 	}
+	for i := range c.more {
+		c.values = append(c.values, valueOf(values[i]))
+	}
 	if c.count++; c.count >= pendingRows {
-		return c.flush()
+		return c.handOn()
 	}
 	return nil
 }
@@ -103,11 +116,11 @@ func (c *copier) enter(f *file) error {
 		}
 	}
 	f.users.Add(1)
-	c.src, c.next = f, 0
+	c.src = f
 	return nil
 }
 
-// leave copies what is left of a file and gives it back.
+// leave ends with the rows of a file and gives it back.
 func (c *copier) leave() error {
 	err := c.endGroup()
 	if c.src != nil {
@@ -117,29 +130,97 @@ func (c *copier) leave() error {
 	return err
 }
 
-// seek goes on to the row group that has a position.
-func (c *copier) seek(pos input.Position) error {
-	if err := c.endGroup(); err != nil {
+// handOn hands the pending rows to the row group that is being collected.
+func (c *copier) handOn() error {
+	if c.count == 0 {
+		return nil
+	}
+	if c.to == nil {
+		if err := c.makeRoom(); err != nil {
+			return err
+		}
+		c.to = startGroup(c.writer())
+	}
+	c.src.users.Add(1)
+	b := batch{src: c.src, group: c.group, spans: c.pending, more: c.values}
+	c.rows += c.count
+	c.pending, c.values, c.count = nil, nil, 0
+	select {
+	case c.to.batches <- b:
+		return nil
+	case <-c.to.done: // it has failed
+		c.src.Close()
+		return c.to.err
+	}
+}
+
+// writer returns what a row group is collected in.
+func (c *copier) writer() *pq.ConcurrentRowGroupWriter {
+	if n := len(c.free); n > 0 {
+		w := c.free[n-1]
+		c.free = c.free[:n-1]
+		return w
+	}
+	return c.out.BeginRowGroup()
+}
+
+// endGroup hands on what is left of a row group of the input, and ends that of the output.
+func (c *copier) endGroup() error {
+	err := c.handOn()
+	c.group = group{}
+	if err != nil || c.to == nil || c.groups > manyGroups && c.rows < largeGroup {
 		return err
 	}
-	for _, g := range c.src.groups(pos - 1)[:1] {
-		c.group = g
+	c.finishGroup()
+	return nil
+}
+
+// finishGroup ends the row group of the output that is being collected.
+func (c *copier) finishGroup() {
+	if c.to != nil {
+		close(c.to.batches)
+		c.running = append(c.running, c.to)
+		c.to, c.rows = nil, 0
+		c.groups++
+	}
+}
+
+// makeRoom writes row groups until one more may be made beside those that are left.
+func (c *copier) makeRoom() error {
+	for len(c.running) >= runtime.GOMAXPROCS(0) {
+		if err := c.writeGroup(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// endGroup copies what is left of a row group, and ends that of the output.
-func (c *copier) endGroup() error {
-	err := c.flush()
-	for _, cur := range c.cursors {
-		cur.close()
+// writeGroup writes the first of the row groups that have been ended.
+func (c *copier) writeGroup() error {
+	g := c.running[0]
+	<-g.done
+	if g.err != nil {
+		return g.err
 	}
-	c.cursors, c.at, c.group = nil, 0, group{}
-	if err != nil || c.rows == 0 || c.groups > manyGroups && c.rows < largeGroup {
+	c.running = c.running[1:]
+	if _, err := g.w.Commit(); err != nil {
 		return err
 	}
-	c.groups, c.rows = c.groups+1, 0
-	return c.out.Flush()
+	c.free = append(c.free, g.w)
+	return nil
+}
+
+// abort ends all row groups that are being made.
+func (c *copier) abort() {
+	c.finishGroup()
+	for _, g := range c.running {
+		g.abandon()
+	}
+	c.running, c.pending, c.count = nil, nil, 0
+	if c.src != nil {
+		c.src.Close()
+		c.src = nil
+	}
 }
 
 // begin makes the writer, with what the first file has.
@@ -148,7 +229,7 @@ func (c *copier) begin(f *file) error {
 		return &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err}
 	}
 	options := []pq.WriterOption{
-		f.f.Schema(), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(1 << 20),
+		outSchema(f.f.Schema(), c.more), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
 	}
 	meta := f.f.Metadata()
 	if slices.ContainsFunc(meta.RowGroups, func(g format.RowGroup) bool { return sizeOf(&g) > heldGroup }) {
@@ -157,13 +238,12 @@ func (c *copier) begin(f *file) error {
 	for _, kv := range meta.KeyValueMetadata {
 		options = append(options, pq.KeyValueMetadata(kv.Key, kv.Value))
 	}
-	for _, text := range append([]*pq.Column{f.layout.roles.text}, f.layout.roles.texts...) {
+	for _, text := range append([]*pq.Column{f.roles.text}, f.roles.texts...) {
 		if text != nil { // whole texts are of no use as statistics
 			options = append(options, pq.SkipPageBounds(text.Path()...))
 		}
 	}
 	c.out = pq.NewWriter(c.w, options...)
-	c.columns = c.out.ColumnWriters()
 	return nil
 }
 
@@ -197,96 +277,22 @@ func (c *copier) checkTypes(f *file) error {
 	return nil
 }
 
-// flush copies the pending rows.
-func (c *copier) flush() (err error) {
-	if c.count == 0 {
-		return nil
-	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
-		if err != nil {
-			err = &input.ReadError{File: c.src.info.Name, Pos: c.group.first + input.Position(c.at) - 1, Unit: unit, Err: err}
-		}
-	}()
-	if c.cursors == nil {
-		if err := c.openCursors(); err != nil {
-			return err
-		}
-	}
-	for i, cur := range c.cursors {
-		at := c.at
-		for _, s := range c.pending {
-			if err := cur.skipRows(s.from - at); err != nil {
-				return err
-			}
-			if err := c.column(c.columns[i], cur, s.to-s.from); err != nil {
-				return err
-			}
-			at = s.to
-		}
-	}
-	c.at = c.pending[len(c.pending)-1].to
-	c.rows += c.count
-	c.pending, c.count = c.pending[:0], 0
-	return nil
-}
-
-// openCursors opens all columns of the row group.
-func (c *copier) openCursors() error {
-	f := c.src.f
-	meta := f.Metadata().RowGroups[c.group.number]
-	for _, col := range leavesOf(f.Root()) {
-		cur, err := openCursor(f, &meta.Columns[col.Index()].MetaData, c.group.number, col)
-		if err != nil {
-			return err
-		}
-		cur.keep = true
-		c.cursors = append(c.cursors, cur)
-	}
-	return nil
-}
-
-// Values are written when there are this many of them, or bytes in them.
-const (
-	writeValues = 256
-	writeBytes  = 256 << 10
-)
-
-// column copies rows of a column.
-func (c *copier) column(to *pq.ColumnWriter, cur *cursor, rows int64) error {
-	size := 0
-	c.values = c.values[:0]
-	for ; rows > 0; rows-- {
-		v, err := cur.next()
-		if err != nil {
-			return err
-		}
-		c.values = append(c.values, v)
-		if err := cur.restOfRow(&c.values); err != nil {
-			return err
-		}
-		if v.Kind() == pq.ByteArray {
-			size += len(v.ByteArray())
-		}
-		if rows == 1 || len(c.values) >= writeValues || size >= writeBytes {
-			if _, err := to.WriteRowValues(c.values); err != nil {
-				return err
-			}
-			clear(c.values)
-			c.values, size = c.values[:0], 0
-		}
-	}
-	return nil
-}
-
 // Close writes the rows that are left, and the footer.
 func (c *copier) Close() (err error) {
+	defer func() {
+		if err != nil {
+			c.abort()
+		}
+	}()
 	defer unpanic(&err)
 	if err := c.leave(); err != nil {
 		return err
+	}
+	c.finishGroup()
+	for len(c.running) > 0 {
+		if err := c.writeGroup(); err != nil {
+			return err
+		}
 	}
 	if f, ok := c.like.(*file); ok && c.out == nil {
 		if err := c.begin(f); err != nil {

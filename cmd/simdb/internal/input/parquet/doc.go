@@ -24,5 +24,6 @@
 //	notation.go whether fingerprints in text are hexadecimal or decimal
 //	records.go  the records of row groups, several of which are read at once
 //	copier.go   the Copier
+//	outgroup.go a row group of a copy, which a goroutine makes; outschema.go has its columns
 //	parquet.go  what is registered with package input
 package parquet

@@ -28,6 +28,7 @@ type file struct {
 	opt    input.Options
 	info   input.Info
 	f      *pq.File
+	roles  roles // of the columns
 	layout layout
 	used   []*pq.Column // the leaf columns that are read
 
@@ -80,6 +81,10 @@ func (f *file) choose() error {
 		return err
 	}
 	f.info.FingerprintsOnly = !roles.hasText()
+	f.roles = roles
+	if f.opt.Need == input.NeedID {
+		roles.text, roles.texts, roles.set, roles.fp = nil, nil, nil, nil
+	}
 	f.layout = layout{name: f.info.Name, roles: roles, makeID: f.opt.MakeID, notation: f.opt.Fingerprints}
 	if roles.id != nil && !isText(roles.id) {
 		f.layout.formatID = unquoted(formatterOf(roles.id.Type()))
@@ -95,7 +100,7 @@ func (f *file) choose() error {
 	if roles.set != nil {
 		f.layout.set = newTree(root, otherLeaves(root, roles.set))
 	}
-	if fields := newTree(root, taken); !fields.skip {
+	if fields := newTree(root, taken); !fields.skip && f.opt.Need == input.NeedAll {
 		f.layout.fields = fields
 		for _, leaf := range leavesOf(root) {
 			if !slices.Contains(taken, leaf.Index()) {
@@ -156,6 +161,15 @@ func (f *file) checkCodecs() error {
 
 // Info describes the file.
 func (f *file) Info() input.Info { return f.info }
+
+// CanExtend implements input.Extender.
+func (f *file) CanExtend(columns []input.Column) error {
+	var names []string
+	for _, col := range f.f.Root().Columns() {
+		names = append(names, col.Name())
+	}
+	return input.Clash(f.info.Name, columns, names)
+}
 
 // Progress returns how much of the file has been read, by the size of the row groups.
 func (f *file) Progress() (done, size int64) {

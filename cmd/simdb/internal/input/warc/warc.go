@@ -323,7 +323,7 @@ func (f *file) header() (h *header, at int64, err error) {
 type copier struct{ w io.Writer }
 
 // Copy writes a record.
-func (c copier) Copy(_ input.Source, raw []byte) error {
+func (c copier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	_, err := c.w.Write(raw)
 	return err
 }

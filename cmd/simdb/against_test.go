@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAgainstDatabase drops what is like a document of a database, or of a table, and of a file:
+// the outcome is that of files with the same documents, with little memory too.
+func TestAgainstDatabase(t *testing.T) {
+	dir := t.TempDir()
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		var lines []string
+		for i, line := range strings.Split(strings.TrimSpace(family(r, 300)), "\n") {
+			if _, text, ok := strings.Cut(line, `"text":`); ok { // with an id of its own
+				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%s`+"\n", i, text))
+			}
+		}
+		n := len(lines) / 3
+		for i, name := range []string{"one.jsonl", "two.jsonl", "in.jsonl"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines[i*n:(i+1)*n], "")), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db := fmt.Sprint("db", seed)
+		simdb(t, dir, "load", db, "one.jsonl", "-q")
+		simdb(t, dir, "pack", db, db+".sst", "-q")
+		by := [][]string{{"--jaccard", "0.6"}, {"--jaccard", "0.9", "--keep", "longest"}, {"--near", "20", "--verify", "0.5"}}[seed]
+		run := func(more ...string) (kept, audit string) {
+			t.Helper()
+			simdb(t, dir, append(append([]string{"dedup", "in.jsonl", "-q", "-o", "out.jsonl"}, by...), more...)...)
+			return read("out.jsonl"), read("out.audit.jsonl")
+		}
+		kept, audit := run("--against", "one.jsonl", "--against", "two.jsonl")
+		for _, name := range []string{db, db + ".sst"} {
+			gotKept, gotAudit := run("--against", name, "--against", "two.jsonl", "--memory", "1MiB")
+			if gotKept != kept {
+				t.Errorf("seed %d: against %s other lines are kept", seed, name)
+			}
+			if got, want := keepers(t, gotAudit, name), keepers(t, audit, "one.jsonl"); got != want {
+				t.Errorf("seed %d: against %s:\n%s\nnot\n%s", seed, name, got, want)
+			}
+		}
+		if !strings.Contains(audit, `"keeper_file":"one.jsonl"`) || !strings.Contains(audit, `"keeper_file":"two.jsonl"`) {
+			t.Errorf("seed %d: nothing is like what is known", seed)
+		}
+	}
+}
+
+// keepers returns the rows of an audit as lines, without the lines of keepers in a source, which a
+// database has none of.
+func keepers(t *testing.T, audit, source string) string {
+	t.Helper()
+	var b strings.Builder
+	for d := json.NewDecoder(strings.NewReader(audit)); d.More(); {
+		var row struct {
+			ID, Keeper, Rule string
+			KeeperFile       string `json:"keeper_file"`
+			KeeperLine       *int   `json:"keeper_line"`
+			Score            float64
+			Distance         *int
+		}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		line, distance := 0, -1
+		if row.KeeperFile == source {
+			row.KeeperFile = "source"
+			if row.KeeperLine != nil && !strings.HasSuffix(source, ".jsonl") {
+				t.Errorf("%s is in a line of a database", row.Keeper)
+			}
+		} else if row.KeeperLine != nil {
+			line = *row.KeeperLine
+		}
+		if row.Distance != nil {
+			distance = *row.Distance
+		}
+		fmt.Fprintln(&b, row.ID, row.Keeper, row.KeeperFile, line, row.Score, distance, row.Rule)
+	}
+	return b.String()
+}
+
+// TestAgainstFeatures has databases that compare something else than words:3, which is taken over
+// from them, and must agree with flags and with each other.
+func TestAgainstFeatures(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"known": "abcdefghij", "in": "abcdefghijk"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(`{"id":"`+name+`","text":"`+text+`"}`+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	simdb(t, dir, "load", "chars", "known.jsonl", "-q", "--shingle", "chars:3")
+	simdb(t, dir, "load", "words", "known.jsonl", "-q")
+	simdb(t, dir, "load", "bare", "known.jsonl", "-q", "--no-text")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "out.jsonl", "--against", "chars")
+	audit, err := os.ReadFile(filepath.Join(dir, "out.audit.jsonl"))
+	if err != nil || !bytes.Contains(audit, []byte(`"shingle":"chars:3"`)) || !bytes.Contains(audit, []byte(`"keeper":"known","keeper_file":"chars","keeper_line":null`)) {
+		t.Errorf("%v: %s", err, audit)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"features of chars", []string{"--against", "chars", "--shingle", "words:3"}},
+		{"compare other things", []string{"--against", "chars", "--against", "words"}},
+		{"keeps no texts", []string{"--against", "bare"}},
+		{"no database", []string{"--against", "."}},
+	} {
+		cmd := exec.Command("simdb", append([]string{"dedup", "in.jsonl", "-q", "-o", "new.jsonl"}, c.args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v: %s", c.args, err, out)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// TestApplyKilled kills apply at some time, again and again: all pairs are noted or none, all
+// documents are deleted or none, and none before the pairs are noted. In the end all is done, and
+// done again it changes nothing.
+func TestApplyKilled(t *testing.T) {
+	const n = 300
+	dir := t.TempDir()
+	var docs, lines strings.Builder
+	for i := range n {
+		for _, id := range []string{"keeper", "drop", "allow"} {
+			fmt.Fprintf(&docs, "{\"id\":\"%s-%d\",\"text\":\"the text %d %x %x\"}\n", id, i, i, i*i, i*i*i)
+		}
+		fmt.Fprintf(&lines, "{\"a\":\"drop-%d\",\"b\":\"keeper-%[1]d\",\"decision\":\"drop\"}\n{\"a\":\"allow-%[1]d\",\"b\":\"keeper-%[1]d\",\"decision\":\"allow\"}\n", i)
+	}
+	for name, text := range map[string]string{"in.jsonl": docs.String(), "d.jsonl": lines.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	simdb(t, dir, "load", "x.simdb", "in.jsonl", "-q")
+	state := func() (allowed, deleted int) {
+		db, err := engine.Open(filepath.Join(dir, "x.simdb"), &engine.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for range db.Allowed() {
+			allowed++
+		}
+		st, err := db.Stats()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return allowed, 3*n - int(st.Documents)
+	}
+	partly := 0
+	for round := 0; ; round++ {
+		c := exec.Command("simdb", "apply", "x.simdb", "d.jsonl", "-q")
+		c.Dir = dir
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(round)*3*time.Millisecond, func() { c.Process.Kill() })
+		err := c.Wait()
+		kill.Stop()
+		allowed, deleted := state()
+		if allowed != 0 && allowed != n || deleted != 0 && deleted != n || deleted > allowed {
+			t.Fatalf("round %d: %d pairs are noted, %d documents are deleted", round, allowed, deleted)
+		}
+		if allowed != deleted {
+			partly++
+		}
+		if err == nil {
+			if deleted != n {
+				t.Fatalf("it has ended, and %d documents are deleted", deleted)
+			}
+			t.Logf("killed %d times, %d of them between the two writes", round, partly)
+			break
+		}
+		if round > 500 {
+			t.Fatal("it does not end")
+		}
+	}
+	simdb(t, dir, "apply", "x.simdb", "d.jsonl", "-q")
+	if allowed, deleted := state(); allowed != n || deleted != n {
+		t.Errorf("again: %d pairs, %d documents", allowed, deleted)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestDecisionsLikeModel deduplicates families of edited texts with random decisions. What joins
+// what is as if each document were compared with all keepers before it: by the pairs and their
+// similarities that `simdb pairs` lists, without those that decisions keep apart.
+func TestDecisionsLikeModel(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		const n = 120
+		var docs strings.Builder
+		for i := range n {
+			words := strings.Fields(likeTexts(8, 0)[i%8])
+			for range 1 + r.IntN(5) {
+				words[r.IntN(len(words))] = fmt.Sprintf("edit%d", r.IntN(1000))
+			}
+			fmt.Fprintf(&docs, "{\"id\":\"%d\",\"text\":\"%s\"}\n", i, strings.Join(words, " "))
+		}
+		write("in.jsonl", docs.String())
+		kind, apart := map[int]string{}, map[[2]int]bool{}
+		var lines strings.Builder
+		for range 60 {
+			a := r.IntN(n)
+			b := (a + 8*(1+r.IntN(n/8-1))) % n
+			what := []string{"keep", "drop", "allow", "allow", "allow"}[r.IntN(5)]
+			pair := [2]int{min(a, b), max(a, b)}
+			if kind[a] != "" || kind[b] != "" || apart[pair] {
+				continue // it could contradict what was decided before
+			}
+			if what == "allow" {
+				apart[pair] = true
+			} else {
+				kind[a] = what
+			}
+			fmt.Fprintf(&lines, "{\"a\":\"%d\",\"b\":\"%d\",\"decision\":\"%s\"}\n", a, b, what)
+		}
+		write("decisions.jsonl", lines.String())
+		for _, by := range [][]string{{"--jaccard", "0.4"}, {"--near", "14"}} {
+			t.Run(fmt.Sprint(seed, by), func(t *testing.T) {
+				like := map[[2]int]float64{}
+				for line := range strings.Lines(simdb(t, dir, append([]string{"pairs", "in.jsonl", "--format", "tsv", "-q"}, by...)...)) {
+					f := strings.Split(strings.TrimSpace(line), "\t")
+					a, _ := strconv.Atoi(f[0])
+					b, _ := strconv.Atoi(f[1])
+					x, err := strconv.ParseFloat(f[2], 64)
+					if err != nil {
+						t.Fatal(line)
+					}
+					if by[0] == "--near" {
+						x = 64 - x
+					}
+					like[[2]int{min(a, b), max(a, b)}] = x
+				}
+				want, joins := modelDecisions(n, like, kind, apart)
+				simdb(t, dir, append([]string{"dedup", "in.jsonl", "-q", "--decisions", "decisions.jsonl", "-o", "kept.jsonl"}, by...)...)
+				got := auditedKeepers(t, filepath.Join(dir, "kept.audit.jsonl"))
+				if !slices.Equal(got, want) {
+					t.Errorf("keepers\n%v, want\n%v", got, want)
+				}
+				if joins < 20 || len(like) < 100 {
+					t.Errorf("%d documents join others, of %d pairs", joins, len(like))
+				}
+			})
+		}
+	}
+}
+
+// modelDecisions returns the keeper of each document, and how many join another one.
+func modelDecisions(n int, like map[[2]int]float64, kind map[int]string, apart map[[2]int]bool) (keeper []string, joins int) {
+	var order, keepers []int
+	for _, class := range []string{"keep", "", "drop"} {
+		for i := range n {
+			if kind[i] == class {
+				order = append(order, i)
+			}
+		}
+	}
+	keeper = make([]string, n)
+	for _, i := range order {
+		best, most := -1, 0.0
+		for _, k := range keepers {
+			pair := [2]int{min(i, k), max(i, k)}
+			if x, ok := like[pair]; ok && x > most && !apart[pair] && !(kind[i] == "keep" && kind[k] == "keep") {
+				best, most = k, x
+			}
+		}
+		if best >= 0 {
+			keeper[i] = strconv.Itoa(best)
+			joins++
+			continue
+		}
+		keepers = append(keepers, i)
+	}
+	return keeper, joins
+}
+
+// auditedKeepers returns the keeper of each document by an audit, "" for those that are kept.
+func auditedKeepers(t *testing.T, path string) []string {
+	t.Helper()
+	audit, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper := make([]string, 120)
+	for i, line := range bytes.Split(bytes.TrimSpace(audit), []byte("\n")) {
+		var row struct{ ID, Keeper string }
+		if i == 0 {
+			continue
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(row.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeper[n] = row.Keeper
+	}
+	return keeper
+}

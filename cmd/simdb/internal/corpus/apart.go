@@ -1,0 +1,71 @@
+package corpus
+
+import (
+	"context"
+	"slices"
+
+	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// Apart keeps some documents apart from others, in joins by fingerprint.
+type Apart struct {
+	Involved func(n uint32) bool    // documents that Accept may refuse
+	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
+}
+
+// PrintStarsApart is PrintStars in which a document joins only those that Apart accepts. Documents
+// that are involved are taken one by one, the others of one fingerprint as one. Only components of
+// documents within k bits of each other in which a document has joined one that is not accepted
+// are formed again; in these each document is compared with every keeper.
+func (c *Corpus) PrintStarsApart(ctx context.Context, order []uint32, k int, by Apart, o selfjoin.Options) (keeper []uint32, distance []uint8, err error) {
+	order = c.inOrder(order)
+	keeper, distance, err = c.PrintStars(ctx, slices.Clone(order), k, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	refused := func(n uint32) bool { return keeper[n] != n && !by.Accept(n, keeper[n]) }
+	if !slices.ContainsFunc(order, refused) {
+		return keeper, distance, nil
+	}
+	d := c.distinct(order)
+	label, err := selfjoin.Components(ctx, d.prints, k, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	keepers := map[uint32][]uint32{} // of the components concerned
+	for at, n := range order {
+		if refused(n) {
+			keepers[label[d.group[at]]] = nil
+		}
+	}
+	leader := map[uint32]uint32{} // of each fingerprint: the first document that is not involved
+	for at, n := range order {
+		group := d.group[at]
+		l := label[group]
+		so, concerned := keepers[l]
+		if !concerned {
+			continue
+		}
+		if at%256 == 0 && ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if !by.Involved(n) {
+			if first, ok := leader[group]; ok {
+				keeper[n], distance[n] = keeper[first], distance[first]
+				continue
+			}
+			leader[group] = n
+		}
+		best, least := n, k+1
+		for _, q := range so {
+			if away := base.Distance(c.Prints[n], c.Prints[q]); away < least && by.Accept(n, q) {
+				best, least = q, away
+			}
+		}
+		if keeper[n], distance[n] = best, uint8(least); best == n {
+			distance[n], keepers[l] = 0, append(so, n)
+		}
+	}
+	return keeper, distance, nil
+}

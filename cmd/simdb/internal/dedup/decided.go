@@ -1,0 +1,186 @@
+package dedup
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// decided is what --decisions says about the documents that are read. A nil one says nothing.
+type decided struct {
+	all   []decisions.Decision
+	ids   map[string]uint32 // of all documents that are decided about: a number
+	kind  []decisions.Kind  // by that number: keep, drop, or nothing
+	apart map[[2]uint32]bool
+	of    map[uint32]uint32 // by ordinal: the number of its id
+	known uint32            // ordinals below are of --against
+}
+
+// ruleDecided is the rule of the audit where a decision has decided which document is kept.
+const ruleDecided = "decision"
+
+// checkDecisions checks the flags beside --decisions.
+func (c *Command) checkDecisions() error {
+	switch {
+	case c.Decisions == "":
+		return nil
+	case c.Estimate:
+		return errors.New("--decisions and --estimate contradict each other: sketches are joined without regard to decisions")
+	case c.Replay != "" || c.AuditPairs:
+		return errors.New("--decisions is for a run that compares texts, without --replay and --audit-pairs: all pairs count there")
+	case c.Decisions == "-":
+		return errors.New("--decisions is read from a file, not from standard input")
+	}
+	return nil
+}
+
+// readDecisions reads the file of --decisions.
+func (d *job) readDecisions() error {
+	if d.c.Decisions == "" {
+		return nil
+	}
+	all, err := decisions.Read(d.a.Context(), d.c.Decisions)
+	if err != nil {
+		return err
+	}
+	x := &decided{all: all, ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
+	for i := range all {
+		a, b := x.number(all[i].A), x.number(all[i].B)
+		if all[i].Kind == decisions.Allow {
+			x.apart[[2]uint32{min(a, b), max(a, b)}] = true
+		} else {
+			x.kind[a] = all[i].Kind
+		}
+	}
+	d.decided = x
+	return nil
+}
+
+// number returns the number of an id.
+func (x *decided) number(id string) uint32 {
+	n, ok := x.ids[id]
+	if !ok {
+		n = uint32(len(x.kind))
+		x.ids[id], x.kind = n, append(x.kind, "")
+	}
+	return n
+}
+
+// add takes note of the next document, by its ordinal.
+func (x *decided) add(ordinal int64, id string) {
+	if x == nil {
+		return
+	}
+	if n, ok := x.ids[id]; ok {
+		x.of[uint32(ordinal)] = n
+	}
+}
+
+// involved reports whether a document is decided about.
+func (x *decided) involved(ordinal uint32) bool {
+	_, ok := x.of[ordinal]
+	return ok
+}
+
+// is reports whether this was decided about a document of the inputs.
+func (x *decided) is(ordinal uint32, kind decisions.Kind) bool {
+	if x == nil || ordinal < x.known {
+		return false
+	}
+	n, ok := x.of[ordinal]
+	return ok && x.kind[n] == kind
+}
+
+// accept reports whether two documents may join: they are not a pair that is allowed, and none is
+// to be kept where the other stays as well. Any number of goroutines call it.
+func (x *decided) accept(a, b uint32) bool {
+	m, okM := x.of[a]
+	n, okN := x.of[b]
+	if !okM && !okN {
+		return true
+	}
+	keepA, keepB := x.is(a, decisions.Keep), x.is(b, decisions.Keep)
+	if keepA && (keepB || b < x.known) || keepB && a < x.known {
+		return false
+	}
+	return !okM || !okN || !x.apart[[2]uint32{min(m, n), max(m, n)}]
+}
+
+// acceptToo returns accept, and also what was to be accepted before.
+func (x *decided) acceptToo(before func(a, b int) bool) func(a, b int) bool {
+	if x == nil {
+		return before
+	}
+	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) && (before == nil || before(a, b)) }
+}
+
+// reorders reports whether the order of preference is another one by the decisions.
+func (x *decided) reorders() bool {
+	return x != nil && slices.ContainsFunc(x.kind, func(k decisions.Kind) bool { return k != "" })
+}
+
+// reorder puts documents that are to be kept first, after those of --against, and those to be
+// dropped last. A nil order is that of the ordinals, n in all.
+func (x *decided) reorder(order []uint32, n int64) []uint32 {
+	if !x.reorders() {
+		return order
+	}
+	if order == nil {
+		order = make([]uint32, n)
+		for i := range order {
+			order[i] = uint32(i)
+		}
+	}
+	class := func(ordinal uint32) int {
+		switch {
+		case ordinal < x.known:
+			return 0
+		case x.is(ordinal, decisions.Keep):
+			return 1
+		case x.is(ordinal, decisions.Drop):
+			return 3
+		}
+		return 2
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return class(a) - class(b) })
+	return order
+}
+
+// separate is accept as joins by fingerprint take it.
+func (x *decided) separate() corpus.Apart {
+	return corpus.Apart{Involved: x.involved, Accept: x.accept}
+}
+
+// tellUnused says how many decisions are about documents that were not read.
+func (d *job) tellUnused() {
+	if d.decided == nil {
+		return
+	}
+	read := make([]bool, len(d.decided.kind))
+	for _, n := range d.decided.of {
+		read[n] = true
+	}
+	unused := int64(0)
+	for i := range d.decided.all {
+		if x := &d.decided.all[i]; !read[d.decided.ids[x.A]] || x.Kind == decisions.Allow && !read[d.decided.ids[x.B]] {
+			unused++
+		}
+	}
+	if unused > 0 {
+		d.a.Say("%s of %s: about documents that the files do not have", quantity.Count(unused, "decision"), d.c.Decisions)
+	}
+}
+
+// auditDecisions is the file of --decisions as the head of the audit has it.
+func (d *job) auditDecisions() (*app.AuditInput, error) {
+	if d.c.Decisions == "" {
+		return nil, nil
+	}
+	in, err := app.Digest(d.a.Context(), d.c.Decisions)
+	in.File = d.c.Decisions
+	return &in, err
+}

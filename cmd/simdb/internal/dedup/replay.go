@@ -1,0 +1,228 @@
+package dedup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// replay is what an audit says of the run that has written it.
+type replay struct {
+	head  app.AuditHead
+	by    replayed
+	graph *setjoin.Graph
+}
+
+// replayed are those auditParameters that matter.
+type replayed struct {
+	Jaccard                          *float64
+	Estimate                         bool
+	Keep, Shingle, Features, Reading string
+	Against                          []string
+}
+
+// checkReplay checks the flags beside --replay.
+func (c *Command) checkReplay() error {
+	if c.Near != nil || c.Estimate || len(c.Against) > 0 {
+		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard, without --estimate and --against")
+	}
+	return nil
+}
+
+// readReplay reads the audit of --replay, and completes the flags by what it says.
+func (d *job) readReplay() (err error) {
+	path := d.c.Replay
+	if path == "" {
+		return nil
+	}
+	f, err := input.OpenContent(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d.replay = &replay{}
+	rows := json.NewDecoder(f)
+	if err := d.replay.readHead(rows); err != nil {
+		return fmt.Errorf("--replay %s: %w", path, err)
+	}
+	by := &d.replay.by
+	if d.c.Jaccard == nil {
+		d.c.Jaccard = new(app.Share(*by.Jaccard))
+	}
+	if float64(*d.c.Jaccard) < *by.Jaccard {
+		return fmt.Errorf("--replay %s: it has the pairs from %g on, and so none that --jaccard %g adds", path, *by.Jaccard, *d.c.Jaccard)
+	}
+	if d.c.Keep.all == nil {
+		if err := d.c.Keep.UnmarshalText([]byte(by.Keep)); err != nil {
+			return fmt.Errorf("--replay %s: %w", path, err)
+		}
+	}
+	if err := d.replay.readPairs(d, rows); err != nil {
+		return fmt.Errorf("--replay %s: %w", path, err)
+	}
+	return nil
+}
+
+// errNoAudit refuses a file that is no audit of dedup.
+var errNoAudit = errors.New("it is no audit that dedup has written")
+
+// readHead reads the first line.
+func (r *replay) readHead(rows *json.Decoder) error {
+	var head struct {
+		app.AuditHead
+		Parameters json.RawMessage `json:"parameters"`
+	}
+	if err := rows.Decode(&head); err != nil || head.Version == "" {
+		return errors.Join(errNoAudit, err)
+	}
+	if err := json.Unmarshal(head.Parameters, &r.by); err != nil {
+		return errors.Join(errNoAudit, err)
+	}
+	r.head = head.AuditHead
+	switch {
+	case r.by.Jaccard == nil || r.by.Estimate:
+		return errors.New("it is of a run without --jaccard, or with --estimate: it has not all similarities of texts")
+	case len(r.by.Against) > 0:
+		return errors.New("it is of a run with --against, whose pairs are not recorded")
+	case r.head.Replay == nil:
+		return errors.New("it does not record all pairs, as they or the documents were too many: with --audit-pairs the run that writes it records them")
+	case r.head.Replay.Documents < 0 || r.head.Replay.Documents > setjoin.MaxSets:
+		return errNoAudit
+	}
+	return nil
+}
+
+// errRows refuses an audit from which something is missing.
+var errRows = errors.New("the audit is damaged: its rows are not those that its first line announces")
+
+// documentBytes is what a replay takes for each document: its equals, its keeper and its score. The
+// number of documents is not compared with the inputs until the audit is read.
+const documentBytes = 4 + 4 + 8
+
+// readPairs reads the pairs of all rows.
+func (r *replay) readPairs(d *job, rows *json.Decoder) error {
+	documents := r.head.Replay.Documents
+	if documents*documentBytes > int64(d.c.Memory) {
+		return fmt.Errorf("it is of %s: that takes more than --memory %s", quantity.Count(documents, "document"), progress.Bytes(int64(d.c.Memory)))
+	}
+	g := &setjoin.Graph{Same: make([]uint32, documents)}
+	for n := range g.Same {
+		g.Same[n] = uint32(n)
+	}
+	least := func(n uint32) uint32 { // of a group, whose documents refer to it, or to one that does
+		for g.Same[n] != n {
+			n = g.Same[n]
+		}
+		return n
+	}
+	with, pairs := int64(0), int64(0)
+	for {
+		var row struct {
+			Number *float64
+			Like   [][2]float64
+		}
+		if err := rows.Decode(&row); err == io.EOF {
+			break
+		} else if err != nil {
+			return errors.Join(errRows, err)
+		}
+		if row.Number == nil {
+			continue
+		}
+		with++
+		pairs += int64(len(row.Like))
+		for _, like := range row.Like {
+			for _, n := range [2]float64{*row.Number, like[0]} {
+				if !(n >= 0 && n < float64(documents) && n == math.Trunc(n)) {
+					return errRows
+				}
+			}
+			a, b, score := uint32(*row.Number), uint32(like[0]), like[1]
+			switch {
+			case a == b || !(score > 0 && score <= 1):
+				return errRows
+			case score == 1:
+				a, b = least(a), least(b)
+				g.Same[max(a, b)] = min(a, b)
+			case score >= float64(*d.c.Jaccard):
+				g.Pairs = append(g.Pairs, setjoin.Pair{A: a, B: b, Score: score})
+			}
+		}
+	}
+	if with != r.head.Replay.Rows || pairs != r.head.Replay.Pairs {
+		return errRows
+	}
+	for n := range g.Same {
+		g.Same[n] = g.Same[g.Same[n]] // what it refers to is less, and refers to the least already
+	}
+	r.graph = g
+	return g.Complete(d.a.Context())
+}
+
+// again decides by the audit. The inputs are read for their number of documents and the values that
+// --keep compares.
+func (d *job) again() error {
+	r := d.replay
+	if err := d.readAll(func(*input.Record) error { return nil }); err != nil {
+		return err
+	}
+	if err := d.sameInputs(); err != nil {
+		return fmt.Errorf("--replay %s: %w", d.c.Replay, err)
+	}
+	d.empty = r.head.Replay.Empty
+	order, err := d.keep.order(d.a.Context(), d.read)
+	if err != nil {
+		return err
+	}
+	stars, err := r.graph.Stars(d.a.Context(), setjoin.Options{Order: order})
+	if err != nil {
+		return err
+	}
+	d.out.keeper, d.out.score = stars.Keeper, stars.Score
+	if most := d.mostPairs(); most > 0 && len(r.graph.Pairs) <= most {
+		d.pairs = r.graph
+	}
+	return d.out.numberClusters(d.a.Context())
+}
+
+// sameInputs checks that the inputs are those of the run that has written the audit, and are read
+// in the same way.
+func (d *job) sameInputs() error {
+	p, was := d.parameters(), d.replay.by
+	is := replayed{Shingle: p.Shingle, Features: p.Features, Reading: p.Reading}
+	if is.Shingle != was.Shingle || is.Features != was.Features || is.Reading != was.Reading {
+		say := func(p replayed) string {
+			return strings.TrimSpace(p.Shingle + " " + p.Features + " " + p.Reading)
+		}
+		return fmt.Errorf("it is of a run that compared %s, and this one reads %s: give the flags that were given then", say(was), say(is))
+	}
+	inputs, err := d.digests.wait()
+	if err != nil {
+		return err
+	}
+	if len(inputs) != len(d.replay.head.Inputs) {
+		return fmt.Errorf("it is of %d files, not of %d", len(d.replay.head.Inputs), len(inputs))
+	}
+	for i, in := range inputs {
+		was := d.replay.head.Inputs[i]
+		switch {
+		case in.XXH3 == nil || was.XXH3 == nil:
+			return errors.New("it has no digests of the inputs, as with --files")
+		case *in.XXH3 != *was.XXH3:
+			return fmt.Errorf("%s is not what %s was then: its digest is another", in.File, was.File)
+		}
+	}
+	if d.read != d.replay.head.Replay.Documents {
+		return fmt.Errorf("the inputs have %d documents, not %d", d.read, d.replay.head.Replay.Documents)
+	}
+	return nil
+}

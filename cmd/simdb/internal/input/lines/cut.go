@@ -1,0 +1,202 @@
+package lines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// CanCut implements input.Cutter.
+func (f *file) CanCut() error {
+	switch {
+	case f.info.FingerprintsOnly:
+		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
+	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
+		return errors.New("one field of a record can be cut: --text-field names it")
+	}
+	return nil
+}
+
+// CutText implements input.Cutter.
+func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
+	switch p := f.parse.(type) {
+	case *object:
+		if from, to, ok := p.textIn(rec.Raw); ok {
+			return cutJSON(rec, from, to, keep)
+		}
+	case *table:
+		if from, to, ok := p.textIn(rec.Raw, separator(f.info.Format, f.opt)); ok && f.info.Format == CSV {
+			return cutCell(rec, from, to, keep)
+		}
+	}
+	// The text is one line, which cannot be cut.
+	return rec.Raw
+}
+
+// textIn returns where in a record its text is written, with its quotes.
+func (o *object) textIn(raw []byte) (from, to int, ok bool) {
+	s := bytes.Trim(raw, blank)
+	var text found
+	err := members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
+	if err != nil || len(text.value) < 2 || text.value[0] != '"' {
+		return 0, 0, false
+	}
+	from = cap(raw) - cap(text.value) // both end where raw's array does
+	return from, from + len(text.value), true
+}
+
+// cutJSON returns a record whose text, a JSON string in raw[from:to], is parts of it.
+func cutJSON(rec *input.Record, from, to int, keep []input.Span) []byte {
+	parts, ok := spans(rec.Raw[from+1:to-1], rec.Doc.Text, keep, jsonChar)
+	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from+1]...)
+	if ok {
+		for _, p := range parts {
+			out = append(out, rec.Raw[from+1+p.From:from+1+p.To]...)
+		}
+		return append(out, rec.Raw[to-1:]...)
+	}
+	return append(appendString(out[:from], textOf(rec, keep)), rec.Raw[to:]...)
+}
+
+// textOf returns parts of the text of a record.
+func textOf(rec *input.Record, keep []input.Span) string {
+	var b strings.Builder
+	for _, k := range keep {
+		b.WriteString(rec.Doc.Text[k.From:k.To])
+	}
+	return b.String()
+}
+
+// spans returns where parts of a text are in the bytes that it is written as, given the length of
+// the first character, written and in the text. It reports false if they cannot be found.
+func spans(written []byte, text string, keep []input.Span, char func(s []byte) (size, n int)) ([]input.Span, bool) {
+	marks := make([]int, 0, 2*len(keep)) // in the text, then in what is written
+	for _, k := range keep {
+		marks = append(marks, k.From, k.To)
+	}
+	next, at := 0, 0 // mark; place in the text
+	for i := 0; ; {
+		for next < len(marks) && marks[next] == at {
+			marks[next] = i
+			next++
+		}
+		if i >= len(written) {
+			break
+		}
+		size, n := char(written[i:])
+		i, at = i+size, at+n
+	}
+	if next < len(marks) || at != len(text) {
+		return nil, false
+	}
+	var out []input.Span
+	for m := range slices.Chunk(marks, 2) {
+		out = append(out, input.Span{From: m[0], To: m[1]})
+	}
+	return out, true
+}
+
+// jsonChar returns how many bytes the first character of a JSON string takes, and how many it is of
+// the text.
+func jsonChar(s []byte) (size, n int) {
+	if s[0] != '\\' || len(s) < 2 {
+		return plainChar(s)
+	}
+	if s[1] != 'u' {
+		return 2, 1
+	}
+	r := hex4(s)
+	if r >= 0xd800 && r < 0xe000 {
+		if low := hex4(s[min(6, len(s)):]); r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
+			return 12, 4
+		}
+		r = utf8.RuneError
+	}
+	return 6, utf8.RuneLen(r)
+}
+
+// hex4 returns the number in an escape such as \u00e9 at the beginning of s, -1 if there is none.
+func hex4(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		}
+		r = r<<4 | rune(c&15)
+	}
+	return r
+}
+
+// plainChar is jsonChar for a character that is written as it is. A byte that is no UTF-8 is U+FFFD
+// in the text.
+func plainChar(s []byte) (size, n int) {
+	if s[0] < utf8.RuneSelf {
+		return 1, 1
+	}
+	r, size := utf8.DecodeRune(s)
+	if r == utf8.RuneError && size == 1 {
+		return 1, utf8.RuneLen(utf8.RuneError)
+	}
+	return size, size
+}
+
+// cellChar is jsonChar for a quoted cell of CSV.
+func cellChar(s []byte) (size, n int) {
+	if s[0] == '"' {
+		return min(2, len(s)), 1
+	}
+	return plainChar(s)
+}
+
+// textIn returns where in a row its text is written: the whole cell.
+func (t *table) textIn(raw []byte, sep byte) (from, to int, ok bool) {
+	if len(t.texts) == 0 {
+		return 0, 0, false
+	}
+	c := rows{sep: sep}
+	s := trimEOL(raw)
+	for col := 0; ; col++ {
+		to = from
+		for c.state = fieldStart; to < len(s) && (c.state == inQuotes || s[to] != sep); to++ {
+			c.end(s[to : to+1])
+		}
+		if col == t.texts[0] {
+			return from, to, true
+		}
+		if to >= len(s) {
+			return 0, 0, false
+		}
+		from = to + 1
+	}
+}
+
+// cutCell returns a record whose text, the cell in raw[from:to], is parts of it.
+func cutCell(rec *input.Record, from, to int, keep []input.Span) []byte {
+	cell := rec.Raw[from:to]
+	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
+	if len(cell) >= 2 && cell[0] == '"' && cell[len(cell)-1] == '"' {
+		if parts, ok := spans(cell[1:len(cell)-1], rec.Doc.Text, keep, cellChar); ok {
+			out = append(out, '"')
+			for _, p := range parts {
+				out = append(out, cell[1+p.From:1+p.To]...)
+			}
+			return append(append(out, '"'), rec.Raw[to:]...)
+		}
+	}
+	out = append(out, '"')
+	out = append(out, strings.ReplaceAll(textOf(rec, keep), `"`, `""`)...)
+	return append(append(out, '"'), rec.Raw[to:]...)
+}

@@ -1,0 +1,382 @@
+package review
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/engine"
+)
+
+// An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
+// that are picked. Then the inputs are read for the texts of these rows.
+
+// auditHead is the first line of an audit.
+type auditHead struct {
+	Version    string `json:"simdb"`
+	Parameters struct {
+		Near     *int     `json:"near"`
+		Jaccard  *float64 `json:"jaccard"`
+		Estimate bool     `json:"estimate"`
+		Level    string   `json:"level"`    // of dedup --level
+		Database string   `json:"database"` // of match: where keepers are
+	} `json:"parameters"`
+	Inputs []app.AuditInput `json:"inputs"`
+}
+
+// ofFolder reports whether the documents were files, as with --files.
+func (h *auditHead) ofFolder() bool {
+	return len(h.Inputs) == 1 && h.Inputs[0].XXH3 == nil && h.Inputs[0].Bytes != nil
+}
+
+// place is where the text of documents on the page stands.
+type place struct {
+	file string
+	line input.Position
+}
+
+// audit reviews the clusters of an audit.
+func (j *job) audit() error {
+	if j.c.Near != nil || j.c.Jaccard != nil || j.c.Estimate {
+		return errors.New("--near, --jaccard and --estimate are for a database: an audit has the criterion of its run")
+	}
+	head, err := j.readHead()
+	if err != nil {
+		return err
+	}
+	if p := head.Parameters; p.Near != nil || p.Jaccard != nil {
+		by := app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)}
+		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.Estimate) + "."
+	}
+	if head.Parameters.Level != "" {
+		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, head.Parameters.Level)
+	}
+	worst, err := j.worst()
+	if err != nil {
+		return err
+	}
+	if err := j.pickRows(head, worst); err != nil {
+		return err
+	}
+	clusters := j.pick.picked()
+	want := map[place][]*Doc{}
+	for i := range clusters {
+		for _, d := range clusters[i].docs() {
+			want[d.at] = append(want[d.at], d)
+		}
+	}
+	if err := j.readTexts(head, want); err != nil {
+		return err
+	}
+	if err := j.readStored(clusters); err != nil {
+		return err
+	}
+	j.tellLeftOut(clusters, len(clusters))
+	return nil
+}
+
+// readStored reads the texts of keepers that are in databases. One that cannot be opened is told.
+func (j *job) readStored(clusters []Cluster) error {
+	stored := map[string][]*Doc{}
+	for i := range clusters {
+		if d := &clusters[i].Keeper; d.stored != "" {
+			stored[d.stored] = append(stored[d.stored], d)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(stored)) {
+		db, err := j.a.OpenForReading(path)
+		if err == nil {
+			err = j.readKeepers(db, stored[path])
+		}
+		if err != nil {
+			j.notice("Texts of keepers are missing: %v.", err)
+		}
+	}
+	return j.a.Context().Err()
+}
+
+// readKeepers reads the texts of documents of a database, and closes it.
+func (j *job) readKeepers(db *engine.DB, docs []*Doc) (err error) {
+	defer app.Closing(db, &err)
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, d := range docs {
+		if err := j.get(j.a.Context(), s, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// docs are the keeper and the members.
+func (c *Cluster) docs() []*Doc {
+	all := []*Doc{&c.Keeper}
+	for i := range c.Members {
+		all = append(all, &c.Members[i])
+	}
+	return all
+}
+
+// maxAuditLine is the length of the longest line of an audit, of which ids are the most.
+const maxAuditLine = 64 << 20
+
+// eachLine calls f for every line of the audit.
+func (j *job) eachLine(f func(n int64, line []byte) error) error {
+	r, err := input.OpenContent(j.c.Data)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, maxAuditLine)
+	for n := int64(1); s.Scan(); n++ {
+		if n%4096 == 0 && j.a.Context().Err() != nil {
+			return j.a.Context().Err()
+		}
+		if err := f(n, s.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%s: %w", j.c.Data, err)
+	}
+	return nil
+}
+
+// readHead reads the first line.
+func (j *job) readHead() (h auditHead, err error) {
+	err = j.eachLine(func(_ int64, line []byte) error {
+		if json.Unmarshal(line, &h) != nil || h.Version == "" {
+			return fmt.Errorf("%s is neither a database nor an audit: an audit begins with a line that has \"simdb\", \"parameters\" and \"inputs\"", j.c.Data)
+		}
+		return io.EOF
+	})
+	if err == io.EOF {
+		return h, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s is empty", j.c.Data)
+	}
+	return h, err
+}
+
+// eachRow calls f for every row of the audit about a near-duplicate. Where the audit has no
+// clusters, as that of match, documents with one keeper are a cluster.
+func (j *job) eachRow(f func(r *app.AuditRow)) error {
+	return j.eachLine(func(n int64, line []byte) error {
+		if n == 1 {
+			return nil
+		}
+		var r app.AuditRow
+		if err := json.Unmarshal(line, &r); err != nil {
+			return fmt.Errorf("%s:%d: %w", j.c.Data, n, err)
+		}
+		if r.ID == nil || r.Keeper == nil {
+			return nil
+		}
+		if r.Cluster == nil {
+			n, ok := j.keepers[*r.Keeper]
+			if !ok {
+				n = uint32(len(j.keepers)) + 1
+				j.keepers[*r.Keeper] = n
+			}
+			r.Cluster = &n
+		}
+		f(&r)
+		return nil
+	})
+}
+
+// distance is the distance of a row as the page has it.
+func distance(r *app.AuditRow) *int {
+	if r.Distance == nil {
+		return nil
+	}
+	return new(int(*r.Distance))
+}
+
+// worst returns the numbers of the clusters with the weakest edges, as many as are shown.
+func (j *job) worst() (map[uint32]bool, error) {
+	worst := map[uint32]edge{} // of each cluster; the keeper stands for the document
+	size := map[uint32]int64{}
+	err := j.eachRow(func(r *app.AuditRow) {
+		e := edge{riskOf(r.Score, distance(r)), Doc{ID: *r.Keeper}}
+		if had, ok := worst[*r.Cluster]; !ok || e.risk > had.risk {
+			worst[*r.Cluster] = e
+		}
+		size[*r.Cluster]++
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := picker{limit: j.pick.limit, members: 1}
+	for _, n := range slices.Sorted(maps.Keys(worst)) {
+		p.add(group{keeper: worst[n].doc, members: []edge{{worst[n].risk, Doc{cluster: n}}}, size: size[n]})
+	}
+	j.pick.clusters = p.clusters
+	picked := map[uint32]bool{}
+	for _, c := range p.picked() {
+		picked[c.Members[0].cluster] = true
+	}
+	return picked, nil
+}
+
+// pickRows collects the rows of the clusters that are shown.
+func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
+	groups := map[uint32]*group{}
+	err := j.eachRow(func(r *app.AuditRow) {
+		if !clusters[*r.Cluster] {
+			return
+		}
+		g := groups[*r.Cluster]
+		if g == nil {
+			g = &group{keeper: Doc{ID: *r.Keeper}}
+			switch {
+			case r.KeeperFile != nil && r.KeeperLine != nil:
+				g.keeper.setPlace(*r.KeeperFile, *r.KeeperLine)
+			case r.KeeperFile != nil:
+				g.keeper.stored = *r.KeeperFile
+			default:
+				g.keeper.stored = head.Parameters.Database
+			}
+			groups[*r.Cluster] = g
+		}
+		d := Doc{ID: *r.ID, Score: r.Score, Distance: distance(r), Exact: r.Exact, Rule: r.Rule}
+		d.setPlace(r.File, r.Line)
+		g.add(edge{riskOf(r.Score, d.Distance), d}, j.pick.members)
+	})
+	all := j.pick.clusters
+	for _, n := range slices.Sorted(maps.Keys(groups)) {
+		j.pick.add(*groups[n])
+	}
+	j.pick.clusters = all
+	return err
+}
+
+// setPlace notes where a document stands.
+func (d *Doc) setPlace(file string, line input.Position) {
+	d.at = place{file, line}
+	d.Place = fmt.Sprintf("%s:%d", file, line)
+}
+
+// readTexts reads the texts of documents where they stand. What is not found has a note.
+func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
+	byFile := map[string]map[input.Position][]*Doc{}
+	for at, docs := range want {
+		if at.file == "" {
+			continue
+		}
+		if byFile[at.file] == nil {
+			byFile[at.file] = map[input.Position][]*Doc{}
+		}
+		byFile[at.file][at.line] = docs
+	}
+	digests := map[string]string{}
+	for _, in := range head.Inputs {
+		if in.XXH3 != nil {
+			digests[in.File] = *in.XXH3
+		}
+	}
+	var gone []string
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		found, err := j.readFile(file, byFile[file], head.ofFolder())
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || file == "stdin":
+			gone = append(gone, file)
+		case err != nil:
+			return err
+		case !found:
+			j.notice("Texts of %s are missing: it does not have the documents that the audit names.", file)
+		}
+		if err == nil && digests[file] != "" {
+			if err := j.compareDigest(file, digests[file]); err != nil {
+				return err
+			}
+		}
+	}
+	if len(gone) > 0 {
+		const shown = 3
+		j.notice("Texts are missing, as %s cannot be read: %s.", map[bool]string{true: "it", false: "they"}[len(gone) == 1], strings.Join(gone[:min(len(gone), shown)], ", "))
+	}
+	for _, docs := range want {
+		for _, d := range docs {
+			if d.Text == nil && d.Note == "" && d.stored == "" {
+				d.Note = "Its text was not found in " + d.Place + "."
+			}
+		}
+	}
+	return nil
+}
+
+// compareDigest tells if a file is not what the audit was written of.
+func (j *job) compareDigest(file, digest string) error {
+	now, err := app.Digest(j.a.Context(), file)
+	if err == nil && *now.XXH3 != digest {
+		j.notice("%s was changed after the audit was written: texts may be missing or others.", file)
+	}
+	return err
+}
+
+// readFile reads the texts of documents of one file; found is false if some are not there.
+func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) (found bool, err error) {
+	left := 0
+	for _, docs := range want {
+		left += len(docs)
+	}
+	give := func(docs []*Doc, id, text string) {
+		for _, d := range docs {
+			if d.ID == id {
+				left--
+				if j.room > 0 {
+					j.setText(d, text)
+				} else {
+					d.Note = "The page has no room for its text: --limit makes it smaller."
+				}
+			}
+		}
+	}
+	if whole {
+		text, err := os.ReadFile(file)
+		give(want[1], file, string(text))
+		return left == 0, err
+	}
+	opt := j.c.InputFlags.Options(j.c.InputFormat)
+	opt.MakeID = true
+	in, err := input.Open(file, opt)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	for rec, err := range in.Records(j.a.Context()) {
+		if left == 0 {
+			break
+		}
+		if _, ok := errors.AsType[*input.Issue](err); ok {
+			continue
+		}
+		if _, ok := errors.AsType[*input.ReadError](err); ok {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if docs := want[rec.Pos]; docs != nil {
+			give(docs, rec.Doc.ID, rec.Doc.Text)
+		}
+		n, size := in.Progress()
+		j.meter.Report(engine.Progress{Stage: "read texts", Done: n, Total: max(size, 0), Unit: "bytes"})
+	}
+	return left == 0, nil
+}

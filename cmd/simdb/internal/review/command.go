@@ -1,0 +1,159 @@
+// Package review is the command `simdb review`: it writes a page, one HTML file, on which a person
+// decides which near-duplicates are dropped.
+//
+//	command.go  the flags
+//	database.go the clusters of a database
+//	audit.go    the clusters of an audit, with the texts of the inputs that it names
+//	pick.go     the clusters with the weakest edges
+//	page.go     the page: page.html, page.css and page.js
+package review
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Command is `simdb review`.
+type Command struct {
+	Data     string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match, whose inputs are read again for the texts."`
+	Output   string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
+	Near     *app.Distance `xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ."`
+	Jaccard  *app.Share    `xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near: 0.8)."`
+	Estimate bool          `help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
+	Limit    app.Quantity  `default:"1000" placeholder:"N" help:"Show N clusters, those with the weakest edges (default: 1000)."`
+	Members  app.Quantity  `default:"20" placeholder:"N" help:"Show N members of each cluster, those least like its keeper (default: 20)."`
+	app.MemoryFlag
+	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
+	app.InputFlags
+}
+
+// Validate checks what depends on each other.
+func (c *Command) Validate() error {
+	if c.WholeFiles || len(c.Exclude) > 0 || c.Hidden {
+		return errors.New("--files, --exclude and --hidden are for dedup: its audit says which files were read")
+	}
+	return nil
+}
+
+// defaultJaccard is the criterion without --near and --jaccard.
+const defaultJaccard app.Share = 0.8
+
+// job is a run of the command.
+type job struct {
+	a     *app.App
+	c     *Command
+	meter *progress.Meter
+	pick  picker
+	page  Page
+	room  int64 // for texts on the page, in bytes
+
+	keepers map[string]uint32 // numbers of clusters by the keeper, of an audit without numbers
+}
+
+// The page has room for texts of pageBytes, and of a document for docBytes.
+const (
+	pageBytes = 64 << 20
+	docBytes  = 1 << 20
+)
+
+// Run writes the page.
+func (c *Command) Run(a *app.App) error {
+	start := time.Now()
+	const most = 1 << 28
+	j := &job{a: a, c: c, room: pageBytes, keepers: map[string]uint32{}}
+	j.pick = picker{limit: int(min(c.Limit, most)), members: int(min(c.Members, most))}
+	j.page.Source = filepath.Base(c.Data)
+	j.meter = a.Meter()
+	defer j.meter.Stop()
+	var err error
+	if c.ofDatabase() {
+		err = j.database()
+	} else {
+		err = j.audit()
+	}
+	if err != nil {
+		return err
+	}
+	if len(j.page.Clusters) == 0 {
+		a.Say("%s: no near-duplicates, and no page is written", c.Data)
+		return app.Status(app.ExitNo)
+	}
+	w, err := a.Create("-o", c.Output, outfile.HTML)
+	if err != nil {
+		return err
+	}
+	if err := j.page.Write(w); err != nil {
+		w.Abort()
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	j.meter.Stop()
+	for _, n := range j.page.Notices {
+		a.Say("%s", n)
+	}
+	a.Say("%s: the page has %s of %s; %s", c.Output, quantity.Count(int64(len(j.page.Clusters)), "cluster"), c.Data, app.Seconds(start))
+	return nil
+}
+
+// ofDatabase reports whether the argument is a database: a folder, a packed table, or nothing that
+// is there.
+func (c *Command) ofDatabase() bool {
+	st, err := os.Stat(c.Data)
+	return err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst"
+}
+
+// notice adds a line to what is said above the clusters.
+func (j *job) notice(format string, args ...any) {
+	j.page.Notices = append(j.page.Notices, fmt.Sprintf(format, args...))
+}
+
+// setText gives a document its text, of which the page takes the beginning if it is long.
+func (j *job) setText(d *Doc, text string) {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if begin := beginning(text, docBytes); begin != text {
+		d.Note = fmt.Sprintf("The page has the first %s of %s of this text.", progress.Bytes(int64(len(begin))), progress.Bytes(int64(len(text))))
+		text = strings.Clone(begin)
+	}
+	j.room -= int64(len(text))
+	d.Text = &text
+}
+
+// beginning returns a text of at most that many bytes, which ends with a character.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// tellLeftOut leaves out the clusters from number n on, for which the page has no room, and tells
+// what it shows of all.
+func (j *job) tellLeftOut(clusters []Cluster, n int) {
+	j.page.Clusters = clusters[:n]
+	if left := j.pick.clusters - int64(n); left > 0 {
+		why := "--limit shows more"
+		if n < len(clusters) {
+			why = fmt.Sprintf("the page has room for %s of texts", progress.Bytes(pageBytes))
+		}
+		j.notice("The page shows %s of %s, those with the weakest edges: %s.", quantity.Number(int64(n)), quantity.Count(j.pick.clusters, "cluster"), why)
+	}
+	if j.pick.cut {
+		j.notice("Of large clusters it shows the %s least like the keeper: --members shows more.", quantity.Count(int64(j.pick.members), "member"))
+	}
+}

@@ -1,0 +1,109 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/engine"
+)
+
+// database reviews the star clusters of a database.
+func (j *job) database() (err error) {
+	db, err := j.a.OpenForQuery(j.c.Data, j.c.MemoryFlag)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	s, err := db.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	texts := db.Params().Text
+	by := app.CriterionFlags{Near: j.c.Near, Jaccard: j.c.Jaccard}
+	if by.Near == nil && by.Jaccard == nil {
+		by.Jaccard = new(defaultJaccard)
+	}
+	verify := texts && !j.c.Estimate
+	j.page.Criterion = "Near-duplicates: " + by.Meaning(verify) + "."
+	if err := j.pickStars(s, by, verify); err != nil {
+		return err
+	}
+	if !texts {
+		j.notice("The database keeps no texts, so that there are none to compare.")
+	}
+	return j.fill(s)
+}
+
+// pickStars picks from all clusters of a database.
+func (j *job) pickStars(s *engine.Snapshot, by app.CriterionFlags, verify bool) error {
+	var g group
+	end := func() {
+		if len(g.members) > 0 {
+			j.pick.add(g)
+		}
+	}
+	for m, err := range s.Clusters(j.a.Context(), by.Criterion(verify), &engine.ClusterOptions{Progress: j.meter.Report}) {
+		if err != nil {
+			return err
+		}
+		if m.Keep {
+			end()
+			g = group{keeper: Doc{ID: m.ID}}
+			continue
+		}
+		d := Doc{ID: m.ID}
+		if by.Near != nil {
+			d.Distance = &m.Distance
+		} else {
+			d.Score, d.Exact = &m.Score, &m.Exact
+		}
+		g.add(edge{riskOf(d.Score, d.Distance), d}, j.pick.members)
+	}
+	end()
+	return nil
+}
+
+// fill gets the documents of the clusters that are picked.
+func (j *job) fill(s *engine.Snapshot) error {
+	clusters, n := j.pick.picked(), 0
+	for ; n < len(clusters) && j.room > 0; n++ {
+		c := &clusters[n]
+		if err := j.get(j.a.Context(), s, &c.Keeper); err != nil {
+			return err
+		}
+		for m := range c.Members {
+			if err := j.get(j.a.Context(), s, &c.Members[m]); err != nil {
+				return err
+			}
+		}
+		j.meter.Report(engine.Progress{Stage: "read texts", Done: int64(n), Total: int64(len(clusters)), Unit: "clusters"})
+	}
+	j.tellLeftOut(clusters, n)
+	return nil
+}
+
+// maxFields is how many bytes of a document's fields the page shows.
+const maxFields = 300
+
+// get sets the text of a document, and what the page says of its fields.
+func (j *job) get(ctx context.Context, s *engine.Snapshot, d *Doc) error {
+	doc, err := s.Get(ctx, d.ID)
+	if errors.Is(err, engine.ErrNotFound) { // it has expired since
+		d.Note = "It has expired."
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", d.ID, err)
+	}
+	if doc.Text != "" {
+		j.setText(d, doc.Text)
+	}
+	fields := string(doc.Fields)
+	if d.Place = beginning(fields, maxFields); d.Place != fields {
+		d.Place += " …"
+	}
+	return nil
+}

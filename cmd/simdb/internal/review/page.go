@@ -1,0 +1,80 @@
+package review
+
+import (
+	"crypto/sha256"
+	_ "embed" // of the parts of the page
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+// Page is what the page shows. Clusters are written as JSON: what comes from documents is data of
+// the script, never markup.
+type Page struct {
+	Source    string   // what is reviewed, as the user named it
+	Criterion string   // in words
+	Notices   []string // what is left out or was not found
+	Clusters  []Cluster
+}
+
+// Cluster is a cluster on the page: its keeper and those members that are least like it.
+type Cluster struct {
+	Size    int64 `json:"size"` // documents in the cluster, also those that are not on the page
+	Keeper  Doc   `json:"keeper"`
+	Members []Doc `json:"members"`
+}
+
+// Doc is a document on the page. Score and Distance are to the keeper, nil where they do not apply.
+type Doc struct {
+	ID       string   `json:"id"`
+	Text     *string  `json:"text,omitempty"` // nil where it is not known; Note says why
+	Note     string   `json:"note,omitempty"`
+	Place    string   `json:"place,omitempty"` // file and line, or fields
+	Score    *float64 `json:"score,omitempty"`
+	Distance *int     `json:"distance,omitempty"`
+	Exact    *bool    `json:"exact,omitempty"`
+	Rule     string   `json:"rule,omitempty"`
+
+	at      place  // of an audit
+	stored  string // of an audit: the database that has it
+	cluster uint32 // of an audit, while clusters are picked
+}
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+// Write writes the page: one file that loads nothing. Its policy permits this script and this style
+// alone, by their hashes. In the data <, > and & are escaped, so that no text ends the element that
+// they are in.
+func (p *Page) Write(w io.Writer) error {
+	clusters, err := json.Marshal(p.Clusters)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(clusters) // names what the browser remembers
+	data := fmt.Sprintf(`{"key":"%x","clusters":%s}`, sum[:8], clusters)
+	return pageTemplate.Execute(w, map[string]any{
+		"Page":       p,
+		"Style":      template.CSS(pageCSS),
+		"StyleHash":  sourceHash(pageCSS),
+		"Script":     template.JS(pageJS),
+		"ScriptHash": sourceHash(pageJS),
+		"Data":       template.JS(data), // escaped by json.Marshal
+	})
+}
+
+// sourceHash is a source as a content security policy names it.
+func sourceHash(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}

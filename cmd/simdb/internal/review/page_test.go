@@ -1,0 +1,311 @@
+package review
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// hostile are texts and ids that would break out of a page that made markup of them.
+var hostile = []string{
+	`<script>window.pwned = 1</script>`,
+	`</script><script>window.pwned = 1</script>`,
+	`<!--<script>`,
+	`<img src=x onerror="window.pwned = 1">`,
+	`"'` + "`" + `${window.pwned = 1}\u003c{{.}}`,
+	"\u202egnp.exe \u2067\u05d0\u05d1\u05d2 \u0645\u0631\u062d\u0628\u0627",
+	"\u2028\u2029\x00\x1b[31m\r\n",
+	"lone \xed\xa0\x80 surrogate, bad \xff byte",
+	"javascript:window.pwned=1",
+	"__proto__", "constructor",
+}
+
+func doc(id, text string, score float64) Doc {
+	var exact = true
+	j := &job{room: pageBytes}
+	d := Doc{ID: id, Score: &score, Exact: &exact}
+	j.setText(&d, text)
+	return d
+}
+
+func hostilePage() *Page {
+	p := &Page{Source: hostile[1], Criterion: hostile[3], Notices: []string{hostile[0]}}
+	for i, h := range hostile {
+		keeper := doc(h, h+" common words here", 1)
+		keeper.Place = h
+		p.Clusters = append(p.Clusters, Cluster{Size: 3, Keeper: keeper, Members: []Doc{
+			doc(fmt.Sprint(h, i), "other common words here "+h, 0.5), doc(fmt.Sprint("plain", i), h, 0.6),
+		}})
+	}
+	return p
+}
+
+func written(t testing.TB, p *Page) (path string, page []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path, b.Bytes()
+}
+
+// TestPageStructure writes a page of hostile texts. It has the elements of the template and no
+// others, its policy permits the script and the style that are in it, and its data are those given.
+func TestPageStructure(t *testing.T) {
+	_, page := written(t, hostilePage())
+	tags := func(page []byte) (all []string) {
+		for _, m := range regexp.MustCompile(`<(/?[a-z][a-z0-9]*|!--|!doctype)`).FindAllSubmatch(page, -1) {
+			all = append(all, string(m[1]))
+		}
+		return all
+	}
+	_, plain := written(t, &Page{Source: "plain", Criterion: "plain", Notices: []string{"plain"}, Clusters: []Cluster{{}}})
+	if got, want := tags(page), tags(plain); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("elements %v, want %v", got, want)
+	}
+	for _, attribute := range []string{" src=", " href=", " onclick=", " style="} {
+		if i := bytes.Index(page[:bytes.Index(page, []byte("<script"))], []byte(attribute)); i >= 0 && !bytes.Contains([]byte(hostile[3]), []byte(attribute)) {
+			t.Errorf("the page has%s", attribute)
+		}
+	}
+	policy := regexp.MustCompile(`default-src 'none'; script-src '([^']*)'; style-src '([^']*)'`).FindSubmatch(bytes.ReplaceAll(page, []byte("&#43;"), []byte("+")))
+	between := func(from, to string) string {
+		_, rest, _ := strings.Cut(string(page), from)
+		part, _, ok := strings.Cut(rest, to)
+		if !ok {
+			t.Fatalf("no %s", from)
+		}
+		return part
+	}
+	if got := sourceHash(between("<script>", "</script>")); got != string(policy[1]) {
+		t.Errorf("the script's hash is %s, the policy has %s", got, policy[1])
+	}
+	if got := sourceHash(between("<style>", "</style>")); got != string(policy[2]) {
+		t.Errorf("the style's hash is %s, the policy has %s", got, policy[2])
+	}
+	for _, m := range regexp.MustCompile(`sha256-([^']*)'`).FindAllSubmatch(bytes.ReplaceAll(page, []byte("&#43;"), []byte("+")), -1) {
+		if sum, err := base64.StdEncoding.DecodeString(string(m[1])); err != nil || len(sum) != 32 {
+			t.Errorf("%s is no hash", m[1])
+		}
+	}
+	data := between(`<script type="application/json" id="data">`, "</script>")
+	if strings.ContainsAny(data, "<>&\u2028\u2029") {
+		t.Error("the data have characters that are not escaped")
+	}
+	var got struct{ Clusters []Cluster }
+	if err := json.Unmarshal([]byte(data), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range hostile {
+		if want := strings.ToValidUTF8(h, "\ufffd") + " common words here"; *got.Clusters[i].Keeper.Text != want {
+			t.Errorf("text %q, want %q", *got.Clusters[i].Keeper.Text, want)
+		}
+	}
+}
+
+// TestLongText cuts a text between characters and says so.
+func TestLongText(t *testing.T) {
+	for pad := range 4 {
+		d := doc("a", strings.Repeat("x", pad)+strings.Repeat("\U0001F600", docBytes/4+9), 1)
+		if n := len(*d.Text); n > docBytes || n < docBytes-3 || !utf8.ValidString(*d.Text) || d.Note == "" {
+			t.Errorf("%d bytes, note %q", n, d.Note)
+		}
+	}
+}
+
+// manyPage has n clusters of three documents of a few hundred words.
+func manyPage(n int) *Page {
+	p := &Page{Source: "many", Criterion: "Near-duplicates: at least 80 % of their shingles are common."}
+	words := strings.Fields(strings.Repeat("the quick brown fox jumps over the lazy dog and runs away from it ", 20))
+	for i := range n {
+		text := func(k int) string {
+			w := append([]string(nil), words...)
+			w[(i*7+k*31)%len(w)] = fmt.Sprintf("word%d", k)
+			w[(i*11+k*17)%len(w)] = fmt.Sprintf("other%d", i)
+			return strings.Join(w, " ")
+		}
+		c := Cluster{Size: 3, Keeper: doc(fmt.Sprintf("keeper-%04d", i), text(0), 1)}
+		for k := 1; k < 3; k++ {
+			c.Members = append(c.Members, doc(fmt.Sprintf("member-%04d-%d", i, k), text(k), 0.8+float64(k)/20))
+		}
+		p.Clusters = append(p.Clusters, c)
+	}
+	return p
+}
+
+// TestInBrowser reviews pages in Chromium. With SIMDB_SCREENSHOTS=DIR it leaves pictures there.
+func TestInBrowser(t *testing.T) {
+	b := newBrowser(t)
+	downloads := t.TempDir()
+	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
+	for name, test := range map[string]func(*testing.T, *browser, string){
+		"hostile": browseHostile, "decisions": browseDecisions, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.t, b.errors = t, nil
+			test(t, b, downloads)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if len(b.errors) > 0 {
+				t.Errorf("the browser complains: %s", b.errors)
+			}
+		})
+	}
+	b.t = t
+}
+
+// browseHostile looks at every pair of hostile texts: they are shown as text, and nothing runs.
+func browseHostile(t *testing.T, b *browser, _ string) {
+	path, _ := written(t, hostilePage())
+	b.open(path)
+	b.want("pairs.length === " + fmt.Sprint(2*len(hostile)))
+	for range 2 * len(hostile) {
+		b.want("window.pwned === undefined")
+		b.want("document.scripts.length === 2 && document.images.length === 0")
+		b.want(`document.querySelector("#sides article:last-child pre").textContent === pairs[at].doc.text.replace(/\r\n?/g, (s) => s)`)
+		b.want(`document.querySelector("#sides article:first-child pre").textContent === pairs[at].keeper.text`)
+		b.want(`document.querySelector("#sides article:first-child bdi").textContent === pairs[at].keeper.id`)
+		b.press("j")
+	}
+	b.screenshot("hostile", 1280, 900, "light")
+}
+
+// browseDecisions decides by keys and buttons, undoes, filters, reloads and downloads.
+func browseDecisions(t *testing.T, b *browser, downloads string) {
+	path, _ := written(t, manyPage(5))
+	b.open(path)
+	b.want("at === 0")
+	b.press("1", "2", "3", "ArrowDown", "k", "2") // pairs 0, 1, 2; to 4 and back to 3
+	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,drop,,,,,,"`)
+	b.press("u", "u")
+	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,,,,,,,,"`)
+	b.want("at === 2")
+	b.eval(`document.querySelector("[data-decision=allow]").click()`)
+	b.want(`pairs[2].decision === "allow" && at === 3`)
+	b.press("k", "k", "k", "n")
+	b.want("at === 3")
+	b.eval(`document.querySelector("#members button").focus()`)
+	b.press("k")
+	b.want(`at === 2 && document.activeElement.getAttribute("aria-current") === "true"`)
+	b.press("j")
+	b.press("?")
+	b.want(`$("help").open`)
+	b.press("1")
+	b.want(`pairs[3].decision === ""`)
+	b.eval(`$("help").close()`)
+	b.press("/")
+	b.want(`document.activeElement === $("find")`)
+	b.press("1") // goes into the field
+	b.want(`pairs[3].decision === "" && $("find").value === "1"`)
+	b.press("Escape")
+	b.eval(`$("find").value = "member-0004"; filter()`)
+	b.want(`shown.join() === "8,9" && $("list").children.length === 1`)
+	b.eval(`$("find").value = ""; $("state").value = "drop"; $("state").dispatchEvent(new Event("change"))`)
+	b.want(`shown.join() === "1"`)
+	b.open(path)
+	b.want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,,,,,,,"`)
+	b.want(`$("progress").value === 3 && $("progress-text").textContent === "3 of 10 pairs decided"`)
+	b.eval(`$("download").click()`)
+	want := `{"a":"member-0000-1","b":"keeper-0000","decision":"keep"}` + "\n" +
+		`{"a":"member-0000-2","b":"keeper-0000","decision":"drop"}` + "\n" +
+		`{"a":"member-0001-1","b":"keeper-0001","decision":"allow"}` + "\n"
+	var got []byte
+	for end := time.Now().Add(20 * time.Second); string(got) != want && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		got, _ = os.ReadFile(filepath.Join(downloads, "decisions.jsonl"))
+	}
+	if string(got) != want {
+		t.Errorf("downloaded\n%s\nwant\n%s", got, want)
+	}
+	b.eval("localStorage.clear()")
+	b.screenshot("light", 1280, 900, "light")
+	b.screenshot("dark", 1280, 900, "dark")
+}
+
+// browseMany opens a page of a thousand clusters, which takes at most a second.
+func browseMany(t *testing.T, b *browser, _ string) {
+	path, _ := written(t, manyPage(1000))
+	took := b.open(path)
+	busy := b.busy()
+	t.Logf("1,000 clusters are on the screen after %v, %v of processor time", took, busy)
+	if busy > time.Second { // others may have the processors, so the time that passes says little
+		t.Errorf("the page takes %v of processor time to open", busy)
+	}
+	b.want(`$("list").children.length === 1000`)
+	b.want(`document.querySelectorAll("del, ins").length > 0`)
+}
+
+// browseLong shows lines of a megabyte: a part of them at first, and more when that is asked for.
+func browseLong(t *testing.T, b *browser, _ string) {
+	line := strings.Repeat("a line without end ", docBytes/19)
+	other := strings.Repeat("one line without an end ", docBytes/24)
+	solid := strings.Repeat("x", docBytes)
+	path, _ := written(t, &Page{Source: "long", Clusters: []Cluster{
+		{Size: 2, Keeper: doc("a", line, 1), Members: []Doc{doc("b", line[:500000]+"CHANGED"+line[500000:], 0.9)}},
+		{Size: 2, Keeper: doc("c", line, 1), Members: []Doc{doc("d", other, 0.9)}},
+		{Size: 2, Keeper: doc("e", solid, 1), Members: []Doc{doc("f", "y"+solid, 0.9)}},
+	}})
+	b.open(path)
+	for _, rounds := range []int{3, 1, 1} { // 20,000 characters, then twice as many each time
+		for range rounds {
+			before := b.busy()
+			b.eval(`show(at); document.body.offsetHeight`)
+			if took := b.busy() - before; took > 2*time.Second {
+				t.Errorf("a pair takes %v of processor time", took)
+			}
+			b.want(`$("notes").textContent.includes(limit.toLocaleString("en") + " characters of each text are compared")`)
+			b.want(`$("sides").textContent.length < 2 * limit + 1000`)
+			b.want(`document.querySelectorAll("ins").length > 0`)
+			b.eval(`$("more").click()`)
+		}
+		b.want(fmt.Sprintf(`$("more").hidden === %v`, rounds > 1))
+		b.press("j")
+	}
+}
+
+// browseNarrow looks at a page on a phone.
+func browseNarrow(t *testing.T, b *browser, _ string) {
+	p := manyPage(3)
+	p.Clusters[0].Keeper.ID = strings.Repeat("long-id-", 60)
+	p.Clusters[0].Members[0].ID = strings.Repeat("W", 300)
+	path, _ := written(t, p)
+	b.size(360, 740)
+	b.open(path)
+	b.want("document.documentElement.scrollWidth <= 360")
+	b.want(`!$("list-box").open`)
+	b.want(`[...document.querySelectorAll(".decide button")].every((e) => e.getBoundingClientRect().height >= 44)`)
+	b.want(`[...document.querySelectorAll(".decide button")].every((e) => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 360 && r.bottom <= 740; })`)
+	b.screenshot("phone", 360, 740, "dark")
+	b.call("Emulation.clearDeviceMetricsOverride", nil, nil)
+}
+
+// size gives the page the size of a screen.
+func (b *browser) size(width, height int) {
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+}
+
+// screenshot leaves a picture of the page where SIMDB_SCREENSHOTS says.
+func (b *browser) screenshot(name string, width, height int, scheme string) {
+	dir := os.Getenv("SIMDB_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	b.size(width, height)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	var r struct{ Data []byte }
+	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &r)
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), r.Data, 0o666); err != nil {
+		b.t.Error(err)
+	}
+}

@@ -1,0 +1,177 @@
+package tuning
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Chart is how a report is written for a terminal.
+type Chart struct {
+	Width int                   // columns; 0 means 80
+	Color bool                  // bars are coloured
+	Clean func(s string) string // makes a text safe for a terminal, and one line
+	K     int                   // the distance that is proposed where there are no scores
+}
+
+// WriteText writes the report.
+func (r *Report) WriteText(w io.Writer, c Chart, pairs []*Pair) error {
+	var b strings.Builder
+	if c.Width <= 0 {
+		c.Width = 80
+	}
+	if r.Scored {
+		r.scores(&b, c)
+		r.relations(&b)
+	} else {
+		r.bitChart(&b, c)
+	}
+	r.pairs(&b, c, pairs)
+	fmt.Fprintf(&b, "\n%s\n\n    %s\n", c.Clean(r.Advice(c.K)), c.Clean(r.Command(r.Criterion(c.K))))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Criterion is the flag that is proposed.
+func (r *Report) Criterion(k int) string {
+	if r.Scored {
+		return fmt.Sprintf("--jaccard %g", edge(r.threshold()))
+	}
+	return fmt.Sprintf("--near %d", k)
+}
+
+// Advice says what the proposed threshold does.
+func (r *Report) Advice(k int) string {
+	removed := r.removedK[min(k, MaxDistance)]
+	if r.Scored {
+		removed = r.removedT[r.threshold()]
+	}
+	return fmt.Sprintf("%s removes about %.1f %% of the documents:", r.Criterion(k), 100*removed/float64(max(r.sampled, 1)))
+}
+
+// kind says what the scores are.
+func (r *Report) kind() string {
+	if r.Exact {
+		return "Jaccard similarity, from the texts"
+	}
+	return "Jaccard similarity, estimated from sketches"
+}
+
+// scores writes the distribution of scores, and what each threshold removes.
+func (r *Report) scores(b *strings.Builder, c Chart) {
+	fmt.Fprintf(b, "\n%s\n", r.kind())
+	const besides = 13 + 16 + 12 // columns of the other parts of a line
+	room := max(c.Width-besides, 10)
+	most := 0.0
+	for _, n := range r.byScore {
+		most = max(most, n)
+	}
+	fmt.Fprintf(b, "%-13s%-*s%14s%12s\n", "score", room, "", "pairs", "removes")
+	for bin := bins - 1; bin >= 0; bin-- {
+		mark := " "
+		if bin == r.threshold() {
+			mark = ">"
+		}
+		fmt.Fprintf(b, "%s%.2f - %.2f %s%14s%10.1f %%\n", mark, edge(bin), edge(bin+1), c.bar(r.byScore[bin], most, room),
+			quantity.Number(int64(math.Round(r.scaled(r.byScore[bin])))), 100*r.removedT[bin]/float64(max(r.sampled, 1)))
+	}
+}
+
+// bitChart writes the distribution of distances.
+func (r *Report) bitChart(b *strings.Builder, c Chart) {
+	const besides = 6 + 16 + 12
+	room := max(c.Width-besides, 10)
+	most := 0.0
+	for _, n := range r.byBits {
+		most = max(most, n)
+	}
+	fmt.Fprintf(b, "\n%-6s%-*s%14s%12s\n", "bits", room, "", "pairs", "removes")
+	for k, n := range r.byBits {
+		mark := " "
+		if k == c.K {
+			mark = ">"
+		}
+		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, k, c.bar(n, most, room),
+			quantity.Number(int64(math.Round(r.scaled(n)))), 100*r.removedK[k]/float64(max(r.sampled, 1)))
+	}
+}
+
+// bar returns a bar of n out of most, as wide as room.
+func (c Chart) bar(n, most float64, room int) string {
+	eighths := 0
+	if most > 0 {
+		eighths = int(math.Ceil(n / most * float64(8*room)))
+	}
+	bar := strings.Repeat("█", eighths/8)
+	if part := eighths % 8; part > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[part-1])
+	}
+	blank := strings.Repeat(" ", room-utf8.RuneCountInString(bar))
+	if c.Color && bar != "" {
+		bar = "\x1b[36m" + bar + "\x1b[0m"
+	}
+	return bar + blank
+}
+
+// relations writes how distances and scores relate.
+func (r *Report) relations(b *strings.Builder) {
+	t := edge(r.threshold())
+	fmt.Fprintf(b, "\n%-10s%-26s%s\n", "within", fmt.Sprintf("have a score of %g", t), fmt.Sprintf("of all pairs from %g on", t))
+	for _, k := range distances {
+		precise, complete := r.relation(k, r.threshold())
+		fmt.Fprintf(b, "%-10s%-26s%s\n", fmt.Sprintf("%d bits", k), percent(precise), percent(complete))
+	}
+}
+
+// percent is a share, which may be that of nothing.
+func percent(share float64) string {
+	if math.IsNaN(share) {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// pairs writes pairs to look at: each with its texts, from where they begin to differ.
+func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*Pair) {
+	if len(pairs) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nPairs on both sides of %s:\n", r.Criterion(c.K))
+	for _, p := range pairs {
+		how := fmt.Sprintf("%.3f", p.Score)
+		if !r.Scored {
+			how = fmt.Sprintf("%d bits", p.Distance)
+		}
+		fmt.Fprintf(b, "%s  %s  %s\n", how, c.Clean(p.A), c.Clean(p.B))
+		if p.TextA == "" && p.TextB == "" {
+			continue
+		}
+		x, y := fromDifference(c.Clean(p.TextA), c.Clean(p.TextB))
+		for _, text := range []string{x, y} {
+			fmt.Fprintf(b, "       %s\n", runewidth.Truncate(text, c.Width-7, "…"))
+		}
+	}
+}
+
+// fromDifference leaves out what two texts begin with, but for a few words before they differ.
+func fromDifference(x, y string) (string, string) {
+	const before = 20 // bytes
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	if n == len(x) && n == len(y) {
+		n = 0
+	}
+	from := strings.LastIndexByte(x[:max(n-before, 0)], ' ') + 1
+	if from <= 1 {
+		return x, y
+	}
+	return "…" + x[from:], "…" + y[from:]
+}

@@ -1,0 +1,180 @@
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// sample returns a report on random matches, and all pairs of it.
+func sample(scored bool) (*Report, map[Pair]bool) {
+	r := rand.New(rand.NewPCG(31, 32))
+	report := &Report{
+		Name: "a <b>\u202e", Documents: 500, Scored: scored, Exact: true,
+		Command: func(t string) string { return "simdb dedup 'a <b>' " + t },
+	}
+	pairs := map[Pair]bool{}
+	for n := range 300 {
+		var matches []Match
+		for range r.IntN(6) {
+			m := Match{ID: fmt.Sprint("m", r.IntN(1000)), Distance: r.IntN(20) - 1, Score: float64(r.IntN(1001)) / 1000}
+			if m.Distance > MaxDistance {
+				m.Distance = -1
+			}
+			if m.Score < MinScore {
+				m.Score = -1
+			}
+			matches = append(matches, m)
+			id := fmt.Sprint("d", n)
+			pairs[Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}] = true
+		}
+		report.Add(fmt.Sprint("d", n), matches)
+	}
+	return report, pairs
+}
+
+// TestReport compares figures with those of all pairs.
+func TestReport(t *testing.T) {
+	r, pairs := sample(true)
+	for b := range bins {
+		want := 0.0
+		for p := range pairs {
+			if p.Score >= edge(b) && (p.Score < edge(b+1) || b == bins-1) {
+				want++
+			}
+		}
+		if r.byScore[b] != want {
+			t.Errorf("%g pairs from %g on, want %g", r.byScore[b], edge(b), want)
+		}
+	}
+	threshold := edge(r.threshold())
+	for _, k := range distances {
+		var within, alike, all float64
+		for p := range pairs {
+			near, like := p.Distance >= 0 && p.Distance <= k, p.Score >= threshold
+			if near {
+				within++
+			}
+			if like {
+				all++
+			}
+			if near && like {
+				alike++
+			}
+		}
+		if precise, complete := r.relation(k, r.threshold()); precise != alike/within || complete != alike/all {
+			t.Errorf("within %d: %g and %g, want %g and %g", k, precise, complete, alike/within, alike/all)
+		}
+	}
+	var above, below []float64
+	for p := range pairs {
+		switch {
+		case p.Score >= threshold:
+			above = append(above, p.Score)
+		case p.Score >= MinScore:
+			below = append(below, p.Score)
+		}
+	}
+	slices.Sort(above)
+	slices.Sort(below)
+	slices.Reverse(below)
+	want := append(slices.Clone(above[:5]), below[:5]...)
+	slices.Sort(want)
+	slices.Reverse(want)
+	var got []float64
+	for _, p := range r.Boundary(0) {
+		got = append(got, p.Score)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("at the threshold %v, want %v", got, want)
+	}
+}
+
+// TestThreshold proposes 0.8, or a threshold that far fewer pairs are near.
+func TestThreshold(t *testing.T) {
+	for want, counts := range map[float64][bins]float64{
+		0.8:  {9, 9, 9, 9, 9, 9, 9, 9, 9, 9},
+		0.85: {9, 9, 9, 9, 9, 9, 2, 2, 9, 9},
+		0.7:  {9, 9, 9, 1, 0, 9, 9, 9, 9, 9},
+	} {
+		r := Report{byScore: counts}
+		if got := edge(r.threshold()); got != want {
+			t.Errorf("%v: %g, want %g", counts, got, want)
+		}
+	}
+	if b := binOf(0.8); edge(b) != 0.8 || binOf(0.7999) != b-1 || binOf(1) != bins-1 || binOf(0.5) != 0 {
+		t.Error("a score is in the bin before its own")
+	}
+}
+
+// TestWidth: no line is wider than the terminal, and colours come only where they are wanted.
+func TestWidth(t *testing.T) {
+	for _, scored := range []bool{true, false} {
+		r, _ := sample(scored)
+		pairs := r.Boundary(3)
+		for i, p := range pairs {
+			p.TextA, p.TextB = strings.Repeat("same 一二 ", 30)+"a", strings.Repeat("same 一二 ", 30)+fmt.Sprint(i, strings.Repeat("一", 200))
+		}
+		for _, width := range []int{60, 80, 200} {
+			for _, color := range []bool{true, false} {
+				var b strings.Builder
+				if err := r.WriteText(&b, Chart{Width: width, Color: color, Clean: func(s string) string { return s }, K: 3}, pairs); err != nil {
+					t.Fatal(err)
+				}
+				text := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(b.String(), "")
+				if color == (text == b.String()) {
+					t.Errorf("colour %v: %q", color, b.String()[:200])
+				}
+				for line := range strings.SplitSeq(text, "\n") {
+					if runewidth.StringWidth(line) > width {
+						t.Errorf("%d columns of %d: %s", runewidth.StringWidth(line), width, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPage: texts of the corpus are no markup.
+func TestPage(t *testing.T) {
+	for _, scored := range []bool{true, false} {
+		r, _ := sample(scored)
+		pairs := r.Boundary(3)
+		for _, p := range pairs {
+			p.A, p.TextA, p.TextB = `"><script>alert(1)</script>`, "</pre><script>alert(2)</script>\u202e<!--", "{{.}}' onload='x"
+		}
+		var b strings.Builder
+		if err := r.WritePage(&b, 3, pairs); err != nil {
+			t.Fatal(err)
+		}
+		page := b.String()
+		if strings.Contains(page, "<script") || strings.Contains(page, "<!--") || strings.Contains(page, "onload='x") || strings.Contains(page, "a <b>") {
+			t.Error("a text of the corpus is markup")
+		}
+		if n := strings.Count(page, "&lt;/pre&gt;"); n != len(pairs) || n == 0 {
+			t.Errorf("%d texts of %d pairs", n, len(pairs))
+		}
+		if strings.Contains(page, "http:") || strings.Contains(page, "https:") || strings.Contains(page, "ZgotmplZ") {
+			t.Error("the page is not of its own")
+		}
+	}
+}
+
+// TestNothing writes a report without any match.
+func TestNothing(t *testing.T) {
+	r := &Report{Scored: true, Command: func(string) string { return "" }}
+	r.Add("a", nil)
+	var b strings.Builder
+	if err := r.WriteText(&b, Chart{Clean: func(s string) string { return s }}, r.Boundary(0)); err != nil || strings.Contains(b.String(), "NaN") {
+		t.Error(err, b.String())
+	}
+	if k := r.Distance(func(int) float64 { return math.Inf(1) }); k != 0 {
+		t.Error(k)
+	}
+}

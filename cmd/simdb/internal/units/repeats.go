@@ -1,0 +1,318 @@
+package units
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+)
+
+// Place is where a unit stands. Places are in the order of the input.
+type Place uint64
+
+// At returns the place of a unit: the number of its document, and its own within that, from 0.
+func At(doc, unit uint32) Place { return Place(doc)<<32 | Place(unit) }
+
+// Doc returns the number of the document.
+func (p Place) Doc() uint32 { return uint32(p >> 32) }
+
+// Unit returns the number of the unit within its document.
+func (p Place) Unit() uint32 { return uint32(p) }
+
+// Repeat is a unit that has come before.
+type Repeat struct{ At, First Place }
+
+// found is a unit that is compared.
+type found struct {
+	hash xxh3.Uint128
+	at   Place
+}
+
+const (
+	foundBytes  = 24
+	repeatBytes = 16
+	parts       = 256 // by the first byte of the hash
+)
+
+// Repeats finds the units that come again: equal hashes are in one part, and each part by itself
+// has room in memory. Units that memory has no room for go to a temporary file, part by part; in
+// each part they stay in the order of the input, so the repeats of a part are in order, too, and
+// one merge puts all of them in order.
+type Repeats struct {
+	memory int64 // bytes for units, and later for tables
+	create func() (*os.File, error)
+	least  uint32 // occurrences of a unit that is repeated
+
+	held    [parts][]found
+	n       int64            // in held
+	spilled [parts][]section // of the file
+	file    *os.File         // nil until it is needed
+	size    int64            // of the file
+	out     [parts]stretch
+	outFile *os.File // of repeats, if there is file
+	outSize atomic.Int64
+}
+
+// section is a part of the file: that many bytes at an offset.
+type section struct{ at, size int64 }
+
+// stretch is the repeats of one part: in memory, or in the file of repeats.
+type stretch struct {
+	held []Repeat
+	in   section
+}
+
+// NewRepeats returns a Repeats that holds about memory bytes, and makes temporary files by create.
+// A unit is repeated if it occurs at least least times, 2 or more. Close frees the files.
+func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repeats {
+	return &Repeats{memory: memory / 2, create: create, least: uint32(max(least, 2))}
+}
+
+// Close frees the temporary files.
+func (r *Repeats) Close() error {
+	var err error
+	for _, f := range []*os.File{r.file, r.outFile} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
+// add takes units in the order of the input.
+func (r *Repeats) add(units []found) error {
+	for _, u := range units {
+		p := u.hash.Hi >> 56
+		r.held[p] = append(r.held[p], u)
+	}
+	if r.n += int64(len(units)); r.n*foundBytes < r.memory {
+		return nil
+	}
+	return r.spill()
+}
+
+// spill writes the units in memory to the file.
+func (r *Repeats) spill() (err error) {
+	if r.file == nil {
+		if r.file, err = r.create(); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriterSize(io.NewOffsetWriter(r.file, r.size), 256<<10)
+	var b [foundBytes]byte
+	for p, held := range r.held {
+		if len(held) == 0 {
+			continue
+		}
+		for _, u := range held {
+			binary.LittleEndian.PutUint64(b[:], u.hash.Hi)
+			binary.LittleEndian.PutUint64(b[8:], u.hash.Lo)
+			binary.LittleEndian.PutUint64(b[16:], uint64(u.at))
+			w.Write(b[:]) // Flush returns the error
+		}
+		n := int64(len(held)) * foundBytes
+		r.spilled[p] = append(r.spilled[p], section{r.size, n})
+		r.size += n
+		r.held[p] = held[:0]
+	}
+	r.n = 0
+	return w.Flush()
+}
+
+// each calls f for the units of a part, in the order of the input.
+func (r *Repeats) each(p int, f func(u found) error) error {
+	var b [foundBytes]byte
+	for _, s := range r.spilled[p] {
+		in := bufio.NewReaderSize(io.NewSectionReader(r.file, s.at, s.size), 64<<10)
+		for range s.size / foundBytes {
+			if _, err := io.ReadFull(in, b[:]); err != nil {
+				return err
+			}
+			u := found{at: Place(binary.LittleEndian.Uint64(b[16:]))}
+			u.hash.Hi, u.hash.Lo = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
+			if err := f(u); err != nil {
+				return err
+			}
+		}
+	}
+	for _, u := range r.held[p] {
+		if err := f(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Find finds all repeats of the units that were added.
+func (r *Repeats) Find(ctx context.Context) error {
+	if r.file != nil { // what is held takes the room of the tables
+		if err := r.spill(); err != nil {
+			return err
+		}
+		r.held = [parts][]found{}
+		var err error
+		if r.outFile, err = r.create(); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for p := range parts {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return r.findPart(p)
+		})
+	}
+	return g.Wait()
+}
+
+// occurrences is where a unit comes first, and how often it comes.
+type occurrences struct {
+	first Place
+	n     uint32
+}
+
+// findPart finds the repeats of a part. Its units are read twice: a unit that comes a second time
+// may not come often enough.
+func (r *Repeats) findPart(p int) error {
+	seen := map[xxh3.Uint128]occurrences{}
+	var units int64
+	err := r.each(p, func(u found) error {
+		units++
+		o, ok := seen[u.hash]
+		if !ok {
+			o.first = u.at
+		}
+		if o.n < r.least {
+			o.n++
+			seen[u.hash] = o
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out := &r.out[p]
+	if r.outFile == nil {
+		return r.repeats(p, seen, func(rep Repeat) error {
+			out.held = append(out.held, rep)
+			return nil
+		})
+	}
+	room := (units - int64(len(seen))) * repeatBytes // at least what is needed
+	out.in.at = r.outSize.Add(room) - room
+	w := bufio.NewWriterSize(io.NewOffsetWriter(r.outFile, out.in.at), 16<<10)
+	var b [repeatBytes]byte
+	err = r.repeats(p, seen, func(rep Repeat) error {
+		binary.LittleEndian.PutUint64(b[:], uint64(rep.At))
+		binary.LittleEndian.PutUint64(b[8:], uint64(rep.First))
+		out.in.size += repeatBytes
+		_, err := w.Write(b[:])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// repeats calls f for the repeats of a part, in the order of the input.
+func (r *Repeats) repeats(p int, seen map[xxh3.Uint128]occurrences, f func(Repeat) error) error {
+	return r.each(p, func(u found) error {
+		if o := seen[u.hash]; o.n >= r.least && o.first != u.at {
+			return f(Repeat{u.at, o.first})
+		}
+		return nil
+	})
+}
+
+// All yields the repeats that Find has found, in the order of the input. An error is the last thing
+// that is yielded.
+func (r *Repeats) All() iter.Seq2[Repeat, error] {
+	return func(yield func(Repeat, error) bool) {
+		var heads []*head // a heap: the first repeat of each part
+		for p := range r.out {
+			h := &head{held: r.out[p].held}
+			if in := r.out[p].in; in.size > 0 {
+				h.in = bufio.NewReaderSize(io.NewSectionReader(r.outFile, in.at, in.size), 8<<10)
+			}
+			if err := h.advance(); err != nil {
+				yield(Repeat{}, err)
+				return
+			}
+			if h.left {
+				heads = append(heads, h)
+			}
+		}
+		slices.SortFunc(heads, func(a, b *head) int { return cmp.Compare(a.next.At, b.next.At) })
+		for len(heads) > 0 {
+			h := heads[0]
+			if !yield(h.next, nil) {
+				return
+			}
+			if err := h.advance(); err != nil {
+				yield(Repeat{}, err)
+				return
+			}
+			if !h.left {
+				heads[0] = heads[len(heads)-1]
+				heads = heads[:len(heads)-1]
+			}
+			sink(heads)
+		}
+	}
+}
+
+// sink puts the first of a heap in its place.
+func sink(heads []*head) {
+	for i := 0; ; {
+		least := i
+		for c := 2*i + 1; c <= 2*i+2 && c < len(heads); c++ {
+			if heads[c].next.At < heads[least].next.At {
+				least = c
+			}
+		}
+		if least == i {
+			return
+		}
+		heads[i], heads[least] = heads[least], heads[i]
+		i = least
+	}
+}
+
+// head is the next repeat of a part.
+type head struct {
+	next Repeat
+	left bool // next is one
+	held []Repeat
+	in   *bufio.Reader // nil: in memory
+}
+
+// advance takes the next repeat.
+func (h *head) advance() error {
+	if h.in == nil {
+		if h.left = len(h.held) > 0; h.left {
+			h.next, h.held = h.held[0], h.held[1:]
+		}
+		return nil
+	}
+	var b [repeatBytes]byte
+	_, err := io.ReadFull(h.in, b[:])
+	if h.left = err == nil; err == io.EOF {
+		return nil
+	}
+	h.next = Repeat{Place(binary.LittleEndian.Uint64(b[:])), Place(binary.LittleEndian.Uint64(b[8:]))}
+	return err
+}

@@ -1,0 +1,129 @@
+// Package units removes repeated lines or paragraphs from documents: text that many documents have
+// in common, such as headers, menus and licences, stays where it comes first.
+//
+//	units.go    the units of a text, and the text without some of them
+//	hash.go     what of a unit is compared
+//	repeats.go  which units have come before, in bounded memory
+//	extract.go  the units of many documents, on all processors
+package units
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Level is what is compared.
+type Level string
+
+// The levels.
+const (
+	Document  Level = "document"
+	Line      Level = "line"      // a line that is not blank
+	Paragraph Level = "paragraph" // lines up to the next blank line
+)
+
+// Span is a part of a text: its bytes from From up to To.
+type Span struct{ From, To int }
+
+// Split appends the units of a text to dst. A unit has no line end; between two units are line ends
+// and blank lines alone. A line is blank if it has nothing but white space.
+func Split(dst []Span, text string, level Level) []Span {
+	joins := false // the line before belongs to the same paragraph
+	for from := 0; from < len(text); {
+		end, next := len(text), len(text)
+		if i := strings.IndexByte(text[from:], '\n'); i >= 0 {
+			end, next = from+i, from+i+1
+		}
+		for end > from && text[end-1] == '\r' {
+			end--
+		}
+		switch {
+		case isBlank(text[from:end]):
+			joins = false
+		case joins:
+			dst[len(dst)-1].To = end
+		default:
+			dst = append(dst, Span{from, end})
+			joins = level == Paragraph
+		}
+		from = next
+	}
+	return dst
+}
+
+// isBlank reports whether s has nothing but white space.
+func isBlank(s string) bool {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			if !isSpace(s[i]) {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.IsSpace(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// isSpace reports whether a byte of ASCII is white space.
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// Keep returns the parts of a text that stay when units are removed, given their numbers,
+// ascending; none if no unit stays. What is before the first unit and after the last one stays.
+// Between two units that stay is one of the separators that were between them, the first of those
+// with the most lines, so that paragraphs stay apart.
+func Keep(text string, all []Span, removed []uint32) []Span {
+	var keep []Span
+	last := -1 // the last unit that stays so far
+	for n := range all {
+		if len(removed) > 0 && removed[0] == uint32(n) {
+			removed = removed[1:]
+			continue
+		}
+		if last < 0 {
+			keep = append(keep, Span{0, all[0].From})
+		} else {
+			keep = append(keep, widest(text, all[last:n+1]))
+		}
+		keep = append(keep, all[n])
+		last = n
+	}
+	if last < 0 {
+		return nil
+	}
+	return joined(append(keep, Span{all[len(all)-1].To, len(text)}))
+}
+
+// widest returns the separator with the most line ends of those between units.
+func widest(text string, all []Span) Span {
+	var best Span
+	most := -1
+	for i, u := range all[1:] {
+		between := Span{all[i].To, u.From}
+		if n := strings.Count(text[between.From:between.To], "\n"); n > most {
+			best, most = between, n
+		}
+	}
+	return best
+}
+
+// joined joins parts that follow each other, and leaves out empty ones.
+func joined(parts []Span) []Span {
+	out := parts[:0]
+	for _, p := range parts {
+		switch n := len(out); {
+		case p.From == p.To:
+		case n > 0 && out[n-1].To == p.From:
+			out[n-1].To = p.To
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}

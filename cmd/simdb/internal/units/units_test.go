@@ -1,0 +1,183 @@
+package units
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// naive splits a text by a regular expression: the texts of its units.
+func naive(text string, level Level) (all []string) {
+	if level == Line {
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) != "" {
+				all = append(all, line)
+			}
+		}
+		return all
+	}
+	for _, p := range regexp.MustCompile(`\n([\s\x{a0}]*\n)+`).Split("\n\n"+text+"\n\n", -1) {
+		if p = strings.Trim(p, "\r\n"); strings.TrimSpace(p) != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// randomText returns a text of few different lines.
+func randomText(r *rand.Rand) string {
+	pieces := []string{"Terms of use", "terms  of\tUSE ", "one line of text", "a", "  Ärger und ÄRGER", "\u00a0", " ", "", "一二三四", "b c d"}
+	var b strings.Builder
+	for range r.IntN(12) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+		b.WriteString([]string{"\n", "\n", "\r\n", "\n\n", ""}[r.IntN(5)])
+	}
+	return b.String()
+}
+
+func TestSplit(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		text := randomText(r)
+		for _, level := range []Level{Line, Paragraph} {
+			var got []string
+			for _, s := range Split(nil, text, level) {
+				got = append(got, text[s.From:s.To])
+			}
+			if want := naive(text, level); !slices.Equal(got, want) {
+				t.Fatalf("%s of %q: %q, want %q", level, text, got, want)
+			}
+		}
+	}
+}
+
+// TestKeep removes units: the others stay, in order, nothing is invented, and what was a paragraph
+// of its own still is.
+func TestKeep(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		text := randomText(r)
+		for _, level := range []Level{Line, Paragraph} {
+			all := Split(nil, text, level)
+			var removed []uint32
+			var want []string
+			for n, s := range all {
+				if r.IntN(3) == 0 {
+					removed = append(removed, uint32(n))
+				} else {
+					want = append(want, text[s.From:s.To])
+				}
+			}
+			var b strings.Builder
+			end := 0
+			for _, s := range Keep(text, all, removed) {
+				if s.From < end || s.From >= s.To {
+					t.Fatalf("%q: parts out of order: %v", text, s)
+				}
+				b.WriteString(text[s.From:s.To])
+				end = s.To
+			}
+			got := b.String()
+			if len(removed) == 0 && len(all) > 0 && got != text {
+				t.Fatalf("%q without nothing is %q", text, got)
+			}
+			if units := naive(got, level); !slices.Equal(units, want) {
+				t.Fatalf("%s: %q without %v is %q", level, text, removed, got)
+			}
+			if level == Line && len(want) > 0 && len(naive(got, Paragraph)) < paragraphsLeft(text, all, removed) {
+				t.Fatalf("%q without %v is %q: paragraphs were joined", text, removed, got)
+			}
+		}
+	}
+	if got := Keep("a\n\nb\nc", Split(nil, "a\n\nb\nc", Line), []uint32{1}); len(got) != 2 || got[0] != (Span{0, 3}) {
+		t.Errorf("the blank line does not stay: %v", got)
+	}
+}
+
+// paragraphsLeft counts the paragraphs of a text that have a line that is not removed.
+func paragraphsLeft(text string, lines []Span, removed []uint32) (n int) {
+	for _, p := range Split(nil, text, Paragraph) {
+		left := func(i int) bool { return !slices.Contains(removed, uint32(i)) }
+		for i, l := range lines {
+			if l.From >= p.From && l.To <= p.To && left(i) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// TestRepeats compares the repeats of random documents with those that a map of texts finds, with
+// much memory and with hardly any.
+func TestRepeats(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for round := range 60 {
+		docs := make([]string, r.IntN(700))
+		for i := range docs {
+			docs[i] = randomText(r)
+		}
+		o := Options{Level: []Level{Line, Paragraph}[round%2], MinWords: round % 4}
+		least := 2 + round%3
+		var want []Repeat
+		count, first := map[string]int{}, map[string]Place{}
+		plain := func(unit string) string { return strings.ToLower(strings.Join(strings.Fields(unit), " ")) }
+		for pass := range 2 {
+			for d, text := range docs {
+				for n, unit := range naive(text, o.Level) {
+					key, at := plain(unit), At(uint32(d), uint32(n))
+					switch {
+					case !hasWords(unit, o.MinWords):
+					case pass == 0:
+						if count[key]++; count[key] == 1 {
+							first[key] = at
+						}
+					case count[key] >= least && first[key] != at:
+						want = append(want, Repeat{at, first[key]})
+					}
+				}
+			}
+		}
+		for _, memory := range []int64{1 << 20, 2000} {
+			found := NewRepeats(memory, func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }, least)
+			x := NewExtractor(context.Background(), o, found)
+			for _, text := range docs {
+				if err := x.Add(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := x.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			x.Stop()
+			if err := found.Find(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			var got []Repeat
+			for rep, err := range found.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, rep)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("round %d, %d bytes: %d repeats, want %d", round, memory, len(got), len(want))
+			}
+			if err := found.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestHasWords(t *testing.T) {
+	for text, n := range map[string]int{"": 0, "...": 0, "a b": 2, "一二三": 3, "don't": 2} {
+		if !hasWords(text, n) || hasWords(text, n+1) {
+			t.Errorf("%q has not %d words", text, n)
+		}
+	}
+}

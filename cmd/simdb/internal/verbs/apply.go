@@ -1,0 +1,135 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/decisions"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
+)
+
+// Apply is `simdb apply`.
+type Apply struct {
+	DB        string `arg:"" file:"db" help:"The database."`
+	Decisions string `arg:"" file:"in" name:"file" help:"Decisions, as the page of simdb review writes them; - is standard input."`
+	DryRun    bool   `help:"Write nothing: say what would be done."`
+}
+
+// Help says what decisions do.
+func (Apply) Help() string {
+	return `Each line is a JSON object with the ids "a" and "b" of two documents that are alike, and a "decision":
+
+  drop   a is a duplicate of b: it is deleted
+  allow  a is no duplicate of b: the pair is noted as ALLOW notes it
+  keep   a stays, though it is a duplicate: nothing is done
+
+Wrong lines and unknown ids are errors, and then nothing is written. Pairs are noted first, in one write; then documents are
+deleted, in another one. What was done before is not done again.`
+}
+
+// applied is what the decisions of a file come to.
+type applied struct {
+	allow []engine.IDPair
+	drop  engine.Batch
+	kept  int64
+	was   int64 // what was done before
+}
+
+// Run applies the decisions.
+func (c *Apply) Run(a *app.App) (err error) {
+	all, err := decisions.Read(a.Context(), c.Decisions)
+	if err != nil {
+		return err
+	}
+	open := a.OpenForWriting
+	if c.DryRun {
+		open = a.OpenForReading
+	}
+	db, err := open(c.DB)
+	if err != nil {
+		return err
+	}
+	defer app.Closing(db, &err)
+	todo, err := c.check(a.Context(), db, all)
+	if err != nil {
+		return err
+	}
+	note := ""
+	if c.DryRun {
+		note = " (--dry-run: nothing is written)"
+	} else if err := todo.write(a.Context(), db); err != nil {
+		return err
+	}
+	a.Say("%s: %s deleted, %s allowed, %s kept, %s applied before%s", c.DB, quantity.Count(int64(todo.drop.Len()), "document"),
+		quantity.Count(int64(len(todo.allow)), "pair"), quantity.Number(todo.kept), quantity.Number(todo.was), note)
+	return nil
+}
+
+// write notes the pairs, then deletes the documents: what is deleted has all decisions before it.
+func (t *applied) write(ctx context.Context, db *engine.DB) error {
+	if len(t.allow) > 0 {
+		if err := db.Allow(ctx, t.allow...); err != nil {
+			return err
+		}
+	}
+	if t.drop.Len() == 0 {
+		return nil
+	}
+	return db.Apply(ctx, &t.drop)
+}
+
+// check looks up all documents, and returns what is to be done.
+func (c *Apply) check(ctx context.Context, db *engine.DB, all []decisions.Decision) (*applied, error) {
+	todo := &applied{}
+	known := map[string]bool{}
+	stored := func(id string) (bool, error) {
+		if is, ok := known[id]; ok {
+			return is, nil
+		}
+		_, err := db.Lookup(ctx, id)
+		if err != nil && !errors.Is(err, engine.ErrNotFound) {
+			return false, fmt.Errorf("%q: %w", id, err)
+		}
+		known[id] = err == nil
+		return err == nil, nil
+	}
+	noted := map[decisions.Pair]bool{}
+	for p := range db.Allowed() {
+		noted[decisions.Pair(p)] = true
+	}
+	dropped := map[string]bool{}
+	wrong := decisions.Problems{Path: c.Decisions}
+	for i := range all {
+		d := &all[i]
+		hasA, err := stored(d.A)
+		if err != nil {
+			return nil, err
+		}
+		hasB, err := stored(d.B)
+		if err != nil {
+			return nil, err
+		}
+		switch pair := d.Pair(); {
+		case d.Kind == decisions.Allow && noted[pair]:
+			todo.was++
+		case !hasB:
+			wrong.Add(d.Line, "%s has no document %q", c.DB, d.B)
+		case d.Kind == decisions.Drop && (!hasA || dropped[d.A]):
+			todo.was++
+		case !hasA:
+			wrong.Add(d.Line, "%s has no document %q", c.DB, d.A)
+		case d.Kind == decisions.Drop:
+			dropped[d.A] = true
+			todo.drop.Delete(d.A)
+		case d.Kind == decisions.Allow:
+			noted[pair] = true
+			todo.allow = append(todo.allow, engine.IDPair(pair))
+		default:
+			todo.kept++
+		}
+	}
+	return todo, wrong.Err()
+}

@@ -1,0 +1,183 @@
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// prepare opens a single input. If there are several, it looks at the beginning of each and checks
+// that copies of their records have a place: one output, if they are alike, or a folder.
+func (t *matching) prepare(a *app.App) (err error) {
+	names := t.sources.Names
+	toFolder := app.IsFolderName(t.c.Output)
+	if len(names) == 1 && !toFolder {
+		t.first, err = a.OpenInput(t.meter, &t.sources, names[0], t.opt)
+		return err
+	}
+	if toFolder && t.c.Explain {
+		return fmt.Errorf("-o %s: --explain writes the rows of all inputs to one file", t.c.Output)
+	}
+	if toFolder {
+		if t.folder, err = a.NewOutFolder(t.c.Output, &t.sources, false); err != nil {
+			return err
+		}
+	}
+	var like input.Info // the first input
+	formats := make([]input.Format, len(names))
+	for i, name := range names {
+		info, err := t.probe(a, name)
+		if err == nil && i > 0 && !toFolder && !t.c.Explain {
+			err = alike(like, info)
+		}
+		if err != nil {
+			return err
+		}
+		if formats[i] = info.Format; i == 0 {
+			like = info
+		}
+	}
+	if toFolder {
+		return t.folder.Claim(names, formats)
+	}
+	return nil
+}
+
+// probe reads the beginning of one of several inputs and describes it.
+func (t *matching) probe(a *app.App, name string) (info input.Info, err error) {
+	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
+		return info, fmt.Errorf("%s: several inputs, and those of -o DIR/, are regular files: match it alone", name)
+	}
+	in, err := a.OpenInput(t.meter, &t.sources, name, t.opt)
+	if err != nil {
+		return info, err
+	}
+	defer in.Close()
+	for _, err := range in.Records(a.Context()) { // a header is read with the first record
+		if re, ok := errors.AsType[*input.ReadError](err); ok && re.Pos <= 1 {
+			return info, err
+		}
+		break
+	}
+	return in.Info(), context.Cause(a.Context())
+}
+
+// alike returns an error if records of two inputs cannot go into one output.
+func alike(a, b input.Info) error {
+	switch {
+	case a.Format != b.Format || a.Shape != b.Shape:
+		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
+			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit())
+	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
+		return fmt.Errorf("%s has other columns than %s; files of one run must have the same, or go to -o DIR/", b.Name, a.Name)
+	}
+	return nil
+}
+
+// run reads the inputs and writes what is new: each record as soon as it is decided, or from
+// regular files many at a time.
+func (t *matching) run(a *app.App) error {
+	records := t.records
+	if t.c.Add {
+		records = t.add
+	}
+	switch {
+	case t.c.Explain:
+		_, err := a.Rows(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(row func(...any) error) error {
+			t.row = row
+			return t.eachInput(func(in input.Source) error { return records(a, in) })
+		})
+		return err
+	case t.folder != nil:
+		return t.toFolder(a, records)
+	}
+	var to interface {
+		Write(p []byte) (int, error)
+		Close(failure error) error
+	}
+	err := t.eachInput(func(in input.Source) (err error) {
+		if t.out == nil {
+			format := in.Info().Format
+			if to, err = a.Sink(t.c.Output, app.CopiesOf(format), output.Options{}); err != nil {
+				return err
+			}
+			t.out = format.NewCopier(to, input.CopyOptions{Follow: true, Like: in, Null: t.c.Null})
+		}
+		return records(a, in)
+	})
+	if t.out == nil {
+		return err
+	}
+	if err == nil {
+		err = t.out.Close()
+	}
+	return to.Close(err)
+}
+
+// eachInput calls do for every input.
+func (t *matching) eachInput(do func(in input.Source) error) (err error) {
+	for _, name := range t.sources.Names {
+		in := t.first
+		if t.first = nil; in == nil {
+			if in, err = t.sources.Open(name, t.opt); err != nil {
+				return err
+			}
+		}
+		err = do(in)
+		t.sources.Done(in)
+		in.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toFolder writes an output for each input. Either all of them are published or none.
+func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) error) (err error) {
+	var written []*outfile.Writer
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, w := range written {
+			w.Abort()
+		}
+	}()
+	at := 0
+	err = t.eachInput(func(in input.Source) error {
+		format := in.Info().Format
+		w, err := a.Create("-o", t.folder.Place(t.sources.Names[at]), app.CopiesOf(format))
+		if err != nil {
+			return err
+		}
+		at++
+		written = append(written, w)
+		t.out = format.NewCopier(w, input.CopyOptions{Like: in, Null: t.c.Null})
+		if err = records(a, in); err == nil {
+			err = t.out.Close()
+		}
+		if err == nil {
+			err = w.Finish()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return outfile.Commit(written...)
+}
+
+// undo removes a folder that was made for nothing.
+func (t *matching) undo(err error) {
+	if err != nil && t.folder != nil {
+		t.folder.Undo()
+	}
+}

@@ -1,0 +1,158 @@
+package verbs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/repl/output"
+)
+
+// report returns an empty report on the corpus.
+func (c *Tune) report(st engine.Stats, p engine.Params) *tuning.Report {
+	return &tuning.Report{
+		Name: c.Data, Documents: st.Fingerprints,
+		Scored: st.Params.Sketch > 0, Exact: st.Params.Sketch > 0 && p.Text,
+		Command: c.command,
+	}
+}
+
+// tell writes the report after a table, and as a page.
+func (c *Tune) tell(a *app.App, s *engine.Snapshot, r *tuning.Report) error {
+	chart := c.RowFlags.Options().Format == output.Table && !a.Global.Quiet
+	if !chart && c.HTML == "" {
+		return nil
+	}
+	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
+	pairs := r.Boundary(k)
+	for _, p := range pairs {
+		x, err := s.Get(a.Context(), p.A)
+		if err != nil {
+			return err
+		}
+		y, err := s.Get(a.Context(), p.B)
+		if err != nil {
+			return err
+		}
+		p.TextA, p.TextB = beginning(x.Text), beginning(y.Text)
+	}
+	if c.HTML != "" {
+		w, err := a.Create("--html", c.HTML, outfile.HTML)
+		if err != nil {
+			return err
+		}
+		if err := r.WritePage(w, k, pairs); err != nil {
+			return err
+		}
+		if err := w.Commit(); err != nil {
+			return err
+		}
+	}
+	if !chart {
+		return nil
+	}
+	return r.WriteText(a.Err, tuning.Chart{
+		Width: app.TerminalWidth(a.Err), Color: output.Detect(fileOf(a.Err)).Color, Clean: app.OneLine, K: k,
+	}, pairs)
+}
+
+// beginning returns as much of a text as is shown.
+func beginning(text string) string {
+	const most = 20000 // bytes
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// fileOf returns the file that w is, or nil.
+func fileOf(w any) *os.File {
+	f, _ := w.(*os.File)
+	return f
+}
+
+// command returns the command that applies a threshold: dedup of a file, clusters of a database.
+func (c *Tune) command(threshold string) string {
+	verb, out := "dedup", " -o kept"
+	if st, err := os.Stat(c.Data); !c.WholeFiles && c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
+		return "simdb clusters " + quoted(c.Data) + " " + threshold
+	}
+	switch ending := filepath.Ext(outfile.PlainName(c.Data)); {
+	case c.WholeFiles:
+		out += ".txt"
+	case ending == "":
+		out += ".jsonl"
+	default:
+		out += ending
+	}
+	return "simdb " + verb + " " + quoted(c.Data) + " " + threshold + c.sameFlags() + out
+}
+
+// sameFlags returns the flags that say how the data are read and compared.
+func (c *Tune) sameFlags() string {
+	var b strings.Builder
+	flag := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, " --%s %s", name, quoted(value))
+		}
+	}
+	set := func(name string, on bool) {
+		if on {
+			b.WriteString(" --" + name)
+		}
+	}
+	set("files", c.WholeFiles)
+	for _, e := range c.Exclude {
+		flag("exclude", e)
+	}
+	set("hidden", c.Hidden)
+	flag("id-field", c.IDField)
+	flag("id-from", string(c.IDFrom))
+	flag("text-field", c.TextField)
+	flag("fingerprint-field", c.FingerprintField)
+	set("no-header", c.NoHeader)
+	if c.Delimiter != 0 {
+		flag("delimiter", string(rune(c.Delimiter)))
+	}
+	if c.Encoding != input.UTF8 {
+		flag("encoding", string(c.Encoding))
+	}
+	if c.Fingerprints != fptext.Auto {
+		flag("fingerprints", fmt.Sprint(c.Fingerprints))
+	}
+	if c.Shingle.N > 0 {
+		flag("shingle", c.Shingle.Unit+":"+strconv.Itoa(c.Shingle.N))
+	}
+	var fields []string
+	for _, f := range c.Field {
+		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
+	}
+	flag("field", strings.Join(fields, ","))
+	flag("stop-words", c.StopWords)
+	flag("normalize", string(c.Normalize))
+	set("strip-diacritics", c.StripDiacritics)
+	if c.MinWords > 0 {
+		flag("min-words", strconv.Itoa(int(c.MinWords)))
+	}
+	flag("set-field", c.SetField)
+	return b.String()
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@%+", r))
+	}
+	if word != "" && strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// levelDoc is a document of TestLevel: its text is lines, or paragraphs of one line.
+type levelDoc struct {
+	id    string
+	units []string
+}
+
+// levelModel returns the texts that stay, "" for a document that is dropped, and the lines of the
+// audit: line of the input, unit, line and unit of the keeper; or line and "empty".
+func levelModel(docs []levelDoc, separator string, minWords, minCount int) (texts, audit []string) {
+	type place struct{ doc, unit int }
+	count, first := map[string]int{}, map[string]place{}
+	key := func(unit string) string { return strings.ToLower(strings.Join(strings.Fields(unit), " ")) }
+	for d, doc := range docs {
+		for u, unit := range doc.units {
+			if count[key(unit)]++; count[key(unit)] == 1 {
+				first[key(unit)] = place{d, u}
+			}
+		}
+	}
+	for d, doc := range docs {
+		var stay []string
+		for u, unit := range doc.units {
+			k := first[key(unit)]
+			if len(strings.Fields(unit)) < minWords || count[key(unit)] < minCount || k == (place{d, u}) {
+				stay = append(stay, unit)
+				continue
+			}
+			audit = append(audit, fmt.Sprintln(d+1, u+1, k.doc+1, k.unit+1))
+		}
+		if len(stay) == 0 && len(doc.units) > 0 {
+			audit = append(audit, fmt.Sprintln(d+1, "empty"))
+		}
+		texts = append(texts, strings.Join(stay, separator))
+	}
+	return texts, audit
+}
+
+// randomDocs returns documents of units that often come again, with other spaces and in other case.
+func randomDocs(r *rand.Rand) []levelDoc {
+	docs := make([]levelDoc, 120)
+	for d := range docs {
+		docs[d].id = fmt.Sprint("d", r.IntN(60)) // ids come again, too
+		for range r.IntN(5) {
+			unit := strings.Repeat("word ", r.IntN(4)) + fmt.Sprint("Unit ", r.IntN(40))
+			switch r.IntN(4) {
+			case 0:
+				unit = strings.ToUpper(unit)
+			case 1:
+				unit = "  " + strings.ReplaceAll(unit, " ", "\t ")
+			}
+			docs[d].units = append(docs[d].units, unit)
+		}
+	}
+	return docs
+}
+
+// TestLevel compares dedup --level with a model: what is kept, in the form of the input, and the
+// audit, with much and with little memory, on one thread and on several.
+func TestLevel(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for round := range 8 {
+		docs := randomDocs(r)
+		level, separator := "line", "\n"
+		if round%2 == 1 {
+			level, separator = "paragraph", "\n \n"
+		}
+		minWords, minCount := 1+round%4, 2+round/4
+		texts, audit := levelModel(docs, separator, minWords, minCount)
+		for _, form := range []string{"jsonl", "csv"} {
+			write := levelJSON
+			if form == "csv" {
+				write = levelCSV
+			}
+			var whole []string
+			for _, d := range docs {
+				whole = append(whole, strings.Join(d.units, separator))
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "in."+form), write(docs, whole, false), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for threads, memory := range map[string]string{"1": "1MiB", "4": "64MiB"} {
+				c := exec.Command("simdb", "dedup", "in."+form, "-o", "out."+form, "--level", level, "--min-words", fmt.Sprint(minWords), "--min-count", fmt.Sprint(minCount), "--memory", memory, "-q")
+				c.Dir, c.Env = dir, append(os.Environ(), "GOMAXPROCS="+threads)
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				got, err := os.ReadFile(filepath.Join(dir, "out."+form))
+				if want := write(docs, texts, true); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("%s, %s words, %d times, in %s: %v, kept\n%s\nwant\n%s", level, fmt.Sprint(minWords), minCount, memory, err, got, want)
+				}
+				if got := levelAudit(t, filepath.Join(dir, "out.audit.jsonl")); form == "jsonl" && got != strings.Join(audit, "") {
+					t.Fatalf("audit:\n%s\nwant:\n%s", got, strings.Join(audit, ""))
+				}
+			}
+		}
+	}
+}
+
+// levelJSON writes documents as JSON lines, without those that are dropped.
+func levelJSON(docs []levelDoc, texts []string, dropped bool) []byte {
+	var b bytes.Buffer
+	for d, doc := range docs {
+		if dropped && texts[d] == "" && len(doc.units) > 0 {
+			continue
+		}
+		text, _ := json.Marshal(texts[d])
+		fmt.Fprintf(&b, `{ "n" : %d.50, "text":%s , "id":"%s","b":{"text":1}}`+"\n", d, text, doc.id)
+	}
+	return b.Bytes()
+}
+
+// levelCSV writes documents as CSV.
+func levelCSV(docs []levelDoc, texts []string, dropped bool) []byte {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "id,more,text")
+	for d, doc := range docs {
+		if dropped && texts[d] == "" && len(doc.units) > 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s,\"a \"\" b\",\"%s\"\r\n", doc.id, texts[d])
+	}
+	return b.Bytes()
+}
+
+// levelAudit returns an audit as levelModel has it.
+func levelAudit(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var row struct {
+			Line, Unit int
+			KeeperLine int `json:"keeper_line"`
+			KeeperUnit int `json:"keeper_unit"`
+			Rule       string
+			Simdb      string // of the head
+		}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case row.Simdb != "":
+		case row.Rule == "empty":
+			fmt.Fprintln(&b, row.Line, "empty")
+		default:
+			fmt.Fprintln(&b, row.Line, row.Unit, row.KeeperLine, row.KeeperUnit)
+		}
+	}
+	return b.String()
+}
+
+// TestLevelFolder cuts several files to a folder; a dry run counts the same and writes nothing.
+func TestLevelFolder(t *testing.T) {
+	dir := t.TempDir()
+	same := "these are ten words that come again in every file here"
+	for name, text := range map[string]string{
+		"a.jsonl": `{"id":1,"text":"` + same + `\nA"}` + "\n" + `{"id":2,"text":"` + strings.ToUpper(same) + `"}` + "\n",
+		"b.txt":   same + "\nother\n",
+		"c.csv":   "id,text\n1,\"x\n\n" + same + "\n\ny\"\n2,\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"dedup", "a.jsonl", "b.txt", "c.csv", "--level", "line", "-o", "out/"}
+	run := func(args ...string) string {
+		c := exec.Command("simdb", args...)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	dry := run(append(args, "--dry-run")...)
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("a dry run makes the folder")
+	}
+	said := run(args...)
+	for name, want := range map[string]string{
+		"a.jsonl": `{"id":1,"text":"` + same + `\nA"}` + "\n", "b.txt": "other\n", "c.csv": "id,text\n1,\"x\n\ny\"\n2,\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, "out", name)); err != nil || string(got) != want {
+			t.Errorf("%s: %v, %q, want %q", name, err, got, want)
+		}
+	}
+	for _, line := range []string{"repeated            3", "dropped             2", "kept                4"} {
+		if !strings.Contains(said, line) || !strings.Contains(dry, line) {
+			t.Errorf("no %q in\n%s\nor in\n%s", line, said, dry)
+		}
+	}
+}

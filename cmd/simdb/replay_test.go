@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// family writes lines of JSON with texts of which many are copies, some of them edited, and some
+// lines that are no documents.
+func family(r *rand.Rand, n int) string {
+	var b strings.Builder
+	var texts [][]string
+	for i := range n {
+		var words []string
+		if len(texts) > 0 && r.IntN(4) > 0 {
+			words = append(words, texts[r.IntN(len(texts))]...)
+			for range r.IntN(4) {
+				words[r.IntN(len(words))] = fmt.Sprint("w", r.IntN(500))
+			}
+		} else {
+			for range 5 + r.IntN(40) {
+				words = append(words, fmt.Sprint("w", r.IntN(500)))
+			}
+		}
+		texts = append(texts, words)
+		switch r.IntN(30) {
+		case 0:
+			b.WriteString("no document\n")
+		case 1:
+			fmt.Fprintf(&b, `{"id":%d,"text":"!"}`+"\n", i)
+		default:
+			fmt.Fprintf(&b, `{"id":%d,"score":%d,"text":%q}`+"\n", r.IntN(n), r.IntN(9), strings.Join(words, " "))
+		}
+	}
+	return b.String()
+}
+
+// TestReplay decides again with other thresholds and rules: the copies and the audit are those of a
+// run on the texts.
+func TestReplay(t *testing.T) {
+	dir := t.TempDir()
+	read := func(names ...string) (all []byte) {
+		for _, name := range names {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, data...)
+		}
+		return all
+	}
+	rules := []string{"first", "last", "longest", "max:score", "prefer:b*,min:score"}
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		for _, name := range []string{"a.jsonl", "b.jsonl"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(family(r, 1+r.IntN(300))), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		low := []float64{0.3, 0.5, 0.8}[seed%3]
+		args := func(keep string, share float64, more ...string) []string {
+			return append([]string{"dedup", "a.jsonl", "b.jsonl", "-q", "--keep", keep, "--jaccard", fmt.Sprint(share)}, more...)
+		}
+		simdb(t, dir, args(rules[r.IntN(len(rules))], low, "-o", "old.jsonl", "--memory", []string{"1MiB", "1GiB"}[seed%2])...)
+		for range 2 {
+			keep, share := rules[r.IntN(len(rules))], low+(1-low)*float64(r.IntN(9))/8
+			simdb(t, dir, args(keep, share, "-o", "want.jsonl", "--clusters", "want.c.jsonl")...)
+			simdb(t, dir, args(keep, share, "-o", "got.jsonl", "--clusters", "got.c.jsonl", "--replay", "old.audit.jsonl")...)
+			if !bytes.Equal(read("want.jsonl", "want.audit.jsonl", "want.c.jsonl"), read("got.jsonl", "got.audit.jsonl", "got.c.jsonl")) {
+				t.Fatalf("seed %d, from %v: --keep %s --jaccard %v is another run", seed, low, keep, share)
+			}
+		}
+		simdb(t, dir, "dedup", "a.jsonl", "b.jsonl", "-q", "-o", "got.jsonl", "--replay", "old.audit.jsonl")
+		if !bytes.Equal(read("old.jsonl", "old.audit.jsonl"), read("got.jsonl", "got.audit.jsonl")) {
+			t.Fatalf("seed %d: without other flags it is another run", seed)
+		}
+	}
+}
+
+// TestReplayRefuses has audits that do not say enough, or are of something else.
+func TestReplayRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := family(rand.New(rand.NewPCG(1, 2)), 200)
+	write("in.jsonl", []byte(in))
+	write("other.jsonl", []byte(strings.Replace(in, "w", "v", 1)))
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "kept.jsonl", "--jaccard", "0.6")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "near.jsonl", "--near", "3")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "against.jsonl", "--against", "other.jsonl")
+	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(audit, []byte("\n"))
+	write("short.jsonl", bytes.Join(lines[:len(lines)-2], nil))
+	write("cut.jsonl", audit[:len(audit)-20])
+	write("poor.jsonl", append([]byte(`{"simdb":"1","parameters":{"jaccard":0.6}}`+"\n"), bytes.Join(lines[1:], nil)...))
+	write("wild.jsonl", bytes.Replace(audit, []byte(`"like":[[`), []byte(`"like":[[999`), 1))
+	write("vast.jsonl", bytes.Replace(audit, []byte(`"documents":`), []byte(`"documents":400000`), 1))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"takes more than --memory", []string{"in.jsonl", "--replay", "vast.jsonl"}},
+		{"from 0.6 on", []string{"in.jsonl", "--jaccard", "0.5", "--replay", "kept.audit.jsonl"}},
+		{"is not what in.jsonl was", []string{"other.jsonl", "--replay", "kept.audit.jsonl"}},
+		{"of 1 files, not of 2", []string{"in.jsonl", "other.jsonl", "--replay", "kept.audit.jsonl"}},
+		{"give the flags that were given", []string{"in.jsonl", "--shingle", "2", "--replay", "kept.audit.jsonl"}},
+		{"give the flags that were given", []string{"in.jsonl", "--text-field", "id", "--replay", "kept.audit.jsonl"}},
+		{"is damaged", []string{"in.jsonl", "--replay", "short.jsonl"}},
+		{"is damaged", []string{"in.jsonl", "--replay", "cut.jsonl"}},
+		{"is damaged", []string{"in.jsonl", "--replay", "wild.jsonl"}},
+		{"--audit-pairs", []string{"in.jsonl", "--replay", "poor.jsonl"}},
+		{"no audit", []string{"in.jsonl", "--replay", "other.jsonl"}},
+		{"without --jaccard", []string{"in.jsonl", "--replay", "near.audit.jsonl"}},
+		{"with --against", []string{"in.jsonl", "--replay", "against.audit.jsonl"}},
+		{"it is for --jaccard", []string{"in.jsonl", "--near", "3", "--replay", "kept.audit.jsonl"}},
+		{"for similar documents", []string{"in.jsonl", "--level", "line", "--replay", "kept.audit.jsonl"}},
+		{"--audit-pairs is for", []string{"in.jsonl", "--near", "3", "--audit-pairs"}},
+	} {
+		cmd := exec.Command("simdb", append([]string{"dedup", "-q", "-o", "new.jsonl"}, c.args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v: %s, not %q", c.args, err, out, c.want)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "new*")); len(left) > 0 {
+			t.Errorf("%v leaves %v", c.args, left)
+		}
+	}
+}
+
+// TestReplayPairs has a family of more pairs than there is room for: the run says so if pairs are
+// asked for, and records none otherwise.
+func TestReplayPairs(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(5, 6))
+	words := strings.Fields(strings.Repeat("the pages of this family have one word of their own each and ", 10))
+	var b strings.Builder
+	for n := range 200 { // 19,900 pairs; there is room for 5,461
+		for i := range words {
+			words[i] = fmt.Sprint("w", i)
+		}
+		words[r.IntN(len(words))] = fmt.Sprint("own", n)
+		fmt.Fprintf(&b, `{"text":%q}`+"\n", strings.Join(words, " "))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "kept.jsonl", "--memory", "1MiB")
+	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
+	if err != nil || bytes.Contains(audit, []byte(`"replay"`)) || bytes.Contains(audit, []byte(`"like"`)) {
+		t.Errorf("%v: %.300s", err, audit)
+	}
+	c := exec.Command("simdb", "dedup", "in.jsonl", "-q", "-o", "new.jsonl", "--memory", "1MiB", "--audit-pairs")
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "5,461 pairs") {
+		t.Errorf("%v: %s", err, out)
+	}
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "all.jsonl", "--audit-pairs")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "again.jsonl", "--replay", "all.audit.jsonl")
+}
