@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestContestants compares all answers with brute force.
@@ -150,5 +151,44 @@ func TestTexts(t *testing.T) {
 		if err := x.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestJudge compares what is said of a kept file with the definition.
+func TestJudge(t *testing.T) {
+	texts := []string{"a b c d e f g h", "a b c d e f g h", "a b c d e f g x", "p q r s", "p q r s", "u v"}
+	truth := similarPairs(texts, 0.7)
+	for _, c := range []struct {
+		kept        []bool
+		wrong, left int
+	}{
+		{[]bool{true, false, false, true, false, true}, 0, 0},
+		{[]bool{true, true, true, true, true, true}, 0, 4},
+		{[]bool{false, false, false, true, false, false}, 4, 0},
+		{[]bool{true, true, false, false, true, true}, 0, 1},
+	} {
+		if wrong, left := judge(truth, c.kept); wrong != c.wrong || left != c.left {
+			t.Errorf("%v: %d wrong, %d left; want %d and %d", c.kept, wrong, left, c.wrong, c.left)
+		}
+	}
+}
+
+// TestDedup runs simdb alone on a small file: no text is removed wrongly, and no pair is left.
+func TestDedup(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.jsonl")
+	if _, err := writeTexts(in, []string{"one two three four", "one two three four", "five six seven"}); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "simdb")
+	if err := buildSimdb(program); err != nil {
+		t.Fatal(err)
+	}
+	run, err := runPeer(dedupFlags{t: 0.8, simdb: program, limit: time.Minute}, dir, in, "simdb")
+	if err != nil || run.count != 2 {
+		t.Fatal(err, run)
+	}
+	if wrong, left := judge(similarPairs([]string{"one two three four", "one two three four", "five six seven"}, 0.8), run.kept); wrong+left > 0 {
+		t.Error(wrong, left)
 	}
 }

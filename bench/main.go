@@ -5,6 +5,7 @@
 //	                                     memory, a flat scan, the codec of 2007
 //	go run . pairs -n 1000000 -k 3       all pairs
 //	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH banding, a scan of sketches
+//	go run . dedup -python VENV/bin/python FILE.jsonl...   the main job, beside six other programs
 //	go run . make -kind family -n 10000  no comparison: writes a file of documents for simdb
 //
 // For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's
@@ -29,7 +30,7 @@ func main() {
 	}
 }
 
-const usage = "usage: bench near|pairs|jaccard|make [flags]; bench near -h lists them"
+const usage = "usage: bench near|pairs|jaccard|dedup|make [flags]; bench near -h lists them"
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -45,9 +46,11 @@ func run(args []string) error {
 	check := fs.Int("check", 20, "near: queries whose answers are compared with brute force")
 	rounds := fs.Int("rounds", 3, "near, jaccard: rounds over the queries, of which each query's best counts")
 	limit := fs.Duration("limit", 5*time.Second, "near, jaccard: time for the queries of one contestant; fewer are asked where it would take longer")
-	t := fs.Float64("t", 0.8, "jaccard: threshold")
+	t := fs.Float64("t", 0.8, "jaccard, dedup: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
 	words := fs.Int("words", 120, "jaccard: least words a text")
+	python := fs.String("python", "", "dedup: a Python with the other programs: pip install gaoya rensa datasketch duckdb text-dedup datatrove spacy; none: simdb alone")
+	program := fs.String("simdb", "", "dedup: the program (default: it is built)")
 	kind := fs.String("kind", "texts", "make: equal, family, fps, pages, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
@@ -67,6 +70,8 @@ func run(args []string) error {
 		return runPairs(near)
 	case "jaccard":
 		return runJaccard(jaccardFlags{nearFlags: near, t: *t, root: *root, words: *words})
+	case "dedup":
+		return runDedup(dedupFlags{files: fs.Args(), t: *t, python: *python, simdb: *program, only: *only, limit: *limit * 24})
 	case "make":
 		return runMake(*kind, *n, *seed)
 	default:
