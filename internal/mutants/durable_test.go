@@ -173,14 +173,34 @@ var durableMutants = []mutant{
 		"internal/kernel", "^TestAscending$",
 	},
 	{
-		"table/order taken for known once the places are", "sstable", "Run.CheckPlaces",
-		swap(`r.setSeen(b)`, `r.entries[b].info.Or(checkedBit | orderedBit)`),
+		"table/order taken for known once the places are", "sstable", "Run.CheckKeys",
+		swap(`r.know(b, parts)`, `r.entries[b].info.Or(wholeBits | checkedBit | orderedBit)`),
 		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"search/leads found in keys of unknown order", "sstable", "Run.CheckPlaces",
+		"search/leads found in keys of unknown order", "sstable", "Run.CheckHead",
 		never(`in.Width > r.leads.shift`),
 		"sstable/internal/keyrun", "^TestKeyRunForgedKeys$",
+	},
+	{
+		"table/parts of a block not compared with their checksums", "sstable", "Run.checkParts",
+		never(`got != want`),
+		"sstable/internal/keyrun", "^TestPartsOfDamagedBlock$",
+	},
+	{
+		"search/keys of a range compared and not checked", "sstable", "Index.scanRange",
+		never(`!known.Keys(lo, hi)`),
+		"sstable/internal/hamming", "^TestDamageBesideChecked$",
+	},
+	{
+		"table/last part of a range of keys not checked", "sstable", "partsOf",
+		swap(`(hi - 1) >> partShift`, `lo >> partShift`),
+		"sstable/internal/keyrun", "^TestPartsOfDamagedBlock$",
+	},
+	{
+		"table/whole block taken for known once a part is", "sstable", "Dir.know",
+		always(`(d.entries[b].info.Or(bits)|bits)&wholeBits == wholeBits`),
+		"sstable/internal/keyrun", "^TestKnownParts$",
 	},
 	{
 		"table/order of keys inside a block not checked", "sstable", "Dir.checkAscent",
@@ -188,18 +208,18 @@ var durableMutants = []mutant{
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/first key of a block not compared with the directory", "sstable", "Dir.checkEnds",
-		never(`key != first`),
+		"table/first key of a block not compared with the directory", "sstable", "Dir.checkFirst",
+		never(`key != d.Base(b)`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/last key of a block not compared with the next block's first", "sstable", "Dir.checkEnds",
-		never(`last > limit`),
+		"table/last key of a block not compared with the next block's first", "sstable", "Dir.checkLast",
+		swap(`last > limit || last != limit`, `last != limit`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{
-		"table/last key of a run not compared with the directory", "sstable", "keyRun.checkPlaces",
-		never(`b+1 == r.blocks && last != limit`),
+		"table/last key of a run not compared with the directory", "sstable", "Dir.checkLast",
+		drop(`|| last != limit && d.keys && b+1 == d.blocks`),
 		"sstable", "^TestKeyRunForgedKeys$",
 	},
 	{

@@ -47,4 +47,29 @@ var featureMutants = []mutant{
 		never(`value.IsNull()`),
 		"repl/output/internal/parquet", "^TestRows$",
 	},
+	{
+		"parquet/row groups of a copy in the order in which they are done", "cmd/simdb", "copier.writeGroup",
+		swap(`g := c.running[0]`, `c.running[0], c.running[len(c.running)-1] = c.running[len(c.running)-1], c.running[0]; g := c.running[0]`),
+		"cmd/simdb", "^TestCopy$",
+	},
+	{
+		"dedup/records that could not be used are copied", "cmd/simdb", "job.need",
+		never(`d.flawed[i]`),
+		"cmd/simdb", "^TestParquetWithFlaws$",
+	},
+	{
+		"dedup/columns of another document", "cmd/simdb", "audit.values",
+		swap(`int64(a.out.distance[n])`, `int64(a.out.distance[keeper])`),
+		"cmd/simdb", "^TestExtendedCopies$",
+	},
+	{
+		"parquet/columns row by row as if column by column", "cmd/simdb", "outGroup.further",
+		swap(`row += len(columns)`, `row++`),
+		"cmd/simdb", "^TestExtendedCopies$",
+	},
+	{
+		"match/records of several formats in one output", "cmd/simdb", "alike",
+		never(`a.Format != b.Format || a.Shape != b.Shape`),
+		"cmd/simdb", "^TestMatchFiles$",
+	},
 }

@@ -28,6 +28,21 @@ var loadMutants = []mutant{
 		"sstable", "^TestBatch$",
 	},
 	{
+		"load/a near-duplicate put before its leader", "engine/internal/loader", "window.gather",
+		swap(`w.lead[i] = ends[lead]`, `w.lead[i] = uint32(i)`),
+		"engine/internal/loader", "^TestArrange$",
+	},
+	{
+		"load/the fastest level whatever it costs", "sstable", "BatchWriter.sampleLevel",
+		never(`fastest > other+other/mostLarger`),
+		"sstable", "^TestSampleLevel$",
+	},
+	{
+		"scan/texts read by number", "sstable", "Reader.eachInTextOrder",
+		swap(`slices.Sort(order)`, `_ = slices.Sort[[]uint64]`),
+		"sstable", "^TestEachInTextOrder$",
+	},
+	{
 		"load/records taken for those of the document's number", "sstable", "BatchWriter.writePlaces",
 		swap(`place(doc) == uint64(doc)`, `place(doc) >= 0`),
 		"sstable", "^TestBatch$",
@@ -54,7 +69,7 @@ var loadMutants = []mutant{
 	},
 	{
 		"merge/IDs of a part where the first is", "sstable", "ListWriter.Append",
-		swap(`binary.LittleEndian.Uint64(e)+start`, `binary.LittleEndian.Uint64(e)+start*0`),
+		swap(`le.Uint64(e)+uint64(len(d.chunk))-uint64(begin)`, `le.Uint64(e)-uint64(begin)`),
 		"sstable/internal/blobs", "^TestListAppend$",
 	},
 	{

@@ -104,7 +104,7 @@ func share(t *testing.T) (number, of int) {
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, fieldMutants, featureMutants) {
+	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, fieldMutants, featureMutants, decisionMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			p, packages := m.place(t)
 			if of == 0 || i%of != number {

@@ -56,6 +56,36 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
+		"level/the first of its kind removed, too", "cmd/simdb/internal/units", "Repeats.repeats",
+		swap(`o.first != u.at`, `o.n > 0`),
+		"cmd/simdb/internal/units", "^TestRepeats$",
+	},
+	{
+		"level/short units removed", "cmd/simdb/internal/units", "hasher.hash",
+		never(`!hasWords(unit, h.least)`),
+		"cmd/simdb/internal/units", "^TestRepeats$",
+	},
+	{
+		"level/rare units removed", "cmd/simdb/internal/units", "Repeats.repeats",
+		swap(`o.n >= r.least`, `o.n >= 2`),
+		"cmd/simdb/internal/units", "^TestRepeats$",
+	},
+	{
+		"level/paragraphs joined", "cmd/simdb/internal/units", "widest",
+		swap(`n > most`, `most < 0`),
+		"cmd/simdb/internal/units", "^TestKeep$",
+	},
+	{
+		"level/records cut in the wrong place", "cmd/simdb/internal/input/lines", "spans",
+		never(`next < len(marks) || at != len(text)`),
+		"cmd/simdb/internal/input/lines", "^TestCutOdd$",
+	},
+	{
+		"level/a document cut by what was found in another", "cmd/simdb/internal/dedup", "level.write",
+		swap(`int64(rep.At.Doc()) == n`, `int64(rep.At.Doc()) <= n+1`),
+		"cmd/simdb", "^TestLevel$",
+	},
+	{
 		"dedup/formats mixed", "cmd/simdb", "dedup.probe",
 		swap(`info.Format != first.Format || info.Shape != first.Shape`, `info.Format == "" || info.Shape == ""`),
 		"cmd/simdb", "^TestWrong$",
@@ -89,6 +119,56 @@ var outputMutants = []mutant{
 		"setjoin/what was found in an earlier index forgotten", "internal/setjoin", "stars.recall",
 		swap(`x.out.Keeper[it.set]`, `none`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/members not compared with members", "internal/setjoin", "stars.decide",
+		drop(`x.withinMembers.add(uint32(n), &it.prefix)`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/stars of a graph join a later keeper", "internal/setjoin", "Graph.Stars",
+		swap(`at[other] < first`, `at[other] > first`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"dedup/pairs of dropped documents with earlier ones not recorded", "cmd/simdb", "pairs.each",
+		swap(`other < n || p.kept[other] > 0`, `p.kept[other] > 0`),
+		"cmd/simdb", "^TestReplay$",
+	},
+	{
+		"dedup/an audit without some of its rows replayed", "cmd/simdb", "replay.readPairs",
+		never(`with != r.head.Replay.Rows || pairs != r.head.Replay.Pairs`),
+		"cmd/simdb", "^TestReplayRefuses$",
+	},
+	{
+		"dedup/decisions of another run resumed", "cmd/simdb", "readNote",
+		swap(`head[0] != key.Hi || head[1] != key.Lo`, `head[0] == 0`),
+		"cmd/simdb", "^TestResume$",
+	},
+	{
+		"dedup/damaged decisions resumed", "cmd/simdb", "readNote",
+		swap(`got != want`, `got == 0 && want == 0`),
+		"cmd/simdb", "^TestResume$",
+	},
+	{
+		"dedup/decisions resumed on other inputs", "cmd/simdb", "job.key",
+		swap(`d.c.Memory, inputs`, `d.c.Memory, inputs[:0]`),
+		"cmd/simdb", "^TestResume$",
+	},
+	{
+		"dedup/known documents of a database preferred as they are stored", "cmd/simdb", "job.orderKnown",
+		swap(`s.written[int64(a)-s.known], s.written[int64(b)-s.known]`, `a, b`),
+		"cmd/simdb", "^TestAgainstDatabase$",
+	},
+	{
+		"dedup/databases that compare other things taken together", "cmd/simdb", "job.agree",
+		never(`d.params.Shingle != p.Shingle || d.features.Describe() != engine.Features(spec).Describe()`),
+		"cmd/simdb", "^TestAgainstFeatures$",
+	},
+	{
+		"dedup/an audit of other inputs replayed", "cmd/simdb", "job.sameInputs",
+		never(`*in.XXH3 != *was.XXH3`),
+		"cmd/simdb", "^TestReplayRefuses$",
 	},
 	{
 		"dedup/dates compared as numbers", "cmd/simdb", "ranking.add",
@@ -141,8 +221,8 @@ var outputMutants = []mutant{
 		"repl/output", "^TestTerminalIsNotDriven$",
 	},
 	{
-		"output/two inputs go to one file of a folder", "cmd/simdb/internal/dedup", "job.claimFolder",
-		swap(`seen[folded]; ok {`, `seen[folded]; ok && i < 0 {`),
+		"output/two inputs go to one file of a folder", "cmd/simdb/internal/app", "OutFolder.Distinct",
+		swap(`seen[folded]; ok {`, `seen[folded]; ok && other == "" {`),
 		"cmd/simdb", "^TestScripts$",
 	},
 	{

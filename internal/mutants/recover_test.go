@@ -69,6 +69,41 @@ var recoverMutants = []mutant{
 		"engine/internal/wal", salvages,
 	},
 	{
+		"recover/files in use are forgotten", "engine", "Folder.RemoveUnused",
+		skip("removeKept"),
+		"engine", "^TestFilesInUse$",
+	},
+	{
+		"recover/files in use are not removed at the end", "engine", "Folder.Release",
+		skip("removeKept"),
+		"engine", "^TestFilesInUse$",
+	},
+	{
+		"recover/a file in use keeps a database closed", "engine", "Store.sweep",
+		drop(`err = nil`),
+		"engine", "^TestFilesInUse$",
+	},
+	{
+		"recover/no early section", "sstable", "merger.mergeBlocks",
+		skip("writeEarly"),
+		"sstable", salvages,
+	},
+	{
+		"recover/spares are not read", "sstable", "Salvaged.openEarly",
+		skip("readSpares"),
+		"sstable", salvages,
+	},
+	{
+		"recover/copies of directories are not read", "sstable", "Salvaged.open",
+		skip("restore"),
+		"sstable", salvages,
+	},
+	{
+		"recover/blocks of names behind a spare", "sstable", "tableFile.writeList",
+		swap(`spareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
+		"sstable", salvages,
+	},
+	{
 		"recover/fingerprint of the text alone", "sstable", "salvageWalk.keysByText",
 		drop(`if _, ok := slices.BinarySearch(l.distinct, fp); !ok && l.distinct != nil { continue }`),
 		"sstable", salvages,
