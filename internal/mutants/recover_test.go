@@ -61,7 +61,7 @@ var recoverMutants = []mutant{
 	{
 		"recover/damaged entry costs the next block", "sstable", "List.Sound",
 		swap(`l.alone = true`, `l.alone = false`),
-		"sstable", salvages,
+		"sstable/internal/blobs", "^TestListSound$",
 	},
 	{
 		"recover/frames behind damage are not looked for", "engine", "salvage.scan",
