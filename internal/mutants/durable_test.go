@@ -294,12 +294,12 @@ var durableMutants = []mutant{
 	},
 	{
 		"replay/first write after a flush skipped", "engine", "replay.write",
-		swap(`seq <= r.flushed`, `seq <= r.flushed+1`),
+		swap(`rec.doc.Seq > r.flushed`, `rec.doc.Seq > r.flushed+1`),
 		"engine", crashes,
 	},
 	{
 		"replay/numbers of writes given out again", "engine", "replay.write",
-		swap(`db.seq = max(db.seq, seq)`, `_ = max(db.seq, seq)`),
+		swap(`r.seq = max(r.seq, rec.doc.Seq)`, `_ = max(r.seq, rec.doc.Seq)`),
 		"engine", crashes,
 	},
 	{

@@ -1,11 +1,12 @@
 package mutants
 
 const (
-	crashes = "^TestCrashAtEveryOperation$"
-	damages = "^TestDamagedFiles$"
-	traced  = "^TestSyncOrder$"
-	strays  = "^Test(NoStrayFiles|Leftovers|TableWithoutItsName|PackReplacesNothing|FolderReplaced)$"
-	flips   = "^Test(EveryByteFlipped|FlippedBytes|KeyRunNoticesDamage)$"
+	crashes  = "^TestCrashAtEveryOperation$"
+	replayed = "^TestReplay"
+	damages  = "^TestDamagedFiles$"
+	traced   = "^TestSyncOrder$"
+	strays   = "^Test(NoStrayFiles|Leftovers|TableWithoutItsName|PackReplacesNothing|FolderReplaced)$"
+	flips    = "^Test(EveryByteFlipped|FlippedBytes|KeyRunNoticesDamage)$"
 )
 
 var mutants = []mutant{
@@ -213,8 +214,23 @@ var mutants = []mutant{
 	// What recovery does.
 	{
 		"replay/older versions stay", "engine", "Store.killOlder",
-		swap(`p.dead.kill(doc, seq)`, `_ = doc`),
-		"engine", crashes,
+		swap(`s.part.Dead.Kill(s.doc, w.doc.Seq)`, `_ = s.doc`),
+		"engine", replayed,
+	},
+	{
+		"replay/last writes left out", "engine", "replay.run",
+		swap(`err = r.apply()`, `err = nil`),
+		"engine", replayed,
+	},
+	{
+		"replay/IDs of one write not looked up", "engine", "replay.locate",
+		swap(`len(r.writes)*i/shares`, `len(r.writes)*i/shares+20*i`),
+		"engine", replayed,
+	},
+	{
+		"replay/damage that a lookup finds overlooked", "engine", "replay.locate",
+		swap(`cmp.Or(errs...)`, `cmp.Or(errs[:0]...)`),
+		"engine", replayed,
 	},
 	{
 		"log/cut not synced after its end frame", "engine", "cut",
@@ -237,9 +253,9 @@ var mutants = []mutant{
 		"engine", crashes,
 	},
 	{
-		"replay/newer version overwritten", "engine", "replay.write",
+		"replay/newer version overwritten", "engine", "replay.apply",
 		always(`!newer`),
-		"engine", crashes + "|^TestHistories$",
+		"engine", replayed,
 	},
 	{
 		"replay/missing log overlooked", "engine", "replay.start",

@@ -196,7 +196,7 @@ func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
 		}
 		o.From = at.end
 	}
-	res, err := wal.Replay(db.Dir, r.name, o, r.frame)
+	res, err := r.run(o)
 	if err != nil {
 		return 0, err
 	}

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -61,31 +63,34 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 
 // openTables makes the first version, of the tables in the catalog. Those in open are shared with
 // another version.
-func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) (err error) {
-	var parts []view.Part
-	defer func() {
-		if err == nil {
-			return
+func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error {
+	tables, errs := make([]*view.Table, len(s.Tables)), make([]error, len(s.Tables))
+	var g sync.WaitGroup // at the same time, since to check a directory takes a while
+	for i, meta := range s.Tables {
+		if t := open[meta.Number]; t != nil && t.Meta == meta {
+			tables[i] = t
+			continue
 		}
-		for _, p := range parts {
-			if open[p.Meta.Number] != p.Table {
-				err = errors.Join(err, p.Table.Drop(false))
-			}
-		}
-	}()
-	for _, meta := range s.Tables {
-		t := open[meta.Number]
-		if t == nil || t.Meta != meta {
-			if t, err = db.openListed(meta); err != nil {
-				return err
-			}
-		}
-		dead := s.Tombstones[meta.Number]
-		parts = append(parts, view.Part{Table: t, Dead: view.NewTombstones(dead)})
+		g.Go(func() { tables[i], errs[i] = db.openListed(meta) })
+	}
+	g.Wait()
+	err := cmp.Or(errs...)
+	parts := make([]view.Part, len(tables))
+	for i := 0; i < len(tables) && err == nil; i++ {
+		meta, dead := s.Tables[i], s.Tombstones[s.Tables[i].Number]
+		parts[i] = view.Part{Table: tables[i], Dead: view.NewTombstones(dead)}
 		if dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
-			return base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1, "document %d of %d", dead.Maximum(), meta.Docs)
+			err = base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1, "document %d of %d", dead.Maximum(), meta.Docs)
 		}
 		db.seq = max(db.seq, meta.MaxSeq)
+	}
+	if err != nil {
+		for _, t := range tables {
+			if t != nil && open[t.Meta.Number] != t {
+				err = errors.Join(err, t.Drop(false))
+			}
+		}
+		return err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()

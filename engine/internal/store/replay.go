@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -31,7 +34,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 		if i > 0 {
 			r.before = logs[i-1]
 		}
-		res, err := wal.Replay(db.Dir, r.name, wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}}, r.frame)
+		res, err := r.run(wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}})
 		if err != nil {
 			return err
 		}
@@ -66,19 +69,54 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	return nil
 }
 
-// A replay takes the frames of one log.
+// A replay takes the frames of one log. It gathers the writes, since the tables are searched for the
+// IDs of many in several goroutines: each touches pages that nobody has touched yet. Then it brings
+// them into the memtable in order.
 type replay struct {
 	db               *Store
 	name             string
 	flushed          uint64 // writes up to here are in tables
 	firstLog, before uint64 // the first log to replay; the one replayed before this, 0 if this is it
 	seq              uint64 // of the last write
+	writes           []replayed
+	bytes            int // of the frames of writes
+}
+
+// A replayed is a write of a log, with what the tables have of its ID.
+type replayed struct {
+	record
+	stored []storedVersion
+}
+
+// A storedVersion is a document of a table.
+type storedVersion struct {
+	part *view.Part
+	doc  uint32
+	seq  uint64
+}
+
+// Writes are brought into the memtable when they are this many, or their frames this long.
+const (
+	replayWrites = 1024
+	replayBytes  = 4 << 20
+)
+
+// run replays the log.
+func (r *replay) run(o wal.Options) (wal.Result, error) {
+	res, err := wal.Replay(r.db.Dir, r.name, o, r.frame)
+	if err == nil {
+		err = r.apply()
+	}
+	return res, err
 }
 
 func (r *replay) frame(payload []byte) error {
 	err := decodeBatch(payload, r.start, r.write)
 	if errors.Is(err, errBatch) {
 		return base.Corruptf(r.name, "batch", -1, "%w", err)
+	}
+	if r.bytes += len(payload); err == nil && (r.bytes >= replayBytes || len(r.writes) >= replayWrites) {
+		err = r.apply()
 	}
 	return err
 }
@@ -91,51 +129,92 @@ func (r *replay) start(before uint64) error {
 	return nil
 }
 
-// write brings one write into the memtable, unless a table has it, or a newer version of its
-// document, already: loads go straight to tables and overtake the log.
+// write gathers one write, unless a table has it.
 func (r *replay) write(rec record) error {
-	db := r.db
-	seq := rec.doc.Seq
-	r.seq = max(r.seq, seq)
-	if seq <= r.flushed {
-		return nil
+	r.seq = max(r.seq, rec.doc.Seq)
+	if rec.doc.Seq > r.flushed {
+		r.writes = append(r.writes, replayed{record: rec})
 	}
-	newer, err := db.killOlder(rec.doc.ID, seq)
-	if err != nil {
-		return fmt.Errorf("replaying %s: %w", r.name, err)
-	}
-	if !rec.del && !newer {
-		db.active.Add(&rec.doc)
-	}
-	db.active.Wrote(seq)
 	return nil
 }
 
-// killOlder marks every version of id that was written before seq dead, and reports whether one was
-// written later. While logs are replayed there may be both: a load that overtook the log may have
-// put a newer version beside one that the log has yet to delete.
-func (db *Store) killOlder(id []byte, seq uint64) (newer bool, err error) {
-	if d := db.active.Find(id, view.Latest); d != nil {
-		view.Place{Mem: d}.Kill(seq) // the log is in order
+// apply brings the writes that were gathered into the memtable. It leaves out those whose document
+// a table has in a newer version: loads go straight to tables and overtake the log.
+func (r *replay) apply() error {
+	db := r.db
+	if err := r.locate(); err != nil {
+		return fmt.Errorf("replaying %s: %w", r.name, err)
 	}
-	for i := range db.current.Parts {
-		p := &db.current.Parts[i]
-		doc, ok, err := p.Lookup(id)
-		if err != nil {
-			return false, err
+	for i := range r.writes {
+		w := &r.writes[i]
+		if newer := db.killOlder(w); !w.del && !newer {
+			db.active.Add(&w.doc)
 		}
-		if !ok || p.Dead.DeadAt(doc, view.Latest) {
-			continue
+		db.active.Wrote(w.doc.Seq)
+	}
+	clear(r.writes)
+	r.writes, r.bytes = r.writes[:0], 0
+	return nil
+}
+
+// locateShare is how many writes are worth a goroutine that looks their IDs up.
+const locateShare = 64
+
+// locate finds the living versions that tables have of the writes. The error is that of the first
+// write which has one.
+func (r *replay) locate() error {
+	shares := min(runtime.GOMAXPROCS(0), len(r.writes)/locateShare)
+	if shares <= 1 {
+		return r.db.locateStored(r.writes)
+	}
+	errs := make([]error, shares)
+	var g sync.WaitGroup
+	for i := range shares {
+		part := r.writes[len(r.writes)*i/shares : len(r.writes)*(i+1)/shares]
+		g.Go(func() { errs[i] = r.db.locateStored(part) })
+	}
+	g.Wait()
+	return cmp.Or(errs...)
+}
+
+// locateStored finds the living versions that tables have of some writes.
+func (db *Store) locateStored(writes []replayed) error {
+	for i := range writes {
+		w := &writes[i]
+		for j := range db.current.Parts {
+			p := &db.current.Parts[j]
+			doc, ok, err := p.Lookup(w.doc.ID)
+			if err != nil {
+				return err
+			}
+			if !ok || p.Dead.DeadAt(doc, view.Latest) {
+				continue
+			}
+			seq, err := p.SeqOf(doc)
+			if err != nil {
+				return err
+			}
+			w.stored = append(w.stored, storedVersion{p, doc, seq})
 		}
-		stored, err := p.SeqOf(doc)
-		if err != nil {
-			return false, err
-		}
-		if stored > seq {
+	}
+	return nil
+}
+
+// killOlder marks every version of a document that was written before w dead, and reports whether
+// one was written later. While logs are replayed there may be both: a load that overtook the log
+// may have put a newer version beside one that the log has yet to delete.
+func (db *Store) killOlder(w *replayed) (newer bool) {
+	if d := db.active.Find(w.doc.ID, view.Latest); d != nil {
+		view.Place{Mem: d}.Kill(w.doc.Seq) // the log is in order
+	}
+	for _, s := range w.stored {
+		switch {
+		case s.part.Dead.DeadAt(s.doc, view.Latest): // since a write that was gathered with w
+		case s.seq > w.doc.Seq:
 			newer = true
-		} else {
-			p.Dead.Kill(doc, seq)
+		default:
+			s.part.Dead.Kill(s.doc, w.doc.Seq)
 		}
 	}
-	return newer, nil
+	return newer
 }
