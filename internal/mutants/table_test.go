@@ -233,6 +233,11 @@ var mutants = []mutant{
 		"engine", replayed,
 	},
 	{
+		"log/appended during an fsync and taken for durable", "engine", "Writer.lead",
+		swap(`w.synced = target`, `w.synced = w.end`),
+		"engine", "^TestCrashBesideWriters$",
+	},
+	{
 		"log/cut not synced after its end frame", "engine", "cut",
 		swap(`return f.Sync()`, `return nil`),
 		"engine/internal/wal", "^TestCut",

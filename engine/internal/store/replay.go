@@ -69,9 +69,9 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	return nil
 }
 
-// A replay takes the frames of one log. It gathers the writes, since the tables are searched for the
-// IDs of many in several goroutines: each touches pages that nobody has touched yet. Then it brings
-// them into the memtable in order.
+// A replay takes the frames of one log. It gathers the writes, since the tables are searched for
+// the IDs of many in several goroutines: each touches pages that nobody has touched yet. Then it
+// brings them into the memtable in order.
 type replay struct {
 	db               *Store
 	name             string
