@@ -223,12 +223,12 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 // on with as many. With SIMDB_CRASHES=1 more operations are taken; with SIMDB_CRASHES=all the runs
 // are longer, and each is taken.
 func TestCrashBesideWriters(t *testing.T) {
-	writes, step := 6, 31
+	writes, step := 6, 47
 	switch {
 	case os.Getenv("SIMDB_CRASHES") == "all":
 		writes, step = 40, 1
 	case thorough():
-		writes, step = 8, 7
+		writes, step = 8, 31
 	case testing.Short():
 		step = 101
 	}
