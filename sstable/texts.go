@@ -71,6 +71,28 @@ func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc u
 	return nil
 }
 
+// SortInTextOrder sorts documents of the table, given in any order, as EachInTextOrder visits them
+// if there are no more than it sorts at a time. It takes 8 bytes each.
+func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
+	defer r.unguard(guard(), &err)
+	order := make([]uint64, len(docs))
+	for i, doc := range docs {
+		if err := r.checkDoc(doc); err != nil {
+			return err
+		}
+		place, err := r.place(doc)
+		if err != nil {
+			return err
+		}
+		order[i] = uint64(place)<<32 | uint64(doc)
+	}
+	slices.Sort(order)
+	for i, at := range order {
+		docs[i] = uint32(at)
+	}
+	return nil
+}
+
 // appendTextOrder appends record<<32 | document for the documents in [from, end).
 func (r *Reader) appendTextOrder(order []uint64, from, end uint32) (_ []uint64, err error) {
 	defer r.unguard(guard(), &err)

@@ -37,6 +37,13 @@ func TestEachInTextOrder(t *testing.T) {
 					t.Fatalf("%d documents, %d at a time: not in the order of records", n, most)
 				}
 			}
+			if most >= uint32(n) {
+				shuffled := slices.Clone(got)
+				r.Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+				if err := reader.SortInTextOrder(shuffled); err != nil || !slices.Equal(shuffled, got) {
+					t.Fatalf("%d documents: sorted in another order than they are visited, or %v", n, err)
+				}
+			}
 			slices.Sort(got)
 			for i, doc := range got {
 				if doc != uint32(i) || len(got) != int(reader.NumDocs()) {
@@ -46,6 +53,9 @@ func TestEachInTextOrder(t *testing.T) {
 		}
 	}
 	reader := openTable(t, writeBatch(t, testParams, testDocs(r, 50), 1, 10, 2))
+	if err := reader.SortInTextOrder([]uint32{0, reader.NumDocs()}); err == nil {
+		t.Error("a document was sorted that the table does not have")
+	}
 	calls, stop := 0, errors.New("stop")
 	if err := reader.EachInTextOrder(t.Context(), func(uint32) error { calls++; return stop }); err != stop || calls != 1 {
 		t.Errorf("after an error: %v, %d calls", err, calls)

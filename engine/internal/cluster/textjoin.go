@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/minhash"
@@ -20,57 +21,64 @@ import (
 // the texts that they do not rule out. So a join takes time in the square of the number of
 // different texts, at about a nanosecond for a pair.
 
-// A textSet is what a join by text knows of different texts, by the first item that has one.
+// A textSet is what a join by text knows of different texts, which are numbered as they are found.
 type textSet struct {
-	first      []uint32            // of each item: the first with its text
-	signatures []textsim.Signature // of each of these
-	texts      []byte              // of these, one after the other, unless they are too large to hold
-	ends       []uint64            // of each item: where its text ends in texts; nil if they are not held
+	of         []uint32            // of each item: the number of its text
+	signatures []textsim.Signature // of each text
+	texts      []byte              // one after the other, unless they are too large to hold
+	ends       []uint64            // of each text: where it ends in texts; nil if they are not held
 }
 
 // signature returns the signature of the text of item i.
-func (x *textSet) signature(i uint32) *textsim.Signature { return &x.signatures[x.first[i]] }
+func (x *textSet) signature(i uint32) *textsim.Signature { return &x.signatures[x.of[i]] }
 
 // textKey is the beginning of SHA-256 of a text.
 type textKey [16]byte
 
-// addTexts gathers all visible documents that may be similar to others by a criterion of text.
+// addTexts gathers all visible documents that may be similar to others by a criterion of text. It
+// reads the texts of a table in the order in which they lie. Items are in the order of documents
+// all the same, as the order of the results follows from it.
 func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
-	j.locs, j.sets, j.text = []uint64{}, []uint32{}, &textSet{}
+	j.locs, j.text = []uint64{}, &textSet{}
 	most := j.v.Memory / 8
-	signer, equal := textsim.NewSigner(), map[textKey]uint32{}
+	signer, numbers := textsim.NewSigner(), map[textKey]uint32{}
 	add := func(loc uint64, text []byte) {
 		if len(text) == 0 {
 			return
 		}
-		i, digest := uint32(len(j.locs)), sha256.Sum256(text)
+		digest := sha256.Sum256(text)
 		key := textKey(digest[:])
-		first, known := equal[key]
-		var g textsim.Signature
+		number, known := numbers[key]
 		if !known {
-			if g = signer.Sign(text); by.Text == view.Cosine && g.Words.Set == 0 {
+			g := signer.Sign(text)
+			if by.Text == view.Cosine && g.Words.Set == 0 {
 				return
 			}
-			first, equal[key] = i, i
+			number = uint32(len(j.text.signatures))
+			numbers[key] = number
+			j.text.signatures = append(j.text.signatures, g)
+			j.text.keep(text, most)
 		}
-		j.locs, j.sets = append(j.locs, loc), append(j.sets, first)
-		j.text.signatures = append(j.text.signatures, g)
-		j.text.keep(text, known, most)
+		j.locs, j.text.of = append(j.locs, loc), append(j.text.of, number)
 	}
 	v := j.v
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		texts := p.Texts()
-		err := v.EachOf(ctx, p, func(at view.Place) error {
-			text, _, err := texts.Get(at.Doc)
+		texts, from := p.Texts(), len(j.locs)
+		err := p.EachInTextOrder(ctx, func(doc uint32) error {
+			if alive, err := v.Alive(p, doc); err != nil || !alive {
+				return err
+			}
+			text, _, err := texts.Get(doc)
 			if err == nil {
-				add(uint64(i)<<32|uint64(at.Doc), text)
+				add(uint64(i)<<32|uint64(doc), text)
 			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		sortByLoc(j.locs[from:], j.text.of[from:])
 	}
 	for i, m := range v.Mems {
 		for at, d := range m.Docs {
@@ -79,37 +87,58 @@ func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 			}
 		}
 	}
-	j.items, j.text.first = len(j.locs), slices.Clone(j.sets) // allowed pairs may change j.sets
+	j.items, j.sets = len(j.locs), j.text.sets()
 	return nil
 }
 
-// keep keeps the text of the next item, but not if it is known from another one, and none if all
-// take more than most bytes.
-func (x *textSet) keep(text []byte, known bool, most int64) {
+// sortByLoc sorts items by their locs, and numbers of their texts likewise.
+func sortByLoc(locs []uint64, of []uint32) {
+	if slices.IsSorted(locs) {
+		return
+	}
+	sorted := radix.SortPairs(radix.Pairs{Keys: locs, Vals: of},
+		radix.Pairs{Keys: make([]uint64, len(locs)), Vals: make([]uint32, len(of))})
+	copy(locs, sorted.Keys)
+	copy(of, sorted.Vals)
+}
+
+// sets returns, of each item, the first one with its text.
+func (x *textSet) sets() []uint32 {
+	const none = math.MaxUint32
+	first := slices.Repeat([]uint32{none}, len(x.signatures)) // of each text
+	sets := make([]uint32, len(x.of))
+	for i, number := range x.of {
+		if first[number] == none {
+			first[number] = uint32(i)
+		}
+		sets[i] = first[number]
+	}
+	return sets
+}
+
+// keep keeps the text that was found last, but none if all take more than most bytes.
+func (x *textSet) keep(text []byte, most int64) {
 	switch {
 	case x.ends == nil && len(x.signatures) > 1: // given up
-		return
 	case int64(len(x.texts)+len(text)) > most:
 		x.texts, x.ends = nil, nil
-		return
-	case !known:
+	default:
 		x.texts = append(x.texts, text...)
+		x.ends = append(x.ends, uint64(len(x.texts)))
 	}
-	x.ends = append(x.ends, uint64(len(x.texts)))
 }
 
 // textOf returns the text of item i: as it is held, or in scratch.
 func (j *joinSet) textOf(i uint32, scratch *[]byte) ([]byte, error) {
 	x := j.text
-	i = x.first[i]
 	if x.ends == nil {
 		return j.place(i).Text(scratch)
 	}
-	from := uint64(0)
-	if i > 0 {
-		from = x.ends[i-1]
+	number, from := x.of[i], uint64(0)
+	if number > 0 {
+		from = x.ends[number-1]
 	}
-	return x.texts[from:x.ends[i]], nil
+	return x.texts[from:x.ends[number]], nil
 }
 
 // similarTo returns the comparison with the text of item i, and what finds candidates for it.
@@ -361,7 +390,7 @@ func (c *clustering) scoreTexts(ctx context.Context, keeper []uint32, by view.Cr
 	c.scores = make([]float64, len(keeper))
 	var members []uint32
 	for f, k := range keeper {
-		if c.scores[f] = 1; c.text.first[f] != c.text.first[k] {
+		if c.scores[f] = 1; c.text.of[f] != c.text.of[k] {
 			members = append(members, uint32(f))
 		}
 	}

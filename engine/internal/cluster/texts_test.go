@@ -10,12 +10,19 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/arena"
 	"github.com/simdb/simdb/sstable"
 )
 
 // viewOf returns a view of documents with these texts, whose IDs are their numbers: the first half
 // of them in a table, the others in a memtable.
 func viewOf(t *testing.T, texts []string, sketch int) *view.View {
+	t.Helper()
+	return viewWith(t, texts, sketch, writeTable)
+}
+
+// viewWith is viewOf with a table that write makes of documents in table order.
+func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, sstable.Params, []sstable.Document) []byte) *view.View {
 	t.Helper()
 	params := sstable.Params{Tokenizer: 1, Hash: 1, Shingle: 3, Layout: sstable.DefaultLayout, StoreText: true, Sketch: uint32(sketch), MinJaccard: 0.65}
 	c := &view.Config{Memory: 1 << 30}
@@ -28,20 +35,7 @@ func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	}
 	half := docs[:len(docs)/2]
 	slices.SortStableFunc(half, func(a, b sstable.Document) int { return a.Compare(&b) })
-	var file bytes.Buffer
-	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{Docs: len(half)})
-	for i := range half {
-		if err == nil {
-			err = w.Add(&half[i])
-		}
-	}
-	if err == nil {
-		_, err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := sstable.OpenBytes(file.Bytes(), "table")
+	r, err := sstable.OpenBytes(write(t, params, half), "table")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +52,55 @@ func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	return v
 }
 
+// writeTable writes a table whose texts lie in the order of documents.
+func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{Docs: len(docs)})
+	for i := range docs {
+		if err == nil {
+			err = w.Add(&docs[i])
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// writeShuffled writes a table without sketches whose texts lie in no order.
+func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := sstable.NewBatchWriter(t.Context(), &file, params, sstable.BatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(docs))
+	if _, err := w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[order[i]].Text, nil }); err != nil {
+		t.Fatal(err)
+	}
+	b := &sstable.Batch{FirstSeq: 1, Strings: &arena.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
+	for i, at := range order {
+		b.Records[at] = uint32(i)
+	}
+	for i := range docs {
+		b.IDs = append(b.IDs, b.Strings.AddString(string(docs[i].ID)))
+		b.Fingerprints = append(b.Fingerprints, uint64(docs[i].Fingerprint))
+		if !docs[i].HasFingerprint {
+			b.Bare[i/64] |= 1 << (i % 64)
+		}
+	}
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
 // randomText returns some of forty passages of twenty words, each word now and then another one.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
@@ -68,6 +111,59 @@ func randomText(r *rand.Rand) string {
 		}
 	}
 	return b.String()
+}
+
+// TestAddTexts gathers texts in the order in which they lie in a table: items are in the order of
+// documents all the same, and each has the text of its document and the first item with that.
+func TestAddTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	texts := make([]string, 3000)
+	for i := range texts {
+		if texts[i] = randomText(r); i > 0 && r.IntN(4) == 0 {
+			texts[i] = texts[r.IntN(i)]
+		}
+	}
+	for _, memory := range []int64{1 << 30, 1} { // texts are held, or read again
+		v := viewWith(t, texts, 0, writeShuffled)
+		v.Memory = memory
+		j := &joinSet{v: v}
+		if err := j.addTexts(t.Context(), view.Criterion{Text: view.Levenshtein, T: 0.9}); err != nil {
+			t.Fatal(err)
+		}
+		if held := j.text.ends != nil; held != (memory > 1) {
+			t.Errorf("with %d bytes of memory texts are held: %t", memory, held)
+		}
+		if !slices.IsSorted(j.locs) || j.items != len(texts)-count(texts, "") {
+			t.Errorf("%d items, or not in the order of documents", j.items)
+		}
+		first, scratch := map[string]uint32{}, []byte(nil)
+		for i := range uint32(j.items) {
+			want, err := j.place(i).Text(&scratch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(want)
+			if got, err := j.textOf(i, &scratch); err != nil || string(got) != text {
+				t.Fatalf("item %d: another text, or %v", i, err)
+			}
+			if _, ok := first[text]; !ok {
+				first[text] = i
+			}
+			if j.sets[i] != first[text] || *j.text.signature(i) != *j.text.signature(first[text]) {
+				t.Fatalf("item %d is in the set of %d, not of %d", i, j.sets[i], first[text])
+			}
+		}
+	}
+}
+
+// count returns how many of some texts are equal to text.
+func count(texts []string, text string) (n int) {
+	for _, s := range texts {
+		if s == text {
+			n++
+		}
+	}
+	return n
 }
 
 // TestTextScores drops sets when memory is short, and scores the same.

@@ -2,10 +2,11 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/rows"
 	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/textsim"
@@ -114,7 +115,9 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 		q.docs, compared = x.Cosine(q.docs[:0], q.cosine)
 	}
 	q.work.Probes += int64(compared)
-	slices.Sort(q.docs) // as their texts lie
+	if err := p.SortInTextOrder(q.docs); err != nil {
+		return false, err
+	}
 	var texts *sstable.Texts
 	if len(q.docs) > fewTexts {
 		texts = p.Texts()
@@ -127,15 +130,20 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 	return true, nil
 }
 
-// scan searches a table that has no signatures.
+// scan searches a table that has no signatures, in the order in which its texts lie.
 func (q *Similar) scan(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
 	texts := p.Texts()
-	for doc := range p.NumDocs() {
-		if more, err := q.document(ctx, p, doc, texts, except, fn); err != nil || !more {
-			return false, err
+	err = p.EachInTextOrder(ctx, func(doc uint32) error {
+		more, err := q.document(ctx, p, doc, texts, except, fn)
+		if err == nil && !more {
+			err = rows.ErrStopped
 		}
+		return err
+	})
+	if errors.Is(err, rows.ErrStopped) {
+		return false, nil
 	}
-	return true, nil
+	return err == nil, err
 }
 
 // document compares a document of a table, if it is visible.
