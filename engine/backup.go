@@ -1,12 +1,12 @@
 package engine
 
-import "github.com/simdb/simdb/engine/internal/store"
+import "github.com/simdb/simdb/engine/internal/backup"
 
 // BackupOption is an option of DB.Backup.
 type BackupOption func(*backupOptions)
 
 type backupOptions struct {
-	store.BackupOptions
+	backup.Options
 	report *BackupReport
 }
 

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/simdb/simdb/engine/internal/inspect"
+	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/minhash"
 )
@@ -133,7 +135,7 @@ func (db *DB) Backup(ctx context.Context, path string, opts ...BackupOption) err
 	for _, opt := range opts {
 		opt(&o)
 	}
-	r, err := db.s.Backup(ctx, path, o.BackupOptions)
+	r, err := db.s.Backup(ctx, path, o.Options)
 	if o.report != nil {
 		*o.report = BackupReport(r)
 	}
@@ -155,7 +157,7 @@ func (db *DB) Params() Params {
 // Stats describes the database as it is now. It counts without reading documents.
 func (db *DB) Stats() (Stats, error) {
 	return withSnapshot(db, func(s *Snapshot) (Stats, error) {
-		st, err := db.s.Stats(&s.v)
+		st, err := inspect.Describe(&s.v)
 		stats := Stats{
 			Path: db.Path(), Documents: st.Documents, Fingerprints: st.Fingerprints, Tombstones: st.Tombstones,
 			Expired: st.Expired, Memtable: st.Memtable, DiskBytes: st.DiskBytes, Orphans: orphanStats(st.Orphans), Params: db.Params(), Seq: st.Seq,
@@ -170,7 +172,7 @@ func (db *DB) Stats() (Stats, error) {
 	})
 }
 
-func orphanStats(orphans []store.Orphan) []OrphanStats {
+func orphanStats(orphans []inspect.Orphan) []OrphanStats {
 	var out []OrphanStats
 	for _, o := range orphans {
 		out = append(out, OrphanStats(o))
@@ -182,10 +184,12 @@ func orphanStats(orphans []store.Orphan) []OrphanStats {
 // with each other, the catalog, and the logs. It goes on after a problem and reports all it finds;
 // the error is for what kept it from checking.
 func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
-	r, err := db.s.Check(ctx, progressTo(progress))
-	return CheckReport{
-		Tables: r.Tables, Documents: r.Documents, Bytes: r.Bytes, Problems: r.Problems, Orphans: orphanStats(r.Orphans),
-	}, err
+	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) {
+		r, err := inspect.Check(ctx, &s.v, progressTo(progress))
+		return CheckReport{
+			Tables: r.Tables, Documents: r.Documents, Bytes: r.Bytes, Problems: r.Problems, Orphans: orphanStats(r.Orphans),
+		}, err
+	})
 }
 
 // Fingerprint computes the fingerprint that Put stores for text, and false if text has no words.
@@ -204,4 +208,4 @@ func (db *DB) Sketch(text string) minhash.Sketch {
 // Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
 // folder of one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows
 // by their content. A program calls it before it replaces a file.
-func Identify(path string) (string, error) { return store.Identify(path) }
+func Identify(path string) (string, error) { return site.Identify(path) }

@@ -138,14 +138,14 @@ var durableMutants = []mutant{
 		"engine", "^TestPackErases$",
 	},
 	{
-		"compact/a table that only has such texts is passed over", "engine", "Store.groupTables",
+		"compact/a table that only has such texts is passed over", "engine", "Store.Groups",
 		swap(`!dead`, `!dead || true`),
 		"engine", "^TestPackErases$",
 	},
 	{
 		"check/an ID in two tables overlooked", "engine", "duplicateIDs",
 		skip("EachCommonID"),
-		"engine/internal/store", "^TestDuplicateIDs$",
+		"engine/internal/inspect", "^TestDuplicateIDs$",
 	},
 	{
 		"table/every other pair of keys not compared", "internal/kernel", "ascendingGo",
@@ -309,7 +309,7 @@ var durableMutants = []mutant{
 	},
 	{
 		"allow/taken back in memory only", "engine", "Store.editAllowed",
-		drop(`, Unallow: catalogPairs(unallow)`),
+		drop(`, Unallow: view.CatalogPairs(unallow)`),
 		"engine", "^TestAllow$",
 	},
 	{
@@ -353,7 +353,7 @@ var durableMutants = []mutant{
 		"engine/internal/wal", "^TestFull$",
 	},
 	{
-		"full disk/log without header left", "engine", "Create",
+		"full disk/log without header left", "engine/internal/wal", "Create",
 		swap(`remove(fs, name) == nil`, `true`),
 		"engine/internal/wal", "^TestCreateFull$",
 	},
@@ -369,7 +369,7 @@ var durableMutants = []mutant{
 	},
 	{
 		"full disk/merges keep their space", "engine", "Store.again",
-		swap(`db.merges.giveWay(ctx) > 0 || tries == 0`, `tries == 0`),
+		swap(`db.merges.GiveWay(ctx) > 0 || tries == 0`, `tries == 0`),
 		"engine", "^TestMergeGivesWay$",
 	},
 	{

@@ -27,7 +27,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"output/a database without catalog not known", "engine", "isDatabase",
-		never(`what == foundDamaged`),
+		never(`what == Damaged`),
 		"engine", "^TestIdentify$",
 	},
 	{

@@ -17,12 +17,12 @@ var mutants = []mutant{
 		"engine", crashes,
 	},
 	{
-		"log/new file not synced", "engine", "Create",
+		"log/new file not synced", "engine/internal/wal", "Create",
 		skip("Sync"),
 		"engine/internal/wal", "^TestCrashEverywhere$",
 	},
 	{
-		"log/name not synced", "engine", "Create",
+		"log/name not synced", "engine/internal/wal", "Create",
 		skip("SyncDir"),
 		"engine", crashes,
 	},
@@ -52,33 +52,33 @@ var mutants = []mutant{
 		"engine", "^TestErrorAtEveryOperation$",
 	},
 	{
-		"table/not synced", "engine", "writeTableFile",
+		"table/not synced", "engine", "WriteFile",
 		skip("Sync"),
 		"engine", crashes,
 	},
 	{
-		"table/name not synced", "engine", "Store.newTable",
+		"table/name not synced", "engine/internal/tables", "Folder.Create",
 		skip("SyncDir"),
 		"engine", crashes,
 	},
 	{
-		"table/ingested copy not synced", "engine", "Store.copyTable",
+		"table/ingested copy not synced", "engine", "Folder.copyTable",
 		skip("Sync"),
 		"engine", crashes,
 	},
 	{
-		"table/ingested name not synced", "engine", "Store.ingest",
+		"table/ingested name not synced", "engine", "Folder.Adopt",
 		skip("SyncDir"),
 		"engine", crashes,
 	},
 	{
-		"pack/name not synced", "engine", "Store.Pack",
+		"pack/name not synced", "engine/internal/pack", "Write",
 		skip("SyncDir"),
 		"engine", crashes,
 	},
 	{
-		"pack/written in its place", "engine", "Store.Pack",
-		swap(`packTemp(path)`, `path`),
+		"pack/written in its place", "engine/internal/pack", "Write",
+		swap(`tempName(path)`, `path`),
 		"engine", crashes,
 	},
 	{
@@ -127,7 +127,7 @@ var mutants = []mutant{
 		"internal/vfs", "^TestNothingIsReplaced$",
 	},
 	{
-		"table/never gets its name", "engine", "Store.nameTables",
+		"table/never gets its name", "engine", "Folder.Name",
 		skip("Rename"),
 		"engine", strays,
 	},
@@ -148,22 +148,22 @@ var mutants = []mutant{
 	},
 	{
 		"open/whole table of unknown origin removed", "engine", "Store.tidy",
-		never(`n >= s.NextFile && db.isTable(name)`),
+		never(`n >= s.NextFile && db.Tables.IsTable(name)`),
 		"engine", strays,
 	},
 	{
-		"pack/replaces what came meanwhile", "engine", "Store.Pack",
+		"pack/replaces what came meanwhile", "engine/internal/pack", "Write",
 		swap(`RenameNew`, `Rename`),
 		"engine", strays,
 	},
 	{
-		"pack/fixed temporary name", "engine", "Store.Pack",
-		swap(`packTemp(path)`, `path + ".tmp"`),
+		"pack/fixed temporary name", "engine/internal/pack", "Write",
+		swap(`tempName(path)`, `path + ".tmp"`),
 		"engine", strays,
 	},
 	{
-		"pack/unfinished file stays", "engine", "Store.Pack",
-		swap(`errors.Join(err, files.RemoveIfThere(db.fs, temp))`, `err`),
+		"pack/unfinished file stays", "engine/internal/pack", "Write",
+		swap(`errors.Join(err, files.RemoveIfThere(fsys, temp))`, `err`),
 		"engine", strays,
 	},
 	{
@@ -606,8 +606,8 @@ var mutants = []mutant{
 		"engine", "^TestTableBound$",
 	},
 	{
-		"merges/writers stopped while merging is paused", "engine", "merges.unfinished",
-		drop(`&& !g.throttle.Paused()`),
+		"merges/writers stopped while merging is paused", "engine", "Scheduler.Unfinished",
+		drop(`&& !g.Throttle.Paused()`),
 		"engine", "^TestStoppedWriter$",
 	},
 	{
@@ -616,9 +616,9 @@ var mutants = []mutant{
 		"engine", "^TestCloseFinishes$",
 	},
 	{
-		"merges/large ones in a process that was just started", "engine", "Store.nextMerge",
-		swap(`max(smallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
-		"engine/internal/store", "^TestMergeWaitsForAge$",
+		"merges/large ones in a process that was just started", "engine", "Scheduler.Next",
+		swap(`max(SmallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
+		"engine/internal/merges", "^TestMergeWaitsForAge$",
 	},
 	{
 		"merges/paused ones go on", "engine", "Throttle.look",
@@ -646,22 +646,22 @@ var mutants = []mutant{
 		"compaction", "^TestGroup$",
 	},
 	{
-		"limit/not known to the picker", "engine", "Store.policy",
-		swap(`o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.MaxDocs()`, `o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), int64(0)`),
+		"limit/not known to the picker", "engine", "Store.Policy",
+		swap(`o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs()`, `o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), int64(0)`),
 		"engine", "^TestTableLimit$",
 	},
 	{
-		"limit/not known to Compact", "engine", "Store.groupTables",
-		swap(`db.MaxDocs()`, `0`),
+		"limit/not known to Compact", "engine", "Store.Groups",
+		swap(`db.Tables.MaxDocs()`, `0`),
 		"engine", "^TestTableLimit$",
 	},
 	{
 		"limit/not known to a load", "engine", "New",
-		swap(`min(maxChunkDocs, db.MaxDocs())`, `maxChunkDocs`),
+		swap(`min(maxChunkDocs, db.Tables.MaxDocs())`, `maxChunkDocs`),
 		"engine", "^TestTableLimit$",
 	},
 	{
-		"limit/not known to pack", "engine", "Store.Pack",
+		"limit/not known to pack", "engine/internal/pack", "Write",
 		never(`docs > most`),
 		"engine", "^TestPackLimit$",
 	},

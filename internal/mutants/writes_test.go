@@ -15,7 +15,7 @@ var writeMutants = []mutant{
 	},
 	{
 		"delete/everybody is told that it deleted", "engine", "Store.effectiveLocked",
-		swap(`r.del && !there`, `r.del && !there && r.version != nil`),
+		swap(`r.Delete && !there`, `r.Delete && !there && r.Version != nil`),
 		"engine", "^TestDeleteTellsOne$",
 	},
 	{
@@ -149,7 +149,7 @@ var writeMutants = []mutant{
 		"engine", "^TestIngestEqualsLoad$",
 	},
 	{
-		"pack/numbers of the file taken for the database's", "engine", "Snapshot.packInputs",
+		"pack/numbers of the file taken for the database's", "engine/internal/pack", "inputsOf",
 		drop(`SeqShift: p.shift,`),
 		"engine", "^TestIngestEqualsLoad$",
 	},
@@ -244,9 +244,9 @@ var writeMutants = []mutant{
 		"engine/internal/view", "^TestMemtableFind$",
 	},
 	{
-		"flush/documents without fingerprint are lost", "engine", "sortDocs",
+		"flush/documents without fingerprint are lost", "engine", "SortDocs",
 		drop(`copy(docs[n:], bare)`),
-		"engine/internal/store", "^TestSortDocs$",
+		"engine/internal/tables", "^TestSortDocs$",
 	},
 	{
 		"any match/a near one is named where there is an equal one", "engine", "existence.near",

@@ -82,3 +82,7 @@ type Edit struct {
 
 // compareTables orders tables by number.
 func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }
+
+// OptionTTL is the name among Options of the time to live of documents, written as by
+// time.Duration.String. Without it documents live for ever.
+const OptionTTL = "ttl"

@@ -4,13 +4,16 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -85,6 +88,29 @@ func OpenFolder(fsys vfs.FS, path string) (*Folder, error) {
 	f := &Folder{Root: root}
 	f.refs.Store(1)
 	return f, nil
+}
+
+// busyPoll is how often a lock is tried.
+const busyPoll = 10 * time.Millisecond
+
+// LockWithin takes the lock that keeps a writer alone, and tries for as long as wait. After that it
+// returns ErrLocked, with path and, where it is known, the process that has the lock.
+func (f *Folder) LockWithin(path string, wait time.Duration) (io.Closer, error) {
+	until := time.Now().Add(wait)
+	for {
+		var locked *vfs.LockedError
+		lock, err := f.Lock(Lock)
+		switch {
+		case !errors.As(err, &locked):
+			return lock, err
+		case time.Now().Before(until):
+			time.Sleep(busyPoll)
+		case locked.PID > 0:
+			return nil, fmt.Errorf("%s: %w by process %d", path, errs.ErrLocked, locked.PID)
+		default:
+			return nil, fmt.Errorf("%s: %w", path, errs.ErrLocked)
+		}
+	}
 }
 
 // Retain adds a reference and returns f.

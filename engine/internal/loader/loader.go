@@ -92,7 +92,7 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.MaxDocs()), free: make(chan *window, windows), most: loadTables, ids: newLoadedIDs()}
+	l := &Loader{db: db, ctx: ctx, o: o, maxDocs: min(maxChunkDocs, db.Tables.MaxDocs()), free: make(chan *window, windows), most: loadTables, ids: newLoadedIDs()}
 	l.filling = newChunk(!o.Replace)
 	for range windows {
 		l.free <- &window{}
@@ -404,7 +404,7 @@ func (l *Loader) fail(err error) error {
 // none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
 	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.room}
-	t, err := l.db.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
+	t, err := l.db.Tables.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
 		h := &hasher{texts: l.db.Texts, workers: l.o.Workers}
 		for {
 			win, err := l.nextWindow(c)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/arena"
@@ -14,7 +16,6 @@ import (
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
-	"golang.org/x/sync/errgroup"
 )
 
 // A window is the texts of some documents of a chunk. While one is filled, the one before is

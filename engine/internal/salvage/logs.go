@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable"
@@ -123,11 +123,11 @@ func (r *recovery) readLog(i int, before func(uint64)) error {
 	}
 	res, err := wal.Salvage(r.from, l.name, r.header(l), func(at int64, payload []byte) error {
 		first, n := uint64(0), uint64(0)
-		err := store.EachWrite(payload, func(number uint64) error { before(number); return nil }, func(d *sstable.Document, deleted bool) error {
+		err := batch.Decode(payload, func(number uint64) error { before(number); return nil }, func(w batch.Record) error {
 			if n++; n == 1 {
-				first = d.Seq
+				first = w.Doc.Seq
 			}
-			r.note(d, deleted)
+			r.note(&w.Doc, w.Delete)
 			return nil
 		})
 		if n > 0 {
@@ -207,8 +207,9 @@ func (r *recovery) copyLogs() error {
 		}
 		_, err := wal.Salvage(r.from, l.name, r.header(l), func(_ int64, payload []byte) error {
 			var failed error
-			err := store.EachWrite(payload, func(uint64) error { return nil }, func(d *sstable.Document, deleted bool) error {
-				if w := r.latest[string(d.ID)]; !deleted && w != nil && w.seq == d.Seq && !w.deleted && !w.old {
+			err := batch.Decode(payload, func(uint64) error { return nil }, func(rec batch.Record) error {
+				d := &rec.Doc
+				if w := r.latest[string(d.ID)]; !rec.Delete && w != nil && w.seq == d.Seq && !w.deleted && !w.old {
 					failed = b.add(d)
 				}
 				return failed

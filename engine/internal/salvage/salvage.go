@@ -29,7 +29,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/site"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -109,7 +109,7 @@ func Run(ctx context.Context, from, to string, o Options) (_ Report, err error) 
 	if err := apart(from, to); err != nil {
 		return Report{}, err
 	}
-	if err := store.Vacant(o.FS, to); err != nil {
+	if err := site.Vacant(o.FS, to); err != nil {
 		return Report{}, err
 	}
 	r := &recovery{o: o, ctx: ctx, latest: map[string]*lastWrite{}, lastWrite: logGap{log: -1}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/pack"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -293,7 +294,7 @@ func (r *recovery) readNote(in *input) {
 	note, err := in.table.Note()
 	if err == nil {
 		var pairs []view.IDPair
-		if pairs, err = store.DecodeNote(note); err == nil {
+		if pairs, err = pack.DecodeNote(note); err == nil {
 			for _, p := range pairs {
 				r.cat.State.Allowed = append(r.cat.State.Allowed, catalog.IDPair(p))
 			}

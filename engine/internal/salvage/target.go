@@ -12,7 +12,8 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/engine/internal/site"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
@@ -60,7 +61,7 @@ func newTarget(r *recovery, path string) (*target, error) {
 	t := &target{r: r, path: path}
 	_, err := r.o.FS.Stat(path)
 	t.existed = err == nil
-	if err = store.MakeFolder(r.o.FS, path); err == nil {
+	if err = site.MakeFolder(r.o.FS, path); err == nil {
 		t.dir, err = files.OpenFolder(r.o.FS, path)
 	}
 	if err != nil {
@@ -173,7 +174,7 @@ func (w *tableWriter) close() error {
 		return err
 	}
 	o := w.t.tables[len(w.t.tables)-1]
-	o.meta = store.TableMeta(o.meta.Number, info)
+	o.meta = tables.Meta(o.meta.Number, info)
 	return nil
 }
 

@@ -52,21 +52,13 @@ func (db *Store) editAllowed(ctx context.Context, pairs []view.IDPair, edit func
 	if err != nil {
 		return err
 	}
-	if err := db.editCatalog(catalog.Edit{Allow: catalogPairs(allow), Unallow: catalogPairs(unallow)}); err != nil {
+	if err := db.editCatalog(catalog.Edit{Allow: view.CatalogPairs(allow), Unallow: view.CatalogPairs(unallow)}); err != nil {
 		return db.fail(err)
 	}
 	db.mu.Lock()
 	db.allowedSet = have.With(allow).Without(unallow)
 	db.mu.Unlock()
 	return nil
-}
-
-func catalogPairs(pairs []view.IDPair) []catalog.IDPair {
-	out := make([]catalog.IDPair, len(pairs))
-	for i, p := range pairs {
-		out[i] = catalog.IDPair(p)
-	}
-	return out
 }
 
 // AllowedPairs returns the list as it is now.

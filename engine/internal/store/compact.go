@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -14,7 +12,8 @@ import (
 
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
-	"github.com/simdb/simdb/engine/internal/throttle"
+	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/sstable"
 )
@@ -28,48 +27,21 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 		return err
 	}
 	defer db.WakeCompact()
-	merges, err := db.takeAll(ctx)
-	for i, m := range merges {
+	all, err := db.merges.TakeAll(ctx)
+	for _, m := range all {
 		if err == nil {
 			err = db.merge(ctx, m, true, progress)
 		} else {
-			db.merges.end(merges[i], nil)
+			db.merges.End(m, nil)
 		}
 	}
 	return err
 }
 
-// takeAll starts merges of all tables, one for each table that is to be made. It waits for those
-// that run: first for large ones, beside which small ones go on.
-func (db *Store) takeAll(ctx context.Context) (started []*merge, err error) {
-	g := &db.merges
-	defer g.throttle.Lift()()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.large++
-	err = g.await(ctx, func() bool {
-		return !slices.ContainsFunc(g.schedule.Running(), func(j *compaction.Job) bool { return j.Bytes > largeMerge })
-	})
-	g.large--
-	if err != nil {
-		return nil, err
-	}
-	g.all++
-	defer func() { g.all-- }()
-	if err := g.await(ctx, func() bool { return g.schedule.Free() }); err != nil {
-		return nil, err
-	}
-	jobs, err := db.groupTables()
-	for _, j := range jobs {
-		started = append(started, g.start(j, false))
-	}
-	return started, err
-}
-
-// groupTables returns all tables in groups to be merged into one table each, without tables that
+// Groups returns all tables in groups to be merged into one table each, without tables that
 // would be rewritten as they are: that have nothing dead, no texts of what was dead before, and are
 // alone in their group.
-func (db *Store) groupTables() (jobs []*compaction.Job, err error) {
+func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	v, err := db.View()
 	if err != nil {
 		return nil, err
@@ -79,7 +51,7 @@ func (db *Store) groupTables() (jobs []*compaction.Job, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range compaction.Group(tables, db.MaxDocs()) {
+	for _, g := range compaction.Group(tables, db.Tables.MaxDocs()) {
 		p := v.Version.Part(g[0])
 		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
 			if dead, err := p.HasDeadRecords(); err != nil {
@@ -104,7 +76,7 @@ func (db *Store) groupTables() (jobs []*compaction.Job, err error) {
 func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) error {
 	defer db.WakeCompact()
 	for {
-		m, err := db.takeDue(ctx)
+		m, err := db.merges.TakeDue(ctx)
 		if err != nil || m == nil {
 			return err
 		}
@@ -114,53 +86,10 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) e
 	}
 }
 
-// takeDue starts the merge that is due; it waits for those that run if there is none beside them,
-// and returns nil if there is none at all.
-func (db *Store) takeDue(ctx context.Context) (m *merge, err error) {
-	g := &db.merges
-	defer g.throttle.Lift()()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var failed error
-	err = g.await(ctx, func() bool {
-		if failed = db.Writable(); failed != nil {
-			return true
-		}
-		if g.all > 0 {
-			return false
-		}
-		tables, o, err := db.policy()
-		if err != nil {
-			failed = err
-			return true
-		}
-		j := db.takeWanted(tables, func(int64) bool { return true })
-		if j == nil {
-			j = g.schedule.Due(db.unreserved(tables), o)
-		}
-		if j != nil {
-			m = g.start(j, false)
-			return true
-		}
-		return len(g.running) == 0
-	})
-	return m, cmp.Or(failed, err)
-}
-
-// compactSmall does merges of at most smallWork bytes, as long as these are due.
-func (db *Store) compactSmall() {
-	for db.Writable() == nil {
-		m, err := db.nextMerge(true)
-		if err != nil || m == nil || !db.mergeAuto(m) {
-			return
-		}
-	}
-}
-
-// policy returns what the policy is asked with: the tables, and its options.
-func (db *Store) policy() ([]compaction.Table, compaction.Options, error) {
+// Policy returns what the policy is asked with: the tables, and its options.
+func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 	o := db.opts.Policy
-	o.Expired, o.TTL, o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.MaxDocs()
+	o.Expired, o.TTL, o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs()
 	v, err := db.View()
 	if err != nil {
 		return nil, o, err
@@ -175,7 +104,7 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 	var ts []compaction.Table
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		t := tableOf(p)
+		t := p.ForPolicy()
 		t.Held = v.Since > dropBefore(v, p)
 		if db.TTL > 0 {
 			var err error
@@ -186,14 +115,6 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 		ts = append(ts, t)
 	}
 	return ts, nil
-}
-
-// tableOf describes a table, but for its quantiles of times, and whether it is held.
-func tableOf(p *view.Part) compaction.Table {
-	return compaction.Table{
-		Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
-		MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime,
-	}
 }
 
 // dropBefore returns the time, in microseconds, before which a compaction drops documents of p:
@@ -214,12 +135,12 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 
 // merge does a merge that was started, publishes its result and ends it. Erase leaves no text of
 // what it drops.
-func (db *Store) merge(ctx context.Context, m *merge, erase bool, progress func(view.Progress)) error {
-	did := MergeStats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
-	running, done := db.merges.run(ctx, m)
+func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progress func(view.Progress)) error {
+	did := merges.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: string(m.Reason), Started: time.Now()}
+	running, done := db.merges.Run(ctx, m)
 	defer done()
 	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
-	err = why(running, err)
+	err = merges.Why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
 	if t != nil && err == nil {
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
@@ -227,7 +148,7 @@ func (db *Store) merge(ctx context.Context, m *merge, erase bool, progress func(
 	if err == nil {
 		db.metrics.compacted(&did)
 	}
-	db.merges.end(m, &did)
+	db.merges.End(m, &did)
 	if err == nil {
 		db.event(Event{
 			Kind: EventCompact, Tables: m.Tables, Output: did.Output, Reason: did.Reason, Docs: int(did.Documents),
@@ -239,7 +160,7 @@ func (db *Store) merge(ctx context.Context, m *merge, erase bool, progress func(
 
 // mergeAndPublish puts a table of the documents of a merge's tables, nil if there are none, in
 // their place.
-func (db *Store) mergeAndPublish(ctx context.Context, m *merge, erase bool, did *MergeStats, progress func(view.Progress)) (t *view.Table, err error) {
+func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
 		return nil, err
@@ -266,14 +187,14 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merge, erase bool, did 
 		err = db.publishCompaction(snap.Seq, in, t, renumber)
 	}
 	if err != nil {
-		return nil, errors.Join(db.fail(err), discard(t, err))
+		return nil, errors.Join(db.fail(err), tables.Discard(t, err))
 	}
 	return t, nil
 }
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
-func (db *Store) mergeTables(ctx context.Context, m *merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	inputs := make([]compaction.Input, len(in))
 	left := int64(0)
 	for i, p := range in {
@@ -291,35 +212,18 @@ func (db *Store) mergeTables(ctx context.Context, m *merge, snap *view.View, in 
 		return nil, nil, nil
 	}
 	var renumber *sstable.Renumbering
-	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
-		o := mergeOptions("compact", func(p view.Progress) {
-			m.done.Store(p.Done)
-			m.total.Store(p.Total)
+	t, err := db.Tables.Create(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
+		o := tables.MergeOptions("compact", func(p view.Progress) {
+			m.Progress(p.Done, p.Total)
 			if progress != nil {
 				progress(p)
 			}
 		})
-		o.Identity, o.Erase = identity, erase
-		if m.background {
-			o.Workers = max(runtime.GOMAXPROCS(0)/2, 1)
-		}
-		out = throttle.Writer{
-			Ctx: ctx, Out: out, Throttle: db.merges.throttle, Background: m.background,
-			Waited: func(d time.Duration) { m.waited.Add(int64(d)) },
-		}
-		info, renumber, err = compaction.Merge(ctx, out, db.mergeParams(left), inputs, o)
+		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
+		info, renumber, err = compaction.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), inputs, o)
 		return info, err
 	})
 	return t, renumber, err
-}
-
-// mergeOptions are the options of a merge that reports as a stage of its name.
-func mergeOptions(stage string, progress func(view.Progress)) sstable.MergeOptions {
-	return sstable.MergeOptions{Progress: func(done, total int64) {
-		if progress != nil {
-			progress(view.Progress{Stage: stage, Done: done, Total: total, Unit: "documents"})
-		}
-	}}
 }
 
 // publishCompaction puts t (nil for nothing) in the place of the tables in, merged as of seq.

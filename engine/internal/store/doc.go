@@ -35,7 +35,8 @@
 //
 // # Locks, in the order they are taken
 //
-//	merges.mu   which merges run, and which tables they have; it is never held during a merge
+//	merges      (package merges) which merges run, and which tables they have; it is never held
+//	            during a merge
 //	publishMu   one change of the set of tables at a time (flush, merge, load)
 //	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones
 //	mu          the pointers that a view copies; held for nanoseconds

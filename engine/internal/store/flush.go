@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +12,9 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // background is the work that a DB does on its own: one goroutine flushes, one starts merges, each
@@ -151,12 +148,12 @@ func (db *Store) flush(m *view.Memtable) error {
 	var t *view.Table
 	if len(docs) > 0 {
 		var err error
-		if t, err = db.writeDocs(docs); err != nil {
+		if t, err = db.Tables.WriteDocs(docs); err != nil {
 			return err
 		}
 	}
 	if err := db.publishFlush(m, t, docs); err != nil {
-		return errors.Join(err, discard(t, err))
+		return errors.Join(err, tables.Discard(t, err))
 	}
 	for _, number := range m.Logs {
 		if err := db.Dir.RemoveUnused(files.LogName(number)); err != nil { // the next Open removes it
@@ -183,51 +180,8 @@ func living(m *view.Memtable) []*view.MemDoc {
 			docs = append(docs, d)
 		}
 	}
-	sortDocs(docs)
+	tables.SortDocs(docs)
 	return docs
-}
-
-// sortDocs brings documents into the order of a table: those of equal fingerprint stay in order,
-// and those without one come last.
-func sortDocs(docs []*view.MemDoc) {
-	var bare []*view.MemDoc
-	byFP := radix.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
-	for i, d := range docs {
-		if d.HasFingerprint {
-			byFP.Keys, byFP.Vals = append(byFP.Keys, d.Fingerprint), append(byFP.Vals, uint32(i))
-		} else {
-			bare = append(bare, d)
-		}
-	}
-	n := len(byFP.Keys)
-	byFP = radix.SortPairs(byFP, radix.Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)})
-	unsorted := slices.Clone(docs)
-	for i, at := range byFP.Vals {
-		docs[i] = unsorted[at]
-	}
-	copy(docs[n:], bare)
-}
-
-// memOptions are the options for writing a table of a memtable's documents.
-func memOptions(docs []*view.MemDoc) sstable.WriterOptions {
-	return sstable.WriterOptions{
-		Docs: len(docs),
-		Hot:  sstable.HotHashes(len(docs), func(i int) []uint32 { return docs[i].Sketch }),
-	}
-}
-
-// writeDocs writes a new table of documents in the order of a table, as WriteTable does.
-func (db *Store) writeDocs(docs []*view.MemDoc) (*view.Table, error) {
-	return db.WriteTable(memOptions(docs), func(w *sstable.Writer) error { return addDocs(w, docs) })
-}
-
-func addDocs(w *sstable.Writer, docs []*view.MemDoc) error {
-	for _, d := range docs {
-		if err := w.Add(&d.Document); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // publishFlush makes the table of m (nil if nothing in it lived) part of the database in m's place.
@@ -298,159 +252,8 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
-	db.nameTables(e.AddTables)
+	db.Tables.Name(e.AddTables)
 	return nil
-}
-
-// nameTables gives the files of tables that the catalog lists their names.
-func (db *Store) nameTables(tables []catalog.Table) {
-	for _, t := range tables {
-		if err := db.Dir.Rename(files.NewTableName(t.Number), files.TableName(t.Number)); err != nil {
-			db.log.Warn("giving a table its name", "path", db.Path, "err", err)
-		}
-	}
-}
-
-// WriteTable writes a new table file with what fill adds to it and opens it. Nothing refers to it
-// yet; on an error it is removed.
-func (db *Store) WriteTable(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
-	return db.newTable(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
-		o.Identity = identity
-		w, err := sstable.NewWriter(out, db.tableParams(o.Docs), o)
-		if err == nil {
-			err = fill(w)
-		}
-		if err != nil {
-			return sstable.Info{}, err
-		}
-		return w.Close()
-	})
-}
-
-// WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
-// documents. Nothing refers to the table yet; on an error, and if no document is kept, it is
-// removed, and in the latter case nil.
-func (db *Store) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill func(*sstable.BatchWriter) (*sstable.Batch, error)) (*view.Table, error) {
-	t, err := db.newTable(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
-		o.Identity = identity
-		o.Layout = func(n int64) sstable.Layout { return db.tableParams(int(n)).Layout }
-		w, err := sstable.NewBatchWriter(ctx, out, db.Params, o)
-		if err != nil {
-			return sstable.Info{}, err
-		}
-		defer w.Close()
-		b, err := fill(w)
-		if err == nil && b.Len() == 0 {
-			err = errNoDocuments
-		}
-		if err != nil {
-			return sstable.Info{}, err
-		}
-		return w.Write(b)
-	})
-	if errors.Is(err, errNoDocuments) {
-		return nil, nil
-	}
-	return t, err
-}
-
-var errNoDocuments = errors.New("no documents")
-
-// newTable creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
-// error it is removed. On a full disk that is a *vfs.NoRoomError.
-func (db *Store) newTable(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
-	number := db.allocFile()
-	identity := sstable.Identity{Database: db.uuid, Number: number, Created: time.Now().UnixMicro()}
-	info, err := writeTableFile(db.Dir, files.NewTableName(number), func(out io.Writer) (sstable.Info, error) { return write(out, identity) })
-	if err == nil {
-		err = db.Dir.SyncDir(".")
-	}
-	var t *view.Table
-	if err == nil {
-		t, err = db.openTable(TableMeta(number, info), files.NewTableName(number))
-	}
-	if err != nil {
-		full := vfs.IsFull(err)
-		err = errors.Join(err, files.RemoveIfThere(db.Dir, files.NewTableName(number)))
-		if full {
-			err = &vfs.NoRoomError{Err: err}
-		}
-		return nil, err
-	}
-	return t, nil
-}
-
-// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes
-// are one large page of the cache on kernels that have those, which is how a table that was just
-// written, too, is mapped with them.
-const writeSize = 2 << 20
-
-// writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
-var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
-
-// earlyBytes is how much of a table is written to the file system before storage is asked to take
-// it: the sync at the end of one of gigabytes would take a second, while nothing else goes on.
-const earlyBytes = 32 << 20
-
-// earlyWriter writes a file, and has it written to storage meanwhile.
-type earlyWriter struct {
-	vfs.File
-	early    vfs.EarlyWriter
-	off, due int64 // bytes written, and of those, begun to be stored
-}
-
-// storedEarly returns f as a writer, whose bytes begin to be stored before it is synced if the
-// system can do that.
-func storedEarly(f vfs.File) io.Writer {
-	if early, ok := f.(vfs.EarlyWriter); ok {
-		return &earlyWriter{File: f, early: early}
-	}
-	return f
-}
-
-func (w *earlyWriter) Write(p []byte) (n int, err error) {
-	n, err = w.File.Write(p)
-	if w.off += int64(n); w.off-w.due >= earlyBytes {
-		w.early.WriteEarly(w.due, w.off)
-		w.due = w.off
-	}
-	return n, err
-}
-
-// writeTableFile makes a file at path, which write writes, and makes it safe, all but its directory
-// entry.
-func writeTableFile(fs vfs.FS, path string, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
-	f, err := fs.Create(path)
-	if err != nil {
-		return sstable.Info{}, err
-	}
-	buf := writeBuffers.Get().(*bufio.Writer)
-	buf.Reset(storedEarly(f))
-	defer func() {
-		buf.Reset(nil)
-		writeBuffers.Put(buf)
-	}()
-	info, err := write(buf)
-	if err == nil {
-		err = buf.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return info, err
-}
-
-// discard closes a table that was not published because of err. Its file is left to the next Open,
-// since the catalog may or may not list it; after a lack of room it does not, and the file is
-// removed.
-func discard(t *view.Table, err error) error {
-	if t == nil {
-		return nil
-	}
-	return t.Drop(vfs.IsNoRoom(err))
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
@@ -460,14 +263,6 @@ func (db *Store) Drop(t *view.Table) error {
 		return nil
 	}
 	return t.Drop(db.failed.Load() == nil)
-}
-
-// TableMeta returns the catalog's entry for a table that was just written.
-func TableMeta(number uint64, info sstable.Info) catalog.Table {
-	return catalog.Table{
-		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
-		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
-	}
 }
 
 // rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that

@@ -73,7 +73,7 @@ func (db *Store) readOnce() error {
 	if err = fresh.recover(s, open); err == nil {
 		err = db.unchanged(txid)
 	}
-	if err == nil && have != nil && fresh.uuid != db.uuid {
+	if err == nil && have != nil && fresh.UUID != db.UUID {
 		err = errs.ErrNotDatabase
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (db *Store) adopt(fresh *Store) error {
 	defer db.mu.Unlock()
 	old := cmp.Or(db.current, db.resting)
 	if old == nil { // readers of these take no lock, and they stay as they are
-		db.uuid, db.created, db.TTL = fresh.uuid, fresh.created, fresh.TTL
+		db.UUID, db.Created, db.TTL = fresh.UUID, fresh.Created, fresh.TTL
 		db.SetParams(fresh.Params)
 	}
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
@@ -188,7 +188,7 @@ func (db *Store) readLogs() (seq uint64, err error) {
 func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
 	at := &db.readTo
 	r := replay{db: db, flushed: at.flushed, name: files.LogName(number), firstLog: at.firstLog, before: at.log}
-	o := wal.Options{Last: newest, Header: &wal.Header{Database: db.uuid, Number: number}}
+	o := wal.Options{Last: newest, Header: &wal.Header{Database: db.UUID, Number: number}}
 	if number == at.log {
 		info, err := db.Dir.Stat(r.name)
 		if err != nil || info.Size == at.end {

@@ -3,6 +3,9 @@ package store
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/batch"
+	"github.com/simdb/simdb/engine/internal/merges"
 )
 
 // metrics are the counters behind Metrics.
@@ -15,10 +18,10 @@ type metrics struct {
 	stalls, stallTime, slowTime               atomic.Int64
 }
 
-func (m *metrics) wrote(recs []record, bytes int) {
+func (m *metrics) wrote(recs []batch.Record, bytes int) {
 	deletes := int64(0)
 	for _, r := range recs {
-		if r.del {
+		if r.Delete {
 			deletes++
 		}
 	}
@@ -33,7 +36,7 @@ func (m *metrics) flushed(bytes int64) {
 	m.bytesFlushed.Add(bytes)
 }
 
-func (m *metrics) compacted(did *MergeStats) {
+func (m *metrics) compacted(did *merges.Stats) {
 	m.compactions.Add(1)
 	m.merged.Add(int64(len(did.Inputs)))
 	m.bytesMerged.Add(did.InputBytes)
@@ -41,17 +44,41 @@ func (m *metrics) compacted(did *MergeStats) {
 	m.compactTime.Add(int64(did.Duration))
 }
 
-// MergeStats is engine.MergeStats.
-type MergeStats struct {
-	Inputs         []uint64
-	InputDocuments int64
-	InputBytes     int64
-	Output         uint64
-	Documents      int64
-	Bytes          int64
-	Reason         string
-	Started        time.Time
-	Duration       time.Duration
-	Done           float64
-	Err            error
+// Metrics is engine.Metrics.
+type Metrics struct {
+	Puts, Deletes, Batches int64
+	Queries                int64
+	Flushes, Compactions   int64
+	BytesFlushed           int64
+	BytesLoaded            int64
+	BytesCompacted         int64
+	WALBytes               int64
+
+	TablesMerged   int64
+	BytesMerged    int64
+	CompactionTime time.Duration
+	Merging        int
+
+	Stalls    int64
+	StallTime time.Duration
+	SlowTime  time.Duration
+}
+
+// Metrics returns what the store has done since it was opened.
+func (db *Store) Metrics() Metrics {
+	m := &db.metrics
+	return Metrics{
+		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
+		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
+		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
+		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
+		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(db.merges.Running()),
+		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
+	}
+}
+
+// Merges returns the merges that are running, and those that have ended last since the store was
+// opened, oldest first.
+func (db *Store) Merges() (running, past []merges.Stats) {
+	return db.merges.Running(), db.merges.Past()
 }

@@ -6,16 +6,17 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/engine/internal/pack"
+	"github.com/simdb/simdb/engine/internal/site"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -23,28 +24,11 @@ import (
 // path that is not an empty directory.
 func Create(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
-	switch what, err := look(opts.FS, path); {
-	case err != nil:
+	if err := site.Vacant(opts.FS, path); err != nil {
 		return nil, err
-	case what != foundNothing:
-		return nil, fmt.Errorf("%s: %w", path, errs.ErrExists)
 	}
 	return create(path, opts)
 }
-
-// Vacant returns ErrExists unless a new database can be made at path: there is nothing, an empty
-// directory, or what an interrupted Create leaves.
-func Vacant(fsys vfs.FS, path string) error {
-	what, err := look(fsys, path)
-	if err == nil && what != foundNothing {
-		err = fmt.Errorf("%s: %w", path, errs.ErrExists)
-	}
-	return err
-}
-
-// MakeFolder makes the folder of a new database, with its missing parents, and makes their names
-// durable.
-func MakeFolder(fsys vfs.FS, path string) error { return makeFolder(fsys, path) }
 
 // NewParams returns the parameters of a new database with default options.
 func NewParams() sstable.Params {
@@ -61,21 +45,21 @@ func NewParams() sstable.Params {
 // BusyTimeout.
 func Open(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
-	what, err := look(opts.FS, path)
+	what, err := site.Look(opts.FS, path)
 	if err != nil {
 		return nil, err
 	}
 	switch what {
-	case foundNothing:
+	case site.Nothing:
 		if opts.MustExist || opts.ReadOnly {
 			return nil, fmt.Errorf("%s: no such database: %w", path, errs.ErrNotFound)
 		}
 		return create(path, opts)
-	case foundDatabase:
+	case site.Database:
 		return open(path, opts)
-	case foundTable:
+	case site.Table:
 		return openSingle(path, opts)
-	case foundDamaged:
+	case site.Damaged:
 		return nil, fmt.Errorf("%s holds tables or logs but no %s: %w", path, files.Catalog,
 			base.Corruptf(files.Catalog, "file", -1, "missing"))
 	}
@@ -88,7 +72,7 @@ func create(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := makeFolder(o.FS, path); err != nil {
+	if err := site.MakeFolder(o.FS, path); err != nil {
 		return nil, err
 	}
 	db := newDB(path, o)
@@ -108,33 +92,6 @@ func create(path string, o Options) (*Store, error) {
 	return db, nil
 }
 
-// makeFolder makes the folder of a new database, with its missing parents, and makes their names
-// durable.
-func makeFolder(fsys vfs.FS, path string) error {
-	type name struct {
-		dir  string // that holds it
-		made bool   // by this call
-	}
-	path = filepath.Clean(path)
-	names := []name{{filepath.Dir(path), true}}
-	for p := filepath.Dir(path); filepath.Dir(p) != p; p = filepath.Dir(p) {
-		_, err := fsys.Stat(p)
-		names = append(names, name{filepath.Dir(p), errors.Is(err, fs.ErrNotExist)})
-	}
-	if err := fsys.MkdirAll(path); err != nil {
-		return err
-	}
-	for _, n := range names {
-		// A parent that was there may have been made by a call that was killed before it came here.
-		// If its name can't be synced, it is taken to be durable: it may lie in a folder that this
-		// user can't open.
-		if err := fsys.SyncDir(n.dir); err != nil && n.made {
-			return err
-		}
-	}
-	return nil
-}
-
 // createCatalog writes the catalog of a new database.
 func (db *Store) createCatalog(params sstable.Params) error {
 	encoded, err := params.AppendDatabase(nil)
@@ -144,7 +101,7 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
 	rand.Read(s.UUID[:])
 	if db.opts.TTL > 0 {
-		s.Options[ttlOption] = db.opts.TTL.String()
+		s.Options[catalog.OptionTTL] = db.opts.TTL.String()
 	}
 	if err := catalog.Create(db.Dir, files.Catalog, s); err != nil {
 		return fmt.Errorf("creating the catalog: %w", err)
@@ -152,29 +109,10 @@ func (db *Store) createCatalog(params sstable.Params) error {
 	return nil
 }
 
-// busyPoll is how often a lock is tried.
-const busyPoll = 10 * time.Millisecond
-
 // takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
-func (db *Store) takeLock() error {
-	until := time.Now().Add(db.opts.BusyTimeout)
-	for {
-		var locked *vfs.LockedError
-		lock, err := db.Dir.Lock(files.Lock)
-		switch {
-		case err == nil:
-			db.lock = lock
-			return nil
-		case errors.As(err, &locked) && time.Now().Before(until):
-			time.Sleep(busyPoll)
-		case errors.As(err, &locked) && locked.PID > 0:
-			return fmt.Errorf("%s: %w by process %d", db.Path, errs.ErrLocked, locked.PID)
-		case errors.As(err, &locked):
-			return fmt.Errorf("%s: %w", db.Path, errs.ErrLocked)
-		default:
-			return err
-		}
-	}
+func (db *Store) takeLock() (err error) {
+	db.lock, err = db.Dir.LockWithin(db.Path, db.opts.BusyTimeout)
+	return err
 }
 
 // open opens a database that is there; o has its defaults.
@@ -206,7 +144,7 @@ func (db *Store) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop, db.stopping = cancel, ctx.Done()
-	if len(db.immutable) > 0 && db.immutable[0].Bytes <= smallWork { // of a replay
+	if len(db.immutable) > 0 && db.immutable[0].Bytes <= merges.SmallWork { // of a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)
 		}
@@ -235,8 +173,8 @@ func openSingle(path string, o Options) (*Store, error) {
 	if err := o.check(db.Path, db.Params, db.TTL); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	t := &view.Table{Meta: TableMeta(0, r.Info()), Name: name, Reader: r}
-	pairs, err := readAllowed(t)
+	t := &view.Table{Meta: tables.Meta(0, r.Info()), Name: name, Reader: r}
+	pairs, err := pack.ReadAllowed(t)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

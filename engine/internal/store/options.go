@@ -88,10 +88,6 @@ const (
 	defaultMinJaccard = 0.65
 )
 
-// ttlOption is the name of Options.TTL among the options in the catalog, written as by
-// time.Duration.String.
-const ttlOption = "ttl"
-
 // withDefaults returns the options with defaults for what every open needs. Parameters that are not
 // set stay so: an existing database has its own.
 func (o Options) withDefaults() Options {

@@ -22,7 +22,7 @@ const (
 )
 
 // TableCount returns how many tables count for the limits of writers.
-func (db *Store) TableCount() int { return int(db.tables.Load()) }
+func (db *Store) TableCount() int { return int(db.tableCount.Load()) }
 
 // StoppedWriters returns how many writers wait because there are too many tables.
 func (db *Store) StoppedWriters() int { return int(db.stoppedWriters.Load()) }
@@ -31,12 +31,15 @@ func (db *Store) StoppedWriters() int { return int(db.stoppedWriters.Load()) }
 func (db *Store) countTables() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return int(db.tables.Load()) + len(db.immutable)
+	return int(db.tableCount.Load()) + len(db.immutable)
 }
+
+// Crowded reports whether there are so many tables that writers are slowed.
+func (db *Store) Crowded() bool { return db.countTables() > slowTables }
 
 // tooManyTables reports whether a writer must wait for a merge before it begins a memtable.
 func (db *Store) tooManyTables() bool {
-	return db.countTables() >= stopTables && db.merges.unfinished()
+	return db.countTables() >= stopTables && db.merges.Unfinished()
 }
 
 // waitTables waits until a memtable may be begun.
@@ -44,13 +47,9 @@ func (db *Store) waitTables(ctx context.Context) error {
 	start := time.Now()
 	db.stoppedWriters.Add(1)
 	defer db.stoppedWriters.Add(-1)
-	g := &db.merges
-	g.mu.Lock()
-	err := ctx.Err()
-	for err == nil && db.Writable() == nil && db.countTables() >= stopTables && g.unfinished() {
-		err = g.sleep(ctx)
-	}
-	g.mu.Unlock()
+	err := db.merges.WaitWhile(ctx, func() bool {
+		return db.Writable() == nil && db.tooManyTables()
+	})
 	db.stalled(StallTables, start)
 	return err
 }
@@ -66,15 +65,15 @@ func (db *Store) stalled(reason string, start time.Time) {
 // lagLocked returns how long a write is to wait so that memtables are not filled faster than merges
 // make room for their tables: 0 unless there are more than slowTables. The caller holds writeMu.
 func (db *Store) lagLocked() time.Duration {
-	if db.tables.Load() <= slowTables {
+	if db.tableCount.Load() <= slowTables {
 		return 0
 	}
 	over := db.countTables() - slowTables
-	if over <= 0 || !db.merges.unfinished() {
+	if over <= 0 || !db.merges.Unfinished() {
 		return 0
 	}
 	fill := float64(db.active.Bytes) / float64(db.opts.MemtableBytes)
-	due := time.Duration(fill * float64(over) * float64(db.merges.table.Load()))
+	due := time.Duration(fill * float64(over) * float64(db.merges.TableTime()))
 	return min(due-time.Since(db.rotated), longestLag)
 }
 

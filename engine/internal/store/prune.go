@@ -173,7 +173,7 @@ func (p *prune) publish(ctx context.Context) (more bool, err error) {
 		if t == nil {
 			continue
 		}
-		if giveBack, ok := db.merges.take(number); ok {
+		if giveBack, ok := db.merges.Take(number); ok {
 			free[number] = true
 			defer giveBack()
 		}

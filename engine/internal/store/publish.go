@@ -298,7 +298,7 @@ func (p *publication) counts() TableCounts {
 
 // enter puts the table, with the tombstones, into the catalog and makes it visible.
 func (p *publication) enter() error {
-	edit := catalog.Edit{SetMarks: p.marks, Allow: catalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
+	edit := catalog.Edit{SetMarks: p.marks, Allow: view.CatalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
 	for part, dead := range p.killed {
 		edit.SetTombstones[part.Meta.Number] = dead
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +30,7 @@ func (db *Store) openCatalog() error {
 // recover opens the tables that the catalog lists, or takes those of them that are open, by number.
 // It removes what a crash has left, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
-	db.uuid, db.created, db.nextFile, db.seq = s.UUID, s.Created, s.NextFile, s.FlushedSeq
+	db.UUID, db.Created, db.nextFile, db.seq = s.UUID, s.Created, s.NextFile, s.FlushedSeq
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}
@@ -46,7 +45,7 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	}
 	db.SetParams(params)
 	db.active = view.NewMemtable(params.MinJaccard)
-	if v := s.Options[ttlOption]; v != "" {
+	if v := s.Options[catalog.OptionTTL]; v != "" {
 		if db.TTL, err = time.ParseDuration(v); err != nil {
 			return base.Corruptf(files.Catalog, "options", -1, "%w", err)
 		}
@@ -71,7 +70,7 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error
 			tables[i] = t
 			continue
 		}
-		g.Go(func() { tables[i], errs[i] = db.openListed(meta) })
+		g.Go(func() { tables[i], errs[i] = db.Tables.OpenListed(meta) })
 	}
 	g.Wait()
 	err := cmp.Or(errs...)
@@ -96,29 +95,6 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error
 	defer db.mu.Unlock()
 	db.install(parts)
 	return nil
-}
-
-// openListed opens a table that the catalog lists. The process that published it may have
-// been killed before it could rename the file.
-func (db *Store) openListed(meta catalog.Table) (*view.Table, error) {
-	name, temp := files.TableName(meta.Number), files.NewTableName(meta.Number)
-	t, err := db.openTable(meta, name)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return t, err
-	}
-	if _, e := db.Dir.Stat(temp); e != nil {
-		return nil, err
-	}
-	if db.opts.ReadOnly {
-		return db.openTable(meta, temp)
-	}
-	switch err := db.Dir.Rename(temp, name); {
-	case vfs.InUse(err):
-		return db.openTable(meta, temp)
-	case err != nil:
-		return nil, err
-	}
-	return db.openTable(meta, name)
 }
 
 // tidy removes what is left of files that the catalog does not list, and returns the numbers of the
@@ -154,7 +130,7 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 		}
 		if n, ok := files.Number(name, ".sst"); ok && !listed[n] {
 			db.nextFile = max(db.nextFile, n+1)
-			if n >= s.NextFile && db.isTable(name) {
+			if n >= s.NextFile && db.Tables.IsTable(name) {
 				name += files.OrphanSuffix
 			}
 			stray = append(stray, name)
@@ -204,17 +180,4 @@ func (db *Store) sweep(stray []string) (err error) {
 		db.event(clean)
 	}
 	return nil
-}
-
-// isTable reports whether the file is a whole table.
-func (db *Store) isTable(name string) bool {
-	f, err := db.Dir.Open(name)
-	if err != nil {
-		return false
-	}
-	r, err := sstable.OpenFile(f, name)
-	if err != nil {
-		return false
-	}
-	return r.Close() == nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -34,7 +35,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 		if i > 0 {
 			r.before = logs[i-1]
 		}
-		res, err := r.run(wal.Options{Last: last, Header: &wal.Header{Database: db.uuid, Number: number}})
+		res, err := r.run(wal.Options{Last: last, Header: &wal.Header{Database: db.UUID, Number: number}})
 		if err != nil {
 			return err
 		}
@@ -84,7 +85,7 @@ type replay struct {
 
 // A replayed is a write of a log, with what the tables have of its ID.
 type replayed struct {
-	record
+	batch.Record
 	stored []storedVersion
 }
 
@@ -111,8 +112,8 @@ func (r *replay) run(o wal.Options) (wal.Result, error) {
 }
 
 func (r *replay) frame(payload []byte) error {
-	err := decodeBatch(payload, r.start, r.write)
-	if errors.Is(err, errBatch) {
+	err := batch.Decode(payload, r.start, r.write)
+	if errors.Is(err, batch.ErrMalformed) {
 		return base.Corruptf(r.name, "batch", -1, "%w", err)
 	}
 	if r.bytes += len(payload); err == nil && (r.bytes >= replayBytes || len(r.writes) >= replayWrites) {
@@ -130,10 +131,10 @@ func (r *replay) start(before uint64) error {
 }
 
 // write gathers one write, unless a table has it.
-func (r *replay) write(rec record) error {
-	r.seq = max(r.seq, rec.doc.Seq)
-	if rec.doc.Seq > r.flushed {
-		r.writes = append(r.writes, replayed{record: rec})
+func (r *replay) write(rec batch.Record) error {
+	r.seq = max(r.seq, rec.Doc.Seq)
+	if rec.Doc.Seq > r.flushed {
+		r.writes = append(r.writes, replayed{Record: rec})
 	}
 	return nil
 }
@@ -147,10 +148,10 @@ func (r *replay) apply() error {
 	}
 	for i := range r.writes {
 		w := &r.writes[i]
-		if newer := db.killOlder(w); !w.del && !newer {
-			db.active.Add(&w.doc)
+		if newer := db.killOlder(w); !w.Delete && !newer {
+			db.active.Add(&w.Doc)
 		}
-		db.active.Wrote(w.doc.Seq)
+		db.active.Wrote(w.Doc.Seq)
 	}
 	clear(r.writes)
 	r.writes, r.bytes = r.writes[:0], 0
@@ -183,7 +184,7 @@ func (db *Store) locateStored(writes []replayed) error {
 		w := &writes[i]
 		for j := range db.current.Parts {
 			p := &db.current.Parts[j]
-			doc, ok, err := p.Lookup(w.doc.ID)
+			doc, ok, err := p.Lookup(w.Doc.ID)
 			if err != nil {
 				return err
 			}
@@ -204,16 +205,16 @@ func (db *Store) locateStored(writes []replayed) error {
 // one was written later. While logs are replayed there may be both: a load that overtook the log
 // may have put a newer version beside one that the log has yet to delete.
 func (db *Store) killOlder(w *replayed) (newer bool) {
-	if d := db.active.Find(w.doc.ID, view.Latest); d != nil {
-		view.Place{Mem: d}.Kill(w.doc.Seq) // the log is in order
+	if d := db.active.Find(w.Doc.ID, view.Latest); d != nil {
+		view.Place{Mem: d}.Kill(w.Doc.Seq) // the log is in order
 	}
 	for _, s := range w.stored {
 		switch {
 		case s.part.Dead.DeadAt(s.doc, view.Latest): // since a write that was gathered with w
-		case s.seq > w.doc.Seq:
+		case s.seq > w.Doc.Seq:
 			newer = true
 		default:
-			s.part.Dead.Kill(s.doc, w.doc.Seq)
+			s.part.Dead.Kill(s.doc, w.Doc.Seq)
 		}
 	}
 	return newer

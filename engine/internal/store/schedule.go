@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -16,13 +15,13 @@ func (db *Store) Idle() bool {
 	db.mu.Lock()
 	flushing := len(db.immutable) > 0
 	db.mu.Unlock()
-	return !flushing && db.merges.idle.Load()
+	return !flushing && db.merges.Idle()
 }
 
 // WakeCompact has compaction look whether there is something to merge.
 func (db *Store) WakeCompact() {
 	if !db.opts.NoAutoCompaction {
-		db.merges.idle.Store(false)
+		db.merges.Busy()
 		wake(db.compactC)
 	}
 }
@@ -32,12 +31,12 @@ func (db *Store) WakeCompact() {
 // tried again with the next flush; only a failed catalog poisons the writer.
 func (db *Store) compactAuto(ctx context.Context) error {
 	for ctx.Err() == nil && db.Writable() == nil {
-		m, err := db.nextMerge(false)
+		m, err := db.merges.Next(false)
 		if err != nil || m == nil { // closed, or nothing to do
 			return nil
 		}
 		db.wg.Go(func() {
-			defer m.cancel()
+			defer m.Cancel()
 			if db.mergeAuto(m) {
 				db.WakeCompact()
 			}
@@ -47,11 +46,11 @@ func (db *Store) compactAuto(ctx context.Context) error {
 }
 
 // mergeAuto runs a merge in the background and reports whether it has succeeded.
-func (db *Store) mergeAuto(m *merge) bool {
-	err := db.merge(m.ctx, m, false, nil)
+func (db *Store) mergeAuto(m *merges.Merge) bool {
+	err := db.merge(m.Ctx, m, false, nil)
 	switch {
-	case err == nil || m.ctx.Err() != nil:
-	case vfs.IsNoRoom(err) && errors.Is(err, errGaveWay):
+	case err == nil || m.Ctx.Err() != nil:
+	case vfs.IsNoRoom(err) && errors.Is(err, merges.ErrGaveWay):
 		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
 	default:
@@ -64,139 +63,41 @@ func (db *Store) mergeAuto(m *merge) bool {
 	return err == nil
 }
 
-// nextMerge starts the merge in the background that is due; nil if none is, or may be now. While
-// the store is being closed only small ones may.
-//
-// A merge begins only when the database has been open for as long as the merge is expected to take:
-// Close finishes it, so it takes no longer than the database was open, and a process that lives
-// shortly does not spend its time on a merge again and again.
-func (db *Store) nextMerge(closing bool) (*merge, error) {
-	g := &db.merges
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closing.Load() != closing || g.all > 0 || !closing && g.throttle.Paused() {
-		return nil, nil
-	}
-	tables, o, err := db.policy()
-	if err != nil {
-		return nil, err
-	}
-	age := time.Since(g.opened)
-	most := max(smallWork, g.speed.within(age))
-	free := db.free()
-	switch {
-	case closing:
-		most = smallWork
-	case g.large > 0:
-		most = min(most, largeMerge)
-	case db.countTables() > slowTables:
-		most = math.MaxInt64
-	}
-	var j *compaction.Job
-	held := time.Until(g.heldUntil)
-	if held <= 0 {
-		j = db.takeWanted(tables, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.Room(bytes) })
-		if j == nil {
-			j = g.schedule.Next(db.unreserved(tables), min(most, free), o)
+// compactSmall does merges of at most merges.SmallWork bytes, as long as these are due.
+func (db *Store) compactSmall() {
+	for db.Writable() == nil {
+		m, err := db.merges.Next(true)
+		if err != nil || m == nil || !db.mergeAuto(m) {
+			return
 		}
-	}
-	if j == nil && held <= 0 && free < most { // one whose tables have much that is dead
-		if j = g.schedule.Next(db.unreserved(tables), most, o); j != nil && resultSize(j, tables, o) > free {
-			held, j = spaceLook, nil
-		}
-	}
-	if j == nil {
-		if len(g.running) == 0 {
-			g.idle.Store(true)
-			g.signal()
-		}
-		if !closing {
-			g.lookAgain(db, tables, most, age, held)
-		}
-		return nil, nil
-	}
-	return g.start(j, true), nil
-}
-
-// lookAgain wakes compaction when there may be something to do although no table has come: the
-// database has been open for longer, or documents have expired, or for lack of space merges were
-// held back until held is over. The caller holds mu.
-func (g *merges) lookAgain(db *Store, tables []compaction.Table, most int64, age, held time.Duration) {
-	in := time.Duration(math.MaxInt64)
-	if held > 0 {
-		in = held
-	}
-	bytes := int64(0)
-	for _, t := range tables {
-		bytes += t.Size
-	}
-	if bytes > most && len(tables) > 1 {
-		in = min(in, max(age/4, time.Second))
-	}
-	if db.TTL > 0 && len(tables) > 0 {
-		in = min(in, max(min(db.TTL/ttlLooks, longestLook), shortestLook))
-	}
-	if g.later != nil {
-		g.later.Stop()
-	}
-	if in < math.MaxInt64 {
-		g.later = time.AfterFunc(in, db.WakeCompact)
 	}
 }
 
-// How often compaction looks for what has expired: ttlLooks times in a time to live, but within
-// limits.
-const (
-	ttlLooks     = 64
-	shortestLook = time.Second
-	longestLook  = 10 * time.Minute
-)
-
-// finishMerges ends all merges, as Close does: those in the background that are expected to end
-// within limit are finished, at full speed; if that is 0, all are. What a caller waits for is
-// finished. No merge starts any more but small ones of nextMerge.
+// finishMerges ends all merges, as Close does: see Finish.
 func (db *Store) finishMerges(limit time.Duration) {
-	g := &db.merges
-	g.throttle.Open()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.later != nil {
-		g.later.Stop()
-	}
-	g.closing.Store(true)
-	g.signal()
+	db.merges.Close()
 	db.mu.Lock()
 	db.flushed.Broadcast() // nothing is flushed any more
 	db.mu.Unlock()
-	if limit != 0 {
-		for _, m := range g.running {
-			if m.background && m.remaining(&g.speed) > limit {
-				m.cancel()
-			}
-		}
-		late := time.AfterFunc(max(limit, 0), g.cancelAll)
-		defer late.Stop()
-	}
-	for len(g.running) > 0 {
-		g.sleep(context.Background())
-	}
+	db.merges.Finish(limit)
 }
 
 // PauseCompaction keeps merges from starting in the background, and has those that run wait, until
 // ResumeCompaction. What a caller requests (Compact, CompactDue) is done all the same, and Close
 // finishes what waits. Meanwhile writers are not held back, however many tables there are.
-func (db *Store) PauseCompaction() {
-	db.merges.throttle.Pause(true)
-	db.merges.mu.Lock()
-	defer db.merges.mu.Unlock()
-	db.merges.signal() // to writers
-}
+func (db *Store) PauseCompaction() { db.merges.Pause() }
 
 // ResumeCompaction ends what PauseCompaction began.
-func (db *Store) ResumeCompaction() {
-	db.merges.throttle.Pause(false)
-	db.WakeCompact()
-}
+func (db *Store) ResumeCompaction() { db.merges.Resume() }
 
 // SetCompactionRate sets how many bytes a second merges write together; 0 means no limit.
-func (db *Store) SetCompactionRate(bytes int64) { db.merges.throttle.SetRate(bytes) }
+func (db *Store) SetCompactionRate(bytes int64) { db.merges.Throttle.SetRate(bytes) }
+
+// Reserve keeps a table from being picked for a merge, until Release.
+func (db *Store) Reserve(table uint64) { db.merges.Reserve(table) }
+
+// Release leaves tables to the policy.
+func (db *Store) Release(tables []uint64) { db.merges.Release(tables) }
+
+// WantMerged has reserved tables merged into one, before whatever the policy picks.
+func (db *Store) WantMerged(tables []uint64) { db.merges.Want(tables) }

@@ -10,9 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
+	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/textindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -22,16 +25,14 @@ import (
 // A Store is an open database. All methods may be called from many goroutines.
 type Store struct {
 	view.Config
-	uuid    [16]byte
-	created time.Time
-	fs      vfs.FS // takes paths of any place
-	opts    Options
-	TTL     time.Duration
-	log     *slog.Logger
-	lock    io.Closer
-	cat     *catalog.Catalog // nil for a single table file
+	Tables tables.Folder // of Config
+	fs     vfs.FS        // takes paths of any place
+	opts   Options
+	log    *slog.Logger
+	lock   io.Closer
+	cat    *catalog.Catalog // nil for a single table file
 
-	merges    merges // its lock is taken before all others
+	merges    *merges.Scheduler // its lock is taken before all others
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // with seq and active, which only its holder changes
@@ -52,7 +53,7 @@ type Store struct {
 	mu             sync.Mutex
 	stoppedWriters atomic.Int32 // see StoppedWriters
 
-	tables     atomic.Int32     // of current, those that count for the limits of writers; changed under mu
+	tableCount atomic.Int32     // of current, those that count for the limits of writers; changed under mu
 	seq        uint64           // of the last visible write
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
@@ -60,7 +61,6 @@ type Store struct {
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
-	ofLoads    ofLoads   // tables that the policy leaves alone
 	flushed    sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
 	flushes    flushes
 
@@ -90,18 +90,14 @@ func newDB(path string, o Options) *Store {
 		Config: view.Config{Path: path, Memory: o.Memory, Short: textindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(0), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
+	db.Tables = tables.Folder{
+		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
+	}
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
-	db.merges.init(o.MergeSlots, o.CompactionRate)
+	db.merges = merges.New(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
-}
-
-// ofLoads is what loads say about the tables that they write: the policy leaves those of a load
-// that goes on alone, so that each is merged once, with all the others.
-type ofLoads struct {
-	reserved map[uint64]bool // tables
-	wanted   [][]uint64      // to be merged into one each; their tables are reserved
 }
 
 // Now returns the time by the clock of the options.
@@ -130,7 +126,7 @@ func (db *Store) Writable() error {
 // finishes merges.
 func (db *Store) takesWrites() error {
 	err := db.Writable()
-	if err == nil && db.merges.closing.Load() {
+	if err == nil && db.merges.Closing() {
 		err = errs.ErrClosed
 	}
 	return err
@@ -217,13 +213,13 @@ func (db *Store) install(parts []view.Part) *view.Version {
 		}
 		return 1
 	})
-	tables := int32(0)
+	count := int32(0)
 	for i := range parts {
-		if int64(parts[i].Meta.Docs) <= db.MaxDocs()/2 {
-			tables++
+		if int64(parts[i].Meta.Docs) <= db.Tables.MaxDocs()/2 {
+			count++
 		}
 	}
-	db.tables.Store(tables)
+	db.tableCount.Store(count)
 	old := db.current
 	db.current = view.NewVersion(parts)
 	return old
@@ -236,9 +232,9 @@ func (db *Store) startLogLocked() error {
 		return nil
 	}
 	number := db.allocFile()
-	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.uuid, Number: number})
+	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number})
 	if err == nil {
-		_, err = w.Append(encodeLogStart(db.newestLog.Number))
+		_, err = w.Append(batch.EncodeStart(db.newestLog.Number))
 	}
 	if err != nil {
 		return db.fail(fmt.Errorf("starting a log: %w", err))
@@ -274,7 +270,7 @@ func (db *Store) waitFlush(ctx context.Context) error {
 		if db.flushes.failed >= next {
 			return db.flushes.err
 		}
-		if db.failed.Load() != nil || db.merges.closing.Load() {
+		if db.failed.Load() != nil || db.merges.Closing() {
 			return nil // the caller's next check says which
 		}
 		db.flushed.Wait()

@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/batch"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -27,7 +26,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	}
 	buf := payloads.Get().(*[]byte)
 	defer payloads.Put(buf)
-	payload := encodeBatch((*buf)[:0], recs)
+	payload := batch.Encode((*buf)[:0], recs)
 	if cap(payload) <= payloadKeep {
 		*buf = payload
 	}
@@ -36,7 +35,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 	}
 	deleted, last, err := db.write(ctx, recs, payload)
 	for tries := 0; db.again(ctx, err, tries); tries++ {
-		deleted, last, err = db.write(ctx, recs, encodeBatch(payload[:0], recs))
+		deleted, last, err = db.write(ctx, recs, batch.Encode(payload[:0], recs))
 	}
 	if err != nil {
 		return 0, err
@@ -50,7 +49,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation) (deleted int, err e
 
 // write makes records visible, of which payload is the encoding, and returns where the log has to
 // be safe. Without room nothing has changed.
-func (db *Store) write(ctx context.Context, recs []record, payload []byte) (deleted int, last logPosition, err error) {
+func (db *Store) write(ctx context.Context, recs []batch.Record, payload []byte) (deleted int, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return 0, last, err
 	}
@@ -58,7 +57,7 @@ func (db *Store) write(ctx context.Context, recs []record, payload []byte) (dele
 	kept, deleted, err := db.effectiveLocked(recs)
 	if err == nil && len(kept) > 0 {
 		if len(kept) < len(recs) {
-			payload = encodeBatch(payload[:0], kept)
+			payload = batch.Encode(payload[:0], kept)
 		}
 		err = db.commitLocked(kept, payload)
 	}
@@ -70,96 +69,14 @@ var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
 const payloadKeep = 1 << 20
 
-// prepare checks operations and computes what is to be stored, outside all locks.
-func (db *Store) prepare(ctx context.Context, ops []Operation) ([]record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := db.Writable(); err != nil {
-		return nil, err
-	}
-	size := 0 // of what is kept of the arguments, in one piece of memory
-	for i := range ops {
-		size += len(ops[i].doc.ID)
-		if db.Params.StoreText {
-			size += len(ops[i].doc.Text) + len(ops[i].doc.Fields)
-		}
-	}
-	room := make([]byte, 0, size)
-	recs := make([]record, len(ops))
-	for i, op := range ops {
-		var err error
-		if op.del {
-			recs[i] = record{del: true, version: op.version, doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
-			err = view.CheckID(op.doc.ID)
-		} else {
-			err = db.encodeDoc(&recs[i].doc, op.doc, &room)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return recs, nil
-}
-
-// keep appends a copy of s to room and returns it.
-func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	from := len(*room)
-	*room = append(*room, s...)
-	return (*room)[from:len(*room):len(*room)]
-}
-
-// encodeDoc checks d and makes s what a table stores of it, fingerprinted, with memory of room.
-func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error {
-	if err := CheckDoc(d); err != nil {
-		return err
-	}
-	if d.Time.IsZero() {
-		d.Time = db.Now()
-	}
-	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
-	if d.Fingerprint != nil {
-		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
-	}
-	db.Texts.Fill(s, d.Text)
-	if db.Params.StoreText {
-		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
-	}
-	return nil
-}
-
-// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
-func CheckDoc(d view.Doc) error {
-	if err := view.CheckID(d.ID); err != nil {
-		return err
-	}
-	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
-		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.ErrTooLarge)
-	}
-	if !d.Time.IsZero() {
-		// Sub stops at the longest duration, so that a time far out of range is far from what its
-		// microseconds mean.
-		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
-			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.ErrInvalid)
-		}
-	}
-	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
-		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.ErrInvalid)
-	}
-	return nil
-}
-
 // commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
 // position. Without room in the log nothing has changed. The caller holds writeMu.
-func (db *Store) commitLocked(recs []record, payload []byte) error {
+func (db *Store) commitLocked(recs []batch.Record, payload []byte) error {
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
 	first := db.seq + 1
-	binary.LittleEndian.PutUint64(payload, first)
+	batch.SetFirst(payload, first)
 	end, err := db.active.Log.Append(payload)
 	if err != nil {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
@@ -167,7 +84,7 @@ func (db *Store) commitLocked(recs []record, payload []byte) error {
 	db.last = logPosition{db.active.Log, end}
 	have := db.storedLocked()
 	for i := range recs {
-		recs[i].doc.Seq = first + uint64(i)
+		recs[i].Doc.Seq = first + uint64(i)
 		if err := db.insertLocked(&have, &recs[i]); err != nil {
 			return db.fail(err)
 		}
@@ -178,20 +95,20 @@ func (db *Store) commitLocked(recs []record, payload []byte) error {
 }
 
 // insertLocked brings one record into the memtable, marking what it replaces dead.
-func (db *Store) insertLocked(have *stored, r *record) error {
-	old, ok, err := have.locate(r.doc.ID)
+func (db *Store) insertLocked(have *stored, r *batch.Record) error {
+	old, ok, err := have.locate(r.Doc.ID)
 	if err != nil {
 		return err
 	}
 	if ok {
-		old.Kill(r.doc.Seq)
+		old.Kill(r.Doc.Seq)
 	}
-	if r.del {
-		db.active.Bytes += len(r.doc.ID) + view.TombstoneOverhead
+	if r.Delete {
+		db.active.Bytes += len(r.Doc.ID) + view.TombstoneOverhead
 	} else {
-		db.active.Add(&r.doc)
+		db.active.Add(&r.Doc)
 	}
-	db.active.Wrote(r.doc.Seq)
+	db.active.Wrote(r.Doc.Seq)
 	return nil
 }
 
@@ -251,7 +168,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 			}
 			continue
 		}
-		if err == nil && (db.active.Bytes >= db.opts.MemtableBytes || int64(len(db.active.Cur.Docs)) >= db.MaxDocs()) {
+		if err == nil && (db.active.Bytes >= db.opts.MemtableBytes || int64(len(db.active.Cur.Docs)) >= db.Tables.MaxDocs()) {
 			if db.immutables() >= view.MaxImmutable {
 				db.writeMu.Unlock() // a flush needs it
 				start := time.Now()
@@ -326,15 +243,15 @@ func (db *Store) putUnless(ctx context.Context, d view.Doc, match func(*view.Vie
 }
 
 // writeUnless makes a record visible unless match finds a document, as write does.
-func (db *Store) writeUnless(ctx context.Context, recs []record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
+func (db *Store) writeUnless(ctx context.Context, recs []batch.Record, match func(*view.View, *sstable.Document) (bool, error)) (found bool, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return false, last, err
 	}
 	defer db.writeMu.Unlock()
-	found, err = db.matchLocked(&recs[0].doc, match)
+	found, err = db.matchLocked(&recs[0].Doc, match)
 	if err == nil && !found {
 		buf := payloads.Get().(*[]byte)
-		payload := encodeBatch((*buf)[:0], recs)
+		payload := batch.Encode((*buf)[:0], recs)
 		err = db.commitLocked(recs, payload)
 		if cap(payload) <= payloadKeep {
 			*buf = payload
@@ -358,32 +275,32 @@ func (db *Store) matchLocked(d *sstable.Document, match func(*view.View, *sstabl
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
 // remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
 // removed. The caller holds writeMu.
-func (db *Store) effectiveLocked(recs []record) (kept []record, deleted int, err error) {
-	if !slices.ContainsFunc(recs, func(r record) bool { return r.del }) {
+func (db *Store) effectiveLocked(recs []batch.Record) (kept []batch.Record, deleted int, err error) {
+	if !slices.ContainsFunc(recs, func(r batch.Record) bool { return r.Delete }) {
 		return recs, 0, nil
 	}
 	expiry := db.expiry()
 	written := map[string]bool{} // IDs that the batch writes: whether it leaves a document
 	for _, r := range recs {
-		id := string(r.doc.ID)
+		id := string(r.Doc.ID)
 		there, own := written[id]
 		switch {
-		case !r.del:
+		case !r.Delete:
 		case own:
-			there = there && r.version == nil // what the batch writes is no version that anybody has seen
+			there = there && r.Version == nil // what the batch writes is no version that anybody has seen
 		default:
-			if there, err = db.removableLocked(r.doc.ID, r.version, expiry); err != nil {
+			if there, err = db.removableLocked(r.Doc.ID, r.Version, expiry); err != nil {
 				return nil, 0, err
 			}
 		}
-		if r.del && !there {
+		if r.Delete && !there {
 			continue
 		}
-		if r.del {
+		if r.Delete {
 			deleted++
 		}
 		kept = append(kept, r)
-		written[id] = !r.del
+		written[id] = !r.Delete
 	}
 	return kept, deleted, nil
 }

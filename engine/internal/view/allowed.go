@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 )
 
@@ -108,4 +109,13 @@ func (a *AllowedPairs) edited(pairs []IDPair, edit func(partners []string, id st
 		change(p.B, p.A)
 	}
 	return n
+}
+
+// CatalogPairs returns pairs as the catalog has them.
+func CatalogPairs(pairs []IDPair) []catalog.IDPair {
+	out := make([]catalog.IDPair, len(pairs))
+	for i, p := range pairs {
+		out[i] = catalog.IDPair(p)
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -13,8 +14,12 @@ import (
 
 // A Config is what of a database does not change while it is open.
 type Config struct {
-	Path   string        // as given to Open
-	Dir    *files.Folder // nil for a single table file
+	Path    string        // as given to Open
+	Dir     *files.Folder // nil for a single table file
+	UUID    [16]byte
+	Created time.Time
+	TTL     time.Duration // 0 if documents do not expire
+
 	Params sstable.Params
 	Texts  *texts.Hasher     // by params
 	Memory int64             // bytes that a query may hold of what it has found

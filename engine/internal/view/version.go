@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -180,6 +181,15 @@ func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
 	}
 	t, err := p.Time(doc)
 	return t >= since, err
+}
+
+// ForPolicy describes the table to the policy of compaction, but for its quantiles of times, and
+// whether it is held.
+func (p *Part) ForPolicy() compaction.Table {
+	return compaction.Table{
+		Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
+		MinTime: p.Meta.MinTime, MaxTime: p.Meta.MaxTime,
+	}
 }
 
 // A Version is an immutable set of tables, newest first. It keeps its tables open until its last

@@ -1,63 +1,48 @@
-package store
+package merges
 
 import (
-	"context"
-	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/simdb/simdb/compaction"
-	"github.com/simdb/simdb/engine/internal/view"
 )
+
+// A fakeStore has tables of one size.
+type fakeStore struct {
+	tables  int
+	bytes   int64 // of each
+	crowded bool
+}
+
+func (s *fakeStore) Writable() error                    { return nil }
+func (s *fakeStore) Groups() ([]*compaction.Job, error) { return nil, nil }
+func (s *fakeStore) Free() int64                        { return math.MaxInt64 }
+func (s *fakeStore) Crowded() bool                      { return s.crowded }
+func (s *fakeStore) WakeCompact()                       {}
+
+func (s *fakeStore) Policy() (tables []compaction.Table, o compaction.Options, err error) {
+	for i := range s.tables {
+		tables = append(tables, compaction.Table{Number: uint64(i) + 1, Size: s.bytes, Docs: 40_000})
+	}
+	return tables, compaction.Options{MaxDocs: math.MaxUint32}, nil
+}
 
 // TestMergeWaitsForAge has a merge due that is expected to take a minute: it starts only when the
 // database has been open for that long, or when there are many tables.
 func TestMergeWaitsForAge(t *testing.T) {
-	db, err := Create(t.TempDir()+"/x.simdb", Options{NoText: true, NoSketch: true, NoSync: true, NoAutoCompaction: true, MemtableBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	ctx := context.Background()
-	fill := func(docs int) {
-		var ops []Operation
-		for i := range docs {
-			ops = append(ops, Put(view.Doc{ID: fmt.Sprint(db.NextSeq(), "-", i), Fingerprint: new(uint64(i) * 0x9e3779b97f4a7c15)}))
-		}
-		if _, err := db.Write(ctx, ops); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 4 {
-		fill(40_000)
-	}
-	g := &db.merges
-	next := func(age time.Duration) *merge {
+	s := &fakeStore{tables: 4, bytes: SmallWork}
+	g := New(s, 0, 0)
+	g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(4*s.bytes))
+	next := func(age time.Duration) *Merge {
 		t.Helper()
-		tables, _, err := db.policy()
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytes := int64(0)
-		for _, table := range tables {
-			bytes += table.Size
-		}
-		if bytes <= smallWork {
-			t.Fatalf("%d bytes are no test", bytes)
-		}
-		g.mu.Lock()
-		g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(bytes))
 		g.opened = time.Now().Add(-age)
-		g.mu.Unlock()
-		m, err := db.nextMerge(false)
+		m, err := g.Next(false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m != nil {
-			g.end(m, nil)
+			g.End(m, nil)
 		}
 		return m
 	}
@@ -67,18 +52,16 @@ func TestMergeWaitsForAge(t *testing.T) {
 	if m := next(70 * time.Second); m == nil || len(m.Tables) != 4 {
 		t.Error("no merge starts after 70 seconds")
 	}
-	for range 12 {
-		fill(1)
-	}
+	s.crowded = true
 	if m := next(time.Second); m == nil {
-		t.Error("no merge starts although there are 16 tables")
+		t.Error("no merge starts although there are many tables")
 	}
 }
 
 // TestRemaining estimates how long merges go on.
 func TestRemaining(t *testing.T) {
 	var s speed
-	m := &merge{Job: &compaction.Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}
+	m := &Merge{Job: &compaction.Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}
 	near := func(got, want time.Duration) bool { return got > want*9/10 && got < want*11/10 }
 	if d := m.remaining(&s); !near(d, 2*time.Second) {
 		t.Errorf("before anything is known: %v", d)

@@ -1,4 +1,5 @@
-package store
+// Package batch encodes the writes of a batch as the payload of a frame of the log.
+package batch
 
 import (
 	"encoding/binary"
@@ -6,37 +7,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
 
-// An Operation is a put of doc, or a delete of doc.ID.
-type Operation struct {
-	del     bool
-	version *uint64 // delete only the version with this sequence number; nil for any
-	doc     view.Doc
-}
-
-// Put returns the storing of d.
-func Put(d view.Doc) Operation { return Operation{doc: d} }
-
-// Delete returns the delete of the document with an ID; deleting what is not stored does nothing.
-func Delete(id string) Operation { return Operation{del: true, doc: view.Doc{ID: id}} }
-
-// DeleteVersion returns the delete of a document as it was seen: seq is the number of its write. If
-// it has been replaced since, or deleted and stored again, the delete does nothing.
-func DeleteVersion(id string, seq uint64) Operation {
-	return Operation{del: true, version: &seq, doc: view.Doc{ID: id}}
-}
-
-// A record is a write as the log has it, its fingerprint computed. The log has no version: it gets
+// A Record is a write as the log has it, its fingerprint computed. The log has no version: it gets
 // only deletes that remove something.
-type record struct {
-	del     bool
-	version *uint64 // as in operation
-	doc     sstable.Document
+type Record struct {
+	Delete  bool
+	Version *uint64 // that a delete is of; nil for any
+	Doc     sstable.Document
 }
 
 // The payload of a log frame is one batch:
@@ -60,55 +41,60 @@ const (
 
 const firstSeqBytes = 8
 
-// encodeBatch appends records, encoded as a frame's payload with room for the first sequence number
-// in front, to b, which is empty.
-func encodeBatch(b []byte, recs []record) []byte {
+// Encode appends records, encoded as a frame's payload with room for the first sequence number in
+// front, to b, which is empty.
+func Encode(b []byte, recs []Record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.doc.ID) + len(r.doc.Text) + len(r.doc.Fields) + 4*len(r.doc.Sketch)
+		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
 	}
 	b = slices.Grow(b, n)[:firstSeqBytes]
 	b = binary.AppendUvarint(b, uint64(len(recs)))
 	for _, r := range recs {
-		if r.del {
-			b = appendBytes(append(b, kindDelete), r.doc.ID)
+		if r.Delete {
+			b = appendBytes(append(b, kindDelete), r.Doc.ID)
 			continue
 		}
 		kind := byte(kindPut)
-		if r.doc.HasFingerprint {
+		if r.Doc.HasFingerprint {
 			kind |= withFingerprint
 		}
-		if len(r.doc.Sketch) > 0 {
+		if len(r.Doc.Sketch) > 0 {
 			kind |= withSketch
 		}
-		b = appendBytes(append(b, kind), r.doc.ID)
-		if r.doc.HasFingerprint {
-			b = base.AppendFingerprint(b, r.doc.Fingerprint)
+		b = appendBytes(append(b, kind), r.Doc.ID)
+		if r.Doc.HasFingerprint {
+			b = base.AppendFingerprint(b, r.Doc.Fingerprint)
 		}
-		if len(r.doc.Sketch) > 0 {
-			b = minhash.Sketch(r.doc.Sketch).AppendEncoded(b)
+		if len(r.Doc.Sketch) > 0 {
+			b = minhash.Sketch(r.Doc.Sketch).AppendEncoded(b)
 		}
-		b = binary.AppendVarint(b, r.doc.Time)
-		b = appendBytes(b, r.doc.Text)
-		b = appendBytes(b, r.doc.Fields)
+		b = binary.AppendVarint(b, r.Doc.Time)
+		b = appendBytes(b, r.Doc.Text)
+		b = appendBytes(b, r.Doc.Fields)
 	}
 	return b
 }
 
-// encodeLogStart encodes the payload of a log's first frame.
-func encodeLogStart(before uint64) []byte {
+// SetFirst sets the sequence number of the first write of a payload that Encode has made.
+func SetFirst(payload []byte, seq uint64) { binary.LittleEndian.PutUint64(payload, seq) }
+
+// EncodeStart encodes the payload of a log's first frame.
+func EncodeStart(before uint64) []byte {
 	return binary.AppendUvarint(make([]byte, firstSeqBytes+1), before)
 }
 
 func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
-var errBatch = errors.New("malformed batch")
+// ErrMalformed is the error of a payload that Encode does not write.
+var ErrMalformed = errors.New("malformed batch")
 
-// decodeBatch calls fn for each write of a payload, in order, and start for the payload of a log's
-// first frame. The record is a copy of its own.
-func decodeBatch(p []byte, start func(before uint64) error, fn func(record) error) error {
+// Decode calls fn for each write of a payload, in order, and start with the number of the log
+// before, 0 for none, for the payload of a log's first frame. The record is a copy of its own: of a
+// delete it has an ID and a sequence number alone. What is malformed is ErrMalformed.
+func Decode(p []byte, start func(before uint64) error, fn func(Record) error) error {
 	if len(p) < firstSeqBytes {
-		return errBatch
+		return ErrMalformed
 	}
 	d := decoder{p: append([]byte(nil), p...)}
 	first := d.uint64()
@@ -116,49 +102,42 @@ func decodeBatch(p []byte, start func(before uint64) error, fn func(record) erro
 	if n == 0 {
 		before := d.uvarint()
 		if d.bad || first != 0 || len(d.p) > 0 {
-			return fmt.Errorf("%w: no writes", errBatch)
+			return fmt.Errorf("%w: no writes", ErrMalformed)
 		}
 		return start(before)
 	}
 	for i := range n {
-		var r record
+		var r Record
 		kind := d.byte()
-		r.doc.Seq = first + i
-		r.doc.ID = d.bytes()
+		r.Doc.Seq = first + i
+		r.Doc.ID = d.bytes()
 		switch {
 		case kind == kindDelete:
-			r.del = true
+			r.Delete = true
 		case kind&kindPut != 0 && kind < 2*withSketch:
-			if r.doc.HasFingerprint = kind&withFingerprint != 0; r.doc.HasFingerprint {
-				r.doc.Fingerprint = d.fingerprint()
+			if r.Doc.HasFingerprint = kind&withFingerprint != 0; r.Doc.HasFingerprint {
+				r.Doc.Fingerprint = d.fingerprint()
 			}
 			if kind&withSketch != 0 {
-				r.doc.Sketch = d.sketch()
+				r.Doc.Sketch = d.sketch()
 			}
-			r.doc.Time = d.varint()
-			r.doc.Text = d.bytes()
-			r.doc.Fields = d.bytes()
+			r.Doc.Time = d.varint()
+			r.Doc.Text = d.bytes()
+			r.Doc.Fields = d.bytes()
 		default:
-			return fmt.Errorf("%w: write of kind %d", errBatch, kind)
+			return fmt.Errorf("%w: write of kind %d", ErrMalformed, kind)
 		}
 		if d.bad {
-			return fmt.Errorf("%w: ends in write %d of %d", errBatch, i, n)
+			return fmt.Errorf("%w: ends in write %d of %d", ErrMalformed, i, n)
 		}
 		if err := fn(r); err != nil {
 			return err
 		}
 	}
 	if len(d.p) > 0 {
-		return fmt.Errorf("%w: %d bytes behind its last write", errBatch, len(d.p))
+		return fmt.Errorf("%w: %d bytes behind its last write", ErrMalformed, len(d.p))
 	}
 	return nil
-}
-
-// EachWrite calls fn for each write in the payload of a log's frame, in order: a delete has an ID
-// and a number alone. For the first frame of a log it calls start with the number of the log before
-// it, 0 for none. What is malformed is an error.
-func EachWrite(payload []byte, start func(before uint64) error, fn func(d *sstable.Document, deleted bool) error) error {
-	return decodeBatch(payload, start, func(r record) error { return fn(&r.doc, r.del) })
 }
 
 // A decoder takes values off the front of p; bad is set, and zero values are returned, once p is

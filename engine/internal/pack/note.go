@@ -1,4 +1,4 @@
-package store
+package pack
 
 import (
 	"encoding/binary"
@@ -19,8 +19,8 @@ import (
 // with A < B bytewise, and pairs in order. A table without a note has none.
 const noteVersion = 1
 
-// encodeNote returns the set as the note of a table, nil if it is empty.
-func encodeNote(a *view.AllowedPairs) []byte {
+// EncodeNote returns the set as the note of a table, nil if it is empty.
+func EncodeNote(a *view.AllowedPairs) []byte {
 	pairs := a.All()
 	if len(pairs) == 0 {
 		return nil
@@ -34,13 +34,13 @@ func encodeNote(a *view.AllowedPairs) []byte {
 	return b
 }
 
-// readAllowed returns the allowed pairs that the note of a packed table has.
-func readAllowed(t *view.Table) ([]view.IDPair, error) {
+// ReadAllowed returns the allowed pairs that the note of a packed table has.
+func ReadAllowed(t *view.Table) ([]view.IDPair, error) {
 	note, err := t.Note()
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := decodeNote(note)
+	pairs, err := DecodeNote(note)
 	if err != nil {
 		return nil, base.Corruptf(t.Name, "note", -1, "%w", err)
 	}
@@ -49,11 +49,8 @@ func readAllowed(t *view.Table) ([]view.IDPair, error) {
 
 var errNote = errors.New("malformed list of allowed pairs")
 
-// DecodeNote returns the allowed pairs in the note of a packed database.
-func DecodeNote(note []byte) ([]view.IDPair, error) { return decodeNote(note) }
-
-// decodeNote is the inverse of encodeNote.
-func decodeNote(b []byte) ([]view.IDPair, error) {
+// DecodeNote returns the allowed pairs in the note of a packed database: the inverse of EncodeNote.
+func DecodeNote(b []byte) ([]view.IDPair, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}

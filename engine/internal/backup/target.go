@@ -1,10 +1,11 @@
-package store
+package backup
 
 import (
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -13,24 +14,77 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/errs"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/site"
+	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // markPrefix is what the file BACKUP holds before the UUID of the database, in hexadecimal, and the
 // end of the line.
 const markPrefix = "backup of the simdb database "
 
-// backupMark returns what the file BACKUP in a backup of the database holds.
-func (db *Store) backupMark() string { return markPrefix + hex.EncodeToString(db.uuid[:]) + "\n" }
+// mark returns what the file BACKUP in a backup of the database holds.
+func (b *backup) mark() string { return markPrefix + hex.EncodeToString(b.from.View.UUID[:]) + "\n" }
+
+// A target is the database that a backup is.
+type target struct {
+	tables.Folder
+	config   view.Config
+	lock     io.Closer
+	cat      *catalog.Catalog // nil if there is none yet
+	nextFile uint64
+}
+
+// newTarget opens the folder at path.
+func newTarget(from *Source, path string) (*target, error) {
+	dir, err := files.OpenFolder(from.FS, path)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{Folder: *from.Tables, config: view.Config{Path: path, Dir: dir, UUID: from.View.UUID}}
+	t.config.SetParams(from.View.Params)
+	t.Config, t.ReadOnly, t.Number = &t.config, false, t.allocFile
+	return t, nil
+}
+
+// allocFile returns a number for a new file.
+func (t *target) allocFile() uint64 {
+	t.nextFile++
+	return t.nextFile - 1
+}
+
+// edit commits an edit of the catalog, with the next file number, and gives the files of new tables
+// their names.
+func (t *target) edit(e catalog.Edit) error {
+	e.NextFile = &t.nextFile
+	if err := t.cat.Apply(e); err != nil {
+		return fmt.Errorf("updating the catalog: %w", err)
+	}
+	t.Name(e.AddTables)
+	return nil
+}
+
+// release closes what is open.
+func (t *target) release() error {
+	var all []error
+	if t.cat != nil {
+		all = append(all, t.cat.Close())
+	}
+	if t.lock != nil {
+		all = append(all, t.lock.Close())
+	}
+	return errors.Join(append(all, t.Dir.Release())...)
+}
 
 // open opens the folder of the backup, which it makes if there is none, and keeps others from
 // writing there. Something else at path is ErrExists.
 func (b *backup) open(path string) (err error) {
-	source := b.source
-	if filepath.Clean(path) == filepath.Clean(source.Path) {
+	fsys := b.from.FS
+	if filepath.Clean(path) == filepath.Clean(b.from.View.Path) {
 		return fmt.Errorf("%s is the database itself: %w", path, errs.ErrExists)
 	}
-	switch what, err := look(source.fs, filepath.Dir(filepath.Clean(path))); {
-	case err == nil && (what == foundDatabase || what == foundDamaged):
+	switch what, err := site.Look(fsys, filepath.Dir(filepath.Clean(path))); {
+	case err == nil && (what == site.Database || what == site.Damaged):
 		return fmt.Errorf("%s would lie in the folder of a database: %w", path, errs.ErrInvalid)
 	}
 	there, err := b.look(path)
@@ -38,18 +92,13 @@ func (b *backup) open(path string) (err error) {
 		return err
 	}
 	b.made = !there
-	if err := makeFolder(source.fs, path); err != nil {
+	if err := site.MakeFolder(fsys, path); err != nil {
 		return err
 	}
-	o := source.opts
-	o.ReadOnly, o.OnEvent = false, nil
-	b.to = newDB(path, o)
-	b.to.uuid = source.uuid
-	b.to.SetParams(source.Params)
-	if b.to.Dir, err = files.OpenFolder(source.fs, path); err != nil {
+	if b.to, err = newTarget(&b.from, path); err != nil {
 		return err
 	}
-	if err = b.to.takeLock(); err == nil {
+	if b.to.lock, err = b.to.Dir.LockWithin(path, b.from.BusyTimeout); err == nil {
 		_, err = b.look(path) // another process may have come first
 	}
 	if err == nil {
@@ -64,7 +113,7 @@ func (b *backup) open(path string) (err error) {
 // look checks that there is a backup of the database at path, or nothing, or an empty folder, and
 // reports whether there is a folder.
 func (b *backup) look(path string) (folder bool, err error) {
-	fsys := b.source.fs
+	fsys := b.from.FS
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -78,11 +127,11 @@ func (b *backup) look(path string) (folder bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	mark, err := readMark(b.source, filepath.Join(path, files.Backup))
+	mark, err := b.readMark(filepath.Join(path, files.Backup))
 	switch {
 	case err != nil:
 		return true, err
-	case mark == b.source.backupMark():
+	case mark == b.mark():
 		return true, nil
 	case slices.Contains(names, files.Catalog) && mark == "":
 		return true, fmt.Errorf("%s is a database, not a backup (or it was opened for writing since it was one): %w", path, errs.ErrExists)
@@ -98,15 +147,15 @@ func (b *backup) look(path string) (folder bool, err error) {
 }
 
 // readMark returns what a file BACKUP holds, "" if there is none.
-func readMark(db *Store, path string) (string, error) {
-	f, err := db.fs.Open(path)
+func (b *backup) readMark(path string) (string, error) {
+	f, err := b.from.FS.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	buf := make([]byte, len(db.backupMark())+1)
+	buf := make([]byte, len(b.mark())+1)
 	n, _ := f.ReadAt(buf, 0)
 	return string(buf[:n]), f.Close()
 }
@@ -121,7 +170,7 @@ func (b *backup) prepare() error {
 			return fmt.Errorf("%s: %w", b.to.Path, err)
 		}
 		b.to.cat, b.have = cat, *s
-		if s.UUID != b.source.uuid {
+		if s.UUID != b.from.View.UUID {
 			return fmt.Errorf("%s is a backup of another database: %w", b.to.Path, errs.ErrExists)
 		}
 		return nil
@@ -135,7 +184,7 @@ func (b *backup) prepare() error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write([]byte(b.source.backupMark())); err == nil {
+	if _, err = f.Write([]byte(b.mark())); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -176,5 +225,5 @@ func (b *backup) unmake() {
 	for _, name := range names {
 		b.to.Dir.Remove(name)
 	}
-	b.source.fs.Remove(b.to.Path)
+	b.from.FS.Remove(b.to.Path)
 }

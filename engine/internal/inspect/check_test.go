@@ -1,4 +1,4 @@
-package store
+package inspect
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
@@ -15,15 +16,15 @@ import (
 // away what says that the earlier ones are dead.
 func TestDuplicateIDs(t *testing.T) {
 	ctx := context.Background()
-	db, err := Create(filepath.Join(t.TempDir(), "a.simdb"), Options{NoAutoCompaction: true})
+	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	for _, ids := range []string{"abc", "cde", "ceg"} {
-		var ops []Operation
+		var ops []store.Operation
 		for _, id := range strings.Split(ids, "") {
-			ops = append(ops, Put(view.Doc{ID: id, Text: "a text of " + id}))
+			ops = append(ops, store.Put(view.Doc{ID: id, Text: "a text of " + id}))
 		}
 		if _, err := db.Write(ctx, ops); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package store
+package tables
 
 import (
 	"math/rand/v2"
@@ -22,7 +22,7 @@ func TestSortDocs(t *testing.T) {
 		}
 		want := slices.Clone(docs)
 		slices.SortStableFunc(want, func(a, b *view.MemDoc) int { return a.Compare(&b.Document) })
-		if sortDocs(docs); !slices.Equal(docs, want) {
+		if SortDocs(docs); !slices.Equal(docs, want) {
 			t.Errorf("%d documents are out of order", n)
 		}
 	}

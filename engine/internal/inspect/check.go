@@ -1,4 +1,4 @@
-package store
+package inspect
 
 import (
 	"context"
@@ -22,15 +22,10 @@ type Report struct {
 	Orphans           []Orphan
 }
 
-// Check checks everything that is stored: every checksum of every table, that its sections agree
-// with each other, the catalog, and the logs. It goes on after a problem and reports all it finds;
-// the error is for what kept it from checking.
-func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Report, err error) {
-	v, err := db.View()
-	if err != nil {
-		return r, err
-	}
-	defer v.Close()
+// Check checks everything that a view sees, and what the folder has beside it: every checksum of
+// every table, that its sections agree with each other, the catalog, and the logs. It goes on after
+// a problem and reports all it finds; the error is for what kept it from checking.
+func Check(ctx context.Context, v *view.View, progress func(view.Progress)) (r Report, err error) {
 	var done, total int64
 	for _, p := range v.Version.Parts {
 		total += p.Meta.Size
@@ -57,12 +52,12 @@ func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Rep
 		r.Bytes += p.Meta.Size
 	}
 	r.Problems = append(r.Problems, duplicateIDs(ctx, v)...)
-	problems, err := db.checkCatalog()
+	problems, err := checkCatalog(v.Dir)
 	if err != nil {
 		return r, err
 	}
 	r.Problems = append(r.Problems, problems...)
-	err = db.eachFile(func(name string, size int64) {
+	err = eachFile(v.Dir, func(name string, size int64) {
 		if strings.HasSuffix(name, files.OrphanSuffix) {
 			r.Orphans = append(r.Orphans, Orphan{name, size})
 		}
@@ -80,14 +75,14 @@ func (db *Store) Check(ctx context.Context, progress func(view.Progress)) (r Rep
 	return r, ctx.Err()
 }
 
-// checkCatalog checks the file of the catalog. A writer in another process may change it at any
-// time; it is looked at again then.
-func (db *Store) checkCatalog() (problems []error, err error) {
-	if db.Dir == nil {
-		return nil, nil // a single table
+// checkCatalog checks the file of the catalog in dir, nil for a single table file. A writer in
+// another process may change it at any time; it is looked at again then.
+func checkCatalog(dir *files.Folder) (problems []error, err error) {
+	if dir == nil {
+		return nil, nil
 	}
 	for range catalogLooks {
-		problems, err = catalog.Check(db.Dir, files.Catalog)
+		problems, err = catalog.Check(dir, files.Catalog)
 		if !errors.Is(err, catalog.ErrMoved) && len(problems) == 0 {
 			break
 		}

@@ -1,4 +1,4 @@
-package store
+package batch
 
 import (
 	"encoding/hex"
@@ -12,20 +12,20 @@ import (
 )
 
 // exampleBatch is the batch in docs/format/wal.md.
-func exampleBatch() []record {
-	return []record{
-		{doc: sstable.Document{
+func exampleBatch() []Record {
+	return []Record{
+		{Doc: sstable.Document{
 			ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x0123456789abcdef, Sketch: []uint32{7, 4096}, Time: 1000,
 			Text: []byte("two words"), Fields: []byte(`{"n":1}`),
 		}},
-		{del: true, doc: sstable.Document{ID: []byte("b")}},
-		{doc: sstable.Document{ID: []byte("c"), Time: -1}},
+		{Delete: true, Doc: sstable.Document{ID: []byte("b")}},
+		{Doc: sstable.Document{ID: []byte("c"), Time: -1}},
 	}
 }
 
-func decodeAll(p []byte) (recs []record, before []uint64, err error) {
-	err = decodeBatch(p, func(n uint64) error { before = append(before, n); return nil },
-		func(r record) error { recs = append(recs, r); return nil })
+func decodeAll(p []byte) (recs []Record, before []uint64, err error) {
+	err = Decode(p, func(n uint64) error { before = append(before, n); return nil },
+		func(r Record) error { recs = append(recs, r); return nil })
 	return recs, before, err
 }
 
@@ -50,23 +50,23 @@ func TestBatchFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := encodeBatch(nil, exampleBatch())
+	got := Encode(nil, exampleBatch())
 	got[0] = 42 // the first sequence number
 	if string(got) != string(shown) {
 		t.Errorf("the document shows\n%s\ninstead of\n%s", hex.Dump(shown), hex.Dump(got))
 	}
 	want := exampleBatch()
 	for i := range want {
-		want[i].doc.Seq = 42 + uint64(i)
+		want[i].Doc.Seq = 42 + uint64(i)
 	}
 	if recs, _, err := decodeAll(shown); err != nil || !reflect.DeepEqual(recs, want) {
 		t.Errorf("read back: %+v, %v", recs, err)
 	}
-	if _, before, err := decodeAll(encodeLogStart(300)); err != nil || len(before) != 1 || before[0] != 300 {
+	if _, before, err := decodeAll(EncodeStart(300)); err != nil || len(before) != 1 || before[0] != 300 {
 		t.Errorf("log start: %v, %v", before, err)
 	}
 	for n := range shown {
-		if _, _, err := decodeAll(shown[:n]); !errors.Is(err, errBatch) {
+		if _, _, err := decodeAll(shown[:n]); !errors.Is(err, ErrMalformed) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
@@ -74,14 +74,14 @@ func TestBatchFormat(t *testing.T) {
 
 // FuzzBatch decodes arbitrary payloads: what is accepted is encoded to the same bytes again.
 func FuzzBatch(f *testing.F) {
-	f.Add(encodeBatch(nil, exampleBatch()))
-	f.Add(encodeLogStart(7))
+	f.Add(Encode(nil, exampleBatch()))
+	f.Add(EncodeStart(7))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		recs, _, err := decodeAll(p)
 		if err != nil || len(recs) == 0 {
 			return
 		}
-		again := encodeBatch(nil, recs)
+		again := Encode(nil, recs)
 		copy(again, p[:firstSeqBytes])
 		back, _, err := decodeAll(again)
 		if err != nil || !reflect.DeepEqual(back, recs) {

@@ -1,4 +1,4 @@
-package store
+package site
 
 import (
 	"cmp"
@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -50,11 +48,11 @@ func isDatabase(path string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	what, err := look(vfs.Disk, path)
-	if err != nil || what == foundDamaged {
+	what, err := Look(vfs.Disk, path)
+	if err != nil || what == Damaged {
 		return err == nil
 	}
-	if what != foundDatabase {
+	if what != Database {
 		return false
 	}
 	// A folder of other things may have a file of that name.
@@ -92,61 +90,4 @@ func identifyFile(path string) (string, error) {
 		return "the catalog of a database", nil
 	}
 	return "", nil
-}
-
-// found is what there is at a path.
-type found int
-
-const (
-	foundNothing  found = iota // or an empty directory, or what an interrupted Create leaves
-	foundDatabase              // a directory with a catalog
-	foundDamaged               // a directory with files of a database, but no catalog
-	foundTable                 // a single table
-	foundOther
-)
-
-// look says what Open finds at path.
-func look(fsys vfs.FS, path string) (found, error) {
-	info, err := fsys.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return foundNothing, nil
-	case err != nil:
-		return foundOther, err
-	case !info.IsDir:
-		return lookFile(fsys, path)
-	}
-	names, err := fsys.List(path)
-	if err != nil {
-		return foundOther, err
-	}
-	if slices.Contains(names, files.Catalog) {
-		return foundDatabase, nil
-	}
-	what := foundNothing
-	for _, name := range names {
-		_, sst := files.Number(name, ".sst")
-		_, wal := files.Number(name, ".wal")
-		switch {
-		case sst || wal:
-			return foundDamaged, nil // Create makes the catalog before them
-		case name != files.Lock && !strings.HasPrefix(name, files.Catalog):
-			what = foundOther
-		}
-	}
-	return what, nil
-}
-
-// lookFile tells a table from other files.
-func lookFile(fsys vfs.FS, path string) (found, error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return foundOther, err
-	}
-	defer f.Close()
-	head := make([]byte, 8)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && sstable.IsTable(head) {
-		return foundTable, nil
-	}
-	return foundOther, nil
 }

@@ -1,4 +1,4 @@
-package store
+package inspect
 
 import (
 	"strings"
@@ -37,8 +37,8 @@ type Orphan struct {
 	Bytes int64
 }
 
-// Stats describes what v sees. It counts without reading documents.
-func (db *Store) Stats(v *view.View) (Stats, error) {
+// Describe returns the figures of what v sees. It counts without reading documents.
+func Describe(v *view.View) (Stats, error) {
 	st := Stats{Seq: v.Seq}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
@@ -78,7 +78,7 @@ func (db *Store) Stats(v *view.View) (Stats, error) {
 		}
 	}
 	st.Documents += st.Memtable
-	err := db.eachFile(func(name string, size int64) {
+	err := eachFile(v.Dir, func(name string, size int64) {
 		if _, sst := files.Number(name, ".sst"); !sst {
 			st.DiskBytes += size
 		}
@@ -91,7 +91,7 @@ func (db *Store) Stats(v *view.View) (Stats, error) {
 
 // expired estimates how many living documents of p are older than since.
 func expired(p *view.Part, since int64) (n int64, err error) {
-	t := tableOf(p)
+	t := p.ForPolicy()
 	if p.Meta.MinTime < since && since <= p.Meta.MaxTime {
 		if t.Times, err = p.TimeSketch(); err != nil {
 			return 0, err
@@ -100,61 +100,19 @@ func expired(p *view.Part, since int64) (n int64, err error) {
 	return t.Expired(since), nil
 }
 
-// eachFile calls f for every file in the database's folder.
-func (db *Store) eachFile(f func(name string, size int64)) error {
-	if db.Dir == nil {
+// eachFile calls f for every file in dir, nil for a single table file.
+func eachFile(dir *files.Folder, f func(name string, size int64)) error {
+	if dir == nil {
 		return nil
 	}
-	names, err := db.Dir.List(".")
+	names, err := dir.List(".")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if info, err := db.Dir.Stat(name); err == nil { // else it has just been removed
+		if info, err := dir.Stat(name); err == nil { // else it has just been removed
 			f(name, info.Size)
 		}
 	}
 	return nil
-}
-
-// Metrics is engine.Metrics.
-type Metrics struct {
-	Puts, Deletes, Batches int64
-	Queries                int64
-	Flushes, Compactions   int64
-	BytesFlushed           int64
-	BytesLoaded            int64
-	BytesCompacted         int64
-	WALBytes               int64
-
-	TablesMerged   int64
-	BytesMerged    int64
-	CompactionTime time.Duration
-	Merging        int
-
-	Stalls    int64
-	StallTime time.Duration
-	SlowTime  time.Duration
-}
-
-// Metrics returns what the store has done since it was opened.
-func (db *Store) Metrics() Metrics {
-	m := &db.metrics
-	return Metrics{
-		Puts: m.puts.Load(), Deletes: m.deletes.Load(), Batches: m.batches.Load(), Queries: m.queries.Load(),
-		Flushes: m.flushes.Load(), Compactions: m.compactions.Load(), BytesFlushed: m.bytesFlushed.Load(),
-		BytesLoaded: m.bytesLoaded.Load(), BytesCompacted: m.bytesCompacted.Load(), WALBytes: m.walBytes.Load(),
-		TablesMerged: m.merged.Load(), BytesMerged: m.bytesMerged.Load(),
-		CompactionTime: time.Duration(m.compactTime.Load()), Merging: len(db.merges.now()),
-		Stalls: m.stalls.Load(), StallTime: time.Duration(m.stallTime.Load()), SlowTime: time.Duration(m.slowTime.Load()),
-	}
-}
-
-// Merges returns the merges that are running, and those that have ended last since the store was
-// opened, oldest first.
-func (db *Store) Merges() (running, past []MergeStats) {
-	running = db.merges.now()
-	db.merges.mu.Lock()
-	defer db.merges.mu.Unlock()
-	return running, db.merges.past
 }

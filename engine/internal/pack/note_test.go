@@ -1,4 +1,4 @@
-package store
+package pack
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestAllowedModel(t *testing.T) {
 		if r.IntN(50) == 0 {
 			earlier, then = append(earlier, set), append(then, want)
 		}
-		if note, err := decodeNote(encodeNote(set)); err != nil || !slices.Equal(note, want) {
+		if note, err := DecodeNote(EncodeNote(set)); err != nil || !slices.Equal(note, want) {
 			t.Fatalf("the note of %v is read as %v, %v", want, note, err)
 		}
 	}
@@ -62,15 +62,15 @@ func TestAllowedModel(t *testing.T) {
 
 // FuzzNote reads any bytes as the note of a table: what is accepted has one encoding.
 func FuzzNote(f *testing.F) {
-	f.Add(encodeNote(new(view.AllowedPairs).With([]view.IDPair{{A: "a", B: "b"}, {A: "a", B: "c"}, {A: "b", B: "c"}})))
+	f.Add(EncodeNote(new(view.AllowedPairs).With([]view.IDPair{{A: "a", B: "b"}, {A: "a", B: "c"}, {A: "b", B: "c"}})))
 	f.Add([]byte{noteVersion, 1, 1, 'b', 1, 'a'})
 	f.Add([]byte{noteVersion, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		pairs, err := decodeNote(b)
+		pairs, err := DecodeNote(b)
 		if err != nil || len(pairs) == 0 {
 			return
 		}
-		if again, err := decodeNote(encodeNote(new(view.AllowedPairs).With(pairs))); err != nil || !slices.Equal(pairs, again) {
+		if again, err := DecodeNote(EncodeNote(new(view.AllowedPairs).With(pairs))); err != nil || !slices.Equal(pairs, again) {
 			t.Errorf("%v is written and read as %v, %v", pairs, again, err)
 		}
 	})

@@ -1,0 +1,419 @@
+// Package backup copies a database at one moment into another folder, and brings that up to date.
+//
+// A backup is a database with the UUID of the one that it was made of, and with a file BACKUP. It
+// has the tables of a view of that database, as they are, and one more table of what the view has
+// in memtables: no log. Bringing it up to date copies the tables that it does not have, which
+// nothing lists until one transaction of its catalog puts them in place of those that are not
+// needed any more. So at every moment it is the earlier backup or the new one.
+//
+// Tables are told by their entries in the catalogs without the numbers: the sizes, the digests of
+// the footers and the ranges of sequence numbers. A copy keeps its number if that is free. Numbers
+// of the table of memtables, and of others whose numbers are taken, are above all that the database
+// will give out.
+package backup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/tables"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// ownNumbers is the width of the ranges of numbers: tables that only a backup has are numbered from
+// the first multiple of it that the database has not reached.
+const ownNumbers = 1 << 40
+
+// Options say how a backup is made.
+type Options struct {
+	Link     bool                // give the files of tables a second name where that is possible
+	Progress func(view.Progress) // in bytes of tables; nil for none
+}
+
+// A Report is engine.BackupReport.
+type Report struct {
+	Tables, Copied, Linked int
+	Bytes, BytesWritten    int64
+}
+
+// A Source is what a backup is made of: the state of a database at one moment.
+type Source struct {
+	View        *view.View       // open until the backup has ended
+	Tables      *tables.Folder   // how tables are written
+	Marks       map[string]int64 // of loads, by their sources
+	NextFile    uint64           // above the numbers of all files
+	FS          vfs.FS           // takes paths of any place
+	BusyTimeout time.Duration    // how long to wait for another process that writes the backup
+}
+
+// Run makes or brings up to date the backup at path, as engine.DB.Backup says.
+func Run(ctx context.Context, from Source, path string, o Options) (Report, error) {
+	b := &backup{from: from, options: o}
+	if err := b.open(path); err != nil {
+		return b.report, err
+	}
+	err := from.View.Safely(ctx, func() error { return b.run(ctx) })
+	return b.report, b.close(ctx, err)
+}
+
+// A backup is a run of Run.
+type backup struct {
+	from    Source
+	options Options
+	report  Report
+
+	to    *target
+	have  catalog.State // what the catalog of to says; no UUID if there is none yet
+	made  bool          // the folder, by this run
+	files []uint64      // tables that this run has written, and that no catalog lists
+
+	tables     []catalog.Table // of the backup, when it is done
+	tombstones map[uint64]*roaring.Bitmap
+	done       int64 // bytes
+	total      int64 // bytes of tables to copy
+}
+
+// run brings the backup up to date.
+func (b *backup) run(ctx context.Context) error {
+	if err := b.tidy(); err != nil {
+		return err
+	}
+	if err := b.copyTables(ctx); err != nil {
+		return err
+	}
+	if err := b.memtables(); err != nil {
+		return err
+	}
+	// The names must be durable before the catalog refers to them.
+	if err := b.to.Dir.SyncDir("."); err != nil {
+		return err
+	}
+	dropped := b.dropped()
+	if err := b.commit(dropped); err != nil {
+		return err
+	}
+	for _, number := range dropped { // what can't be removed now is removed by the next backup
+		if err := b.to.Dir.RemoveTable(number); err != nil {
+			b.to.Log.Warn("removing a table that is no longer needed", "path", b.to.Path, "err", err)
+		}
+	}
+	return nil
+}
+
+// tidy removes what earlier runs have left that did not end, but for the copies of tables that are
+// needed still.
+func (b *backup) tidy() error {
+	names, err := b.to.Dir.List(".")
+	if err != nil {
+		return err
+	}
+	listed, wanted := map[uint64]bool{}, map[uint64]bool{}
+	for _, t := range b.have.Tables {
+		listed[t.Number] = true
+	}
+	for i := range b.from.View.Version.Parts {
+		wanted[b.from.View.Version.Parts[i].Meta.Number] = true
+	}
+	b.to.nextFile = max(b.have.NextFile, (b.from.NextFile/ownNumbers+1)*ownNumbers)
+	for _, name := range names {
+		n, temp := files.Number(name, ".sst"+files.TempSuffix)
+		table := temp
+		if !temp {
+			n, table = files.Number(name, ".sst")
+		}
+		b.to.nextFile = max(b.to.nextFile, n+1)
+		if !table || listed[n] || temp && wanted[n] {
+			continue
+		}
+		if err := b.to.Dir.Remove(name); err != nil { // a reader of the backup may keep it open, on Windows
+			b.to.Log.Warn("removing a file that is not needed", "path", b.to.Path, "err", err)
+		}
+	}
+	return nil
+}
+
+// copyTables gives the backup the tables of the view.
+func (b *backup) copyTables(ctx context.Context) error {
+	numbers, used := map[catalog.Table]uint64{}, map[uint64]bool{}
+	for _, t := range b.have.Tables {
+		used[t.Number] = true
+		numbers[unnumbered(t)] = t.Number
+	}
+	b.tombstones = map[uint64]*roaring.Bitmap{}
+	var missing []*view.Part
+	for i := range b.from.View.Version.Parts {
+		p := &b.from.View.Version.Parts[i]
+		meta := p.Meta
+		number, kept := numbers[unnumbered(meta)]
+		if kept {
+			meta.Number = number
+		} else if used[meta.Number] {
+			meta.Number = b.to.allocFile()
+		}
+		dead, _ := p.Dead.UpTo(b.from.View.Seq)
+		b.tombstones[meta.Number] = dead
+		b.tables = append(b.tables, meta)
+		b.report.Bytes += meta.Size
+		if kept && b.holds(meta) {
+			missing = append(missing, nil)
+			continue
+		}
+		missing = append(missing, p)
+		b.total += meta.Size
+	}
+	for i, p := range missing {
+		if p == nil {
+			continue
+		}
+		meta := b.tables[i]
+		if err := b.copyTable(ctx, p, meta); err != nil {
+			return fmt.Errorf("copying %s: %w", p.Name, err)
+		}
+		if used[meta.Number] { // in place of one that is gone or damaged
+			if err := b.to.Dir.Rename(files.NewTableName(meta.Number), files.TableName(meta.Number)); err != nil {
+				return err
+			}
+		} else {
+			b.files = append(b.files, meta.Number)
+		}
+	}
+	return nil
+}
+
+// unnumbered returns what tells a table from all others of a database, whatever its number.
+func unnumbered(t catalog.Table) catalog.Table {
+	t.Number = 0
+	return t
+}
+
+// holds reports whether the backup has the file of a table that its catalog lists.
+func (b *backup) holds(meta catalog.Table) bool {
+	t, err := b.to.OpenListed(meta)
+	return err == nil && t.Drop(false) == nil
+}
+
+// copyTable makes the file of a table, under the name of one that the catalog does not list yet.
+func (b *backup) copyTable(ctx context.Context, p *view.Part, meta catalog.Table) error {
+	name := files.NewTableName(meta.Number)
+	if b.verified(ctx, meta) == nil { // by a run that did not end
+		b.report.Copied++
+		return b.sync(name)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := files.RemoveIfThere(b.to.Dir, name); err != nil {
+		return err
+	}
+	if b.options.Link && b.link(p, meta) {
+		b.report.Linked++
+		b.total -= meta.Size
+		return nil
+	}
+	f, err := b.to.Dir.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = p.WriteTo(&copyWriter{ctx, f, b})
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = b.verified(ctx, meta)
+	}
+	if err != nil {
+		return errors.Join(err, files.RemoveIfThere(b.to.Dir, name))
+	}
+	b.report.Copied++
+	b.report.BytesWritten += meta.Size
+	return nil
+}
+
+// sync makes a file durable that another process has written.
+func (b *backup) sync(name string) error {
+	f, err := b.to.Dir.Append(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// verified checks a copy: that it is the table that the catalog lists, and undamaged.
+func (b *backup) verified(ctx context.Context, meta catalog.Table) error {
+	t, err := b.to.Open(meta, files.NewTableName(meta.Number))
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.VerifySums(ctx), t.Drop(false))
+}
+
+// link gives the file of a table a second name in the backup, and reports whether it could. The
+// file may have no name any more, lie elsewhere, or be one of another folder of that name.
+func (b *backup) link(p *view.Part, meta catalog.Table) bool {
+	fsys, ok := b.from.FS.(vfs.Linker)
+	name := files.NewTableName(meta.Number)
+	if !ok || fsys.Link(filepath.Join(b.from.View.Path, p.Name), filepath.Join(b.to.Path, name)) != nil {
+		return false
+	}
+	t, err := b.to.Open(meta, name)
+	if err == nil {
+		return t.Drop(false) == nil
+	}
+	b.to.Dir.Remove(name) // what can't be removed fails the copying
+	return false
+}
+
+// copyWriter writes a table, reports it, and stops when the context ends.
+type copyWriter struct {
+	ctx context.Context
+	to  io.Writer
+	b   *backup
+}
+
+// Write implements io.Writer.
+func (w *copyWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.to.Write(p)
+	w.b.done += int64(n)
+	if report := w.b.options.Progress; report != nil {
+		report(view.Progress{Stage: "backup", Done: w.b.done, Total: w.b.total, Unit: "bytes"})
+	}
+	return n, err
+}
+
+// memtables gives the backup a table of what the view has in memtables, documents that have expired
+// included.
+func (b *backup) memtables() error {
+	var docs []*view.MemDoc
+	for _, m := range b.from.View.Mems {
+		for _, d := range m.Docs {
+			if d.AliveAt(b.from.View.Seq) {
+				docs = append(docs, d)
+			}
+		}
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	tables.SortDocs(docs)
+	t, err := b.to.WriteDocs(docs)
+	if err != nil {
+		return err
+	}
+	b.files = append(b.files, t.Meta.Number)
+	b.tables = append(b.tables, t.Meta)
+	b.tombstones[t.Meta.Number] = nil
+	b.report.Copied++
+	b.report.Bytes += t.Meta.Size
+	b.report.BytesWritten += t.Meta.Size
+	return t.Drop(false)
+}
+
+// dropped returns the tables of the earlier backup that are not needed any more.
+func (b *backup) dropped() (numbers []uint64) {
+	for _, t := range b.have.Tables {
+		if _, ok := b.tombstones[t.Number]; !ok {
+			numbers = append(numbers, t.Number)
+		}
+	}
+	return numbers
+}
+
+// commit makes the backup what the view is, in one step. From here on its tables are listed.
+func (b *backup) commit(dropped []uint64) error {
+	v := b.from.View
+	next := b.to.nextFile
+	b.report.Tables = len(b.tables)
+	if b.to.cat == nil {
+		if err := b.create(next); err != nil {
+			return err
+		}
+		b.to.Name(b.tables)
+		return nil
+	}
+	edit := catalog.Edit{
+		DropTables: dropped, SetTombstones: map[uint64]*roaring.Bitmap{}, SetMarks: map[string]int64{},
+		FlushedSeq: &v.Seq, FirstWAL: &next,
+	}
+	for _, t := range b.tables {
+		if slices.Contains(b.files, t.Number) {
+			edit.AddTables = append(edit.AddTables, t)
+		}
+		if dead := b.tombstones[t.Number]; !equalDead(dead, b.have.Tombstones[t.Number]) {
+			edit.SetTombstones[t.Number] = dead
+		}
+	}
+	for name := range b.have.Marks { // a mark of 0 is none
+		if _, ok := b.from.Marks[name]; !ok {
+			edit.SetMarks[name] = 0
+		}
+	}
+	for name, at := range b.from.Marks {
+		if was, ok := b.have.Marks[name]; !ok || was != at {
+			edit.SetMarks[name] = at
+		}
+	}
+	edit.Allow, edit.Unallow = b.editAllowed()
+	b.files = nil // whatever happens now, the catalog may list them
+	return b.to.edit(edit)
+}
+
+// editAllowed returns the allowed pairs that the backup is to get and to lose.
+func (b *backup) editAllowed() (allow, unallow []catalog.IDPair) {
+	had := map[catalog.IDPair]bool{}
+	for _, p := range b.have.Allowed {
+		had[p] = true
+	}
+	for _, p := range view.CatalogPairs(b.from.View.Allowed.All()) {
+		if !had[p] {
+			allow = append(allow, p)
+		}
+		delete(had, p)
+	}
+	return allow, slices.Collect(maps.Keys(had))
+}
+
+// equalDead reports whether two sets of tombstones, nil for none, are equal.
+func equalDead(a, b *roaring.Bitmap) bool {
+	if a == nil || b == nil {
+		return (a == nil || a.IsEmpty()) && (b == nil || b.IsEmpty())
+	}
+	return a.Equals(b)
+}
+
+// create makes the catalog of a new backup.
+func (b *backup) create(next uint64) error {
+	params, err := b.from.View.Params.AppendDatabase(nil)
+	if err != nil {
+		return err
+	}
+	s := catalog.State{
+		UUID: b.from.View.UUID, Created: b.from.View.Created, Params: params, Options: map[string]string{},
+		Tables:     slices.SortedFunc(slices.Values(b.tables), func(x, y catalog.Table) int { return cmp.Compare(x.Number, y.Number) }),
+		Tombstones: map[uint64]*roaring.Bitmap{}, NextFile: next, FlushedSeq: b.from.View.Seq, FirstWAL: next,
+		Marks: b.from.Marks, Allowed: view.CatalogPairs(b.from.View.Allowed.All()),
+	}
+	for number, dead := range b.tombstones {
+		if dead != nil && !dead.IsEmpty() {
+			s.Tombstones[number] = dead
+		}
+	}
+	if ttl := b.from.View.TTL; ttl > 0 {
+		s.Options[catalog.OptionTTL] = ttl.String()
+	}
+	return catalog.Create(b.to.Dir, files.Catalog, s)
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/batch"
+	"github.com/simdb/simdb/engine/internal/errs"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/sstable"
+)
+
+// An Operation is a put of doc, or a delete of doc.ID.
+type Operation struct {
+	del     bool
+	version *uint64 // delete only the version with this sequence number; nil for any
+	doc     view.Doc
+}
+
+// Put returns the storing of d.
+func Put(d view.Doc) Operation { return Operation{doc: d} }
+
+// Delete returns the delete of the document with an ID; deleting what is not stored does nothing.
+func Delete(id string) Operation { return Operation{del: true, doc: view.Doc{ID: id}} }
+
+// DeleteVersion returns the delete of a document as it was seen: seq is the number of its write. If
+// it has been replaced since, or deleted and stored again, the delete does nothing.
+func DeleteVersion(id string, seq uint64) Operation {
+	return Operation{del: true, version: &seq, doc: view.Doc{ID: id}}
+}
+
+// prepare checks operations and computes what is to be stored, outside all locks.
+func (db *Store) prepare(ctx context.Context, ops []Operation) ([]batch.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := db.Writable(); err != nil {
+		return nil, err
+	}
+	size := 0 // of what is kept of the arguments, in one piece of memory
+	for i := range ops {
+		size += len(ops[i].doc.ID)
+		if db.Params.StoreText {
+			size += len(ops[i].doc.Text) + len(ops[i].doc.Fields)
+		}
+	}
+	room := make([]byte, 0, size)
+	recs := make([]batch.Record, len(ops))
+	for i, op := range ops {
+		var err error
+		if op.del {
+			recs[i] = batch.Record{Delete: true, Version: op.version, Doc: sstable.Document{ID: keep(&room, op.doc.ID)}}
+			err = view.CheckID(op.doc.ID)
+		} else {
+			err = db.encodeDoc(&recs[i].Doc, op.doc, &room)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return recs, nil
+}
+
+// keep appends a copy of s to room and returns it.
+func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	from := len(*room)
+	*room = append(*room, s...)
+	return (*room)[from:len(*room):len(*room)]
+}
+
+// encodeDoc checks d and makes s what a table stores of it, fingerprinted, with memory of room.
+func (db *Store) encodeDoc(s *sstable.Document, d view.Doc, room *[]byte) error {
+	if err := CheckDoc(d); err != nil {
+		return err
+	}
+	if d.Time.IsZero() {
+		d.Time = db.Now()
+	}
+	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
+	if d.Fingerprint != nil {
+		s.Fingerprint, s.HasFingerprint = *d.Fingerprint, true
+	}
+	db.Texts.Fill(s, d.Text)
+	if db.Params.StoreText {
+		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
+	}
+	return nil
+}
+
+// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
+func CheckDoc(d view.Doc) error {
+	if err := view.CheckID(d.ID); err != nil {
+		return err
+	}
+	if n := len(d.Text) + len(d.Fields); n > view.MaxTextBytes {
+		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", errs.QuoteID(d.ID), n, view.MaxTextBytes, errs.ErrTooLarge)
+	}
+	if !d.Time.IsZero() {
+		// Sub stops at the longest duration, so that a time far out of range is far from what its
+		// microseconds mean.
+		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
+			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", errs.QuoteID(d.ID), d.Time.Year(), errs.ErrInvalid)
+		}
+	}
+	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {
+		return fmt.Errorf("document %s: fields are not a JSON object: %w", errs.QuoteID(d.ID), errs.ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package tables
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/sstable"
+)
+
+// Write writes a new table file with what fill adds to it and opens it. Nothing refers to it
+// yet; on an error it is removed.
+func (f *Folder) Write(o sstable.WriterOptions, fill func(*sstable.Writer) error) (*view.Table, error) {
+	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+		o.Identity = identity
+		w, err := sstable.NewWriter(out, f.ParamsFor(o.Docs), o)
+		if err == nil {
+			err = fill(w)
+		}
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		return w.Close()
+	})
+}
+
+// WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
+// documents. Nothing refers to the table yet; on an error, and if no document is kept, it is
+// removed, and in the latter case nil.
+func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill func(*sstable.BatchWriter) (*sstable.Batch, error)) (*view.Table, error) {
+	t, err := f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+		o.Identity = identity
+		o.Layout = func(n int64) sstable.Layout { return f.ParamsFor(int(n)).Layout }
+		w, err := sstable.NewBatchWriter(ctx, out, f.Params, o)
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		defer w.Close()
+		b, err := fill(w)
+		if err == nil && b.Len() == 0 {
+			err = errNoDocuments
+		}
+		if err != nil {
+			return sstable.Info{}, err
+		}
+		return w.Write(b)
+	})
+	if errors.Is(err, errNoDocuments) {
+		return nil, nil
+	}
+	return t, err
+}
+
+var errNoDocuments = errors.New("no documents")
+
+// Create creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
+// error it is removed. On a full disk that is a *vfs.NoRoomError.
+func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
+	number := f.Number()
+	identity := sstable.Identity{Database: f.UUID, Number: number, Created: time.Now().UnixMicro()}
+	info, err := WriteFile(f.Dir, files.NewTableName(number), func(out io.Writer) (sstable.Info, error) { return write(out, identity) })
+	if err == nil {
+		err = f.Dir.SyncDir(".")
+	}
+	var t *view.Table
+	if err == nil {
+		t, err = f.Open(Meta(number, info), files.NewTableName(number))
+	}
+	if err != nil {
+		full := vfs.IsFull(err)
+		err = errors.Join(err, files.RemoveIfThere(f.Dir, files.NewTableName(number)))
+		if full {
+			err = &vfs.NoRoomError{Err: err}
+		}
+		return nil, err
+	}
+	return t, nil
+}
+
+// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes
+// are one large page of the cache on kernels that have those, which is how a table that was just
+// written, too, is mapped with them.
+const writeSize = 2 << 20
+
+// writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
+var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
+
+// earlyBytes is how much of a table is written to the file system before storage is asked to take
+// it: the sync at the end of one of gigabytes would take a second, while nothing else goes on.
+const earlyBytes = 32 << 20
+
+// earlyWriter writes a file, and has it written to storage meanwhile.
+type earlyWriter struct {
+	vfs.File
+	early    vfs.EarlyWriter
+	off, due int64 // bytes written, and of those, begun to be stored
+}
+
+// storedEarly returns f as a writer, whose bytes begin to be stored before it is synced if the
+// system can do that.
+func storedEarly(f vfs.File) io.Writer {
+	if early, ok := f.(vfs.EarlyWriter); ok {
+		return &earlyWriter{File: f, early: early}
+	}
+	return f
+}
+
+func (w *earlyWriter) Write(p []byte) (n int, err error) {
+	n, err = w.File.Write(p)
+	if w.off += int64(n); w.off-w.due >= earlyBytes {
+		w.early.WriteEarly(w.due, w.off)
+		w.due = w.off
+	}
+	return n, err
+}
+
+// WriteFile makes a table file at path, which write writes, and makes it safe, all but its
+// directory entry.
+func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
+	f, err := fsys.Create(path)
+	if err != nil {
+		return sstable.Info{}, err
+	}
+	buf := writeBuffers.Get().(*bufio.Writer)
+	buf.Reset(storedEarly(f))
+	defer func() {
+		buf.Reset(nil)
+		writeBuffers.Put(buf)
+	}()
+	info, err := write(buf)
+	if err == nil {
+		err = buf.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return info, err
+}
+
+// Discard closes a table that was not published because of err. Its file is left to the next Open,
+// since the catalog may or may not list it; after a lack of room it does not, and the file is
+// removed.
+func Discard(t *view.Table, err error) error {
+	if t == nil {
+		return nil
+	}
+	return t.Drop(vfs.IsNoRoom(err))
+}
+
+// Meta returns the catalog's entry for a table that was just written.
+func Meta(number uint64, info sstable.Info) catalog.Table {
+	return catalog.Table{
+		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
+		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,
+	}
+}
