@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
 // A Batch is put into the order of a table by two sorts of single words, so that a sort moves eight
@@ -94,7 +94,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, room *BatchRoom) (*batc
 
 // shares calls work for [0, n) in shares, on several workers.
 func shares(ctx context.Context, n, workers int, work func(from, to int)) error {
-	return merge.Ordered(ctx, (n+share-1)/share, workers, func(i int) (none struct{}, err error) {
+	return pipeline.Ordered(ctx, (n+share-1)/share, workers, func(i int) (none struct{}, err error) {
 		work(i*share, min((i+1)*share, n))
 		return none, nil
 	}, func(int, struct{}) error { return nil })

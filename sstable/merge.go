@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
 
@@ -141,7 +142,7 @@ func (in *mergeInput) findDead(m *merger) error {
 	}
 	dead := newBitset(n)
 	chunks := int((uint64(n) + docChunk - 1) / docChunk)
-	err := merge.Ordered(m.ctx, chunks, m.workers, func(i int) (none struct{}, err error) {
+	err := pipeline.Ordered(m.ctx, chunks, m.workers, func(i int) (none struct{}, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		from, to := chunkOf(i, n)
 		for doc := from; doc < to; doc++ {

@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
@@ -29,7 +30,7 @@ func eachChunk[T any](m *merger, sources *merge.Sources, starts [][]uint32, prod
 		*docsChunk
 		result T
 	}
-	return merge.Ordered(m.ctx, len(starts), m.workers, func(i int) (d done, err error) {
+	return pipeline.Ordered(m.ctx, len(starts), m.workers, func(i int) (d done, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		c := &docsChunk{merger: m, first: i * docChunk, next: append([]uint32(nil), starts[i]...)}
 		c.inputs = m.vals.get(min(docChunk, sources.Len()-c.first))

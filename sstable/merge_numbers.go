@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
@@ -31,7 +32,7 @@ func (m *merger) mergeFingerprints() error {
 	m.out.begin(KindRun, 0)
 	n := &numbering{merger: m, run: m.runWriter(), next: make([]uint32, len(m.inputs))}
 	n.beginMapping()
-	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
+	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], (*mergeInput).deadDocs)
 	}, func(_ int, p merge.Pairs) error {

@@ -3,6 +3,7 @@ package sstable
 import (
 	"slices"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
 )
@@ -29,7 +30,7 @@ func (m *merger) mergeSeqs() error {
 	}
 	m.out.begin(KindSeqs, 0)
 	run, next := keyrun.NewParallelWriter(keyrun.NewWriter(&m.out), m.workers), make([]uint32, len(m.inputs))
-	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
+	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.mergedPiece(streams, pieces[i], func(in *mergeInput) bitset { return in.deadRanks })
 	}, func(_ int, p merge.Pairs) error {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -82,7 +83,7 @@ func (m *merger) mergeRun(table int, streams []merge.Stream, run *keyrun.Paralle
 		if any {
 			last = run.Last()
 		}
-		err = merge.Ordered(m.ctx, len(part), m.workers, func(i int) (keys []uint64, err error) {
+		err = pipeline.Ordered(m.ctx, len(part), m.workers, func(i int) (keys []uint64, err error) {
 			defer unguardAny(m.readers, guard(), &err)
 			return m.distinctPiece(streams, part[i], gone)
 		}, func(i int, keys []uint64) error {
@@ -229,7 +230,7 @@ func (m *merger) sortRun(table int, run *keyrun.ParallelWriter) error {
 	if n := len(limits); n == 0 || limits[n-1] != ^uint64(0) {
 		limits = append(limits, ^uint64(0))
 	}
-	return merge.Ordered(m.ctx, len(limits), m.workers, func(i int) (keys []uint64, err error) {
+	return pipeline.Ordered(m.ctx, len(limits), m.workers, func(i int) (keys []uint64, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		least := uint64(0)
 		if i > 0 {
@@ -281,7 +282,7 @@ func (m *merger) mergeIDs() error {
 	}
 	m.out.begin(KindIDs, 0)
 	run := keyrun.NewParallelWriter(keyrun.NewPairWriter(&m.out, max(m.docs, 1)-1), m.workers)
-	err = merge.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
+	err = pipeline.Ordered(m.ctx, len(pieces), m.workers, func(i int) (p merge.Pairs, err error) {
 		defer unguardAny(m.readers, guard(), &err)
 		return m.idPiece(streams, pieces[i])
 	}, func(i int, p merge.Pairs) error {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync"
 
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 	"github.com/simdb/simdb/sstable/internal/merge"
@@ -171,7 +172,7 @@ func (m *merger) sortedPairs(p merge.Pairs, ends []int) merge.Pairs {
 // cut cuts streams into pieces of about the given number of keys.
 func (m *merger) cut(streams []merge.Stream, size int) ([]merge.Piece, error) {
 	return merge.Cut(streams, size, func(n int, do func(i int) error) error {
-		return merge.Ordered(m.ctx, n, m.workers, func(i int) (none struct{}, err error) {
+		return pipeline.Ordered(m.ctx, n, m.workers, func(i int) (none struct{}, err error) {
 			defer unguardAny(m.readers, guard(), &err)
 			return none, do(i)
 		}, func(int, struct{}) error { return nil })

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/hamming"
@@ -137,7 +138,7 @@ func (t *BatchWriter) addBlocks(n int, raw func(dst []byte, block int) ([]byte, 
 		blobs.Encoded
 		buffer *[2][]byte
 	}
-	return merge.Ordered(t.ctx, n, t.o.Workers, func(i int) (block, error) {
+	return pipeline.Ordered(t.ctx, n, t.o.Workers, func(i int) (block, error) {
 		b, count := buffers.Get().(*[2][]byte), 0
 		b[0], count = raw(b[0][:0], i)
 		e := blobs.Encode(int(level), b[1][:0], b[0], count)
@@ -226,7 +227,7 @@ func (t *BatchWriter) encodeRun(kind Kind, index uint16, n int, newWriter func(w
 	t.out.begin(kind, index)
 	run := newWriter(&t.out)
 	var parts sync.Pool
-	err := merge.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.Writer, error) {
+	err := pipeline.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.Writer, error) {
 		part, ok := parts.Get().(*keyrun.Writer)
 		if !ok {
 			part = newWriter(nil)
@@ -245,7 +246,7 @@ func (t *BatchWriter) encodeRun(kind Kind, index uint16, n int, newWriter func(w
 func (t *BatchWriter) encodeColumn(kind Kind, n int, value func(i int) uint64) error {
 	t.out.begin(kind, 0)
 	column := keyrun.NewColumnWriter(&t.out)
-	err := merge.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.ColumnWriter, error) {
+	err := pipeline.Ordered(t.ctx, (n+encodeShare-1)/encodeShare, t.o.Workers, func(i int) (*keyrun.ColumnWriter, error) {
 		part, ok := t.columns.Get().(*keyrun.ColumnWriter)
 		if !ok {
 			part = keyrun.NewColumnWriter(nil)

@@ -1,13 +1,10 @@
 package merge
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/simdb/simdb/sstable/internal/keyrun"
@@ -108,58 +105,6 @@ func TestSortedPairs(t *testing.T) {
 			if got.Keys[i] != keys[got.Vals[i]] || i > 0 && (got.Keys[i] < got.Keys[i-1] || got.Keys[i] == got.Keys[i-1] && got.Vals[i] < got.Vals[i-1]) {
 				t.Fatalf("%d parts: pair %d is %d, %d", parts, i, got.Keys[i], got.Vals[i])
 			}
-		}
-	}
-}
-
-// TestOrdered hands on results in order, ends with the first error, and leaves no goroutine at
-// work.
-func TestOrdered(t *testing.T) {
-	for _, workers := range []int{1, 2, 7} {
-		for _, n := range []int{0, 1, 2, 100} {
-			next := 0
-			err := Ordered(t.Context(), n, workers, func(i int) (int, error) { return i * i, nil }, func(i, v int) error {
-				if i != next || v != i*i {
-					t.Errorf("result %d is %d, after %d", i, v, next)
-				}
-				next++
-				return nil
-			})
-			if err != nil || next != n {
-				t.Errorf("%d workers: %d of %d results, %v", workers, next, n, err)
-			}
-		}
-		broken := errors.New("broken")
-		var at atomic.Int32
-		produce := func(i int) (int, error) {
-			at.Add(1)
-			if i == 50 {
-				return 0, broken
-			}
-			return i, nil
-		}
-		if err := Ordered(t.Context(), 1000, workers, produce, func(int, int) error { return nil }); !errors.Is(err, broken) {
-			t.Errorf("%d workers: %v", workers, err)
-		}
-		if n := at.Load(); n > int32(51+2*workers+2) {
-			t.Errorf("%d workers: %d calls for an error in the 51st", workers, n)
-		}
-		if err := Ordered(t.Context(), 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
-			if i == 30 {
-				return broken
-			}
-			return nil
-		}); !errors.Is(err, broken) {
-			t.Errorf("%d workers: consumer: %v", workers, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		if err := Ordered(ctx, 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
-			if i == 30 {
-				cancel()
-			}
-			return nil
-		}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%d workers: cancelled: %v", workers, err)
 		}
 	}
 }

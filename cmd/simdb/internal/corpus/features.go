@@ -4,13 +4,13 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/radix"
 )
 
@@ -60,7 +60,6 @@ type featured struct {
 	ends   []int // of the sets, in hashes
 	prints []base.Fingerprint
 	empty  []bool // documents that match nothing
-	done   chan struct{}
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -72,37 +71,33 @@ const (
 // Extractor computes features of documents on all processors, and has them stored in order. It
 // serves one goroutine.
 type Extractor struct {
-	params  fingerprint.Params
-	to      *Corpus
-	ctx     context.Context
-	work    chan *featured
-	queue   []*featured // in order; the oldest is stored before another one is queued
-	next    *featured
-	free    []*featured
-	workers sync.WaitGroup
+	line *pipeline.Line[*featured]
+	next *featured
+	free []*featured
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params fingerprint.Params, to *Corpus) *Extractor {
-	n := runtime.GOMAXPROCS(0)
-	x := &Extractor{params: params, to: to, ctx: ctx, work: make(chan *featured, 2*n)}
-	for range n {
-		x.workers.Go(func() {
-			f := newHasher(x.params)
-			for b := range x.work {
-				x.extract(f, b)
-				close(b.done)
-			}
-		})
+	x := &Extractor{}
+	worker := func() func(*featured) error {
+		f := newHasher(params)
+		return func(b *featured) error {
+			f.extract(b, to.Sets != nil, to.Prints != nil)
+			return nil
+		}
 	}
+	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *featured) error {
+		if err := to.store(b); err != nil {
+			return err
+		}
+		x.reuse(b)
+		return ctx.Err()
+	})
 	return x
 }
 
 // Stop ends the goroutines.
-func (x *Extractor) Stop() {
-	close(x.work)
-	x.workers.Wait()
-}
+func (x *Extractor) Stop() { x.line.Stop() }
 
 // Add takes the next document.
 func (x *Extractor) Add(d *engine.Doc) error {
@@ -122,38 +117,25 @@ func (x *Extractor) batch() *featured {
 	if n := len(x.free); n > 0 {
 		b := x.free[n-1]
 		x.free = x.free[:n-1]
-		b.done = make(chan struct{})
 		return b
 	}
-	return &featured{done: make(chan struct{})}
+	return &featured{}
 }
 
-// send sends the batch to the workers, and stores the oldest one if enough are under way.
-func (x *Extractor) send() error {
-	b := x.next
-	x.next = nil
-	x.queue = append(x.queue, b)
-	x.work <- b // there is room: no more are queued than it holds
-	if len(x.queue) < cap(x.work) {
-		return nil
-	}
-	return x.take()
-}
-
-// take stores the oldest batch.
-func (x *Extractor) take() error {
-	b := x.queue[0]
-	x.queue = slices.Delete(x.queue, 0, 1)
-	<-b.done
-	if err := x.to.store(b); err != nil {
-		return err
-	}
+// reuse keeps the memory of a batch that was stored.
+func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
 	if cap(b.hashes) <= batchBytes {
 		x.free = append(x.free, b)
 	}
-	return x.ctx.Err()
+}
+
+// send has the batch worked on.
+func (x *Extractor) send() error {
+	b := x.next
+	x.next = nil
+	return x.line.Add(b)
 }
 
 // Finish stores all that is under way.
@@ -163,26 +145,21 @@ func (x *Extractor) Finish() error {
 			return err
 		}
 	}
-	for len(x.queue) > 0 {
-		if err := x.take(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.line.Finish()
 }
 
-// extract computes the features of a batch.
-func (x *Extractor) extract(f *hasher, b *featured) {
+// extract computes the features of a batch: sets, fingerprints, or both.
+func (f *hasher) extract(b *featured, sets, prints bool) {
 	for i := range b.docs {
 		d := &b.docs[i]
 		var empty bool
-		if x.to.Sets != nil {
+		if sets {
 			before := len(b.hashes)
 			b.hashes = f.appendSet(b.hashes, d.Text)
 			b.ends = append(b.ends, len(b.hashes))
 			empty = len(b.hashes) == before
 		}
-		if x.to.Prints != nil {
+		if prints {
 			fp, ok := f.print(d)
 			b.prints = append(b.prints, fp)
 			empty = !ok

@@ -3,8 +3,8 @@ package units
 import (
 	"context"
 	"runtime"
-	"slices"
-	"sync"
+
+	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // Options say which units are compared, and how.
@@ -23,15 +23,10 @@ type Counts struct {
 // Extractor splits documents into units, on all processors, and adds them to a Repeats in order. It
 // serves one goroutine.
 type Extractor struct {
-	Counts  Counts // of the documents that have been added; complete after Finish
-	o       Options
-	to      *Repeats
-	ctx     context.Context
-	work    chan *batch
-	queue   []*batch // in order; the oldest is added before another one is queued
-	next    *batch
-	docs    uint32
-	workers sync.WaitGroup
+	Counts Counts // of the documents that have been added; complete after Finish
+	line   *pipeline.Line[*batch]
+	next   *batch
+	docs   uint32
 }
 
 // batch is some documents on their way.
@@ -41,7 +36,6 @@ type batch struct {
 	bytes int
 	found []found
 	count Counts
-	done  chan struct{}
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -52,34 +46,36 @@ const (
 
 // NewExtractor returns an Extractor. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
-	n := runtime.GOMAXPROCS(0)
-	x := &Extractor{o: o, to: to, ctx: ctx, work: make(chan *batch, 2*n)}
-	for range n {
-		x.workers.Go(func() {
-			h := &hasher{least: o.MinWords}
-			if o.Normalize != nil {
-				h.normalize = o.Normalize() // may be nil
-			}
-			var spans []Span
-			for b := range x.work {
-				spans = b.extract(h, o.Level, spans)
-				close(b.done)
-			}
-		})
+	x := &Extractor{}
+	worker := func() func(*batch) error {
+		h := &hasher{least: o.MinWords}
+		if o.Normalize != nil {
+			h.normalize = o.Normalize() // may be nil
+		}
+		var spans []Span
+		return func(b *batch) error {
+			spans = b.extract(h, o.Level, spans)
+			return nil
+		}
 	}
+	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
+		x.Counts.Units += b.count.Units
+		x.Counts.Short += b.count.Short
+		if err := to.add(b.found); err != nil {
+			return err
+		}
+		return context.Cause(ctx)
+	})
 	return x
 }
 
 // Stop ends the goroutines.
-func (x *Extractor) Stop() {
-	close(x.work)
-	x.workers.Wait()
-}
+func (x *Extractor) Stop() { x.line.Stop() }
 
 // Add takes the text of the next document.
 func (x *Extractor) Add(text string) error {
 	if x.next == nil {
-		x.next = &batch{first: x.docs, done: make(chan struct{})}
+		x.next = &batch{first: x.docs}
 	}
 	b := x.next
 	b.texts = append(b.texts, text)
@@ -90,28 +86,11 @@ func (x *Extractor) Add(text string) error {
 	return x.send()
 }
 
-// send sends the batch to the workers, and adds the oldest one if enough are under way.
+// send has the batch worked on.
 func (x *Extractor) send() error {
-	x.queue = append(x.queue, x.next)
-	x.work <- x.next // there is room: no more are queued than it holds
+	b := x.next
 	x.next = nil
-	if len(x.queue) < cap(x.work) {
-		return nil
-	}
-	return x.take()
-}
-
-// take adds the units of the oldest batch.
-func (x *Extractor) take() error {
-	b := x.queue[0]
-	x.queue = slices.Delete(x.queue, 0, 1)
-	<-b.done
-	x.Counts.Units += b.count.Units
-	x.Counts.Short += b.count.Short
-	if err := x.to.add(b.found); err != nil {
-		return err
-	}
-	return context.Cause(x.ctx)
+	return x.line.Add(b)
 }
 
 // Finish adds all that is under way.
@@ -121,12 +100,7 @@ func (x *Extractor) Finish() error {
 			return err
 		}
 	}
-	for len(x.queue) > 0 {
-		if err := x.take(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.line.Finish()
 }
 
 // extract hashes the units of a batch. It returns spans, for the next batch.

@@ -1,0 +1,130 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+)
+
+// TestOrdered hands on results in order, ends with the first error, and leaves no goroutine at
+// work.
+func TestOrdered(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		for _, n := range []int{0, 1, 2, 100} {
+			next := 0
+			err := Ordered(t.Context(), n, workers, func(i int) (int, error) { return i * i, nil }, func(i, v int) error {
+				if i != next || v != i*i {
+					t.Errorf("result %d is %d, after %d", i, v, next)
+				}
+				next++
+				return nil
+			})
+			if err != nil || next != n {
+				t.Errorf("%d workers: %d of %d results, %v", workers, next, n, err)
+			}
+		}
+		broken := errors.New("broken")
+		var at atomic.Int32
+		produce := func(i int) (int, error) {
+			at.Add(1)
+			if i == 50 {
+				return 0, broken
+			}
+			return i, nil
+		}
+		if err := Ordered(t.Context(), 1000, workers, produce, func(int, int) error { return nil }); !errors.Is(err, broken) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+		if n := at.Load(); n > int32(51+2*workers+2) {
+			t.Errorf("%d workers: %d calls for an error in the 51st", workers, n)
+		}
+		if err := Ordered(t.Context(), 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
+			if i == 30 {
+				return broken
+			}
+			return nil
+		}); !errors.Is(err, broken) {
+			t.Errorf("%d workers: consumer: %v", workers, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := Ordered(ctx, 1000, workers, func(i int) (int, error) { return i, nil }, func(i, _ int) error {
+			if i == 30 {
+				cancel()
+			}
+			return nil
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d workers: cancelled: %v", workers, err)
+		}
+	}
+}
+
+// TestLine takes items in order while later ones are under way, ends with the first error in order,
+// and leaves no goroutine at work.
+func TestLine(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		for _, n := range []int{0, 1, 5, 200} {
+			var taken []int
+			var made, at atomic.Int32
+			l := New(workers, func() func(*int) error {
+				made.Add(1)
+				return func(v *int) error {
+					at.Add(1)
+					*v *= 2
+					return nil
+				}
+			}, func(v *int) error {
+				taken = append(taken, *v)
+				return nil
+			})
+			for i := range n {
+				v := i
+				if err := l.Add(&v); err != nil {
+					t.Fatal(err)
+				}
+				if under := i + 1 - len(taken); under >= 2*workers {
+					t.Fatalf("%d workers: %d under way", workers, under)
+				}
+			}
+			if err := l.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			l.Stop()
+			for i, v := range taken {
+				if v != 2*i {
+					t.Fatalf("%d workers: item %d is %d", workers, i, v)
+				}
+			}
+			if len(taken) != n || at.Load() != int32(n) || made.Load() != int32(workers) {
+				t.Errorf("%d workers: %d of %d taken, %d worked on, by %d", workers, len(taken), n, at.Load(), made.Load())
+			}
+		}
+		first, second := errors.New("first"), errors.New("second")
+		block := make(chan struct{})
+		l := New(workers, func() func(int) error {
+			return func(v int) error {
+				switch v {
+				case 0:
+					if workers > 1 {
+						<-block // until the one after it has failed
+					}
+					return first
+				case 1:
+					close(block)
+					return second
+				}
+				return nil
+			}
+		}, func(v int) error {
+			t.Errorf("item %d is taken", v)
+			return nil
+		})
+		err := error(nil)
+		for i := 0; i < 10 && err == nil; i++ {
+			err = l.Add(i)
+		}
+		if l.Stop(); !errors.Is(err, first) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
+}
