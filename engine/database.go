@@ -209,3 +209,10 @@ func (db *DB) Sketch(text string) minhash.Sketch {
 // folder of one, whether it exists or not, or a table, a log or a catalog anywhere, which it knows
 // by their content. A program calls it before it replaces a file.
 func Identify(path string) (string, error) { return site.Identify(path) }
+
+// An Identifier is [Identify] for many files: it lists each folder once. A database that is created
+// in a folder after that is recognized nevertheless. It may be used concurrently.
+type Identifier struct{ s site.Identifier }
+
+// Identify is the function [Identify].
+func (x *Identifier) Identify(path string) (string, error) { return x.s.Identify(path) }

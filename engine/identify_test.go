@@ -51,6 +51,13 @@ func TestIdentify(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var many Identifier
+	if err := os.Mkdir(at("new.simdb"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if what, err := many.Identify(at("new.simdb/x")); what != "" || err != nil {
+		t.Fatal(what, err)
+	}
 	for path, want := range map[string]string{
 		"x.simdb": "a database", "x.simdb/CATALOG": "the catalog", "x.simdb/LOCK": "a file of the database", "x.simdb/new": "a file of the database",
 		"damaged": "a database", "damaged/000001.sst": "a file of the database", "damaged/new": "a file of the database",
@@ -61,5 +68,20 @@ func TestIdentify(t *testing.T) {
 		if err != nil || !strings.HasPrefix(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s is %q, %v; want %q", path, got, err, want)
 		}
+		for range 2 {
+			if again, err := many.Identify(at(path)); again != got || err != nil {
+				t.Errorf("%s is %q, %v for an Identifier; want %q", path, again, err, got)
+			}
+		}
+	}
+	// A database that comes to be where there was none is recognized.
+	if db, err = Create(at("new.simdb"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if what, err := many.Identify(at("new.simdb/x")); !strings.HasPrefix(what, "a file of the database") || err != nil {
+		t.Errorf("a file of a new database is %q, %v", what, err)
 	}
 }

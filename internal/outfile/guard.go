@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/simdb/simdb/engine"
@@ -22,9 +23,11 @@ type Guard struct {
 	// there is seen at once, and must not control it.
 	Show func(*os.File) io.Writer
 
+	identifier engine.Identifier
+
 	mu      sync.Mutex
-	uses    []use
-	outputs []claim
+	uses    named[use]
+	outputs named[claim]
 	writers []*Writer // that were created
 }
 
@@ -35,11 +38,17 @@ type use struct {
 	info fs.FileInfo // nil if there is nothing yet
 }
 
+func (u use) at() string      { return u.path }
+func (u use) is() fs.FileInfo { return u.info }
+
 // claim is an output.
 type claim struct {
 	flag, path string
 	info       fs.FileInfo // of what is there, nil if nothing is
 }
+
+func (c claim) at() string      { return c.path }
+func (c claim) is() fs.FileInfo { return c.info }
 
 // Uses tells the guard of an input or a database of the run; what names it in messages, such as "an
 // input file".
@@ -50,7 +59,7 @@ func (g *Guard) Uses(path, what string) {
 	if err != nil {
 		info = nil
 	}
-	g.uses = append(g.uses, use{path, what, info})
+	g.uses.add(use{path, what, info})
 	if info == nil || !info.IsDir() {
 		return
 	}
@@ -63,7 +72,7 @@ func (g *Guard) Uses(path, what string) {
 	}
 	for _, e := range entries { // a hard link to one of them may be anywhere
 		if info, err := e.Info(); err == nil {
-			g.uses = append(g.uses, use{filepath.Join(path, e.Name()), "a file of the database " + path, info})
+			g.uses.add(use{filepath.Join(path, e.Name()), "a file of the database " + path, info})
 		}
 	}
 }
@@ -73,7 +82,7 @@ func (g *Guard) UsesFile(f *os.File, what string) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.uses = append(g.uses, use{f.Name(), what, info})
+		g.uses.add(use{f.Name(), what, info})
 	}
 }
 
@@ -105,8 +114,8 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, c := range g.outputs {
-		if c.info != nil && c.info.Mode().IsRegular() && os.SameFile(c.info, info) {
+	for _, c := range g.outputs.there {
+		if c.info.Mode().IsRegular() && os.SameFile(c.info, info) {
 			if c.path == "-" {
 				return fmt.Errorf("standard output is %s, an input file", path)
 			}
@@ -120,13 +129,7 @@ func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
 func (g *Guard) Release(flag string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	kept := g.outputs[:0]
-	for _, c := range g.outputs {
-		if c.flag != flag {
-			kept = append(kept, c)
-		}
-	}
-	g.outputs = kept
+	g.outputs.remove(func(c claim) bool { return c.flag == flag })
 }
 
 // claim notes an output unless it is one of another flag.
@@ -134,25 +137,32 @@ func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if path == "-" && info != nil {
-		for _, u := range g.uses {
-			if u.info != nil && os.SameFile(u.info, info) {
-				return fmt.Errorf("standard output is %s, %s", u.what, u.path)
-			}
+		if u, ok := g.uses.same(info); ok {
+			return fmt.Errorf("standard output is %s, %s", u.what, u.path)
 		}
 	}
-	for _, c := range g.outputs {
+	for _, c := range g.outputs.like(path) {
 		switch {
 		case c.flag == flag && c.path == path:
 			return nil
 		case c.path == "-" && path == "-":
 			return fmt.Errorf("%s and %s are both standard output", flag, c.flag)
-		case c.info != nil && info != nil && os.SameFile(c.info, info) && info.Mode()&fs.ModeCharDevice == 0,
-			c.path != "-" && path != "-" && samePlace(c.path, path):
-			return fmt.Errorf("%s and %s are the same file, %s", flag, c.flag, path)
+		case c.path != "-" && path != "-" && samePlace(c.path, path):
+			return sameOutput(flag, c.flag, path)
 		}
 	}
-	g.outputs = append(g.outputs, claim{flag, path, info})
+	if info != nil && info.Mode()&fs.ModeCharDevice == 0 {
+		if c, ok := g.outputs.same(info); ok {
+			return sameOutput(flag, c.flag, path)
+		}
+	}
+	g.outputs.add(claim{flag, path, info})
 	return nil
+}
+
+// sameOutput refuses an output that another flag has.
+func sameOutput(flag, other, path string) error {
+	return fmt.Errorf("%s and %s are the same file, %s", flag, other, path)
 }
 
 // look checks what is at path. It returns its description, nil if nothing is there, and whether it
@@ -186,7 +196,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	case err != nil:
 		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
 	case info.IsDir():
-		if what, err := engine.Identify(path); err == nil && what != "" {
+		if what, err := g.identifier.Identify(path); err == nil && what != "" {
 			return nil, false, fmt.Errorf("%s is %s", name, what)
 		}
 		return nil, false, fmt.Errorf("%s is a folder", name)
@@ -201,7 +211,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	if isDescriptor(path) {
 		return info, true, nil
 	}
-	what, err := engine.Identify(path)
+	what, err := g.identifier.Identify(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", name, cause(err))
 	}
@@ -231,12 +241,12 @@ func (g *Guard) lookFolder(name, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, cause(err))
 	}
-	for _, u := range g.snapshot() { // a database that is yet to be created
+	for _, u := range g.usesLike(path) { // a database that is yet to be created
 		if samePlace(u.path, path) {
 			return fmt.Errorf("%s would overwrite %s", name, u.what)
 		}
 	}
-	what, err := engine.Identify(path)
+	what, err := g.identifier.Identify(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, cause(err))
 	}
@@ -248,18 +258,19 @@ func (g *Guard) lookFolder(name, path string) error {
 
 // used returns an error if the run uses the file.
 func (g *Guard) used(name string, info fs.FileInfo) error {
-	for _, u := range g.snapshot() {
-		if u.info != nil && os.SameFile(u.info, info) {
-			return fmt.Errorf("%s would overwrite %s", name, u.what)
-		}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if u, ok := g.uses.same(info); ok {
+		return fmt.Errorf("%s would overwrite %s", name, u.what)
 	}
 	return nil
 }
 
-func (g *Guard) snapshot() []use {
+// usesLike returns what the run uses under a name like that of a path.
+func (g *Guard) usesLike(path string) []use {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.uses[:len(g.uses):len(g.uses)]
+	return slices.Clone(g.uses.like(path))
 }
 
 // shown returns the writer to a file that was there before.

@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -35,9 +37,13 @@ func stdout(w io.Writer) *Writer {
 	return &Writer{path: "standard output", direct: true, buf: bufio.NewWriterSize(w, 64<<10)}
 }
 
+// buffers are those of files that are complete: a run may write thousands, one after the other.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 256<<10) }}
+
 // begin makes the buffers of an open file, to which to writes.
 func (w *Writer) begin(to io.Writer) (err error) {
-	w.buf = bufio.NewWriterSize(to, 256<<10)
+	w.buf = buffers.Get().(*bufio.Writer)
+	w.buf.Reset(to)
 	switch compression(w.path) {
 	case "gzip":
 		w.zip = gzip.NewWriter(w.buf)
@@ -83,10 +89,16 @@ func Commit(ws ...*Writer) error {
 			err = w.finish()
 		}
 	}
+	var folders []string // as many as differ in spelling, each once
 	for _, w := range ws {
 		if w != nil && err == nil {
-			err = w.publish()
+			if err = w.publish(); err == nil && w.named() && !slices.Contains(folders, folder(w.path)) {
+				folders = append(folders, folder(w.path))
+			}
 		}
+	}
+	for _, dir := range folders {
+		err = errors.Join(err, vfs.Disk.SyncDir(dir))
 	}
 	if err != nil {
 		for _, w := range ws {
@@ -132,6 +144,10 @@ func (w *Writer) finish() error {
 	if err == nil {
 		err = w.settle()
 	}
+	if err == nil {
+		w.buf.Reset(nil)
+		buffers.Put(w.buf)
+	}
 	w.done, w.buf, w.zip = err == nil, nil, nil
 	return err
 }
@@ -152,21 +168,24 @@ func (w *Writer) settle() error {
 	return w.file.Close()
 }
 
-// publish gives the finished file its name, which is durable then.
+// named reports whether the file gets its name when it is committed.
+func (w *Writer) named() bool { return w.file != nil && !w.direct }
+
+// publish gives the finished file its name, which is durable once its folder is synced.
 func (w *Writer) publish() error {
-	if w.file == nil || w.direct {
+	if !w.named() {
 		return nil
 	}
 	if err := os.Rename(w.file.Name(), w.path); err != nil {
 		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
 	}
-	return vfs.Disk.SyncDir(folder(w.path))
+	return nil
 }
 
 // Abort drops the file; after Commit it does nothing. It may be called while another goroutine
 // writes, to clean up before the process ends.
 func (w *Writer) Abort() {
-	if w.file == nil || w.direct {
+	if !w.named() {
 		return
 	}
 	w.file.Close()
@@ -176,7 +195,7 @@ func (w *Writer) Abort() {
 // Continue copies into the output what its file holds already, so that what is written comes after
 // it. There may be none.
 func (w *Writer) Continue() error {
-	if w.file == nil || w.direct {
+	if !w.named() {
 		return nil
 	}
 	f, err := os.Open(w.path)

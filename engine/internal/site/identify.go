@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -18,14 +19,24 @@ import (
 // Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
 // folder of one, whether it is there or not, or a table, a log or a catalog anywhere, which it
 // knows by their content. A program asks it before it replaces a file.
-func Identify(path string) (string, error) {
+func Identify(path string) (string, error) { return new(Identifier).Identify(path) }
+
+// An Identifier is Identify for many files of few folders: it lists a folder once. A database that
+// is created there later is seen nevertheless, by its catalog. It may be used concurrently.
+type Identifier struct {
+	mu    sync.Mutex
+	other map[string]bool // folders that had no files of a database
+}
+
+// Identify is the function Identify.
+func (x *Identifier) Identify(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return "", err
 	case info.IsDir():
-		if isDatabase(path) {
+		if x.isDatabase(path) {
 			return "a database", nil
 		}
 		return "", nil
@@ -36,16 +47,16 @@ func Identify(path string) (string, error) {
 	}
 	dir, _ := filepath.Split(path)
 	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // what ".." after a link means is not seen from the name
-	if err == nil && isDatabase(dir) {
+	if err == nil && x.isDatabase(dir) {
 		return "a file of the database " + dir, nil
 	}
 	return "", nil
 }
 
 // isDatabase says whether there is the folder of a database at path, even of a damaged one.
-func isDatabase(path string) bool {
+func (x *Identifier) isDatabase(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
+	if err != nil || !info.IsDir() || x.isOther(path) {
 		return false
 	}
 	what, err := Look(vfs.Disk, path)
@@ -53,6 +64,12 @@ func isDatabase(path string) bool {
 		return err == nil
 	}
 	if what != Database {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.other == nil {
+			x.other = map[string]bool{}
+		}
+		x.other[path] = true
 		return false
 	}
 	// A folder of other things may have a file of that name.
@@ -61,6 +78,18 @@ func isDatabase(path string) bool {
 	}
 	kind, err := identifyFile(filepath.Join(path, files.Catalog))
 	return err == nil && kind != ""
+}
+
+// isOther reports whether a folder was listed before, without finding files of a database, and has
+// no catalog now.
+func (x *Identifier) isOther(path string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.other[path] {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(path, files.Catalog))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // identifyFile knows a file by its content: a table by its first or its last bytes.
