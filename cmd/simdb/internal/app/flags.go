@@ -18,11 +18,16 @@ type GlobalFlags struct {
 	Quiet       bool          `short:"q" help:"No summaries and no warnings."`
 }
 
-// InputFlags say where documents are, and what they look like.
-type InputFlags struct {
+// FileFlags have files be documents, and say which.
+type FileFlags struct {
 	WholeFiles bool     `name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
 	Exclude    []string `sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
 	Hidden     bool     `help:"--files: include files and folders whose names begin with a dot."`
+}
+
+// InputFlags say where documents are, and what they look like.
+type InputFlags struct {
+	FileFlags
 
 	IDField          string       `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
 	IDFrom           input.IDFrom `name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`

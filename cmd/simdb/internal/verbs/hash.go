@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
@@ -21,7 +22,8 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files  []string         `arg:"" file:"in" name:"file" help:"Files with one text each; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with --files folders and patterns too; - is standard input."`
+	app.FileFlags
 	Sketch app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	Bits   app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
 	app.FeatureFlags
@@ -41,9 +43,19 @@ func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
 	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars})
 }
 
+// hashing is a run of hash.
+type hashing struct {
+	*Hash
+	a      *app.App
+	params fingerprint.Params
+	state  *fingerprint.State
+	long   *simhash.Hasher
+	row    func(...any) error
+	none   bool // a text has no fingerprint
+}
+
 // Run shows the fingerprints and sketches of the texts.
 func (c *Hash) Run(a *app.App) error {
-	none := false
 	columns := []string{"id", "fingerprint", "words", "shingles"}
 	if c.Sketch > 0 {
 		columns = append(columns, "sketch")
@@ -52,12 +64,19 @@ func (c *Hash) Run(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	state := fingerprint.New(params)
-	wide, err := c.wide(params)
+	h := &hashing{Hash: c, a: a, params: params, state: fingerprint.New(params)}
+	if h.long, err = c.wide(params); err != nil {
+		return err
+	}
+	src, err := a.NewSources(c.Files, app.InputFlags{FileFlags: c.FileFlags})
 	if err != nil {
 		return err
 	}
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
+		h.row = row
+		if src.Tree != nil {
+			return h.tree(&src)
+		}
 		for _, name := range c.Files {
 			text, err := readText(name)
 			if err != nil {
@@ -66,32 +85,65 @@ func (c *Hash) Run(a *app.App) error {
 			if info, ok := input.Recognize(name, text); ok && info.FingerprintsOnly {
 				a.Say("%s: read as one text, although it looks like %s", name, info.Shape)
 			}
-			r := state.Text(text)
-			if r.InvalidUTF8 > 0 {
-				a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
-			}
-			values := []any{name, output.Fingerprint(r.Fingerprint), r.Words, r.Shingles}
-			switch {
-			case r.Empty:
-				none = true
-				a.Say("%s: the text has %s and so no fingerprint", name, missingFeatures(r, params))
-				values[1] = nil
-			case c.Bits > 64:
-				values[1] = hexWords(wide, text, int(c.Bits))
-			}
-			if c.Sketch > 0 {
-				values = append(values, sketchJSON(r.Sketch))
-			}
-			if err := row(values...); err != nil {
+			if err := h.text(name, text); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err == nil && none {
+	if err == nil && h.none {
 		return app.Status(app.ExitNo)
 	}
 	return err
+}
+
+// tree shows the files of --files. Those that cannot be read are named, and are an error at the end.
+func (h *hashing) tree(src *app.Sources) error {
+	in, err := src.Open(src.Names[0], input.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	unread := int64(0)
+	for rec, err := range in.Records(h.a.Context()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			h.a.Say("%s: %s", is.File, is.Reason)
+			unread++
+			continue
+		}
+		if err == nil {
+			err = h.text(rec.Doc.ID, rec.Doc.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	h.a.TellSkipped(src)
+	if unread > 0 {
+		return fmt.Errorf("%s could not be read", quantity.Count(unread, "file"))
+	}
+	return nil
+}
+
+// text writes the row of a text.
+func (h *hashing) text(name, text string) error {
+	r := h.state.Text(text)
+	if r.InvalidUTF8 > 0 {
+		h.a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
+	}
+	values := []any{name, output.Fingerprint(r.Fingerprint), r.Words, r.Shingles}
+	switch {
+	case r.Empty:
+		h.none = true
+		h.a.Say("%s: the text has %s and so no fingerprint", name, missingFeatures(r, h.params))
+		values[1] = nil
+	case h.Bits > 64:
+		values[1] = hexWords(h.long, text, int(h.Bits))
+	}
+	if h.Sketch > 0 {
+		values = append(values, sketchJSON(r.Sketch))
+	}
+	return h.row(values...)
 }
 
 // missingFeatures says what a text has not that has no features.
