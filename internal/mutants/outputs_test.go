@@ -7,7 +7,7 @@ const hurts = "^Test(OutputsHurtNothing|OutputsWork)$"
 var outputMutants = []mutant{
 	{
 		"output/inputs not compared", "internal/outfile", "Guard.used",
-		swap(`u.info != nil`, `u.info == nil`),
+		swap(`g.uses.same(info); ok`, `g.uses.same(info); !ok && u.path != ""`),
 		"cmd/simdb", hurts,
 	},
 	{
