@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,6 +84,92 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayWithMore decides again with --decisions, with --against and of --files.
+func TestReplayWithMore(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(7, 13))
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := strings.SplitAfter(family(r, 400), "\n")
+	// What is known has equal documents, also in another source.
+	write("one.jsonl", strings.Join(all[:100], "")+strings.Join(all[:20], ""))
+	write("two.jsonl", strings.Join(all[80:200], ""))
+	write("in.jsonl", strings.Join(all[190:], ""))
+	simdb(t, dir, "load", "db", "one.jsonl", "-q", "--rejects", "r.jsonl")
+	var decided strings.Builder
+	for range 80 {
+		fmt.Fprintf(&decided, "{\"a\":\"%d\",\"b\":\"%d\",\"decision\":\"allow\"}\n", r.IntN(200), 200+r.IntN(200))
+	}
+	for n := range 20 {
+		fmt.Fprintf(&decided, "{\"a\":\"%d\",\"b\":\"1000\",\"decision\":%q}\n", n, []string{"keep", "drop"}[n%2])
+	}
+	write("decisions.jsonl", decided.String())
+	for i, line := range all[:120] {
+		write(fmt.Sprintf("tree/%03d.txt", i), line)
+	}
+	digest := func(names ...string) (all string) {
+		for _, name := range names {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += string(data)
+		}
+		return all
+	}
+	for _, c := range []struct{ first, then []string }{
+		{[]string{"in.jsonl"}, []string{"--decisions", "decisions.jsonl"}},
+		{[]string{"in.jsonl", "--against", "one.jsonl", "--against", "two.jsonl"}, nil},
+		{[]string{"in.jsonl", "--against", "db", "--against", "two.jsonl", "--keep", "last"}, nil},
+		{[]string{"--files", "tree"}, nil},
+	} {
+		ext := ".jsonl"
+		if c.first[0] == "--files" {
+			ext = ".list"
+		}
+		simdb(t, dir, append([]string{"dedup", "-q", "-o", "old" + ext, "--jaccard", "0.4"}, c.first...)...)
+		again := slices.Concat([]string{"dedup", "-q", "--jaccard", "0.6", "--keep", "longest"}, slices.DeleteFunc(slices.Clone(c.first), func(arg string) bool { return arg == "--keep" || arg == "last" }), c.then)
+		simdb(t, dir, append(again, "-o", "want"+ext, "--clusters", "want.c.jsonl")...)
+		simdb(t, dir, append(again, "-o", "got"+ext, "--clusters", "got.c.jsonl", "--replay", "old.audit.jsonl")...)
+		want := digest("want"+ext, "want.audit.jsonl", "want.c.jsonl")
+		if got := digest("got"+ext, "got.audit.jsonl", "got.c.jsonl"); got != want {
+			t.Errorf("%v %v: another run", c.first, c.then)
+		}
+		if strings.Count(want, `"keeper":"`) < 20 {
+			t.Errorf("%v: little is like anything: %.500s", c.first, want)
+		}
+		if len(c.then) == 0 { // and from what was decided again
+			simdb(t, dir, append(again, "-o", "got"+ext, "--clusters", "got.c.jsonl", "--replay", "want.audit.jsonl")...)
+			if digest("got"+ext, "got.audit.jsonl", "got.c.jsonl") != want {
+				t.Errorf("%v: another run", c.first)
+			}
+		}
+	}
+	write("tree/003.txt", "other words")
+	refuse := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("simdb", append([]string{"dedup", "-q", "-o", "new"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %v: %s, not %q", args, err, out, want)
+		}
+	}
+	refuse("is not what", "--files", "tree", "--replay", "old.audit.jsonl")
+	simdb(t, dir, "dedup", "-q", "in.jsonl", "-o", "a.jsonl", "--against", "one.jsonl")
+	simdb(t, dir, "dedup", "-q", "in.jsonl", "-o", "d.jsonl", "--decisions", "decisions.jsonl")
+	refuse("--against one.jsonl", "in.jsonl", "--replay", "a.audit.jsonl")
+	refuse("does not have the documents", "in.jsonl", "--replay", "a.audit.jsonl", "--against", "two.jsonl")
+	refuse("without --against", "in.jsonl", "--replay", "a.audit.jsonl", "--against", "one.jsonl", "--decisions", "decisions.jsonl")
+	refuse("of a run with --decisions", "in.jsonl", "--replay", "d.audit.jsonl")
+}
+
 // TestReplayRefuses has audits that do not say enough, or are of something else.
 func TestReplayRefuses(t *testing.T) {
 	dir := t.TempDir()
@@ -123,8 +210,8 @@ func TestReplayRefuses(t *testing.T) {
 		{"is damaged", []string{"in.jsonl", "--replay", "wild.jsonl"}},
 		{"--audit-pairs", []string{"in.jsonl", "--replay", "poor.jsonl"}},
 		{"no audit", []string{"in.jsonl", "--replay", "other.jsonl"}},
-		{"without --jaccard", []string{"in.jsonl", "--replay", "near.audit.jsonl"}},
-		{"with --against", []string{"in.jsonl", "--replay", "against.audit.jsonl"}},
+		{"of a run with --near", []string{"in.jsonl", "--replay", "near.audit.jsonl"}},
+		{"with 1 sources of --against", []string{"in.jsonl", "--replay", "against.audit.jsonl"}},
 		{"it is for --jaccard", []string{"in.jsonl", "--near", "3", "--replay", "kept.audit.jsonl"}},
 		{"for similar documents", []string{"in.jsonl", "--level", "line", "--replay", "kept.audit.jsonl"}},
 		{"--audit-pairs is for", []string{"in.jsonl", "--near", "3", "--audit-pairs"}},

@@ -137,16 +137,50 @@ func (l *Links) Of(set uint32) iter.Seq2[uint32, float64] {
 	}
 }
 
-// Stars forms the star clusters that Sets.Stars would with these Options, of which it uses Order
-// and Known, at the threshold of the Graph.
+// Split takes the sets below known apart from their equals, but for one of each class, the first in
+// the order, which all pairs of the class are with from then on. A nil order is that of the numbers.
+// Sets that are known already have no matches with each other, so that the star clusters stay the
+// same.
+func (g *Graph) Split(ctx context.Context, order []uint32, known int) error {
+	first := map[uint32]uint32{} // of a class with known sets: the one that stays
+	for pos := range known {
+		set := uint32(pos)
+		if order != nil {
+			set = order[pos]
+		}
+		if _, has := first[g.Same[set]]; !has {
+			first[g.Same[set]] = set
+		}
+	}
+	named := func(class uint32) uint32 {
+		if set, has := first[class]; has {
+			return set
+		}
+		return class
+	}
+	for i, p := range g.Pairs {
+		g.Pairs[i] = Pair{named(p.A), named(p.B), p.Score}
+	}
+	for n, class := range g.Same {
+		if g.Same[n] = named(class); n < known {
+			g.Same[n] = uint32(n)
+		}
+	}
+	return g.Complete(ctx)
+}
+
+// Stars forms the star clusters that Sets.Stars would with these Options, of which it uses Order,
+// Known and Accept, at the threshold of the Graph. With Accept there must be no known sets that are
+// equal and one class.
 func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 	n := len(g.Same)
 	out := Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}
-	// Of a class: the set that is kept of it, and its position.
+	// Of a class: the first set that is kept of it, and its position. With Accept there may be more.
 	keeper, at := make([]uint32, n), make([]uint32, n)
 	for i := range keeper {
 		keeper[i] = none
 	}
+	more := map[uint32][]match{} // of a class: its other keepers; the score is the position
 	links := g.Links()
 	for pos := range n {
 		if pos%(1<<16) == 0 && ctx.Err() != nil {
@@ -157,21 +191,34 @@ func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 			set = o.Order[pos]
 		}
 		class := g.Same[set]
-		best := match{set: none}
-		switch {
-		case keeper[class] != none:
-			best = match{keeper[class], 1}
-		case pos >= o.Known:
-			first := uint32(0)
+		best, first := match{set: none}, uint32(0)
+		compare := func(other, at uint32, score float64) {
+			if (score > best.score || score == best.score && at < first) && (o.Accept == nil || o.Accept(int(other), int(set))) {
+				best, first = match{other, score}, at
+			}
+		}
+		compareClass := func(class uint32, score float64) {
+			if keeper[class] == none {
+				return
+			}
+			compare(keeper[class], at[class], score)
+			for _, m := range more[class] {
+				compare(m.set, uint32(m.score), score)
+			}
+		}
+		compareClass(class, 1)
+		if best.set == none && pos >= o.Known {
 			for other, score := range links.Of(class) {
-				if keeper[other] != none && (score > best.score || score == best.score && at[other] < first) {
-					best, first = match{keeper[other], score}, at[other]
-				}
+				compareClass(other, score)
 			}
 		}
 		if best.set == none {
 			best = match{set, 1}
-			keeper[class], at[class] = set, uint32(pos)
+			if keeper[class] == none {
+				keeper[class], at[class] = set, uint32(pos)
+			} else {
+				more[class] = append(more[class], match{set, float64(pos)})
+			}
 		}
 		out.Keeper[set], out.Score[set] = best.set, best.score
 	}

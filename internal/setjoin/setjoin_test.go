@@ -194,6 +194,50 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 	}
 }
 
+// TestStarsOfGraph forms stars of graphs with sets that may not match, and of graphs whose known
+// sets are taken apart from their equals.
+func TestStarsOfGraph(t *testing.T) {
+	for run := range 100 {
+		r := rand.New(rand.NewPCG(uint64(run), 2))
+		sets := corpus(r, 1+r.IntN(100))
+		s := add(t, sets, SetsOptions{Counters: 1 << 12})
+		at := thresholds[1+r.IntN(len(thresholds)-1)]
+		order := make([]uint32, len(sets))
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		o := Options{Order: order, Pairs: 1 << 20}
+		shuffle := func(order []uint32) {
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		}
+		if run%2 == 0 {
+			o.Known = r.IntN(len(sets) + 1)
+			shuffle(order[:o.Known])
+		}
+		made, err := s.Stars(context.Background(), at, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run%2 == 0 {
+			if err := made.Graph.Split(context.Background(), order, o.Known); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			salt := r.IntN(1000)
+			o.Accept = func(a, b int) bool { return (min(a, b)*7919+max(a, b)*104729+salt)%5 != 0 }
+		}
+		shuffle(order[o.Known:])
+		want := brute(sets, order, at, o.Known, o.Accept)
+		for n := range o.Known { // also those that are equal to others
+			want.Keeper[n] = uint32(n)
+		}
+		got, err := made.Graph.Stars(context.Background(), o)
+		if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
+			t.Fatalf("run %d, t %v, %d sets, %d known: %v: stars differ", run, at, len(sets), o.Known, err)
+		}
+	}
+}
+
 // checkGraph compares a graph with the similarities of all sets, and the stars of higher thresholds
 // and other orders with those of brute force.
 func checkGraph(t *testing.T, r *rand.Rand, sets [][]uint64, order []uint32, at float64, o Options, g *Graph) {

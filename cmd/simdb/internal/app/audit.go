@@ -37,22 +37,25 @@ type AuditHead struct {
 	Version    string       `json:"simdb"`
 	Parameters any          `json:"parameters"` // the flags that decide
 	Inputs     []AuditInput `json:"inputs"`
-	Replay     *AuditReplay `json:"replay,omitempty"` // nil where pairs are not recorded
+	Against    []AuditInput `json:"against,omitempty"` // of dedup: what is known, with digests of the documents
+	Replay     *AuditReplay `json:"replay,omitempty"`  // nil where pairs are not recorded
 }
 
 // AuditReplay says what it takes, beside the rows, to decide again (dedup --replay).
 type AuditReplay struct {
-	Documents int64 `json:"documents"`
-	Empty     int64 `json:"empty"` // of them, without words
-	Rows      int64 `json:"rows"`  // with pairs
+	Known     int64 `json:"known,omitempty"` // documents of --against, numbered before the others
+	Documents int64 `json:"documents"`       // of the inputs
+	Empty     int64 `json:"empty"`           // of them, without words
+	Rows      int64 `json:"rows"`            // with pairs
 	Pairs     int64 `json:"pairs"`
 }
 
 // AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
+// For folders and databases it is of the documents: their names, texts and order.
 type AuditInput struct {
 	File  string  `json:"file"`
-	Bytes *int64  `json:"bytes"` // null for a pipe
-	XXH3  *string `json:"xxh3"`  // null for a folder and a pipe
+	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and what is known
+	XXH3  *string `json:"xxh3"`  // null for a pipe
 }
 
 // AuditEncoder returns an encoder for the lines of an audit.

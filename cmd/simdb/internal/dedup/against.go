@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
@@ -28,6 +28,7 @@ type source struct {
 	bytes    int64    // about, of its documents
 	known    int64    // documents before those of this source
 	written  []uint64 // of a database: when each document was written
+	digest   contentDigest
 }
 
 // openAgainst opens the sources of --against. It sets the flags that say what is compared to what
@@ -187,20 +188,35 @@ func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad func(*input
 }
 
 // readKnown is the first pass over --against.
-func (d *job) readKnown(x *corpus.Extractor) error {
+func (d *job) readKnown(add func(*engine.Doc) error) error {
 	for i := range d.against {
 		s := &d.against[i]
 		s.known = d.known
-		err := s.each(d, func(doc *engine.Doc, _ place) error {
+		err := s.each(d, func(doc *engine.Doc, at place) error {
 			d.decided.add(d.known, doc.ID)
 			d.known++
-			return x.Add(doc)
+			s.digest.add(doc.ID, doc.Text, uint64(at.line))
+			return add(doc)
 		}, d.rejects.Add)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// auditKnown are the sources as the head of the audit has them, after they were read. The digest is
+// of their documents, in the order of reading, and of when those of a database were written.
+func (d *job) auditKnown() (all []app.AuditInput) {
+	for i := range d.against {
+		s := &d.against[i]
+		digest := s.digest
+		for _, seq := range s.written {
+			digest.add("", "", seq)
+		}
+		all = append(all, app.AuditInput{File: s.path, XXH3: digest.sum()})
+	}
+	return all
 }
 
 // orderKnown puts the known documents in order of preference, given that of the others, nil for

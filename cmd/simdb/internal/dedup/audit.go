@@ -104,7 +104,7 @@ func newAudit(d *job) (*audit, error) {
 	}
 	parameters := d.parameters()
 	parameters.Decisions = decided
-	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Inputs: inputs, Replay: a.pairs.head(d)})
+	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs, Replay: a.pairs.head(d)})
 }
 
 // parameters are those of the head of the audit.

@@ -80,6 +80,11 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		return fmt.Errorf("--audit-pairs: there are more than %s pairs of near-duplicates, for which --memory %v has room", quantity.Number(int64(o.Pairs)), d.c.Memory)
 	}
 	d.out.keeper, d.out.score, d.pairs = stars.Keeper, stars.Score, stars.Graph
+	if d.pairs != nil && d.known > 0 {
+		if err := d.pairs.Split(d.a.Context(), order, int(d.known)); err != nil {
+			return err
+		}
+	}
 	for n := range d.known { // also those that are equal to others
 		d.out.keeper[n] = uint32(n)
 	}

@@ -107,8 +107,8 @@ func (c *Command) Validate() error {
 		return errors.New("--estimate is for --jaccard")
 	case len(c.Against) > 0 && (c.Estimate || c.Near != nil && c.Verify == nil):
 		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
-	case c.AuditPairs && (c.Near != nil || c.Estimate || len(c.Against) > 0 || c.NoAudit):
-		return errors.New("--audit-pairs is for an audit of --jaccard, without --estimate and --against")
+	case c.AuditPairs && (c.Near != nil || c.Estimate || c.NoAudit):
+		return errors.New("--audit-pairs is for an audit of --jaccard, without --estimate")
 	case c.Replay != "":
 		return c.checkReplay()
 	case c.Near == nil && c.Jaccard == nil:

@@ -30,8 +30,10 @@ func (c *Command) checkDecisions() error {
 		return nil
 	case c.Estimate:
 		return errors.New("--decisions and --estimate contradict each other: sketches are joined without regard to decisions")
-	case c.Replay != "" || c.AuditPairs:
-		return errors.New("--decisions is for a run that compares texts, without --replay and --audit-pairs: all pairs count there")
+	case c.AuditPairs:
+		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
+	case c.Replay != "" && len(c.Against) > 0:
+		return errors.New("--decisions with --replay is for runs without --against: of equal documents that are known, an audit has one")
 	case c.Decisions == "-":
 		return errors.New("--decisions is read from a file, not from standard input")
 	}

@@ -258,6 +258,7 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 			d.badUTF8++
 		}
 		d.keep.add(rec)
+		d.digests.add(rec)
 		d.decided.add(d.known+d.read, rec.Doc.ID)
 		if d.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")

@@ -16,6 +16,9 @@ import (
 //     is kept, or, if none is, with the first;
 //   - a pair of two such groups is in the row of the first document of a group of which none is
 //     kept; if that is so of both, of the group that begins later.
+//
+// Of equal documents of --against only the first in the order of preference is one of the group: the
+// others have no pairs.
 
 const (
 	// Unless --audit-pairs asks for more, pairs are recorded of so few documents, and so few pairs,
@@ -29,14 +32,14 @@ const (
 
 // mostPairs is how many pairs the audit may record.
 func (d *job) mostPairs() int {
-	if d.c.Near != nil || d.known > 0 || d.decided != nil || d.c.auditPath() == "" {
+	if d.c.Near != nil || d.decided != nil || d.c.auditPath() == "" {
 		return 0
 	}
 	n := int(min(int64(d.c.Memory)/8/pairBytes, math.MaxInt32))
 	switch {
 	case d.c.AuditPairs:
 		return n
-	case d.read > fewDocuments:
+	case d.known+d.read > fewDocuments:
 		return 0
 	}
 	return min(n, fewPairs)
@@ -95,8 +98,8 @@ func (p *pairs) head(d *job) *app.AuditReplay {
 	if p == nil {
 		return nil
 	}
-	h := &app.AuditReplay{Documents: d.read, Empty: d.empty, Rows: d.out.dropped}
-	for n := range d.read {
+	h := &app.AuditReplay{Known: d.known, Documents: d.read, Empty: d.empty, Rows: d.out.dropped}
+	for n := range d.known + d.read {
 		if !d.out.kept(n) {
 			p.each(uint32(n), func(uint32, float64) { h.Pairs++ })
 		}

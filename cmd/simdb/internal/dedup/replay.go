@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -24,16 +26,17 @@ type replay struct {
 
 // replayed are those auditParameters that matter.
 type replayed struct {
+	Near                             *int
 	Jaccard                          *float64
 	Estimate                         bool
 	Keep, Shingle, Features, Reading string
-	Against                          []string
+	Decisions                        *app.AuditInput
 }
 
 // checkReplay checks the flags beside --replay.
 func (c *Command) checkReplay() error {
-	if c.Near != nil || c.Estimate || len(c.Against) > 0 {
-		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard, without --estimate and --against")
+	if c.Near != nil || c.Estimate {
+		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard, without --estimate")
 	}
 	return nil
 }
@@ -89,13 +92,16 @@ func (r *replay) readHead(rows *json.Decoder) error {
 	}
 	r.head = head.AuditHead
 	switch {
+	case r.by.Near != nil:
+		return errors.New("it is of a run with --near: it has the distances of documents to their keepers, not those to all others, by which another choice would decide; dedup --near again takes little longer than reading")
 	case r.by.Jaccard == nil || r.by.Estimate:
 		return errors.New("it is of a run without --jaccard, or with --estimate: it has not all similarities of texts")
-	case len(r.by.Against) > 0:
-		return errors.New("it is of a run with --against, whose pairs are not recorded")
+	case r.by.Decisions != nil:
+		return errors.New("it is of a run with --decisions: it has no pairs that they keep apart; the audit of a run without them is decided again with --replay AUDIT --decisions FILE")
 	case r.head.Replay == nil:
 		return errors.New("it does not record all pairs, as they or the documents were too many: with --audit-pairs the run that writes it records them")
-	case r.head.Replay.Documents < 0 || r.head.Replay.Documents > setjoin.MaxSets:
+	case r.head.Replay.Documents < 0 || r.head.Replay.Documents > setjoin.MaxSets ||
+		r.head.Replay.Known < 0 || r.head.Replay.Known > setjoin.MaxSets-r.head.Replay.Documents:
 		return errNoAudit
 	}
 	return nil
@@ -110,7 +116,7 @@ const documentBytes = 4 + 4 + 8
 
 // readPairs reads the pairs of all rows.
 func (r *replay) readPairs(d *job, rows *json.Decoder) error {
-	documents := r.head.Replay.Documents
+	documents := r.head.Replay.Known + r.head.Replay.Documents
 	if documents*documentBytes > int64(d.c.Memory) {
 		return fmt.Errorf("it is of %s: that takes more than --memory %s", quantity.Count(documents, "document"), progress.Bytes(int64(d.c.Memory)))
 	}
@@ -168,10 +174,13 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 	return g.Complete(d.a.Context())
 }
 
-// again decides by the audit. The inputs are read for their number of documents and the values that
-// --keep compares.
+// again decides by the audit. What is known, and the inputs, are read for their numbers of
+// documents, the values that --keep compares, and the ids that --decisions are about.
 func (d *job) again() error {
 	r := d.replay
+	if err := d.readKnown(func(*engine.Doc) error { return nil }); err != nil {
+		return err
+	}
 	if err := d.readAll(func(*input.Record) error { return nil }); err != nil {
 		return err
 	}
@@ -183,7 +192,8 @@ func (d *job) again() error {
 	if err != nil {
 		return err
 	}
-	stars, err := r.graph.Stars(d.a.Context(), setjoin.Options{Order: order})
+	order = d.decided.reorder(d.orderKnown(order), d.known+d.read)
+	stars, err := r.graph.Stars(d.a.Context(), setjoin.Options{Order: order, Known: int(d.known), Accept: d.decided.acceptToo(nil)})
 	if err != nil {
 		return err
 	}
@@ -205,6 +215,9 @@ func (d *job) sameInputs() error {
 		}
 		return fmt.Errorf("it is of a run that compared %s, and this one reads %s: give the flags that were given then", say(was), say(is))
 	}
+	if err := d.sameKnown(); err != nil {
+		return err
+	}
 	inputs, err := d.digests.wait()
 	if err != nil {
 		return err
@@ -216,13 +229,34 @@ func (d *job) sameInputs() error {
 		was := d.replay.head.Inputs[i]
 		switch {
 		case in.XXH3 == nil || was.XXH3 == nil:
-			return errors.New("it has no digests of the inputs, as with --files")
+			return errors.New("it has no digests of the inputs")
 		case *in.XXH3 != *was.XXH3:
 			return fmt.Errorf("%s is not what %s was then: its digest is another", in.File, was.File)
 		}
 	}
 	if d.read != d.replay.head.Replay.Documents {
 		return fmt.Errorf("the inputs have %d documents, not %d", d.read, d.replay.head.Replay.Documents)
+	}
+	return nil
+}
+
+// sameKnown checks that the sources of --against are those of the run that has written the audit.
+func (d *job) sameKnown() error {
+	is, was := d.auditKnown(), d.replay.head.Against
+	if len(is) != len(was) {
+		var names []string
+		for _, in := range was {
+			names = append(names, "--against "+in.File)
+		}
+		return fmt.Errorf("it is of a run with %d sources of --against, and this one has %d: give those that were given then: %s", len(was), len(is), cmp.Or(strings.Join(names, " "), "none"))
+	}
+	for i, in := range is {
+		if was[i].XXH3 == nil || *in.XXH3 != *was[i].XXH3 {
+			return fmt.Errorf("--against %s does not have the documents that %s had then, or has them in another order", in.File, was[i].File)
+		}
+	}
+	if d.known != d.replay.head.Replay.Known {
+		return errNoAudit
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (d *job) decide(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.a.Context(), d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(x); err != nil {
+	if err := d.readKnown(x.Add); err != nil {
 		return err
 	}
 	if !d.a.Global.Quiet {

@@ -28,6 +28,7 @@ type auditHead struct {
 		Jaccard  *float64 `json:"jaccard"`
 		Estimate bool     `json:"estimate"`
 		Level    string   `json:"level"`    // of dedup --level
+		Reading  string   `json:"reading"`  // flags of how texts are read
 		Database string   `json:"database"` // of match: where keepers are
 	} `json:"parameters"`
 	Inputs []app.AuditInput `json:"inputs"`
@@ -35,7 +36,8 @@ type auditHead struct {
 
 // ofFolder reports whether the documents were files, as with --files.
 func (h *auditHead) ofFolder() bool {
-	return len(h.Inputs) == 1 && h.Inputs[0].XXH3 == nil && h.Inputs[0].Bytes != nil
+	return len(h.Inputs) == 1 && h.Inputs[0].Bytes != nil &&
+		(h.Inputs[0].XXH3 == nil || strings.HasPrefix(h.Parameters.Reading, "--files "))
 }
 
 // place is where the text of documents on the page stands.
@@ -285,7 +287,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	}
 	digests := map[string]string{}
 	for _, in := range head.Inputs {
-		if in.XXH3 != nil {
+		if in.XXH3 != nil && !head.ofFolder() {
 			digests[in.File] = *in.XXH3
 		}
 	}
