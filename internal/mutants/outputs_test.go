@@ -91,6 +91,16 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
+		"dedup/a replay of other documents of --against", "cmd/simdb", "job.sameKnown",
+		never(`was[i].XXH3 == nil || *in.XXH3 != *was[i].XXH3`),
+		"cmd/simdb", "^TestReplayWithMore$",
+	},
+	{
+		"setjoin/equals of a known set apart from it", "internal/setjoin", "Graph.Split",
+		swap(`Pair{named(p.A), named(p.B), p.Score}`, `Pair{p.A, p.B, p.Score}`),
+		"internal/setjoin", "^TestStarsOfGraph$",
+	},
+	{
 		"setjoin/prefixes one too short", "internal/setjoin", "threshold.long",
 		swap(`n - least + 1`, `n - least`),
 		"internal/setjoin", "^Test(Thresholds|JoinsAgainstBruteForce)$",
