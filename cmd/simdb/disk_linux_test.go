@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// smallDisk mounts a file system of 1 MiB and returns its folder.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a file system")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("mounting a tmpfs:", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// failsFull runs a command that must fail for want of space.
+func failsFull(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("simdb", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), unix.ENOSPC.Error()) {
+		t.Errorf("%v on a full disk: %v: %s", args, err, out)
+	}
+}
+
+// TestFullDiskApply applies decisions on a full disk: nothing is deleted, and all is once there is
+// room.
+func TestFullDiskApply(t *testing.T) {
+	disk, dir := smallDisk(t), t.TempDir()
+	var docs, decided strings.Builder
+	const n = 4000
+	for i := range n {
+		fmt.Fprintf(&docs, `{"id":"document-%d","fingerprint":"%016x"}`+"\n", i, uint64(i)*0x9e3779b97f4a7c15)
+		if i > 0 {
+			fmt.Fprintf(&decided, `{"a":"document-%d","b":"document-0","decision":"drop"}`+"\n", i)
+		}
+	}
+	for name, text := range map[string]string{"in.jsonl": docs.String(), "decisions.jsonl": decided.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, filler := filepath.Join(disk, "db"), filepath.Join(disk, "filler")
+	simdb(t, dir, "load", db, "in.jsonl", "-q")
+	f, err := os.Create(filler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	failsFull(t, dir, "apply", db, "decisions.jsonl")
+	if got := strings.TrimSpace(simdb(t, dir, db, "--readonly", "COUNT ID LIKE '%'")); got != fmt.Sprint(n) {
+		t.Errorf("%s documents are left on the full disk, not %d", got, n)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	simdb(t, dir, "apply", db, "decisions.jsonl", "-q")
+	if got := strings.TrimSpace(simdb(t, dir, db, "COUNT ID LIKE '%'")); got != "1" {
+		t.Errorf("%s documents are left, not 1", got)
+	}
+}
+
+// TestFullDiskLevel has a disk for temporary files that is smaller than what --level takes: there is
+// an error, and neither an output nor a temporary file is left.
+func TestFullDiskLevel(t *testing.T) {
+	disk, dir := smallDisk(t), t.TempDir()
+	var docs strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&docs, `{"id":"%d","text":"`, i)
+		for j := range 1000 {
+			fmt.Fprintf(&docs, `w%d %d\n`, i, j)
+		}
+		docs.WriteString("\"}\n")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(docs.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	failsFull(t, dir, "dedup", "in.jsonl", "-o", "kept.jsonl", "-q", "--level", "line", "--min-words", "1", "--memory", "1MiB", "--temp-dir", disk)
+	for _, pattern := range []string{filepath.Join(dir, "kept*"), filepath.Join(disk, "*")} {
+		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
+			t.Errorf("it leaves %v", left)
+		}
+	}
+}
