@@ -79,6 +79,10 @@ func (r *Reader) detail(s *Section) string {
 		return stats(r.ranks.Stats())
 	case KindPlaces:
 		return stats(r.places.Stats())
+	case KindIDParts:
+		if run, err := r.run(KindIDParts, s.Index, s.Count); err == nil {
+			return stats(run.Stats())
+		}
 	}
 	return s.Name()
 }

@@ -13,15 +13,17 @@ import (
 )
 
 // IDs in order, or with a prefix, are anywhere in a table, whose documents are in the order of
-// their fingerprints. An IDOrder divides them into parts of a few thousand and keeps, in memory, a
-// list of the documents of each part. To make it all IDs are read once.
+// their fingerprints. An IDOrder divides them into parts, and has a list of the documents of each
+// part. A large table keeps it: see idPartsWriter. Else it has parts of a few thousand documents and
+// is made in memory, for which all IDs are read once.
 
 // An IDOrder divides the documents of a table by the order of their IDs: every ID of a part is less
 // than every ID of the next. It may be used by many goroutines, until the reader is closed.
 type IDOrder struct {
 	r       *Reader
 	divider *idparts.Divider // nil if there is one part
-	lists   []*idparts.Lists // of idSpan documents each, but the last
+	lists   []*idparts.Lists // of idSpan documents each, but the last; none if the table keeps the order
+	stored  []stretch        // where the table keeps it
 }
 
 const (
@@ -51,8 +53,9 @@ type making struct {
 	stop context.CancelFunc
 }
 
-// IDOrder returns the order of the table's IDs. Making it reads all of them, on all processors, at
-// some tens of nanoseconds each; it then takes up to 2 bytes a document until the reader is closed.
+// IDOrder returns the order of the table's IDs. If the table does not keep it, making it reads all
+// of them, on all processors, at some tens of nanoseconds each; it then takes up to 2 bytes a
+// document until the reader is closed.
 // A caller who would rather read all IDs than wait says once, and gets nil until the order is made:
 // the second such call begins to make it.
 func (r *Reader) IDOrder(ctx context.Context, once bool) (*IDOrder, error) {
@@ -61,6 +64,13 @@ func (r *Reader) IDOrder(ctx context.Context, once bool) (*IDOrder, error) {
 	}
 	g := &r.order
 	g.mu.Lock()
+	if g.made == nil && !g.asked {
+		var err error
+		if g.made, err = r.storedOrder(); err != nil {
+			g.mu.Unlock()
+			return nil, err
+		}
+	}
 	if g.made == nil && r.info.Docs < 2*partDocs {
 		g.made = &IDOrder{r: r}
 	}
@@ -199,7 +209,8 @@ func (o *IDOrder) Range(prefix []byte) (first, end int) {
 
 // EachID calls fn for the documents of a part, ascending by number. id aliases memory that is used
 // again.
-func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id []byte) error) error {
+func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id []byte) error) (err error) {
+	defer o.r.unguard(guard(), &err)
 	b := idBatches{r: o.r, fn: fn}
 	add := func(doc uint32) error { return b.add(ctx, doc) }
 	if o.divider == nil {
@@ -211,6 +222,11 @@ func (o *IDOrder) EachID(ctx context.Context, part int, fn func(doc uint32, id [
 	}
 	for _, l := range o.lists {
 		if err := l.Each(part, add); err != nil {
+			return err
+		}
+	}
+	for i := range o.stored {
+		if err := o.stored[i].each(part, add); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		p, o.WriterOptions.Docs = p.ForTable(fingerprints), int(m.docs)
 		out := merge.NewAsyncWriter(w)
 		defer out.Close() // its error is that of a write, or has been looked at before
-		m.file = out
+		m.file, m.o = out, o.WriterOptions
 		err = m.init(out, p, o.WriterOptions)
 	}
 	if err != nil {

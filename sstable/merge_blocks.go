@@ -212,6 +212,8 @@ type blockChunk struct {
 	ids      []*nameIter       // of each input
 	names    *blobs.ListWriter // IDs that have been read
 	inNames  int               // their bytes
+	together [][]byte          // IDs whose parts are not known yet
+	parts    []uint16          // of the order of IDs, of what has been read
 	codes    []byte            // encoded sketches
 	codeEnds []int
 	sketches []uint32
@@ -229,6 +231,9 @@ var namesOfBlock = 1 << blobs.IDs.Shift
 func (m *merger) mergeBlocks() error {
 	m.keepRecords()
 	m.writeEarly()
+	if err := m.divideInputs(); err != nil {
+		return err
+	}
 	m.beginBlocks()
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*blockChunk, error) {
 		b, ok := m.chunks.Get().(*blockChunk)
@@ -249,12 +254,13 @@ func (m *merger) mergeBlocks() error {
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
 		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names,
-		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
+		together: c.together[:0], parts: c.parts[:0], codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
 	}
 }
 
 // read reads documents of the chunk from the inputs, after those that were read before.
 func (c *blockChunk) read() error {
+	defer c.divide()
 	var sketch minhash.Sketch
 	for ; c.done < len(c.inputs); c.done++ {
 		if c.done%namesOfBlock == 0 && c.inNames+len(c.codes)+4*len(c.sketches) >= c.merger.chunkBytes {
@@ -272,6 +278,9 @@ func (c *blockChunk) read() error {
 		}
 		c.names.Add(id) // which is not flushed before it is appended
 		c.inNames += len(id)
+		if c.together = append(c.together, id); len(c.together) == together {
+			c.divide()
+		}
 		if c.merger.sketches == nil {
 			continue
 		}
@@ -284,6 +293,14 @@ func (c *blockChunk) read() error {
 		c.codeEnds, c.ends = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches))
 	}
 	return nil
+}
+
+// divide finds the parts of the IDs that were read last.
+func (c *blockChunk) divide() {
+	if p := c.merger.idParts; p != nil {
+		c.parts = p.divider.AppendParts(c.parts, c.together)
+	}
+	c.together = c.together[:0]
 }
 
 // nameIter reads IDs in the order of documents, and steps over some.
@@ -312,6 +329,7 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 			m.chunks.Put(c)
 			return nil
 		}
+		c.parts = c.parts[:0]
 		c.inNames, c.codes, c.sketches = 0, c.codes[:0], c.sketches[:0]
 		c.codeEnds, c.ends = c.codeEnds[:0], c.ends[:0]
 		if err := c.read(); err != nil {
@@ -330,4 +348,5 @@ func (m *merger) writeBlocks(c *blockChunk) {
 	for m.names.Append(c.names) {
 		m.flushNames()
 	}
+	m.addIDParts(c.parts)
 }

@@ -27,6 +27,7 @@ type merger struct {
 	tableFile
 	file     *merge.AsyncWriter // what the table is written to
 	ctx      context.Context
+	o        WriterOptions
 	workers  int
 	piece    int // keys merged at a time
 	sorted   int // keys sorted at a time

@@ -252,7 +252,7 @@ func (r *Reader) maxIndex(k Kind, segments int) int {
 	switch k {
 	case KindRun:
 		return r.params.Layout.Tables() - 1
-	case KindBlocks:
+	case KindBlocks, KindIDParts:
 		return maxSections
 	case KindSketches, KindHot:
 		return min(int(r.params.Sketch), 1) - 1

@@ -25,7 +25,9 @@ const (
 	KindPlaces     Kind = 14 // column of record numbers by document number; absent if each is its number
 	KindTimeSketch Kind = 15 // quantiles of the times, optional
 	KindEarly      Kind = 16 // copy of the directory and of directories so far, optional
-	kindUnknown    Kind = 17 // first kind that no version knows
+	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs begin, optional
+	KindIDParts    Kind = 18 // key run of parts with their documents, of a stretch of them; optional
+	kindUnknown    Kind = 19 // first kind that no version knows
 
 	// dirFlag is set in the kind of the section that is the directory of another: a key run or a
 	// column, which has the same kind without it, and the same index.
@@ -35,7 +37,8 @@ const (
 // String names the kind as errors and the layout dump do.
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
-		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early"}
+		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
+		"id-bounds", "id-parts"}
 	if k > 0 && k < kindUnknown {
 		return names[k]
 	}
@@ -45,7 +48,7 @@ func (k Kind) String() string {
 // hasDir reports whether sections of a kind have a directory in a section of its own.
 func (k Kind) hasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts:
 		return true
 	}
 	return false
@@ -55,7 +58,7 @@ func (k Kind) hasDir() bool {
 type Section struct {
 	Kind Kind
 	// number of the permuted table for KindRun; for KindBlocks, KindBitmaps, KindPostings of the
-	// segment; else 0
+	// segment; for KindIDParts of the stretch; else 0
 	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section
 	Offset   int64  // of its first byte in the file, a multiple of 64

@@ -20,7 +20,7 @@ import (
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend with
 //	         the rank; they and the times have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
-//	ids      each document once, under the hash of its ID; no ID twice
+//	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //
 // It checks what a writer may have got wrong as well as what storage may have lost. progress, if
@@ -31,7 +31,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 	defer r.pages.Sequential()()
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
 	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkIDs,
-		v.checkSketches, v.checkEarly, v.finish} {
+		v.checkIDParts, v.checkSketches, v.checkEarly, v.finish} {
 		if err := step(); err != nil {
 			return err
 		}

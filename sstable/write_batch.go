@@ -415,7 +415,9 @@ func (t *BatchWriter) writeNames() error {
 	t.keepRecords()
 	t.writeEarly()
 	t.beginBlocks()
+	t.divideBatch()
 	var sketch minhash.Sketch
+	var ids [][]byte
 	for from := 0; from < len(b.docs); from += together {
 		if from%share == 0 && t.ctx.Err() != nil {
 			return t.ctx.Err()
@@ -428,8 +430,12 @@ func (t *BatchWriter) writeNames() error {
 					return err
 				}
 			}
-			t.addName(b.id(pos))
+			id := b.id(pos)
+			t.addName(id)
+			ids = append(ids, id)
 		}
+		t.addPartsOf(ids)
+		ids = ids[:0]
 	}
 	t.endBlocks()
 	return t.out.err

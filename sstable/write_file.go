@@ -89,6 +89,7 @@ func (f *fileWriter) keep(kind Kind, index uint16, count uint64, data []byte) {
 func (f *fileWriter) writeDirs() {
 	for _, d := range f.dirs {
 		f.begin(d.kind, d.index)
+		f.sections[len(f.sections)-1].Optional = d.kind&^dirFlag == KindIDParts
 		f.write(d.data)
 		f.end(d.count)
 	}
@@ -108,6 +109,7 @@ type tableFile struct {
 	err    error // the first error: the writer is of no use after it
 
 	names        *blobs.ListWriter
+	idParts      *idPartsWriter // nil if the table keeps no order of IDs
 	records      *blobs.RecordsWriter
 	sketches     *sketchidx.Writer // nil if Params.Sketch is 0
 	segment      uint16            // that is being written

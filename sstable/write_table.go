@@ -49,6 +49,7 @@ func (t *tableFile) endBlocks() {
 		}
 	}
 	t.endBlocksSection()
+	t.endIDParts()
 	t.out.keep(KindNames, 0, uint64(t.names.NumBlocks()), t.names.Directory())
 	t.keepRecords()
 	t.names = nil

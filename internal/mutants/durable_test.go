@@ -43,6 +43,16 @@ var durableMutants = []mutant{
 		"sstable", "^TestMerge$",
 	},
 	{
+		"order of IDs/a stretch begins with documents of the one before", "sstable", "tableFile.endStretch",
+		swap(`w.parts[:0]`, `w.parts[:1]`),
+		"sstable", "^TestStoredIDOrder$",
+	},
+	{
+		"order of IDs/a document in another part not noticed", "sstable", "verifier.checkStretch",
+		never(`o.divider.Part(id) != int(part)`),
+		"sstable", "^TestStoredIDOrderRefused$",
+	},
+	{
 		"merge/sequence numbers not shifted", "sstable", "merger.mergeSeqs",
 		drop(`s.Add = in.SeqShift`),
 		"sstable", "^TestMerge$",

@@ -24,16 +24,39 @@ type Divider struct {
 }
 
 // NewDivider returns a Divider into at most parts parts, 2 to Most, of about as many IDs each, as
-// far as a sample tells. It sorts the sample, and keeps copies of some of it.
+// far as a sample, which is not empty, tells. It sorts the sample, and keeps copies of some of it,
+// of at most MostBound bytes.
 func NewDivider(sample [][]byte, parts int) *Divider {
 	slices.SortFunc(sample, bytes.Compare)
 	d := &Divider{}
 	for p := 1; p < parts; p++ {
 		b := sample[p*len(sample)/parts]
+		b = b[:min(len(b), MostBound)]
 		if n := len(d.bounds); n == 0 || !bytes.Equal(b, d.bounds[n-1]) {
 			d.bounds = append(d.bounds, bytes.Clone(b))
 		}
 	}
+	d.index()
+	return d
+}
+
+// MostBound is the most bytes of a bound.
+const MostBound = 255
+
+// Divide returns the Divider of bounds, at least one and less than Most, which ascend. It keeps
+// them.
+func Divide(bounds [][]byte) *Divider {
+	d := &Divider{bounds: bounds}
+	d.index()
+	return d
+}
+
+// Bounds returns the bounds, which ascend: part p has the IDs from bound p-1 up to, and without,
+// bound p. They must not be changed.
+func (d *Divider) Bounds() [][]byte { return d.bounds }
+
+// index makes the keys of the bounds.
+func (d *Divider) index() {
 	first, last := d.bounds[0], d.bounds[len(d.bounds)-1]
 	n := 0
 	for n < len(first) && n < len(last) && first[n] == last[n] {
@@ -47,7 +70,6 @@ func NewDivider(sample [][]byte, parts int) *Divider {
 			d.keys[i] = key(d.bounds[i][n:])
 		}
 	}
-	return d
 }
 
 // key returns the first 8 bytes of s, zeros after its end, as a number that is in order as they
@@ -77,6 +99,11 @@ func (d *Divider) Part(id []byte) int {
 		_, less := bits.Sub64(d.keys[at+step-1], k, 0)
 		at += step & -int(less) // a branch here is mispredicted half the time
 	}
+	return d.decide(at, k, id)
+}
+
+// decide returns the part of an ID with a key, which the keys of at bounds are less than.
+func (d *Divider) decide(at int, k uint64, id []byte) int {
 	if at >= len(d.bounds) || d.keys[at] != k {
 		return at
 	}

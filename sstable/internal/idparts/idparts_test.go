@@ -90,6 +90,46 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestAppendParts finds parts of many IDs at once, by a Divider and by one of its bounds, which are
+// of limited length.
+func TestAppendParts(t *testing.T) {
+	long := func(r *rand.Rand) []byte {
+		return fmt.Appendf(bytes.Repeat([]byte("long"), 60+r.IntN(6)), "%d", r.IntN(1000))
+	}
+	for name, id := range kinds {
+		for _, n := range []int{1, 7, 8, 9, 3000} {
+			r := rand.New(rand.NewPCG(uint64(n), 4))
+			if n == 9 {
+				id = long
+			}
+			var sample, all [][]byte
+			for range n {
+				sample, all = append(sample, id(r)), append(all, id(r))
+			}
+			d := NewDivider(slices.Clone(sample), []int{2, 300}[r.IntN(2)])
+			all = append(all, d.Bounds()...)
+			got, again := d.AppendParts([]uint16{7}, all), Divide(d.Bounds()).AppendParts(nil, all)
+			for i, x := range all {
+				want := 0
+				for _, b := range d.bounds {
+					if len(b) > MostBound {
+						t.Fatalf("%s: a bound of %d bytes", name, len(b))
+					}
+					if bytes.Compare(b, x) <= 0 {
+						want++
+					}
+				}
+				if int(got[1+i]) != want || int(again[i]) != want {
+					t.Fatalf("%s, sample of %d: %q is in parts %d and %d, not %d", name, n, x, got[1+i], again[i], want)
+				}
+			}
+			if got[0] != 7 || len(got) != len(all)+1 {
+				t.Fatalf("%s: %d parts of %d IDs", name, len(got)-1, len(all))
+			}
+		}
+	}
+}
+
 // TestLists lists the documents of parts, equal and unequal ones.
 func TestLists(t *testing.T) {
 	for _, parts := range []int{1, 2, 300, Most} {

@@ -1,0 +1,240 @@
+package sstable
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/keyrun"
+)
+
+// dividedOptions are those of small tables that keep the order of their IDs.
+var dividedOptions = WriterOptions{dividedDocs: 10, stretchDocs: 150}
+
+// checkStoredOrder makes sure that a table keeps the order of its IDs, in parts that have each
+// document once and lie in the order of IDs.
+func checkStoredOrder(t *testing.T, r *Reader) {
+	t.Helper()
+	o, err := r.IDOrder(t.Context(), true)
+	if err != nil || o == nil || len(o.stored) != (int(r.NumDocs())+149)/150 {
+		t.Fatalf("%d documents: order %+v, %v", r.NumDocs(), o, err)
+	}
+	var greatest []byte // ID of the parts so far
+	var all []uint32
+	for part := range o.Parts() {
+		var ids [][]byte
+		err := o.EachID(t.Context(), part, func(doc uint32, id []byte) error {
+			if want, err := r.ID(doc); err != nil || !bytes.Equal(want, id) {
+				return fmt.Errorf("document %d is %q, not %q, %v", doc, id, want, err)
+			}
+			all, ids = append(all, doc), append(ids, bytes.Clone(id))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(ids, bytes.Compare)
+		if len(ids) > 0 {
+			if bytes.Compare(ids[0], greatest) <= 0 {
+				t.Fatalf("part %d has %q, after %q", part, ids[0], greatest)
+			}
+			greatest = ids[len(ids)-1]
+			if first, end := o.Range(ids[0]); part < first || part >= end {
+				t.Fatalf("%q is in part %d, not in %d to %d", ids[0], part, first, end)
+			}
+		}
+	}
+	slices.Sort(all)
+	for i, doc := range all {
+		if int(doc) != i {
+			t.Fatalf("document %d is document %d of the parts", i, doc)
+		}
+	}
+	if len(all) != int(r.NumDocs()) || o.Parts() < 2 {
+		t.Fatalf("%d of %d documents in %d parts", len(all), r.NumDocs(), o.Parts())
+	}
+}
+
+// dividedTable returns a table of n documents that keeps the order of their IDs, written from a
+// batch.
+func dividedTable(t *testing.T, n, workers int) []byte {
+	t.Helper()
+	docs := testDocs(rand.New(rand.NewPCG(5, uint64(n))), n)
+	var buf bytes.Buffer
+	w, err := NewBatchWriter(t.Context(), &buf, testParams, BatchOptions{WriterOptions: dividedOptions, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	b := batchOf(1, docs)
+	addRecordsOf(t, w, b, docs, n)
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// TestStoredIDOrder writes tables from batches and by merging, with and without documents that are
+// left out, and reads the order of IDs that they keep: sizes around those of stretches and blocks.
+func TestStoredIDOrder(t *testing.T) {
+	for _, n := range []int{20, 149, 150, 151, 300, 1000} {
+		data := dividedTable(t, n, 1)
+		r := openTable(t, data)
+		checkStoredOrder(t, r)
+		if err := r.Verify(t.Context(), nil); err != nil {
+			t.Fatalf("%d documents: %v", n, err)
+		}
+		if !bytes.Equal(data, dividedTable(t, n, 3)) {
+			t.Fatalf("%d documents: other bytes with 3 workers", n)
+		}
+		for _, kept := range []func(doc uint32) bool{nil, func(doc uint32) bool { return doc%3 == 0 }, func(doc uint32) bool { return doc >= uint32(n/2) }} {
+			in := MergeInput{Reader: r}
+			if kept != nil {
+				in.Keep = func(doc uint32) (bool, error) { return kept(doc), nil }
+			}
+			for _, chunk := range []int{0, 1} {
+				var out bytes.Buffer
+				info, _, err := Merge(t.Context(), &out, testParams, []MergeInput{in}, MergeOptions{WriterOptions: dividedOptions, chunk: chunk})
+				if err != nil {
+					t.Fatal(err)
+				}
+				merged := openTable(t, out.Bytes())
+				if err := merged.Verify(t.Context(), nil); err != nil {
+					t.Fatalf("%d documents of %d: %v", info.Docs, n, err)
+				}
+				if info.Docs >= 20 {
+					checkStoredOrder(t, merged)
+				}
+			}
+		}
+	}
+	none := openTable(t, dividedTable(t, 9, 1)) // below the size that is divided
+	if o, err := none.storedOrder(); o != nil || err != nil {
+		t.Fatalf("9 documents: %v, %v", o, err)
+	}
+}
+
+// rekeyed returns a table with other keys in the first stretch of its order of IDs.
+func rekeyed(t *testing.T, r *Reader, edit func(keys []uint64, shift int)) []byte {
+	t.Helper()
+	o, err := r.storedOrder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []uint64
+	if err := o.stored[0].run.EachBlock(func(_ int, k []uint64) error { keys = append(keys, k...); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	edit(keys, o.stored[0].shift)
+	slices.Sort(keys)
+	var body bytes.Buffer
+	w := keyrun.NewWriter(&body)
+	if err := w.AddKeys(keys); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := w.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rebuilt(r, 2, map[Kind][]byte{KindIDParts: body.Bytes(), KindIDParts | dirFlag: dir}, nil)
+}
+
+// rebound returns a table with other bounds of its order of IDs.
+func rebound(r *Reader, n uint64, bounds ...string) []byte {
+	var b []byte
+	for _, s := range bounds {
+		b = append(append(b, byte(len(s))), s...)
+	}
+	sum := crc.Sum(b)
+	b = append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+	return rebuilt(r, 2, map[Kind][]byte{KindIDBounds: b}, map[Kind]uint64{KindIDBounds: n})
+}
+
+// TestStoredIDOrderRefused has tables whose order of IDs can't be theirs, with good checksums.
+func TestStoredIDOrderRefused(t *testing.T) {
+	r := openTable(t, dividedTable(t, 140, 1))
+	checkRefused(t, "as it was", rebuilt(r, 2, nil, nil), "")
+	o, err := r.storedOrder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := uint64(o.Parts() - 1)
+	for _, c := range []struct {
+		name    string
+		data    []byte
+		section string
+	}{
+		{"a document in another part", rekeyed(t, r, func(k []uint64, shift int) { k[0] |= last << shift }), "id-parts"},
+		{"a document twice", rekeyed(t, r, func(k []uint64, _ int) { k[1] = k[0] }), "id-parts"},
+		{"a document too many", rekeyed(t, r, func(k []uint64, shift int) { k[0] |= 1<<shift - 1 }), "id-parts"},
+		{"a part too many", rekeyed(t, r, func(k []uint64, shift int) { k[0] |= (last + 1) << shift }), "id-parts"},
+		{"other bounds", rebound(r, 2, "a", "b"), "id-parts"},
+		{"bounds that do not ascend", rebound(r, 2, "b", "a"), "id-bounds"},
+		{"equal bounds", rebound(r, 2, "a", "a"), "id-bounds"},
+		{"a bound less", rebound(r, 2, "a"), "id-bounds"},
+		{"a bound more", rebound(r, 1, "a", "b"), "id-bounds"},
+		{"no bounds", rebound(r, 0), "id-bounds"},
+		{"no bytes of bounds", rebuilt(r, 2, map[Kind][]byte{KindIDBounds: nil}, nil), "id-bounds"},
+		{"too few documents", rebuilt(r, 2, nil, map[Kind]uint64{KindIDParts: 139, KindIDParts | dirFlag: 139}), "id-parts"},
+	} {
+		checkRefused(t, c.name, c.data, c.section)
+		if bad, err := OpenBytes(c.data, "test.sst"); err == nil { // what is asked of it without verifying does not panic
+			if o, err := bad.IDOrder(t.Context(), true); err == nil {
+				for part := range o.Parts() {
+					if err := o.EachID(t.Context(), part, func(uint32, []byte) error { return nil }); err != nil && !typed(err) {
+						t.Errorf("%s: %v", c.name, err)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		kinds   []Kind
+		section string
+	}{
+		{"without parts", []Kind{KindIDParts}, "directory"},
+		{"without bounds", []Kind{KindIDBounds}, "id-parts"},
+		{"without both", []Kind{KindIDParts, KindIDBounds}, ""}, // as programs that do not know the kinds see it
+	} {
+		without := withSections(t, r.data, func(all []Section, _ int64) []Section {
+			for i := range all {
+				if slices.Contains(c.kinds, all[i].Kind&^dirFlag) {
+					all[i].Kind, all[i].Index = kindUnknown+Kind(i), 0
+				}
+			}
+			return all
+		})
+		checkRefused(t, c.name, without, c.section)
+	}
+}
+
+// TestDamagedIDOrder flips bytes of tables that keep the order of their IDs, and of all that it is
+// in: Verify notices each, and salvaging loses no document by what is not needed for one.
+func TestDamagedIDOrder(t *testing.T) {
+	data := dividedTable(t, 400, 1)
+	r := openTable(t, data)
+	docs, _, _, err := salvage(t, data, SalvageOptions{})
+	if err != nil || len(docs) != int(r.NumDocs()) {
+		t.Fatalf("salvaged %d documents of %d, %v", len(docs), r.NumDocs(), err)
+	}
+	for _, s := range r.info.Sections {
+		if s.Kind&^dirFlag != KindIDParts && s.Kind != KindIDBounds {
+			continue
+		}
+		for at := s.Offset; at < s.Offset+s.Length; at += 1 + s.Length/5 {
+			damaged := bytes.Clone(data)
+			damaged[at] ^= 4
+			if err := verifyError(t, damaged); !typed(err) {
+				t.Errorf("%s, byte %d: %v", s.Name(), at-s.Offset, err)
+			}
+			got, _, _, _ := salvage(t, damaged, SalvageOptions{})
+			if len(got) != len(docs) {
+				t.Errorf("%s, byte %d: %d documents of %d", s.Name(), at-s.Offset, len(got), len(docs))
+			}
+		}
+	}
+}
