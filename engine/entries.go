@@ -39,11 +39,11 @@ func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq
 // none if they are not ordered, and does not look for what follows the last one taken.
 //
 // By time alone, it reads the times of tables that have older documents, and nothing of those. By
-// order or prefix, it reads the IDs of the parts of the order of IDs that it needs. Tables of half a
-// million documents and more have that order in the file. Of a smaller one it reads all IDs once: the
-// first call that needs it makes it, which takes up to 2 bytes a document until the table is merged
-// or the database closed. Calls for few, or for a prefix without order, look through all IDs until
-// that is done, which the second of them begins.
+// order or prefix, it reads the IDs of the parts of the order of IDs that it needs. Tables of half
+// a million documents and more have that order in the file. Of a smaller one it reads all IDs once:
+// the first call that needs it makes it, which takes up to 2 bytes a document until the table is
+// merged or the database closed. Calls for few, or for a prefix without order, look through all IDs
+// until that is done, which the second of them begins.
 //
 // With Where it reads the texts of all documents, in the order in which they lie; in order of ID it
 // does so before the first is given, and holds at most a bit a document meanwhile.

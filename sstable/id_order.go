@@ -14,8 +14,8 @@ import (
 
 // IDs in order, or with a prefix, are anywhere in a table, whose documents are in the order of
 // their fingerprints. An IDOrder divides them into parts, and has a list of the documents of each
-// part. A large table keeps it: see idPartsWriter. Else it has parts of a few thousand documents and
-// is made in memory, for which all IDs are read once.
+// part. A large table keeps it: see idPartsWriter. Else it has parts of a few thousand documents
+// and is made in memory, for which all IDs are read once.
 
 // An IDOrder divides the documents of a table by the order of their IDs: every ID of a part is less
 // than every ID of the next. It may be used by many goroutines, until the reader is closed.

@@ -82,8 +82,8 @@ func TestFullDiskApply(t *testing.T) {
 	}
 }
 
-// TestFullDiskLevel has a disk for temporary files that is smaller than what --level takes: there is
-// an error, and neither an output nor a temporary file is left.
+// TestFullDiskLevel has a disk for temporary files that is smaller than what --level takes: there
+// is an error, and neither an output nor a temporary file is left.
 func TestFullDiskLevel(t *testing.T) {
 	disk, dir := smallDisk(t), t.TempDir()
 	var docs strings.Builder

@@ -166,8 +166,8 @@ func TestReplayWithMore(t *testing.T) {
 	refuse("of a run with --decisions", "in.jsonl", "--replay", "d.audit.jsonl")
 }
 
-// decideByAudit returns decisions about documents that an audit has: many pairs that are kept apart,
-// and some documents that are preferred.
+// decideByAudit returns decisions about documents that an audit has: many pairs that are kept
+// apart, and some documents that are preferred.
 func decideByAudit(audit string) string {
 	var b strings.Builder
 	seen := map[string]bool{}

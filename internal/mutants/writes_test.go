@@ -89,7 +89,7 @@ var writeMutants = []mutant{
 		"sstable/internal/idparts", "^TestParts$",
 	},
 	{
-		"entries/a bound that equals the ID", "sstable", "Divider.Part",
+		"entries/a bound that equals the ID", "sstable", "Divider.decide",
 		swap(`bytes.Compare(d.bounds[at+i], id) > 0`, `bytes.Compare(d.bounds[at+i], id) >= 0`),
 		"sstable/internal/idparts", "^TestParts$",
 	},

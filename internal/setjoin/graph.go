@@ -138,9 +138,9 @@ func (l *Links) Of(set uint32) iter.Seq2[uint32, float64] {
 }
 
 // Split takes the sets below known apart from their equals, but for one of each class, the first in
-// the order, which all pairs of the class are with from then on. A nil order is that of the numbers.
-// Sets that are known already have no matches with each other, so that the star clusters stay the
-// same.
+// the order, which all pairs of the class are with from then on. A nil order is that of the
+// numbers. Sets that are known already have no matches with each other, so that the star clusters
+// stay the same.
 func (g *Graph) Split(ctx context.Context, order []uint32, known int) error {
 	first := map[uint32]uint32{} // of a class with known sets: the one that stays
 	for pos := range known {
@@ -175,7 +175,8 @@ func (g *Graph) Split(ctx context.Context, order []uint32, known int) error {
 func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 	n := len(g.Same)
 	out := Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}
-	// Of a class: the first set that is kept of it, and its position. With Accept there may be more.
+	// Of a class: the first set that is kept of it, and its position. With Accept there may be
+	// more.
 	keeper, at := make([]uint32, n), make([]uint32, n)
 	for i := range keeper {
 		keeper[i] = none

@@ -17,8 +17,8 @@ import (
 //   - a pair of two such groups is in the row of the first document of a group of which none is
 //     kept; if that is so of both, of the group that begins later.
 //
-// Of equal documents of --against only the first in the order of preference is one of the group: the
-// others have no pairs.
+// Of equal documents of --against only the first in the order of preference is one of the group:
+// the others have no pairs.
 
 const (
 	// Unless --audit-pairs asks for more, pairs are recorded of so few documents, and so few pairs,

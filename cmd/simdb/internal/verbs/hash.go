@@ -97,7 +97,8 @@ func (c *Hash) Run(a *app.App) error {
 	return err
 }
 
-// tree shows the files of --files. Those that cannot be read are named, and are an error at the end.
+// tree shows the files of --files. Those that cannot be read are named, and are an error at the
+// end.
 func (h *hashing) tree(src *app.Sources) error {
 	in, err := src.Open(src.Names[0], input.Options{})
 	if err != nil {
