@@ -8,6 +8,7 @@ import "slices"
 type counts struct {
 	few  []uint64 // counters of 2 bits: 0, 1, 2 or more
 	many []uint32 // of elements whose counter in few is full: how often they came after that
+	skip int      // trailing bits of elements that are not of the hash
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -35,6 +36,7 @@ func powerBelow(n int64) int64 {
 func (c *counts) add(set []uint64) {
 	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
 	for _, h := range set {
+		h >>= c.skip & 63
 		w := &c.few[h>>5&words]
 		shift := h & 31 * 2
 		switch *w >> shift & 3 {
@@ -64,6 +66,7 @@ func (c *counts) appendShared(dst, set []uint64) []uint64 {
 	dst = dst[:n+len(set)]
 	for _, h := range set { // without a branch that depends on h
 		dst[n] = h
+		h >>= c.skip & 63
 		n += int(c.few[h>>5&words] >> (h&31*2 + 1) & 1)
 	}
 	return dst[:n]
@@ -73,7 +76,7 @@ func (c *counts) appendShared(dst, set []uint64) []uint64 {
 func (c *counts) rank(set []uint64) {
 	slots := uint64(len(c.many) - 1)
 	for i, h := range set {
-		set[i] = uint64(c.many[h>>9&slots]+1)<<hashBits | h>>(64-hashBits)
+		set[i] = uint64(c.many[h>>(c.skip&63)>>9&slots]+1)<<hashBits | h>>(64-hashBits)
 	}
 }
 

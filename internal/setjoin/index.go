@@ -19,7 +19,7 @@ type node struct {
 	next  uint32 // node + 1
 	tag   uint32
 	entry uint32
-	rest  uint32 // elements of the set from this one on, in their order
+	rest  uint32 // prefix.rest
 }
 
 // Nodes are allocated in chunks, so that growing copies nothing.
@@ -57,8 +57,8 @@ func (x *index) add(set uint32, p *prefix) {
 	entry := uint32(len(x.sets))
 	x.sets, x.sizes = append(x.sets, set), append(x.sizes, uint32(p.size))
 	for i, key := range p.keys {
-		tag, pos := tagOf(key), p.alone+i
-		if pos >= p.short {
+		tag := tagOf(key)
+		if !p.first(i) {
 			tag += secondPart
 		}
 		if x.nodes >= len(x.heads) {
@@ -68,7 +68,7 @@ func (x *index) add(set uint32, p *prefix) {
 			x.chunks = append(x.chunks, make([]node, 1<<chunkBits))
 		}
 		head := x.head(tag)
-		*x.at(uint32(x.nodes)) = node{*head, tag, entry, uint32(p.size - pos)}
+		*x.at(uint32(x.nodes)) = node{*head, tag, entry, p.rest(i)}
 		x.nodes++
 		*head = uint32(x.nodes)
 	}
@@ -90,10 +90,10 @@ func (x *index) grow() {
 // candidates appends to dst the entries that may match a set, some of them more than once.
 func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	for i, key := range p.keys {
-		tag, pos := tagOf(key), p.alone+i
-		dst = x.chain(dst, tag, p.size, p.size-pos, t)
-		if pos < p.short {
-			dst = x.chain(dst, tag+secondPart, p.size, p.size-pos, t)
+		tag, rest := tagOf(key), p.rest(i)
+		dst = x.chain(dst, tag, p.size, rest, t)
+		if p.first(i) && !p.whole {
+			dst = x.chain(dst, tag+secondPart, p.size, rest, t)
 		}
 	}
 	return dst
@@ -102,17 +102,33 @@ func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 // chain appends the entries of a chain with this tag that can share enough with a set of that size:
 // the elements before this one are not common, or would have been met before, so that at most the
 // rest of both is.
-func (x *index) chain(dst []uint32, tag uint32, size, rest int, t threshold) []uint32 {
+func (x *index) chain(dst []uint32, tag uint32, size int, rest uint32, t threshold) []uint32 {
+	if t.kind == Cosine {
+		return x.wordChain(dst, tag, rest, t)
+	}
 	for n := *x.head(tag); n != 0; {
 		nd := x.at(n - 1)
 		n = nd.next
 		if nd.tag != tag {
 			continue
 		}
-		if min(rest, int(nd.rest)) < t.about(size, int(x.sizes[nd.entry])) {
+		if int(min(rest, nd.rest)) < t.about(size, int(x.sizes[nd.entry])) {
 			continue
 		}
 		if len(dst) == 0 || dst[len(dst)-1] != nd.entry {
+			dst = append(dst, nd.entry)
+		}
+	}
+	return dst
+}
+
+// wordChain is chain for Cosine: see ofWords.
+func (x *index) wordChain(dst []uint32, tag, rest uint32, t threshold) []uint32 {
+	least := cosineCut(t.t) / float64(rest) * restOne * restOne
+	for n := *x.head(tag); n != 0; {
+		nd := x.at(n - 1)
+		n = nd.next
+		if nd.tag == tag && float64(nd.rest) >= least && (len(dst) == 0 || dst[len(dst)-1] != nd.entry) {
 			dst = append(dst, nd.entry)
 		}
 	}

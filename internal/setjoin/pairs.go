@@ -29,7 +29,9 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 			if err != nil {
 				return err
 			}
-			j.pairWithin()
+			if err := j.pairWithin(); err != nil {
+				return err
+			}
 			give()
 			j.report(end-pos, s.Len()-end)
 			pos = end
@@ -51,14 +53,17 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 func collect(_ *worker, it *item) { it.matches = []match{} }
 
 // pairWithin finds the pairs within the window, and makes entries of all its items.
-func (j *join) pairWithin() {
+func (j *join) pairWithin() error {
 	j.within.reset()
 	for n := range j.items {
 		it := &j.items[n]
-		j.pair(it, &j.within)
+		if err := j.pair(it, &j.within); err != nil {
+			return err
+		}
 		j.within.add(uint32(n), &it.prefix)
 	}
 	for n := range j.items {
 		j.index.add(j.items[n].set, &j.items[n].prefix)
 	}
+	return nil
 }

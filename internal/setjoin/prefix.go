@@ -1,6 +1,7 @@
 package setjoin
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -11,9 +12,16 @@ import (
 type threshold struct {
 	t     float64
 	ratio float64 // t / (1+t): the least overlap, as a share of the two sizes together
+	kind  Kind
+	q     int // of Edits
 }
 
-func newThreshold(t float64) threshold { return threshold{t, t / (1 + t)} }
+func newThreshold(t float64) threshold { return Measure{}.threshold(t) }
+
+func (m Measure) threshold(t float64) threshold { return threshold{t, t / (1 + t), m.Kind, m.Q} }
+
+// higher returns the same with another threshold.
+func (t threshold) higher(than float64) threshold { return Measure{t.kind, t.q}.threshold(than) }
 
 // score returns the Jaccard similarity of sets of these sizes that share common elements.
 func score(x, y, common int) float64 { return float64(common) / float64(x+y-common) }
@@ -21,6 +29,9 @@ func score(x, y, common int) float64 { return float64(common) / float64(x+y-comm
 // need returns the least overlap with which sets of these sizes match. It is exact: it is what
 // score decides.
 func (t threshold) need(x, y int) int {
+	if t.kind == Edits {
+		return t.editNeed(x, y)
+	}
 	c := int(math.Ceil(t.ratio * float64(x+y)))
 	for c > 1 && score(x, y, c-1) >= t.t {
 		c--
@@ -32,13 +43,21 @@ func (t threshold) need(x, y int) int {
 }
 
 // about returns need, or one less where rounding might be in the way: for filters.
-func (t threshold) about(x, y int) int { return int(math.Ceil(t.ratio*float64(x+y) - 1e-6)) }
+func (t threshold) about(x, y int) int {
+	if t.kind == Edits {
+		return t.editNeed(x, y)
+	}
+	return int(math.Ceil(t.ratio*float64(x+y) - 1e-6))
+}
 
 // long returns how long the prefix of a set of size n is: the least partner that can match is a
 // subset.
 func (t threshold) long(n int) int {
 	if n == 0 {
 		return 0
+	}
+	if t.kind == Edits {
+		return t.editLong(n)
 	}
 	least := int(math.Ceil(t.t * float64(n)))
 	for least > 1 && float64(least-1)/float64(n) >= t.t {
@@ -56,6 +75,9 @@ func (t threshold) short(n int) int {
 	if n == 0 {
 		return 0
 	}
+	if t.kind == Edits {
+		return t.editLong(n)
+	}
 	return n - t.need(n, n) + 1
 }
 
@@ -65,18 +87,35 @@ type prefix struct {
 	alone int      // elements before these, which are in no other set: keys[i] is at position alone+i
 	size  int      // of the set
 	short int      // positions below this are the first part
+	rests []uint32 // Cosine: of each key, the squared length from it on, as a share of restOne
+	whole bool     // there is no second part
 }
+
+// rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
+func (p *prefix) rest(i int) uint32 {
+	if p.rests != nil {
+		return p.rests[i]
+	}
+	return uint32(p.size - p.alone - i)
+}
+
+// first reports whether key i is in the first part.
+func (p *prefix) first(i int) bool { return p.whole || p.alone+i < p.short }
 
 // prefixer makes prefixes; it is the scratch memory of one goroutine.
 type prefixer struct {
 	counts *counts
 	t      threshold
 	keys   []uint64
+	words  []weighted
 }
 
 // of appends the keys of a set's prefix to dst.
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
-	f := prefix{size: len(set), short: p.t.short(len(set))}
+	if p.t.kind == Cosine {
+		return p.ofWords(set, dst)
+	}
+	f := prefix{size: len(set), short: p.t.short(len(set)), whole: p.t.kind == Edits}
 	p.keys = p.counts.appendShared(p.keys[:0], set)
 	f.alone = len(set) - len(p.keys)
 	n := p.t.long(len(set)) - f.alone
@@ -90,5 +129,36 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	dst = append(dst, p.keys[:n]...)
 	f.keys = dst[from:len(dst):len(dst)]
 	slices.Sort(f.keys)
+	return f, dst
+}
+
+// ofWords is of for Cosine. Of two texts that match, let k be their first common key. What they
+// have in common is from k on, so the product of their rests there is that of the squares of the
+// lengths at least, times t²; and no rest is more than the whole.
+func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
+	f := prefix{size: len(set), whole: true, rests: []uint32{}}
+	p.keys = p.counts.appendShared(p.keys[:0], set)
+	p.words = p.words[:0]
+	left := 0.0
+	for _, e := range p.keys {
+		square := squareOf(e)
+		p.words = append(p.words, weighted{square: square})
+		left += square
+	}
+	p.counts.rank(p.keys)
+	for i, key := range p.keys {
+		p.words[i].key = key
+	}
+	slices.SortFunc(p.words, func(a, b weighted) int { return cmp.Compare(a.key, b.key) })
+	from, all, cut := len(dst), length(set), cosineCut(p.t.t)
+	for _, w := range p.words {
+		if left < cut*all {
+			break
+		}
+		dst = append(dst, w.key)
+		f.rests = append(f.rests, uint32(min(left/all*restOne, restOne)))
+		left -= w.square
+	}
+	f.keys = dst[from:len(dst):len(dst)]
 	return f, dst
 }

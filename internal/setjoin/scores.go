@@ -11,6 +11,29 @@ import (
 // Scores returns the Jaccard similarity of each set with the set partner[i], 1 where that is the
 // set itself.
 func (s *Sets) Scores(ctx context.Context, partner []uint32) ([]float64, error) {
+	return ScoresBy(ctx, partner, func() Judge { return &byElements{s.Reader(), s.Reader(), nil, nil} })
+}
+
+// byElements compares sets by their elements.
+type byElements struct {
+	mine, others *Reader
+	a, b         []uint64
+}
+
+// Compare returns the Jaccard similarity of two sets.
+func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) {
+	if j.a, err = j.mine.Append(j.a[:0], a); err == nil {
+		j.b, err = j.others.Append(j.b[:0], b)
+	}
+	n := common(j.a, j.b, 0)
+	if err != nil || n == 0 {
+		return 0, false, err
+	}
+	return score(len(j.a), len(j.b), n), true, nil
+}
+
+// ScoresBy is Scores by what a Judge says.
+func ScoresBy(ctx context.Context, partner []uint32, judge func() Judge) ([]float64, error) {
 	const run = 1 << 10
 	scores := make([]float64, len(partner))
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(partner)/run))
@@ -19,8 +42,7 @@ func (s *Sets) Scores(ctx context.Context, partner []uint32) ([]float64, error) 
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			mine, others := s.Reader(), s.Reader()
-			var a, b []uint64
+			j := judge()
 			for errs[w] == nil {
 				from := int(next.Add(run)) - run
 				if from >= len(partner) {
@@ -34,16 +56,8 @@ func (s *Sets) Scores(ctx context.Context, partner []uint32) ([]float64, error) 
 						scores[i] = 1
 						continue
 					}
-					var err error
-					if a, err = mine.Append(a[:0], i); err == nil {
-						b, err = others.Append(b[:0], int(partner[i]))
-					}
-					if err != nil {
-						errs[w] = err
+					if scores[i], _, errs[w] = j.Compare(i, int(partner[i])); errs[w] != nil {
 						return
-					}
-					if n := common(a, b, 0); n > 0 {
-						scores[i] = score(len(a), len(b), n)
 					}
 				}
 			}

@@ -18,6 +18,8 @@ type File interface {
 
 // SetsOptions are the options of NewSets.
 type SetsOptions struct {
+	// Measure is what the sets stand for.
+	Measure Measure
 	// Memory is how many bytes sets may take before they are written to a file; 0 means no limit.
 	Memory int64
 	// Counters is how many bytes the counters of elements take; 0 means 1 MiB. A fourth of a byte
@@ -62,7 +64,9 @@ func NewSets(o SetsOptions) *Sets {
 	}
 	s := &Sets{o: o}
 	if !o.NoJoin {
-		s.counts = newCounts(o.Counters)
+		if s.counts = newCounts(o.Counters); o.Measure.Kind == Cosine {
+			s.counts.skip = weightBits
+		}
 	}
 	return s
 }

@@ -54,7 +54,9 @@ func (x *stars) block(pos int) (int, error) {
 		if err != nil {
 			return pos, err
 		}
-		x.decide(pos)
+		if err := x.decide(pos); err != nil {
+			return pos, err
+		}
 		x.report(end-pos, x.s.Len()-end)
 		pos = end
 	}
@@ -98,16 +100,20 @@ func (x *stars) record(it *item, pos int) {
 
 // decide decides the items of a window, which begins at a position, in order, and makes entries of
 // the keepers, and for a Graph of the members.
-func (x *stars) decide(pos int) {
+func (x *stars) decide(pos int) error {
 	x.within.reset()
 	x.withinMembers.reset()
 	for n := range x.items {
 		it := &x.items[n]
 		if it.best.score < 1 || it.best.set == none {
-			x.pair(it, &x.within)
+			if err := x.pair(it, &x.within); err != nil {
+				return err
+			}
 		}
 		if it.matches != nil && !it.same() {
-			x.pair(it, &x.withinMembers)
+			if err := x.pair(it, &x.withinMembers); err != nil {
+				return err
+			}
 		}
 		if pos+n < x.o.Known && it.best.score < 1 {
 			it.best.set = none
@@ -125,9 +131,10 @@ func (x *stars) decide(pos int) {
 		x.index.add(x.items[n].set, &x.items[n].prefix)
 	}
 	if x.graph == nil {
-		return
+		return nil
 	}
 	for _, n := range x.withinMembers.sets {
 		x.members.add(x.items[n].set, &x.items[n].prefix)
 	}
+	return nil
 }

@@ -25,6 +25,8 @@ type Options struct {
 	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
 	// goroutines call it.
 	Accept func(a, b int) bool
+	// Judge returns a Judge for each goroutine. It is for sets that stand for texts.
+	Judge func() Judge
 	// Pairs, if positive, has Stars return the Graph, unless there are more pairs than that. It is
 	// for joins without Accept.
 	Pairs int
@@ -60,6 +62,7 @@ type join struct {
 	window                 int    // sets of the next window at most
 	done                   int    // comparisons
 	found                  []uint32
+	judge                  Judge // of the goroutine that decides
 }
 
 // item is a set of the window.
@@ -92,6 +95,15 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if s.counts == nil {
 		return nil, errors.New("setjoin: the elements were not counted")
 	}
+	m := s.o.Measure
+	switch {
+	case m.Kind == Jaccard:
+		o.Judge = func() Judge { return nil }
+	case o.Judge == nil:
+		return nil, errors.New("setjoin: there is nothing to compare texts")
+	case m.Kind == Edits && (t < leastEdits || m.Q != EditGrams(t)):
+		return nil, errors.New("setjoin: the q-grams are those of another threshold")
+	}
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30
 	}
@@ -105,9 +117,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if o.window <= 0 {
 		o.window = mostWindow
 	}
-	j := &join{s: s, ctx: ctx, t: newThreshold(t), o: o, window: min(leastWindow, o.window)}
+	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
 	for range o.Workers {
-		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}})
+		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, judge: o.Judge()})
 	}
 	return j, nil
 }
@@ -160,6 +172,7 @@ type worker struct {
 	prefixer        prefixer
 	hashes, keys    []uint64
 	found           []uint32
+	judge           Judge
 	cache           [cacheSets]cached
 	cachedElems     int
 }
@@ -220,8 +233,8 @@ func (w *worker) probe(it *item, in *index) error {
 		if err != nil {
 			return err
 		}
-		if w.compare(it, set, hashes, in == &w.index) {
-			return nil
+		if done, err := w.compare(w.judge, it, set, hashes, in == &w.index); done || err != nil {
+			return err
 		}
 	}
 	return nil
@@ -246,24 +259,51 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 
 // compare compares an item with a set, which may be its keeper or not, and reports whether the item
 // need not be compared with others.
-func (j *join) compare(it *item, set uint32, hashes []uint64, keeper bool) bool {
-	x, y := len(it.hashes), len(hashes)
-	need := j.t.need(x, y)
-	if it.matches == nil && it.best.set != none {
-		need = max(need, newThreshold(it.best.score).about(x, y))
+func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keeper bool) (done bool, err error) {
+	m := match{set: set}
+	ok := false
+	if judge == nil {
+		m.score, ok = j.jaccard(it, hashes)
+	} else if j.mayMatch(it, hashes) {
+		m.score, ok, err = judge.Compare(int(it.set), int(set))
 	}
-	n := common(it.hashes, hashes, need)
-	if n < 0 || j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) {
-		return false
+	if !ok || err != nil || j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) {
+		return false, err
 	}
-	m := match{set, score(x, y, n)}
 	if it.matches != nil && (j.all || !it.same()) {
 		it.matches = append(it.matches, m)
 	}
 	if keeper && (it.best.set == none || m.score > it.best.score) {
 		it.best = m
 	}
-	return m.score == 1 && !j.all
+	return m.score == 1 && !j.all, nil
+}
+
+// jaccard returns the similarity of an item with a set, and false if it is too low, or lower than
+// that with the item's best.
+func (j *join) jaccard(it *item, hashes []uint64) (similarity float64, ok bool) {
+	x, y := len(it.hashes), len(hashes)
+	need := j.t.need(x, y)
+	if it.matches == nil && it.best.set != none {
+		need = max(need, newThreshold(it.best.score).about(x, y))
+	}
+	n := common(it.hashes, hashes, need)
+	if n < 0 {
+		return 0, false
+	}
+	return score(x, y, n), true
+}
+
+// mayMatch is jaccard for sets that stand for texts, which remain to be compared.
+func (j *join) mayMatch(it *item, hashes []uint64) bool {
+	t := j.t
+	if it.matches == nil && it.best.set != none {
+		t = t.higher(max(t.t, it.best.score))
+	}
+	if t.kind == Cosine {
+		return mayBeCosine(it.hashes, hashes, t.t)
+	}
+	return common(it.hashes, hashes, t.need(len(it.hashes), len(hashes))) >= 0
 }
 
 // common returns how many elements a and b share, or -1 if they are fewer than need.
@@ -296,13 +336,14 @@ func common(a, b []uint64, need int) int {
 }
 
 // pair compares an item with the entries of the window in an index.
-func (j *join) pair(it *item, in *index) {
+func (j *join) pair(it *item, in *index) error {
 	j.found = in.candidates(j.found[:0], &it.prefix, j.t)
 	slices.Sort(j.found)
 	for _, entry := range slices.Compact(j.found) {
 		other := &j.items[in.sets[entry]]
-		if j.compare(it, other.set, other.hashes, in == &j.within) {
-			return
+		if done, err := j.compare(j.judge, it, other.set, other.hashes, in == &j.within); done || err != nil {
+			return err
 		}
 	}
+	return nil
 }
