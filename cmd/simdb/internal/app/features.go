@@ -94,6 +94,14 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	return engine.Features{Fields: *f}.Check()
 }
 
+// RefuseFor returns an error if a flag is given, for a measure that compares texts as they are.
+func (f FeatureFlags) RefuseFor(measure string) error {
+	if f.Shingle.Unit == "" && f.Field == nil && f.StopWords == "" && f.Normalize == "" && !f.StripDiacritics && f.MinWords == 0 && f.SetField == "" {
+		return nil
+	}
+	return fmt.Errorf("%s compares the texts as they are: --shingle, --field, --stop-words, --normalize, --strip-diacritics, --min-words and --set-field have no meaning", measure)
+}
+
 // Features returns what the flags say, in the form that a new database would record. It reads the
 // file of stop words.
 func (f FeatureFlags) Features() (engine.Features, error) {

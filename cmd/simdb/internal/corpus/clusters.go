@@ -29,7 +29,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	case by.Sets && components:
 		err = c.setComponents(ctx, o)
 	case by.Sets:
-		stars, failed := l.Sets.Stars(ctx, by.T, o.sets(l.accept()))
+		stars, failed := l.Sets.Stars(ctx, by.T, o.sets(l.accept(), l.Judges(ctx, by.T)))
 		c.keeper, c.match, err = stars.Keeper, stars.Score, failed
 	case components:
 		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
@@ -53,7 +53,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 // is its keeper.
 func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
 	forest := selfjoin.NewForest(int(c.l.N))
-	err := c.l.Sets.Pairs(ctx, c.by.T, o.sets(c.l.accept()), func(a, b int, _ float64) bool {
+	err := c.l.Sets.Pairs(ctx, c.by.T, o.sets(c.l.accept(), c.l.Judges(ctx, c.by.T)), func(a, b int, _ float64) bool {
 		forest.Union(uint32(a), uint32(b))
 		return true
 	})
@@ -61,7 +61,7 @@ func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
 		return err
 	}
 	c.keeper = forest.Labels()
-	c.match, err = c.l.Sets.Scores(ctx, c.keeper)
+	c.match, err = c.l.Scores(ctx, c.keeper)
 	return err
 }
 

@@ -1,8 +1,9 @@
 // Package corpus holds what the documents of files are compared by, without a database: their sets
-// of shingle hashes, their fingerprints, or both. Texts are not kept; sets that memory has no room
-// for go to a temporary file.
+// of shingle hashes, their fingerprints, or both. Texts are kept only where they are compared
+// themselves; what memory has no room for goes to a temporary file.
 //
 //	features.go  what a document is compared by
+//	texts.go     texts that are compared themselves, by edit distance or as word vectors
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
 //	listing.go   documents with their ids
@@ -26,12 +27,13 @@ var ErrNoTexts = errors.New("the documents have fingerprints and no texts: --nea
 
 // Options say what a Corpus holds.
 type Options struct {
-	Sets       bool   // sets of shingle hashes
-	Prints     bool   // fingerprints
-	ScoresOnly bool   // sets are not joined, only compared one with one (setjoin.Sets.Scores)
-	Memory     int64  // bytes of a whole run, of which the corpus takes half at most
-	InputBytes int64  // about how many bytes of documents there will be
-	Dir        string // where the temporary file is made
+	Sets       bool            // sets of shingle hashes
+	Measure    setjoin.Measure // of Sets: another one than Jaccard compares texts, which are kept, too
+	Prints     bool            // fingerprints
+	ScoresOnly bool            // sets are not joined, only compared one with one (setjoin.Sets.Scores)
+	Memory     int64           // bytes of a whole run, of which the corpus takes half at most
+	InputBytes int64           // about how many bytes of documents there will be
+	Dir        string          // where the temporary file is made
 }
 
 // Corpus is what is compared: of each document its set, or its fingerprint, or both. Documents are
@@ -43,6 +45,8 @@ type Corpus struct {
 	Textual int64    // documents with a text
 	Given   int64    // documents with a fingerprint of their own
 	empty   []uint64 // a bit for each document that matches nothing
+	measure setjoin.Measure
+	texts   *texts // nil unless the measure compares them
 }
 
 // New returns a corpus without documents. Close frees its file.
@@ -53,11 +57,15 @@ func New(o Options) *Corpus {
 	}
 	if o.Sets {
 		c.Sets = setjoin.NewSets(setjoin.SetsOptions{
+			Measure:  o.Measure,
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
 			Counters: min(o.Memory/4, max(o.InputBytes/8, 64<<10)),
 			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
 		})
+	}
+	if c.measure = o.Measure; o.Sets && o.Measure.Kind != setjoin.Jaccard {
+		c.texts = &texts{memory: o.Memory / 8, create: func() (setjoin.File, error) { return createSpill(o.Dir) }}
 	}
 	return c
 }
@@ -67,7 +75,7 @@ func (c *Corpus) Close() error {
 	if c.Sets == nil {
 		return nil
 	}
-	return c.Sets.Close()
+	return errors.Join(c.Sets.Close(), c.texts.close())
 }
 
 // createSpill makes the file of sets that memory has no room for. Where open files can be removed,
@@ -92,6 +100,11 @@ func (c *Corpus) store(b *featured) error {
 				return err
 			}
 			from = b.ends[i]
+		}
+		if c.texts != nil {
+			if err := c.texts.add(b.docs[i].Text); err != nil {
+				return err
+			}
 		}
 		if c.N%64 == 0 {
 			c.empty = append(c.empty, 0)

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/radix"
+	"github.com/simdb/simdb/internal/token"
 )
 
 // hasher computes what documents are compared by, by the flags of the command: their sets and their
@@ -20,6 +21,11 @@ type hasher struct {
 	walk        *features.Walker
 	prints      *fingerprint.State
 	hashes, tmp []uint64
+
+	words   *token.Shingler // of appendElements
+	counts  []uint64
+	squares map[uint64]uint64
+	runes   []byte
 }
 
 func newHasher(p fingerprint.Params) *hasher {
@@ -82,7 +88,7 @@ func NewExtractor(ctx context.Context, params fingerprint.Params, to *Corpus) *E
 	worker := func() func(*featured) error {
 		f := newHasher(params)
 		return func(b *featured) error {
-			f.extract(b, to.Sets != nil, to.Prints != nil)
+			f.extract(b, to)
 			return nil
 		}
 	}
@@ -148,18 +154,22 @@ func (x *Extractor) Finish() error {
 	return x.line.Finish()
 }
 
-// extract computes the features of a batch: sets, fingerprints, or both.
-func (f *hasher) extract(b *featured, sets, prints bool) {
+// extract computes the features of a batch that a corpus has: sets, fingerprints, or both.
+func (f *hasher) extract(b *featured, to *Corpus) {
 	for i := range b.docs {
 		d := &b.docs[i]
 		var empty bool
-		if sets {
+		if to.Sets != nil {
 			before := len(b.hashes)
-			b.hashes = f.appendSet(b.hashes, d.Text)
+			if to.texts == nil {
+				b.hashes = f.appendSet(b.hashes, d.Text)
+			} else {
+				b.hashes = f.appendElements(b.hashes, d.Text, to.measure)
+			}
 			b.ends = append(b.ends, len(b.hashes))
 			empty = len(b.hashes) == before
 		}
-		if prints {
+		if to.Prints != nil {
 			fp, ok := f.print(d)
 			b.prints = append(b.prints, fp)
 			empty = !ok

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -36,6 +37,9 @@ func (c *Corpus) Diameter(ctx context.Context, docs []uint32, by Criterion) (wor
 		}
 		return worst, nil
 	}
+	if c.texts != nil {
+		return c.textDiameter(ctx, docs)
+	}
 	sets, r := make([][]uint64, len(docs)), c.Sets.Reader()
 	for i, n := range docs {
 		if sets[i], err = r.Append(nil, int(n)); err != nil {
@@ -49,6 +53,22 @@ func (c *Corpus) Diameter(ctx context.Context, docs []uint32, by Criterion) (wor
 		}
 		for _, b := range sets[:i] {
 			worst = min(worst, jaccard(a, b))
+		}
+	}
+	return worst, nil
+}
+
+// textDiameter is Diameter where texts are compared.
+func (c *Corpus) textDiameter(ctx context.Context, docs []uint32) (worst float64, err error) {
+	worst = 1
+	j := c.Judges(ctx, math.SmallestNonzeroFloat64)()
+	for i, a := range docs {
+		for _, b := range docs[:i] {
+			score, _, err := j.Compare(int(a), int(b))
+			if err != nil {
+				return 0, err
+			}
+			worst = min(worst, score)
 		}
 	}
 	return worst, nil

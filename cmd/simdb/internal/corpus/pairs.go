@@ -12,12 +12,23 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// Criterion says what matches: fingerprints within K bits, or, with Sets, sets whose Jaccard
-// similarity is at least T.
+// Criterion says what matches: fingerprints within K bits, or, with Sets, what is similar by the
+// measure of the corpus, at least T.
 type Criterion struct {
-	Sets bool
-	K    int
-	T    float64
+	Sets    bool
+	K       int
+	T       float64
+	Measure setjoin.Measure
+}
+
+// Levenshtein and Cosine are the criteria that compare texts themselves.
+func Levenshtein(t float64) Criterion {
+	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(t)}}
+}
+
+// Cosine is described at Levenshtein.
+func Cosine(t float64) Criterion {
+	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Cosine}}
 }
 
 // JoinOptions are the options of joins.
@@ -34,8 +45,8 @@ func (o JoinOptions) prints(n int64) selfjoin.Options {
 	}}
 }
 
-func (o JoinOptions) sets(accept func(a, b int) bool) setjoin.Options {
-	return setjoin.Options{Memory: o.Memory / 4, Accept: accept, Progress: func(done, total int) {
+func (o JoinOptions) sets(accept func(a, b int) bool, judge func() setjoin.Judge) setjoin.Options {
+	return setjoin.Options{Memory: o.Memory / 4, Accept: accept, Judge: judge, Progress: func(done, total int) {
 		o.Progress(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 	}}
 }
@@ -131,7 +142,7 @@ func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emi
 		return emit(pair{match, min(a, b), max(a, b)})
 	}
 	if by.Sets {
-		return l.Sets.Pairs(ctx, by.T, o.sets(l.accept()), func(a, b int, score float64) bool { return give(score, uint32(a), uint32(b)) })
+		return l.Sets.Pairs(ctx, by.T, o.sets(l.accept(), l.Judges(ctx, by.T)), func(a, b int, score float64) bool { return give(score, uint32(a), uint32(b)) })
 	}
 	err := l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool {
 		for i, x := range a {

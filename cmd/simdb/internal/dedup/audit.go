@@ -20,13 +20,15 @@ import (
 
 // auditParameters are the flags that decide what is kept.
 type auditParameters struct {
-	Near      *app.Distance   `json:"near,omitempty"`
-	Verify    *app.Share      `json:"verify,omitempty"`
-	Jaccard   *app.Share      `json:"jaccard,omitempty"`
-	Estimate  bool            `json:"estimate,omitempty"`
-	Keep      string          `json:"keep"`
-	Against   []string        `json:"against,omitempty"`
-	Decisions *app.AuditInput `json:"decisions,omitempty"`
+	Near        *app.Distance   `json:"near,omitempty"`
+	Verify      *app.Share      `json:"verify,omitempty"`
+	Jaccard     *app.Share      `json:"jaccard,omitempty"`
+	Levenshtein *app.Share      `json:"levenshtein,omitempty"`
+	Cosine      *app.Share      `json:"cosine,omitempty"`
+	Estimate    bool            `json:"estimate,omitempty"`
+	Keep        string          `json:"keep"`
+	Against     []string        `json:"against,omitempty"`
+	Decisions   *app.AuditInput `json:"decisions,omitempty"`
 
 	Shingle  string `json:"shingle"`
 	Features string `json:"features,omitempty"`
@@ -110,7 +112,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	return auditParameters{
-		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Estimate: d.c.Estimate,
+		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Estimate: d.c.Estimate,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
 		Shingle:  fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle),
 		Features: d.features.Describe(),

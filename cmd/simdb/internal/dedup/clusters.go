@@ -14,7 +14,8 @@ import (
 // newCorpus returns the corpus of a run: which features it has depends on the criterion.
 func (d *job) newCorpus(dir string) *corpus.Corpus {
 	return corpus.New(corpus.Options{
-		Sets:       d.c.Jaccard != nil || d.c.Verify != nil || d.scored(),
+		Sets:       d.c.textCriterion().Sets || d.scored(),
+		Measure:    d.c.textCriterion().Measure,
 		Prints:     d.c.Near != nil,
 		ScoresOnly: d.c.Near != nil && d.c.Verify == nil,
 		Memory:     int64(d.c.Memory),
@@ -62,17 +63,17 @@ func (d *job) setOptions(order []uint32) setjoin.Options {
 // one.
 func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	o := d.setOptions(order)
-	t := d.c.Jaccard
+	t := d.c.textCriterion().T
+	o.Judge = c.Judges(d.a.Context(), t)
 	if d.c.Near != nil {
 		k := int(*d.c.Near)
-		t = d.c.Verify
 		o.Accept = func(a, b int) bool {
 			return base.Distance(c.Prints[a], c.Prints[b]) <= k && !c.Empty(uint32(a)) && !c.Empty(uint32(b))
 		}
 	}
 	o.Accept = d.decided.acceptToo(o.Accept)
 	o.Pairs = d.mostPairs()
-	stars, err := c.Sets.Stars(d.a.Context(), float64(*t), o)
+	stars, err := c.Sets.Stars(d.a.Context(), t, o)
 	if err != nil {
 		return err
 	}

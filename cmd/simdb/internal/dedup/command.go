@@ -13,6 +13,7 @@
 //	clusters.go  the join
 //	against.go   the documents of --against
 //	decided.go   the decisions of --decisions
+//	texts.go     the measures that compare texts themselves
 //	estimate.go  the same by sketches, in a temporary database
 //	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
@@ -52,14 +53,16 @@ import (
 
 // Command is `simdb dedup`.
 type Command struct {
-	Files    []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
-	Near     *app.Distance `xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard  *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near: 0.8)."`
-	Verify   *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
-	Estimate bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
-	Output   string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit    string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
-	NoAudit  bool          `help:"Write no audit."`
+	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
+	Near        *app.Distance `xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard     *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near, --levenshtein and --cosine: 0.8)."`
+	Levenshtein *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
+	Cosine      *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+	Verify      *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
+	Estimate    bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
+	Output      string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
+	Audit       string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit     bool          `help:"Write no audit."`
 	app.NullFlag
 	Keep       keepRules   `placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
 	Against    []string    `sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do."`
@@ -77,7 +80,7 @@ type Command struct {
 	app.RejectFlags
 	Resume  bool       `help:"Go on after a killed run with the same flags on the same files: once all documents are compared, what was decided is in --temp-dir until the outputs are complete. What was not compared is compared again."`
 	DryRun  bool       `help:"Write nothing: say what would be kept."`
-	Memory  app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word."`
+	Memory  app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character."`
 	TempDir string     `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
@@ -101,17 +104,23 @@ func (c *Command) Validate() error {
 	switch {
 	case c.MinCount != 2:
 		return errors.New("--min-count is for --level")
+	case c.ofTexts() && c.Estimate:
+		return errors.New("--estimate is for --jaccard")
+	case c.ofTexts() && c.RefuseFor("") != nil:
+		return c.RefuseFor("--levenshtein or --cosine")
+	case c.ofTexts() && c.Replay != "":
+		return errors.New("--replay decides by recorded pairs of --jaccard")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
 	case c.Estimate && c.Near != nil:
 		return errors.New("--estimate is for --jaccard")
 	case len(c.Against) > 0 && (c.Estimate || c.Near != nil && c.Verify == nil):
 		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
-	case c.AuditPairs && (c.Near != nil || c.Estimate || c.NoAudit):
+	case c.AuditPairs && (c.Near != nil || c.ofTexts() || c.Estimate || c.NoAudit):
 		return errors.New("--audit-pairs is for an audit of --jaccard, without --estimate")
 	case c.Replay != "":
 		return c.checkReplay()
-	case c.Near == nil && c.Jaccard == nil:
+	case c.Near == nil && c.Jaccard == nil && !c.ofTexts():
 		c.Jaccard = new(defaultJaccard)
 	}
 	if c.Near == nil && c.Replay == "" && slices.Contains(c.Columns, "distance") {
@@ -182,6 +191,9 @@ type job struct {
 
 // meaning says in words what makes two documents near-duplicates.
 func (c *Command) meaning() string {
+	if c.ofTexts() {
+		return c.textMeaning()
+	}
 	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(!c.Estimate)
 	if c.Verify != nil {
 		m += fmt.Sprintf(", and at least %g %% of their shingles are common", 100*float64(*c.Verify))

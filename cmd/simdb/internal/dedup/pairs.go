@@ -32,7 +32,7 @@ const (
 
 // mostPairs is how many pairs the audit may record.
 func (d *job) mostPairs() int {
-	if d.c.Near != nil || d.decided != nil || d.c.auditPath() == "" {
+	if d.c.Near != nil || d.c.ofTexts() || d.decided != nil || d.c.auditPath() == "" {
 		return 0
 	}
 	n := int(min(int64(d.c.Memory)/8/pairBytes, math.MaxInt32))

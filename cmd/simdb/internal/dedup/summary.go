@@ -25,7 +25,7 @@ func (d *job) summary(start time.Time) {
 		row("rejected", d.rejects.N, "", where)
 	}
 	if d.empty > 0 {
-		row("empty", d.empty, share(d.empty), "have no words; they match nothing and are kept")
+		row("empty", d.empty, share(d.empty), d.c.emptyNote())
 	}
 	for _, by := range d.keep.by {
 		if n := by.missing; n > 0 {
@@ -99,7 +99,7 @@ func (d *job) rule() string {
 
 func (d *job) auditNote() string {
 	measure := "distance"
-	if d.c.Jaccard != nil {
+	if d.c.Near == nil {
 		measure = "score"
 	}
 	if d.c.DryRun {

@@ -110,9 +110,6 @@ type fileList struct {
 	start    time.Time
 }
 
-// errFileCriterion refuses the measures that need a database.
-var errFileCriterion = errors.New("of files and of a --sample --near K and --jaccard T can be listed; simdb load makes a database, which has the other measures")
-
 // list reads the files, and has the rows written by rows. It removes its temporary file.
 func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
 	l := &fileList{a: a, f: f, start: time.Now()}
@@ -121,8 +118,10 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		l.by = corpus.Criterion{K: int(*c.Near)}
 	case c.Jaccard != nil:
 		l.by = corpus.Criterion{Sets: true, T: float64(*c.Jaccard)}
+	case c.Levenshtein != nil:
+		l.by = corpus.Levenshtein(float64(*c.Levenshtein))
 	default:
-		return errFileCriterion
+		l.by = corpus.Cosine(float64(*c.Cosine))
 	}
 	if v.Estimate {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
@@ -132,6 +131,11 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 	}
 	files := f.ofFiles(args)
 	if files {
+		if l.by.Measure.Kind != setjoin.Jaccard {
+			if err := f.RefuseFor("--levenshtein or --cosine of files"); err != nil {
+				return err
+			}
+		}
 		if l.sources, err = a.NewSources(args, f.InputFlags); err != nil {
 			return err
 		}
@@ -152,7 +156,7 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
 	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{
-		Sets: l.by.Sets, Prints: !l.by.Sets, Memory: size, InputBytes: l.inputBytes(), Dir: dir,
+		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: size, InputBytes: l.inputBytes(), Dir: dir,
 	})}
 	defer l.Close()
 	if files {

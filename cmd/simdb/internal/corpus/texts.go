@@ -1,0 +1,211 @@
+package corpus
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/internal/token"
+)
+
+// texts are the texts of documents that are compared by them, by number. Those that memory has no
+// room for are in a file. When all are added, any number of goroutines may read them.
+type texts struct {
+	memory int64 // bytes, from which on texts go to the file
+	create func() (setjoin.File, error)
+	starts []uint64 // of each document: bytes before its text
+	n      uint64   // bytes
+
+	blocks [][]byte // of whole texts, those that are not in the file
+	begins []uint64 // of blocks
+	inFile uint64   // bytes
+	file   setjoin.File
+}
+
+// textBlock is the size of a block, unless it is one text.
+const textBlock = 256 << 10
+
+func (x *texts) add(text string) error {
+	last := len(x.blocks) - 1
+	if last < 0 || len(x.blocks[last])+len(text) > cap(x.blocks[last]) {
+		if err := x.room(len(text)); err != nil {
+			return err
+		}
+		x.blocks, x.begins = append(x.blocks, make([]byte, 0, max(len(text), textBlock))), append(x.begins, x.n)
+		last = len(x.blocks) - 1
+	}
+	x.starts = append(x.starts, x.n)
+	x.blocks[last] = append(x.blocks[last], text...)
+	x.n += uint64(len(text))
+	return nil
+}
+
+// room writes all blocks to the file if there is no memory for another one.
+func (x *texts) room(size int) (err error) {
+	if int64(x.n-x.inFile)+max(int64(size), textBlock) <= x.memory {
+		return nil
+	}
+	if x.file == nil {
+		if x.file, err = x.create(); err != nil {
+			return err
+		}
+	}
+	for _, b := range x.blocks {
+		if _, err := x.file.Write(b); err != nil {
+			return err
+		}
+	}
+	x.inFile, x.blocks, x.begins = x.n, x.blocks[:0], x.begins[:0]
+	return nil
+}
+
+// text returns the text of document i, in scratch if it is read from the file.
+func (x *texts) text(scratch *[]byte, i int) ([]byte, error) {
+	from, to := x.starts[i], x.n
+	if i+1 < len(x.starts) {
+		to = x.starts[i+1]
+	}
+	if from == to {
+		return nil, nil
+	}
+	if from < x.inFile {
+		*scratch = slices.Grow((*scratch)[:0], int(to-from))[:to-from]
+		_, err := x.file.ReadAt(*scratch, int64(from))
+		return *scratch, err
+	}
+	b := sort.Search(len(x.begins), func(b int) bool { return x.begins[b] > from }) - 1
+	return x.blocks[b][from-x.begins[b] : to-x.begins[b]], nil
+}
+
+func (x *texts) close() error {
+	if x == nil || x.file == nil {
+		return nil
+	}
+	return x.file.Close()
+}
+
+// judge compares the texts of a corpus: it is a setjoin.Judge.
+type judge struct {
+	ctx     context.Context
+	x       *texts
+	start   func(text string, threshold float64) textsim.Compare
+	t       float64
+	one     int // that compare compares with
+	compare textsim.Compare
+	buf     []byte // of texts from the file
+}
+
+// Judges returns what makes the Judges of joins at a threshold, nil for a corpus without texts.
+func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
+	if c.texts == nil {
+		return nil
+	}
+	start := textsim.Levenshtein
+	if c.measure.Kind == setjoin.Cosine {
+		start = textsim.Cosine
+	}
+	return func() setjoin.Judge { return &judge{ctx: ctx, x: c.texts, start: start, t: t, one: -1} }
+}
+
+// Scores returns the similarity of each document with another one, 1 with itself.
+func (c *Corpus) Scores(ctx context.Context, other []uint32) ([]float64, error) {
+	if c.texts == nil {
+		return c.Sets.Scores(ctx, other)
+	}
+	return setjoin.ScoresBy(ctx, other, c.Judges(ctx, math.SmallestNonzeroFloat64))
+}
+
+// Compare compares the texts of two documents.
+func (j *judge) Compare(a, b int) (similarity float64, ok bool, err error) {
+	if j.one != a {
+		text, err := j.x.text(&j.buf, a)
+		if err != nil {
+			return 0, false, err
+		}
+		j.one, j.compare = a, j.start(string(text), j.t)
+	}
+	text, err := j.x.text(&j.buf, b)
+	if err != nil {
+		return 0, false, err
+	}
+	similarity, ok = j.compare(j.ctx, text)
+	return similarity, ok, j.ctx.Err()
+}
+
+// appendElements appends the elements of a text, ascending, to dst: the set by which similar ones
+// are found.
+func (f *hasher) appendElements(dst []uint64, text string, m setjoin.Measure) []uint64 {
+	if m.Kind == setjoin.Edits {
+		return f.appendGrams(dst, text, m.Q)
+	}
+	if f.words == nil {
+		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}
+	}
+	f.counts = f.counts[:0]
+	f.words.Text(text, (*wordList)(&f.counts))
+	slices.Sort(f.counts)
+	clear(f.squares)
+	for i := 0; i < len(f.counts); {
+		n := i
+		for n < len(f.counts) && f.counts[n] == f.counts[i] {
+			n++
+		}
+		f.squares[setjoin.WordHash(f.counts[i])] += uint64(n-i) * uint64(n-i)
+		i = n
+	}
+	from := len(dst)
+	for hash, squares := range f.squares {
+		dst = append(dst, setjoin.WordElement(hash, squares))
+	}
+	slices.Sort(dst[from:])
+	return dst
+}
+
+// wordList takes the hashes of words: it is a token.Sink.
+type wordList []uint64
+
+// Shingles takes shingles of one word.
+func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
+
+// appendGrams appends the hashes of the q-grams of a text, which begins with q-1 marks: the k-th
+// occurrence of one is an element of its own.
+func (f *hasher) appendGrams(dst []uint64, text string, q int) []uint64 {
+	const runeBytes = 4
+	f.runes = append(f.runes[:0], make([]byte, runeBytes*(q-1))...) // no rune has the bytes of a mark
+	for i := 0; i < len(text); {
+		r, n := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		r++
+		f.runes = append(f.runes, byte(r), byte(r>>8), byte(r>>16), 0)
+		i += n
+	}
+	from := len(dst)
+	for i := 0; i+runeBytes*q <= len(f.runes); i += runeBytes {
+		dst = append(dst, xxh3.Hash(f.runes[i:i+runeBytes*q]))
+	}
+	grams := dst[from:]
+	slices.Sort(grams)
+	again := false
+	before, k := uint64(0), uint64(0)
+	for i, h := range grams {
+		if i == 0 || h != before {
+			before, k = h, 0
+			continue
+		}
+		k++
+		again = true
+		grams[i] = xxh3.HashSeed([]byte{byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24), byte(h >> 32), byte(h >> 40), byte(h >> 48), byte(h >> 56)}, k)
+	}
+	if again {
+		slices.Sort(grams)
+	}
+	return dst
+}

@@ -1,0 +1,43 @@
+package dedup
+
+import (
+	"fmt"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+)
+
+// ofTexts reports whether the criterion compares the texts themselves.
+func (c *Command) ofTexts() bool { return c.Levenshtein != nil || c.Cosine != nil }
+
+// textCriterion is the criterion where similarities of texts decide, also with --near and --verify.
+func (c *Command) textCriterion() corpus.Criterion {
+	switch {
+	case c.Levenshtein != nil:
+		return corpus.Levenshtein(float64(*c.Levenshtein))
+	case c.Cosine != nil:
+		return corpus.Cosine(float64(*c.Cosine))
+	case c.Near != nil && c.Verify != nil:
+		return corpus.Criterion{Sets: true, T: float64(*c.Verify)}
+	case c.Jaccard != nil:
+		return corpus.Criterion{Sets: true, T: float64(*c.Jaccard)}
+	}
+	return corpus.Criterion{}
+}
+
+// textMeaning is meaning of these measures. It says how pairs were found.
+func (c *Command) textMeaning() string {
+	if c.Levenshtein != nil {
+		by := c.textCriterion()
+		return fmt.Sprintf("the texts are equal to %g %%, by edit distance; of all pairs those that share enough runs of %d characters were compared, and no others can be",
+			100*by.T, by.Measure.Q)
+	}
+	return fmt.Sprintf("the cosine of their word counts is at least %g; of all pairs those that share enough words were compared, and no others can be", float64(*c.Cosine))
+}
+
+// emptyNote says what documents lack that match nothing.
+func (c *Command) emptyNote() string {
+	if c.Levenshtein != nil {
+		return "have no text; they match nothing and are kept"
+	}
+	return "have no words; they match nothing and are kept"
+}
