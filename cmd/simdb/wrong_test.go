@@ -77,10 +77,10 @@ var wrong = []struct{ args, want string }{
 	// Values of flags.
 	{"pairs|x.simdb|--near|65", `--near: "65": a fingerprint has 64 bits, K is 0 to 64`},
 	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a folder"},
-	{"pairs|in.jsonl|--levenshtein|0.9", "--near K and --jaccard T can be listed"},
+	{"pairs|in.jsonl|--levenshtein|0.9|--shingle|2", "compares the texts as they are"},
 	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a whole database"},
 	{"pairs|in.jsonl|--near|64|--memory|0", "some memory is needed"},
-	{"pairs|x.simdb|--levenshtein|0.9|--sample|10", "of a --sample --near K and --jaccard T"},
+	{"dedup|in.jsonl|--cosine|0.9|--replay|in.jsonl", "--replay decides by recorded pairs"},
 	{"pairs|in.jsonl|--near|3|--sample|10|--memory|100", "have no room in half of --memory"},
 	{"pairs|in.jsonl|--near|3|--threads|-1", "--threads -1: 1 or more"},
 	{"pairs|x.simdb|--near|-1", `--near: "-1"`},

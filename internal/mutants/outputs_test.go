@@ -106,6 +106,16 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^Test(Thresholds|JoinsAgainstBruteForce)$",
 	},
 	{
+		"setjoin/prefixes of texts one too short", "internal/setjoin", "threshold.editLong",
+		swap(`n - least + 1`, `n - least`),
+		"cmd/simdb/internal/corpus", "^TestTextsAgainstBruteForce$",
+	},
+	{
+		"setjoin/rests of word vectors without their own word", "internal/setjoin", "prefixer.ofWords",
+		swap(`left < cut*all`, `left-w.square < cut*all`),
+		"cmd/simdb/internal/corpus", "^TestTextsAgainstBruteForce$",
+	},
+	{
 		"setjoin/an element of two sets taken for one of one", "internal/setjoin", "counts.add",
 		swap(`case 0, 1:`, `case 0:`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",

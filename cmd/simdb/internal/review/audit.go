@@ -24,12 +24,14 @@ import (
 type auditHead struct {
 	Version    string `json:"simdb"`
 	Parameters struct {
-		Near     *int     `json:"near"`
-		Jaccard  *float64 `json:"jaccard"`
-		Estimate bool     `json:"estimate"`
-		Level    string   `json:"level"`    // of dedup --level
-		Reading  string   `json:"reading"`  // flags of how texts are read
-		Database string   `json:"database"` // of match: where keepers are
+		Near        *int     `json:"near"`
+		Jaccard     *float64 `json:"jaccard"`
+		Levenshtein *float64 `json:"levenshtein"`
+		Cosine      *float64 `json:"cosine"`
+		Estimate    bool     `json:"estimate"`
+		Level       string   `json:"level"`    // of dedup --level
+		Reading     string   `json:"reading"`  // flags of how texts are read
+		Database    string   `json:"database"` // of match: where keepers are
 	} `json:"parameters"`
 	Inputs []app.AuditInput `json:"inputs"`
 }
@@ -58,6 +60,12 @@ func (j *job) audit() error {
 	if p := head.Parameters; p.Near != nil || p.Jaccard != nil {
 		by := app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)}
 		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.Estimate) + "."
+	}
+	if t := head.Parameters.Levenshtein; t != nil {
+		j.page.Criterion = fmt.Sprintf("Near-duplicates: the texts are equal to %g %%, by edit distance.", 100**t)
+	}
+	if t := head.Parameters.Cosine; t != nil {
+		j.page.Criterion = fmt.Sprintf("Near-duplicates: the cosine of their word counts is at least %g.", *t)
 	}
 	if head.Parameters.Level != "" {
 		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, head.Parameters.Level)
