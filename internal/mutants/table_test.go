@@ -214,7 +214,7 @@ var mutants = []mutant{
 	// What recovery does.
 	{
 		"replay/older versions stay", "engine", "Store.killOlder",
-		swap(`s.part.Dead.Kill(s.doc, w.doc.Seq)`, `_ = s.doc`),
+		swap(`s.part.Dead.Kill(s.doc, w.Doc.Seq)`, `_ = s.doc`),
 		"engine", replayed,
 	},
 	{
