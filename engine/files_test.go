@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // TestFolderReplaced renames the folder of an open database and puts another database in its place:
@@ -228,7 +230,7 @@ func TestFullDisk(t *testing.T) {
 			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
 		},
 	} {
-		t.Run(name, func(t *testing.T) { fullDisk(t, smallDisk(t), fill) })
+		t.Run(name, func(t *testing.T) { fullDisk(t, vfstest.SmallDisk(t, 3), fill) })
 	}
 }
 
@@ -262,7 +264,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 		if err == nil {
 			t.Fatal("the disk never got full")
 		}
-		if errors.Is(err, noSpace) || errors.Is(err, ErrFailed) {
+		if vfs.IsFull(err) || errors.Is(err, ErrFailed) {
 			full++
 		} else {
 			t.Fatal(err)

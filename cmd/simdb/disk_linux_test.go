@@ -9,25 +9,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-)
 
-// smallDisk mounts a file system of 1 MiB and returns its folder.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("only root may mount a file system")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skip("mounting a tmpfs:", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
+	"github.com/simdb/simdb/internal/vfs/vfstest"
+)
 
 // failsFull runs a command that must fail for want of space.
 func failsFull(t *testing.T, dir string, args ...string) {
@@ -42,7 +26,7 @@ func failsFull(t *testing.T, dir string, args ...string) {
 // TestFullDiskApply applies decisions on a full disk: nothing is deleted, and all is once there is
 // room.
 func TestFullDiskApply(t *testing.T) {
-	disk, dir := smallDisk(t), t.TempDir()
+	disk, dir := vfstest.SmallDisk(t, 1), t.TempDir()
 	var docs, decided strings.Builder
 	const n = 4000
 	for i := range n {
@@ -85,7 +69,7 @@ func TestFullDiskApply(t *testing.T) {
 // TestFullDiskLevel has a disk for temporary files that is smaller than what --level takes: there
 // is an error, and neither an output nor a temporary file is left.
 func TestFullDiskLevel(t *testing.T) {
-	disk, dir := smallDisk(t), t.TempDir()
+	disk, dir := vfstest.SmallDisk(t, 1), t.TempDir()
 	var docs strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&docs, `{"id":"%d","text":"`, i)

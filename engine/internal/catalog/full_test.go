@@ -51,7 +51,7 @@ func TestFull(t *testing.T) {
 // TestFullFile makes writing to the catalog's file fail as on a full disk, inside bbolt: no
 // transaction takes place, and the catalog goes on when there is room.
 func TestFullFile(t *testing.T) {
-	small := smallDisk(t)
+	small := vfstest.SmallDisk(t, 3)
 	if err := Create(vfs.Disk, small+"/cat", State{NextFile: 1, FirstWAL: 1, Options: map[string]string{}}); err != nil {
 		t.Fatal(err)
 	}
