@@ -68,6 +68,9 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Percent returns the share in percent, as it was given: 55 for 0.55, of which 100 times is more.
+func (s Share) Percent() string { return fmt.Sprintf("%.12g %%", 100*float64(s)) }
+
 // Criterion returns the criterion of the flags. With verify, similarities are computed from texts.
 func (f CriterionFlags) Criterion(verify bool) engine.Criterion {
 	switch {
@@ -101,9 +104,20 @@ func (f CriterionFlags) Meaning(verify bool) string {
 	case f.Jaccard == nil:
 		return fmt.Sprintf("at most %d of 64 bits differ", *f.Near)
 	case verify:
-		return fmt.Sprintf("at least %g %% of their shingles are common", 100*float64(*f.Jaccard))
+		return fmt.Sprintf("at least %s of their shingles are common", f.Jaccard.Percent())
 	}
-	return fmt.Sprintf("at least %g %% of their shingles are common, as estimated", 100*float64(*f.Jaccard))
+	return fmt.Sprintf("at least %s of their shingles are common, as estimated", f.Jaccard.Percent())
+}
+
+// Meaning says in words what makes two documents near-duplicates.
+func (f SimilarityFlags) Meaning(verify bool) string {
+	switch {
+	case f.Levenshtein != nil:
+		return fmt.Sprintf("the texts are equal to %s, by edit distance", f.Levenshtein.Percent())
+	case f.Cosine != nil:
+		return fmt.Sprintf("the cosine of their word counts is at least %g", float64(*f.Cosine))
+	}
+	return f.CriterionFlags.Meaning(verify)
 }
 
 // Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from

@@ -196,7 +196,7 @@ func (c *Command) meaning() string {
 	}
 	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(!c.Estimate)
 	if c.Verify != nil {
-		m += fmt.Sprintf(", and at least %g %% of their shingles are common", 100*float64(*c.Verify))
+		m += fmt.Sprintf(", and at least %s of their shingles are common", c.Verify.Percent())
 	}
 	return m
 }

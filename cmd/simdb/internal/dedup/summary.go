@@ -44,7 +44,7 @@ func (d *job) summary(start time.Time) {
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if n, asked := d.unlike(); asked && dropped > 0 {
 		d.row("unlike", n, percent(n, dropped),
-			fmt.Sprintf("of the dropped share less than %g %% of their shingles with their keeper; --near K --verify T decides on the texts", 100*float64(defaultJaccard)))
+			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", defaultJaccard.Percent()))
 	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
 	d.tell()

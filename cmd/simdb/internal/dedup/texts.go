@@ -3,6 +3,7 @@ package dedup
 import (
 	"fmt"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 )
 
@@ -26,12 +27,12 @@ func (c *Command) textCriterion() corpus.Criterion {
 
 // textMeaning is meaning of these measures. It says how pairs were found.
 func (c *Command) textMeaning() string {
+	share := "enough words"
 	if c.Levenshtein != nil {
-		by := c.textCriterion()
-		return fmt.Sprintf("the texts are equal to %g %%, by edit distance; of all pairs those that share enough runs of %d characters were compared, and no others can be",
-			100*by.T, by.Measure.Q)
+		share = fmt.Sprintf("enough runs of %d characters", c.textCriterion().Measure.Q)
 	}
-	return fmt.Sprintf("the cosine of their word counts is at least %g; of all pairs those that share enough words were compared, and no others can be", float64(*c.Cosine))
+	return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be",
+		app.SimilarityFlags{Levenshtein: c.Levenshtein, Cosine: c.Cosine}.Meaning(true), share)
 }
 
 // emptyNote says what documents lack that match nothing.

@@ -2,6 +2,7 @@ package review
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,15 +58,12 @@ func (j *job) audit() error {
 	if err != nil {
 		return err
 	}
-	if p := head.Parameters; p.Near != nil || p.Jaccard != nil {
-		by := app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)}
+	if p := head.Parameters; cmp.Or(p.Jaccard, p.Levenshtein, p.Cosine) != nil || p.Near != nil {
+		by := app.SimilarityFlags{
+			CriterionFlags: app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)},
+			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine),
+		}
 		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.Estimate) + "."
-	}
-	if t := head.Parameters.Levenshtein; t != nil {
-		j.page.Criterion = fmt.Sprintf("Near-duplicates: the texts are equal to %g %%, by edit distance.", 100**t)
-	}
-	if t := head.Parameters.Cosine; t != nil {
-		j.page.Criterion = fmt.Sprintf("Near-duplicates: the cosine of their word counts is at least %g.", *t)
 	}
 	if head.Parameters.Level != "" {
 		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, head.Parameters.Level)

@@ -1,0 +1,19 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSharePercent has every share of two digits shown with the digits that were given.
+func TestSharePercent(t *testing.T) {
+	for n := 1; n <= 100; n++ {
+		var s Share
+		if err := s.UnmarshalText(fmt.Appendf(nil, "%.2f", float64(n)/100)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.Percent(), fmt.Sprintf("%d %%", n); got != want {
+			t.Errorf("%v is %s, not %s", float64(s), got, want)
+		}
+	}
+}
