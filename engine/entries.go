@@ -17,9 +17,13 @@ type EntryFilter struct {
 	Since     time.Time // stored then or later; zero for any time
 	Limit     int       // how many will be taken, at most; 0 if that is not known
 	Unordered bool      // give them as they are found, not in order of ID
+	// Match, if not nil, decides on a document by its ID, which is valid while it runs and must not
+	// be changed. An error ends the iteration. It may run more than once for an ID.
+	Match func(id []byte) (bool, error)
 	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
 	// nothing. Both are valid, and must not be changed, while it runs. An error ends the iteration.
-	// If Unordered, it runs right before the document is given.
+	// If Unordered, it runs right before the document is given; else in no order, and maybe for
+	// documents that are not given.
 	Where func(text, fields []byte) (bool, error)
 }
 
@@ -45,8 +49,10 @@ func (s *Snapshot) EntriesUnordered(ctx context.Context, prefix string) iter.Seq
 // merged or the database closed. Calls for few, or for a prefix without order, look through all IDs
 // until that is done, which the second of them begins.
 //
-// With Where it reads the texts of all documents, in the order in which they lie; in order of ID it
-// does so before the first is given, and holds at most a bit a document meanwhile.
+// With Where it reads the texts of the documents that f selects otherwise, in the order in which
+// they lie. In order of ID it begins with each text where its ID comes, for a share of a table's
+// documents that is larger if there is a Limit; only if that was not enough it reads the others of
+// that table, at once, and holds at most a bit a document meanwhile.
 //
 // The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
 // or that of Where.
@@ -96,7 +102,7 @@ func (s *Snapshot) each(ctx context.Context, f EntryFilter, first, others int, f
 
 // inner returns f as search has it.
 func (f EntryFilter) inner() search.Filter {
-	in := search.Filter{Prefix: f.Prefix, Since: math.MinInt64, Limit: f.Limit, Where: f.Where}
+	in := search.Filter{Prefix: f.Prefix, Since: math.MinInt64, Limit: f.Limit, Match: f.Match, Where: f.Where}
 	if !f.Since.IsZero() {
 		in.Since = view.Micros(f.Since)
 	}

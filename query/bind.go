@@ -77,7 +77,7 @@ func joinNodes(nodes []node, with string) string {
 func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	sel := &selection{window: window{limit: -1}}
 	var err error
-	if sel.expr, err = x.bindOr(sel, s.Expr, false); err != nil {
+	if sel.expr, err = x.bindOr(s.Expr, false); err != nil {
 		return nil, err
 	}
 	c, err := x.bindClauses(s.Clauses)
@@ -85,8 +85,14 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 		return nil, err
 	}
 	if c.since != nil {
-		sel.expr = andNode{sel.expr, sel.add(c.since, false)}
+		terms, ok := sel.expr.(andNode)
+		if !ok {
+			terms = andNode{sel.expr}
+		}
+		sel.expr = append(terms, &leaf{Predicate: c.since})
 	}
+	sel.expr = fold(sel.expr)
+	sel.number(sel.expr)
 	sel.order, sel.window = c.order, c.window
 	for _, l := range sel.predicates {
 		if !l.negated {
@@ -118,19 +124,13 @@ func (x *run) bindRowless(statement string, s *syntax.Select) (*selection, error
 	return x.bindSelect(s)
 }
 
-func (sel *selection) add(p predicate.Predicate, negated bool) *leaf {
-	l := &leaf{Predicate: p, number: len(sel.predicates), negated: negated}
-	sel.predicates = append(sel.predicates, l)
-	return l
+func (x *run) bindOr(e *syntax.Or, negated bool) (node, error) {
+	return combine(e.Terms, !negated, func(t *syntax.And) (node, error) { return x.bindAnd(t, negated) })
 }
 
-func (x *run) bindOr(sel *selection, e *syntax.Or, negated bool) (node, error) {
-	return combine(e.Terms, !negated, func(t *syntax.And) (node, error) { return x.bindAnd(sel, t, negated) })
-}
-
-func (x *run) bindAnd(sel *selection, e *syntax.And, negated bool) (node, error) {
+func (x *run) bindAnd(e *syntax.And, negated bool) (node, error) {
 	return combine(e.Terms, negated, func(t *syntax.Not) (node, error) {
-		return x.bindPrimary(sel, t.Term, negated != (len(t.Not)%2 == 1))
+		return x.bindPrimary(t.Term, negated != (len(t.Not)%2 == 1))
 	})
 }
 
@@ -168,9 +168,9 @@ func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error
 	return andNode(nodes), nil
 }
 
-func (x *run) bindPrimary(sel *selection, e *syntax.Primary, negated bool) (node, error) {
+func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 	if e.Paren != nil {
-		return x.bindOr(sel, e.Paren, negated)
+		return x.bindOr(e.Paren, negated)
 	}
 	var p predicate.Predicate
 	var err error
@@ -181,14 +181,16 @@ func (x *run) bindPrimary(sel *selection, e *syntax.Primary, negated bool) (node
 		negated = negated != (e.ID.Not || e.ID.Op != nil && e.ID.Op.Value != "=")
 		p, err = predicate.BindID(x.Scope, e.ID)
 	case e.Field != nil:
-		p, err = predicate.BindField(x.Scope, e.Field)
+		if p, err = predicate.BindField(x.Scope, e.Field); err == nil && negated {
+			p, negated = predicate.Not(p), false // finds documents as well
+		}
 	default:
 		p, err = predicate.BindCall(x.Scope, e.Call)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return sel.add(p, negated), nil
+	return &leaf{Predicate: p, negated: negated}, nil
 }
 
 // checkDrivable returns an error for an expression without a driver: NOT alone, a predicate that

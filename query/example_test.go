@@ -101,8 +101,7 @@ func ExampleRun_explain() {
 	// Output:
 	// limit 5, offset 0
 	// order by id: in the order found
-	// test ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z'
-	// find ID LIKE 'doc-%': all ids, about 4
+	// find ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z': all ids, about 4
 }
 
 // An error with a place in the statement shows it.

@@ -59,10 +59,6 @@ func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
 func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
 	return func(yield func(result, error) bool) {
 		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
-		fused := sel.fused(p)
-		for _, l := range fused {
-			o.Also = append(o.Also, l.Predicate)
-		}
 		tested := x.Counting("test")
 		var seen map[string]struct{}
 		if len(p.drivers) > 1 {
@@ -87,7 +83,7 @@ func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[r
 				clear(c.verdicts)
 				c.Reset(&f)
 				c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
-				for _, l := range fused {
+				for _, l := range p.fused {
 					c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
 				}
 				if f.Entry == nil && !f.Listed { // List has counted the others
@@ -103,20 +99,6 @@ func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[r
 			}
 		}
 	}
-}
-
-// fused returns the terms of an AND that the only driver decides while it lists.
-func (sel *selection) fused(p plan) (fused []*leaf) {
-	terms, ok := sel.expr.(andNode)
-	if !ok || len(p.drivers) != 1 {
-		return nil
-	}
-	for _, t := range terms {
-		if l, ok := t.(*leaf); ok && l != p.drivers[0] && !l.negated && predicate.Fuses(p.drivers[0].Predicate, l.Predicate) {
-			fused = append(fused, l)
-		}
-	}
-	return fused
 }
 
 // judge tests a candidate, and returns its result if it satisfies the expression.
@@ -332,7 +314,9 @@ func (x *run) countSelect(sel *selection) (n int64, err error) {
 		}
 	}
 	p := x.planFor(sel)
-	for _, err := range x.found(sel, p, predicate.ListOptions{IDsOnly: p.options(sel).IDsOnly}) {
+	o := p.options(sel)
+	o.Ordered, o.First = false, 0
+	for _, err := range x.found(sel, p, o) {
 		if err != nil {
 			return 0, err
 		}

@@ -106,13 +106,21 @@ func (x *run) describe(sel *selection, p plan, note string) []string {
 		}
 		lines = append(lines, "order by "+strings.Join(keys, ", ")+": "+how)
 	}
-	if _, alone := sel.expr.(*leaf); !alone {
+	if !p.decides(sel) {
 		lines = append(lines, "test "+sel.expr.String())
 	}
 	if len(p.drivers) > 1 {
 		lines = append(lines, "union")
 	}
+	o := p.options(sel)
+	if note == "count" {
+		o.Ordered = false
+	}
 	for _, l := range p.drivers {
+		if f, ok := l.Predicate.(predicate.Filter); ok && len(o.Also) > 0 || ok && o.First > 0 {
+			lines = append(lines, predicate.ExplainScan(x.Scope, f, o)...)
+			continue
+		}
 		lines = append(lines, l.Predicate.(predicate.Driver).Explain(x.Scope)...)
 	}
 	return lines

@@ -114,6 +114,7 @@ type oracle struct {
 	score    func(d engine.Doc) float64
 	drives   bool
 	negated  bool
+	always   bool // drives under NOT as well
 	rank     int // of its score: the greatest rank is shown
 }
 
@@ -268,7 +269,7 @@ func (w *world) field() (string, *oracle) {
 		return name + map[bool]string{true: " is null", false: " IS NOT NULL"}[null], &oracle{holds: func(d engine.Doc) bool {
 			_, _, ok := value(d)
 			return ok != null
-		}, drives: true}
+		}, drives: true, always: true}
 	}
 	op := []string{"=", "!=", "<", ">", "<=", ">=", "LIKE", "NOT LIKE", "IN", "NOT IN"}[w.rng.IntN(10)]
 	literal := []string{"en", "de", "true", "x"}[w.rng.IntN(4)]
@@ -289,7 +290,7 @@ func (w *world) field() (string, *oracle) {
 		in := c == 0 || number && s == "30"
 		return ok && map[string]bool{"=": c == 0, "!=": c != 0, "<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0,
 			"LIKE": strings.Contains(s, literal), "NOT LIKE": !strings.Contains(s, literal), "IN": in, "NOT IN": !in}[op]
-	}, drives: true}
+	}, drives: true, always: true}
 }
 
 // numbers makes a comparison with a number.
@@ -299,7 +300,7 @@ func (w *world) numbers(name, op string, value func(engine.Doc) (string, bool, b
 		s, number, ok := value(d)
 		v, _ := strconv.ParseFloat(s, 64)
 		return ok && (number && map[string]bool{"=": v == n, "!=": v != n, "<": v < n, ">": v > n, "<=": v <= n, ">=": v >= n}[op] || !number && op == "!=")
-	}, drives: true}
+	}, drives: true, always: true}
 }
 
 func (w *world) levenshtein() (string, *oracle) {
@@ -327,7 +328,7 @@ func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string
 		if negated == o.negated {
 			*positive = append(*positive, o)
 		}
-		if negated || o.negated {
+		if !o.always && (negated || o.negated) {
 			o.drives = negated && o.negated
 		}
 		return text, o

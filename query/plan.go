@@ -11,18 +11,31 @@ import (
 // the driver yields in the order of the selection: then rows need no sort, and LIMIT stops early.
 type plan struct {
 	drivers []*leaf
+	fused   []*leaf // terms of an AND that the only driver decides while it lists
 	streams bool
 }
 
 // options returns how a plan reads the documents of its drivers.
 func (p plan) options(sel *selection) predicate.ListOptions {
 	o := predicate.ListOptions{Ordered: p.streams}
-	if _, alone := sel.expr.(*leaf); alone {
+	for _, l := range p.fused {
+		o.Also = append(o.Also, l.Predicate.(predicate.Filter))
+	}
+	if p.decides(sel) {
 		if o.IDsOnly = !sel.times; p.streams {
 			o.First = max(sel.first(), 0)
 		}
 	}
 	return o
+}
+
+// decides reports whether nothing is left to test on the documents that the drivers list.
+func (p plan) decides(sel *selection) bool {
+	if terms, ok := sel.expr.(andNode); ok {
+		return len(terms) == len(p.drivers)+len(p.fused)
+	}
+	_, alone := sel.expr.(*leaf)
+	return alone
 }
 
 // planFor chooses the drivers of a selection, and sorts the terms of each AND and OR by the cost of
@@ -34,6 +47,7 @@ func (x *run) planFor(sel *selection) plan {
 	if len(drivers) != 1 {
 		return p
 	}
+	p.fused = sel.fused(drivers[0])
 	distances, scores := 0, 0
 	for _, l := range sel.predicates {
 		if l.negated {
@@ -56,6 +70,17 @@ func (x *run) planFor(sel *selection) plan {
 		p.streams = scores == 1 && slices.Equal(sel.order, []orderKey{{by: "score", desc: true}, id})
 	}
 	return p
+}
+
+// fused returns the terms of an AND that the only driver decides while it lists.
+func (sel *selection) fused(driver *leaf) (fused []*leaf) {
+	terms, _ := sel.expr.(andNode)
+	for _, t := range terms {
+		if l, ok := t.(*leaf); ok && l != driver && !l.negated && predicate.Fuses(driver.Predicate, l.Predicate) {
+			fused = append(fused, l)
+		}
+	}
+	return fused
 }
 
 // choose returns the cheapest set of drivers whose union includes all documents that satisfy n, and

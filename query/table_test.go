@@ -142,7 +142,7 @@ func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := x.bindOr(&selection{}, p.Statement.Select.Expr, false)
+	n, err := x.bindOr(p.Statement.Select.Expr, false)
 	if err != nil {
 		t.Fatal(err)
 	}

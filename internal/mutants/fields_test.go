@@ -4,13 +4,23 @@ package mutants
 var fieldMutants = []mutant{
 	{
 		"fields/deleted documents found by a scan", "engine", "eachWhere",
-		never(`!alive`),
-		"query", "^TestAgainstBruteForce$",
+		never(`p.Dead.DeadAt(doc, v.Seq)`),
+		"engine", "^TestEntriesByContent$",
 	},
 	{
-		"fields/all documents of a table in order of ids", "engine", "stream.turn",
-		never(`s.chosen != nil && !s.chosen.Contains(p.Doc)`),
-		"query", "^TestAgainstBruteForce$",
+		"fields/young documents of a few found dead", "engine", "eachDocOf",
+		never(`p.Dead.DeadAt(doc, v.Seq)`),
+		"engine", "^TestEntriesByContent$",
+	},
+	{
+		"fields/documents that a match leaves out", "engine", "Filter.matches",
+		always(`f.Match == nil`),
+		"engine", "^TestEntriesByContent$",
+	},
+	{
+		"fields/no tries", "engine", "stream.holds",
+		always(`s.tries == 0`),
+		"engine", "^TestEntriesByContentStops$",
 	},
 	{
 		"fields/the first of equal keys", "query", "member",
@@ -28,8 +38,18 @@ var fieldMutants = []mutant{
 		"query", "^TestAgainstBruteForce$",
 	},
 	{
-		"fields/other terms of an AND taken for true", "query", "field.List",
-		swap(`holds && also.(*field).holds(text, fields)`, `holds && also != nil`),
+		"fields/other filters of a scan left out", "query", "scanOf",
+		skip(`also.narrow`),
+		"query", "^TestAgainstBruteForce$",
+	},
+	{
+		"fields/the first of two prefixes alone", "query", "scan.startWith",
+		swap(`strings.HasPrefix(s.prefix, prefix)`, `true`),
+		"query", "^TestGolden$",
+	},
+	{
+		"fields/OR taken for AND", "query", "fold",
+		swap(`predicate.Join(content, or)`, `predicate.Join(content, false)`),
 		"query", "^TestAgainstBruteForce$",
 	},
 	{

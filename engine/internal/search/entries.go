@@ -12,8 +12,8 @@ import (
 // Each calls fn for every visible document that f selects, as they are found, until it returns an
 // error, which Each returns unless it is rows.ErrStopped. id is used again after fn. Of a table it
 // looks through the column of times, or at the IDs of the parts of its order that may have the
-// prefix, and reads nothing of other documents. With f.Where it reads all texts, in the order in
-// which they lie.
+// prefix, and reads nothing of other documents. With f.Where it reads the texts of the documents
+// that f selects otherwise, in the order in which they lie.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
 	f.Since = max(f.Since, v.Since)
 	err := v.Safely(ctx, func() error {
@@ -23,8 +23,11 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			}
 		}
 		return v.EachMem(func(p view.Place) error {
-			if p.Mem.Time < f.Since || !hasPrefix(p.Mem.ID, f.Prefix) {
+			if p.Mem.Time < f.Since {
 				return nil
+			}
+			if ok, err := f.matches(p.Mem.ID); err != nil || !ok {
+				return err
 			}
 			if ok, err := f.Where.mem(p.Mem); err != nil || !ok {
 				return err
@@ -44,10 +47,10 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
 	}
 	give := func(doc uint32, id []byte) error {
-		if !hasPrefix(id, f.Prefix) {
-			return nil
+		ok, err := f.matches(id)
+		if err == nil && ok {
+			ok, err = p.AliveAt(doc, v.Seq, f.Since)
 		}
-		ok, err := p.AliveAt(doc, v.Seq, f.Since)
 		if err == nil && ok {
 			err = fn(id, view.Place{Part: p, Doc: doc})
 		}
@@ -69,6 +72,9 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
 		if p.Dead.DeadAt(doc, v.Seq) {
 			return nil
+		}
+		if ok, err := f.matches(id); err != nil || !ok {
+			return err
 		}
 		return fn(id, view.Place{Part: p, Doc: doc})
 	})

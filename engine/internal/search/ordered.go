@@ -19,8 +19,21 @@ type Filter struct {
 	Prefix string // of the ID
 	Since  int64  // stored then, in microseconds, or later
 	Limit  int    // how many will be taken, at most; 0 for all of them
-	Where  Where  // what text and fields must satisfy; nil for any
+	// Match decides on an ID that has the prefix; nil for any. It is called before Where.
+	Match func(id []byte) (bool, error)
+	Where Where // what text and fields must satisfy; nil for any
 }
+
+// matches decides on an ID.
+func (f *Filter) matches(id []byte) (bool, error) {
+	if !hasPrefix(id, f.Prefix) || f.Match == nil {
+		return hasPrefix(id, f.Prefix), nil
+	}
+	return f.Match(id)
+}
+
+// byID reports whether f decides by the ID.
+func (f *Filter) byID() bool { return f.Prefix != "" || f.Match != nil }
 
 // EachInOrder calls fn for every visible document that f selects, in order of ID, until it returns
 // false or an error. Each table, and the memtables together, give theirs in order, which are
@@ -33,7 +46,7 @@ func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int,
 	if err != nil {
 		return err
 	}
-	for given := 1; ; given++ {
+	for seen := 1; ; seen++ {
 		var least *stream
 		for _, s := range streams {
 			if !s.ended && (least == nil || bytes.Compare(s.head.id, least.head.id) < 0) {
@@ -43,21 +56,25 @@ func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int,
 		if least == nil {
 			return ctx.Err()
 		}
-		if more, err := fn(least.head.id, least.head.Place); err != nil || !more {
-			return err
-		}
-		if given%rowsPerLook == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
+		ok, err := least.holds(ctx)
+		if err == nil && ok {
+			if ok, err = fn(least.head.id, least.head.Place); err == nil && !ok {
+				return nil
 			}
 		}
-		if err := least.next(ctx); err != nil {
+		if err == nil && seen%rowsPerLook == 0 {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = least.next(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// rowsPerLook is how many documents are given between two looks at the context.
+// rowsPerLook is how many documents are looked at between two looks at the context.
 const rowsPerLook = 256
 
 // A named place is a place with its document's ID, which is a copy.
@@ -69,7 +86,7 @@ type named struct {
 func compareNamed(a, b named) int { return bytes.Compare(a.id, b.id) }
 
 // A stream gives the documents of a table, or of all memtables, that are visible and selected, in
-// order of ID.
+// order of ID. Whether Where selects one is decided when it is the head: see holds.
 type stream struct {
 	v      *view.View
 	Filter     // Since is at least that of the view
@@ -78,7 +95,8 @@ type stream struct {
 
 	part      *view.Part       // nil for the memtables
 	order     *sstable.IDOrder // of part; nil if it is not used
-	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil without
+	tries     int              // texts and fields that may still be read one by one
+	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil until it is made
 	few       bool             // the part has few documents that are young enough: find them by time
 	step, end int              // parts of the order that are left; else 0 of 1
 
@@ -88,11 +106,10 @@ type stream struct {
 	ended bool
 }
 
-// openStreams returns the streams that have something, each before its first document. With
-// f.Where it reads the texts of all tables first.
+// openStreams returns the streams that have something, each at its first document.
 func openStreams(ctx context.Context, v *view.View, f Filter, first, others int) (streams []*stream, err error) {
 	others = max(others/(len(v.Version.Parts)+1), 1)
-	if f.Limit > 0 {
+	if f.Limit > 0 && f.Where == nil {
 		first = min(first, f.Limit)
 	}
 	f.Since = max(f.Since, v.Since)
@@ -106,16 +123,8 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		chosen, err := chosenOf(ctx, v, p, f)
-		if err != nil {
-			return nil, err
-		}
-		if chosen != nil && chosen.IsEmpty() {
-			continue
-		}
 		s, err := streamOf(ctx, p, f)
 		if err == nil {
-			s.chosen = chosen
 			err = open(s)
 		}
 		if err != nil {
@@ -132,7 +141,7 @@ const fewSince = 16
 
 // streamOf returns the stream of a table that is not opened yet.
 func streamOf(ctx context.Context, p *view.Part, f Filter) (s stream, err error) {
-	s = stream{part: p, end: 1}
+	s = stream{part: p, end: 1, tries: fewTries + int(p.Meta.Docs/triesShare)}
 	if f.Since > p.Meta.MinTime {
 		n, err := p.CountWritten(ctx, view.Stored(f.Since))
 		if s.few = n <= int64(p.Meta.Docs)/fewSince; err != nil || s.few {
@@ -173,18 +182,18 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: compareNamed}
 	var copies arena
 	add := func(id []byte, p view.Place) error {
-		if !hasPrefix(id, s.Prefix) || bytes.Compare(id, after) <= 0 {
+		if bytes.Compare(id, after) <= 0 {
 			return nil
 		}
 		if last, ok := found.Last(); ok && bytes.Compare(id, last.id) >= 0 {
 			return nil
 		}
+		if ok, err := s.matches(id); err != nil || !ok {
+			return err
+		}
 		if p.Mem != nil {
 			if p.Mem.Time < s.Since {
 				return nil
-			}
-			if ok, err := s.Where.mem(p.Mem); err != nil || !ok {
-				return err
 			}
 		} else {
 			if s.chosen != nil && !s.chosen.Contains(p.Doc) {

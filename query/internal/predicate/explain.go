@@ -12,9 +12,6 @@ const matchesNothing = ": a text without words matches nothing"
 // finding is the line of EXPLAIN that names a driver.
 func finding(d Driver) string { return "find " + d.String() }
 
-// allIDs is what EXPLAIN adds to the line of a driver that reads the entries of all documents.
-func (x *Scope) allIDs() string { return fmt.Sprintf(": all ids, about %.0f", x.Documents()) }
-
 // explainParts describes the plan of a driver: head, then a line for each part of the database.
 func explainParts(head string, parts []engine.PartPlan, err error) []string {
 	lines := []string{head}

@@ -3,7 +3,6 @@ package predicate
 import (
 	"bytes"
 	"cmp"
-	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,13 +72,13 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 		if e.IsNot {
 			p.label, p.test = "IS NOT NULL", func([]byte) bool { return true }
 		}
-		return p, nil
+		return &content{p}, nil
 	case e.Like != nil:
-		return p, p.bindLike(x, e)
+		return &content{p}, p.bindLike(x, e)
 	case e.In != nil:
-		return p, p.bindIn(x, e)
+		return &content{p}, p.bindIn(x, e)
 	}
-	return p, p.bindComparison(x, e)
+	return &content{p}, p.bindComparison(x, e)
 }
 
 // needFields returns an error if the database keeps no fields, or, if text is set, no texts.
@@ -257,53 +256,9 @@ func (p *field) holds(content, fields []byte) bool {
 	return !p.null && p.test(value)
 }
 
-func (p *field) Test(x *Scope, c *Candidate) (Verdict, error) {
-	d, err := c.ReadDoc(x)
-	if err != nil {
-		return Verdict{}, err
-	}
-	var content []byte
-	if p.path == nil {
-		content = []byte(d.Text)
-	}
-	return Verdict{Holds: p.holds(content, d.Fields)}, nil
-}
+func (p *field) ofText() bool { return p.path == nil }
 
-func (p *field) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
-	read := x.Counting("list")
-	f := engine.EntryFilter{Limit: o.First, Where: func(text, fields []byte) (bool, error) {
-		read()
-		holds := p.holds(text, fields)
-		for _, also := range o.Also {
-			holds = holds && also.(*field).holds(text, fields)
-		}
-		return holds, x.Ctx.Err()
-	}}
-	return x.entries(o, f, func(string) bool { return true })
-}
-
-// Fuses reports whether the driver, while it lists, can decide p as well: both then read the same
-// text and fields.
-func Fuses(driver, p Predicate) bool {
-	_, scans := driver.(*field)
-	_, ok := p.(*field)
-	return scans && ok
-}
-
-func (p *field) Cost(x *Scope) float64 { return (listCost+readCost)*x.Documents() + 3 }
-func (p *field) TestCost() TestCost    { return TestText }
-func (p *field) Measure() Measure      { return NoMeasure }
-func (p *field) Order() Order          { return ByID }
-
-func (p *field) Explain(x *Scope) []string {
-	what := "fields"
-	if p.path == nil {
-		what = "texts"
-	}
-	return []string{finding(p) + ": the " + what + " of all documents, about " + strconv.FormatFloat(x.Documents(), 'f', 0, 64)}
-}
-
-// String writes the predicate as the language does.
+// String writes the test as the language does.
 func (p *field) String() string { return p.name + " " + p.label }
 
 // compileLike resolves a pattern with its escape character, which may be nil.

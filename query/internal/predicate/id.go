@@ -96,11 +96,13 @@ func (p *idLike) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
 	if p.Exact && p.Prefix != "" {
 		return (&idIn{ids: []string{p.Prefix}}).List(x, o)
 	}
-	f := engine.EntryFilter{Prefix: p.Prefix}
-	if p.PrefixOnly() {
-		f.Limit = o.First
+	return x.scan(p, o)
+}
+
+func (p *idLike) narrow(s *scan) {
+	if !s.startWith(p.Prefix) || !p.PrefixOnly() {
+		s.ids = append(s.ids, p.Match)
 	}
-	return x.entries(o, f, p.Match)
 }
 
 func (p *idLike) Cost(x *Scope) float64 {
@@ -114,7 +116,7 @@ func (p *idLike) Explain(x *Scope) []string {
 	if p.Exact {
 		return []string{finding(p)}
 	}
-	return []string{finding(p) + x.allIDs()}
+	return ExplainScan(x, p, ListOptions{})
 }
 
 func (p *idLike) TestCost() TestCost { return TestID }
@@ -123,35 +125,3 @@ func (p *idLike) Order() Order       { return ByID }
 
 // String writes the predicate as the language does.
 func (p *idLike) String() string { return "ID LIKE " + text.Label(p.Source) }
-
-// entries yields the documents that f selects and whose id satisfies keep, by id if o.Ordered is
-// set.
-func (x *Scope) entries(o ListOptions, f engine.EntryFilter, keep func(id string) bool) iter.Seq2[Found, error] {
-	f.Unordered = !o.Ordered
-	return func(yield func(Found, error) bool) {
-		listed := x.Counting("list")
-		if o.IDsOnly {
-			for id, err := range x.Snap.IDs(x.Ctx, f) {
-				if err != nil {
-					yield(Found{}, err)
-					return
-				}
-				listed()
-				if keep(id) && !yield(Found{ID: id, Listed: true}, nil) {
-					return
-				}
-			}
-			return
-		}
-		for e, err := range x.Snap.EntriesWhere(x.Ctx, f) {
-			if err != nil {
-				yield(Found{}, err)
-				return
-			}
-			listed()
-			if keep(e.ID) && !yield(Found{ID: e.ID, Entry: &e}, nil) {
-				return
-			}
-		}
-	}
-}

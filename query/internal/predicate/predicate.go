@@ -84,8 +84,8 @@ type ListOptions struct {
 	Ordered bool // in the driver's Order
 	First   int  // if not 0, at most this many are read
 	IDsOnly bool // nothing but the ids will be read
-	// Also are predicates that must hold as well, each of which Fuses with the driver.
-	Also []Predicate
+	// Also are what must hold as well, if the driver is a Filter.
+	Also []Filter
 }
 
 // Found is a document that a driver lists.

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -28,14 +27,20 @@ func (p *since) Test(x *Scope, c *Candidate) (Verdict, error) {
 }
 
 func (p *since) List(x *Scope, o ListOptions) iter.Seq2[Found, error] {
-	return x.entries(o, engine.EntryFilter{Since: p.time, Limit: o.First}, func(string) bool { return true })
+	return x.scan(p, o)
+}
+
+func (p *since) narrow(s *scan) {
+	if p.time.After(s.since) {
+		s.since = p.time
+	}
 }
 
 // Count counts without reading a document.
 func (p *since) Count(x *Scope) (int64, error) { return x.Snap.CountSince(x.Ctx, p.time) }
 
 func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
-func (p *since) Explain(x *Scope) []string { return []string{finding(p) + x.allIDs()} }
+func (p *since) Explain(x *Scope) []string { return ExplainScan(x, p, ListOptions{}) }
 func (p *since) TestCost() TestCost        { return TestEntry }
 func (p *since) Measure() Measure          { return NoMeasure }
 func (p *since) Order() Order              { return ByID }

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// contentDB returns a database of two tables, the larger of several parts and with more documents
+// than are tried, and a memtable, with documents that were replaced, deleted, and, in the smaller
+// table, have expired; and what is visible in it.
+func contentDB(t *testing.T) (*DB, map[string]Doc) {
+	t.Helper()
+	start := time.Unix(1_000_000, 0)
+	now := start
+	db, _ := create4test(t, &Options{
+		NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+	})
+	r := rand.New(rand.NewPCG(9, 6))
+	want := map[string]Doc{}
+	doc := func(version int) Doc {
+		d := at(fmt.Sprintf("%c/%d", "abx"[r.IntN(3)], r.IntN(6000)), start.Add(time.Duration(20*min(version, 1)+r.IntN(80))*time.Hour).Unix())
+		d.Text, d.Fields = fmt.Sprint(version), json.RawMessage(fmt.Sprintf(`{"n":%d}`, r.IntN(1000)))
+		want[d.ID] = d
+		return d
+	}
+	for version, n := range []int{700, 9000} {
+		var docs []Doc
+		for range n {
+			docs = append(docs, doc(version))
+		}
+		loadStored(t, db, docs...)
+	}
+	var b Batch
+	for range 500 {
+		d := doc(2)
+		if b.Put(d); r.IntN(4) == 0 {
+			b.Delete(d.ID)
+			delete(want, d.ID)
+		}
+	}
+	if err := db.Apply(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(1010 * time.Hour)
+	for id, d := range want {
+		if d.Time.Before(now.Add(-1000 * time.Hour)) {
+			delete(want, id)
+		}
+	}
+	return db, want
+}
+
+// TestEntriesByContent compares what filters by text and fields select, beside those by id and
+// time, with all documents.
+func TestEntriesByContent(t *testing.T) {
+	db, want := contentDB(t)
+	r := rand.New(rand.NewPCG(7, 6))
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for try := range 40 {
+		f := EntryFilter{Prefix: []string{"", "", "a", "b/1", "c", "x/77"}[r.IntN(6)], Unordered: r.IntN(3) == 0}
+		if r.IntN(2) == 0 {
+			f.Since = time.Unix(1_000_000, 0).Add(time.Duration([]int{0, 50, 97, 200}[r.IntN(4)]) * time.Hour)
+		}
+		end := ""
+		if r.IntN(3) == 0 {
+			end = []string{"1", "42"}[r.IntN(2)]
+			f.Match = func(id []byte) (bool, error) { return strings.HasSuffix(string(id), end), nil }
+		}
+		below := []int{1, 10, 500, 1000}[try%4]
+		holds := func(text, fields []byte) bool {
+			n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(string(fields), `{"n":`), "}"))
+			if err != nil || len(text) != 1 {
+				t.Fatalf("%s, %q: %v", fields, text, err)
+			}
+			return n < below
+		}
+		f.Where = func(text, fields []byte) (bool, error) { return holds(text, fields), nil }
+		var selected []string
+		for id, d := range want {
+			if strings.HasPrefix(id, f.Prefix) && strings.HasSuffix(id, end) && !d.Time.Before(f.Since) && holds([]byte(d.Text), d.Fields) {
+				selected = append(selected, id)
+			}
+		}
+		slices.Sort(selected)
+		stop := len(selected) + 1
+		if !f.Unordered && r.IntN(2) == 0 {
+			stop = 1 + r.IntN(40)
+		}
+		if f.Limit = 0; r.IntN(2) == 0 {
+			f.Limit = stop
+		}
+		var got []string
+		for e, err := range s.EntriesWhere(t.Context(), f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !e.Time.Equal(want[e.ID].Time) {
+				t.Fatalf("%+v: %+v, want the time %v", f, e, want[e.ID].Time)
+			}
+			if got = append(got, e.ID); len(got) == stop {
+				break
+			}
+		}
+		if f.Unordered {
+			slices.Sort(got)
+		}
+		equal(t, fmt.Sprintf("%d, below %d, ends in %q: %+v", try, below, end, f), got, selected[:min(stop, len(selected))])
+	}
+}
+
+// TestEntriesByContentStops: the first of many in order of id are found without a look at all
+// texts, those of few with one look at most besides the first ones tried, and by time or id no text
+// of another document is read.
+func TestEntriesByContentStops(t *testing.T) {
+	db, want := contentDB(t)
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	looked := 0
+	look := func(f EntryFilter, every int) {
+		t.Helper()
+		looked = 0
+		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
+		rows := 0
+		for _, err := range s.EntriesWhere(t.Context(), f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows++; rows == 5 {
+				return
+			}
+		}
+	}
+	if look(EntryFilter{Limit: 5}, 2); looked != 10 {
+		t.Errorf("%d documents looked at for 5 of every second", looked)
+	}
+	if look(EntryFilter{}, 0); looked < len(want) || looked > len(want)+len(want)/100 {
+		t.Errorf("%d documents looked at for none of %d", looked, len(want))
+	}
+	for _, unordered := range []bool{false, true} {
+		n := 0
+		since := time.Unix(1_000_000, 0).Add(98 * time.Hour)
+		for id, d := range want {
+			if strings.HasPrefix(id, "a") && strings.HasSuffix(id, "1") && !d.Time.Before(since) {
+				n++
+			}
+		}
+		match := func(id []byte) (bool, error) { return strings.HasSuffix(string(id), "1"), nil }
+		look(EntryFilter{Prefix: "a", Since: since, Match: match, Unordered: unordered}, 0)
+		if looked < n || looked > 2*n || n == 0 {
+			t.Errorf("unordered %t: %d documents looked at, of which %d may be selected", unordered, looked, n)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package predicate
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// A Filter is a driver that goes through the documents and keeps those for which it holds, by their
+// ids, times, texts or fields. Several of them are fused into one scan, which reads of a document
+// what the next of them needs, and of one that another ruled out no more.
+type Filter interface {
+	Driver
+	narrow(s *scan) // makes the filter one of the scan
+}
+
+// Fuses reports whether the driver, while it lists, can decide p as well.
+func Fuses(driver, p Predicate) bool {
+	like, ok := driver.(*idLike)
+	if ok && like.Exact { // looks one id up
+		return false
+	}
+	_, scans := driver.(Filter)
+	_, ok = p.(Filter)
+	return scans && ok
+}
+
+// scan are the filters of a scan.
+type scan struct {
+	prefix  string
+	ids     []func(id string) bool
+	since   time.Time
+	content []condition
+}
+
+// scanOf returns the filters of p, and of those fused with it.
+func scanOf(p Filter, o ListOptions) *scan {
+	s := new(scan)
+	p.narrow(s)
+	for _, also := range o.Also {
+		also.narrow(s)
+	}
+	return s
+}
+
+// startWith restricts ids to those with a prefix, and reports whether it could: with another prefix
+// already, that does not start so, it can't.
+func (s *scan) startWith(prefix string) bool {
+	if strings.HasPrefix(prefix, s.prefix) {
+		s.prefix = prefix
+	}
+	return strings.HasPrefix(s.prefix, prefix)
+}
+
+// match decides on an id.
+func (s *scan) match(id string) bool {
+	for _, match := range s.ids {
+		if !match(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// filter returns s as the engine has it. It calls look once for each document that is looked at.
+func (s *scan) filter(x *Scope, o ListOptions, look func()) engine.EntryFilter {
+	f := engine.EntryFilter{Prefix: s.prefix, Since: s.since, Limit: o.First, Unordered: !o.Ordered}
+	if len(s.ids) > 0 {
+		f.Match = func(id []byte) (bool, error) {
+			look()
+			return s.match(string(id)), x.Ctx.Err()
+		}
+	}
+	if len(s.content) > 0 {
+		all := joined{terms: s.content}
+		f.Where = func(text, fields []byte) (bool, error) {
+			if f.Match == nil {
+				look()
+			}
+			return all.holds(text, fields), x.Ctx.Err()
+		}
+	}
+	return f
+}
+
+// scan yields the documents for which p, and what is fused with it, holds: by id if o.Ordered is
+// set.
+func (x *Scope) scan(p Filter, o ListOptions) iter.Seq2[Found, error] {
+	look := x.Counting("list")
+	f := scanOf(p, o).filter(x, o, look)
+	if f.Match != nil || f.Where != nil {
+		look = func() {}
+	}
+	return func(yield func(Found, error) bool) {
+		if o.IDsOnly {
+			for id, err := range x.Snap.IDs(x.Ctx, f) {
+				look()
+				if !yield(Found{ID: id, Listed: true}, err) || err != nil {
+					return
+				}
+			}
+			return
+		}
+		for e, err := range x.Snap.EntriesWhere(x.Ctx, f) {
+			look()
+			if !yield(Found{ID: e.ID, Entry: &e}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ExplainScan describes how p, with what is fused with it, finds the documents.
+func ExplainScan(x *Scope, p Filter, o ListOptions) []string {
+	line := finding(p)
+	for _, also := range o.Also {
+		line += " AND " + also.String()
+	}
+	s := scanOf(p, o)
+	narrowed := s.prefix != "" || len(s.ids) > 0 || !s.since.IsZero()
+	if narrowed || len(s.content) == 0 {
+		line += fmt.Sprintf(": all ids, about %.0f", x.Documents())
+	}
+	if len(s.content) > 0 {
+		what := "fields"
+		if (joined{terms: s.content}).ofText() {
+			what = "texts"
+		}
+		if narrowed {
+			line += ", and the " + what + " of those that match"
+		} else {
+			line += fmt.Sprintf(": the %s of all documents, about %.0f", what, x.Documents())
+		}
+		if o.Ordered && o.First > 0 {
+			line += fmt.Sprintf(", at first one by one in order of id, until there are %d", o.First)
+		}
+	}
+	return []string{line}
+}
