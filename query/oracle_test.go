@@ -115,7 +115,7 @@ type oracle struct {
 	drives   bool
 	negated  bool
 	always   bool // drives under NOT as well
-	rank     int // of its score: the greatest rank is shown
+	rank     int  // of its score: the greatest rank is shown
 }
 
 // target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own
