@@ -47,10 +47,10 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		return eachWhere(ctx, v, p, f, func(doc uint32, id []byte) error { return fn(id, view.Place{Part: p, Doc: doc}) })
 	}
 	give := func(doc uint32, id []byte) error {
-		ok, err := f.matches(id)
-		if err == nil && ok {
-			ok, err = p.AliveAt(doc, v.Seq, f.Since)
+		if ok, err := f.matches(id); err != nil || !ok {
+			return err
 		}
+		ok, err := p.AliveAt(doc, v.Seq, f.Since)
 		if err == nil && ok {
 			err = fn(id, view.Place{Part: p, Doc: doc})
 		}
