@@ -27,6 +27,16 @@ func (r *Reader) Texts() *Texts {
 	return t
 }
 
+// TextsInOrder is Texts for documents that come in the order of SortInTextOrder, a part of it or
+// all. It keeps one decoded block, in the same memory as the one before it.
+func (r *Reader) TextsInOrder() *Texts {
+	t := &Texts{r: r}
+	if r.records != nil {
+		t.cursor = r.records.CursorInOrder()
+	}
+	return t
+}
+
 // Get returns text and fields of a document, empty if it has none. They are valid until the next
 // call and must not be changed.
 func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {

@@ -124,3 +124,31 @@ func TestSampleLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsInOrder reads texts in the order in which they lie, all and some of them, with one block
+// in memory.
+func TestTextsInOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 9))
+	docs := testDocs(r, 900)
+	reader := openTable(t, writeBatch(t, testParams, docs, 1, 200, 2))
+	for _, skip := range []int{0, 1, 50} {
+		var some []uint32
+		for doc := 0; doc < int(reader.NumDocs()); doc += 1 + r.IntN(skip+1) {
+			some = append(some, uint32(doc))
+		}
+		if err := reader.SortInTextOrder(some); err != nil {
+			t.Fatal(err)
+		}
+		inOrder, anyOrder := reader.TextsInOrder(), reader.Texts()
+		for _, doc := range some {
+			text, fields, err := inOrder.Get(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantText, wantFields, err := anyOrder.Get(doc)
+			if err != nil || string(text) != string(wantText) || string(fields) != string(wantFields) {
+				t.Fatalf("document %d: %q and %q, want %q and %q, %v", doc, text, fields, wantText, wantFields, err)
+			}
+		}
+	}
+}

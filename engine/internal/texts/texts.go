@@ -3,6 +3,7 @@
 package texts
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -74,6 +75,8 @@ func (h *Hasher) Shingler() *Shingler {
 type Shingler struct {
 	walk        *features.Walker
 	hashes, tmp []uint64
+	last        []byte // the text of LastSet
+	lastSet     Set
 }
 
 // Features takes features of the text that is walked, as the copies that their weight stands for.
@@ -83,7 +86,10 @@ func (s *Shingler) Features(hashes []uint64, weight int) {
 
 // Set returns the set of a text: of its features, each as often as its weight says. The caller owns
 // it.
-func (s *Shingler) Set(text []byte) Set {
+func (s *Shingler) Set(text []byte) Set { return slices.Clone(s.Brief(text)) }
+
+// Brief is Set for a set that is valid until the next one is made.
+func (s *Shingler) Brief(text []byte) Set {
 	s.hashes = s.hashes[:0]
 	if _, enough := s.walk.Walk(text, s); !enough {
 		return nil
@@ -91,7 +97,17 @@ func (s *Shingler) Set(text []byte) Set {
 	n := len(s.hashes)
 	s.tmp = slices.Grow(s.tmp[:0], n)[:n]
 	s.hashes, s.tmp = radix.SortLeading(s.hashes, s.tmp)
-	return slices.Clone(slices.Compact(s.hashes))
+	return slices.Compact(s.hashes)
+}
+
+// LastSet is Set for a text that may be equal to that of the call before it, as copies lie side by
+// side. The set is valid until the next call, whatever other sets are made.
+func (s *Shingler) LastSet(text []byte) Set {
+	if s.lastSet == nil || !bytes.Equal(text, s.last) {
+		s.last = append(s.last[:0], text...)
+		s.lastSet = append(s.lastSet[:0], s.Brief(text)...)
+	}
+	return s.lastSet
 }
 
 // A Set is the set of the hashes of a text's features, ascending.
@@ -120,4 +136,50 @@ func (a Set) Jaccard(b Set) float64 {
 	}
 	n := a.Common(b)
 	return float64(n) / float64(len(a)+len(b)-n)
+}
+
+// JaccardAtLeast returns what Jaccard does, and whether that is t or more, t > 0. Sets that cannot
+// be that similar are told before all of them has been compared; their score is 0.
+func (a Set) JaccardAtLeast(b Set, t float64) (score float64, ok bool) {
+	if len(a) == 0 || len(b) == 0 {
+		return 0, false
+	}
+	sum := len(a) + len(b)
+	of := func(n int) float64 { return float64(n) / float64(sum-n) } // which rises with n, rounded too
+	need := min(int(t/(1+t)*float64(sum)), min(len(a), len(b)))
+	for need > 0 && of(need-1) >= t {
+		need--
+	}
+	for ; of(need) < t; need++ {
+		if need == min(len(a), len(b)) {
+			return 0, false
+		}
+	}
+	n := a.commonAtLeast(b, need)
+	if n < need {
+		return 0, false
+	}
+	return of(n), true
+}
+
+// commonAtLeast is Common where that is need or more, and less than need where it is not.
+func (a Set) commonAtLeast(b Set, need int) (n int) {
+	spareA, spareB := len(a)-need, len(b)-need // elements that the other one may lack
+	i, k := 0, 0
+	for i < len(a) && k < len(b) {
+		x, y := a[i], b[k]
+		if x == y {
+			n++
+		}
+		if x <= y {
+			i++
+		}
+		if y <= x {
+			k++
+		}
+		if i-n > spareA || k-n > spareB {
+			return -1
+		}
+	}
+	return n
 }

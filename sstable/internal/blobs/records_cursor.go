@@ -1,6 +1,7 @@
 package blobs
 
-// cursorBytes is how many bytes of decoded blocks a cursor keeps, one block at the least.
+// cursorBytes is how many bytes of decoded blocks a cursor keeps, one block at the least, unless
+// records come in order.
 const cursorBytes = 32 << 20
 
 // A RecordCursor reads the records of documents in the order of their numbers. A table that was
@@ -9,6 +10,7 @@ const cursorBytes = 32 << 20
 // where in each it is, and decodes a block once while there are not more series than blocks kept.
 type RecordCursor struct {
 	records *Records
+	most    int // bytes of blocks that are kept, and one block more
 	blocks  map[int]*cursorBlock
 	queue   []*cursorBlock // in the order of decoding
 	size    int            // bytes of the blocks
@@ -22,7 +24,12 @@ type cursorBlock struct {
 
 // Cursor returns a cursor. It holds nothing that has to be released.
 func (d *Records) Cursor() *RecordCursor {
-	return &RecordCursor{records: d, blocks: map[int]*cursorBlock{}}
+	return &RecordCursor{records: d, most: cursorBytes, blocks: map[int]*cursorBlock{}}
+}
+
+// CursorInOrder returns a cursor for records in ascending order, which keeps one block.
+func (d *Records) CursorInOrder() *RecordCursor {
+	return &RecordCursor{records: d, most: 1, blocks: map[int]*cursorBlock{}}
 }
 
 // Get returns text and fields of a record, which must exist. They are parts of a decoded block,
@@ -61,7 +68,7 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 // decode decodes block b in the place of those that were decoded first, if there are enough.
 func (c *RecordCursor) decode(b int) (*cursorBlock, error) {
 	blk := new(cursorBlock)
-	for c.size >= cursorBytes {
+	for c.size >= c.most {
 		blk, c.queue = c.queue[0], c.queue[1:]
 		delete(c.blocks, blk.number)
 		c.size -= len(blk.data)

@@ -1,0 +1,65 @@
+package texts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/sstable"
+)
+
+// TestJaccardAtLeast compares scores with those of Jaccard, at thresholds beside them and at them.
+func TestJaccardAtLeast(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(n, of int) (s Set) {
+		for range n {
+			s = append(s, uint64(r.IntN(of)))
+		}
+		slices.Sort(s)
+		return slices.Compact(s)
+	}
+	for range 3000 {
+		of := 1 + r.IntN(60)
+		a, b := random(r.IntN(50), of), random(r.IntN(50), of)
+		score := a.Jaccard(b)
+		for _, at := range []float64{score, score + 1e-16, score + 1e-9, score - 1e-9, 0.5, 0.8, 2. / 3, 1, r.Float64(), 1e-300} {
+			if at <= 0 {
+				continue
+			}
+			got, ok := a.JaccardAtLeast(b, at)
+			if ok != (score >= at) || ok && got != score {
+				t.Fatalf("%v and %v at %v: %v, %v; want %v", a, b, at, got, ok, score)
+			}
+		}
+	}
+}
+
+// TestSetsOfAShingler compares sets that share the memory of a Shingler with those of new ones.
+func TestSetsOfAShingler(t *testing.T) {
+	h := NewHasher(sstable.Params{Shingle: 3, Sketch: 16})
+	r := rand.New(rand.NewPCG(3, 4))
+	s := h.Shingler()
+	text := func() []byte {
+		b := []byte{}
+		for range r.IntN(20) {
+			b = fmt.Appendf(b, "w%d ", r.IntN(9))
+		}
+		return b
+	}
+	want := func(text []byte) Set { return h.Shingler().Set(text) }
+	last := text()
+	for range 500 {
+		if r.IntN(2) == 0 {
+			last = text()
+		}
+		got := s.LastSet(last)
+		other := text()
+		if brief := s.Brief(other); !slices.Equal(brief, want(other)) {
+			t.Fatalf("%q: %v, want %v", other, brief, want(other))
+		}
+		if !slices.Equal(got, want(last)) {
+			t.Fatalf("%q: %v, want %v", last, got, want(last))
+		}
+	}
+}
