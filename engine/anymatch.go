@@ -44,15 +44,35 @@ func (s *Snapshot) anyMatch(ctx context.Context, doc Doc, by Criterion, most int
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
 	}
-	d := &sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
+	d := s.toMatch(&doc, by)
+	got, found, err := search.AnyMatch(ctx, &s.v, &d, by.by, most)
+	return Match(got), found, err
+}
+
+// toMatch returns doc as it is searched for by a criterion.
+func (s *Snapshot) toMatch(doc *Doc, by Criterion) sstable.Document {
+	d := sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
 	if doc.Fingerprint != nil {
 		d.Fingerprint, d.HasFingerprint = *doc.Fingerprint, true
 	}
 	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
-		s.v.Texts.Fill(d, doc.Text)
+		s.v.Texts.Fill(&d, doc.Text)
 	}
-	got, found, err := search.AnyMatch(ctx, &s.v, d, by.by, most)
-	return Match(got), found, err
+	return d
+}
+
+// AnyMatches reports for each of docs whether AnyMatch finds a match by the criterion, in the
+// database as it is now. It works on all processors. By verified Jaccard the stored texts that are
+// needed are read in the order in which they lie, at first one for each of docs; in memory are a
+// copy of the texts of up to 32,768 of docs, their sketches, and up to an eighth of Options.Memory.
+// docs must not change meanwhile. Of fingerprints AnyNear asks in a fraction of the time.
+func (db *DB) AnyMatches(ctx context.Context, docs []Doc, by Criterion) ([]bool, error) {
+	return withSnapshot(db, func(s *Snapshot) ([]bool, error) {
+		if err := s.v.CheckCriterion(by.by); err != nil {
+			return nil, err
+		}
+		return search.AnyMatches(ctx, &s.v, len(docs), func(i int) sstable.Document { return s.toMatch(&docs[i], by) }, by.by)
+	})
 }
 
 // AnyNear reports for each fingerprint whether a document differs from it in at most k bits, k in

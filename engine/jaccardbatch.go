@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/engine/internal/rows"
+	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // JaccardBatch yields for every document of docs what Jaccard yields of it, from the database as it
@@ -31,9 +33,28 @@ func (s *Snapshot) JaccardBatch(ctx context.Context, docs []Doc, t float64) iter
 	return s.jaccardBatch(ctx, docs, Jaccard(t))
 }
 
-// JaccardVerifiedBatch is JaccardBatch with what JaccardVerified yields.
+// JaccardVerifiedBatch is JaccardBatch with what JaccardVerified yields. It gathers the candidates
+// of as many documents as take a quarter of Options.Memory, with the shingles of their texts, and
+// reads each of the stored texts that these need once, in the order in which they lie.
 func (s *Snapshot) JaccardVerifiedBatch(ctx context.Context, docs []Doc, t float64) iter.Seq2[BatchMatch, error] {
-	return s.jaccardBatch(ctx, docs, Jaccard(t).Verified())
+	by := Jaccard(t).Verified()
+	if len(docs) < 2 {
+		return s.jaccardBatch(ctx, docs, by)
+	}
+	return rows.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+		sample := func(query int) search.Sample { return docs[query].sample() }
+		err := search.EachVerified(ctx, &s.v, len(docs), sample, by.by, func(query int, matches []view.Match) bool {
+			for _, m := range matches {
+				if !yield(BatchMatch{Query: query, Match: Match(m)}, nil) {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			yield(BatchMatch{}, err)
+		}
+	})
 }
 
 // A share of a batch is what one goroutine looks for. It hands its matches over as they come, and

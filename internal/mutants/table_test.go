@@ -409,6 +409,16 @@ var mutants = []mutant{
 		"sstable", "^TestNear",
 	},
 	{
+		"search/candidates that were not held taken for none", "engine", "AnyMatches",
+		swap(`return single(left[i])`, `return nil`),
+		"engine", "^TestAnyMatchesAmongMany$",
+	},
+	{
+		"search/candidates of a batch that do not fit left out", "engine", "EachVerified",
+		never(`g.err == nil && b.to < end`),
+		"engine", "^TestVerifiedBatches$",
+	},
+	{
 		"query/a predicate bound as another", "query", "Definitions",
 		swap(`levenshtein.bind`, `cosine.bind`),
 		"query", "^TestPredicateTable$",

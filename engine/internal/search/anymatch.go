@@ -60,6 +60,10 @@ type existence struct {
 
 	except string // ID of a document that is no match; "" for none
 
+	// gather takes what texts are to decide on instead of comparing them, and reports whether it
+	// has enough; nil to compare them.
+	gather func(minhash.Score, view.Place) (enough bool)
+
 	mine    texts.Set // where texts decide, once one has been compared
 	sets    *texts.Shingler
 	scratch []byte
@@ -252,6 +256,9 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch
 // matches decides on a document whose estimate is high enough, on the texts if the criterion asks
 // for it. It reports whether there are enough matches.
 func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enough bool, err error) {
+	if x.gather != nil {
+		return x.gather(score, p), nil
+	}
 	if x.by.Verified {
 		if x.sets == nil {
 			x.sets = x.v.Texts.Shingler()
@@ -261,7 +268,11 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place) (enoug
 		if err != nil {
 			return false, err
 		}
-		score = minhash.Score{Score: x.mine.Jaccard(x.sets.Set(text)), Exact: true}
+		similar, ok := x.mine.JaccardAtLeast(x.sets.LastSet(text), x.by.T)
+		if !ok {
+			return false, nil
+		}
+		score = minhash.Score{Score: similar, Exact: true}
 	}
 	if score.Score < x.by.T {
 		return false, nil

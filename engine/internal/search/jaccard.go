@@ -95,6 +95,19 @@ func (q *Jaccard) Forget() {
 // Find finds all visible documents of v that match the sample by a criterion of Jaccard, but for
 // the one that is stored under its id. It leaves them in q.hits.
 func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+	if err := q.findCandidates(ctx, v, of, by); err != nil || !by.Verified {
+		return err
+	}
+	text, err := of.readText(v)
+	if err != nil {
+		return err
+	}
+	return q.verify(ctx, text, by.T)
+}
+
+// findCandidates leaves in q.hits what Find does, or for a verified criterion all documents that
+// may match by their estimates.
+func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
 	if by.Verified {
 		if err := v.NeedTexts(); err != nil {
 			return err
@@ -104,17 +117,11 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 	if err != nil {
 		return err
 	}
-	if !by.Verified {
-		return q.bySketch(ctx, v, sketch, by.T, of.ID)
+	t := by.T
+	if by.Verified {
+		t = candidateThreshold(v, sketch, t)
 	}
-	text, err := of.readText(v)
-	if err != nil {
-		return err
-	}
-	if err := q.bySketch(ctx, v, sketch, candidateThreshold(v, sketch, by.T), of.ID); err != nil {
-		return err
-	}
-	return q.verify(ctx, text, by.T)
+	return q.bySketch(ctx, v, sketch, t, of.ID)
 }
 
 // FindSketch is find by a sketch that the caller made, estimated.
@@ -259,7 +266,7 @@ func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 		if err != nil {
 			return err
 		}
-		if score := mine.Jaccard(sets.Set(other)); score >= t {
+		if score, ok := mine.JaccardAtLeast(sets.LastSet(other), t); ok {
 			h.Score = minhash.Score{Score: score, Exact: true}
 			kept = append(kept, h)
 		}

@@ -88,11 +88,11 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	t.rejects = rejects
-	if c.Near != nil && !c.Add && src.Total > 0 {
-		t.held = new(heldLines)
-	}
 	if t.audit, err = c.newAudit(a, db, &src); err != nil {
 		return err
+	}
+	if !c.Add && src.Total > 0 && (c.Near != nil || c.Jaccard != nil && !t.names()) {
+		t.held = newHeldLines(c.Near != nil)
 	}
 	err = t.audit.close(t.run(a))
 	m.Stop()
@@ -282,20 +282,34 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Reco
 
 // A batch of searches takes a fraction of the time of single ones, so records of a regular file are
 // collected and decided together.
+// The first batch of texts, which take longer than fingerprints, is small, so that
+// its lines are written soon; each one after it may be four times as large.
 const (
 	heldCount = 1 << 18  // most records of a batch
 	heldBytes = 64 << 20 // bytes of records after which a batch is decided
+	heldFirst = 256 << 10
+	heldMore  = 4
 )
 
 // heldLines are records that are not decided yet.
 type heldLines struct {
 	raw   []byte               // one after the other
 	ends  []int                // of each line
-	fps   []engine.Fingerprint // of the lines that have one
-	line  []int                // of each fingerprint
+	most  int                  // bytes of records after which they are decided
+	fps   []engine.Fingerprint // of the lines that have one, or
+	docs  []engine.Doc         // the texts of all lines
+	line  []int                // of each of these
 	known []bool               // of each line: something in the database is like it
 	lines []aLine              // each line without raw, where it matters what it is like
 	like  []engine.Match       // of those, what they are like
+}
+
+// newHeldLines returns room for lines that are compared by fingerprints or by texts.
+func newHeldLines(fingerprints bool) *heldLines {
+	if fingerprints {
+		return &heldLines{most: heldBytes}
+	}
+	return &heldLines{most: heldFirst}
 }
 
 // hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
@@ -308,6 +322,8 @@ func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err 
 		if m, known, err = t.knownBeside(ctx, rec); err != nil {
 			return false, err
 		}
+	} else if t.c.Near == nil {
+		h.docs, h.line = append(h.docs, engine.Doc{Text: rec.Doc.Text}), append(h.line, len(h.ends))
 	} else if fp, ok := t.fingerprint(rec); ok {
 		h.fps, h.line = append(h.fps, fp), append(h.line, len(h.ends))
 	}
@@ -316,7 +332,7 @@ func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err 
 	}
 	h.raw = append(h.raw, rec.Raw...)
 	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, known)
-	return len(h.ends) >= heldCount || len(h.raw) >= heldBytes, nil
+	return len(h.ends) >= heldCount || len(h.raw) >= h.most, nil
 }
 
 // release decides the batch and writes what is to be written of its records. It does nothing where
@@ -326,7 +342,7 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	if h == nil {
 		return nil
 	}
-	known, err := t.db.AnyNear(ctx, h.fps, int(*t.c.Near))
+	known, err := t.heldKnown(ctx)
 	if err != nil {
 		return err
 	}
@@ -353,6 +369,19 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	}
 	clear(h.lines)
 	clear(h.like)
-	*h = heldLines{raw: h.raw[:0], ends: h.ends[:0], fps: h.fps[:0], line: h.line[:0], known: h.known[:0], lines: h.lines[:0], like: h.like[:0]}
+	clear(h.docs)
+	*h = heldLines{
+		raw: h.raw[:0], ends: h.ends[:0], most: min(heldMore*h.most, heldBytes), fps: h.fps[:0], docs: h.docs[:0], line: h.line[:0],
+		known: h.known[:0], lines: h.lines[:0], like: h.like[:0],
+	}
 	return nil
+}
+
+// heldKnown reports for each fingerprint, or text, of the batch whether a document in the database
+// is similar.
+func (t *matching) heldKnown(ctx context.Context) ([]bool, error) {
+	if t.c.Near != nil {
+		return t.db.AnyNear(ctx, t.held.fps, int(*t.c.Near))
+	}
+	return t.db.AnyMatches(ctx, t.held.docs, t.c.Criterion(!t.c.NoVerify))
 }

@@ -1,0 +1,205 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A textPair is a query of a batch and a document whose text is to be compared with it.
+type textPair struct {
+	mem      *view.MemDoc // nil for a document of a table
+	part     uint32       // inMemory, or the number of the part in the version
+	doc      uint32       // in the part
+	query    uint32
+	estimate float32 // of the similarity
+	score    float64 // of the texts, once compared; below the threshold any value below it
+}
+
+const (
+	inMemory      = math.MaxUint32
+	textPairBytes = 2 * 32 // while a slice of them grows
+)
+
+// pairOf returns the pair of a query and a document of v.
+func pairOf(v *view.View, query int, p view.Place, estimate float64) textPair {
+	if p.Mem != nil {
+		return textPair{mem: p.Mem, part: inMemory, query: uint32(query), estimate: float32(estimate)}
+	}
+	part := slices.IndexFunc(v.Version.Parts, func(q view.Part) bool { return q.Table == p.Part.Table })
+	return textPair{part: uint32(part), doc: p.Doc, query: uint32(query), estimate: float32(estimate)}
+}
+
+// place returns where the document is.
+func (p *textPair) place(v *view.View) view.Place {
+	if p.mem != nil {
+		return view.Place{Mem: p.mem}
+	}
+	return view.Place{Part: &v.Version.Parts[p.part], Doc: p.doc}
+}
+
+// compareByDoc orders pairs by document, then by query.
+func compareByDoc(a, b textPair) int {
+	if c := cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.doc, b.doc)); c != 0 || a.mem == nil {
+		return cmp.Or(c, cmp.Compare(a.query, b.query))
+	}
+	return cmp.Or(cmp.Compare(a.mem.Seq, b.mem.Seq), cmp.Compare(a.query, b.query))
+}
+
+// A span is the pairs [from, to) of a document.
+type span struct{ from, to int }
+
+// A textPairs is pairs that are being compared.
+type textPairs struct {
+	v     *view.View
+	pairs []textPair // by document
+	spans []span     // in the order in which texts lie: parts, then memtables
+
+	// compare compares all pairs of a document, and may set their scores. It is called from several
+	// goroutines.
+	compare func(sets *texts.Shingler, text []byte, pairs []textPair)
+
+	mu      sync.Mutex
+	failed  error  // of a text that can't be read,
+	atQuery uint32 // of the least query that needs it
+}
+
+// spanShare is how many documents a worker takes at a time.
+const spanShare = 256
+
+// compareTexts sorts pairs by document and compares them. It reads every text once, and decodes
+// every block of texts once, but for blocks at the ends of shares. An error of a text is kept for
+// the queries from atQuery on; another one is returned.
+func (x *textPairs) compareTexts(ctx context.Context) error {
+	slices.SortFunc(x.pairs, compareByDoc)
+	if err := x.v.Safely(ctx, x.order); err != nil {
+		return err
+	}
+	shares := (len(x.spans) + spanShare - 1) / spanShare
+	errs := make([]error, min(runtime.GOMAXPROCS(0), shares))
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for w := range errs {
+		work.Go(func() {
+			sets := x.v.Texts.Shingler()
+			for errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= shares {
+					return
+				}
+				some := x.spans[i*spanShare : min((i+1)*spanShare, len(x.spans))]
+				errs[w] = x.v.Safely(ctx, func() error { return x.share(ctx, sets, some) })
+			}
+		})
+	}
+	work.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order finds the spans.
+func (x *textPairs) order() error {
+	x.spans = x.spans[:0]
+	for from := 0; from < len(x.pairs); {
+		part := x.pairs[from].part
+		to := from + sort.Search(len(x.pairs)-from, func(i int) bool { return x.pairs[from+i].part > part })
+		if err := x.orderPart(from, to, part); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// orderPart finds the spans of pairs [from, end), which are of one part.
+func (x *textPairs) orderPart(from, end int, part uint32) error {
+	first := len(x.spans)
+	var docs []uint32
+	for from < end {
+		to := from + 1
+		for to < end && x.pairs[to].doc == x.pairs[from].doc && x.pairs[to].mem == x.pairs[from].mem {
+			to++
+		}
+		x.spans = append(x.spans, span{from, to})
+		docs = append(docs, x.pairs[from].doc)
+		from = to
+	}
+	if part == inMemory {
+		return nil
+	}
+	inOrder := slices.Clone(docs)
+	if err := x.v.Version.Parts[part].SortInTextOrder(inOrder); err != nil {
+		return err
+	}
+	spans := slices.Clone(x.spans[first:])
+	for i, doc := range inOrder {
+		at, _ := slices.BinarySearch(docs, doc)
+		x.spans[first+i] = spans[at]
+	}
+	return nil
+}
+
+// share compares the pairs of some documents.
+func (x *textPairs) share(ctx context.Context, sets *texts.Shingler, spans []span) error {
+	var reader *sstable.Texts
+	of := uint32(inMemory)
+	for _, s := range spans {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pairs := x.pairs[s.from:s.to]
+		var text []byte
+		var err error
+		if first := &pairs[0]; first.mem != nil {
+			text = first.mem.Text
+		} else {
+			if first.part != of {
+				of = first.part
+				reader = x.v.Version.Parts[of].TextsInOrder()
+			}
+			text, _, err = reader.Get(first.doc)
+		}
+		if err != nil {
+			x.fail(pairs[0].query, err)
+			continue
+		}
+		x.compare(sets, text, pairs)
+	}
+	return nil
+}
+
+// fail notes the error of a text that a query, and maybe greater ones, need.
+func (x *textPairs) fail(query uint32, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failed == nil || query < x.atQuery {
+		x.failed, x.atQuery = err, query
+	}
+}
+
+// similarity returns the similarity of the texts of a query and of a document, whose set is made if
+// it is needed: equal texts need none. It is 0 if that is below t.
+func similarity(mine texts.Set, query string, sets *texts.Shingler, text []byte, t float64) float64 {
+	if len(mine) > 0 && string(text) == query {
+		return 1
+	}
+	score, _ := mine.JaccardAtLeast(sets.LastSet(text), t)
+	return score
+}
+
+// exactly returns the score of a pair that was compared.
+func (p *textPair) exactly() minhash.Score { return minhash.Score{Score: p.score, Exact: true} }

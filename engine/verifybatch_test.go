@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// familiesDB makes a database of similar and equal texts, in several tables and a memtable, of
+// which some were replaced or deleted, some have expired, and some have no text.
+func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	o.MemtableBytes, o.Sketch, o.Sync, o.DisableAutoCompaction = 1<<20, 16, SyncNever, true
+	o.TTL, o.now = time.Hour, func() time.Time { return now }
+	db, _ := create4test(t, &o)
+	for round := range 4 {
+		for i := range 120 {
+			d := Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: text()}
+			if i%20 == 0 {
+				fp := r.Uint64()
+				d.Text, d.Fingerprint = "", &fp
+			}
+			if err := db.Put(ctx, d); err != nil {
+				t.Fatal(err)
+			}
+			if i%9 == 0 {
+				if err := db.Delete(ctx, fmt.Sprintf("t%03d", r.IntN(300))); err != nil && !errors.Is(err, ErrNotFound) {
+					t.Fatal(err)
+				}
+			}
+		}
+		if round < 3 {
+			if err := db.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now = now.Add(17 * time.Minute)
+	}
+	now = now.Add(-2 * time.Minute) // the first round has expired
+	return db
+}
+
+// similarTexts returns a source of texts of families, of which some are equal.
+func similarTexts(r *rand.Rand) func() string {
+	var families []string
+	for range 12 {
+		families = append(families, randomText(r)+"some words that are in each of them")
+	}
+	return func() string {
+		if text := families[r.IntN(len(families))]; r.IntN(8) > 0 {
+			for range r.IntN(4) {
+				text += fmt.Sprint(" word", r.IntN(60), " word", r.IntN(60))
+			}
+			return text
+		}
+		return randomText(r)
+	}
+}
+
+// untilError returns what seq yields, and the error that ends it.
+func untilError(seq iter.Seq2[BatchMatch, error]) (rows []BatchMatch, err error) {
+	for m, err := range seq {
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, m)
+	}
+	return rows, nil
+}
+
+// TestVerifiedBatches compares batches that texts decide with searches one by one, with much memory
+// and with so little that single queries take more than there is for many, or for one.
+func TestVerifiedBatches(t *testing.T) {
+	ctx := t.Context()
+	sizes := []int64{60000, 4000, 0}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, memory := range sizes {
+		r := rand.New(rand.NewPCG(31, uint64(memory)))
+		text := similarTexts(r)
+		db := familiesDB(t, r, text, Options{Memory: memory})
+		var docs []Doc
+		for i := range 60 {
+			d := Doc{Text: text()}
+			if d.Text == "" || i%10 == 0 {
+				d.Text = "!?"
+			}
+			for i%3 == 0 {
+				d = Doc{ID: fmt.Sprintf("t%03d", r.IntN(300))}
+				if _, err := db.Get(ctx, d.ID); err == nil {
+					break
+				}
+			}
+			docs = append(docs, d)
+		}
+		rows, failed := 0, 0
+		for _, share := range []float64{0.2, 0.8, 1} {
+			var want []BatchMatch
+			var wantErr error
+			for i := 0; i < len(docs) && wantErr == nil; i++ {
+				for m, err := range db.JaccardVerified(ctx, docs[i], share) {
+					if wantErr = err; err == nil {
+						want = append(want, BatchMatch{i, m})
+					}
+				}
+			}
+			got, err := untilError(db.JaccardVerifiedBatch(ctx, docs, share))
+			equal(t, fmt.Sprintf("%d bytes, %g", memory, share), got, want)
+			if (err == nil) != (wantErr == nil) || wantErr != nil && !errors.Is(err, ErrTooLarge) {
+				t.Fatalf("%d bytes, %g: %v, want %v", memory, share, err, wantErr)
+			}
+			if rows += len(got); err != nil {
+				failed++
+			}
+		}
+		if rows < 90 || (failed > 0) != (memory == 4000) {
+			t.Errorf("%d bytes: %d rows, %d batches failed", memory, rows, failed)
+		}
+	}
+}
+
+// TestVerifiedBatchEnds ends batches early: by a document that is not there, by the caller, and by
+// the context.
+func TestVerifiedBatchEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(32, 1))
+	text := similarTexts(r)
+	db := familiesDB(t, r, text, Options{})
+	docs := make([]Doc, 400)
+	for i := range docs {
+		docs[i] = Doc{Text: text() + " "}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	all, err := untilError(db.JaccardVerifiedBatch(ctx, docs, 0.5))
+	if err != nil || len(all) < 1000 {
+		t.Fatal(len(all), err)
+	}
+	const gone = 201
+	before := 0
+	for before < len(all) && all[before].Query < gone {
+		before++
+	}
+	missing := append([]Doc{}, docs...)
+	missing[gone] = Doc{ID: "none"}
+	got, err := untilError(db.JaccardVerifiedBatch(ctx, missing, 0.5))
+	if equal(t, "before one that is missing", got, all[:before]); !errors.Is(err, ErrNotFound) {
+		t.Errorf("%v for one that is missing", err)
+	}
+	n := 0
+	for m, err := range db.JaccardVerifiedBatch(ctx, docs, 0.5) {
+		if err != nil || m != all[n] {
+			t.Fatal(m, err)
+		}
+		if n++; n == 500 {
+			break
+		}
+	}
+	n = 0
+	for _, err = range db.JaccardVerifiedBatch(ctx, docs, 0.5) {
+		if n++; n == 100 {
+			cancel()
+		}
+	}
+	if !errors.Is(err, context.Canceled) || n != 101 {
+		t.Errorf("%d matches, then %v", n, err)
+	}
+	if _, err := first(db.JaccardVerifiedBatch(t.Context(), docs, 1.5)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a share of 1.5: %v", err)
+	}
+}
+
+// TestAnyMatches compares batches with questions one by one, by all criteria: for documents that
+// are stored and allowed beside each other too, and with little memory.
+func TestAnyMatches(t *testing.T) {
+	ctx := t.Context()
+	sizes := []int64{40000, 0, 1}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, memory := range sizes {
+		r := rand.New(rand.NewPCG(33, uint64(memory)))
+		text := similarTexts(r)
+		db := familiesDB(t, r, text, Options{Memory: memory})
+		for range 400 {
+			if err := db.Allow(ctx, IDPair{fmt.Sprintf("t%03d", r.IntN(300)), fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		docs := make([]Doc, 80)
+		for i := range docs {
+			if docs[i] = (Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: text()}); i%2 == 0 {
+				docs[i].ID = fmt.Sprintf("q%03d", r.IntN(30))
+			}
+			for range r.IntN(9) {
+				docs[i].Text += fmt.Sprint(" other", r.IntN(60), " word", r.IntN(60))
+			}
+		}
+		docs[7] = Doc{}
+		yes, no := 0, 0
+		for _, by := range []Criterion{Near(3), Jaccard(0.6), Jaccard(0.3).Verified(), Jaccard(0.7).Verified(), Jaccard(0.9).Verified()} {
+			got, err := db.AnyMatches(ctx, docs, by)
+			if err != nil || len(got) != len(docs) {
+				t.Fatal(len(got), err)
+			}
+			for i, d := range docs {
+				_, found, err := db.AnyMatch(ctx, d, by)
+				if err != nil || found != got[i] {
+					t.Fatalf("%d bytes, %v: document %d, %q: %v in a batch, %v alone, %v", memory, by, i, d.ID, got[i], found, err)
+				}
+				if found {
+					yes++
+				} else {
+					no++
+				}
+			}
+		}
+		if yes < 60 || no < 60 {
+			t.Errorf("%d matches, %d without", yes, no)
+		}
+		for _, n := range []int{0, 1} {
+			if got, err := db.AnyMatches(ctx, docs[:n], Jaccard(0.8).Verified()); len(got) != n || err != nil {
+				t.Errorf("%d of %d documents, %v", len(got), n, err)
+			}
+		}
+	}
+	db, _ := create4test(t, &Options{NoText: true})
+	if _, err := db.AnyMatches(ctx, nil, Jaccard(0.8).Verified()); !errors.Is(err, ErrParams) {
+		t.Errorf("without texts: %v", err)
+	}
+}
+
+// TestAnyMatchesAmongMany has more documents that look similar by their sketches, in a table, than
+// a batch holds, and a similar one in the memtable.
+func TestAnyMatchesAmongMany(t *testing.T) {
+	ctx := t.Context()
+	db, _ := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})
+	words := func(tail string, n int) string {
+		text := ""
+		for i := range 100 {
+			text += fmt.Sprint("word", i)
+			if i >= n {
+				text += tail
+			}
+			text += " "
+		}
+		return text
+	}
+	for i := range 90 {
+		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: words(fmt.Sprint("of", i), 75)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	docs, by := []Doc{{Text: words("", 100)}, {Text: words("", 100) + "end"}}, Jaccard(0.7).Verified()
+	for _, want := range []bool{false, true} {
+		got, err := db.AnyMatches(ctx, docs, by)
+		if err != nil || got[0] != want || got[1] != want {
+			t.Fatalf("%v, %v; want %v", got, err, want)
+		}
+		if err := db.Put(ctx, Doc{ID: "like", Text: words("like", 95)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
