@@ -254,7 +254,7 @@ func salvageTables(t *testing.T, n int) (tables [][]byte, docs []map[string]Docu
 // TestSalvage damages tables in all ways: what comes back is as it was, and what does not need the
 // damaged bytes comes back.
 func TestSalvage(t *testing.T) {
-	n, rounds := 3000, 334
+	n, rounds := 3000, 120
 	if testing.Short() {
 		rounds = 50
 	}
