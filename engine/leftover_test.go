@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -147,13 +148,17 @@ func TestFilesInUse(t *testing.T) {
 	ctx := t.Context()
 	for _, letGo := range []string{"removal", "close", "open"} {
 		mem := vfstest.NewMem(hostDir(t))
+		busy := syscall.EBUSY
+		if runtime.GOOS == "windows" {
+			busy = syscall.Errno(32) // ERROR_SHARING_VIOLATION
+		}
 		var held atomic.Bool
 		faulty := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 			if held.Load() && (op.Kind == vfstest.OpRemove || op.Kind == vfstest.OpRename) {
 				if _, err := mem.Stat(filepath.Join("/db", filepath.Base(op.Name))); err != nil {
 					return nil // it fails without this
 				}
-				return &fs.PathError{Op: op.Kind.String(), Path: op.Name, Err: syscall.EBUSY}
+				return &fs.PathError{Op: op.Kind.String(), Path: op.Name, Err: busy}
 			}
 			return nil
 		})

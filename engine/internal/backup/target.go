@@ -208,22 +208,33 @@ func (b *backup) close(ctx context.Context, err error) error {
 	for _, number := range b.files {
 		err = errors.Join(err, files.RemoveIfThere(b.to.Dir, files.NewTableName(number)))
 	}
+	var open []string
 	if b.made && b.to.cat == nil {
-		b.unmake()
+		open = b.unmake()
 	}
-	return errors.Join(err, b.to.release())
+	err = errors.Join(err, b.to.release())
+	for _, path := range open {
+		b.from.FS.Remove(path)
+	}
+	return err
 }
 
 // unmake removes the folder of a backup that was not made, unless there is more in it than this run
-// has put there.
-func (b *backup) unmake() {
+// has put there. It returns the paths that could not be removed: Windows keeps what is open, here
+// the lock and the folder.
+func (b *backup) unmake() (open []string) {
 	files.RemoveIfThere(b.to.Dir, files.Catalog+catalog.TempSuffix)
 	names, err := b.to.Dir.List(".")
 	if err != nil || slices.ContainsFunc(names, func(name string) bool { return name != files.Backup && name != files.Lock }) {
-		return
+		return nil
 	}
 	for _, name := range names {
-		b.to.Dir.Remove(name)
+		if b.to.Dir.Remove(name) != nil {
+			open = append(open, filepath.Join(b.to.Path, name))
+		}
 	}
-	b.from.FS.Remove(b.to.Path)
+	if b.from.FS.Remove(b.to.Path) != nil {
+		open = append(open, b.to.Path)
+	}
+	return open
 }
