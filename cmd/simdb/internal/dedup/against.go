@@ -41,7 +41,7 @@ func (d *job) openAgainst() (err error) {
 			if err := d.openKnown(&s); err != nil {
 				return err
 			}
-			if err := d.agree(&s, first); err != nil {
+			if err := cmp.Or(d.agree(&s, first), d.readAllowed(&s)); err != nil {
 				return errors.Join(err, s.close())
 			}
 			first = path

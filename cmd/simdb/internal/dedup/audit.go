@@ -29,6 +29,7 @@ type auditParameters struct {
 	Keep        string          `json:"keep"`
 	Against     []string        `json:"against,omitempty"`
 	Decisions   *app.AuditInput `json:"decisions,omitempty"`
+	Allowed     int64           `json:"allowed,omitempty"` // pairs of the databases of Against
 
 	Shingle  string `json:"shingle"`
 	Features string `json:"features,omitempty"`
@@ -105,7 +106,9 @@ func newAudit(d *job) (*audit, error) {
 		return nil, err
 	}
 	parameters := d.parameters()
-	parameters.Decisions = decided
+	if parameters.Decisions = decided; d.decided != nil {
+		parameters.Allowed = d.decided.allowed
+	}
 	return a, a.e.Encode(app.AuditHead{Version: app.Version(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs, Replay: a.pairs.head(d)})
 }
 

@@ -106,7 +106,7 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 		d.meter.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
 	}}
 	if d.decided != nil {
-		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), d.decided.separate(), o)
+		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.a.Context(), order, int(*d.c.Near), d.decided.asApart(), o)
 	} else {
 		d.out.keeper, d.out.distance, err = c.PrintStars(d.a.Context(), order, int(*d.c.Near), o)
 	}

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -10,7 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// decided is what --decisions says about the documents that are read. A nil one says nothing.
+// decided is what --decisions says about the documents that are read, and which pairs the databases
+// of --against keep apart by ALLOW. A nil one says nothing.
 type decided struct {
 	all   []decisions.Decision
 	ids   map[string]uint32 // of all documents that are decided about: a number
@@ -18,6 +20,8 @@ type decided struct {
 	apart map[[2]uint32]bool
 	of    map[uint32]uint32 // by ordinal: the number of its id
 	known uint32            // ordinals below are of --against
+
+	allowed int64 // pairs of databases
 }
 
 // ruleDecided is the rule of the audit where a decision has decided which document is kept.
@@ -49,17 +53,44 @@ func (d *job) readDecisions() error {
 	if err != nil {
 		return err
 	}
-	x := &decided{all: all, ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
+	x := newDecided()
+	x.all = all
 	for i := range all {
-		a, b := x.number(all[i].A), x.number(all[i].B)
 		if all[i].Kind == decisions.Allow {
-			x.apart[[2]uint32{min(a, b), max(a, b)}] = true
+			x.separate(all[i].A, all[i].B)
 		} else {
-			x.kind[a] = all[i].Kind
+			x.kind[x.number(all[i].A)] = all[i].Kind
 		}
 	}
 	d.decided = x
 	return nil
+}
+
+func newDecided() *decided {
+	return &decided{ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
+}
+
+// readAllowed takes over the pairs that a database of --against keeps apart by ALLOW.
+func (d *job) readAllowed(s *source) error {
+	for p := range s.snapshot.Allowed() {
+		switch {
+		case d.c.AuditPairs:
+			return fmt.Errorf("--against %s: it has pairs that ALLOW keeps apart, and --audit-pairs is for a run without such pairs", s.path)
+		case d.replay != nil:
+			return fmt.Errorf("--against %s: it has pairs that ALLOW keeps apart, and --replay knows one of each group of equal documents only", s.path)
+		case d.decided == nil:
+			d.decided = newDecided()
+		}
+		d.decided.separate(p.A, p.B)
+		d.decided.allowed++
+	}
+	return nil
+}
+
+// separate notes that the documents with these ids do not join each other.
+func (x *decided) separate(idA, idB string) {
+	a, b := x.number(idA), x.number(idB)
+	x.apart[[2]uint32{min(a, b), max(a, b)}] = true
 }
 
 // number returns the number of an id.
@@ -152,14 +183,14 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	return order
 }
 
-// separate is accept as joins by fingerprint take it.
-func (x *decided) separate() corpus.Apart {
+// asApart is accept as joins by fingerprint take it.
+func (x *decided) asApart() corpus.Apart {
 	return corpus.Apart{Involved: x.involved, Accept: x.accept}
 }
 
 // tellUnused says how many decisions are about documents that were not read.
 func (d *job) tellUnused() {
-	if d.decided == nil {
+	if d.decided == nil || d.decided.all == nil {
 		return
 	}
 	read := make([]bool, len(d.decided.kind))

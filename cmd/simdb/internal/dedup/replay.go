@@ -31,6 +31,7 @@ type replayed struct {
 	Estimate                         bool
 	Keep, Shingle, Features, Reading string
 	Decisions                        *app.AuditInput
+	Allowed                          int64
 }
 
 // checkReplay checks the flags beside --replay.
@@ -98,6 +99,8 @@ func (r *replay) readHead(rows *json.Decoder) error {
 		return errors.New("it is of a run without --jaccard, or with --estimate: it has not all similarities of texts")
 	case r.by.Decisions != nil:
 		return errors.New("it is of a run with --decisions: it has no pairs that they keep apart; the audit of a run without them is decided again with --replay AUDIT --decisions FILE")
+	case r.by.Allowed > 0:
+		return errors.New("it is of a run --against a database with pairs that ALLOW keeps apart, and does not have these")
 	case r.head.Replay == nil:
 		return errors.New("it does not record all pairs, as they or the documents were too many: with --audit-pairs the run that writes it records them")
 	case r.head.Replay.Documents < 0 || r.head.Replay.Documents > setjoin.MaxSets ||
