@@ -78,6 +78,9 @@ func TestDistance(t *testing.T) {
 			if ok != (want <= most) || ok && got != want {
 				t.Fatalf("round %d: %d and %d runes, at most %d: %d, %v, want %d\n%q\n%q", round, len(a), len(b), most, got, ok, want, string(a), string(b))
 			}
+			if d, near := p.Within(t.Context(), []byte(string(b)), len(b), most); near != ok || ok && d != got {
+				t.Fatalf("round %d: %d and %d runes, at most %d: within %d, %v, want %d, %v\n%q\n%q", round, len(a), len(b), most, d, near, got, ok, string(a), string(b))
+			}
 		}
 	}
 }

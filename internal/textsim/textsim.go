@@ -22,22 +22,13 @@ type Compare func(ctx context.Context, other []byte) (similarity float64, ok boo
 // Two empty texts are not similar.
 func Levenshtein(text string, threshold float64) Compare {
 	p := editdist.NewPattern(text)
-	var runes []rune
 	return func(ctx context.Context, other []byte) (float64, bool) {
-		runes = runes[:0]
-		for i := 0; i < len(other); {
-			r, n := rune(other[i]), 1
-			if r >= utf8.RuneSelf {
-				r, n = utf8.DecodeRune(other[i:])
-			}
-			runes = append(runes, r)
-			i += n
-		}
-		longer := max(p.Len(), len(runes))
+		n := utf8.RuneCount(other)
+		longer := max(p.Len(), n)
 		if longer == 0 {
 			return 0, false
 		}
-		d, ok := p.Distance(ctx, runes, MostEdits(longer, threshold))
+		d, ok := p.Within(ctx, other, n, MostEdits(longer, threshold))
 		if !ok {
 			return 0, false
 		}
