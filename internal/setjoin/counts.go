@@ -72,6 +72,17 @@ func (c *counts) appendShared(dst, set []uint64) []uint64 {
 	return dst[:n]
 }
 
+// shared reports whether an element may be in more than one set.
+func (c *counts) shared(h uint64) bool {
+	h >>= c.skip & 63
+	return c.few[h>>5&uint64(len(c.few)-1)]>>(h&31*2+1)&1 > 0
+}
+
+// rankOf returns the rank of an element: the greater, the more sets may have it.
+func (c *counts) rankOf(h uint64) uint64 {
+	return uint64(c.many[h>>(c.skip&63)>>9&uint64(len(c.many)-1)] + 1)
+}
+
 // rank replaces elements by their keys.
 func (c *counts) rank(set []uint64) {
 	slots := uint64(len(c.many) - 1)

@@ -12,6 +12,7 @@ type index struct {
 	nodes  int
 	sets   []uint32 // of entries
 	sizes  []uint32
+	pieces []uint32 // Edits: of entries
 }
 
 // node is an element of an entry's prefix.
@@ -19,7 +20,7 @@ type node struct {
 	next  uint32 // node + 1
 	tag   uint32
 	entry uint32
-	rest  uint32 // prefix.rest
+	rest  uint32 // of prefix.node
 }
 
 // Nodes are allocated in chunks, so that growing copies nothing.
@@ -38,12 +39,12 @@ func (x *index) reset() {
 		x.shift = 32 - 10
 	}
 	clear(x.heads)
-	x.nodes, x.sets, x.sizes = 0, x.sets[:0], x.sizes[:0]
+	x.nodes, x.sets, x.sizes, x.pieces = 0, x.sets[:0], x.sizes[:0], x.pieces[:0]
 }
 
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
-	return int64(x.nodes)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8
+	return int64(x.nodes)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8 + int64(len(x.pieces))*4
 }
 
 func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkBits-1)] }
@@ -56,11 +57,11 @@ func (x *index) head(tag uint32) *uint32 { return &x.heads[tag*0x9e3779b1>>(x.sh
 func (x *index) add(set uint32, p *prefix) {
 	entry := uint32(len(x.sets))
 	x.sets, x.sizes = append(x.sets, set), append(x.sizes, uint32(p.size))
-	for i, key := range p.keys {
-		tag := tagOf(key)
-		if !p.first(i) {
-			tag += secondPart
-		}
+	if p.pieces > 0 {
+		x.pieces = append(x.pieces, uint32(p.pieces))
+	}
+	for i := range p.keys {
+		tag, rest := p.node(i)
 		if x.nodes >= len(x.heads) {
 			x.grow()
 		}
@@ -68,7 +69,7 @@ func (x *index) add(set uint32, p *prefix) {
 			x.chunks = append(x.chunks, make([]node, 1<<chunkBits))
 		}
 		head := x.head(tag)
-		*x.at(uint32(x.nodes)) = node{*head, tag, entry, p.rest(i)}
+		*x.at(uint32(x.nodes)) = node{*head, tag, entry, rest}
 		x.nodes++
 		*head = uint32(x.nodes)
 	}

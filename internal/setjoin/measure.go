@@ -3,8 +3,6 @@ package setjoin
 import (
 	"math"
 	"math/bits"
-
-	"github.com/simdb/simdb/internal/textsim"
 )
 
 // A Kind is what sets stand for, and what their similarity is.
@@ -14,56 +12,14 @@ type Kind uint8
 // compares these texts.
 const (
 	Jaccard Kind = iota // common elements as a share of those of both
-	Edits               // textsim.Levenshtein: a set has the hashes of the q-grams of a text
+	Edits               // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
 	Cosine              // textsim.Cosine: a set has the words of a text, as WordElement makes them
 )
 
 // A Measure is the kind of sets.
 type Measure struct {
 	Kind Kind
-	Q    int // Edits: the length of q-grams in runes, of EditGrams
-}
-
-// EditGrams returns the length of the q-grams by which texts are found that reach a threshold. An
-// edit changes at most q of the q-grams of a text that begins with q-1 marks, as many as it has
-// runes. So texts of n runes and less at distance d share n - q d at least, which must be positive
-// for every n: q (1-t) < 1. Longer ones are rarer, but fewer of them are shared.
-func EditGrams(t float64) int {
-	const share, most = 0.7, 8
-	return max(1, min(most, int(share/max(1-t, 1e-9))))
-}
-
-// leastEdits is the least threshold of Edits: below it rounding might make texts match that share
-// nothing.
-const leastEdits = 1e-6
-
-// editNeed is threshold.need for texts of x and y runes.
-func (t threshold) editNeed(x, y int) int {
-	longer := max(x, y)
-	d := textsim.MostEdits(longer, t.t)
-	if longer-min(x, y) > d {
-		return x + y + 1 // more than there are
-	}
-	return longer - t.q*d
-}
-
-// editLong returns how long the prefix of a text of n runes is. Partners of up to n runes need the
-// same overlap. Of longer ones it rises with their length but where the number of edits does, by
-// one after every 1/(1-t) > q runes at least: so the first of these needs the least.
-func (t threshold) editLong(n int) int {
-	d := textsim.MostEdits(n, t.t)
-	least := n - t.q*d
-	for y := n + 1; ; y++ {
-		more := textsim.MostEdits(y, t.t)
-		if y-n > more {
-			break
-		}
-		if more > d {
-			least = min(least, y-t.q*more)
-			break
-		}
-	}
-	return min(n-least+1, n)
+	Q    int // Edits: the length of runs in runes, of EditGrams
 }
 
 // The element of a word has the leading bits of its hash, and below them how often it comes: the

@@ -29,9 +29,6 @@ func score(x, y, common int) float64 { return float64(common) / float64(x+y-comm
 // need returns the least overlap with which sets of these sizes match. It is exact: it is what
 // score decides.
 func (t threshold) need(x, y int) int {
-	if t.kind == Edits {
-		return t.editNeed(x, y)
-	}
 	c := int(math.Ceil(t.ratio * float64(x+y)))
 	for c > 1 && score(x, y, c-1) >= t.t {
 		c--
@@ -44,9 +41,6 @@ func (t threshold) need(x, y int) int {
 
 // about returns need, or one less where rounding might be in the way: for filters.
 func (t threshold) about(x, y int) int {
-	if t.kind == Edits {
-		return t.editNeed(x, y)
-	}
 	return int(math.Ceil(t.ratio*float64(x+y) - 1e-6))
 }
 
@@ -55,9 +49,6 @@ func (t threshold) about(x, y int) int {
 func (t threshold) long(n int) int {
 	if n == 0 {
 		return 0
-	}
-	if t.kind == Edits {
-		return t.editLong(n)
 	}
 	least := int(math.Ceil(t.t * float64(n)))
 	for least > 1 && float64(least-1)/float64(n) >= t.t {
@@ -75,20 +66,20 @@ func (t threshold) short(n int) int {
 	if n == 0 {
 		return 0
 	}
-	if t.kind == Edits {
-		return t.editLong(n)
-	}
 	return n - t.need(n, n) + 1
 }
 
 // A prefix is that of a set.
 type prefix struct {
-	keys  []uint64 // ascending
+	keys  []uint64 // ascending; Edits: places of pieces
 	alone int      // elements before these, which are in no other set: keys[i] is at position alone+i
 	size  int      // of the set
 	short int      // positions below this are the first part
 	rests []uint32 // Cosine: of each key, the squared length from it on, as a share of restOne
 	whole bool     // there is no second part
+
+	pieces int      // Edits: those that are in an index, or would be if others had them
+	runs   []uint64 // Edits: places of runs, ascending
 }
 
 // rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
@@ -97,6 +88,19 @@ func (p *prefix) rest(i int) uint32 {
 		return p.rests[i]
 	}
 	return uint32(p.size - p.alone - i)
+}
+
+// node returns what the index has of key i: a tag, and what candidates are judged by.
+func (p *prefix) node(i int) (tag, rest uint32) {
+	key := p.keys[i]
+	if p.pieces > 0 {
+		return place(key).tag(), uint32(place(key).position())
+	}
+	tag = tagOf(key)
+	if !p.first(i) {
+		tag += secondPart
+	}
+	return tag, p.rest(i)
 }
 
 // first reports whether key i is in the first part.
@@ -112,10 +116,13 @@ type prefixer struct {
 
 // of appends the keys of a set's prefix to dst.
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
-	if p.t.kind == Cosine {
+	switch p.t.kind {
+	case Cosine:
 		return p.ofWords(set, dst)
+	case Edits:
+		return p.ofText(set, dst)
 	}
-	f := prefix{size: len(set), short: p.t.short(len(set)), whole: p.t.kind == Edits}
+	f := prefix{size: len(set), short: p.t.short(len(set))}
 	p.keys = p.counts.appendShared(p.keys[:0], set)
 	f.alone = len(set) - len(p.keys)
 	n := p.t.long(len(set)) - f.alone

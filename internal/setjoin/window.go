@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -61,8 +60,8 @@ type join struct {
 	all                    bool   // every match of every item is wanted
 	window                 int    // sets of the next window at most
 	done                   int    // comparisons
-	found                  []uint32
-	judge                  Judge // of the goroutine that decides
+	finder                 finder // of the goroutine that decides
+	judge                  Judge  // of the goroutine that decides
 }
 
 // item is a set of the window.
@@ -102,7 +101,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	case o.Judge == nil:
 		return nil, errors.New("setjoin: there is nothing to compare texts")
 	case m.Kind == Edits && (t < leastEdits || m.Q != EditGrams(t)):
-		return nil, errors.New("setjoin: the q-grams are those of another threshold")
+		return nil, errors.New("setjoin: the runs are those of another threshold")
 	}
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30
@@ -118,8 +117,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		o.window = mostWindow
 	}
 	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
+	j.finder.t = j.t
 	for range o.Workers {
-		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, judge: o.Judge()})
+		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, finder: finder{t: j.t}, judge: o.Judge()})
 	}
 	return j, nil
 }
@@ -171,7 +171,7 @@ type worker struct {
 	reader, keepers *Reader
 	prefixer        prefixer
 	hashes, keys    []uint64
-	found           []uint32
+	finder          finder
 	judge           Judge
 	cache           [cacheSets]cached
 	cachedElems     int
@@ -223,15 +223,14 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 }
 
 // probe compares an item with the entries of an index.
-func (w *worker) probe(it *item, in *index) error {
-	w.found = in.candidates(w.found[:0], &it.prefix, w.t)
-	slices.Sort(w.found)
-	w.found = slices.Compact(w.found)
-	for _, entry := range w.found {
+func (w *worker) probe(it *item, in *index) (err error) {
+	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it)) {
 		set := in.sets[entry]
-		hashes, err := w.set(set, int(in.sizes[entry]))
-		if err != nil {
-			return err
+		var hashes []uint64
+		if w.t.kind != Edits {
+			if hashes, err = w.set(set, int(in.sizes[entry])); err != nil {
+				return err
+			}
 		}
 		if done, err := w.compare(w.judge, it, set, hashes, in == &w.index); done || err != nil {
 			return err
@@ -296,14 +295,15 @@ func (j *join) jaccard(it *item, hashes []uint64) (similarity float64, ok bool) 
 
 // mayMatch is jaccard for sets that stand for texts, which remain to be compared.
 func (j *join) mayMatch(it *item, hashes []uint64) bool {
-	t := j.t
+	return j.t.kind == Edits || mayBeCosine(it.hashes, hashes, j.least(it).t)
+}
+
+// least returns the threshold that matches of an item must reach from now on.
+func (j *join) least(it *item) threshold {
 	if it.matches == nil && it.best.set != none {
-		t = t.higher(max(t.t, it.best.score))
+		return j.t.higher(max(j.t.t, it.best.score))
 	}
-	if t.kind == Cosine {
-		return mayBeCosine(it.hashes, hashes, t.t)
-	}
-	return common(it.hashes, hashes, t.need(len(it.hashes), len(hashes))) >= 0
+	return j.t
 }
 
 // common returns how many elements a and b share, or -1 if they are fewer than need.
@@ -337,9 +337,7 @@ func common(a, b []uint64, need int) int {
 
 // pair compares an item with the entries of the window in an index.
 func (j *join) pair(it *item, in *index) error {
-	j.found = in.candidates(j.found[:0], &it.prefix, j.t)
-	slices.Sort(j.found)
-	for _, entry := range slices.Compact(j.found) {
+	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it)) {
 		other := &j.items[in.sets[entry]]
 		if done, err := j.compare(j.judge, it, other.set, other.hashes, in == &j.within); done || err != nil {
 			return err

@@ -138,11 +138,10 @@ func (j *judge) Compare(a, b int) (similarity float64, ok bool, err error) {
 	return similarity, ok, j.ctx.Err()
 }
 
-// appendElements appends the elements of a text, ascending, to dst: the set by which similar ones
-// are found.
+// appendElements appends the elements of a text to dst: the set by which similar ones are found.
 func (f *hasher) appendElements(dst []uint64, text string, m setjoin.Measure) []uint64 {
 	if m.Kind == setjoin.Edits {
-		return f.appendGrams(dst, text, m.Q)
+		return f.appendRuns(dst, text, m.Q)
 	}
 	if f.words == nil {
 		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}
@@ -173,39 +172,22 @@ type wordList []uint64
 // Shingles takes shingles of one word.
 func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
 
-// appendGrams appends the hashes of the q-grams of a text, which begins with q-1 marks: the k-th
-// occurrence of one is an element of its own.
-func (f *hasher) appendGrams(dst []uint64, text string, q int) []uint64 {
-	const runeBytes = 4
-	f.runes = append(f.runes[:0], make([]byte, runeBytes*(q-1))...) // no rune has the bytes of a mark
+// appendRuns appends the hashes of the runs of q runes of a text: see setjoin.EditGrams.
+func (f *hasher) appendRuns(dst []uint64, text string, q int) []uint64 {
+	const runeBytes = 3 // no rune has the bytes of a mark
+	f.runes = f.runes[:0]
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
 		r++
-		f.runes = append(f.runes, byte(r), byte(r>>8), byte(r>>16), 0)
+		f.runes = append(f.runes, byte(r), byte(r>>8), byte(r>>16))
 		i += n
 	}
-	from := len(dst)
+	f.runes = append(f.runes, make([]byte, runeBytes*(q-1))...)
 	for i := 0; i+runeBytes*q <= len(f.runes); i += runeBytes {
 		dst = append(dst, xxh3.Hash(f.runes[i:i+runeBytes*q]))
-	}
-	grams := dst[from:]
-	slices.Sort(grams)
-	again := false
-	before, k := uint64(0), uint64(0)
-	for i, h := range grams {
-		if i == 0 || h != before {
-			before, k = h, 0
-			continue
-		}
-		k++
-		again = true
-		grams[i] = xxh3.HashSeed([]byte{byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24), byte(h >> 32), byte(h >> 40), byte(h >> 48), byte(h >> 56)}, k)
-	}
-	if again {
-		slices.Sort(grams)
 	}
 	return dst
 }

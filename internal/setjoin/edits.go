@@ -1,0 +1,268 @@
+package setjoin
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/textsim"
+)
+
+// The set of a text of Edits has the hashes of its runs of q runes, one from each rune on, in the
+// order of the text, which is followed by q-1 marks. The runs from runes 0, q, 2q, ... on are its
+// pieces, and an edit changes at most one of them. So of any d+1 pieces, at least one is a run of
+// each text within d edits, and of m pieces at least m-d are. The index has as many pieces of a
+// text as that takes, about the rarest, and the runs of others are looked up in it (Qin, Wang,
+// Lu, Xiao, Lin, "Efficient Exact Edit Similarity Query Processing with the Asymmetric Signature
+// Scheme", SIGMOD 2011).
+//
+// A piece that is not changed moves by e runes, e more insertions than deletions before it and
+// k-e behind it, if the other text is longer by k: |e| + |k-e| <= d. So the nodes of the index are
+// those of a piece in a text of about some length, at about some position.
+
+// EditGrams returns the length of the runs by which texts are found that reach a threshold. A text
+// of n runes has at least n/q pieces, and a partner, of up to n+d runes, at most d <= n (1-t)/t
+// edits: these must be fewer. Longer runs are rarer. Below fewestRunes there are too many of each
+// kind to be of use, and 1 says that texts are found by their lengths alone.
+func EditGrams(t float64) int {
+	const fewestRunes, mostRunes = 3, 12
+	q := int(min(0.99*t/max(1-t, 1e-9), mostRunes))
+	if q < fewestRunes {
+		return 1
+	}
+	return q
+}
+
+// leastEdits is the least threshold of Edits: below it rounding might make texts match that share
+// nothing.
+const leastEdits = 1e-6
+
+// byLength reports whether texts are found by their lengths alone.
+func (t threshold) byLength() bool { return t.q == 1 }
+
+// partners returns the least and the greatest length of texts that match one of n runes, or more
+// than these.
+func (t threshold) partners(n int) (least, most int) {
+	return max(n-textsim.MostEdits(n, t.t), 1), int(min((float64(n)+1e-6)/t.t, math.MaxInt32))
+}
+
+// farthest returns the most edits between a text of n runes and one that matches it, or more.
+func (t threshold) farthest(n int) int {
+	return int(min((1-t.t)/t.t*float64(n)+1e-6, math.MaxInt32))
+}
+
+// Texts are told apart by their lengths in classes: lengthClasses to each doubling.
+const (
+	lengthBits    = 1
+	lengthClasses = 1 << lengthBits
+)
+
+// lengthClass returns the class of n > 0 runes.
+func lengthClass(n int) int {
+	b := bits.Len(uint(n))
+	return b<<lengthBits | int(uint64(n)<<lengthBits>>(b-1))&(lengthClasses-1)
+}
+
+// shortest returns the least length of a class and those above it.
+func shortest(class int) int {
+	n := uint64(lengthClasses|class&(lengthClasses-1)) << (class >> lengthBits)
+	return int(min((n+2*lengthClasses-1)>>(lengthBits+1), math.MaxInt32))
+}
+
+// stretch returns how many trailing bits of a position are left out where texts of a class are
+// looked up, so that a window of positions has few values.
+func (t threshold) stretch(class int) int {
+	return max(bits.Len(uint(t.farthest(shortest(class)))), 3)
+}
+
+// nodeTag returns the tag of a run in the index, in texts of a class, at a position without its
+// trailing bits.
+func nodeTag(run uint32, class, position int) uint32 {
+	return run + uint32(class)*0x85ebca6b ^ uint32(position)*0xc2b2ae35
+}
+
+// A place is where a run is in a text: the leading half is its tag, the trailing half the position.
+type place uint64
+
+func placeOf(tag uint32, position int) place { return place(tag)<<32 | place(uint32(position)) }
+
+func (p place) tag() uint32   { return uint32(p >> 32) }
+func (p place) position() int { return int(uint32(p)) }
+
+// ofText is of for Edits.
+func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
+	n, q := len(set), p.t.q
+	f := prefix{size: n, whole: true, pieces: 1}
+	if n == 0 {
+		return f, dst
+	}
+	class := lengthClass(n)
+	from := len(dst)
+	if p.t.byLength() {
+		dst = append(dst, uint64(placeOf(nodeTag(0, class, 0), 0)))
+		f.keys = dst[from:len(dst):len(dst)]
+		return f, dst
+	}
+	all := (n + q - 1) / q
+	f.pieces = min(all, p.t.farthest(n)+1+sparePieces)
+	p.keys = p.keys[:0]
+	for i := range all {
+		if h := set[i*q]; p.counts.shared(h) {
+			p.keys = append(p.keys, p.counts.rankOf(h)<<hashBits|uint64(i))
+		}
+	}
+	// Pieces that no other text has are the rarest, and found by none.
+	if most := f.pieces - (all - len(p.keys)); most > 0 {
+		ordered.Least(p.keys, most)
+		stretch := p.t.stretch(class)
+		for _, key := range p.keys[:most] {
+			at := int(key&(1<<hashBits-1)) * q
+			dst = append(dst, uint64(placeOf(nodeTag(runTag(set[at]), class, at>>stretch), at)))
+		}
+	}
+	f.keys = dst[from:len(dst):len(dst)]
+	from = len(dst)
+	for at, h := range set {
+		if p.counts.shared(h) {
+			dst = append(dst, uint64(placeOf(runTag(h), at)))
+		}
+	}
+	f.runs = dst[from:len(dst):len(dst)]
+	slices.Sort(f.runs)
+	return f, dst
+}
+
+// sparePieces is how many pieces more are in the index than it takes to find a text by one of them.
+const sparePieces = 0
+
+// runTag returns the bits of a hash that tell runs apart in the index.
+func runTag(hash uint64) uint32 { return uint32(hash >> 32) }
+
+// A reach is what a text of some length may have in common with another one.
+type reach struct {
+	edits         int32
+	before, after int32 // how far a piece may be before the run that is equal to it, and behind it
+}
+
+// reachOf returns the reach of texts of x and y runes, y of the index.
+func (t threshold) reachOf(x, y int) reach {
+	d := textsim.MostEdits(max(x, y), t.t)
+	return reach{int32(d), int32((d + x - y) >> 1), int32((d - x + y) >> 1)}
+}
+
+// A finder finds the entries of indexes that may match. It serves one goroutine.
+type finder struct {
+	t       threshold // of the join
+	found   []uint32
+	hits    []uint32 // Edits: of each entry, the pieces that were found
+	reaches []reach  // Edits: of texts of each length from least on
+	least   int
+}
+
+// candidates returns the entries that may match a set, ascending. Of Edits, the threshold may be
+// higher than that of the join.
+func (f *finder) candidates(x *index, p *prefix, t threshold) []uint32 {
+	f.found = f.found[:0]
+	if t.kind == Edits {
+		f.texts(x, p, t)
+	} else {
+		f.found = x.candidates(f.found, p, t)
+	}
+	slices.Sort(f.found)
+	f.found = slices.Compact(f.found)
+	return f.found
+}
+
+// texts finds texts, each once.
+func (f *finder) texts(x *index, p *prefix, t threshold) {
+	if p.size == 0 || len(x.sets) == 0 {
+		return
+	}
+	least, most := t.partners(p.size)
+	from, to := lengthClass(least), lengthClass(most)
+	if t.byLength() {
+		for class := from; class <= to; class++ {
+			f.found = x.lengthChain(f.found, nodeTag(0, class, 0), least, most)
+		}
+		return
+	}
+	f.least, f.reaches = least, f.reaches[:0]
+	for n := least; n <= most; n++ {
+		f.reaches = append(f.reaches, t.reachOf(p.size, n))
+	}
+	if len(f.hits) < len(x.sets) {
+		f.hits = make([]uint32, len(x.sets)+len(x.sets)/4)
+	}
+	for class := from; class <= to; class++ {
+		f.ofClass(x, p.runs, class)
+	}
+	kept := f.found[:0]
+	for _, entry := range f.found {
+		if f.hits[entry]+uint32(f.reaches[int(x.sizes[entry])-least].edits) >= x.pieces[entry] {
+			kept = append(kept, entry)
+		}
+		f.hits[entry] = 0
+	}
+	f.found = kept
+}
+
+// ofClass finds texts whose lengths are of a class. Runs that are equal are looked up together.
+func (f *finder) ofClass(x *index, runs []uint64, class int) {
+	lo := max(shortest(class), f.least)
+	hi := min(shortest(class+1)-1, f.least+len(f.reaches)-1)
+	if hi < lo {
+		return
+	}
+	before, after := f.reaches[lo-f.least].before, f.reaches[hi-f.least].after
+	for _, r := range f.reaches[lo-f.least : hi+1-f.least] {
+		before, after = max(before, r.before), max(after, r.after)
+	}
+	stretch := f.t.stretch(class)
+	for i := 0; i < len(runs); {
+		tag, first := place(runs[i]).tag(), place(runs[i]).position()
+		last := first
+		for i++; i < len(runs) && place(runs[i]).tag() == tag; i++ {
+			last = place(runs[i]).position()
+		}
+		end := min(last+int(after), hi-1) >> stretch
+		for at := max(first-int(before), 0) >> stretch; at <= end; at++ {
+			f.chain(x, nodeTag(tag, class, at), first, last)
+		}
+	}
+}
+
+// chain counts the pieces of a chain with this tag that may be one of equal runs, the first and the
+// last of which are given.
+func (f *finder) chain(x *index, tag uint32, first, last int) {
+	for n := *x.head(tag); n != 0; {
+		nd := x.at(n - 1)
+		n = nd.next
+		if nd.tag != tag {
+			continue
+		}
+		i := uint(int(x.sizes[nd.entry]) - f.least)
+		if i >= uint(len(f.reaches)) {
+			continue
+		}
+		r, at := &f.reaches[i], int(nd.rest)
+		if at < first-int(r.before) || at > last+int(r.after) {
+			continue
+		}
+		if f.hits[nd.entry]++; f.hits[nd.entry] == 1 {
+			f.found = append(f.found, nd.entry)
+		}
+	}
+}
+
+// lengthChain appends the entries of a chain with this tag whose lengths are least to most.
+func (x *index) lengthChain(dst []uint32, tag uint32, least, most int) []uint32 {
+	for n := *x.head(tag); n != 0; {
+		nd := x.at(n - 1)
+		n = nd.next
+		if size := int(x.sizes[nd.entry]); nd.tag == tag && size >= least && size <= most {
+			dst = append(dst, nd.entry)
+		}
+	}
+	return dst
+}
