@@ -106,9 +106,29 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^Test(Thresholds|JoinsAgainstBruteForce)$",
 	},
 	{
-		"setjoin/prefixes of texts one too short", "internal/setjoin", "threshold.editLong",
-		swap(`n - least + 1`, `n - least`),
-		"cmd/simdb/internal/corpus", "^TestTextsAgainstBruteForce$",
+		"setjoin/a piece of a text too few", "internal/setjoin", "prefixer.ofText",
+		swap(`p.t.farthest(n)+1`, `p.t.farthest(n)`),
+		"internal/setjoin", "^TestEditsAgainstBruteForce$",
+	},
+	{
+		"setjoin/pieces that moved not found", "internal/setjoin", "threshold.reachOf",
+		swap(`(d - x + y) >> 1`, `(d - x + y - 2) >> 1`),
+		"internal/setjoin", "^TestEditsAgainstBruteForce$",
+	},
+	{
+		"setjoin/a later one of equal runs overlooked", "internal/setjoin", "finder.ofClass",
+		drop(`last = place(runs[i]).position()`),
+		"internal/setjoin", "^TestEditsAgainstBruteForce$",
+	},
+	{
+		"setjoin/chains end where they are put in order", "internal/setjoin", "index.settle",
+		swap(`uint32(to + 2)`, `0`),
+		"internal/setjoin", "^Test(EditsAgainstBruteForce|Settle)$",
+	},
+	{
+		"editdist/diagonals one too few", "internal/editdist", "Pattern.diagonals",
+		swap(`low := (most - k) / 2`, `low := (most - k - 1) / 2`),
+		"internal/editdist", "^TestDistance$",
 	},
 	{
 		"setjoin/rests of word vectors without their own word", "internal/setjoin", "prefixer.ofWords",

@@ -22,6 +22,9 @@
 //   - An element that is in one set only is in no other's prefix: it is neither stored nor looked
 //     up. In most texts most shingles are such.
 //
+// Sets may also stand for texts, which are compared by edit distance or by their word counts
+// (measure.go). By edit distance the pieces of a text take the place of a prefix (edits.go).
+//
 // # Star clusters
 //
 // Sets are taken in the order of preference, in windows (stars.go). All of a window are compared

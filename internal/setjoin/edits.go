@@ -105,7 +105,7 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 		return f, dst
 	}
 	all := (n + q - 1) / q
-	f.pieces = min(all, p.t.farthest(n)+1+sparePieces)
+	f.pieces = min(all, p.t.farthest(n)+1)
 	p.keys = p.keys[:0]
 	for i := range all {
 		if h := set[i*q]; p.counts.shared(h) {
@@ -133,9 +133,6 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// sparePieces is how many pieces more are in the index than it takes to find a text by one of them.
-const sparePieces = 0
-
 // runTag returns the bits of a hash that tell runs apart in the index.
 func runTag(hash uint64) uint32 { return uint32(hash >> 32) }
 
@@ -158,6 +155,7 @@ type finder struct {
 	hits    []uint32 // Edits: of each entry, the pieces that were found
 	reaches []reach  // Edits: of texts of each length from least on
 	least   int
+	window  [2]int32 // the greatest reach before and after of texts that are looked for
 }
 
 // candidates returns the entries that may match a set, ascending. Of Edits, the threshold may be
@@ -219,6 +217,7 @@ func (f *finder) ofClass(x *index, runs []uint64, class int) {
 		before, after = max(before, r.before), max(after, r.after)
 	}
 	stretch := f.t.stretch(class)
+	f.window = [2]int32{before, after}
 	for i := 0; i < len(runs); {
 		tag, first := place(runs[i]).tag(), place(runs[i]).position()
 		last := first
@@ -235,23 +234,31 @@ func (f *finder) ofClass(x *index, runs []uint64, class int) {
 // chain counts the pieces of a chain with this tag that may be one of equal runs, the first and the
 // last of which are given.
 func (f *finder) chain(x *index, tag uint32, first, last int) {
+	lo, hi := first-int(f.window[0]), last+int(f.window[1])
 	for n := *x.head(tag); n != 0; {
 		nd := x.at(n - 1)
 		n = nd.next
-		if nd.tag != tag {
+		at := int(nd.rest)
+		if nd.tag != tag || at < lo || at > hi {
 			continue
 		}
 		i := uint(int(x.sizes[nd.entry]) - f.least)
 		if i >= uint(len(f.reaches)) {
 			continue
 		}
-		r, at := &f.reaches[i], int(nd.rest)
-		if at < first-int(r.before) || at > last+int(r.after) {
+		if r := &f.reaches[i]; at < first-int(r.before) || at > last+int(r.after) {
 			continue
 		}
 		if f.hits[nd.entry]++; f.hits[nd.entry] == 1 {
 			f.found = append(f.found, nd.entry)
 		}
+	}
+}
+
+// settle settles an index where that pays.
+func (j *join) settle(x *index) {
+	if j.t.kind == Edits {
+		x.settle()
 	}
 }
 

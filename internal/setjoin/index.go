@@ -13,6 +13,9 @@ type index struct {
 	sets   []uint32 // of entries
 	sizes  []uint32
 	pieces []uint32 // Edits: of entries
+
+	settled int      // Edits: the first nodes, which are in the order of their chains
+	spare   [][]node // Edits: for settle
 }
 
 // node is an element of an entry's prefix.
@@ -39,12 +42,13 @@ func (x *index) reset() {
 		x.shift = 32 - 10
 	}
 	clear(x.heads)
-	x.nodes, x.sets, x.sizes, x.pieces = 0, x.sets[:0], x.sizes[:0], x.pieces[:0]
+	x.nodes, x.sets, x.sizes, x.pieces, x.settled = 0, x.sets[:0], x.sizes[:0], x.pieces[:0], 0
+	x.spare = nil
 }
 
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
-	return int64(x.nodes)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8 + int64(len(x.pieces))*4
+	return int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8 + int64(len(x.pieces))*4
 }
 
 func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkBits-1)] }
@@ -65,15 +69,51 @@ func (x *index) add(set uint32, p *prefix) {
 		if x.nodes >= len(x.heads) {
 			x.grow()
 		}
-		if x.nodes>>chunkBits == len(x.chunks) {
-			x.chunks = append(x.chunks, make([]node, 1<<chunkBits))
-		}
+		x.chunks = room(x.chunks, x.nodes)
 		head := x.head(tag)
 		*x.at(uint32(x.nodes)) = node{*head, tag, entry, rest}
 		x.nodes++
 		*head = uint32(x.nodes)
 	}
 }
+
+// room returns chunks that have room for node n, the next one.
+func room(chunks [][]node, n int) [][]node {
+	if n>>chunkBits == len(chunks) {
+		chunks = append(chunks, make([]node, 1<<chunkBits))
+	}
+	return chunks
+}
+
+// settle brings the nodes into the order of their chains if many are not: then a long chain is read
+// as fast as memory is. It is for Edits, which have such chains and few nodes.
+func (x *index) settle() {
+	if x.nodes-x.settled <= max(x.settled/2, leastSettled) {
+		return
+	}
+	to := 0
+	for h := range x.heads {
+		n := x.heads[h]
+		if n > 0 {
+			x.heads[h] = uint32(to + 1)
+		}
+		for n > 0 {
+			nd := *x.at(n - 1)
+			n = nd.next
+			if nd.next > 0 {
+				nd.next = uint32(to + 2)
+			}
+			x.spare = room(x.spare, to)
+			x.spare[to>>chunkBits][to&(1<<chunkBits-1)] = nd
+			to++
+		}
+	}
+	x.chunks, x.spare = x.spare, x.chunks
+	x.settled = to
+}
+
+// leastSettled is how many nodes are left where they are: the cache has them.
+const leastSettled = 1 << 6
 
 // grow doubles the number of chains.
 func (x *index) grow() {

@@ -65,5 +65,6 @@ func (j *join) pairWithin() error {
 	for n := range j.items {
 		j.index.add(j.items[n].set, &j.items[n].prefix)
 	}
+	j.settle(&j.index)
 	return nil
 }

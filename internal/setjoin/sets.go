@@ -80,7 +80,8 @@ func (s *Sets) Bytes() int64 { return int64(s.n) * 8 }
 // Spilled returns how many of these are in the file.
 func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
 
-// Add adds a copy of a set: its elements, strictly ascending. An empty one matches nothing.
+// Add adds a copy of a set: its elements, strictly ascending, but those of Edits in their order. An
+// empty one matches nothing.
 func (s *Sets) Add(set []uint64) error {
 	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)

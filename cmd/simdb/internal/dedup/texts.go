@@ -29,7 +29,11 @@ func (c *Command) textCriterion() corpus.Criterion {
 func (c *Command) textMeaning() string {
 	share := "enough words"
 	if c.Levenshtein != nil {
-		share = fmt.Sprintf("enough runs of %d characters", c.textCriterion().Measure.Q)
+		if q := c.textCriterion().Measure.Q; q > 1 {
+			share = fmt.Sprintf("a run of %d characters at about the same place", q)
+		} else {
+			share = "about the same length"
+		}
 	}
 	return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be",
 		app.SimilarityFlags{Levenshtein: c.Levenshtein, Cosine: c.Cosine}.Meaning(true), share)
