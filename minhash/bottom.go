@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -26,12 +27,18 @@ type Bottom struct {
 	scratch []uint32
 	sorted  []uint32 // the sketch
 	hist    [buckets]uint32
+	fine    [fineBuckets]uint8
 }
 
 const (
 	buckets   = 256
 	batch     = 1024 // hashes taken between checks of the room in the buffer
 	passRatio = 3    // hashes let through for each wanted one
+
+	// So few hashes are sorted by counters of a byte, of which there may be many: most buckets have
+	// one hash or none then, and the insertion sort has little to do that is hard to predict.
+	mostFine    = 255
+	fineBuckets = 1024
 )
 
 // NewBottom returns a Bottom for sketches of n hashes. n must be positive.
@@ -115,6 +122,23 @@ func lowest(dst, in []uint32, limit uint64) (n int) {
 // sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All are below
 // limit.
 func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
+	out := b.sorted[:len(in)]
+	if len(in) <= mostFine {
+		b.placeFine(out, in, limit)
+	} else {
+		b.place(out, in, limit)
+	}
+	if len(out) > 16*buckets {
+		slices.Sort(out) // far too many for buckets of a few
+	} else {
+		sortRun(out)
+	}
+	s := slices.Compact(out)
+	return s[:min(len(s), b.n)]
+}
+
+// place stores the elements of in to out, by the buckets of their leading bits.
+func (b *Bottom) place(out, in []uint32, limit uint64) {
 	shift := max(0, bits.Len64(limit-1)-bits.Len(buckets-1)) & 31
 	hist := &b.hist
 	clear(hist[:])
@@ -126,19 +150,35 @@ func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 		hist[i] = at
 		at += n
 	}
-	out := b.sorted[:len(in)]
 	for _, v := range in {
 		p := &hist[v>>shift%buckets]
 		out[*p] = v
 		*p++
 	}
-	if len(out) > 16*buckets {
-		slices.Sort(out) // far too many for buckets of a few
-	} else {
-		sortRun(out)
+}
+
+// placeFine is place for at most mostFine elements, by more buckets. Eight counters are summed at a
+// time: byte i of their product with ones is the sum of the bytes up to i, as none exceeds 255.
+func (b *Bottom) placeFine(out, in []uint32, limit uint64) {
+	const ones = 0x0101010101010101
+	shift := max(0, bits.Len64(limit-1)-bits.Len(fineBuckets-1)) & 31
+	fine := &b.fine
+	clear(fine[:])
+	for _, v := range in {
+		fine[v>>shift%fineBuckets]++
 	}
-	s := slices.Compact(out)
-	return s[:min(len(s), b.n)]
+	before := uint64(0) // elements of the buckets so far
+	for i := 0; i < fineBuckets; i += 8 {
+		eight := fine[i : i+8 : i+8]
+		sums := binary.LittleEndian.Uint64(eight) * ones
+		binary.LittleEndian.PutUint64(eight, sums<<8+before*ones)
+		before += sums >> 56
+	}
+	for _, v := range in {
+		p := &fine[v>>shift%fineBuckets]
+		out[*p] = v
+		*p++
+	}
 }
 
 // sortRun is an insertion sort, for elements that are nearly where they belong.
