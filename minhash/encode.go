@@ -95,30 +95,49 @@ func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	return dst, src[(end+7)/8:], nil
 }
 
-// decodeHashes appends n hashes of l low bits to dst, fewer if src ends early or the high bits of
-// one exceed 32 bits. end is the number of bits they take.
+// decodeHashes appends n hashes of l low bits to dst, none if src ends early or the high bits of
+// one exceed 32 bits. end is the number of bits they take. It is two loops since each needs few
+// variables.
 func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
-	start := n * l // the high bits start here; the i-th one, at bit p, says that the high bits are p - start - i
+	before := len(dst)
+	dst = slices.Grow(dst, n)[:before+n]
+	out, start := dst[before:], n*l
+	end = highBits(out, src, start)
+	if end < 0 || uint64(end-start-n) > math.MaxUint32>>l { // they ascend
+		return dst[:before], 0
+	}
+	var room [64*32/8 + 8]byte
+	if start>>3+8 > len(src) { // there are less than 64 hashes, as many bits follow
+		copy(room[:], src)
+		src = room[:]
+	}
+	mask, at := uint32(uint64(1)<<l-1), 0
+	for i, high := range out {
+		low := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7)
+		out[i] = high<<l | uint32(low)&mask
+		at += l
+	}
+	return dst, end
+}
+
+// highBits sets out to the high bits of as many hashes, which start at a bit of src: one at bit p
+// is that of hash i, and says that they are p - start - i. It returns the bit where they end, or -1
+// if src ends before.
+func highBits(out []uint32, src []byte, start int) (end int) {
 	at := start &^ 7
 	ones := load(src, at>>3) >> (start & 7) << (start & 7)
-	mask := uint64(1)<<l - 1
-	for i := range n {
+	for i := range out {
 		for ones == 0 {
 			if at += 64; at >= 8*len(src) {
-				return dst, at
+				return -1
 			}
 			ones = load(src, at>>3)
 		}
 		end = at + bits.TrailingZeros64(ones)
 		ones &= ones - 1
-		high := uint64(end - start - i)
-		if high > math.MaxUint32>>l {
-			return dst, end
-		}
-		low := i * l
-		dst = append(dst, uint32(high<<l|load(src, low>>3)>>(low&7)&mask))
+		out[i] = uint32(end - start - i)
 	}
-	return dst, end + 1
+	return end + 1
 }
 
 // load returns the up to eight bytes of src from i on as an integer.
