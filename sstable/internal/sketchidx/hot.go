@@ -186,14 +186,15 @@ func newHotOrder(hot []HotHash) *hotOrder {
 	return o
 }
 
-// key returns what hashes are ordered by: class<<32 | hash. Where a hash may be is found by
-// multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
+// filterAt returns the bit of the filter for a hash, and is also where a look at the table begins:
+// by multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
+func (o *hotOrder) filterAt(hash uint32) uint64 {
+	return uint64(hash) * o.seed >> ((o.shift - 3) & 63)
+}
+
+// key returns what hashes are ordered by, class<<32 | hash, by a look at the table.
 func (o *hotOrder) key(hash uint32) uint64 {
-	bit := uint64(hash) * o.seed >> ((o.shift - 3) & 63)
-	if o.filter[bit>>3]>>(bit&7)&1 == 0 {
-		return uint64(hash)
-	}
-	for i := int(bit >> 3); ; i = (i + 1) & (len(o.slots) - 1) {
+	for i := int(o.filterAt(hash) >> 3); ; i = (i + 1) & (len(o.slots) - 1) {
 		switch k := o.slots[i]; {
 		case k == 0:
 			return uint64(hash)
@@ -203,19 +204,36 @@ func (o *hotOrder) key(hash uint32) uint64 {
 	}
 }
 
+// prefixStep is how many hashes prefix looks up at a time.
+const prefixStep = 64
+
 // prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no
-// more; hot is room for keys, which is returned to be used again.
+// more; hot is room for keys, which is returned to be used again. The filter is asked for some
+// hashes at a time, without a branch, so that cache misses overlap.
 func (o *hotOrder) prefix(dst []uint32, sketch []uint32, n int, hot []uint64) (prefix []uint32, room []uint64) {
 	hot = hot[:0]
-	end := len(dst) + min(n, len(sketch))
-	for _, h := range sketch { // which ascends, and so do the cold ones among them
-		if len(dst) == end {
-			return dst, hot
+	n = min(n, len(sketch))
+	dst = slices.Grow(dst, n)
+	end := len(dst) + n
+	var maybe [prefixStep]uint32
+	for len(dst) < end && len(sketch) > 0 { // the sketch ascends, and so do the cold ones in it
+		m := min(end-len(dst), len(sketch), prefixStep)
+		at, cold, maybes := len(dst), 0, 0
+		some := dst[at : at+m]
+		for _, h := range sketch[:m] {
+			bit := o.filterAt(h)
+			passes := int(o.filter[bit>>3]>>(bit&7)) & 1
+			some[cold], maybe[maybes%prefixStep] = h, h
+			cold, maybes = cold+1-passes, maybes+passes
 		}
-		if k := o.key(h); k>>32 == 0 {
-			dst = append(dst, h)
-		} else {
-			hot = append(hot, k)
+		dst, sketch = dst[:at+cold], sketch[m:]
+		for _, h := range maybe[:maybes] {
+			if k := o.key(h); k>>32 != 0 {
+				hot = append(hot, k)
+			} else {
+				i, _ := slices.BinarySearch(dst[at:], h)
+				dst = slices.Insert(dst, at+i, h)
+			}
 		}
 	}
 	slices.Sort(hot)

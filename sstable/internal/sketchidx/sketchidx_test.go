@@ -1,7 +1,9 @@
 package sketchidx
 
 import (
+	"cmp"
 	"errors"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -60,6 +62,47 @@ func TestPrefix(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d times at or above a threshold", pairs, reached)
+}
+
+// TestPrefixOrder compares prefixes of many lengths with a sort by class and hash, where some cold
+// hashes pass the filter.
+func TestPrefixOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(75, 76))
+	passed := 0
+	for range 300 {
+		class := map[uint32]int{}
+		var hot []HotHash
+		for range rng.IntN(300) {
+			hot = append(hot, HotHash{Hash: rng.Uint32N(1000), Documents: 1 + rng.Uint32N(100)})
+		}
+		slices.SortFunc(hot, func(a, b HotHash) int { return cmp.Compare(a.Hash, b.Hash) })
+		hot = slices.CompactFunc(hot, func(a, b HotHash) bool { return a.Hash == b.Hash })
+		for _, h := range hot {
+			class[h.Hash] = bits.Len32(h.Documents)
+		}
+		var sketch []uint32
+		for range rng.IntN(300) {
+			sketch = append(sketch, rng.Uint32N(2000))
+		}
+		slices.Sort(sketch)
+		sketch = slices.Compact(sketch)
+		want := slices.SortedStableFunc(slices.Values(sketch), func(a, b uint32) int { return cmp.Compare(class[a], class[b]) })
+		o := newHotOrder(hot)
+		for _, h := range sketch {
+			if bit := o.filterAt(h); class[h] == 0 && o.filter[bit>>3]>>(bit&7)&1 == 1 {
+				passed++
+			}
+		}
+		for _, n := range []int{0, 1, len(sketch) / 3, prefixStep, len(sketch), len(sketch) + 5} {
+			got, _ := o.prefix([]uint32{7, 8}, sketch, n, nil)
+			if !slices.Equal(got, append([]uint32{7, 8}, want[:min(n, len(want))]...)) {
+				t.Fatalf("the first %d of %d hashes: %v", n, len(sketch), got)
+			}
+		}
+	}
+	if passed == 0 {
+		t.Error("no cold hash passes the filter")
+	}
 }
 
 // TestTally compares counting in several portions with a map.
