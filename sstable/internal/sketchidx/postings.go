@@ -91,7 +91,7 @@ func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 		if cap(tmp) < len(keys) {
 			tmp = make([]uint64, cap(keys))
 		}
-		keys, tmp = radix.Sort(keys, tmp[:len(keys)], max(bits.Len32(more), 1))
+		keys, tmp = radix.SortParts(keys, tmp[:len(keys)], max(bits.Len32(more), 1), 1)
 		for _, k := range keys {
 			// in order; its error comes back from Finish
 			run.Add(uint64(first+uint32(k))<<shift | k>>32)
