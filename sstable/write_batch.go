@@ -423,7 +423,8 @@ func (t *BatchWriter) writeNames() error {
 			return t.ctx.Err()
 		}
 		b.prefetchIDs(from)
-		for _, pos := range b.docs[from:min(from+together, len(b.docs))] {
+		for i, pos := range b.docs[from:min(from+together, len(b.docs))] {
+			b.prefetchCode(from + i + codesAhead)
 			if t.sketches != nil {
 				var err error
 				if sketch, err = t.addCode(pos, sketch); err != nil {
@@ -453,6 +454,18 @@ func (o *batchOrder) prefetchIDs(from int) {
 	}
 }
 
+const (
+	codesAhead = 8   // so many documents before it is decoded a code is requested
+	codeBytes  = 448 // that are requested of it: all of nearly every one of 128 hashes
+)
+
+// prefetchCode requests the encoded sketch of a document, if there is such a one.
+func (o *batchOrder) prefetchCode(doc int) {
+	if doc < len(o.docs) && o.Sketches != nil {
+		o.Codes.PrefetchBytes(o.Sketches[o.docs[doc]], codeBytes)
+	}
+}
+
 // beginSketches chooses the hot hashes, and prepares for sketches if there are any.
 func (t *BatchWriter) beginSketches() error {
 	b := t.batch
@@ -463,7 +476,10 @@ func (t *BatchWriter) beginSketches() error {
 	o.Docs = len(b.docs)
 	if b.Sketches != nil {
 		var sketch minhash.Sketch
-		o.Hot = HotHashes(len(b.docs), func(doc int) []uint32 {
+		before := 0
+		o.Hot = HotHashes(len(b.docs), func(doc int) []uint32 { // documents in equal steps
+			b.prefetchCode(doc + codesAhead*max(doc-before, 0))
+			before = doc
 			sketch, _ = b.sketch(b.docs[doc], sketch) // what is wrong with a code is found when it is added
 			return sketch
 		})

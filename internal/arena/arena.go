@@ -95,9 +95,12 @@ func (a *Arena) Get(at uint32) []byte {
 }
 
 // Prefetch requests the beginning of a string, which Get will read.
-func (a *Arena) Prefetch(at uint32) {
+func (a *Arena) Prefetch(at uint32) { a.PrefetchBytes(at, 1) }
+
+// PrefetchBytes requests n bytes of a string and its length, n at least 1.
+func (a *Arena) PrefetchBytes(at uint32, n int) {
 	b := a.blocks[at>>blockShift]
-	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(blockBytes-1))), 1)
+	kernel.PrefetchAt(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), uintptr(at&(blockBytes-1))), uintptr(n))
 }
 
 // Reset removes all strings and keeps the memory.
