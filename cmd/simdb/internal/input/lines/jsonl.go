@@ -151,10 +151,10 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	if reason := rec.checkID(o.makeID); reason != "" {
 		return reason
 	}
-	if !o.set && fp == nil && hasSet(s) && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
-		return `no text but a set: --set-field set compares its members`
-	}
 	if fp == nil && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
+		if !o.set && hasSet(s) {
+			return `no text but a set: --set-field set compares its members`
+		}
 		return fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
 			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
 	}
