@@ -143,15 +143,15 @@ type summed struct {
 // next to each other: these share one sketch, made once.
 func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 	var last summed
+	var sketch minhash.Sketch
 	for i := range docs {
 		d := &docs[i]
 		if d.text == 0 || d.hasFP && !h.texts.Sketches() {
 			continue
 		}
 		if text := w.text(d); !bytes.Equal(text, last.text) {
-			var sketch minhash.Sketch
 			last.text = text
-			last.fp, last.words, sketch = h.texts.Sums(unsafe.String(unsafe.SliceData(text), len(text)))
+			last.fp, last.words, sketch = h.texts.AppendSums(sketch[:0], unsafe.String(unsafe.SliceData(text), len(text)))
 			if last.code = last.code[:0]; len(sketch) > 0 {
 				last.code = sketch.AppendEncoded(last.code)
 				last.least = [2]uint32{sketch[0], sketch[min(1, len(sketch)-1)]}

@@ -39,16 +39,21 @@ func NewHasher(p sstable.Params) *Hasher {
 // Sums returns the fingerprint and the sketch of a text. Words is false, and the others are zero,
 // if the text has no words; the sketch is nil in a database without sketches.
 func (h *Hasher) Sums(text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
+	return h.AppendSums(nil, text)
+}
+
+// AppendSums is Sums with the sketch appended to room.
+func (h *Hasher) AppendSums(room minhash.Sketch, text string) (fp base.Fingerprint, words bool, sketch minhash.Sketch) {
 	if text == "" {
-		return fp, false, nil
+		return fp, false, room
 	}
 	st := h.states.Get().(*fingerprint.State)
 	r := st.Text(text)
 	if words = !r.Empty; words {
-		fp, sketch = r.Fingerprint, r.Sketch.Clone()
+		fp, room = r.Fingerprint, append(room, r.Sketch...)
 	}
 	h.states.Put(st)
-	return fp, words, sketch
+	return fp, words, room
 }
 
 // Sketches reports whether texts have sketches.
