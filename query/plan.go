@@ -32,7 +32,7 @@ func (p plan) options(sel *selection) predicate.ListOptions {
 // decides reports whether nothing is left to test on the documents that the drivers list.
 func (p plan) decides(sel *selection) bool {
 	if terms, ok := sel.expr.(andNode); ok {
-		return len(terms) == len(p.drivers)+len(p.fused)
+		return len(p.drivers) == 1 && len(terms) == 1+len(p.fused)
 	}
 	_, alone := sel.expr.(*leaf)
 	return alone
