@@ -31,7 +31,7 @@ type auditParameters struct {
 	Decisions   *app.AuditInput `json:"decisions,omitempty"`
 	Allowed     int64           `json:"allowed,omitempty"` // pairs of the databases of Against
 
-	Shingle  string `json:"shingle"`
+	Shingle  string `json:"shingle,omitempty"` // not of measures of whole texts
 	Features string `json:"features,omitempty"`
 	Reading  string `json:"reading,omitempty"`
 }
@@ -114,13 +114,16 @@ func newAudit(d *job) (*audit, error) {
 
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
-	return auditParameters{
+	p := auditParameters{
 		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Estimate: d.c.Estimate,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
-		Shingle:  fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle),
 		Features: d.features.Describe(),
 		Reading:  d.reading(),
 	}
+	if !d.c.ofTexts() {
+		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
+	}
+	return p
 }
 
 // reading names the flags of how texts are read that are not as they are by default.
