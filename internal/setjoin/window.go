@@ -197,6 +197,9 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 		if from >= len(w.items) {
 			return nil
 		}
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		for n := range w.items[from:min(from+workerRun, len(w.items))] {
 			it := &w.items[from+n]
 			lo := len(w.hashes)
