@@ -33,13 +33,22 @@ func (a *App) TempDirWith(parent string, salvage func(left, dir string)) (string
 		return "", err
 	}
 	sweep(parent, func(left string) { salvage(left, dir) })
-	a.onExit(func() {
-		os.RemoveAll(dir)
-		if lock != nil {
-			lock.Close()
-		}
-	})
+	a.onExit(func() { removeLocked(dir, lock) })
 	return dir, nil
+}
+
+// removeLocked removes a temporary folder and gives up its lock, which may be nil. Windows keeps
+// the file of the lock until then.
+func removeLocked(dir string, lock io.Closer) {
+	left := os.RemoveAll(dir)
+	if lock == nil {
+		return
+	}
+	lock.Close()
+	if left != nil {
+		os.Remove(filepath.Join(dir, tempLock))
+		os.Remove(dir)
+	}
 }
 
 // lockedTemp makes a temporary folder and locks it. Where the file system has no locks, lock is
@@ -84,8 +93,7 @@ func sweep(parent string, salvage func(left string)) {
 		}
 		if lock, err := vfs.Disk.Lock(filepath.Join(dir, tempLock)); err == nil {
 			salvage(dir)
-			os.RemoveAll(dir)
-			lock.Close()
+			removeLocked(dir, lock)
 		}
 	}
 }
