@@ -9,6 +9,8 @@ type counts struct {
 	few  []uint64 // counters of 2 bits: 0, 1, 2 or more
 	many []uint32 // of elements whose counter in few is full: how often they came after that
 	skip int      // trailing bits of elements that are not of the hash
+	// ahead is of no meaning: it keeps reads that bring counters into the cache.
+	ahead uint64
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -32,10 +34,20 @@ func powerBelow(n int64) int64 {
 	return p
 }
 
+// countAhead is how many counters are read before they are counted in: reads from memory overlap,
+// but not across branches on what was read.
+const countAhead = 32
+
 // add counts the elements of a set.
 func (c *counts) add(set []uint64) {
 	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
-	for _, h := range set {
+	for i, h := range set {
+		if i%countAhead == 0 {
+			for _, h := range set[i:min(i+countAhead, len(set))] {
+				h >>= c.skip & 63
+				c.ahead += c.few[h>>5&words] + uint64(c.many[h>>9&slots])
+			}
+		}
 		h >>= c.skip & 63
 		w := &c.few[h>>5&words]
 		shift := h & 31 * 2

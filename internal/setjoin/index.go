@@ -7,12 +7,15 @@ import "math/bits"
 // not meet the second ones, which may be full of what is common.
 type index struct {
 	heads  []uint32 // of chains: the number of a node + 1
-	shift  int      // leaves the bits of a chain of a 32-bit product
+	shift  int      // leaves the chain of a mixed tag
 	chunks [][]node
 	nodes  int
 	sets   []uint32 // of entries
 	sizes  []uint32
 	pieces []uint32 // Edits: of entries
+
+	packed  *packed  // what has been moved there; nil of Edits, and where entries are few
+	bitmaps []bitmap // Jaccard: of entries
 
 	settled int      // Edits: the first nodes, which are in the order of their chains
 	spare   [][]node // Edits: for settle
@@ -43,26 +46,39 @@ func (x *index) reset() {
 	}
 	clear(x.heads)
 	x.nodes, x.sets, x.sizes, x.pieces, x.settled = 0, x.sets[:0], x.sizes[:0], x.pieces[:0], 0
-	x.spare = nil
+	x.spare, x.bitmaps = nil, x.bitmaps[:0]
+	if x.packed != nil {
+		x.packed.reset()
+	}
 }
 
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
-	return int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4 + int64(len(x.sets))*8 + int64(len(x.pieces))*4
+	n := int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4
+	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes
+	if x.packed != nil {
+		n += x.packed.bytes()
+	}
+	return n
 }
 
 func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkBits-1)] }
 
-// head returns the chain of a tag. Tags are hashes, but only their trailing bits are evenly
-// distributed after an element was chosen for being rare.
-func (x *index) head(tag uint32) *uint32 { return &x.heads[tag*0x9e3779b1>>(x.shift&31)] }
+// head returns the chain of a tag.
+func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
 // add makes an entry of a set.
 func (x *index) add(set uint32, p *prefix) {
+	if x.packed != nil && x.nodes > max(x.packed.loose, x.packed.n/packShare) {
+		x.pack()
+	}
 	entry := uint32(len(x.sets))
 	x.sets, x.sizes = append(x.sets, set), append(x.sizes, uint32(p.size))
 	if p.pieces > 0 {
 		x.pieces = append(x.pieces, uint32(p.pieces))
+	}
+	if p.hasBitmap {
+		x.bitmaps = append(x.bitmaps, p.bitmap)
 	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
@@ -130,6 +146,9 @@ func (x *index) grow() {
 
 // candidates appends to dst the entries that may match a set, some of them more than once.
 func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
+	if x.packed != nil && x.packed.n > 0 {
+		dst = x.inPacked(dst, p, t)
+	}
 	for i, key := range p.keys {
 		tag, rest := tagOf(key), p.rest(i)
 		dst = x.chain(dst, tag, p.size, rest, t)
@@ -140,20 +159,12 @@ func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	return dst
 }
 
-// chain appends the entries of a chain with this tag that can share enough with a set of that size:
-// the elements before this one are not common, or would have been met before, so that at most the
-// rest of both is.
+// chain appends the entries of a chain with this tag that can share enough with a set of that size.
 func (x *index) chain(dst []uint32, tag uint32, size int, rest uint32, t threshold) []uint32 {
-	if t.kind == Cosine {
-		return x.wordChain(dst, tag, rest, t)
-	}
 	for n := *x.head(tag); n != 0; {
 		nd := x.at(n - 1)
 		n = nd.next
-		if nd.tag != tag {
-			continue
-		}
-		if int(min(rest, nd.rest)) < t.about(size, int(x.sizes[nd.entry])) {
+		if nd.tag != tag || !t.enough(size, int(x.sizes[nd.entry]), rest, nd.rest) {
 			continue
 		}
 		if len(dst) == 0 || dst[len(dst)-1] != nd.entry {
@@ -163,15 +174,12 @@ func (x *index) chain(dst []uint32, tag uint32, size int, rest uint32, t thresho
 	return dst
 }
 
-// wordChain is chain for Cosine: see ofWords.
-func (x *index) wordChain(dst []uint32, tag, rest uint32, t threshold) []uint32 {
-	least := cosineCut(t.t) / float64(rest) * restOne * restOne
-	for n := *x.head(tag); n != 0; {
-		nd := x.at(n - 1)
-		n = nd.next
-		if nd.tag == tag && float64(nd.rest) >= least && (len(dst) == 0 || dst[len(dst)-1] != nd.entry) {
-			dst = append(dst, nd.entry)
-		}
+// enough reports whether sets of sizes x and y can match that share a key with these rests: the
+// elements before it are not common, or would have been met before, so that at most the rest of
+// both is. Of Cosine see ofWords.
+func (t threshold) enough(x, y int, rest, restY uint32) bool {
+	if t.kind == Cosine {
+		return float64(restY) >= cosineCut(t.t)/float64(rest)*restOne*restOne
 	}
-	return dst
+	return int(min(rest, restY)) >= t.about(x, y)
 }

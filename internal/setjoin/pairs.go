@@ -24,7 +24,7 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 	}
 	for pos := 0; pos < s.Len() && goOn; {
 		j.index.reset()
-		for begin := pos; pos < s.Len() && goOn && (pos == begin || j.index.bytes() < j.o.Memory); {
+		for begin := pos; pos < s.Len() && goOn && (pos == begin || j.hasRoom()); {
 			end, err := j.load(pos, collect)
 			if err != nil {
 				return err

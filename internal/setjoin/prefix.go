@@ -69,6 +69,14 @@ func (t threshold) short(n int) int {
 	return n - t.need(n, n) + 1
 }
 
+// postings returns about how many keys the prefixes of sets have, or more.
+func (t threshold) postings(s *Sets) int64 {
+	if t.kind != Jaccard {
+		return int64(s.n)
+	}
+	return int64(float64(s.n)*(1-t.t)) + int64(s.Len())
+}
+
 // A prefix is that of a set.
 type prefix struct {
 	keys  []uint64 // ascending; Edits: places of pieces
@@ -80,6 +88,9 @@ type prefix struct {
 
 	pieces int      // Edits: those that are in an index, or would be if others had them
 	runs   []uint64 // Edits: places of runs, ascending
+
+	bitmap    bitmap
+	hasBitmap bool // Jaccard
 }
 
 // rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
@@ -122,7 +133,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	case Edits:
 		return p.ofText(set, dst)
 	}
-	f := prefix{size: len(set), short: p.t.short(len(set))}
+	f := prefix{size: len(set), short: p.t.short(len(set)), bitmap: bitmapOf(set), hasBitmap: true}
 	p.keys = p.counts.appendShared(p.keys[:0], set)
 	f.alone = len(set) - len(p.keys)
 	n := p.t.long(len(set)) - f.alone

@@ -130,6 +130,7 @@ func (s *Sets) room() (err error) {
 		}
 	}
 	// From here on a chunk is written as soon as it is full, and the memory of the others is free.
+	clear(s.chunks)
 	s.inFile, s.chunks, s.o.Memory = s.n, s.chunks[:0], 1
 	return nil
 }
@@ -181,9 +182,11 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 		if err := r.load(lo, end, inOrder); err != nil {
 			return dst, err
 		}
-		dst = slices.Grow(dst, int(hi-lo))
-		for b := r.bytes[(lo-r.from)*8 : (end-r.from)*8]; len(b) >= 8; b = b[8:] {
-			dst = append(dst, binary.LittleEndian.Uint64(b))
+		from := len(dst)
+		dst = slices.Grow(dst, int(hi-lo))[:from+int(end-lo)]
+		b := r.bytes[(lo-r.from)*8 : (end-r.from)*8]
+		for i := range dst[from:] {
+			dst[from+i] = binary.LittleEndian.Uint64(b[i*8:])
 		}
 		lo = end
 	}

@@ -49,7 +49,7 @@ type stars struct {
 func (x *stars) block(pos int) (int, error) {
 	x.index.reset()
 	x.members.reset()
-	for begin := pos; pos < x.s.Len() && (pos == begin || x.index.bytes()+x.members.bytes() < x.o.Memory); {
+	for begin := pos; pos < x.s.Len() && (pos == begin || x.hasRoom()); {
 		end, err := x.load(pos, x.recall)
 		if err != nil {
 			return pos, err

@@ -35,6 +35,7 @@ type Options struct {
 
 	window int   // sets of a window at most; 0 means mostWindow
 	least  int64 // bytes that Memory is at least; 0 means leastMemory
+	loose  int   // nodes of an index before some become postings; 0 means a share of Memory
 }
 
 const (
@@ -116,8 +117,17 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if o.window <= 0 {
 		o.window = mostWindow
 	}
+	if o.loose <= 0 {
+		o.loose = int(min(o.Memory/nodeBytes/packShare, mostLoose))
+	}
 	j := &join{s: s, ctx: ctx, t: m.threshold(t), o: o, judge: o.Judge(), window: min(leastWindow, o.window)}
 	j.finder.t = j.t
+	if m.Kind != Edits {
+		postings := min(j.t.postings(s), o.Memory/postingBytes)
+		if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
+			j.members.packed = newPacked(j.t, postings, o.loose)
+		}
+	}
 	for range o.Workers {
 		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, finder: finder{t: j.t}, judge: o.Judge()})
 	}
@@ -130,6 +140,11 @@ func (j *join) at(pos int) uint32 {
 		return uint32(pos)
 	}
 	return j.o.Order[pos]
+}
+
+// hasRoom reports whether there is room in the index for another window.
+func (j *join) hasRoom() bool {
+	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
 }
 
 // load reads the sets of a window from position pos on and has fn called for each in parallel. It
@@ -228,6 +243,9 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 // probe compares an item with the entries of an index.
 func (w *worker) probe(it *item, in *index) (err error) {
 	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it)) {
+		if w.apart(it, in, entry) {
+			continue
+		}
 		set := in.sets[entry]
 		var hashes []uint64
 		if w.t.kind != Edits {
@@ -257,6 +275,16 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 	*c = cached{set, hashes}
 	w.cachedElems += cap(hashes)
 	return hashes, err
+}
+
+// apart reports whether an item and an entry share too little by their bitmaps. It is wrong for none
+// that compare would take.
+func (j *join) apart(it *item, in *index, entry uint32) bool {
+	if j.t.kind != Jaccard {
+		return false
+	}
+	x, y := it.prefix.size, int(in.sizes[entry])
+	return it.prefix.bitmap.differ(&in.bitmaps[entry]) > x+y-2*j.least(it).about(x, y)
 }
 
 // compare compares an item with a set, which may be its keeper or not, and reports whether the item
@@ -341,6 +369,9 @@ func common(a, b []uint64, need int) int {
 // pair compares an item with the entries of the window in an index.
 func (j *join) pair(it *item, in *index) error {
 	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it)) {
+		if j.apart(it, in, entry) {
+			continue
+		}
 		other := &j.items[in.sets[entry]]
 		if done, err := j.compare(j.judge, it, other.set, other.hashes, in == &j.within); done || err != nil {
 			return err

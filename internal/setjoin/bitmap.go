@@ -1,0 +1,23 @@
+package setjoin
+
+import "math/bits"
+
+// A bitmap is the exclusive or of a bit of each element of a set. Two bitmaps differ in no more
+// bits than there are elements in one of the sets only. (Sandes, Teodoro, Melo, "Bitmap Filter:
+// Speeding up Exact Set Similarity Joins with Bitwise Operations", Information Systems 2020)
+type bitmap [2]uint64
+
+const bitmapBytes = 16
+
+func bitmapOf(set []uint64) (b bitmap) {
+	for _, h := range set {
+		h *= 0x9e3779b97f4a7c15
+		b[h>>63] ^= 1 << (h >> 57 & 63)
+	}
+	return b
+}
+
+// differ returns how many bits of two bitmaps differ.
+func (b *bitmap) differ(c *bitmap) int {
+	return bits.OnesCount64(b[0]^c[0]) + bits.OnesCount64(b[1]^c[1])
+}

@@ -1,0 +1,207 @@
+package setjoin
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// packed has most elements of an index, in a third of the memory of its chains, and those that have
+// one tag next to each other: postings in order of buckets, which are the leading bits of mixed
+// tags. They change only when chains are merged into them (pack), in place.
+type packed struct {
+	t      threshold
+	loose  int      // nodes up to which none are moved
+	dir    []uint32 // of each bucket: its first posting; then the number of postings
+	shift  int      // leaves the bucket of a mixed tag
+	chunks []*postings
+	n      int
+	chain  []uint64 // scratch memory of pack
+}
+
+// postings are a chunk of them.
+type postings struct {
+	tags    [chunkPostings]uint16 // the bits of the mixed tag below those of the bucket
+	entries [chunkPostings]uint32 // the entry, and below it what part of its set comes before
+}
+
+const (
+	chunkPostings  = 1 << 14
+	postingBytes   = 6
+	bucketPostings = 8 // on average, once there are as many as expected
+	leastBuckets   = 1 << 6
+	mostPostings   = 1 << 31
+	shareBits      = 8 // of the part of a set that comes before an element
+	mostEntries    = 1 << (32 - shareBits)
+)
+
+// Nodes become postings when they are that part of the memory, or of the postings: more take more
+// memory, fewer take more time. Where few are enough, there are no postings.
+const (
+	packShare = 8
+	mostLoose = 1 << 20
+)
+
+// full reports whether there may be no room for another window, however much memory there is.
+func (x *index) full() bool {
+	return x.packed != nil && (len(x.sets) > mostEntries-mostWindow || x.packed.n > mostPostings/2)
+}
+
+// newPacked returns no postings. It is fastest if there will be about as many as expected.
+func newPacked(t threshold, expected int64, loose int) *packed {
+	buckets := powerBelow(max(leastBuckets, min(expected, mostPostings)/bucketPostings))
+	return &packed{t: t, loose: loose, dir: make([]uint32, buckets+1), shift: 32 - bits.TrailingZeros(uint(buckets))}
+}
+
+// reset removes all postings and leaves their memory.
+func (p *packed) reset() {
+	clear(p.dir)
+	p.n = 0
+}
+
+func (p *packed) bytes() int64 {
+	return int64(p.n)*postingBytes + int64(len(p.dir))*4
+}
+
+// mix spreads the bits of a tag. Tags are hashes, but only their trailing bits are evenly
+// distributed after an element was chosen for being rare.
+func mix(tag uint32) uint32 { return tag * 0x9e3779b1 }
+
+// split returns the bucket of a mixed tag, and the bits that tell it from others in it.
+func (p *packed) split(mixed uint32) (bucket int, tag uint16) {
+	return int(mixed >> (p.shift & 31)), uint16(mixed << ((32 - p.shift) & 31) >> 16)
+}
+
+// before returns what part of a set comes before an element with that rest, in 256ths, rounded
+// down.
+func (t threshold) before(size, rest uint32) uint32 {
+	if t.kind == Cosine {
+		return ^rest >> (32 - shareBits)
+	}
+	return uint32(uint64(size-rest) << shareBits / uint64(size))
+}
+
+// restAfter returns the rest of an element that before was returned for, or a little more.
+func (t threshold) restAfter(size, before uint32) uint32 {
+	if t.kind == Cosine {
+		return ^(before << (32 - shareBits))
+	}
+	return size - uint32((uint64(before)*uint64(size)+1<<shareBits-1)>>shareBits)
+}
+
+// pack moves the elements of the chains to the postings.
+func (x *index) pack() {
+	p := x.packed
+	from, to := p.n, p.n+x.nodes
+	for len(p.chunks)*chunkPostings < to {
+		p.chunks = append(p.chunks, new(postings))
+	}
+	p.n = to
+	bucket := len(p.dir) - 1
+	p.dir[bucket] = uint32(to)
+	down := func(until int) { // moves those that were in the buckets from until on
+		for bucket--; bucket >= until; bucket-- {
+			first := int(p.dir[bucket])
+			p.move(first, from, to)
+			to -= from - first
+			from = first
+			p.dir[bucket] = uint32(to)
+		}
+		bucket++
+	}
+	for h := len(x.heads) - 1; h >= 0; h-- { // chains are in the order of mixed tags, too
+		p.chain = p.chain[:0]
+		for n := x.heads[h]; n != 0; n = x.at(n - 1).next {
+			p.chain = append(p.chain, uint64(mix(x.at(n-1).tag))<<32|uint64(n-1))
+		}
+		slices.Sort(p.chain)
+		for _, c := range slices.Backward(p.chain) {
+			nd := x.at(uint32(c))
+			in, tag := p.split(uint32(c >> 32))
+			down(in + 1)
+			to--
+			at, i := p.chunks[to/chunkPostings], to%chunkPostings
+			at.tags[i], at.entries[i] = tag, nd.entry<<shareBits|p.t.before(x.sizes[nd.entry], nd.rest)
+		}
+	}
+	down(0)
+	clear(x.heads)
+	x.nodes = 0
+}
+
+// move moves postings [first, from) to the end of those below to, which is from or above.
+func (p *packed) move(first, from, to int) {
+	if from == to {
+		return
+	}
+	for from > first {
+		from, to = from-1, to-1
+		src, dst := p.chunks[from/chunkPostings], p.chunks[to/chunkPostings]
+		dst.tags[to%chunkPostings] = src.tags[from%chunkPostings]
+		dst.entries[to%chunkPostings] = src.entries[from%chunkPostings]
+	}
+}
+
+// A lookup is one of a tag.
+type lookup struct {
+	first, end uint32 // postings of its bucket
+	tag        uint16
+	rest       uint32
+	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
+}
+
+// lookupsAtOnce is how many lookups begin before the first one goes on: most of the time of a lookup
+// is that of two reads from memory, and those of several lookups overlap.
+const lookupsAtOnce = 32
+
+// inPacked is index.candidates for the postings.
+func (x *index) inPacked(dst []uint32, p *prefix, t threshold) []uint32 {
+	var all [lookupsAtOnce]lookup
+	for i := 0; i < len(p.keys); {
+		n := 0
+		for ; i < len(p.keys) && n <= len(all)-2; i++ {
+			tag, rest := tagOf(p.keys[i]), p.rest(i)
+			all[n] = x.packed.begin(tag, rest)
+			n++
+			if p.first(i) && !p.whole {
+				all[n] = x.packed.begin(tag+secondPart, rest)
+				n++
+			}
+		}
+		for _, l := range all[:n] {
+			dst = x.finish(dst, &l, p.size, t)
+		}
+	}
+	return dst
+}
+
+// begin begins a lookup.
+func (p *packed) begin(tag, rest uint32) lookup {
+	bucket, low := p.split(mix(tag))
+	l := lookup{first: p.dir[bucket], end: p.dir[bucket+1], tag: low, rest: rest}
+	if l.first < l.end {
+		l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+	}
+	return l
+}
+
+// finish appends the entries that a lookup finds.
+func (x *index) finish(dst []uint32, l *lookup, size int, t threshold) []uint32 {
+	for first := l.first; first < l.end; {
+		at, i := x.packed.chunks[first/chunkPostings], first%chunkPostings
+		end := min(chunkPostings, i+l.end-first)
+		first += end - i
+		for ; i < end; i++ {
+			if at.tags[i] != l.tag {
+				continue
+			}
+			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
+			if y := x.sizes[entry]; !t.enough(size, int(y), l.rest, t.restAfter(y, before)) {
+				continue
+			}
+			if len(dst) == 0 || dst[len(dst)-1] != entry {
+				dst = append(dst, entry)
+			}
+		}
+	}
+	return dst
+}
