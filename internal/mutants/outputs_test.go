@@ -141,6 +141,21 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		"setjoin/rests of postings rounded down", "internal/setjoin", "threshold.restAfter",
+		swap(`uint64(before)*uint64(size)+1<<shareBits-1`, `uint64(before+1)*uint64(size)+1<<shareBits-1`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/postings of a bucket without those before it", "internal/setjoin", "index.pack",
+		drop(`p.move(first, from, to)`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/bitmaps that keep sets apart that are just similar enough", "internal/setjoin", "join.apart",
+		swap(`x+y-2*j.least(it).about(x, y)`, `x+y-2*j.least(it).about(x, y)-1`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"setjoin/a later keeper where two are equally similar", "internal/setjoin", "join.compare",
 		swap(`m.score > it.best.score`, `m.score >= it.best.score`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",

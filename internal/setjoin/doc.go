@@ -11,8 +11,8 @@
 // rarest first (counts.go). If two sets share at least o elements, then the first |x|-o+1 elements
 // of x in this order and the first |y|-o+1 of y share one (the prefix filter). An index has the
 // prefixes of those sets that others are compared with, and the prefix of each set is looked up in
-// it. What shares an element, not too late in both, is a candidate, and is compared element by
-// element.
+// it. What shares an element, not too late in both, is a candidate. If the bitmaps of both do not
+// differ too much (bitmap.go), they are compared element by element.
 //
 //   - The least overlap o depends on both sizes. The prefix of a set is cut in two (prefix.go): its
 //     first part meets sets of every size, its second part, about as long, only smaller ones. So
@@ -35,7 +35,8 @@
 //
 // # Memory
 //
-// Sets are held in memory as long as there is room, and in a file from there on. If the index
+// Sets are held in memory as long as there is room; if there is none, all go to a file. An index is
+// chains while it is small (index.go), and from there on mostly postings (packed.go). If it
 // outgrows its memory, it is closed: all sets that come later are compared with it, and a new one
 // begins where it has ended. Beyond that there are 16 bytes a set.
 package setjoin

@@ -149,8 +149,8 @@ type lookup struct {
 	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
 }
 
-// lookupsAtOnce is how many lookups begin before the first one goes on: most of the time of a lookup
-// is that of two reads from memory, and those of several lookups overlap.
+// lookupsAtOnce is how many lookups begin before the first one goes on: most of the time of a
+// lookup is that of two reads from memory, and those of several lookups overlap.
 const lookupsAtOnce = 32
 
 // inPacked is index.candidates for the postings.

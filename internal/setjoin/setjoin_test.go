@@ -459,3 +459,67 @@ func TestScores(t *testing.T) {
 		}
 	}
 }
+
+// Chunks of sets that were written to the file are not kept in memory.
+func TestSpillFreesMemory(t *testing.T) {
+	s := NewSets(SetsOptions{Memory: 4 * chunkElems * 8, Create: func() (File, error) { return &memFile{}, nil }})
+	set := make([]uint64, chunkElems/4)
+	for i := range set {
+		set[i] = uint64(i)
+	}
+	for range 40 {
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for _, c := range s.chunks[:cap(s.chunks)] {
+		kept += cap(c)
+	}
+	if kept > chunkElems {
+		t.Errorf("%d elements are in memory, %d in the file", kept, s.inFile)
+	}
+}
+
+// Postings that many merges have brought together, some buckets of which are spread over chunks,
+// are those of chains.
+func TestPostings(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	th := newThreshold(0.5)
+	packed, chains := index{packed: newPacked(th, 1<<10, 1<<12)}, index{}
+	packed.reset()
+	chains.reset()
+	prefixOf := func() *prefix {
+		p := &prefix{size: 1 + r.IntN(600)}
+		for range min(p.size, 1+r.IntN(30)) {
+			p.keys = append(p.keys, uint64(min(r.IntN(5000), r.IntN(5000)))*0x9e3779b97f4a7c15)
+		}
+		p.short = r.IntN(len(p.keys) + 1)
+		return p
+	}
+	for n := range 4000 {
+		p := prefixOf()
+		packed.add(uint32(n), p)
+		chains.add(uint32(n), p)
+	}
+	if packed.packed.n < 3*chunkPostings {
+		t.Fatalf("%d postings", packed.packed.n)
+	}
+	found, more := 0, 0
+	for range 1000 {
+		p := prefixOf()
+		got, want := packed.candidates(nil, p, th), chains.candidates(nil, p, th)
+		slices.Sort(got)
+		slices.Sort(want)
+		got, want = slices.Compact(got), slices.Compact(want)
+		for _, entry := range want {
+			if _, has := slices.BinarySearch(got, entry); !has {
+				t.Fatalf("entry %d is not found", entry)
+			}
+		}
+		found, more = found+len(want), more+len(got)-len(want)
+	}
+	if found == 0 || more > found/20 {
+		t.Errorf("%d candidates, %d more than in chains", found, more)
+	}
+}
