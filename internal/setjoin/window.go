@@ -277,8 +277,8 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 	return hashes, err
 }
 
-// apart reports whether an item and an entry share too little by their bitmaps. It is wrong for none
-// that compare would take.
+// apart reports whether an item and an entry share too little by their bitmaps. It is wrong for
+// none that compare would take.
 func (j *join) apart(it *item, in *index, entry uint32) bool {
 	if j.t.kind != Jaccard {
 		return false
