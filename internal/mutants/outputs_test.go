@@ -107,7 +107,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"setjoin/a piece of a text too few", "internal/setjoin", "prefixer.ofText",
-		swap(`p.t.farthest(n)+1`, `p.t.farthest(n)`),
+		swap(`p.t.farthest(n)+1`, `max(p.t.farthest(n), 1)`),
 		"internal/setjoin", "^TestEditsAgainstBruteForce$",
 	},
 	{
