@@ -89,8 +89,8 @@ func (w *walker) argument(arg string) error {
 	if arg == "-" {
 		return errors.New("with --files, - is no file: name files or folders")
 	}
-	_, err := os.Lstat(arg)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[{") {
+	// A file may be named as a pattern is. To look for one is an error of its own on Windows.
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
 		return w.named(arg)
 	}
 	names, err := doublestar.FilepathGlob(arg, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
