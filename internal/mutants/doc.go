@@ -18,5 +18,5 @@
 //
 // A mistake is made with the go command's -overlay, so that the sources stay as they are. Plain go
 // test only finds the places; SIMDB_MUTANTS=1 makes all the mistakes and runs the tests, and
-// SIMDB_MUTANTS=0/3 every third from the first on.
+// SIMDB_MUTANTS=0/3 every third from the first on. SIMDB_MUTANTS=build compiles them all.
 package mutants

@@ -53,9 +53,9 @@ func (m mutant) place(t *testing.T) (place, []string) {
 	return found[0], packages
 }
 
-// noticed runs the named tests on the mutant and checks that one of them fails. A mutant that does
-// not compile proves nothing.
-func (m mutant) noticed(t *testing.T, p place, packages []string) {
+// overlay writes the mutant, and returns the flag of go that puts it in place of its file.
+func (m mutant) overlay(t *testing.T, p place) string {
+	t.Helper()
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	spec, err := json.Marshal(map[string]map[string]string{"Replace": {p.d.path: changed}})
@@ -68,28 +68,46 @@ func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", m.run}
-	cmd := exec.Command("go", append(args, packages...)...)
+	return "-overlay=" + overlay
+}
+
+// goTool runs the go command in the module.
+func goTool(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.CombinedOutput()
-	switch failed := strings.Contains(string(out), "--- FAIL: "); {
+	return string(out), err
+}
+
+// compiles checks that the mutant compiles: one that does not proves nothing.
+func (m mutant) compiles(t *testing.T, p place) {
+	if out, err := goTool("build", m.overlay(t, p), filepath.Dir(p.d.path)); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// noticed runs the named tests on the mutant and checks that one of them fails.
+func (m mutant) noticed(t *testing.T, p place, packages []string) {
+	args := []string{"test", m.overlay(t, p), "-vet=off", "-count=1", "-failfast", "-run", m.run}
+	out, err := goTool(append(args, packages...)...)
+	switch failed := strings.Contains(out, "--- FAIL: "); {
 	case err == nil:
 		t.Errorf("no test noticed:\n%s", out)
 	case !failed:
 		t.Errorf("no test failed, but: %v\n%s", err, out)
 	default:
-		_, first, _ := strings.Cut(string(out), "--- FAIL: ")
+		_, first, _ := strings.Cut(out, "--- FAIL: ")
 		t.Logf("noticed: %.300s", first)
 	}
 }
 
 // share returns which mutants SIMDB_MUTANTS selects: number, number + of, and so on. "1" selects
-// all, "2/5" for every fifth from number 2 on; none without it.
+// all, as does "build", "2/5" for every fifth from number 2 on; none without it.
 func share(t *testing.T) (number, of int) {
 	switch v := os.Getenv("SIMDB_MUTANTS"); v {
 	case "":
 		return 0, 0
-	case "1":
+	case "1", onlyBuild:
 		return 0, 1
 	default:
 		if _, err := fmt.Sscanf(v, "%d/%d", &number, &of); err != nil || number < 0 || number >= of {
@@ -98,6 +116,9 @@ func share(t *testing.T) (number, of int) {
 		return number, of
 	}
 }
+
+// onlyBuild is the value of SIMDB_MUTANTS with which mutants are compiled, and no tests run.
+const onlyBuild = "build"
 
 // TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test
 // notices.
@@ -113,7 +134,11 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			m.noticed(t, p, packages)
+			if os.Getenv("SIMDB_MUTANTS") == onlyBuild {
+				m.compiles(t, p)
+			} else {
+				m.noticed(t, p, packages)
+			}
 		})
 	}
 }
