@@ -447,14 +447,14 @@ func TestNewFolders(t *testing.T) {
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from
 // that, and at every one of the recovery from that again. What the first recovery finds undisturbed
 // is what every later one must find, but after a kill: then it is what may be found after that.
-// With SIMDB_CRASHES=1 every 23rd operation of the scripts is taken, with SIMDB_CRASHES=all each.
+// With SIMDB_CRASHES=1 every 41st operation of the scripts is taken, with SIMDB_CRASHES=all each.
 func TestCrashInRecovery(t *testing.T) {
 	step := 131
 	switch {
 	case os.Getenv("SIMDB_CRASHES") == "all":
 		step = 1
 	case thorough():
-		step = 23
+		step = 41
 	case testing.Short():
 		step = 211
 	}
