@@ -163,7 +163,7 @@ var mutants = []mutant{
 	},
 	{
 		"pack/unfinished file stays", "engine/internal/pack", "Write",
-		swap(`errors.Join(err, files.RemoveIfThere(fsys, temp))`, `err`),
+		swap(`errors.Join(err, files.RemoveIfThere(fsys, temp))`, `errors.Join(err, files.RemoveIfThere(fsys, temp+"x"))`),
 		"engine", strays,
 	},
 	{

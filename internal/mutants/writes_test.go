@@ -170,12 +170,12 @@ var writeMutants = []mutant{
 	},
 	{
 		"delete/told that it is gone before that is safe", "engine", "Store.Write",
-		swap(`if err := db.waitSafe(last); err != nil {`, `if len(kept) == 0 { return 0, nil }; if err := db.waitSafe(last); err != nil {`),
+		swap(`if err := db.waitSafe(last); err != nil {`, `if deleted == 0 && recs[0].Delete { return 0, nil }; if err := db.waitSafe(last); err != nil {`),
 		"engine", "^TestTurnedAwayWhenSafe$",
 	},
 	{
 		"batch/visible write by write", "engine", "Store.commitLocked",
-		swap(`if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].doc.Seq)`),
+		swap(`if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }`, `if err := db.insertLocked(&have, &recs[i]); err != nil { return db.fail(err) }; db.publishLocked(recs[i].Doc.Seq)`),
 		"engine", "^TestBatchIsVisibleAtOnce$",
 	},
 	{
