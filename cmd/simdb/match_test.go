@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -170,5 +171,49 @@ func TestMatchFiles(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "new")); code != 2 || !strings.Contains(talk, want) || err == nil {
 			t.Errorf("%s: exit status %d, %s, %v", args, code, talk, err)
 		}
+	}
+}
+
+// TestMatchDamaged matches texts with a database of which a block is damaged: from a file, whose
+// lines are compared in batches, as from a pipe, whose lines are compared one by one, the lines
+// before that of the error are written.
+func TestMatchDamaged(t *testing.T) {
+	dir := t.TempDir()
+	var all strings.Builder
+	for i, text := range likeTexts(3000, 2) {
+		fmt.Fprintf(&all, "{\"id\":\"d%d\",\"text\":%q}\n", i, text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "docs.jsonl"), []byte(all.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	simdb(t, dir, "load", "x.simdb", "docs.jsonl", "-q")
+	tables, err := filepath.Glob(filepath.Join(dir, "x.simdb", "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatal(tables, err)
+	}
+	whole, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := 0
+	for share := 5; share < 100; share += 10 {
+		damaged := bytes.Clone(whole)
+		for i := range 64 {
+			damaged[len(whole)*share/100+i] ^= 0x5a
+		}
+		if err := os.WriteFile(tables[0], damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		code, want, said := simdbIn(t, dir, all.String(), "match", "x.simdb", "-", "--format", "jsonl", "--jaccard", "0.8", "--invert", "-q")
+		got, data, talk := simdbIn(t, dir, "", "match", "x.simdb", "docs.jsonl", "--jaccard", "0.8", "--invert", "-q")
+		if got != code || data != want || code != 0 && talk != said {
+			t.Errorf("damaged at %d %%: status %d, %d bytes, %s; one by one %d, %d bytes, %s", share, got, len(data), talk, code, len(want), said)
+		}
+		if code != 0 && want != "" {
+			some++
+		}
+	}
+	if some == 0 {
+		t.Error("no damage was met after the first line")
 	}
 }

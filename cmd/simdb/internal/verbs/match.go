@@ -342,20 +342,22 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	if h == nil {
 		return nil
 	}
-	known, err := t.heldKnown(ctx)
-	if err != nil {
-		return err
+	known, failed := t.heldKnown(ctx)
+	ends := h.ends
+	if len(known) < len(h.line) {
+		ends = ends[:h.line[len(known)]] // the lines before that of the error
 	}
 	for i, is := range known {
 		line := h.line[i]
 		if h.known[line] = is; is && t.names() {
+			var err error
 			if h.like[line], h.known[line], err = t.any(ctx, engine.Doc{Fingerprint: &h.fps[i]}); err != nil {
 				return err
 			}
 		}
 	}
 	start := 0
-	for i, end := range h.ends {
+	for i, end := range ends {
 		var l aLine
 		var m engine.Match
 		if t.names() {
@@ -366,6 +368,9 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 			return err
 		}
 		start = end
+	}
+	if failed != nil {
+		return failed
 	}
 	clear(h.lines)
 	clear(h.like)
@@ -378,10 +383,26 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 }
 
 // heldKnown reports for each fingerprint, or text, of the batch whether a document in the database
-// is similar.
+// is similar. With an error it reports that for those before the one that has it.
 func (t *matching) heldKnown(ctx context.Context) ([]bool, error) {
 	if t.c.Near != nil {
-		return t.db.AnyNear(ctx, t.held.fps, int(*t.c.Near))
+		known, err := t.db.AnyNear(ctx, t.held.fps, int(*t.c.Near))
+		if err != nil {
+			return nil, err
+		}
+		return known, nil
 	}
-	return t.db.AnyMatches(ctx, t.held.docs, t.c.Criterion(!t.c.NoVerify))
+	known, err := t.db.AnyMatches(ctx, t.held.docs, t.c.Criterion(!t.c.NoVerify))
+	if err == nil {
+		return known, nil
+	}
+	known = nil
+	for _, doc := range t.held.docs { // a batch does not say which text can't be read
+		_, is, err := t.db.AnyMatch(ctx, doc, t.c.Criterion(!t.c.NoVerify))
+		if err != nil {
+			return known, err
+		}
+		known = append(known, is)
+	}
+	return known, nil
 }
