@@ -21,32 +21,54 @@ type cli struct {
 	Man     manFlag     `help:"Write the manual page, in roff."`
 	Version versionFlag `help:"Show the version."`
 
-	Shell      shellCmd       `cmd:"" default:"withargs" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
-	Load       verbs.Load     `cmd:"" help:"Load documents into a database."`
-	Pairs      verbs.Pairs    `cmd:"" help:"List all pairs of near-duplicates in a database or in files."`
-	Clusters   verbs.Clusters `cmd:"" help:"List the clusters of near-duplicates in a database or in files."`
-	Dedup      dedup.Command  `cmd:"" help:"Copy files without their near-duplicates."`
-	Review     review.Command `cmd:"" help:"Write a page for a browser, on which near-duplicates are compared and decided about."`
-	Apply      verbs.Apply    `cmd:"" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`
-	Match      verbs.Match    `cmd:"" help:"Copy the lines of a file that are new to a database."`
-	Join       verbs.Join     `cmd:"" help:"List the stored documents that each line of a file is like."`
-	Why        verbs.Why      `cmd:"" help:"Show why two documents match, or do not."`
-	Stats      verbs.Stats    `cmd:"" help:"Show what a database holds."`
-	Check      verbs.Check    `cmd:"" help:"Verify every checksum and cross-reference of a database."`
-	Recover    verbs.Recover  `cmd:"" help:"Make a new database from what can be read of a damaged one."`
-	Repair     verbs.Repair   `cmd:"" help:"Remove the files that a killed process has left in a database."`
-	Compact    verbs.Compact  `cmd:"" help:"Merge a database's tables and drop what is deleted and expired."`
-	Prune      verbs.Prune    `cmd:"" help:"Delete documents by age."`
-	Pack       verbs.Pack     `cmd:"" help:"Write a database into one table file, which is a read-only database itself."`
-	Backup     verbs.Backup   `cmd:"" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
-	Ingest     verbs.Ingest   `cmd:"" help:"Add table files to a database."`
-	Tune       verbs.Tune     `cmd:"" help:"Show what each distance and similarity would find in a database or file."`
-	Plan       verbs.Plan     `cmd:"" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Hash       verbs.Hash     `cmd:"" help:"Show the fingerprint and the sketch of a text."`
-	Bench      verbs.Bench    `cmd:"" help:"Measure this machine with a temporary database."`
-	Debug      verbs.Debug    `cmd:"" help:"Inspect the files of a database."`
-	VersionCmd versionCmd     `cmd:"" name:"version" help:"Show the version and what this machine can do."`
-	Completion completionCmd  `cmd:"" help:"Write a completion script for a shell."`
+	Dedup    dedup.Command  `cmd:"" group:"find" help:"Copy files without their near-duplicates."`
+	Match    verbs.Match    `cmd:"" group:"find" help:"Copy the lines of a file that are new to a database."`
+	Join     verbs.Join     `cmd:"" group:"find" help:"List the stored documents that each line of a file is like."`
+	Pairs    verbs.Pairs    `cmd:"" group:"find" help:"List all pairs of near-duplicates in a database or in files."`
+	Clusters verbs.Clusters `cmd:"" group:"find" help:"List the clusters of near-duplicates in a database or in files."`
+	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
+	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
+
+	Tune   verbs.Tune     `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
+	Plan   verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
+	Review review.Command `cmd:"" group:"decide" help:"Write a page for a browser, on which near-duplicates are compared and decided about."`
+	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, note pairs that are none."`
+	Hash   verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
+
+	Load    verbs.Load    `cmd:"" group:"store" help:"Load documents into a database."`
+	Stats   verbs.Stats   `cmd:"" group:"store" help:"Show what a database holds."`
+	Prune   verbs.Prune   `cmd:"" group:"store" help:"Delete documents by age."`
+	Compact verbs.Compact `cmd:"" group:"store" help:"Merge a database's tables and drop what is deleted and expired."`
+	Backup  verbs.Backup  `cmd:"" group:"store" help:"Copy a database that is in use into a folder, or bring such a copy up to date."`
+	Pack    verbs.Pack    `cmd:"" group:"store" help:"Write a database into one table file, which is a read-only database itself."`
+	Ingest  verbs.Ingest  `cmd:"" group:"store" help:"Add table files to a database."`
+
+	Check   verbs.Check   `cmd:"" group:"mend" help:"Verify every checksum and cross-reference of a database."`
+	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove the files that a killed process has left in a database."`
+	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what can be read of a damaged one."`
+
+	Bench      verbs.Bench   `cmd:"" group:"other" help:"Measure this machine with a temporary database."`
+	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
+	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version and what this machine can do."`
+	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
+}
+
+// groups are the parts of a help text: of the commands, and of the flags of a command.
+var groups = []kong.Group{
+	{Key: "find", Title: "Find near-duplicates:"},
+	{Key: "decide", Title: "Choose a threshold, and decide:"},
+	{Key: "store", Title: "Keep documents in a database:"},
+	{Key: "mend", Title: "When a database is damaged:"},
+	{Key: "other", Title: "Of the program:"},
+
+	{Key: "criterion", Title: "Which documents are near-duplicates:"},
+	{Key: "kept", Title: "Which documents are kept:"},
+	{Key: "output", Title: "What is written:"},
+	{Key: "rows", Title: "How rows are written:"},
+	{Key: "created", Title: "When the database is created:"},
+	{Key: "input", Title: "How files are read:"},
+	{Key: "features", Title: "What of a document is compared:"},
+	{Key: "run", Title: "The run:"},
 }
 
 // newParser makes the parser. code is set to what kong wants the exit status to be.
@@ -58,6 +80,7 @@ func newParser(a *app.App, code *int) (*kong.Kong, error) {
 		kong.Exit(func(n int) { *code = max(*code, n); panic(exited(n)) }),
 		kong.Help(help), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
+		kong.ExplicitGroups(groups),
 		kong.Bind(a),
 		kong.WithAfterApply(func() error {
 			a.Global = c.GlobalFlags

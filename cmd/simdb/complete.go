@@ -75,11 +75,16 @@ func commands(n *kong.Node) []command {
 		own = append(own, g)
 	}
 	usage := app.CriterionUsage.Replace(n.Summary())
-	all := []command{{name: strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " "), help: n.Help, usage: usage, flags: own}}
+	all := []command{{name: commandName(n), help: n.Help, usage: usage, flags: own}}
 	for _, c := range n.Children {
 		all = append(all, commands(c)...)
 	}
 	return all
+}
+
+// commandName is the name of a command, such as "debug layout", and "" for the program itself.
+func commandName(n *kong.Node) string {
+	return strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " ")
 }
 
 // choices are the values that a flag takes, nil if they are not known.

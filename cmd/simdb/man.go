@@ -85,6 +85,12 @@ func man(w io.Writer, verbs []command) error {
 			}
 			fmt.Fprintf(&b, ".TP\n.B %s %s\n%s\n", name, roff(f.value), roff(f.help))
 		}
+		if all := examples[v.name]; i > 0 && len(all) > 0 {
+			b.WriteString(".PP\nExamples:\n")
+			for _, e := range all {
+				fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(e.line), roff(e.does))
+			}
+		}
 	}
 	b.WriteString(exitStatusText)
 	_, err := io.WriteString(w, b.String())

@@ -11,16 +11,16 @@ import (
 
 // CriterionFlags are the criterion of a search; exactly one of the two is given.
 type CriterionFlags struct {
-	Near    *Distance `required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
-	Jaccard *Share    `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
+	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies)."`
+	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%."`
 }
 
 // SimilarityFlags are CriterionFlags, and the measures that compare texts themselves; exactly one
 // of all is given.
 type SimilarityFlags struct {
 	CriterionFlags
-	Levenshtein *Share `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
-	Cosine      *Share `required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
+	Cosine      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
 }
 
 // CriterionUsage rewrites usage lines to show that one of the flags of a criterion is required.
@@ -30,8 +30,8 @@ var CriterionUsage = strings.NewReplacer(
 
 // VerifyFlags are for commands that list matches: they verify by default where texts are kept.
 type VerifyFlags struct {
-	Verify   bool `xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
-	Estimate bool `xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
+	Verify   bool `group:"criterion" xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
+	Estimate bool `group:"criterion" xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 }
 
 // Verified reports whether texts decide in a database that keeps them, or does not.
@@ -39,7 +39,7 @@ func (f VerifyFlags) Verified(texts bool) bool { return f.Verify || texts && !f.
 
 // NoVerifyFlag is for commands that drop documents: they verify by default.
 type NoVerifyFlag struct {
-	NoVerify bool `help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
+	NoVerify bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
 }
 
 // Distance is a number of bits, 0 to 64.

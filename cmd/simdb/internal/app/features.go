@@ -19,13 +19,13 @@ import (
 // FeatureFlags say what of a document is compared. They are parameters of a database: of one that
 // is there, those that are given must be its own.
 type FeatureFlags struct {
-	Shingle         Shingle        `group:"What of a document is compared:" placeholder:"UNIT:N" help:"words:N, runs of N words, chars:N, runs of N characters, which suit short texts, or tokens, single words (default: words:3; N alone means words)."`
-	Field           weightedFields `group:"What of a document is compared:" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1, and no runs across them."`
-	StopWords       string         `group:"What of a document is compared:" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
-	Normalize       normalForm     `group:"What of a document is compared:" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
-	StripDiacritics bool           `group:"What of a document is compared:" help:"Compare letters without their diacritical marks."`
-	MinWords        minWords       `group:"What of a document is compared:" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
-	SetField        string         `group:"What of a document is compared:" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
+	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"words:N, runs of N words, chars:N, runs of N characters, which suit short texts, or tokens, single words (default: words:3; N alone means words)."`
+	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1, and no runs across them."`
+	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
+	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
+	StripDiacritics bool           `group:"features" help:"Compare letters without their diacritical marks."`
+	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
+	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
 }
 
 // Shingle is what features are: runs of words or characters of a length. The zero Shingle is not

@@ -20,24 +20,24 @@ type GlobalFlags struct {
 
 // FileFlags have files be documents, and say which.
 type FileFlags struct {
-	WholeFiles bool     `name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Exclude    []string `sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
-	Hidden     bool     `help:"--files: include files and folders whose names begin with a dot."`
+	WholeFiles bool     `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
+	Exclude    []string `group:"input" sep:"none" placeholder:"PATTERN" help:"--files: leave out what matches, with the rules of .gitignore; can be repeated. A .simdbignore file in a folder has more such patterns."`
+	Hidden     bool     `group:"input" help:"--files: include files and folders whose names begin with a dot."`
 }
 
 // InputFlags say where documents are, and what they look like.
 type InputFlags struct {
 	FileFlags
 
-	IDField          string       `placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
-	IDFrom           input.IDFrom `name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`
-	TextField        string       `placeholder:"NAME,..." help:"Field with its text, or several, which are joined as lines (default: text)."`
-	FingerprintField string       `placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
-	NoHeader         bool         `help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
+	IDField          string       `group:"input" placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
+	IDFrom           input.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`
+	TextField        string       `group:"input" placeholder:"NAME,..." help:"Field with its text, or several, which are joined as lines (default: text)."`
+	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
+	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     input.Encoding  `placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
-	Fingerprints fptext.Notation `default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
-	Delimiter    delimiter       `placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+	Encoding     input.Encoding  `group:"input" placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
+	Fingerprints fptext.Notation `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
+	Delimiter    delimiter       `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 }
 
 // delimiter is what separates columns.
@@ -52,7 +52,7 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 
 // InputFormat is --format of commands that read files.
 type InputFormat struct {
-	Format input.Format `default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	Format input.Format `group:"input" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 }
 
 // Options returns how files are to be read.
@@ -65,7 +65,7 @@ func (f InputFlags) Options(format input.Format) input.Options {
 
 // NullFlag is --null of commands that copy records.
 type NullFlag struct {
-	Null bool `short:"0" help:"--files: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
+	Null bool `group:"output" short:"0" help:"--files: end each path with a zero byte instead of a newline, as xargs -0 reads it."`
 }
 
 // MemoryFlag bounds the memory of a query for its results.
@@ -75,9 +75,9 @@ type MemoryFlag struct {
 
 // RowFlags say how and where rows are written.
 type RowFlags struct {
-	Format   RowFormat `placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
-	CSVGuard bool      `name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
-	Output   string    `short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
+	Format   RowFormat `group:"rows" placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
+	CSVGuard bool      `group:"rows" name:"csv-guard" help:"csv: put an apostrophe before cells that a spreadsheet would run as a formula (= + - @)."`
+	Output   string    `group:"rows" short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
 }
 
 // RowFormat is an output.Format, or none.
@@ -124,6 +124,6 @@ func (f RowFlags) Kind() outfile.Kind {
 
 // RejectFlags say what to do with records that cannot be used.
 type RejectFlags struct {
-	Rejects   string     `file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
-	MaxErrors *lineCount `placeholder:"N" help:"Stop after more than N such lines (default: never; they are counted)."`
+	Rejects   string     `group:"input" file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
+	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Stop after more than N such lines (default: never; they are counted)."`
 }

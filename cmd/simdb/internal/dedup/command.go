@@ -54,34 +54,34 @@ import (
 // Command is `simdb dedup`.
 type Command struct {
 	Files       []string      `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
-	Near        *app.Distance `xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
-	Jaccard     *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near, --levenshtein and --cosine: 0.8)."`
-	Levenshtein *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
-	Cosine      *app.Share    `xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
-	Verify      *app.Share    `placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
-	Estimate    bool          `aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
-	Output      string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit       string        `file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
-	NoAudit     bool          `help:"Write no audit."`
+	Near        *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the 64 bits of their fingerprints differ (0 to 64; 3 is strict, 6 to 10 finds edited copies of long texts)."`
+	Jaccard     *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without --near, --levenshtein and --cosine: 0.8)."`
+	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
+	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
+	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
+	Estimate    bool          `group:"criterion" aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
+	Output      string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
+	Audit       string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
+	NoAudit     bool          `group:"output" help:"Write no audit."`
 	app.NullFlag
-	Keep       keepRules   `placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
-	Against    []string    `sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do, and its ALLOW pairs stay apart."`
-	Level      units.Level `enum:"document,paragraph,line" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do; documents with nothing left are dropped. A paragraph ends before a blank line. Units are equal but for case and white space; those with fewer than --min-words words (default: 10) stay."`
-	MinCount   int         `default:"2" placeholder:"N" help:"With --level: only units that come at least N times are removed, all but the first (default: 2)."`
-	AuditPairs bool        `help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
-	Replay     string      `file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard, other rules of --keep or --decisions, without comparing texts; --jaccard and --keep that are not given are as they were."`
-	Decisions  string      `file:"in" placeholder:"FILE" help:"Respect decisions, as the page of simdb review writes them: pairs that are no duplicates do not join, documents to keep are kept before --keep decides, documents to drop are preferred last."`
-	Clusters   string      `file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
-	Columns    columns     `placeholder:"NAME,..." help:"Add columns to what is copied, of JSON lines, JSON, CSV, TSV and Parquet: cluster, size, keeper (the id of the document of its cluster that is kept), distance, score (to the keeper). For a document that is like no other they are null."`
-	All        bool        `help:"Copy all documents, also those that would be dropped; --columns says which they are."`
+	Keep       keepRules   `group:"kept" placeholder:"RULE,..." help:"Which document of a cluster is kept: first (default), last, longest, shortest, max:FIELD, min:FIELD, or prefer:GLOB, of a file whose name matches; of those that a rule does not distinguish, the next rule decides. The values of a field compare as numbers if all of them are numbers, otherwise byte by byte, which suits dates such as 2026-01-31. Documents without the field come last; of equal documents the first is kept."`
+	Against    []string    `group:"kept" sep:"none" file:"in" placeholder:"FILE|DB" help:"Drop what is like a document of FILE, or of the database DB, too, which is only read; can be repeated: of equally similar documents that of the first one is named. A database says what is compared, such as --shingle, unless flags do, and its ALLOW pairs stay apart."`
+	Level      units.Level `group:"kept" enum:"document,paragraph,line" default:"document" placeholder:"LEVEL" help:"What is removed: document (default), or of the texts of documents each paragraph or line that has come before, as headers, menus and licences do; documents with nothing left are dropped. A paragraph ends before a blank line. Units are equal but for case and white space; those with fewer than --min-words words (default: 10) stay."`
+	MinCount   int         `group:"kept" default:"2" placeholder:"N" help:"With --level: only units that come at least N times are removed, all but the first (default: 2)."`
+	AuditPairs bool        `group:"output" help:"Record in the audit all pairs of near-duplicates, for --replay, up to an eighth of --memory (default: unless they are more than 262,144, or the documents more than 100,000)."`
+	Replay     string      `group:"kept" file:"in" placeholder:"AUDIT" help:"Decide again from the audit of an earlier run on these files, with a higher --jaccard, other rules of --keep or --decisions, without comparing texts; --jaccard and --keep that are not given are as they were."`
+	Decisions  string      `group:"kept" file:"in" placeholder:"FILE" help:"Respect decisions, as the page of simdb review writes them: pairs that are no duplicates do not join, documents to keep are kept before --keep decides, documents to drop are preferred last."`
+	Clusters   string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that is like no other), size, keep."`
+	Columns    columns     `group:"output" placeholder:"NAME,..." help:"Add columns to what is copied, of JSON lines, JSON, CSV, TSV and Parquet: cluster, size, keeper (the id of the document of its cluster that is kept), distance, score (to the keeper). For a document that is like no other they are null."`
+	All        bool        `group:"output" help:"Copy all documents, also those that would be dropped; --columns says which they are."`
 	app.FeatureFlags
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
-	Resume  bool       `help:"Go on after a killed run with the same flags on the same files: once all documents are compared, what was decided is in --temp-dir until the outputs are complete. What was not compared is compared again."`
-	DryRun  bool       `help:"Write nothing: say what would be kept."`
-	Memory  app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character."`
-	TempDir string     `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Resume  bool       `group:"run" help:"Go on after a killed run with the same flags on the same files: once all documents are compared, what was decided is in --temp-dir until the outputs are complete. What was not compared is compared again."`
+	DryRun  bool       `group:"output" help:"Write nothing: say what would be kept."`
+	Memory  app.Memory `group:"run" default:"256MiB" placeholder:"SIZE" help:"Memory of the run (default: 256MiB). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character."`
+	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
 // Validate checks what depends on each other.

@@ -25,8 +25,8 @@ type Join struct {
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files a folder of documents; - is standard input."`
 	app.CriterionFlags
 	IDs         bool         `name:"ids" help:"The lines are ids of stored documents."`
-	Estimate    bool         `help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
-	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the file is written: ${inputs} (default: by name and content)."`
+	Estimate    bool         `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
+	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the file is written: ${inputs} (default: by name and content)."`
 	app.InputFlags
 	app.RejectFlags
 	app.MemoryFlag

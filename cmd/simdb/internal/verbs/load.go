@@ -28,14 +28,14 @@ type Load struct {
 	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
 	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes up to 100 MiB (default: 256MiB)."`
 
-	Tables     app.Tables  `group:"When the database is created:" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
-	Layout     *app.Layout `group:"When the database is created:" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
-	Sketch     app.Hashes  `group:"When the database is created:" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
-	MinJaccard app.Share   `group:"When the database is created:" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool        `group:"When the database is created:" help:"Keep fingerprints alone, not the texts."`
+	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
+	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
+	Sketch     app.Hashes  `group:"created" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
+	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
+	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
 	app.FeatureFlags
-	NoSketch bool         `group:"When the database is created:" help:"Keep no MinHash sketches: no JACCARD."`
-	TTL      app.Lifetime `group:"When the database is created:" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	NoSketch bool         `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
+	TTL      app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks what depends on each other.

@@ -23,9 +23,9 @@ type Match struct {
 	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too."`
 	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
-	Rows    app.RowFormat `name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
-	Output  string        `short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
-	Audit   string        `file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
+	Rows    app.RowFormat `group:"output" name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
+	Output  string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines, or rows, to FILE instead of standard output; or lines to DIR/, which ends in a slash: for every input a file of its name."`
+	Audit   string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
 	app.InputFlags

@@ -1,0 +1,79 @@
+package main
+
+// example is a command line of the help of a command, and what it does.
+type example struct{ line, does string }
+
+// examples are those of each command, by its name.
+var examples = map[string][]example{
+	"dedup": {
+		{`simdb dedup crawl.jsonl -o kept.jsonl`, "Keep the first of all documents that share 80 % of their shingles."},
+		{`simdb dedup crawl.jsonl --near 6 --verify 0.7 -o kept.jsonl`, "Compare fingerprints, and the texts of those alike."},
+		{`simdb dedup titles.csv --text-field title --levenshtein 0.9 -o kept.csv`, "Compare short texts by edit distance."},
+		{`simdb dedup new.parquet --against corpus.simdb --keep longest -o kept.parquet`, "Drop what a database has, too."},
+		{`simdb dedup crawl.jsonl --level line -o cut.jsonl`, "Remove each line that has come before."},
+		{`simdb dedup crawl.jsonl --dry-run`, "Only say what would be kept."},
+	},
+	"match": {
+		{`simdb match corpus.simdb new.jsonl --jaccard 0.8 -o fresh.jsonl`, "Copy the lines that are like nothing stored."},
+		{`tail -f stream.jsonl | simdb match corpus.simdb - --near 3 --add`, "Store what is new, and pass it on."},
+		{`simdb match corpus.simdb new.jsonl --jaccard 0.8 --explain`, "Show what each known line is like."},
+	},
+	"join": {
+		{`simdb join corpus.simdb new.jsonl --jaccard 0.8 -o matches.parquet`, "All stored documents that each line is like."},
+		{`simdb join corpus.simdb fingerprints.txt --near 3 --input-format hashes`, "The same, of fingerprints in hexadecimal."},
+		{`simdb join corpus.simdb ids.txt --ids --near 3`, "The same, of stored documents."},
+	},
+	"pairs": {
+		{`simdb pairs crawl.jsonl --jaccard 0.8`, "All pairs in a file, the most similar first."},
+		{`simdb pairs corpus.simdb --near 3 --unordered -o pairs.tsv.gz`, "All pairs in a database, in bounded memory."},
+	},
+	"clusters": {
+		{`simdb clusters crawl.jsonl --jaccard 0.8 --format groups`, "Clusters as paragraphs of ids."},
+		{`simdb clusters corpus.simdb --near 3 --summary`, "How large they are, and where they are weak."},
+	},
+	"shell": {
+		{`simdb corpus.simdb`, "A prompt; .help lists what it understands."},
+		{`simdb corpus.simdb "NEAR('doc-17', 3)"`, "Documents within 3 bits of one."},
+		{`simdb corpus.simdb "JACCARD(TEXT 'some words', 0.5) VERIFY" --format jsonl`, "Documents that share half of a text's shingles."},
+		{`simdb new.simdb --create < statements.txt`, "Run the statements of a file."},
+	},
+	"why": {{`simdb why corpus.simdb doc-17 doc-18`, "Distance, similarity and common shingles of two documents."}},
+	"tune": {
+		{`simdb tune crawl.jsonl`, "What each threshold finds in a file."},
+		{`simdb tune corpus.simdb --html tune.html`, "The same of a database, as a page."},
+	},
+	"plan": {
+		{`simdb plan crawl.jsonl`, "Time, memory and disk of a load and of dedup."},
+		{`simdb plan --n 1e9 -k 3`, "What layouts cost for a billion fingerprints."},
+	},
+	"review": {
+		{`simdb review kept.audit.jsonl -o review.html`, "A page about a run of dedup."},
+		{`simdb review corpus.simdb --jaccard 0.8 -o review.html`, "A page about a database."},
+	},
+	"apply": {{`simdb apply corpus.simdb decisions.jsonl --dry-run`, "Only say what would be done."}},
+	"hash": {
+		{`simdb hash page.txt`, "Fingerprint and sketch of a text."},
+		{`simdb hash --files 'docs/**/*.md' --sketch 0 --bits 128`, "Fingerprints of 128 bits, of many files."},
+	},
+	"load": {
+		{`simdb load corpus.simdb crawl.jsonl.gz`, "Load a file; the database is made if there is none."},
+		{`simdb load corpus.simdb --files docs --exclude '*.png'`, "Each file of a folder is a document."},
+		{`simdb load corpus.simdb data.parquet --id-field meta.id --text-field body`, "Other fields."},
+		{`simdb load images.simdb hashes.txt --format hashes --no-sketch`, "Fingerprints alone."},
+	},
+	"stats":   {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
+	"prune":   {{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."}},
+	"compact": {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables, and leave the disk to others."}},
+	"backup":  {{`simdb backup corpus.simdb backups/corpus`, "The second time only new tables are copied."}},
+	"pack":    {{`simdb pack corpus.simdb corpus.sst`, "One file, which simdb corpus.sst searches."}},
+	"ingest":  {{`simdb ingest corpus.simdb part1.sst part2.sst`, "Add what other machines have packed."}},
+	"check":   {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
+	"repair":  {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
+	"recover": {{`simdb recover damaged.simdb new.simdb`, "Copy all that can be read, and say what is lost."}},
+	"bench": {
+		{`simdb bench`, "A million fingerprints, and texts."},
+		{`simdb bench --n 1e7 -k 3,6 --no-text`, "Ten million, at two distances."},
+	},
+	"debug layout": {{`simdb debug layout corpus.sst`, "Parameters, sections and sizes."}},
+	"completion":   {{`simdb completion bash > ~/.local/share/bash-completion/completions/simdb`, "Install it for bash."}},
+}

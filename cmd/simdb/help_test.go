@@ -1,0 +1,76 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+)
+
+// Every command has examples, of that command, with flags that it has.
+func TestExamples(t *testing.T) {
+	parsed := map[string]bool{}
+	for name, all := range examples {
+		for _, e := range all {
+			code := 0
+			parser, err := newParser(&app.App{}, &code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, err := parse(parser, exampleArgs(t, e.line))
+			if err != nil {
+				t.Errorf("%s: %v", e.line, err)
+				continue
+			}
+			if got := commandName(ctx.Selected()); got != name {
+				t.Errorf("%s: an example of %q, not of %q", e.line, got, name)
+			}
+			if !strings.HasSuffix(e.does, ".") {
+				t.Errorf("%s: %q is no sentence", e.line, e.does)
+			}
+			parsed[name] = true
+		}
+	}
+	for name := range leaves(model(t)) {
+		if !parsed[name] && name != "version" {
+			t.Errorf("%s has no example", name)
+		}
+	}
+}
+
+// exampleArgs returns the arguments of simdb in a line for a shell.
+func exampleArgs(t *testing.T, line string) []string {
+	words := shellWord.FindAllString(line, -1)
+	from := slices.Index(words, "simdb")
+	if from < 0 {
+		t.Fatalf("no simdb in %q", line)
+	}
+	words = words[from+1:]
+	if i := slices.IndexFunc(words, func(w string) bool { return w == "<" || w == ">" }); i >= 0 {
+		words = words[:i]
+	}
+	for i := range words {
+		words[i] = strings.Trim(words[i], `"'`)
+	}
+	return words
+}
+
+// shellWord is a word of a line for a shell, in quotes or without.
+var shellWord = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
+
+// The help of a command only names the flags of all commands; that of simdb explains them.
+func TestHelpFlags(t *testing.T) {
+	_, own, _ := simdbHere(t, "stats", "--help")
+	_, all, _ := simdbHere(t, "--help")
+	const line = "\n  -h --help, --progress, --busy-timeout, -q --quiet, --man, --version\n"
+	if !strings.Contains(own, line) || strings.Contains(own, "--busy-timeout=TIME") {
+		t.Errorf("help of stats:\n%s", own)
+	}
+	for _, f := range []string{"--help  ", "--progress=MODE", "--busy-timeout=TIME", "--quiet  ", "--man  ", "--version  "} {
+		if !strings.Contains(all, f) {
+			t.Errorf("simdb --help lacks %s", f)
+		}
+	}
+}
