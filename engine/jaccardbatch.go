@@ -35,7 +35,11 @@ func (s *Snapshot) JaccardBatch(ctx context.Context, docs []Doc, t float64) iter
 
 // JaccardVerifiedBatch is JaccardBatch with what JaccardVerified yields. It gathers the candidates
 // of as many documents as take a quarter of Options.Memory, with the shingles of their texts, and
-// reads each of the stored texts that these need once, in the order in which they lie.
+// reads each of the stored texts that these need once, in the order in which they lie. Documents
+// that very many stored ones look like, as copies of one text or pages of one template do, are
+// compared with all of the database, up to 64 of them together, and equal texts that lie side by
+// side once: their candidates take a quarter of Options.Memory at most, too, and their matches no
+// more than those of one document may.
 func (s *Snapshot) JaccardVerifiedBatch(ctx context.Context, docs []Doc, t float64) iter.Seq2[BatchMatch, error] {
 	by := Jaccard(t).Verified()
 	if len(docs) < 2 {

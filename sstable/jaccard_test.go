@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -46,6 +47,56 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 				t.Fatalf("Jaccard(%v, %v) = %v, want %v", q, at, hits, want)
 			}
 			checkFirst(t, r, q, at, s, want)
+			checkFew(t, r, q, at, s, want)
+		}
+		checkRange(t, r, docs, q, at, want)
+	}
+}
+
+// checkFew bounds the sketches that are compared from below and from above.
+func checkFew(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
+	t.Helper()
+	if _, few, err := s.JaccardFew(r, q, at, len(want)-1, nil); err != nil || few && len(want) > 0 {
+		t.Fatalf("JaccardFew(%v, %v) of fewer than %d hits: %v, %v", q, at, len(want), few, err)
+	}
+	s.TakeStats()
+	if hits, few, err := s.JaccardFew(r, q, at, math.MaxInt, nil); err != nil || !few || len(hits) != len(want) {
+		t.Fatalf("JaccardFew(%v, %v): %d of %d, %v, %v", q, at, len(hits), len(want), few, err)
+	}
+	scored := s.TakeStats().Scored
+	if _, few, err := s.JaccardFew(r, q, at, scored, nil); err != nil || !few {
+		t.Fatalf("JaccardFew(%v, %v) of %d sketches: %v, %v", q, at, scored, few, err)
+	}
+	s.TakeStats()
+	if _, few, err := s.JaccardFew(r, q, at, scored-1, nil); err != nil || few && scored > 0 || s.TakeStats().Scored > max(scored-1, 0) {
+		t.Fatalf("JaccardFew(%v, %v) of %d of %d sketches: %v, %v", q, at, scored-1, scored, few, err)
+	}
+}
+
+// checkRange searches a range for q, an empty sketch, and another one at another threshold.
+func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at float64, want []JaccardHit) {
+	t.Helper()
+	n := uint32(len(docs))
+	other, otherAt := q[len(q)/3:], 1-at/2
+	wants := [][]JaccardHit{want, nil, bruteJaccard(docs, other, int(r.Params().Sketch), otherAt)}
+	for _, of := range [][2]uint32{{0, n}, {n / 3, n - n/5}, {0, 0}} {
+		var got [3][]JaccardHit
+		last := [2]int{-1, -1}
+		err := r.JaccardRange(of[0], of[1], []minhash.Sketch{q, nil, other}, []float64{at, at, otherAt}, func(i int, h JaccardHit) error {
+			if now := [2]int{int(h.Doc), i}; slices.Compare(last[:], now[:]) >= 0 {
+				t.Fatalf("JaccardRange: %v after %v", now, last)
+			} else {
+				last = now
+			}
+			got[i] = append(got[i], h)
+			return nil
+		})
+		for i, all := range wants {
+			in := slices.Clone(all)
+			in = slices.DeleteFunc(in, func(h JaccardHit) bool { return h.Doc < of[0] || h.Doc >= of[1] })
+			if err != nil || !slices.Equal(got[i], in) {
+				t.Fatalf("JaccardRange(%v) of sketch %d at %v: %v, %v; want %v", of, i, at, got[i], err, in)
+			}
 		}
 	}
 }

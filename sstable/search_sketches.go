@@ -61,6 +61,29 @@ func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []
 	return s.s.Search(r.sketches, q, t, dst)
 }
 
+// JaccardFew is Jaccard if at most most sketches are to be compared with q. It returns false, and a
+// part of the hits, if there are more, without comparing more than most.
+func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.needSketches(); err != nil {
+		return dst, false, err
+	}
+	return s.s.SearchFew(r.sketches, q, t, most, dst)
+}
+
+// JaccardRange calls accept with each of several sketches, by its index, and every document in
+// [from, to) that Jaccard finds for it at the threshold ts of that index, until it returns an error:
+// documents in order, the sketches of each in order. It reads all bitmaps of the range, and decodes
+// each sketch of a document once for all, which is faster than Jaccard where very many documents of
+// the range are found. It may be called from several goroutines.
+func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(sketch int, h JaccardHit) error) (err error) {
+	defer r.unguard(guard(), &err)
+	if err := r.needSketches(); err != nil {
+		return err
+	}
+	return r.sketches.ScanRange(from, to, sketches, ts, accept)
+}
+
 // JaccardFirst calls accept with documents of a table whose score with the sketch q is t or more,
 // until it returns true, and reports whether it has. It answers whether there is a match at all.
 // Candidates are taken a block of postings at a time, those of rare hashes first; of a block those

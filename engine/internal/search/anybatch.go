@@ -57,11 +57,14 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) s
 		if err := b.run(ctx, func(i int) sstable.Document { return document(from + i) }); err != nil {
 			return nil, err
 		}
+		left, err := b.decideCrowds(ctx, b.left())
+		if err != nil {
+			return nil, err
+		}
 		for i := range b.queries {
 			known[from+i] = b.queries[i].known.Load()
 		}
-		left := b.left(from)
-		if err := eachShare(ctx, len(left), 1, func(i int) error { return single(left[i]) }); err != nil {
+		if err := eachShare(ctx, len(left), 1, func(i int) error { return single(from + left[i]) }); err != nil {
 			return nil, err
 		}
 	}
@@ -83,11 +86,11 @@ type anyQuery struct {
 	more       bool // there may be other candidates
 }
 
-// left returns the numbers of queries that are not decided, counted from first.
-func (b *anyBatch) left(first int) (left []int) {
+// left returns the numbers of queries that are not decided.
+func (b *anyBatch) left() (left []int) {
 	for i := range b.queries {
 		if q := &b.queries[i]; !q.known.Load() && q.more {
-			left = append(left, first+i)
+			left = append(left, i)
 		}
 	}
 	return left
@@ -107,7 +110,7 @@ func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Documen
 	if err != nil {
 		return err
 	}
-	left := b.left(0)
+	left := b.left()
 	err = eachShare(ctx, len(left), anyShare, func(i int) error {
 		return b.gather(ctx, left[i], func(minhash.Score) bool { return false })
 	})

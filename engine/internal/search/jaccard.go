@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -81,6 +82,7 @@ type Jaccard struct {
 	index memindex.Searcher
 	mem   []uint32
 	Hits  []JaccardHit // what was found, in no order
+	few   int          // sketches to score beyond which a search ends with errCrowded; 0 for any number
 	work  Counts
 }
 
@@ -122,6 +124,14 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, b
 		t = candidateThreshold(v, sketch, t)
 	}
 	return q.bySketch(ctx, v, sketch, t, of.ID)
+}
+
+// findFew is findCandidates that ends with errCrowded if there are more than most documents of a
+// table, or candidates, to compare sketches with.
+func (q *Jaccard) findFew(ctx context.Context, v *view.View, of Sample, by view.Criterion, most int) error {
+	q.few = most
+	defer func() { q.few = 0 }()
+	return q.findCandidates(ctx, v, of, by)
 }
 
 // FindSketch is find by a sketch that the caller made, estimated.
@@ -176,19 +186,30 @@ func (q *Jaccard) all(ctx context.Context, sketch minhash.Sketch, t float64, exc
 	for _, m := range q.v.Mems {
 		q.memtable(m, sketch, t, except)
 	}
+	if q.few > 0 && len(q.Hits) > q.few {
+		return errCrowded
+	}
 	return ctx.Err()
 }
 
 // part searches a table.
 func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch, t float64, except string) (err error) {
 	q.table.TakeStats()
-	if q.raw, err = q.table.Jaccard(p.Reader, sketch, t, q.raw[:0]); err != nil {
+	most := math.MaxInt
+	if q.few > 0 {
+		most = q.few - len(q.Hits)
+	}
+	var few bool
+	if q.raw, few, err = q.table.JaccardFew(p.Reader, sketch, t, most, q.raw[:0]); err != nil {
 		return err
 	}
 	q.work.Tables++
 	found := q.table.TakeStats()
 	q.work.Probes += int64(found.Postings)
 	q.work.Candidates += int64(found.Candidates)
+	if !few {
+		return errCrowded
+	}
 	if len(q.Hits)+len(q.raw) > q.v.Most(jaccardHitBytes) {
 		return q.v.OverBudget("documents")
 	}

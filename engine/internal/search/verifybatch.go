@@ -14,7 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
-// verifyQueries is how many queries of a batch a goroutine finds candidates for at a time.
+// verifyQueries is how many queries of a batch a goroutine finds candidates for at a time. Those of
+// them that have a crowd are decided together: no more than a sharers has bits.
 const verifyQueries = 64
 
 // A verifyBatch is a search for many samples whose matches texts decide. Candidates of consecutive
@@ -32,14 +33,19 @@ type verifyBatch struct {
 	pairs    []textPair
 	size     int64
 	matches  []view.Match
+
+	crowd    int        // candidates of a query that are no crowd
+	together int        // queries with a crowd that are decided together, at most
+	crowded  []crowdHit // matches of such queries, by query, best first
 }
 
 // gathered is the candidates of a few queries.
 type gathered struct {
-	sets  []texts.Set // of each query: nil if it has no candidates
-	pairs []textPair
-	ended int   // queries, from the first on, that have theirs
-	err   error // of the one after these; nil for too many candidates
+	sets    []texts.Set // of each query: nil if it has no candidates
+	pairs   []textPair
+	crowded []*crowdQuery // queries whose candidates are a crowd, and not among pairs
+	ended   int           // queries, from the first on, that have theirs
+	err     error         // of the one after these; nil for too many candidates
 }
 
 // EachVerified finds for each of n samples what Jaccard.Find finds by a verified criterion. It
@@ -47,7 +53,7 @@ type gathered struct {
 // returns false. matches is used again after it. An error that one of the queries has ends the
 // batch after the queries before it, and names its position.
 func EachVerified(ctx context.Context, v *view.View, n int, samples func(query int) Sample, by view.Criterion, emit func(query int, matches []view.Match) bool) error {
-	b := &verifyBatch{v: v, samples: samples, by: by, most: max(v.Memory/4, 1), emit: emit}
+	b := &verifyBatch{v: v, samples: samples, by: by, most: max(v.Memory/4, 1), emit: emit, crowd: crowdFrom(v), together: verifyQueries}
 	workers := runtime.GOMAXPROCS(0)
 	ahead := int64(2 * workers) // of pipeline.Ordered
 	most := int(b.most / (ahead + 1) / textPairBytes)
@@ -55,21 +61,28 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 		q := jaccardPool.Get().(*Jaccard)
 		defer jaccardPool.Put(q)
 		defer q.Forget()
-		return b.gather(ctx, q, i*verifyQueries, min((i+1)*verifyQueries, n), most), ctx.Err()
+		return b.gather(ctx, q, i*verifyQueries, min((i+1)*verifyQueries, n), most, b.crowd), ctx.Err()
 	}
 	err := pipeline.Ordered(ctx, (n+verifyQueries-1)/verifyQueries, workers, find, func(i int, g gathered) error {
+		crowd, err := b.decideCrowds(ctx, &g)
+		if err != nil {
+			return err
+		}
 		if err := b.add(ctx, &g); err != nil {
 			return err
 		}
 		end := min((i+1)*verifyQueries, n)
 		for g.err == nil && b.to < end { // the candidates of one, or what is left, are too many for most
 			q := jaccardPool.Get().(*Jaccard)
-			g = b.gather(ctx, q, b.to, end, max(most, 1))
+			g = b.gather(ctx, q, b.to, end, max(most, 1), crowd)
 			if g.ended == 0 && g.err == nil {
-				g = b.gather(ctx, q, b.to, b.to+1, v.Most(1))
+				g = b.gather(ctx, q, b.to, b.to+1, v.Most(1), 0)
 			}
 			q.Forget()
 			jaccardPool.Put(q)
+			if crowd, err = b.decideCrowds(ctx, &g); err != nil {
+				return err
+			}
 			if err := b.add(ctx, &g); err != nil {
 				return err
 			}
@@ -98,11 +111,19 @@ func (b *verifyBatch) at(query int, err error) error {
 }
 
 // gather finds the candidates of queries [from, to), as long as they are at most most, and the sets
-// of those that have any.
-func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most int) (g gathered) {
+// of those that have any. Queries with more than crowd of them are noted instead, unless it is 0.
+func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, crowd int) (g gathered) {
 	sets := b.v.Texts.Shingler()
 	for query := from; query < to; query++ {
-		set, err := b.candidates(ctx, q, sets, query)
+		set, err := b.candidates(ctx, q, sets, query, crowd)
+		if errors.Is(err, errCrowded) {
+			var c *crowdQuery
+			if c, err = b.crowdQuery(ctx, sets, query); err == nil {
+				g.crowded = append(g.crowded, c)
+				g.sets, g.ended = append(g.sets, nil), g.ended+1
+				continue
+			}
+		}
 		if err != nil {
 			g.err = err
 			return g
@@ -120,10 +141,10 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most int
 }
 
 // candidates leaves the candidates of a query in q.Hits, and returns its set if there are any.
-func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *texts.Shingler, query int) (set texts.Set, err error) {
+func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *texts.Shingler, query, crowd int) (set texts.Set, err error) {
 	of := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
-		if err := q.findCandidates(ctx, b.v, of, b.by); err != nil || len(q.Hits) == 0 {
+		if err := q.findFew(ctx, b.v, of, b.by, crowd); err != nil || len(q.Hits) == 0 {
 			return err
 		}
 		text, err := of.readText(b.v)
@@ -170,14 +191,25 @@ func (b *verifyBatch) flush(ctx context.Context) error {
 		for n < len(kept) && kept[n].query == kept[0].query {
 			n++
 		}
+		if err := b.emitCrowds(ctx, int(kept[0].query)); err != nil {
+			return err
+		}
 		if err := b.emitQuery(ctx, kept[:n]); err != nil {
 			return err
 		}
 		kept = kept[n:]
 	}
+	before := b.to
+	if x.failed != nil {
+		before = int(x.atQuery)
+	}
+	if err := b.emitCrowds(ctx, before); err != nil {
+		return err
+	}
 	clear(b.sets)
 	clear(b.pairs)
-	b.from, b.sets, b.pairs, b.size = b.to, b.sets[:0], b.pairs[:0], 0
+	clear(b.crowded)
+	b.from, b.sets, b.pairs, b.crowded, b.size = b.to, b.sets[:0], b.pairs[:0], nil, 0
 	if x.failed != nil {
 		return b.at(int(x.atQuery), x.failed)
 	}
@@ -200,23 +232,29 @@ func (b *verifyBatch) emitQuery(ctx context.Context, pairs []textPair) error {
 		slices.SortFunc(hits, CompareJaccard)
 		return nil
 	})
-	for len(hits) > 0 && err == nil {
-		n := min(len(hits), rows.MatchBatch)
+	if err != nil {
+		return b.at(query, err)
+	}
+	return b.emitHits(ctx, query, len(hits), func(i int) *JaccardHit { return &hits[i] })
+}
+
+// emitHits emits n matches of a query, which are in order.
+func (b *verifyBatch) emitHits(ctx context.Context, query, n int, hit func(i int) *JaccardHit) error {
+	defer func() { clear(b.matches) }()
+	for from := 0; from < n; from += rows.MatchBatch {
 		b.matches = b.matches[:0]
-		err = b.v.Safely(ctx, func() error {
-			for i := range hits[:n] {
-				b.matches = append(b.matches, hits[i].Match())
+		err := b.v.Safely(ctx, func() error {
+			for i := from; i < min(from+rows.MatchBatch, n); i++ {
+				b.matches = append(b.matches, hit(i).Match())
 			}
 			return nil
 		})
-		if err == nil && !b.emit(query, b.matches) {
+		if err != nil {
+			return b.at(query, err)
+		}
+		if !b.emit(query, b.matches) {
 			return rows.ErrStopped
 		}
-		hits = hits[n:]
-	}
-	clear(b.matches)
-	if err != nil {
-		return b.at(query, err)
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package sketchidx
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 
 	"github.com/simdb/simdb/internal/intersect"
 	"github.com/simdb/simdb/internal/kernel"
@@ -67,9 +69,16 @@ type query struct {
 // postings turn out to be many. Cache misses of each step overlap, because the step before it
 // prefetches what it needs.
 func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hits []Hit, err error) {
+	hits, _, err = s.SearchFew(x, q, t, math.MaxInt, dst)
+	return hits, err
+}
+
+// SearchFew is Search if there are at most most sketches to score. It returns false, and the hits of
+// some segments, as soon as there are more.
+func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, dst []Hit) (hits []Hit, few bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {
-		return dst, err
+		return dst, err == nil, err
 	}
 	for i := range x.segments {
 		seg := &x.segments[i]
@@ -82,32 +91,25 @@ func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hit
 		} else if err == nil {
 			err = seg.scan(j, s)
 		}
+		if most -= len(s.passed); err == nil && most < 0 {
+			return dst, false, nil
+		}
 		if err == nil {
 			dst, err = x.score(seg, j, s, dst)
 		}
 		if err != nil {
-			return dst, err
+			return dst, false, err
 		}
 	}
-	return dst, nil
+	return dst, true, nil
 }
 
 // query checks a query and finds its prefix; the prefix is empty if postings can't serve it.
 func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) {
-	if !(t > 0 && t <= 1) {
-		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", t)
-	}
-	if err := CheckSketch(q, x.params.Size); err != nil {
-		return nil, fmt.Errorf("sstable: %w", err)
-	}
-	n := int(x.params.Size)
-	j := &query{
-		sketch: q, bitmap: q.Bitmap(), t: t, n: n,
-		maxMissing: minhash.MaxMissing(len(q), t), maxExcess: minhash.MaxMissing(n, t),
-	}
+	j, err := x.scanned(q, t)
 	s.prefix = s.prefix[:0]
-	if t < x.params.MinJaccard {
-		return j, nil
+	if err != nil || t < x.params.MinJaccard {
+		return j, err
 	}
 	order, err := x.order()
 	if err != nil {
@@ -115,6 +117,21 @@ func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) 
 	}
 	s.prefix, s.room = order.prefix(s.prefix, q, prefixLength(len(q), t), s.room)
 	return j, nil
+}
+
+// scanned checks a query that needs no prefix.
+func (x *Index) scanned(q minhash.Sketch, t float64) (*query, error) {
+	if !(t > 0 && t <= 1) {
+		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", t)
+	}
+	if err := CheckSketch(q, x.params.Size); err != nil {
+		return nil, fmt.Errorf("sstable: %w", err)
+	}
+	n := int(x.params.Size)
+	return &query{
+		sketch: q, bitmap: q.Bitmap(), t: t, n: n,
+		maxMissing: minhash.MaxMissing(len(q), t), maxExcess: minhash.MaxMissing(n, t),
+	}, nil
 }
 
 const (
@@ -201,9 +218,13 @@ func (seg *segment) scan(j *query, s *Searcher) error {
 // scoreAhead is how many sketches the prefetch is ahead of the comparison.
 const scoreAhead = 8
 
-// score compares the sketches of the documents in s.passed with the query.
+// score compares the sketches of the documents in s.passed with the query. One that is equal to the
+// one before it, as those of equal texts that were stored together are, has its score.
 func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, error) {
 	s.stats.Scored += len(s.passed)
+	var last []byte // encoded
+	var score minhash.Score
+	similar := false
 	for i, doc := range s.passed {
 		if i+2*scoreAhead < len(s.passed) {
 			x.list.PrefetchEntry(seg.first + s.passed[i+2*scoreAhead])
@@ -211,11 +232,21 @@ func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, er
 		if i+scoreAhead < len(s.passed) {
 			x.list.Prefetch(seg.first + s.passed[i+scoreAhead])
 		}
-		var err error
-		if s.sketch, err = x.Sketch(seg.first+doc, s.sketch[:0]); err != nil {
+		code, err := x.list.Get(seg.first + doc)
+		if err != nil {
 			return dst, err
 		}
-		if score, ok := minhash.JaccardAtLeast(j.sketch, s.sketch, j.n, j.t); ok {
+		if len(code) == 0 {
+			continue
+		}
+		if !bytes.Equal(code, last) {
+			if s.sketch, err = x.decode(seg.first+doc, code, s.sketch[:0]); err != nil {
+				return dst, err
+			}
+			score, similar = minhash.JaccardAtLeast(j.sketch, s.sketch, j.n, j.t)
+			last = code
+		}
+		if similar {
 			dst = append(dst, Hit{Doc: seg.first + doc, Score: score.Score, Err: score.Error, Exact: score.Exact})
 		}
 	}

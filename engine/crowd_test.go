@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rareText is the text of a few dozen documents of crowdDB.
+const rareText = "a text that few documents have, but they are more than one"
+
+// crowdDB makes a database in which crowds of copies of a text are, and texts with a few other
+// words, in tables and a memtable. Some were deleted or have expired. line makes a text of which so
+// many words are others.
+func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits int) string) {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	db, _ = create4test(t, &Options{
+		Memory: memory, Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now },
+	})
+	const words, crowd = 24, 1100
+	base := make([]string, words)
+	for i := range base {
+		base[i] = fmt.Sprint("base", i)
+	}
+	line = func(edits int) string {
+		edited := append([]string{}, base...)
+		for i := range edits {
+			edited[words-1-i] = fmt.Sprint("other", r.IntN(1e6))
+		}
+		return strings.Join(edited, " ")
+	}
+	for round := range 3 {
+		var b Batch
+		for i := range crowd {
+			d := Doc{ID: fmt.Sprintf("c%d-%d", round, i), Text: line(0)}
+			switch {
+			case i%50 == 0:
+				d.Text = rareText
+			case i%3 == 0:
+				d.Text = line(r.IntN(4)) + strings.Repeat(" and more", r.IntN(3))
+			}
+			if b.Put(d); i%400 < 399 && i < crowd-1 {
+				continue
+			}
+			if err := db.Apply(ctx, &b); err != nil {
+				t.Fatal(err)
+			}
+			b.Reset()
+			now = now.Add(7 * time.Minute)
+		}
+		if err := db.Delete(ctx, fmt.Sprintf("c%d-7", round)); err != nil {
+			t.Fatal(err)
+		}
+		if round < 2 {
+			if err := db.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return db, line
+}
+
+// TestCrowds compares batches with searches one by one, for lines that very many documents are like
+// and for others, with much memory and with less than all matches take.
+func TestCrowds(t *testing.T) {
+	sizes := []int64{700 << 10, 64 << 20}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, memory := range sizes {
+		r := rand.New(rand.NewPCG(41, uint64(memory)))
+		db, line := crowdDB(t, r, memory)
+		ctx := t.Context()
+		if err := db.Allow(ctx, IDPair{"c1-1", "q"}); err != nil {
+			t.Fatal(err)
+		}
+		var docs, any []Doc
+		for i := range 16 {
+			d := Doc{Text: line(i % 6)}
+			switch i % 8 {
+			case 5:
+				d.Text = rareText
+			case 6:
+				d = Doc{ID: "c1-1"}
+			case 7:
+				if d = (Doc{ID: "c2-3"}); i < 8 {
+					d.Text = "??"
+				}
+			}
+			docs = append(docs, d)
+			if d.ID = "q"; d.Text != "" {
+				any = append(any, d)
+			}
+		}
+		const share = 0.72
+		var want []BatchMatch
+		for i := range docs {
+			for m, err := range db.JaccardVerified(ctx, docs[i], share) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, BatchMatch{i, m})
+			}
+		}
+		got, err := untilError(db.JaccardVerifiedBatch(ctx, docs, share))
+		if err != nil || len(want) < 15_000 {
+			t.Fatal(len(want), err)
+		}
+		equal(t, fmt.Sprint(memory, " bytes"), got, want)
+		for _, share := range []float64{0.72, 0.97} {
+			by := Jaccard(share).Verified()
+			known, err := db.AnyMatches(ctx, any, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range any {
+				if _, is, err := db.AnyMatch(ctx, d, by); err != nil || known[i] != is {
+					t.Fatalf("%d bytes: %v in a batch, %v alone, %v: %q", memory, known[i], is, err, d.Text)
+				}
+			}
+		}
+	}
+}
+
+// TestTooCrowded has a line with more matches than there is memory for, between others.
+func TestTooCrowded(t *testing.T) {
+	db, line := crowdDB(t, rand.New(rand.NewPCG(42, 1)), 150<<10)
+	docs := []Doc{{Text: rareText}, {Text: line(0)}, {Text: rareText}}
+	got, err := untilError(db.JaccardVerifiedBatch(t.Context(), docs, 0.5))
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "document 1 ") || len(got) < 10 || got[len(got)-1].Query != 0 {
+		t.Errorf("%d rows, %v", len(got), err)
+	}
+	got, err = untilError(db.JaccardVerifiedBatch(t.Context(), append(docs[:1], docs[2]), 0.5))
+	if err != nil || len(got) < 20 || got[len(got)-1].Query != 1 {
+		t.Errorf("%d rows without it, %v", len(got), err)
+	}
+}

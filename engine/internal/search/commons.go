@@ -1,0 +1,97 @@
+package search
+
+import (
+	"math/bits"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+)
+
+// A sharers says for elements of sets which of at most 64 queries have them, as bits.
+type sharers map[uint64]uint64
+
+// sharersOf returns the sharers of the elements of queries.
+func sharersOf(queries []*crowdQuery) sharers {
+	of := sharers{}
+	for i, q := range queries {
+		for _, e := range q.set {
+			of[e] |= 1 << i
+		}
+	}
+	return of
+}
+
+// A commons counts the elements that one set after the other has in common with those of many
+// queries. Sets that differ little from one before them, the model, have its counts but for the
+// elements that are in one of the two only, of which queries have few. Pages of a template, which
+// resemble each other more than any of the queries, are counted in the time of one comparison.
+type commons struct {
+	of       sharers
+	model    texts.Set
+	masks    []uint64 // of the model's elements
+	ofModel  [64]int32
+	now      [64]int32 // elements of the set that each query has
+	elements int       // of the set
+}
+
+// A set follows its model where at most one of modelShare elements differs.
+const modelShare = 4
+
+// count counts the elements of a set.
+func (c *commons) count(set texts.Set) {
+	c.elements = len(set)
+	if len(c.model) == 0 || !c.follow(set) {
+		c.remodel(set)
+	}
+}
+
+// follow counts the elements of a set that differs little from the model, and returns false for
+// another one.
+func (c *commons) follow(set texts.Set) bool {
+	c.now = c.ofModel
+	most := len(c.model) / modelShare
+	i, k := 0, 0
+	for most >= 0 && (i < len(c.model) || k < len(set)) {
+		switch {
+		case k == len(set) || i < len(c.model) && c.model[i] < set[k]:
+			c.add(c.masks[i], -1)
+			i++
+			most--
+		case i == len(c.model) || set[k] < c.model[i]:
+			c.add(c.of[set[k]], 1)
+			k++
+			most--
+		default:
+			i++
+			k++
+		}
+	}
+	return most >= 0
+}
+
+// remodel makes a set the model.
+func (c *commons) remodel(set texts.Set) {
+	c.model = append(c.model[:0], set...)
+	c.masks, c.now = c.masks[:0], [64]int32{}
+	for _, e := range set {
+		mask := c.of[e]
+		c.masks = append(c.masks, mask)
+		c.add(mask, 1)
+	}
+	c.ofModel = c.now
+}
+
+// add adds to the counts of queries.
+func (c *commons) add(queries uint64, n int32) {
+	for ; queries != 0; queries &= queries - 1 {
+		c.now[bits.TrailingZeros64(queries)] += n
+	}
+}
+
+// jaccard returns the similarity of the set that was counted and that of a query.
+func (c *commons) jaccard(query int, of texts.Set) float64 {
+	n := int(c.now[query])
+	if n == 0 {
+		return 0
+	}
+	return float64(n) / float64(len(of)+c.elements-n)
+}

@@ -1,0 +1,262 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/engine/internal/texts"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/intersect"
+	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/minhash"
+	"github.com/simdb/simdb/sstable"
+)
+
+// A query whose candidates are more than crowdLeast, and more than one document of crowdShare, has
+// a crowd: copies of one text, or pages of one template. Comparing bitmaps of all documents takes
+// less time than comparing the texts of so many.
+const (
+	crowdLeast = 1024
+	crowdShare = 256
+)
+
+// crowdFrom returns how many candidates of a query are not a crowd, at most.
+func crowdFrom(v *view.View) int {
+	n := 0
+	for i := range v.Version.Parts {
+		n += int(v.Version.Parts[i].NumDocs())
+	}
+	return max(crowdLeast, n/crowdShare)
+}
+
+// A crowd is a verified search for up to 64 queries that have many candidates. It goes through the
+// documents of all tables and memtables, a range at a time. In each range it finds the candidates
+// of all queries, reads each text once, and compares it at once, so that no more candidates are in
+// memory than ranges have. Equal sketches that lie side by side are compared once, so are texts, and
+// texts that differ a little from one before them only by the difference.
+type crowd struct {
+	v       *view.View
+	t       float64
+	queries []*crowdQuery
+	first   bool         // a query is done with its first match
+	left    atomic.Int64 // queries that are not done
+	sharers sharers
+}
+
+// A crowdQuery is one of the queries.
+type crowdQuery struct {
+	number  int // of the caller
+	text    string
+	set     texts.Set
+	sketch  minhash.Sketch
+	t       float64 // for estimates
+	accepts func(id []byte) bool
+	done    atomic.Bool // it needs no more matches
+}
+
+// A crowdHit is a match of a query, by its index.
+type crowdHit struct {
+	JaccardHit
+	query int
+}
+
+// A crowdRange is the documents [from, to) of a part, or the bitmaps of a memtable.
+type crowdRange struct {
+	part     *view.Part // nil for a memtable
+	mem      view.MemView
+	from, to uint32
+}
+
+// A range has at most crowdRangeDocs documents, and at least crowdRangeLeast.
+const (
+	crowdRangeDocs  = 4096
+	crowdRangeLeast = 64
+)
+
+// ranges returns all documents in ranges, so small that the candidates of the queries in as many
+// as are worked on take a quarter of the memory.
+func (c *crowd) ranges(workers int) (all []crowdRange) {
+	most := c.v.Memory / 4 / int64(workers) / int64(len(c.queries)*textPairBytes)
+	docs := uint32(min(max(most, crowdRangeLeast), crowdRangeDocs))
+	cut := func(n uint32, r crowdRange) {
+		for ; r.from < n; r.from = r.to {
+			r.to = r.from + min(docs, n-r.from)
+			all = append(all, r)
+		}
+	}
+	for i := range c.v.Version.Parts {
+		p := &c.v.Version.Parts[i]
+		cut(p.NumDocs(), crowdRange{part: p})
+	}
+	for _, m := range c.v.Mems {
+		cut(uint32(len(m.Bitmaps)), crowdRange{mem: m})
+	}
+	return all
+}
+
+// each calls found with matches, of one range after the other.
+func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	ranges := c.ranges(workers)
+	c.left.Store(int64(len(c.queries)))
+	c.sharers = sharersOf(c.queries)
+	return pipeline.Ordered(ctx, len(ranges), workers, func(i int) (hits []crowdHit, err error) {
+		if c.left.Load() == 0 {
+			return nil, nil
+		}
+		x := &crowdSearch{crowd: c, ctx: ctx, crowdRange: ranges[i]}
+		err = c.v.Safely(ctx, x.run)
+		return x.hits, err
+	}, func(_ int, hits []crowdHit) error { return found(hits) })
+}
+
+// A crowdSearch is the search of a range.
+type crowdSearch struct {
+	*crowd
+	crowdRange
+	ctx   context.Context
+	texts textPairs
+	work  Counts
+	hits  []crowdHit
+
+	doc   uint32 // the last one that was a candidate, if there are pairs or it is seen,
+	seen  bool
+	alive bool // and whether it is visible,
+	id    []byte
+
+	text    []byte // the last one that was compared
+	texted  uint32 // different ones so far
+	scores  []crowdScore
+	counted uint32 // the last of them that commons counted
+	commons commons
+}
+
+// A crowdScore is how a query compares with a text.
+type crowdScore struct {
+	text  uint32
+	score float64
+}
+
+// run leaves the matches in x.hits.
+func (x *crowdSearch) run() error {
+	x.texts = textPairs{v: x.v, compare: x.compare}
+	err := error(nil)
+	if x.part != nil {
+		err = x.gatherPart()
+	} else {
+		x.gatherMem()
+	}
+	if err != nil || len(x.texts.pairs) == 0 {
+		return err
+	}
+	x.work.Candidates = int64(len(x.texts.pairs))
+	x.scores, x.commons.of = make([]crowdScore, len(x.queries)), x.sharers
+	if err := x.texts.order(); err != nil {
+		return err
+	}
+	if err := x.texts.share(x.ctx, x.v.Texts.Shingler(), x.texts.spans); err != nil {
+		return err
+	}
+	if x.texts.failed != nil {
+		return x.texts.failed
+	}
+	x.work.Matches = int64(len(x.hits))
+	x.work.report(x.ctx)
+	for i := range x.hits {
+		if x.hits[i].id, err = x.hits[i].ID(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gatherPart finds the candidates of a range of a part.
+func (x *crowdSearch) gatherPart() error {
+	var sketches []minhash.Sketch
+	var ts []float64
+	var queries []int
+	for i, q := range x.queries {
+		if !q.done.Load() {
+			sketches, ts, queries = append(sketches, q.sketch), append(ts, q.t), append(queries, i)
+		}
+	}
+	number := pairOf(x.v, 0, view.Place{Part: x.part}, 0).part
+	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h sstable.JaccardHit) (err error) {
+		if !x.seen || h.Doc != x.doc {
+			x.doc, x.seen = h.Doc, true
+			if x.alive, err = x.v.Alive(x.part, h.Doc); err == nil && x.alive {
+				x.id, err = x.part.ID(h.Doc)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if q := queries[i]; x.alive && x.queries[q].accepts(x.id) {
+			x.texts.pairs = append(x.texts.pairs, textPair{part: number, doc: h.Doc, query: uint32(q)})
+		}
+		return nil
+	})
+}
+
+// gatherMem finds the candidates of a range of a memtable.
+func (x *crowdSearch) gatherMem() {
+	maps := x.mem.Bitmaps[x.from:x.to]
+	var found []uint32
+	for i, q := range x.queries {
+		if q.done.Load() {
+			continue
+		}
+		bitmap := q.sketch.Bitmap()
+		found = intersect.Filter(found[:0], &bitmap, maps, minhash.MaxMissing(len(q.sketch), q.t))
+		for _, at := range found {
+			d := x.mem.Docs[x.mem.BitmapDoc[x.from+at]]
+			if !x.v.MemAlive(d) || !q.accepts(d.ID) {
+				continue
+			}
+			if _, ok := minhash.JaccardAtLeast(q.sketch, d.Sketch, int(x.v.Params.Sketch), q.t); ok {
+				x.texts.pairs = append(x.texts.pairs, textPair{mem: d, part: inMemory, query: uint32(i)})
+			}
+		}
+	}
+	slices.SortFunc(x.texts.pairs, compareByDoc)
+}
+
+// countedTogether is how many queries a text is compared with at least for its elements to be
+// counted for all of them.
+const countedTogether = 4
+
+// compare compares a text with queries, unless it is equal to the one before it.
+func (x *crowdSearch) compare(sets *texts.Shingler, text []byte, pairs []textPair) {
+	if x.texted == 0 || !bytes.Equal(text, x.text) {
+		x.text = append(x.text[:0], text...)
+		x.texted++
+	}
+	if x.counted != x.texted && len(pairs) >= countedTogether {
+		x.commons.count(sets.LastSet(text))
+		x.counted = x.texted
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		q, s := x.queries[p.query], &x.scores[p.query]
+		switch {
+		case q.done.Load():
+			continue
+		case s.text == x.texted:
+		case x.counted == x.texted:
+			*s = crowdScore{x.texted, x.commons.jaccard(int(p.query), q.set)}
+		default:
+			*s = crowdScore{x.texted, similarity(q.set, q.text, sets, text, x.t)}
+		}
+		if s.score < x.t {
+			continue
+		}
+		if x.first && !q.done.Swap(true) {
+			x.left.Add(-1)
+		}
+		p.score = s.score
+		x.hits = append(x.hits, crowdHit{JaccardHit{nil, p.exactly(), p.place(x.v)}, int(p.query)})
+	}
+}
