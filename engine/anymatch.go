@@ -75,6 +75,26 @@ func (db *DB) AnyMatches(ctx context.Context, docs []Doc, by Criterion) ([]bool,
 	})
 }
 
+// BestMatches returns for those of docs that have one, in order, the match that BestMatch names. It
+// works as AnyMatches, and reads the texts of the first candidates of all of docs. In memory are
+// besides a copy of the texts also their sets of shingles.
+func (s *Snapshot) BestMatches(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return nil, err
+	}
+	document := func(i int) sstable.Document { return s.toMatch(&docs[i], by) }
+	best, err := search.BestMatches(ctx, &s.v, len(docs), document, by.by, novelMatches)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range best {
+		if b.Found {
+			matches = append(matches, BatchMatch{i, Match(b.Match)})
+		}
+	}
+	return matches, nil
+}
+
 // AnyNear reports for each fingerprint whether a document differs from it in at most k bits, k in
 // 0..64, in the database as it is now. Many share one walk through each table, as in NearBatch;
 // where very many documents match, fingerprints are looked up one by one, each up to its first

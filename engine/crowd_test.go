@@ -113,6 +113,7 @@ func TestCrowds(t *testing.T) {
 		equal(t, fmt.Sprint(memory, " bytes"), got, want)
 		for _, share := range []float64{0.72, 0.97} {
 			by := Jaccard(share).Verified()
+			checkBest(t, db, any, by)
 			known, err := db.AnyMatches(ctx, any, by)
 			if err != nil {
 				t.Fatal(err)

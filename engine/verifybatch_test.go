@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -175,6 +178,76 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 }
 
+// TestVerifiedBatchDamaged compares batches with searches one by one where a table is damaged: what
+// was found before the first document that has an error is yielded, then the error.
+func TestVerifiedBatchDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(34, 1))
+	db, path := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})
+	var docs []Doc
+	for i := range 1500 {
+		text := ""
+		for range 12 {
+			text += fmt.Sprintf("word%x ", r.Uint64())
+		}
+		docs = append(docs, Doc{ID: fmt.Sprint("d", i), Text: text})
+	}
+	var b Batch
+	for _, d := range docs {
+		b.Put(d)
+	}
+	if err := errors.Join(db.Apply(t.Context(), &b), db.Flush(t.Context()), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatal(tables, err)
+	}
+	whole, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range docs {
+		docs[i].ID = ""
+	}
+	some := 0
+	for share := 4; share < 96; share += 13 {
+		damaged := bytes.Clone(whole)
+		for i := range 64 {
+			damaged[len(whole)*share/100+i] ^= 0x5a
+		}
+		if err := os.WriteFile(tables[0], damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(path, &Options{ReadOnly: true})
+		if err != nil {
+			continue
+		}
+		var want []BatchMatch
+		var wantErr error
+		for i := 0; i < len(docs) && wantErr == nil; i++ {
+			for m, err := range db.JaccardVerified(t.Context(), docs[i], 0.8) {
+				if wantErr = err; err == nil {
+					want = append(want, BatchMatch{i, m})
+				}
+			}
+		}
+		got, err := untilError(db.JaccardVerifiedBatch(t.Context(), docs, 0.8))
+		equal(t, fmt.Sprintf("damaged at %d %%", share), got, want)
+		if errors.Is(err, ErrCorruption) != (wantErr != nil) {
+			t.Errorf("damaged at %d %%: %v, one by one %v", share, err, wantErr)
+		}
+		if err != nil && len(got) > 0 {
+			some++
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if some == 0 {
+		t.Error("no damage was met after the first document")
+	}
+}
+
 // TestAnyMatches compares batches with questions one by one, by all criteria: for documents that
 // are stored and allowed beside each other too, and with little memory.
 func TestAnyMatches(t *testing.T) {
@@ -208,6 +281,7 @@ func TestAnyMatches(t *testing.T) {
 			if err != nil || len(got) != len(docs) {
 				t.Fatal(len(got), err)
 			}
+			checkBest(t, db, docs[:20], by)
 			for i, d := range docs {
 				_, found, err := db.AnyMatch(ctx, d, by)
 				if err != nil || found != got[i] {
@@ -233,6 +307,29 @@ func TestAnyMatches(t *testing.T) {
 	if _, err := db.AnyMatches(ctx, nil, Jaccard(0.8).Verified()); !errors.Is(err, ErrParams) {
 		t.Errorf("without texts: %v", err)
 	}
+}
+
+// checkBest compares the best matches of a batch with those of its documents one by one.
+func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
+	t.Helper()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var want []BatchMatch
+	for i, d := range docs {
+		if m, found, err := s.BestMatch(t.Context(), d, by); err != nil {
+			t.Fatal(err)
+		} else if found {
+			want = append(want, BatchMatch{i, m})
+		}
+	}
+	got, err := s.BestMatches(t.Context(), docs, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, fmt.Sprintf("the best by %v", by), got, want)
 }
 
 // TestAnyMatchesAmongMany has more documents that look similar by their sketches, in a table, than

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -174,13 +175,13 @@ func TestMatchFiles(t *testing.T) {
 	}
 }
 
-// TestMatchDamaged matches texts with a database of which a block is damaged: from a file, whose
-// lines are compared in batches, as from a pipe, whose lines are compared one by one, the lines
-// before that of the error are written.
+// TestMatchDamaged matches texts with a database of which a block is damaged. They are
+// compared in batches; what is written is what comparing them one by one finds up to the error.
 func TestMatchDamaged(t *testing.T) {
 	dir := t.TempDir()
+	texts := likeTexts(1500, 2)
 	var all strings.Builder
-	for i, text := range likeTexts(3000, 2) {
+	for i, text := range texts {
 		fmt.Fprintf(&all, "{\"id\":\"d%d\",\"text\":%q}\n", i, text)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "docs.jsonl"), []byte(all.String()), 0o666); err != nil {
@@ -196,7 +197,7 @@ func TestMatchDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	some := 0
-	for share := 5; share < 100; share += 10 {
+	for share := 5; share < 100; share += 15 {
 		damaged := bytes.Clone(whole)
 		for i := range 64 {
 			damaged[len(whole)*share/100+i] ^= 0x5a
@@ -204,16 +205,56 @@ func TestMatchDamaged(t *testing.T) {
 		if err := os.WriteFile(tables[0], damaged, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		code, want, said := simdbIn(t, dir, all.String(), "match", "x.simdb", "-", "--format", "jsonl", "--jaccard", "0.8", "--invert", "-q")
-		got, data, talk := simdbIn(t, dir, "", "match", "x.simdb", "docs.jsonl", "--jaccard", "0.8", "--invert", "-q")
-		if got != code || data != want || code != 0 && talk != said {
-			t.Errorf("damaged at %d %%: status %d, %d bytes, %s; one by one %d, %d bytes, %s", share, got, len(data), talk, code, len(want), said)
+		path := filepath.Join(dir, "x.simdb")
+		known, _, anyFails := oneByOne(t, path, texts, (*engine.Snapshot).AnyMatch)
+		_, rows, bestFails := oneByOne(t, path, texts, (*engine.Snapshot).BestMatch)
+		lines := strings.Join(strings.SplitAfter(all.String(), "\n")[:known], "")
+		for _, c := range []struct {
+			args, stdin, want string
+			failed            bool
+		}{
+			{"match x.simdb docs.jsonl --invert", "", lines, anyFails},
+			{"match x.simdb - --format jsonl --invert", all.String(), lines, anyFails},
+			{"match x.simdb docs.jsonl --explain --rows jsonl", "", rows, bestFails},
+		} {
+			code, data, talk := simdbIn(t, dir, c.stdin, append(strings.Fields(c.args), "--jaccard", "0.8", "-q")...)
+			if (code == 2) != c.failed || data != c.want {
+				t.Errorf("damaged at %d %%: %s: status %d, %d bytes, %s; one by one %d bytes, an error: %v", share, c.args, code, len(data), talk, len(c.want), c.failed)
+			}
 		}
-		if code != 0 && want != "" {
+		if anyFails && known > 0 {
 			some++
 		}
 	}
 	if some == 0 {
 		t.Error("no damage was met after the first line")
 	}
+}
+
+// oneByOne looks for texts that are all stored, by Jaccard from 0.8, up to the first one that an
+// error keeps from being found. It returns their number, and the rows of --explain, which are
+// written where there is no error.
+func oneByOne(t *testing.T, path string, texts []string, find func(*engine.Snapshot, context.Context, engine.Doc, engine.Criterion) (engine.Match, bool, error)) (known int, rows string, failed bool) {
+	t.Helper()
+	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
+	if err != nil {
+		return 0, "", true
+	}
+	defer db.Close()
+	s, err := db.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, text := range texts {
+		m, found, err := find(s, t.Context(), engine.Doc{Text: text}, engine.Jaccard(0.8).Verified())
+		if err != nil {
+			return i, "", true
+		}
+		if !found {
+			t.Fatalf("text %d is not found", i)
+		}
+		rows += fmt.Sprintf(`{"query":"d%d","id":%q,"score":1,"error":0,"exact":true}`+"\n", i, m.ID)
+	}
+	return len(texts), rows, false
 }

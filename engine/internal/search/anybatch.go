@@ -81,7 +81,7 @@ type anyBatch struct {
 // An anyQuery is one of them.
 type anyQuery struct {
 	of         sstable.Document
-	candidates []textPair // best first, those that have not been compared
+	candidates []textPair // those that have not been compared
 	known      atomic.Bool
 	more       bool // there may be other candidates
 }
@@ -102,7 +102,7 @@ func (b *anyBatch) left() (left []int) {
 func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Document) error {
 	err := eachShare(ctx, len(b.queries), anyShare, func(i int) error {
 		b.queries[i].of = document(i)
-		return b.gather(ctx, i, func(s minhash.Score) bool { return s.Score >= b.by.T })
+		return b.gather(ctx, i, anyCandidates, func(s minhash.Score) bool { return s.Score >= b.by.T })
 	})
 	if err == nil {
 		err = b.compare(ctx, 1)
@@ -112,7 +112,7 @@ func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Documen
 	}
 	left := b.left()
 	err = eachShare(ctx, len(left), anyShare, func(i int) error {
-		return b.gather(ctx, left[i], func(minhash.Score) bool { return false })
+		return b.gather(ctx, left[i], anyCandidates, nil)
 	})
 	if err != nil {
 		return err
@@ -120,18 +120,18 @@ func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Documen
 	return b.compare(ctx, anyCandidates)
 }
 
-// gather finds candidates of a query, up to the first one that is enough, or anyCandidates.
-func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Score) bool) error {
+// gather finds candidates of a query, up to the first one that is enough, if that is not nil, or to
+// most of them.
+func (b *anyBatch) gather(ctx context.Context, query, most int, enough func(minhash.Score) bool) error {
 	q := &b.queries[query]
 	x := &existence{v: b.v, ctx: ctx, by: b.by, of: &q.of, most: 1, except: string(q.of.ID)}
 	q.candidates, q.more = q.candidates[:0], false
 	x.gather = func(s minhash.Score, p view.Place) bool {
 		q.candidates = append(q.candidates, pairOf(b.v, query, p, s.Score))
-		q.more = len(q.candidates) == anyCandidates || enough(s)
+		q.more = len(q.candidates) == most || enough != nil && enough(s)
 		return q.more
 	}
 	_, _, err := x.match()
-	slices.SortStableFunc(q.candidates, func(a, b textPair) int { return cmp.Compare(b.estimate, a.estimate) })
 	return err
 }
 
@@ -141,6 +141,7 @@ func (b *anyBatch) compare(ctx context.Context, most int) error {
 	for i := range b.queries {
 		if q := &b.queries[i]; !q.known.Load() {
 			n := min(most, len(q.candidates))
+			slices.SortStableFunc(q.candidates, func(a, b textPair) int { return cmp.Compare(b.estimate, a.estimate) })
 			x.pairs = append(x.pairs, q.candidates[:n]...)
 			q.candidates = q.candidates[n:]
 		}

@@ -38,8 +38,8 @@ func (Match) Help() string {
 	return `Of the documents that a line is like, --explain and --audit name the best one; where more than a few dozen are, the best of
 those that are found first.
 
-Lines of a regular file are looked up many at a time. Those of a pipe are decided as they come. With --add a line is written
-once it is stored safely; lines that have arrived by then are stored together.
+Lines of a regular file are looked up many at a time; of a pipe those that have arrived while others were looked up. With --add a
+line is written once it is stored safely; lines that have arrived by then are stored together.
 
 With -o DIR/ nothing is in DIR before the end.`
 }
@@ -91,7 +91,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	if t.audit, err = c.newAudit(a, db, &src); err != nil {
 		return err
 	}
-	if !c.Add && src.Total > 0 && (c.Near != nil || c.Jaccard != nil && !t.names()) {
+	if !c.Add && (c.Near != nil || c.Jaccard != nil) {
 		t.held = newHeldLines(c.Near != nil)
 	}
 	err = t.audit.close(t.run(a))
@@ -173,12 +173,12 @@ func (t *matching) reject(is *input.Issue) error {
 func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
 	t.read++
 	if t.held != nil {
-		if full, err := t.hold(ctx, rec); !full || err != nil {
+		if full, err := t.hold(ctx, rec.Doc, lineOf(rec)); !full || err != nil {
 			return err
 		}
 		return t.release(ctx, in)
 	}
-	m, known, err := t.match(ctx, rec)
+	m, known, err := t.match(ctx, &rec.Doc)
 	if err != nil {
 		return err
 	}
@@ -201,13 +201,13 @@ func (t *matching) decided(in input.Source, l aLine, m engine.Match, known bool)
 	return nil
 }
 
-// match reports whether a document in the database is similar to the record, be it one with the
+// match reports whether a document in the database is similar to one that was read, be it one with the
 // same ID, and if it matters names one that is.
-func (t *matching) match(ctx context.Context, rec *input.Record) (m engine.Match, known bool, err error) {
-	if t.inPairs[rec.Doc.ID] {
-		return t.knownBeside(ctx, rec)
+func (t *matching) match(ctx context.Context, doc *engine.Doc) (m engine.Match, known bool, err error) {
+	if t.inPairs[doc.ID] {
+		return t.knownBeside(ctx, doc)
 	}
-	return t.any(ctx, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint})
+	return t.any(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint})
 }
 
 // any reports whether a document in the database is similar to doc, and if it matters names one.
@@ -224,12 +224,12 @@ func (t *matching) any(ctx context.Context, doc engine.Doc) (m engine.Match, kno
 	return s.BestMatch(ctx, doc, by)
 }
 
-// fingerprint returns the record's fingerprint, or that of its text, if it has one.
-func (t *matching) fingerprint(rec *input.Record) (fp engine.Fingerprint, ok bool) {
-	if rec.Doc.Fingerprint != nil {
-		return *rec.Doc.Fingerprint, true
+// fingerprint returns the document's fingerprint, or that of its text, if it has one.
+func (t *matching) fingerprint(doc *engine.Doc) (fp engine.Fingerprint, ok bool) {
+	if doc.Fingerprint != nil {
+		return *doc.Fingerprint, true
 	}
-	return t.db.Fingerprint(rec.Doc.Text)
+	return t.db.Fingerprint(doc.Text)
 }
 
 // idsInPairs returns the ids that are in allowed pairs.
@@ -241,26 +241,26 @@ func idsInPairs(db *engine.DB) map[string]bool {
 	return ids
 }
 
-// knownBeside reports whether a document in the database is similar to a record, apart from those
-// that are paired with its ID by ALLOW, and names the best one.
-func (t *matching) knownBeside(ctx context.Context, rec *input.Record) (best engine.Match, known bool, err error) {
+// knownBeside reports whether a document in the database is similar to one that was read, apart from
+// those that are paired with its ID by ALLOW, and names the best one.
+func (t *matching) knownBeside(ctx context.Context, doc *engine.Doc) (best engine.Match, known bool, err error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
 		return best, false, err
 	}
 	defer s.Close()
-	for m, err := range t.like(ctx, s, rec) {
-		if err != nil || !s.IsAllowed(rec.Doc.ID, m.ID) {
+	for m, err := range t.like(ctx, s, doc) {
+		if err != nil || !s.IsAllowed(doc.ID, m.ID) {
 			return m, err == nil, err
 		}
 	}
 	return best, false, nil
 }
 
-// like yields the documents that are similar to a record.
-func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Record) iter.Seq2[engine.Match, error] {
+// like yields the documents that are similar to one that was read.
+func (t *matching) like(ctx context.Context, s *engine.Snapshot, doc *engine.Doc) iter.Seq2[engine.Match, error] {
 	by := t.c.Criterion(!t.c.NoVerify)
-	text := engine.Doc{Text: rec.Doc.Text}
+	text := engine.Doc{Text: doc.Text}
 	share, isShare := by.Threshold()
 	_, isText := by.OfText()
 	switch {
@@ -272,137 +272,10 @@ func (t *matching) like(ctx context.Context, s *engine.Snapshot, rec *input.Reco
 	case isShare:
 		return s.Jaccard(ctx, text, share)
 	default:
-		if fp, ok := t.fingerprint(rec); ok {
+		if fp, ok := t.fingerprint(doc); ok {
 			k, _ := by.Distance()
 			return s.Near(ctx, fp, k)
 		}
 	}
 	return func(func(engine.Match, error) bool) {}
-}
-
-// A batch of searches takes a fraction of the time of single ones, so records of a regular file are
-// collected and decided together.
-// The first batch of texts, which take longer than fingerprints, is small, so that
-// its lines are written soon; each one after it may be four times as large.
-const (
-	heldCount = 1 << 18  // most records of a batch
-	heldBytes = 64 << 20 // bytes of records after which a batch is decided
-	heldFirst = 256 << 10
-	heldMore  = 4
-)
-
-// heldLines are records that are not decided yet.
-type heldLines struct {
-	raw   []byte               // one after the other
-	ends  []int                // of each line
-	most  int                  // bytes of records after which they are decided
-	fps   []engine.Fingerprint // of the lines that have one, or
-	docs  []engine.Doc         // the texts of all lines
-	line  []int                // of each of these
-	known []bool               // of each line: something in the database is like it
-	lines []aLine              // each line without raw, where it matters what it is like
-	like  []engine.Match       // of those, what they are like
-}
-
-// newHeldLines returns room for lines that are compared by fingerprints or by texts.
-func newHeldLines(fingerprints bool) *heldLines {
-	if fingerprints {
-		return &heldLines{most: heldBytes}
-	}
-	return &heldLines{most: heldFirst}
-}
-
-// hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
-// few, are decided at once.
-func (t *matching) hold(ctx context.Context, rec *input.Record) (full bool, err error) {
-	h := t.held
-	var m engine.Match
-	known := false
-	if t.inPairs[rec.Doc.ID] {
-		if m, known, err = t.knownBeside(ctx, rec); err != nil {
-			return false, err
-		}
-	} else if t.c.Near == nil {
-		h.docs, h.line = append(h.docs, engine.Doc{Text: rec.Doc.Text}), append(h.line, len(h.ends))
-	} else if fp, ok := t.fingerprint(rec); ok {
-		h.fps, h.line = append(h.fps, fp), append(h.line, len(h.ends))
-	}
-	if t.names() {
-		h.lines, h.like = append(h.lines, lineOf(rec)), append(h.like, m)
-	}
-	h.raw = append(h.raw, rec.Raw...)
-	h.ends, h.known = append(h.ends, len(h.raw)), append(h.known, known)
-	return len(h.ends) >= heldCount || len(h.raw) >= h.most, nil
-}
-
-// release decides the batch and writes what is to be written of its records. It does nothing where
-// records are decided one by one.
-func (t *matching) release(ctx context.Context, in input.Source) error {
-	h := t.held
-	if h == nil {
-		return nil
-	}
-	known, failed := t.heldKnown(ctx)
-	ends := h.ends
-	if len(known) < len(h.line) {
-		ends = ends[:h.line[len(known)]] // the lines before that of the error
-	}
-	for i, is := range known {
-		line := h.line[i]
-		if h.known[line] = is; is && t.names() {
-			var err error
-			if h.like[line], h.known[line], err = t.any(ctx, engine.Doc{Fingerprint: &h.fps[i]}); err != nil {
-				return err
-			}
-		}
-	}
-	start := 0
-	for i, end := range ends {
-		var l aLine
-		var m engine.Match
-		if t.names() {
-			l, m = h.lines[i], h.like[i]
-		}
-		l.raw = h.raw[start:end:end]
-		if err := t.decided(in, l, m, h.known[i]); err != nil {
-			return err
-		}
-		start = end
-	}
-	if failed != nil {
-		return failed
-	}
-	clear(h.lines)
-	clear(h.like)
-	clear(h.docs)
-	*h = heldLines{
-		raw: h.raw[:0], ends: h.ends[:0], most: min(heldMore*h.most, heldBytes), fps: h.fps[:0], docs: h.docs[:0], line: h.line[:0],
-		known: h.known[:0], lines: h.lines[:0], like: h.like[:0],
-	}
-	return nil
-}
-
-// heldKnown reports for each fingerprint, or text, of the batch whether a document in the database
-// is similar. With an error it reports that for those before the one that has it.
-func (t *matching) heldKnown(ctx context.Context) ([]bool, error) {
-	if t.c.Near != nil {
-		known, err := t.db.AnyNear(ctx, t.held.fps, int(*t.c.Near))
-		if err != nil {
-			return nil, err
-		}
-		return known, nil
-	}
-	known, err := t.db.AnyMatches(ctx, t.held.docs, t.c.Criterion(!t.c.NoVerify))
-	if err == nil {
-		return known, nil
-	}
-	known = nil
-	for _, doc := range t.held.docs { // a batch does not say which text can't be read
-		_, is, err := t.db.AnyMatch(ctx, doc, t.c.Criterion(!t.c.NoVerify))
-		if err != nil {
-			return known, err
-		}
-		known = append(known, is)
-	}
-	return known, nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Records are read ahead while others are stored, up to one of these bounds. What has been read by
-// then is stored together.
+// Records are read ahead while others are decided, up to one of these bounds. What has been read by
+// then is decided together, and with --add stored together.
 const (
 	aheadCount = 4096
 	aheadBytes = 8 << 20
 )
 
-// ahead is the records that have been read and not been stored yet.
+// ahead is the records that have been read and not been taken yet.
 type ahead struct {
 	mu      sync.Mutex
 	changed sync.Cond // of the fields below
@@ -95,9 +95,20 @@ func (q *ahead) stop() {
 	q.changed.Broadcast()
 }
 
-// add stores the records that are new, all that have been read meanwhile together, and writes what
-// is to be written of them once they are safe.
-func (t *matching) add(a *app.App, in input.Source) error {
+// add stores the records of an input that are new, and writes what is to be written of them once
+// they are safe.
+func (t *matching) add(a *app.App, in input.Source) error { return t.readAhead(a, in, t.addRecords) }
+
+// live decides the records of a pipe, and writes what is to be written of them.
+func (t *matching) live(a *app.App, in input.Source) error {
+	return t.readAhead(a, in, t.holdRecords)
+}
+
+// A decideFunc decides some records, which are all that were read meanwhile or a part of them.
+type decideFunc = func(ctx context.Context, in input.Source, items []readItem) error
+
+// readAhead reads an input while decide decides the records before.
+func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) error {
 	ctx, cancel := context.WithCancel(a.Context())
 	q := &ahead{}
 	q.changed.L = &q.mu
@@ -113,15 +124,15 @@ func (t *matching) add(a *app.App, in input.Source) error {
 		if items = q.take(items); len(items) == 0 {
 			return nil
 		}
-		if err := t.addItems(a, in, items); err != nil {
+		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
 		}
 		t.meter.Report(t.sources.Progress("match", in))
 	}
 }
 
-// addItems stores records that are new. It rejects lines in the order in which they were read.
-func (t *matching) addItems(a *app.App, in input.Source, items []readItem) error {
+// decideItems decides records. It rejects lines in the order in which they were read.
+func (t *matching) decideItems(a *app.App, in input.Source, items []readItem, decide decideFunc) error {
 	from := 0
 	for i, item := range items {
 		if item.issue == nil && item.err == nil {
@@ -130,7 +141,7 @@ func (t *matching) addItems(a *app.App, in input.Source, items []readItem) error
 		if item.err != nil && a.Interrupted() {
 			return item.err
 		}
-		if err := t.addRecords(a.Context(), in, items[from:i]); err != nil {
+		if err := decide(a.Context(), in, items[from:i]); err != nil {
 			return errors.Join(item.err, err)
 		}
 		if item.err != nil {
@@ -141,7 +152,7 @@ func (t *matching) addItems(a *app.App, in input.Source, items []readItem) error
 		}
 		from = i + 1
 	}
-	return t.addRecords(a.Context(), in, items[from:])
+	return decide(a.Context(), in, items[from:])
 }
 
 // addRecords stores those records that are new, as one group. After an error it writes what

@@ -81,12 +81,14 @@ func alike(a, b input.Info) error {
 	return nil
 }
 
-// run reads the inputs and writes what is new: each record as soon as it is decided, or from
-// regular files many at a time.
+// run reads the inputs and writes what is new.
 func (t *matching) run(a *app.App) error {
 	records := t.records
-	if t.c.Add {
+	switch {
+	case t.c.Add:
 		records = t.add
+	case t.held != nil && t.sources.Total == 0: // a pipe, maybe one that stays open
+		records = t.live
 	}
 	switch {
 	case t.c.Explain:
