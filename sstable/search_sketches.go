@@ -72,10 +72,10 @@ func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, mos
 }
 
 // JaccardRange calls accept with each of several sketches, by its index, and every document in
-// [from, to) that Jaccard finds for it at the threshold ts of that index, until it returns an error:
-// documents in order, the sketches of each in order. It reads all bitmaps of the range, and decodes
-// each sketch of a document once for all, which is faster than Jaccard where very many documents of
-// the range are found. It may be called from several goroutines.
+// [from, to) that Jaccard finds for it at the threshold ts of that index, until it returns an
+// error: documents in order, the sketches of each in order. It reads all bitmaps of the range, and
+// decodes each sketch of a document once for all, which is faster than Jaccard where very many
+// documents of the range are found. It may be called from several goroutines.
 func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(sketch int, h JaccardHit) error) (err error) {
 	defer r.unguard(guard(), &err)
 	if err := r.needSketches(); err != nil {

@@ -410,8 +410,13 @@ var mutants = []mutant{
 	},
 	{
 		"search/candidates that were not held taken for none", "engine", "AnyMatches",
-		swap(`return single(left[i])`, `return nil`),
+		swap(`return single(from + left[i])`, `return nil`),
 		"engine", "^TestAnyMatchesAmongMany$",
+	},
+	{
+		"search/shingles of a template that a page lacks taken for its own", "engine", "commons.follow",
+		swap(`c.add(c.masks[i], -1)`, `c.add(c.masks[i], 0)`),
+		"engine", "^TestCrowds$",
 	},
 	{
 		"search/candidates of a batch that do not fit left out", "engine", "EachVerified",

@@ -35,8 +35,8 @@ func crowdFrom(v *view.View) int {
 // A crowd is a verified search for up to 64 queries that have many candidates. It goes through the
 // documents of all tables and memtables, a range at a time. In each range it finds the candidates
 // of all queries, reads each text once, and compares it at once, so that no more candidates are in
-// memory than ranges have. Equal sketches that lie side by side are compared once, so are texts, and
-// texts that differ a little from one before them only by the difference.
+// memory than ranges have. Equal sketches that lie side by side are compared once, so are texts,
+// and texts that differ a little from one before them only by the difference.
 type crowd struct {
 	v       *view.View
 	t       float64

@@ -34,9 +34,9 @@ const crowdHitBytes = 2 * 80
 
 // decideCrowds finds the matches of the queries of g that have a crowd, and holds them until flush
 // emits them. It returns how many candidates are no crowd for the queries after those of g. Where
-// there is no memory for the matches of all, g is cut off before the first query that is not decided,
-// so that what was found before is emitted first. A query that fails alone is left to the search
-// without crowds, which has its error.
+// there is no memory for the matches of all, g is cut off before the first query that is not
+// decided, so that what was found before is emitted first. A query that fails alone is left to the
+// search without crowds, which has its error.
 func (b *verifyBatch) decideCrowds(ctx context.Context, g *gathered) (crowd int, err error) {
 	if len(g.crowded) == 0 {
 		return b.crowd, nil

@@ -73,8 +73,8 @@ func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hit
 	return hits, err
 }
 
-// SearchFew is Search if there are at most most sketches to score. It returns false, and the hits of
-// some segments, as soon as there are more.
+// SearchFew is Search if there are at most most sketches to score. It returns false, and the hits
+// of some segments, as soon as there are more.
 func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, dst []Hit) (hits []Hit, few bool, err error) {
 	j, err := x.query(q, t, s)
 	if err != nil || len(q) == 0 {

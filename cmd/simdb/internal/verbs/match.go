@@ -201,8 +201,8 @@ func (t *matching) decided(in input.Source, l aLine, m engine.Match, known bool)
 	return nil
 }
 
-// match reports whether a document in the database is similar to one that was read, be it one with the
-// same ID, and if it matters names one that is.
+// match reports whether a document in the database is similar to one that was read, be it one with
+// the same ID, and if it matters names one that is.
 func (t *matching) match(ctx context.Context, doc *engine.Doc) (m engine.Match, known bool, err error) {
 	if t.inPairs[doc.ID] {
 		return t.knownBeside(ctx, doc)
@@ -241,8 +241,8 @@ func idsInPairs(db *engine.DB) map[string]bool {
 	return ids
 }
 
-// knownBeside reports whether a document in the database is similar to one that was read, apart from
-// those that are paired with its ID by ALLOW, and names the best one.
+// knownBeside reports whether a document in the database is similar to one that was read, apart
+// from those that are paired with its ID by ALLOW, and names the best one.
 func (t *matching) knownBeside(ctx context.Context, doc *engine.Doc) (best engine.Match, known bool, err error) {
 	s, err := t.db.Snapshot()
 	if err != nil {
