@@ -93,7 +93,7 @@ func (p place) position() int { return int(uint32(p)) }
 // ofText is of for Edits.
 func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	n, q := len(set), p.t.q
-	f := prefix{size: n, whole: true, pieces: 1}
+	f := prefix{size: n, whole: true, pieces: 1, signed: p.t.byLength()}
 	if n == 0 {
 		return f, dst
 	}
@@ -102,6 +102,10 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	if p.t.byLength() {
 		dst = append(dst, uint64(placeOf(nodeTag(0, class, 0), 0)))
 		f.keys = dst[from:len(dst):len(dst)]
+		if p.signer == nil {
+			p.signer = textsim.NewSigner()
+		}
+		f.signature = p.signer.SignHashes(set)
 		return f, dst
 	}
 	all := (n + q - 1) / q
@@ -155,7 +159,8 @@ type finder struct {
 	hits    []uint32 // Edits: of each entry, the pieces that were found
 	reaches []reach  // Edits: of texts of each length from least on
 	least   int
-	window  [2]int32 // the greatest reach before and after of texts that are looked for
+	window  [2]int32            // the greatest reach before and after of texts that are looked for
+	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
 }
 
 // candidates returns the entries that may match a set, ascending. Of Edits, the threshold may be
@@ -180,9 +185,7 @@ func (f *finder) texts(x *index, p *prefix, t threshold) {
 	least, most := t.partners(p.size)
 	from, to := lengthClass(least), lengthClass(most)
 	if t.byLength() {
-		for class := from; class <= to; class++ {
-			f.found = x.lengthChain(f.found, nodeTag(0, class, 0), least, most)
-		}
+		f.byLength(x, p.signature.EditFilter(t.t), from, to)
 		return
 	}
 	f.least, f.reaches = least, f.reaches[:0]
@@ -262,14 +265,24 @@ func (j *join) settle(x *index) {
 	}
 }
 
-// lengthChain appends the entries of a chain with this tag whose lengths are least to most.
-func (x *index) lengthChain(dst []uint32, tag uint32, least, most int) []uint32 {
-	for n := *x.head(tag); n != 0; {
-		nd := x.at(n - 1)
-		n = nd.next
-		if size := int(x.sizes[nd.entry]); nd.tag == tag && size >= least && size <= most {
-			dst = append(dst, nd.entry)
+// byLength finds texts of like lengths, of these classes, that their signatures do not rule out.
+func (f *finder) byLength(x *index, filter *textsim.EditFilter, from, to int) {
+	f.bounds = f.bounds[:0]
+	for class := from; class <= to; class++ {
+		tag := nodeTag(0, class, 0)
+		for n := *x.head(tag); n != 0; {
+			nd := x.at(n - 1)
+			n = nd.next
+			size := int(x.sizes[nd.entry])
+			if nd.tag != tag || size < filter.Least || size > filter.Most {
+				continue
+			}
+			for size-filter.Least >= len(f.bounds) {
+				f.bounds = append(f.bounds, filter.Of(filter.Least+len(f.bounds)))
+			}
+			if f.bounds[size-filter.Least].May(&x.signatures[nd.entry]) {
+				f.found = append(f.found, nd.entry)
+			}
 		}
 	}
-	return dst
 }

@@ -199,7 +199,7 @@ func TestSettle(t *testing.T) {
 	y.reset()
 	for n := range 3000 {
 		length := 1 + r.IntN(50)
-		p := prefix{size: length, whole: true, pieces: 1, keys: []uint64{uint64(placeOf(nodeTag(0, lengthClass(length), 0), 0))}}
+		p := prefix{size: length, whole: true, pieces: 1, signed: true, keys: []uint64{uint64(placeOf(nodeTag(0, lengthClass(length), 0), 0))}}
 		x.add(uint32(n), &p)
 		y.add(uint32(n), &p)
 		if n%100 == 0 {
@@ -210,8 +210,13 @@ func TestSettle(t *testing.T) {
 		t.Fatal("nothing was put in order")
 	}
 	for length := 1; length <= 50; length++ {
-		tag := nodeTag(0, lengthClass(length), 0)
-		got, want := x.lengthChain(nil, tag, length, length), y.lengthChain(nil, tag, length, length)
+		class, filter := lengthClass(length), (&textsim.Signature{Runes: uint32(length)}).EditFilter(1)
+		var f finder
+		f.byLength(&x, filter, class, class)
+		got := slices.Clone(f.found)
+		f.found = nil
+		f.byLength(&y, filter, class, class)
+		want := f.found
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) || len(want) == 0 {

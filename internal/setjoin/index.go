@@ -1,6 +1,11 @@
 package setjoin
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/simdb/simdb/internal/textsim"
+)
 
 // index has the prefixes of sets, its entries, by element: chains of nodes in a hash table. The two
 // parts of a prefix are in different chains, so that who looks for the first parts of others does
@@ -13,6 +18,8 @@ type index struct {
 	sets   []uint32 // of entries
 	sizes  []uint32
 	pieces []uint32 // Edits: of entries
+
+	signatures []textsim.EditSignature // Edits by length: of entries
 
 	packed  *packed  // what has been moved there; nil of Edits, and where entries are few
 	bitmaps []bitmap // Jaccard: of entries
@@ -46,6 +53,7 @@ func (x *index) reset() {
 	}
 	clear(x.heads)
 	x.nodes, x.sets, x.sizes, x.pieces, x.settled = 0, x.sets[:0], x.sizes[:0], x.pieces[:0], 0
+	x.signatures = x.signatures[:0]
 	x.spare, x.bitmaps = nil, x.bitmaps[:0]
 	if x.packed != nil {
 		x.packed.reset()
@@ -56,6 +64,7 @@ func (x *index) reset() {
 func (x *index) bytes() int64 {
 	n := int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4
 	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes
+	n += int64(len(x.signatures)) * int64(unsafe.Sizeof(textsim.EditSignature{}))
 	if x.packed != nil {
 		n += x.packed.bytes()
 	}
@@ -76,6 +85,9 @@ func (x *index) add(set uint32, p *prefix) {
 	x.sets, x.sizes = append(x.sets, set), append(x.sizes, uint32(p.size))
 	if p.pieces > 0 {
 		x.pieces = append(x.pieces, uint32(p.pieces))
+	}
+	if p.signed {
+		x.signatures = append(x.signatures, p.signature.Edit)
 	}
 	if p.hasBitmap {
 		x.bitmaps = append(x.bitmaps, p.bitmap)

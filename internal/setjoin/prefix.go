@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/textsim"
 )
 
 // A threshold is the least Jaccard similarity of two sets that match.
@@ -89,6 +90,9 @@ type prefix struct {
 	pieces int      // Edits: those that are in an index, or would be if others had them
 	runs   []uint64 // Edits: places of runs, ascending
 
+	signature textsim.Signature // Edits by length
+	signed    bool
+
 	bitmap    bitmap
 	hasBitmap bool // Jaccard
 }
@@ -123,6 +127,7 @@ type prefixer struct {
 	t      threshold
 	keys   []uint64
 	words  []weighted
+	signer *textsim.Signer // nil until it is used
 }
 
 // of appends the keys of a set's prefix to dst.

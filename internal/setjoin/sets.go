@@ -29,6 +29,9 @@ type SetsOptions struct {
 	NoJoin bool
 	// Create makes the file. It is called once at most. Nil means that all is held in memory.
 	Create func() (File, error)
+	// Again, if not nil, returns for each Reader what appends the elements of set i to a slice once
+	// more. Then sets are only counted when they are added, and take 4 bytes each, in memory.
+	Again func() func(dst []uint64, i int) ([]uint64, error)
 }
 
 // Sets are sets of hashes, numbered from 0 in the order in which they are added. Add is for one
@@ -91,6 +94,10 @@ func (s *Sets) Add(set []uint64) error {
 	}
 	if s.counts != nil {
 		s.counts.add(set)
+	}
+	if s.o.Again != nil {
+		s.n += uint64(len(set))
+		set = nil
 	}
 	for rest := set; len(rest) > 0; {
 		at := int((s.n - s.inFile) / chunkElems)
@@ -159,7 +166,13 @@ func (s *Sets) Size(i int) int {
 }
 
 // Reader returns a reader of sets.
-func (s *Sets) Reader() *Reader { return &Reader{s: s, before: -1} }
+func (s *Sets) Reader() *Reader {
+	r := &Reader{s: s, before: -1}
+	if s.o.Again != nil {
+		r.again = s.o.Again()
+	}
+	return r
+}
 
 // A Reader reads sets. It serves one goroutine.
 type Reader struct {
@@ -167,6 +180,7 @@ type Reader struct {
 	before int    // the set read last
 	bytes  []byte // of the file, from element from on
 	from   uint64
+	again  func(dst []uint64, i int) ([]uint64, error)
 }
 
 // readAhead is how many elements are read at once while sets are read in order.
@@ -174,6 +188,9 @@ const readAhead = 1 << 13
 
 // Append appends the elements of set i to dst.
 func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
+	if r.again != nil {
+		return r.again(dst, i)
+	}
 	lo, hi := r.s.span(i)
 	inOrder := i == r.before+1
 	r.before = i

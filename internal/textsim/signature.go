@@ -43,6 +43,7 @@ type WordSignature struct {
 type Signer struct {
 	words  *token.Shingler
 	counts [256]uint8
+	before uint32 // the hash of the rune before
 	sink   wordSink
 }
 
@@ -52,31 +53,43 @@ func NewSigner() *Signer { return &Signer{words: token.NewShingler(1, 0)} }
 // Sign returns the signature of a text.
 func (s *Signer) Sign(text []byte) (g Signature) {
 	clear(s.counts[:])
-	before := uint32(0)
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])
 		}
 		i += n
-		// Runes share a slot here and there: then the elements are those of both together.
-		h := uint32(r) * 0x9e3779b1
-		slot := h >> 24
-		if s.counts[slot] < math.MaxUint8 {
-			s.counts[slot]++
-			g.Edit.Letters |= 1 << ((slot*0x85ebca6b + uint32(s.counts[slot])*0xc2b2ae35) >> 26)
-		}
-		if g.Runes > 0 {
-			pair := (before ^ bits.RotateLeft32(h, 15)) * 0x27d4eb2f >> 25
-			g.Edit.Pairs[pair/64] |= 1 << (pair % 64)
-		}
-		before = h
-		g.Runes++
+		s.take(&g, uint32(r)*0x9e3779b1)
 	}
 	s.sink = wordSink{}
 	s.words.Bytes(text, &s.sink)
 	g.Words = WordSignature(s.sink)
 	return g
+}
+
+// SignHashes is Sign of a text that is given by a hash for each of its runes, without words.
+func (s *Signer) SignHashes(hashes []uint64) (g Signature) {
+	clear(s.counts[:])
+	for _, h := range hashes {
+		s.take(&g, uint32(h>>32))
+	}
+	return g
+}
+
+// take takes a rune, by its hash, into a signature.
+func (s *Signer) take(g *Signature, h uint32) {
+	// Runes share a slot here and there: then the elements are those of both together.
+	slot := h >> 24
+	if s.counts[slot] < math.MaxUint8 {
+		s.counts[slot]++
+		g.Edit.Letters |= 1 << ((slot*0x85ebca6b + uint32(s.counts[slot])*0xc2b2ae35) >> 26)
+	}
+	if g.Runes > 0 {
+		pair := (s.before ^ bits.RotateLeft32(h, 15)) * 0x27d4eb2f >> 25
+		g.Edit.Pairs[pair/64] |= 1 << (pair % 64)
+	}
+	s.before = h
+	g.Runes++
 }
 
 // wordSink takes words into a signature: it is a token.Sink.
@@ -104,6 +117,11 @@ type EditFilter struct {
 // NewEditFilter returns the filter of a comparison by [Levenshtein].
 func NewEditFilter(text string, threshold float64) *EditFilter {
 	g := NewSigner().Sign([]byte(text))
+	return g.EditFilter(threshold)
+}
+
+// EditFilter is NewEditFilter of the text of a signature. Both signatures must be made alike.
+func (g *Signature) EditFilter(threshold float64) *EditFilter {
 	n := int(g.Runes)
 	f := &EditFilter{of: g.Edit, runes: n, threshold: threshold, Least: max(n-MostEdits(n, threshold), 1)}
 	// A text of m >= n runes needs m - n edits. Of m that are too long all longer ones are.

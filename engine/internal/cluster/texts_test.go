@@ -149,7 +149,7 @@ func TestAddTexts(t *testing.T) {
 			if _, ok := first[text]; !ok {
 				first[text] = i
 			}
-			if j.sets[i] != first[text] || *j.text.signature(i) != *j.text.signature(first[text]) {
+			if j.sets[i] != first[text] || j.text.of[i] != j.text.of[first[text]] {
 				t.Fatalf("item %d is in the set of %d, not of %d", i, j.sets[i], first[text])
 			}
 		}

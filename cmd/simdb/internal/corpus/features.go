@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/radix"
-	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // hasher computes what documents are compared by, by the flags of the command: their sets and their
@@ -22,10 +22,7 @@ type hasher struct {
 	prints      *fingerprint.State
 	hashes, tmp []uint64
 
-	words   *token.Shingler // of appendElements
-	counts  []uint64
-	squares map[uint64]uint64
-	runes   []byte
+	elements setjoin.Elements
 }
 
 func newHasher(p fingerprint.Params) *hasher {
@@ -164,7 +161,7 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 			if to.texts == nil {
 				b.hashes = f.appendSet(b.hashes, d.Text)
 			} else {
-				b.hashes = f.appendElements(b.hashes, d.Text, to.measure)
+				b.hashes = f.elements.Append(b.hashes, d.Text, to.measure)
 			}
 			b.ends = append(b.ends, len(b.hashes))
 			empty = len(b.hashes) == before

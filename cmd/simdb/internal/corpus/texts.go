@@ -5,13 +5,9 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
-	"github.com/simdb/simdb/internal/token"
 )
 
 // texts are the texts of documents that are compared by them, by number. Those that memory has no
@@ -136,58 +132,4 @@ func (j *judge) Compare(a, b int) (similarity float64, ok bool, err error) {
 	}
 	similarity, ok = j.compare(j.ctx, text)
 	return similarity, ok, j.ctx.Err()
-}
-
-// appendElements appends the elements of a text to dst: the set by which similar ones are found.
-func (f *hasher) appendElements(dst []uint64, text string, m setjoin.Measure) []uint64 {
-	if m.Kind == setjoin.Edits {
-		return f.appendRuns(dst, text, m.Q)
-	}
-	if f.words == nil {
-		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}
-	}
-	f.counts = f.counts[:0]
-	f.words.Text(text, (*wordList)(&f.counts))
-	slices.Sort(f.counts)
-	clear(f.squares)
-	for i := 0; i < len(f.counts); {
-		n := i
-		for n < len(f.counts) && f.counts[n] == f.counts[i] {
-			n++
-		}
-		f.squares[setjoin.WordHash(f.counts[i])] += uint64(n-i) * uint64(n-i)
-		i = n
-	}
-	from := len(dst)
-	for hash, squares := range f.squares {
-		dst = append(dst, setjoin.WordElement(hash, squares))
-	}
-	slices.Sort(dst[from:])
-	return dst
-}
-
-// wordList takes the hashes of words: it is a token.Sink.
-type wordList []uint64
-
-// Shingles takes shingles of one word.
-func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
-
-// appendRuns appends the hashes of the runs of q runes of a text: see setjoin.EditGrams.
-func (f *hasher) appendRuns(dst []uint64, text string, q int) []uint64 {
-	const runeBytes = 3 // no rune has the bytes of a mark
-	f.runes = f.runes[:0]
-	for i := 0; i < len(text); {
-		r, n := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(text[i:])
-		}
-		r++
-		f.runes = append(f.runes, byte(r), byte(r>>8), byte(r>>16))
-		i += n
-	}
-	f.runes = append(f.runes, make([]byte, runeBytes*(q-1))...)
-	for i := 0; i+runeBytes*q <= len(f.runes); i += runeBytes {
-		dst = append(dst, xxh3.Hash(f.runes[i:i+runeBytes*q]))
-	}
-	return dst
 }

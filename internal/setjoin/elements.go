@@ -1,0 +1,78 @@
+package setjoin
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/internal/token"
+)
+
+// Elements makes the sets of texts of Edits and Cosine. Its zero value is ready. It serves one
+// goroutine.
+type Elements struct {
+	runes   []byte // of Edits: of a text, and its marks
+	words   *token.Shingler
+	counts  []uint64
+	squares map[uint64]uint64
+}
+
+// Append appends the elements of a text to dst, by a measure other than Jaccard.
+func (f *Elements) Append(dst []uint64, text string, m Measure) []uint64 {
+	if m.Kind == Edits {
+		return f.appendRuns(dst, text, m.Q)
+	}
+	return f.appendWords(dst, text)
+}
+
+// appendWords appends the words of a text.
+func (f *Elements) appendWords(dst []uint64, text string) []uint64 {
+	if f.words == nil {
+		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}
+	}
+	f.counts = f.counts[:0]
+	f.words.Text(text, (*wordList)(&f.counts))
+	slices.Sort(f.counts)
+	clear(f.squares)
+	for i := 0; i < len(f.counts); {
+		n := i
+		for n < len(f.counts) && f.counts[n] == f.counts[i] {
+			n++
+		}
+		f.squares[WordHash(f.counts[i])] += uint64(n-i) * uint64(n-i)
+		i = n
+	}
+	from := len(dst)
+	for hash, squares := range f.squares {
+		dst = append(dst, WordElement(hash, squares))
+	}
+	slices.Sort(dst[from:])
+	return dst
+}
+
+// wordList takes the hashes of words: it is a token.Sink.
+type wordList []uint64
+
+// Shingles takes shingles of one word.
+func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
+
+// appendRuns appends the hashes of the runs of q runes of a text, which are as many as its runes.
+func (f *Elements) appendRuns(dst []uint64, text string, q int) []uint64 {
+	const runeBytes = 3 // no rune has the bytes of a mark
+	f.runes = f.runes[:0]
+	for i := 0; i < len(text); {
+		r, n := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		r++
+		f.runes = append(f.runes, byte(r), byte(r>>8), byte(r>>16))
+		i += n
+	}
+	f.runes = append(f.runes, make([]byte, runeBytes*(q-1))...)
+	for i := 0; i+runeBytes*q <= len(f.runes); i += runeBytes {
+		dst = append(dst, xxh3.Hash(f.runes[i:i+runeBytes*q]))
+	}
+	return dst
+}
