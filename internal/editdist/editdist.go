@@ -23,8 +23,9 @@ type Pattern struct {
 	pv, mv []uint64 // of each block, the rows whose distance is one more, and one less, than the row above has
 	bottom []int32  // of each block, the distance of its last row when the band moved
 	equal  [2][]uint64
-	rows   []uint64 // of each rune, 0 being all others: a bit for each row, as makeRows makes them
-	text   []rune   // scratch memory
+	text   []rune // scratch memory
+
+	rows, wideRows []uint64 // of each rune, 0 being all others: a bit for each row, as makeRows makes them
 }
 
 // occurrences are where a rune is in the pattern: a bit for each row, or if there are few of them,
