@@ -93,13 +93,18 @@ var fieldMutants = []mutant{
 		"internal/textsim", "^TestFilters$",
 	},
 	{
-		"similar/pairs of one length twice", "engine", "textWorker.pairsOf",
-		swap(`b <= a`, `b == a`),
+		"similar/texts compared with the one before", "engine", "textJudge.compare",
+		never(`t.one != a`),
 		"engine", "^TestSimilarJoin$",
 	},
 	{
-		"similar/allowed pairs in one star cluster", "engine", "clustering.bestKeeper",
-		never(`c.apart(f, k)`),
+		"similar/allowed pairs in one star cluster", "engine", "clustering.textStars",
+		never(`len(c.lone) > 0`),
 		"engine", "^TestSimilarJoin$",
+	},
+	{
+		"similar/texts of the greatest length not found", "internal/setjoin", "finder.byLength",
+		swap(`size > filter.Most`, `size >= filter.Most`),
+		"internal/setjoin", "^TestEditsAgainstBruteForce$",
 	},
 }
