@@ -20,6 +20,9 @@ import (
 // database are read in the order in which they are stored, and preferred in that of writing, which
 // compaction does not change.
 
+// storedShare is how many bytes of documents one of a database may be.
+const storedShare = 5
+
 // source is what --against names.
 type source struct {
 	path     string
@@ -65,7 +68,7 @@ func (d *job) openKnown(s *source) (err error) {
 	var st engine.Stats
 	if err == nil {
 		st, err = s.db.Stats()
-		s.bytes = st.DiskBytes * compressedShare
+		s.bytes = st.DiskBytes * storedShare
 	}
 	if err != nil {
 		return errors.Join(err, s.close())
@@ -104,7 +107,7 @@ func (s *source) checkFile() error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("--against %s: it is read twice, which only a regular file can be", s.path)
 	}
-	s.bytes = st.Size() * compressedShare
+	s.bytes = input.ContentBytes(s.path)
 	return nil
 }
 

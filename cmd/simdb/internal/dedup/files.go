@@ -288,18 +288,13 @@ func (d *job) damage() error {
 	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }
 
-// compressedShare is how many bytes one of a file may be, which may be compressed.
-const compressedShare = 5
-
 // inputBytes is about how many bytes all inputs have when they are decompressed.
 func (d *job) inputBytes() (n int64) {
 	if d.src.Tree != nil {
 		return d.src.Total
 	}
 	for _, path := range d.files {
-		if st, err := os.Stat(path); err == nil {
-			n += st.Size() * compressedShare
-		}
+		n += input.ContentBytes(path)
 	}
 	for i := range d.against {
 		n += d.against[i].bytes

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -24,21 +25,51 @@ func decompress(r io.Reader, size int64) (content io.Reader, kind string, done f
 	if err != nil && err != io.EOF {
 		return nil, "", done, err
 	}
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	switch kind = packing(head); kind {
+	case "gzip":
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, "", done, explain("gzip", err)
 		}
-		return z, "gzip", done, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), isSkippable(head):
+		return z, kind, done, nil
+	case "zstd":
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, "", done, explain("zstd", err)
 		}
-		return z, "zstd", z.Close, nil
+		return z, kind, z.Close, nil
 	}
 	return b, "", done, nil
+}
+
+// packing returns "gzip" or "zstd" for what begins so, "" for anything else.
+func packing(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return "gzip"
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), isSkippable(head):
+		return "zstd"
+	}
+	return ""
+}
+
+// packedShare is how many bytes one of a compressed file may be.
+const packedShare = 5
+
+// ContentBytes returns about how many bytes a regular file has when it is decompressed, pages of a
+// Parquet file too; 0 for a file that cannot be read.
+func ContentBytes(path string) int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	n := max(regularSize(f), 0)
+	var head [6]byte
+	if read, _ := io.ReadFull(f, head[:]); packing(head[:read]) != "" || bytes.HasPrefix(head[:read], []byte("PAR1")) {
+		n *= packedShare
+	}
+	return n
 }
 
 // bufferSize is the size of the buffer for an input of this size in bytes. Folders have many small

@@ -114,3 +114,26 @@ func TestRegister(t *testing.T) {
 		}()
 	}
 }
+
+// TestContentBytes has files of each kind, an empty one, and none.
+func TestContentBytes(t *testing.T) {
+	for head, want := range map[string]int64{
+		"":                             0,
+		"plain text":                   10,
+		"\x1f\x8b\x08 gzip":            8 * packedShare,
+		"\x28\xb5\x2f\xfd zstd":        9 * packedShare,
+		"\x50\x2a\x4d\x18\x01 skipped": 13 * packedShare,
+		"PAR1":                         4 * packedShare,
+	} {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(head), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := ContentBytes(name); got != want {
+			t.Errorf("%q: %d bytes, want %d", head, got, want)
+		}
+	}
+	if got := ContentBytes(filepath.Join(t.TempDir(), "none")); got != 0 {
+		t.Errorf("no file: %d bytes", got)
+	}
+}

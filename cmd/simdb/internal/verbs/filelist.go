@@ -183,11 +183,18 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 
 // inputBytes is about how many bytes the files have when they are decompressed.
 func (l *fileList) inputBytes() int64 {
-	const grow, unknown = 5, 1 << 30
-	if l.sources.Total == 0 {
+	const unknown = 1 << 30
+	switch {
+	case l.sources.Total == 0:
 		return unknown
+	case l.sources.Tree != nil:
+		return l.sources.Total
 	}
-	return l.sources.Total * grow
+	n := int64(0)
+	for _, name := range l.sources.Names {
+		n += input.ContentBytes(name)
+	}
+	return n
 }
 
 // read reads all files.
