@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -175,11 +176,72 @@ func TestMatchFiles(t *testing.T) {
 	}
 }
 
+// TestMatchLive answers lines of a pipe that stays open as they come, and in the end has written
+// what it writes of a file.
+func TestMatchLive(t *testing.T) {
+	dir := t.TempDir()
+	var lines []string
+	for i, text := range likeTexts(300, 3) {
+		lines = append(lines, fmt.Sprintf("{\"id\":\"d%d\",\"text\":%q}\n", i, text))
+	}
+	for name, some := range map[string][]string{"known": lines[:150], "lines": lines[100:]} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(strings.Join(some, "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines = lines[100:] // of which 50 are known
+	simdb(t, dir, "load", "x.simdb", "known.jsonl", "-q")
+	for _, args := range []string{"--invert", "--explain --rows tsv", "--explain --rows jsonl --near 3"} {
+		args += " --format jsonl -q"
+		if !strings.Contains(args, "--near") {
+			args += " --jaccard 0.8"
+		}
+		_, want, _ := simdbIn(t, dir, "", append([]string{"match", "x.simdb", "lines.jsonl"}, strings.Fields(args)...)...)
+		c := exec.Command("simdb", append([]string{"match", "x.simdb", "-"}, strings.Fields(args)...)...)
+		c.Dir = dir
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		answers, got := bufio.NewReader(out), ""
+		for _, line := range lines[:5] { // each waits for its answer
+			if _, err := io.WriteString(in, line); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := answers.ReadString('\n')
+			if err != nil {
+				t.Fatal(args, err)
+			}
+			got += answer
+		}
+		if _, err := io.WriteString(in, strings.Join(lines[5:], "")); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := func() ([]byte, error) {
+			defer in.Close()
+			return io.ReadAll(io.LimitReader(answers, int64(len(want)-len(got))))
+		}()
+		if err := errors.Join(err, c.Wait()); err != nil {
+			t.Fatal(args, err)
+		}
+		if got += string(rest); got != want || strings.Count(want, "\n") != 50 {
+			t.Errorf("%s: %d bytes of a pipe, %d of a file with %d lines", args, len(got), len(want), strings.Count(want, "\n"))
+		}
+	}
+}
+
 // TestMatchDamaged matches texts with a database of which a block is damaged. They are
 // compared in batches; what is written is what comparing them one by one finds up to the error.
 func TestMatchDamaged(t *testing.T) {
 	dir := t.TempDir()
-	texts := likeTexts(1500, 2)
+	texts := likeTexts(1000, 2)
 	var all strings.Builder
 	for i, text := range texts {
 		fmt.Fprintf(&all, "{\"id\":\"d%d\",\"text\":%q}\n", i, text)
@@ -197,7 +259,7 @@ func TestMatchDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	some := 0
-	for share := 5; share < 100; share += 15 {
+	for share := 5; share < 100; share += 20 {
 		damaged := bytes.Clone(whole)
 		for i := range 64 {
 			damaged[len(whole)*share/100+i] ^= 0x5a

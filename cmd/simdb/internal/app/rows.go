@@ -75,13 +75,18 @@ func (s *sink) Close(failure error) error {
 
 // Rows runs write, which writes rows with the given columns, and reports whether there were any.
 func (a *App) Rows(f RowFlags, columns []string, write func(row func(...any) error) error) (found bool, err error) {
+	return a.RowsTo(f, columns, func(w *output.Writer) error { return write(w.Row) })
+}
+
+// RowsTo is Rows for rows of which some are to be on their way before the last one is written.
+func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
 	o := f.Options()
 	to, err := a.Sink(f.Output, f.Kind(), o)
 	if err != nil {
 		return false, err
 	}
 	w := output.New(to, columns, o)
-	err = write(w.Row)
+	err = write(w)
 	if err == nil {
 		err = w.Close()
 	}

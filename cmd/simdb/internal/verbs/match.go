@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Match is `simdb match`.
@@ -115,11 +116,11 @@ type matching struct {
 	inPairs map[string]bool // IDs in pairs of ALLOW
 	held    *heldLines      // nil where records are decided one by one
 	audit   *matchAudit
-	out     input.Copier       // of lines, or
-	row     func(...any) error // of rows
-	read    int64              // documents
-	fresh   int64              // of them, new
-	stored  int64              // of them, with --add
+	out     input.Copier   // of lines, or
+	rows    *output.Writer // of rows
+	read    int64          // documents
+	fresh   int64          // of them, new
+	stored  int64          // of them, with --add
 }
 
 // aLine is a record that is decided.
@@ -193,9 +194,9 @@ func (t *matching) decided(in input.Source, l aLine, m engine.Match, known bool)
 		return err
 	}
 	switch {
-	case t.row != nil && known:
-		return t.row(t.c.Values(m, l.id, m.ID)...)
-	case t.row == nil && known == t.c.Invert:
+	case t.rows != nil && known:
+		return t.rows.Row(t.c.Values(m, l.id, m.ID)...)
+	case t.rows == nil && known == t.c.Invert:
 		return t.out.Copy(in, l.raw)
 	}
 	return nil

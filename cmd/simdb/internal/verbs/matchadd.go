@@ -127,6 +127,11 @@ func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) err
 		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
 		}
+		if t.rows != nil { // who writes the pipe may wait for them
+			if err := t.rows.Flush(); err != nil {
+				return err
+			}
+		}
 		t.meter.Report(t.sources.Progress("match", in))
 	}
 }

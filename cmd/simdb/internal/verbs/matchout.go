@@ -92,8 +92,8 @@ func (t *matching) run(a *app.App) error {
 	}
 	switch {
 	case t.c.Explain:
-		_, err := a.Rows(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(row func(...any) error) error {
-			t.row = row
+		_, err := a.RowsTo(app.RowFlags{Format: t.c.Rows, Output: t.c.Output}, t.c.Columns("query", "id"), func(w *output.Writer) error {
+			t.rows = w
 			return t.eachInput(func(in input.Source) error { return records(a, in) })
 		})
 		return err
