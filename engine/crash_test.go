@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -302,11 +303,11 @@ func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	return fs.CrashClone(keep, seed)
 }
 
-// cuts runs a script and looks, before every step-th of its file operations that change something
-// and at its end, at what a power cut would leave there, without ending the script: once for each
-// share of the unsynced data that kept names. Each is given to check, on as many goroutines as
-// there are processors. It returns how many operations there were.
-func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check func(c cut) error) int {
+// cuts runs a script and looks, before each of its file operations that changes something and whose
+// number is first modulo step, and at its end, at what a power cut would leave there, without
+// ending the script: once for each share of the unsynced data that kept names. Each is given to
+// check, on as many goroutines as there are processors. It returns how many operations there were.
+func cuts(t *testing.T, sc *script, first, step int, kept func(op int) []float64, check func(c cut) error) int {
 	t.Helper()
 	var (
 		wg     sync.WaitGroup
@@ -316,7 +317,7 @@ func cuts(t *testing.T, sc *script, step int, kept func(op int) []float64, check
 		op     = 0
 	)
 	take := func() {
-		if op++; op%step != 0 || failed.Load() != nil {
+		if op++; op%step != first || failed.Load() != nil {
 			return
 		}
 		e := sc.expected()
@@ -358,15 +359,34 @@ var shares = []float64{0, 0.5, 1, killed}
 // thorough reports whether the tests that cut the power do all they can.
 func thorough() bool { return os.Getenv("SIMDB_CRASHES") != "" }
 
+// part returns which of what a thorough test tries it takes: all, or the I-th of each N with
+// SIMDB_CRASHES=I/N. So runs with different I try all together.
+func part(t *testing.T) (first, step int) {
+	i, n, ok := strings.Cut(os.Getenv("SIMDB_CRASHES"), "/")
+	if !ok {
+		return 0, 1
+	}
+	first, err := strconv.Atoi(i)
+	if err == nil {
+		step, err = strconv.Atoi(n)
+	}
+	if err != nil || first < 0 || first >= step {
+		t.Fatalf("SIMDB_CRASHES=%s/%s: want I/N, I from 0 to N-1", i, n)
+	}
+	return first, step
+}
+
 // TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and
 // all of the unsynced data left, recovers, goes on writing in the same open, and closes or crashes
-// again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken; with
-// SIMDB_CRASHES=all they are as long as a hundred thousand states need.
+// again. With SIMDB_CRASHES=1 the scripts are longer and every operation is taken, with
+// SIMDB_CRASHES=I/N every N-th; with SIMDB_CRASHES=all they are as long as a hundred thousand
+// states need.
 func TestCrashAtEveryOperation(t *testing.T) {
-	steps, step := 60, 3
+	steps, first, step := 60, 0, 3
 	switch {
 	case thorough():
-		steps, step = 300, 1
+		steps = 300
+		first, step = part(t)
 		if os.Getenv("SIMDB_CRASHES") == "all" {
 			steps = 500
 		}
@@ -376,7 +396,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
-		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), step, all, func(c cut) error {
+		ops.Add(int64(cuts(t, newScript(uint64(seed), steps, opts), first, step, all, func(c cut) error {
 			n := states.Add(1)
 			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1+int(n%2))
 		})))
@@ -403,7 +423,7 @@ func TestCrashInPrune(t *testing.T) {
 	for seed, opts := range crashWorkloads {
 		sc := newScript(uint64(seed), steps, opts)
 		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load what is new, prune
-		ops.Add(int64(cuts(t, sc, step, all, func(c cut) error {
+		ops.Add(int64(cuts(t, sc, 0, step, all, func(c cut) error {
 			states.Add(1)
 			return c.goesOn(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
 		})))
@@ -461,7 +481,7 @@ func TestCrashInRecovery(t *testing.T) {
 	one := func(op int) []float64 { return shares[op/step%len(shares):][:1] }
 	states := make([]atomic.Int64, 3)
 	for seed, opts := range crashWorkloads {
-		cuts(t, newScript(uint64(seed)+100, 42, opts), step, one, func(c cut) error {
+		cuts(t, newScript(uint64(seed)+100, 42, opts), 0, step, one, func(c cut) error {
 			undisturbed := c.fs.KillClone()
 			defer undisturbed.Discard()
 			m, err := c.recovered(undisturbed)

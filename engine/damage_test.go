@@ -97,8 +97,11 @@ func TestFlippedBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := 1
-	if testing.Short() {
+	first, step := 0, 5
+	switch {
+	case thorough():
+		first, step = part(t)
+	case testing.Short():
 		step = 17
 	}
 	flips, noticed := 0, 0
@@ -111,7 +114,7 @@ func TestFlippedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at < len(whole); at += step {
+		for at := first; at < len(whole); at += step {
 			damaged := append([]byte(nil), whole...)
 			damaged[at] ^= 0x5a
 			rewrite(t, file, damaged)

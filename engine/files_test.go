@@ -183,7 +183,7 @@ func TestNoStrayFiles(t *testing.T) {
 		step = 9
 	}
 	for seed, opts := range crashWorkloads[:2] {
-		cuts(t, newScript(uint64(seed)+200, 60, opts), step, kill, func(c cut) error {
+		cuts(t, newScript(uint64(seed)+200, 60, opts), 0, step, kill, func(c cut) error {
 			db, err := Open(scriptPath, c.options(c.fs))
 			if err != nil {
 				return err
