@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/texts"
@@ -44,6 +45,7 @@ type crowd struct {
 	first   bool         // a query is done with its first match
 	left    atomic.Int64 // queries that are not done
 	sharers sharers
+	room    sync.Pool // of *textPairs, whose memory one range after the other uses
 }
 
 // A crowdQuery is one of the queries.
@@ -118,7 +120,7 @@ type crowdSearch struct {
 	*crowd
 	crowdRange
 	ctx   context.Context
-	texts textPairs
+	texts *textPairs
 	work  Counts
 	hits  []crowdHit
 
@@ -142,7 +144,12 @@ type crowdScore struct {
 
 // run leaves the matches in x.hits.
 func (x *crowdSearch) run() error {
-	x.texts = textPairs{v: x.v, compare: x.compare}
+	x.texts, _ = x.room.Get().(*textPairs)
+	if x.texts == nil {
+		x.texts = &textPairs{v: x.v}
+	}
+	defer x.room.Put(x.texts)
+	x.texts.pairs, x.texts.compare = x.texts.pairs[:0], x.compare
 	err := error(nil)
 	if x.part != nil {
 		err = x.gatherPart()
