@@ -57,8 +57,37 @@ func (x *run) results(sel *selection, p plan) iter.Seq2[result, error] {
 
 // found yields what a selection finds, in the order of the drivers.
 func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+	if p.readsTexts(sel) {
+		return x.foundByText(sel, p, o)
+	}
 	return func(yield func(result, error) bool) {
 		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
+		for f, err := range x.listed(p, o) {
+			if err != nil {
+				yield(result{}, err)
+				return
+			}
+			c.begin(p, &f)
+			r, ok, err := x.judge(sel, c)
+			if errors.Is(err, predicate.ErrGone) {
+				continue
+			}
+			if (ok || err != nil) && !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// listed is a document that a driver lists.
+type listed struct {
+	predicate.Found
+	driver *leaf
+}
+
+// listed yields what the drivers list, each document once.
+func (x *run) listed(p plan, o predicate.ListOptions) iter.Seq2[listed, error] {
+	return func(yield func(listed, error) bool) {
 		tested := x.Counting("test")
 		var seen map[string]struct{}
 		if len(p.drivers) > 1 {
@@ -77,27 +106,27 @@ func (x *run) found(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[r
 					err = x.Hold(seenBytes + len(f.ID))
 				}
 				if err != nil {
-					yield(result{}, err)
+					yield(listed{}, err)
 					return
-				}
-				clear(c.verdicts)
-				c.Reset(&f)
-				c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
-				for _, l := range p.fused {
-					c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
 				}
 				if f.Entry == nil && !f.Listed { // List has counted the others
 					tested()
 				}
-				r, ok, err := x.judge(sel, c)
-				if errors.Is(err, predicate.ErrGone) {
-					continue
-				}
-				if (ok || err != nil) && !yield(r, err) || err != nil {
+				if !yield(listed{f, l}, nil) {
 					return
 				}
 			}
 		}
+	}
+}
+
+// begin makes c the candidate of a document that is listed.
+func (c *candidate) begin(p plan, f *listed) {
+	clear(c.verdicts)
+	c.Reset(&f.Found)
+	c.verdicts[f.driver.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true, Match: f.Match}}
+	for _, l := range p.fused {
+		c.verdicts[l.number] = verdict{known: true, Verdict: predicate.Verdict{Holds: true}}
 	}
 }
 

@@ -53,8 +53,8 @@ var fieldMutants = []mutant{
 		"query", "^TestAgainstBruteForce$",
 	},
 	{
-		"show/rows of other documents", "engine", "EachPlace",
-		swap(`fn(p.i, of)`, `fn(0, of)`),
+		"show/rows of other documents", "engine", "eachOfTable",
+		swap(`fn(places[at].i, &d)`, `fn(0, &d)`),
 		"query", "^TestShow$",
 	},
 	{
@@ -91,6 +91,11 @@ var fieldMutants = []mutant{
 		"similar/one word more must be common", "internal/textsim", "CosineFilter.May",
 		swap(`> f.missing`, `>= f.missing`),
 		"internal/textsim", "^TestFilters$",
+	},
+	{
+		"fields/results of a batch in the order of texts", "query", "run.judgeTexts",
+		swap(`batch[i].result`, `batch[0].result`),
+		"query", "^TestAgainstBruteForce$",
 	},
 	{
 		"similar/texts compared with the one before", "engine", "textJudge.compare",

@@ -12,15 +12,12 @@ import (
 )
 
 // EachPlace calls fn for each visible document of v that ids name, with its index in ids, in the
-// order in which they are stored: table by table, by number, memtables last. IDs that are not there
-// are left out. The document has no sketch; its slices are valid while fn runs, and must not be
+// order in which their texts are stored: table by table, memtables last. IDs that are not there are
+// left out. The document has no sketch; its slices are valid while fn runs, and must not be
 // changed. fn runs outside View.Safely: its errors and panics are its own.
 func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d *sstable.Document) error) error {
-	type numbered struct {
-		view.Place
-		table, i int
-	}
-	places := make([]numbered, 0, len(ids))
+	tables := make([][]numbered, len(v.Version.Parts))
+	var mems []numbered
 	err := v.Safely(ctx, func() error {
 		for i, id := range ids {
 			p, err := v.Locate(id)
@@ -30,33 +27,73 @@ func EachPlace(ctx context.Context, v *view.View, ids []string, fn func(i int, d
 			if err != nil {
 				return err
 			}
-			table := len(v.Version.Parts)
-			if p.Part != nil {
-				table = slices.IndexFunc(v.Version.Parts, func(q view.Part) bool { return q.Table == p.Part.Table })
+			if p.Mem != nil {
+				mems = append(mems, numbered{p, i})
+				continue
 			}
-			places = append(places, numbered{p, table, i})
+			table := slices.IndexFunc(v.Version.Parts, func(q view.Part) bool { return q.Table == p.Part.Table })
+			tables[table] = append(tables[table], numbered{p, i})
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(places, func(a, b numbered) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.i, b.i))
-	})
-	var d sstable.Document
-	for _, p := range places {
+	for i := range tables {
+		if err := eachOfTable(ctx, v, &v.Version.Parts[i], ids, tables[i], fn); err != nil {
+			return err
+		}
+	}
+	for _, p := range mems {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		of := &d
-		if p.Mem != nil {
-			of = &p.Mem.Document
-		} else if err := v.Safely(ctx, func() error { return p.WithoutSketch(&d) }); err != nil {
+		if err := fn(p.i, &p.Mem.Document); err != nil {
 			return err
 		}
-		if err := fn(p.i, of); err != nil {
+	}
+	return nil
+}
+
+// numbered is a place with the index of its ID.
+type numbered struct {
+	view.Place
+	i int
+}
+
+// eachOfTable is EachPlace for places in a table.
+func eachOfTable(ctx context.Context, v *view.View, part *view.Part, ids []string, places []numbered, fn func(i int, d *sstable.Document) error) error {
+	byDoc := func(a, b numbered) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.i, b.i)) }
+	slices.SortFunc(places, byDoc)
+	var docs []uint32
+	for _, p := range places {
+		docs = append(docs, p.Doc)
+	}
+	docs = slices.Compact(docs)
+	if err := v.Safely(ctx, func() error { return part.SortInTextOrder(docs) }); err != nil {
+		return err
+	}
+	texts := part.TextsInOrder()
+	for _, doc := range docs {
+		at, _ := slices.BinarySearchFunc(places, doc, func(p numbered, doc uint32) int { return cmp.Compare(p.Doc, doc) })
+		var d sstable.Document
+		err := v.Safely(ctx, func() (err error) {
+			e, err := places[at].EntryOf(ids[places[at].i])
+			if err == nil {
+				d = sstable.Document{
+					ID: []byte(e.ID), Fingerprint: e.Fingerprint, HasFingerprint: e.HasFingerprint, Time: e.Time.UnixMicro(), Seq: e.Seq,
+				}
+				d.Text, d.Fields, err = texts.Get(doc)
+			}
 			return err
+		})
+		if err != nil {
+			return err
+		}
+		for ; at < len(places) && places[at].Doc == doc; at++ {
+			if err := fn(places[at].i, &d); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

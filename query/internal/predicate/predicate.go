@@ -106,6 +106,9 @@ type Candidate struct {
 // Reset makes c the candidate of a document that a driver has listed.
 func (c *Candidate) Reset(f *Found) { c.ID, c.Entry, c.doc = f.ID, f.Entry, nil }
 
+// SetDoc gives c the document, so that it need not be read.
+func (c *Candidate) SetDoc(d *engine.Doc) { c.doc = d }
+
 // ErrGone says that a document that a driver listed can't be read: it has expired since.
 var ErrGone = errors.New("the document is gone")
 

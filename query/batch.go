@@ -1,0 +1,116 @@
+package query
+
+import (
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query/internal/predicate"
+)
+
+// To read a text or a field, a block of them is decoded. What a driver lists lies anywhere, so tests
+// that read them are made for many candidates together, in the order in which their texts lie: then
+// each block is decoded once, and the tests cost no more than a scan, however many candidates
+// there are. Of a selection that stops early, the first batches are small.
+const (
+	firstBatch = 16
+	mostBatch  = 1 << 16
+	batchBytes = 512 // that a candidate takes in a batch
+)
+
+// readsTexts reports whether candidates are tested by their texts or fields.
+func (p plan) readsTexts(sel *selection) bool {
+	return slices.ContainsFunc(sel.predicates, func(l *leaf) bool {
+		decided := len(p.drivers) == 1 && (l == p.drivers[0] || slices.Contains(p.fused, l))
+		return l.TestCost() == predicate.TestText && !decided
+	})
+}
+
+// inBatch is a candidate in a batch.
+type inBatch struct {
+	listed
+	result result
+	ok     bool
+}
+
+// foundByText is found where candidates are tested by their texts.
+func (x *run) foundByText(sel *selection, p plan, o predicate.ListOptions) iter.Seq2[result, error] {
+	return func(yield func(result, error) bool) {
+		c := &candidate{verdicts: make([]verdict, len(sel.predicates))}
+		most := int(min(max(x.DB.Memory()/8/batchBytes, 1), mostBatch))
+		size := most
+		if p.streams && sel.first() >= 0 {
+			size = min(firstBatch, most)
+		}
+		var batch []inBatch
+		flush := func() (more bool) {
+			err := x.judgeTexts(sel, p, c, batch)
+			for i := range batch {
+				if batch[i].ok && !yield(batch[i].result, nil) {
+					return false
+				}
+			}
+			if err != nil {
+				yield(result{}, err)
+			}
+			batch, size = batch[:0], min(4*size, most)
+			return err == nil
+		}
+		for f, err := range x.listed(p, o) {
+			ok := false
+			if err == nil {
+				c.begin(p, &f)
+				ok, err = x.testBeforeTexts(sel.expr, c)
+			}
+			if errors.Is(err, predicate.ErrGone) {
+				continue
+			}
+			if err != nil {
+				if flush() {
+					yield(result{}, err)
+				}
+				return
+			}
+			if !ok {
+				continue
+			}
+			f.Entry = c.Entry
+			if batch = append(batch, inBatch{listed: f}); len(batch) >= size && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// testBeforeTexts makes those tests of an AND that read no text. It returns false if one fails.
+func (x *run) testBeforeTexts(n node, c *candidate) (bool, error) {
+	terms, _ := n.(andNode)
+	for _, t := range terms {
+		if testCost(t) >= predicate.TestText {
+			break
+		}
+		if ok, err := x.test(t, c); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// judgeTexts judges the candidates of a batch, in the order in which their texts are stored.
+func (x *run) judgeTexts(sel *selection, p plan, c *candidate, batch []inBatch) error {
+	ids := make([]string, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].ID
+	}
+	return x.Snap.GetEach(x.Ctx, ids, func(i int, d engine.Doc) (err error) {
+		c.begin(p, &batch[i].listed)
+		c.SetDoc(&d)
+		batch[i].result, batch[i].ok, err = x.judge(sel, c)
+		if errors.Is(err, predicate.ErrGone) {
+			err = nil
+		}
+		return err
+	})
+}
