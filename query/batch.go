@@ -9,10 +9,10 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// To read a text or a field, a block of them is decoded. What a driver lists lies anywhere, so tests
-// that read them are made for many candidates together, in the order in which their texts lie: then
-// each block is decoded once, and the tests cost no more than a scan, however many candidates
-// there are. Of a selection that stops early, the first batches are small.
+// To read a text or a field, a block of them is decoded. What a driver lists lies anywhere, so
+// tests that read them are made for many candidates together, in the order in which their texts
+// lie: then each block is decoded once, and the tests cost no more than a scan, however many
+// candidates there are. Of a selection that stops early, the first batches are small.
 const (
 	firstBatch = 16
 	mostBatch  = 1 << 16
