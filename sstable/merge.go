@@ -22,6 +22,16 @@ type MergeOptions struct {
 	// Progress, if not nil, gets the number of documents done, and their total. It is called from
 	// one goroutine at a time.
 	Progress func(done, total int64)
+	// Checkpoint, if not nil, is called when sections have been finished, from one goroutine. Their
+	// bytes reach the writer later: a checkpoint is of use once its Offset has been written.
+	Checkpoint func(Checkpoint)
+	// Resume are the checkpoints of a merge of the same inputs, parameters and options, from the
+	// first on: the writer gets what follows the Offset of the last, and the result is byte for
+	// byte that of the first merge. So documents that Keep has come to leave out since then are in
+	// it; if it keeps one that was left out, or with Erase leaves out more, or anything else
+	// differs, the error is ErrNotResumable, before anything is written. The caller has compared
+	// the bytes up to Offset by VerifyCheckpoints.
+	Resume []Checkpoint
 
 	piece, sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
 	spare         uint32 // records that no document has; 0 means as many as there are numbers for
@@ -42,7 +52,7 @@ type MergeOptions struct {
 // sketches, Writer says what a segment takes.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	m := &merger{
-		ctx: ctx, progress: o.Progress, workers: o.Workers,
+		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,
 		piece: cmp.Or(o.piece, keyPiece), sorted: cmp.Or(o.sorted, sortedTogether), goneMost: cmp.Or(o.sorted, goneTogether),
 		erase: o.Erase, spare: cmp.Or(o.spare, math.MaxUint32), chunkBytes: cmp.Or(o.chunk, chunkBytes),
 	}
@@ -68,7 +78,7 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		p, o.WriterOptions.Docs = p.ForTable(fingerprints), int(m.docs)
 		out := merge.NewAsyncWriter(w)
 		defer out.Close() // its error is that of a write, or has been looked at before
-		m.file, m.o = out, o.WriterOptions
+		m.file, m.o = out, o
 		err = m.init(out, p, o.WriterOptions)
 	}
 	if err != nil {
@@ -77,12 +87,16 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 	for _, in := range m.inputs {
 		m.total += int64(in.NumDocs()) * int64(6+p.Layout.Tables())
 	}
-	for _, step := range []func() error{
-		m.copyRecords, m.mergeFingerprints, m.mergeSeqs, m.mergeTimes, m.mergeRanks, m.mergePlaces, m.mergeBlocks, m.mergeRuns, m.mergeIDs,
-	} {
-		if err := m.fail(m.guarded(step)); err != nil {
-			return Info{}, nil, err
+	first, err := m.resume(o.Resume)
+	for step := first; step < len(mergeSteps) && err == nil; step++ {
+		m.step = step
+		err = m.fail(m.guarded(func() error { return mergeSteps[step].do(m) }))
+		if err == nil {
+			err = m.checkpointed(step+1, 0)
 		}
+	}
+	if err != nil {
+		return Info{}, nil, err
 	}
 	info, err := m.finish()
 	if err == nil {
@@ -124,6 +138,11 @@ func (m *merger) count() error {
 		if err := in.findDead(m); err != nil {
 			return err
 		}
+	}
+	if err := m.leaveOut(m.o.Resume); err != nil {
+		return err
+	}
+	for _, in := range m.inputs {
 		docs += int64(in.kept)
 	}
 	if docs > MaxDocs {

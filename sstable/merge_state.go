@@ -27,7 +27,7 @@ type merger struct {
 	tableFile
 	file     *merge.AsyncWriter // what the table is written to
 	ctx      context.Context
-	o        WriterOptions
+	o        MergeOptions
 	workers  int
 	piece    int // keys merged at a time
 	sorted   int // keys sorted at a time
@@ -54,6 +54,12 @@ type merger struct {
 	spare   uint32         // the most that may be
 	erase   bool           // none may be
 	block   blobs.Block    // that was decoded last
+
+	step      int                          // of mergeSteps, that is being done
+	runsDone  int                          // permuted runs, in that step
+	replaying bool                         // a step that was done is done again, for what it leaves in memory
+	noted     struct{ sections, dirs int } // that checkpoints have
+	digest    uint32                       // see inputsDigest; 0 if it is not known yet
 
 	// the same of ranks, until the times are merged
 	rankSources *merge.Sources

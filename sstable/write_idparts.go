@@ -68,7 +68,7 @@ func (t *BatchWriter) divideBatch() {
 
 // divideInputs begins the order of IDs of the result, if it keeps one.
 func (m *merger) divideInputs() error {
-	parts := numIDParts(int(m.docs), m.o)
+	parts := numIDParts(int(m.docs), m.o.WriterOptions)
 	if parts < 2 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (m *merger) divideInputs() error {
 		first = end
 	}
 	if len(sample) > 0 {
-		m.divideIDs(sample, parts, m.o, m.workers)
+		m.divideIDs(sample, parts, m.o.WriterOptions, m.workers)
 	}
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/blobs"
 )
 
+// fileBuffer is how many bytes of a table are collected before they are written.
+const fileBuffer = 256 << 10
+
 // init begins a table.
 func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
 	if err := p.Validate(); err != nil {
@@ -24,7 +27,7 @@ func (t *tableFile) init(w io.Writer, p Params, o WriterOptions) error {
 	if !blobs.ValidLevel(int(o.Level)) {
 		return fmt.Errorf("sstable: unknown compression level %d", o.Level)
 	}
-	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, 256<<10)}
+	t.params, t.note, t.out = p, o.Note, fileWriter{w: bufio.NewWriterSize(w, fileBuffer)}
 	t.names, t.records = blobs.NewListWriter(blobs.IDs), blobs.NewRecordsWriter(int(o.Level), o.BlockSize)
 	t.info.Version, t.info.Identity = cmp.Or(o.version, FormatVersion), o.Identity
 	t.info.MinTime, t.info.MaxTime, t.info.MinSeq = math.MaxInt64, math.MinInt64, math.MaxUint64
