@@ -74,6 +74,7 @@ type Options struct {
 	maxTableDocs int64                        // tests put a smaller limit of documents a table here
 	policy       compaction.Options           // tests have more merges by it
 	mergeSlots   int                          // tests have more merges at a time
+	keepFrom     int64                        // tests keep small merges that are interrupted
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
@@ -97,7 +98,7 @@ func (o *Options) room() store.Options {
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
-		Policy: o.policy, MergeSlots: o.mergeSlots,
+		Policy: o.policy, MergeSlots: o.mergeSlots, KeepFrom: o.keepFrom,
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {
@@ -119,6 +120,7 @@ const (
 	EventStall   EventKind = store.EventStall   // a write had to wait: Reason is "tables" or "memtables"
 	EventRecover EventKind = store.EventRecover // Open replayed logs
 	EventClean   EventKind = store.EventClean   // Open removed files that a killed process had left
+	EventResume  EventKind = store.EventResume  // a merge goes on that was interrupted
 	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
 )
 
@@ -126,11 +128,11 @@ const (
 type Event struct {
 	Kind       EventKind
 	Tables     []uint64 // numbers of the table written, or of those merged
-	Output     uint64   // number of the table that a compaction wrote, 0 for none
+	Output     uint64   // number of the table that a compaction wrote, or goes on with, 0 for none
 	Reason     string   // of a compaction, as MergeStats has it, or of a stall
 	Docs       int      // documents written or replayed
 	InputBytes int64    // of the tables merged
-	Bytes      int64    // of the table written, or of the files removed
+	Bytes      int64    // of the table written, of what a merge that goes on has of it, or of the files removed
 	Duration   time.Duration
 	Files      []string // names of the files removed
 	Err        error

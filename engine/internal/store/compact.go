@@ -166,12 +166,9 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 		return nil, err
 	}
 	defer snap.Close()
-	var in []*view.Part
-	for i := range snap.Version.Parts {
-		if p := &snap.Version.Parts[i]; slices.Contains(m.Tables, p.Meta.Number) {
-			in = append(in, p)
-			did.InputDocuments += int64(p.Meta.Docs)
-		}
+	in := mergedParts(snap, m.Job)
+	for _, p := range in {
+		did.InputDocuments += int64(p.Meta.Docs)
 	}
 	var renumber *sstable.Renumbering
 	err = snap.Safely(ctx, func() error {
@@ -179,57 +176,74 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 		return err
 	})
 	if err != nil {
+		db.published(t)
 		return nil, err
 	}
 	// What a write has killed is gone for good once the merged table is published, so that write
 	// must be safe before.
 	if err = db.syncLog(); err == nil {
-		err = db.publishCompaction(snap.Seq, in, t, renumber)
+		err = db.publishCompaction(in, t, renumber)
 	}
 	if err != nil {
-		return nil, errors.Join(db.fail(err), tables.Discard(t, err))
+		err = errors.Join(db.fail(err), tables.Discard(t, err))
 	}
+	db.published(t)
+	if err != nil {
+		return nil, err
+	}
+	db.dropKeptOf(m.Tables)
 	return t, nil
 }
 
 // mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
 // none.
 func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
-	inputs := make([]compaction.Input, len(in))
 	left := int64(0)
-	for i, p := range in {
-		since := dropBefore(snap, p)
-		inputs[i] = compaction.Input{Reader: p.Reader, SeqShift: p.Shift}
-		dead := p.Dead.Count()
-		if dead > 0 || p.Meta.MinTime < since {
-			inputs[i].Keep = func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) }
-		}
-		if p.Meta.MaxTime >= since {
-			left += int64(p.Meta.Docs) - dead
+	for _, p := range in {
+		if p.Meta.MaxTime >= dropBefore(snap, p) {
+			left += int64(p.Meta.Docs) - p.Dead.Count()
 		}
 	}
 	if left <= 0 { // all of it is dead or expired: nothing to read
 		return nil, nil, nil
 	}
 	var renumber *sstable.Renumbering
-	t, err := db.Tables.Create(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
+	t, err := db.createMerged(ctx, m, in, erase, func(out io.Writer, k *tables.Kept, checkpoint func(sstable.Checkpoint)) (info sstable.Info, err error) {
+		goesOn := k.Offset() > 0
 		o := tables.MergeOptions("compact", func(p view.Progress) {
+			if goesOn {
+				goesOn = false
+				db.goesOn(m, k)
+			}
 			m.Progress(p.Done, p.Total)
 			if progress != nil {
 				progress(p)
 			}
 		})
-		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
-		info, renumber, err = compaction.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), inputs, o)
+		o.Identity, o.Erase, o.Workers, o.Resume, o.Checkpoint = k.Identity, erase, m.Workers(), k.Checkpoints, checkpoint
+		info, renumber, err = compaction.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
 		return info, err
 	})
 	return t, renumber, err
 }
 
-// publishCompaction puts t (nil for nothing) in the place of the tables in, merged as of seq.
-// Documents that died since are dead in t too: for good if the catalog has it, until their log is
-// flushed otherwise.
-func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
+// mergeInputs returns parts as inputs of a merge of what is visible in snap.
+func mergeInputs(snap *view.View, in []*view.Part) []compaction.Input {
+	inputs := make([]compaction.Input, len(in))
+	for i, p := range in {
+		since := dropBefore(snap, p)
+		inputs[i] = compaction.Input{Reader: p.Reader, SeqShift: p.Shift}
+		if p.Dead.Count() > 0 || p.Meta.MinTime < since {
+			inputs[i].Keep = func(doc uint32) (bool, error) { return p.AliveAt(doc, snap.Seq, since) }
+		}
+	}
+	return inputs
+}
+
+// publishCompaction puts t (nil for nothing) in the place of the tables in. Documents of theirs that
+// are dead and in t are dead in t too: for good if the catalog has it, until their log is flushed
+// otherwise. They died after the merge began, maybe in an earlier process.
+func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.mu.Lock()
@@ -243,7 +257,7 @@ func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, r
 	base := roaring.New()
 	if t != nil {
 		for i, p := range in {
-			// What was dead at seq was not written, and has no new number.
+			// What was dead when the merge began was not written, and has no new number.
 			it := v.Part(p.Meta.Number).Dead.Base.Iterator()
 			for it.HasNext() {
 				if doc, kept := renumber.New(i, it.Next()); kept {
@@ -271,7 +285,7 @@ func (db *Store) publishCompaction(seq uint64, in []*view.Part, t *view.Table, r
 	if t != nil {
 		dead := view.NewTombstones(base)
 		for i, p := range in {
-			_, younger := v.Part(p.Meta.Number).Dead.UpTo(seq)
+			_, younger := v.Part(p.Meta.Number).Dead.UpTo(0)
 			for doc, s := range younger {
 				if doc, kept := renumber.New(i, doc); kept {
 					dead.Kill(doc, s)

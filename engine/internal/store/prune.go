@@ -306,5 +306,6 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 	}
 	old := db.install(parts)
 	db.mu.Unlock()
+	db.dropKeptOf(edit.DropTables)
 	return old.Unref()
 }

@@ -23,7 +23,8 @@ func (db *Store) again(ctx context.Context, err error, tries int) bool {
 		return false
 	}
 	// One that has ended by itself, of which nobody knows any more, may have taken the space.
-	return db.merges.GiveWay(ctx) > 0 || tries == 0
+	dropped := db.dropKept()
+	return db.merges.GiveWay(ctx) > 0 || dropped || tries == 0
 }
 
 // Free returns how many bytes merges in the background may take of the disk.

@@ -63,8 +63,8 @@ var errNoDocuments = errors.New("no documents")
 // Create creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
 // error it is removed. On a full disk that is a *vfs.NoRoomError.
 func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
-	number := f.Number()
-	identity := sstable.Identity{Database: f.UUID, Number: number, Created: time.Now().UnixMicro()}
+	identity := f.newIdentity()
+	number := identity.Number
 	info, err := WriteFile(f.Dir, files.NewTableName(number), func(out io.Writer) (sstable.Info, error) { return write(out, identity) })
 	if err == nil {
 		err = f.Dir.SyncDir(".")
@@ -82,6 +82,11 @@ func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, e
 		return nil, err
 	}
 	return t, nil
+}
+
+// newIdentity returns the identity of a new table.
+func (f *Folder) newIdentity() sstable.Identity {
+	return sstable.Identity{Database: f.UUID, Number: f.Number(), Created: time.Now().UnixMicro()}
 }
 
 // writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes
@@ -103,11 +108,11 @@ type earlyWriter struct {
 	off, due int64 // bytes written, and of those, begun to be stored
 }
 
-// storedEarly returns f as a writer, whose bytes begin to be stored before it is synced if the
-// system can do that.
-func storedEarly(f vfs.File) io.Writer {
+// storedEarly returns f, which has size bytes, as a writer, whose bytes begin to be stored before it
+// is synced if the system can do that.
+func storedEarly(f vfs.File, size int64) io.Writer {
 	if early, ok := f.(vfs.EarlyWriter); ok {
-		return &earlyWriter{File: f, early: early}
+		return &earlyWriter{File: f, early: early, off: size, due: size}
 	}
 	return f
 }
@@ -128,8 +133,20 @@ func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, er
 	if err != nil {
 		return sstable.Info{}, err
 	}
+	info, err := writeTable(storedEarly(f, 0), write)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return info, err
+}
+
+// writeTable has write write to out, in large pieces.
+func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
 	buf := writeBuffers.Get().(*bufio.Writer)
-	buf.Reset(storedEarly(f))
+	buf.Reset(out)
 	defer func() {
 		buf.Reset(nil)
 		writeBuffers.Put(buf)
@@ -137,12 +154,6 @@ func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, er
 	info, err := write(buf)
 	if err == nil {
 		err = buf.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
 	}
 	return info, err
 }
