@@ -39,6 +39,26 @@ var writeMutants = []mutant{
 		"engine", "^TestCrashInPrune$",
 	},
 	{
+		"merge/goes on from what is not stored", "engine", "keeper.run",
+		swap(`c.file.Sync()`, `error(nil)`),
+		"engine", "^TestMergeGoesOnAfterCuts$",
+	},
+	{
+		"merge/goes on with a damaged table", "engine", "Folder.reopenKept",
+		skip("VerifyCheckpoints"),
+		"engine", "^TestMergeGoesOn$",
+	},
+	{
+		"merge/goes on for other tables", "engine", "Kept.Of",
+		swap(`len(k.Inputs) == len(p.Inputs) && k.InputsIn(p.Inputs)`, `true`),
+		"engine", "^TestMergeGoesOn$",
+	},
+	{
+		"merge/what died since comes back", "engine", "Store.publishCompaction",
+		swap(`Dead.UpTo(0)`, `Dead.UpTo(view.Latest)`),
+		"engine", "^TestMergeGoesOn$",
+	},
+	{
 		"prune/a replay brings back what a table stood for", "engine", "follows",
 		swap(`first == 0 || first > part.Meta.MaxSeq`, `first == 0 || first > 0`),
 		"engine", "^TestPruneOverTheLog$",
@@ -144,7 +164,7 @@ var writeMutants = []mutant{
 		"engine", "^TestExpiredAfterTheLog$",
 	},
 	{
-		"compaction/numbers of the file taken for the database's", "engine", "Store.mergeTables",
+		"compaction/numbers of the file taken for the database's", "engine", "mergeInputs",
 		drop(`, SeqShift: p.shift`),
 		"engine", "^TestIngestEqualsLoad$",
 	},

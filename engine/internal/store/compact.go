@@ -240,9 +240,9 @@ func mergeInputs(snap *view.View, in []*view.Part) []compaction.Input {
 	return inputs
 }
 
-// publishCompaction puts t (nil for nothing) in the place of the tables in. Documents of theirs that
-// are dead and in t are dead in t too: for good if the catalog has it, until their log is flushed
-// otherwise. They died after the merge began, maybe in an earlier process.
+// publishCompaction puts t (nil for nothing) in the place of the tables in. Documents of theirs
+// that are dead and in t are dead in t too: for good if the catalog has it, until their log is
+// flushed otherwise. They died after the merge began, maybe in an earlier process.
 func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()

@@ -69,6 +69,9 @@ func (db *Store) takeKept(p tables.Plan, bytes int64) (k *tables.Kept, mine bool
 		return nil, false, nil
 	}
 	if old := db.keeping.kept; old != nil {
+		if !slices.ContainsFunc(old.Inputs, func(t catalog.Table) bool { return slices.Contains(p.Inputs, t) }) {
+			return nil, false, nil // it can still go on
+		}
 		if k, err = db.Tables.ReadKept(); err != nil {
 			return nil, false, err
 		}

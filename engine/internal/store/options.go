@@ -52,7 +52,8 @@ type Options struct {
 	// merges of any size run at a time. Zero values mean the defaults.
 	Policy     compaction.Options
 	MergeSlots int
-	// KeepFrom is from how many bytes on a merge is kept that is interrupted; 0 for merges.KeepFrom.
+	// KeepFrom is from how many bytes on a merge is kept that is interrupted; 0 for
+	// merges.KeepFrom.
 	KeepFrom int64
 }
 

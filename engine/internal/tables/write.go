@@ -108,8 +108,8 @@ type earlyWriter struct {
 	off, due int64 // bytes written, and of those, begun to be stored
 }
 
-// storedEarly returns f, which has size bytes, as a writer, whose bytes begin to be stored before it
-// is synced if the system can do that.
+// storedEarly returns f, which has size bytes, as a writer, whose bytes begin to be stored before
+// it is synced if the system can do that.
 func storedEarly(f vfs.File, size int64) io.Writer {
 	if early, ok := f.(vfs.EarlyWriter); ok {
 		return &earlyWriter{File: f, early: early, off: size, due: size}
