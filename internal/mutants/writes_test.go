@@ -49,11 +49,6 @@ var writeMutants = []mutant{
 		"engine", "^TestMergeGoesOn$",
 	},
 	{
-		"merge/goes on for other tables", "engine", "Kept.Of",
-		swap(`len(k.Inputs) == len(p.Inputs) && k.InputsIn(p.Inputs)`, `true`),
-		"engine", "^TestMergeGoesOn$",
-	},
-	{
 		"merge/what died since comes back", "engine", "Store.publishCompaction",
 		swap(`Dead.UpTo(0)`, `Dead.UpTo(view.Latest)`),
 		"engine", "^TestMergeGoesOn$",
