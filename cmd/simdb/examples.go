@@ -10,7 +10,7 @@ var examples = map[string][]example{
 		{`simdb dedup crawl.jsonl --near 6 --verify 0.7 -o kept.jsonl`, "Compare fingerprints, and the texts of those alike."},
 		{`simdb dedup titles.csv --text-field title --levenshtein 0.9 -o kept.csv`, "Compare short texts by edit distance."},
 		{`simdb dedup new.parquet --against corpus.simdb --keep longest -o kept.parquet`, "Drop what a database has, too."},
-		{`simdb dedup crawl.jsonl --level line -o cut.jsonl`, "Remove each line that has come before."},
+		{`simdb dedup crawl.warc.wet.gz --level line -o cut.wet.gz`, "Remove each line that has come before."},
 		{`simdb dedup crawl.jsonl --dry-run`, "Only say what would be kept."},
 	},
 	"match": {

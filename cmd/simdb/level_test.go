@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -80,11 +82,11 @@ func TestLevel(t *testing.T) {
 		}
 		minWords, minCount := 1+round%4, 2+round/4
 		texts, audit := levelModel(docs, separator, minWords, minCount)
-		for _, form := range []string{"jsonl", "csv"} {
-			write := levelJSON
-			if form == "csv" {
-				write = levelCSV
-			}
+		forms := map[string]func(docs []levelDoc, texts []string, dropped bool) []byte{"jsonl": levelJSON, "csv": levelCSV}
+		if round < 2 {
+			forms["wet"] = levelWARC
+		}
+		for form, write := range forms {
 			var whole []string
 			for _, d := range docs {
 				whole = append(whole, strings.Join(d.units, separator))
@@ -133,6 +135,20 @@ func levelCSV(docs []levelDoc, texts []string, dropped bool) []byte {
 			continue
 		}
 		fmt.Fprintf(&b, "%s,\"a \"\" b\",\"%s\"\r\n", doc.id, texts[d])
+	}
+	return b.Bytes()
+}
+
+// levelWARC writes documents as WARC.
+func levelWARC(docs []levelDoc, texts []string, dropped bool) []byte {
+	var b bytes.Buffer
+	for d, doc := range docs {
+		if dropped && texts[d] == "" && len(doc.units) > 0 {
+			continue
+		}
+		sum := sha1.Sum([]byte(texts[d]))
+		fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nWARC-Block-Digest: sha1:%s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			doc.id, base32.StdEncoding.EncodeToString(sum[:]), len(texts[d]), texts[d])
 	}
 	return b.Bytes()
 }

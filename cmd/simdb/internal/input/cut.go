@@ -1,6 +1,9 @@
 package input
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Span is a part of a text: its bytes from From up to To.
 type Span struct{ From, To int }
@@ -12,8 +15,8 @@ type Cutter interface {
 	CanCut() error
 
 	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans that ascend, each
-	// from one line to another. All else stays byte for byte, and so do the parts, unless
-	// the record has invalid UTF-8.
+	// from one line to another. All else stays byte for byte, but for what says how long the text is
+	// and what its digest is, and so do the parts, unless the record has invalid UTF-8.
 	CutText(rec *Record, keep []Span) []byte
 }
 
@@ -30,10 +33,19 @@ func cutter(src Source) Cutter {
 func CanCut(src Source) error {
 	c := cutter(src)
 	if c == nil {
-		return fmt.Errorf("%s is %s: copies of it are whole records, without a part of their text; JSON lines, CSV and plain text can be cut", src.Info().Name, src.Info().Format.Describe().Label)
+		return fmt.Errorf("%s is %s: copies of it are whole records, without a part of their text; JSON lines, JSON, CSV, Parquet, WARC and plain text can be cut", src.Info().Name, src.Info().Format.Describe().Label)
 	}
 	return c.CanCut()
 }
 
 // CutText is Cutter.CutText of a source whose CanCut is nil.
 func CutText(src Source, rec *Record, keep []Span) []byte { return cutter(src).CutText(rec, keep) }
+
+// Parts returns parts of a text, one after the other.
+func Parts(text string, keep []Span) string {
+	var b strings.Builder
+	for _, k := range keep {
+		b.WriteString(text[k.From:k.To])
+	}
+	return b.String()
+}

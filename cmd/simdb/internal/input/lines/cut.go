@@ -60,16 +60,7 @@ func cutJSON(rec *input.Record, from, to int, keep []input.Span) []byte {
 		}
 		return append(out, rec.Raw[to-1:]...)
 	}
-	return append(appendString(out[:from], textOf(rec, keep)), rec.Raw[to:]...)
-}
-
-// textOf returns parts of the text of a record.
-func textOf(rec *input.Record, keep []input.Span) string {
-	var b strings.Builder
-	for _, k := range keep {
-		b.WriteString(rec.Doc.Text[k.From:k.To])
-	}
-	return b.String()
+	return append(appendString(out[:from], input.Parts(rec.Doc.Text, keep)), rec.Raw[to:]...)
 }
 
 // spans returns where parts of a text are in the bytes that it is written as, given the length of
@@ -197,6 +188,6 @@ func cutCell(rec *input.Record, from, to int, keep []input.Span) []byte {
 		}
 	}
 	out = append(out, '"')
-	out = append(out, strings.ReplaceAll(textOf(rec, keep), `"`, `""`)...)
+	out = append(out, strings.ReplaceAll(input.Parts(rec.Doc.Text, keep), `"`, `""`)...)
 	return append(append(out, '"'), rec.Raw[to:]...)
 }

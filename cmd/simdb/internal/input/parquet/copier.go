@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -19,9 +18,9 @@ import (
 // copier writes rows of Parquet files to one. The output has the columns, compressions, encodings
 // and key-value metadata of the first file. A row group of it ends where one of an input does.
 //
-// What it is given of a row is its number. It collects numbers, and hands them to the row group of
-// the output that they go to (outGroup), which reads the rows again in a goroutine. Several groups
-// are made at once, and written in order.
+// What it is given of a row is its number, and of one that is cut which parts of its text stay. It
+// collects numbers, and hands them to the row group of the output that they go to (outGroup), which
+// reads the rows again in a goroutine. Several groups are made at once, and written in order.
 type copier struct {
 	w    io.Writer
 	like input.Source   // of the columns of an output without rows, nil if there is none
@@ -35,6 +34,7 @@ type copier struct {
 	group   group      // of rows
 	pending []span     // rows of group to be copied
 	count   int64      // of them
+	cuts    []rowCut   // of them, in order
 	values  []pq.Value // of more, of these rows, row by row
 
 	to      *outGroup                      // is collected, nil for none
@@ -74,9 +74,9 @@ func (c *copier) Copy(src input.Source, raw []byte, values ...any) (err error) {
 		}
 	}()
 	defer unpanic(&err)
-	pos, err := strconv.ParseInt(string(raw), 10, 64)
+	pos, keep, err := parseRow(raw)
 	if err != nil {
-		return fmt.Errorf("%q is no row: %w", raw, err)
+		return err
 	}
 	if f := src.(*file); f != c.src {
 		if err := c.enter(f); err != nil {
@@ -95,6 +95,9 @@ func (c *copier) Copy(src input.Source, raw []byte, values ...any) (err error) {
 		c.pending[n-1].to++
 	} else {
 		c.pending = append(c.pending, span{row, row + 1})
+	}
+	if keep != nil {
+		c.cuts = append(c.cuts, rowCut{row, keep})
 	}
 	for i := range c.more {
 		c.values = append(c.values, valueOf(values[i]))
@@ -142,9 +145,9 @@ func (c *copier) handOn() error {
 		c.to = startGroup(c.writer())
 	}
 	c.src.users.Add(1)
-	b := batch{src: c.src, group: c.group, spans: c.pending, more: c.values}
+	b := batch{src: c.src, group: c.group, spans: c.pending, cuts: c.cuts, more: c.values}
 	c.rows += c.count
-	c.pending, c.values, c.count = nil, nil, 0
+	c.pending, c.cuts, c.values, c.count = nil, nil, nil, 0
 	select {
 	case c.to.batches <- b:
 		return nil

@@ -32,6 +32,7 @@ type batch struct {
 	src   *file
 	group group
 	spans []span
+	cuts  []rowCut   // of rows of spans, in order
 	more  []pq.Value // of further columns, row by row
 }
 
@@ -112,11 +113,15 @@ func (g *outGroup) copy(b batch) (err error) {
 	}
 	for i, cur := range g.cursors {
 		at := g.at
+		var cuts []rowCut
+		if text := g.src.roles.text; text != nil && text.Index() == i {
+			cuts = b.cuts
+		}
 		for _, s := range b.spans {
 			if err := cur.skipRows(s.from - at); err != nil {
 				return err
 			}
-			if err := g.column(columns[i], &g.sizes[i], cur, s.to-s.from); err != nil {
+			if err := g.column(columns[i], &g.sizes[i], cur, s, &cuts); err != nil {
 				return err
 			}
 			at = s.to
@@ -172,14 +177,19 @@ const (
 // ended by the size of their strings.
 const pageBytes = 1 << 20
 
-// column copies rows of a column. page is the size of the strings in its page.
-func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows int64) error {
+// column copies rows of a column. page is the size of the strings in its page. It takes from cuts
+// those of these rows.
+func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows span, cuts *[]rowCut) error {
 	size := 0
 	g.values = g.values[:0]
-	for ; rows > 0; rows-- {
+	for row := rows.from; row < rows.to; row++ {
 		v, err := cur.next()
 		if err != nil {
 			return err
+		}
+		if len(*cuts) > 0 && (*cuts)[0].row == row {
+			v = cutValue(v, (*cuts)[0].keep)
+			*cuts = (*cuts)[1:]
 		}
 		g.values = append(g.values, v)
 		if err := cur.restOfRow(&g.values); err != nil {
@@ -188,7 +198,7 @@ func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows int6
 		if v.Kind() == pq.ByteArray {
 			size += len(v.ByteArray())
 		}
-		if rows > 1 && len(g.values) < writeValues && size < writeBytes {
+		if row+1 < rows.to && len(g.values) < writeValues && size < writeBytes {
 			continue
 		}
 		if _, err := to.WriteRowValues(g.values); err != nil {

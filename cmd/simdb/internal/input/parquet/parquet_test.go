@@ -342,7 +342,8 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// Rows that are copied come out as they were, in row groups of the input, whatever it is.
+// Rows that are copied come out as they were, or with a part of their text, in row groups of the
+// input, whatever it is.
 func TestCopy(t *testing.T) {
 	rows := samples(300)
 	for name, options := range writings {
@@ -364,8 +365,15 @@ func TestCopy(t *testing.T) {
 				if i%11 == 0 || i%5 == 3 || i >= 140 && i < 210 {
 					continue
 				}
-				want = append(want, rows[i])
-				if err := c.Copy(src, bytes.Clone(rec.Raw)); err != nil {
+				row, raw := rows[i], bytes.Clone(rec.Raw)
+				if row.Text != nil && i%3 == 1 {
+					n := len(*row.Text)
+					keep := []input.Span{{From: 0, To: n / 4}, {From: n / 2, To: n - n/8}}
+					text := (*row.Text)[:n/4] + (*row.Text)[n/2:n-n/8]
+					row.Text, raw = &text, input.CutText(src, rec, keep)
+				}
+				want = append(want, row)
+				if err := c.Copy(src, raw); err != nil {
 					t.Fatal(name, err)
 				}
 			}
@@ -394,6 +402,51 @@ func TestCopy(t *testing.T) {
 			if codec := b.Metadata().RowGroups[0].Columns[i].MetaData.Codec; codec != col.MetaData.Codec {
 				t.Errorf("%s: %v is %v", name, col.MetaData.PathInSchema, codec)
 			}
+		}
+	}
+}
+
+// Parts of a text with invalid bytes are those of the text that was read. Only a column that is the
+// text can be cut.
+func TestCutText(t *testing.T) {
+	type row struct {
+		ID   string `parquet:"id"`
+		Text []byte `parquet:"text"`
+		URL  string `parquet:"url"`
+	}
+	data := write(t, []row{{"a", []byte("one\n\xff\ntwo"), "u"}}, 1)
+	src := must(source(data, input.Options{}))
+	defer src.Close()
+	if err := input.CanCut(src); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c := Parquet.NewCopier(&out, input.CopyOptions{})
+	for rec, err := range src.Records(context.Background()) {
+		if err == nil {
+			err = c.Copy(src, input.CutText(src, rec, []input.Span{{From: 4, To: 8}, {From: 8, To: 11}}))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := pq.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil || len(got) != 1 || string(got[0].Text) != "\ufffd\ntwo" || got[0].URL != "u" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, opt := range []input.Options{{Fields: []string{"text", "url"}}, {SetField: "text"}} {
+		src := must(source(data, opt))
+		if input.CanCut(src) == nil {
+			t.Errorf("%+v can be cut", opt)
+		}
+		src.Close()
+	}
+	for _, raw := range []string{"x", "1 2", "1 2-x", "1 -3"} {
+		if _, _, err := parseRow([]byte(raw)); err == nil {
+			t.Errorf("%q is taken for a row", raw)
 		}
 	}
 }
