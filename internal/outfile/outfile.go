@@ -19,6 +19,12 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
+// compressor is what gzip and zstd have in common.
+type compressor interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
 // Writer is an output file that is being written. It gets its name when it is committed.
 type Writer struct {
 	guard  *Guard
@@ -27,9 +33,10 @@ type Writer struct {
 	file   *os.File // nil for standard output
 	direct bool     // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
-	zip    io.WriteCloser // between the caller and buf, or nil
-	done   bool           // nothing is left to do but to give the file its name
-	err    error          // the first error
+	zip    compressor // between the caller and buf, or nil
+	parted bool       // the next byte begins another gzip member or zstd frame
+	done   bool       // nothing is left to do but to give the file its name
+	err    error      // the first error
 }
 
 // stdout returns a Writer of standard output; w is it.
@@ -41,32 +48,49 @@ func stdout(w io.Writer) *Writer {
 var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 256<<10) }}
 
 // begin makes the buffers of an open file, to which to writes.
-func (w *Writer) begin(to io.Writer) (err error) {
+func (w *Writer) begin(to io.Writer) error {
 	w.buf = buffers.Get().(*bufio.Writer)
 	w.buf.Reset(to)
 	switch compression(w.path) {
 	case "gzip":
 		w.zip = gzip.NewWriter(w.buf)
 	case "zstd":
-		if w.zip, err = zstd.NewWriter(w.buf); err != nil {
+		z, err := zstd.NewWriter(w.buf)
+		if err != nil {
 			w.Abort()
+			return err
 		}
+		w.zip = z
 	}
-	return err
+	return nil
 }
 
 // Write adds to the file.
 func (w *Writer) Write(p []byte) (int, error) {
-	if w.err != nil {
+	if w.err != nil || len(p) == 0 {
 		return 0, w.err
 	}
 	var n int
+	if w.parted {
+		w.zip.Reset(w.buf)
+		w.parted = false
+	}
 	if w.zip != nil {
 		n, w.err = w.zip.Write(p)
 	} else {
 		n, w.err = w.buf.Write(p)
 	}
 	return n, w.err
+}
+
+// EndPart ends the gzip member or zstd frame, if the file is compressed: what is written next can be
+// read without what came before.
+func (w *Writer) EndPart() error {
+	if w.zip != nil && w.err == nil && !w.parted {
+		w.err = w.zip.Close()
+		w.parted = true
+	}
+	return w.err
 }
 
 // Flush hands what has been written to the operating system; compressed files wait until Commit.
@@ -127,7 +151,7 @@ func (w *Writer) finish() error {
 		return nil
 	}
 	err := w.err
-	if w.zip != nil && err == nil {
+	if w.zip != nil && err == nil && !w.parted {
 		err = w.zip.Close()
 	}
 	if err == nil {

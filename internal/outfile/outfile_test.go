@@ -239,3 +239,59 @@ func TestDescriptor(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 }
+
+// A part of a compressed file can be read without the one before, and all of them are the file.
+// What is not compressed has no parts.
+func TestEndPart(t *testing.T) {
+	for _, ending := range []string{"", ".gz", ".zst"} {
+		path := filepath.Join(t.TempDir(), "out.txt"+ending)
+		w, err := create(t, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"one ", "", "two "} {
+			if _, err := io.WriteString(w, part); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.EndPart(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := map[string]string{"": "no", ".gz": "\x1f\x8b\x08", ".zst": "\x28\xb5\x2f\xfd"}[ending]
+		second := max(0, strings.LastIndex(string(data), begin))
+		if parts := strings.Count(string(data), begin); ending != "" && parts != 2 {
+			t.Errorf("%q has %d parts", ending, parts)
+		}
+		if all, last := unpacked(t, ending, data), unpacked(t, ending, data[second:]); all != "one two " || ending != "" && last != "two " {
+			t.Errorf("%q has %q, its second part %q", ending, all, last)
+		}
+	}
+}
+
+// unpacked returns the content of a file with that ending.
+func unpacked(t *testing.T, ending string, data []byte) string {
+	t.Helper()
+	var r io.Reader = bytes.NewReader(data)
+	var err error
+	switch ending {
+	case ".gz":
+		r, err = gzip.NewReader(r)
+	case ".zst":
+		r, err = zstd.NewReader(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}

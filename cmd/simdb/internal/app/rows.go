@@ -42,6 +42,14 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 	return &sink{Writer: w, file: w}, nil
 }
 
+// EndPart implements input.PartWriter.
+func (s *sink) EndPart() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.EndPart()
+}
+
 // shown returns a writer to w of lines that may hold anything: if w is a terminal, they do not
 // control it.
 func shown(w io.Writer) io.Writer {

@@ -7,6 +7,14 @@ import (
 	"golang.org/x/text/transform"
 )
 
+// PartWriter is an output that can be compressed in parts, each of which can be read by itself.
+type PartWriter interface {
+	io.Writer
+
+	// EndPart ends a part, if the output is compressed.
+	EndPart() error
+}
+
 // encoded is a Copier whose output is encoded as the inputs are.
 type encoded struct {
 	Copier

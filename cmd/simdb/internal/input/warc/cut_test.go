@@ -44,3 +44,25 @@ func TestCutText(t *testing.T) {
 		src.Close()
 	}
 }
+
+// parts is an output that marks where parts end.
+type parts struct{ strings.Builder }
+
+func (p *parts) EndPart() error {
+	p.WriteByte('|')
+	return nil
+}
+
+// Each record is a part of a compressed output.
+func TestCopyParts(t *testing.T) {
+	var out parts
+	c := WARC.NewCopier(&out, input.CopyOptions{})
+	for _, raw := range []string{"a", "b"} {
+		if err := c.Copy(nil, []byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil || out.String() != "a|b|" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

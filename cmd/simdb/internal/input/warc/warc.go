@@ -319,13 +319,19 @@ func (f *file) header() (h *header, at int64, err error) {
 	}
 }
 
-// copier copies records byte for byte.
+// copier copies records byte for byte. In a compressed output each is a part of its own (a gzip
+// member), as other programs expect, which find a record by its offset.
 type copier struct{ w io.Writer }
 
 // Copy writes a record.
 func (c copier) Copy(_ input.Source, raw []byte, _ ...any) error {
-	_, err := c.w.Write(raw)
-	return err
+	if _, err := c.w.Write(raw); err != nil {
+		return err
+	}
+	if w, ok := c.w.(input.PartWriter); ok {
+		return w.EndPart()
+	}
+	return nil
 }
 
 // Close does nothing: a WARC file has no end.
