@@ -83,8 +83,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
-// EndPart ends the gzip member or zstd frame, if the file is compressed: what is written next can be
-// read without what came before.
+// EndPart ends the gzip member or zstd frame, if the file is compressed: what is written next can
+// be read without what came before.
 func (w *Writer) EndPart() error {
 	if w.zip != nil && w.err == nil && !w.parted {
 		w.err = w.zip.Close()

@@ -15,8 +15,8 @@ type Cutter interface {
 	CanCut() error
 
 	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans that ascend, each
-	// from one line to another. All else stays byte for byte, but for what says how long the text is
-	// and what its digest is, and so do the parts, unless the record has invalid UTF-8.
+	// from one line to another. All else stays byte for byte, but for what says how long the text
+	// is and what its digest is, and so do the parts, unless the record has invalid UTF-8.
 	CutText(rec *Record, keep []Span) []byte
 }
 
