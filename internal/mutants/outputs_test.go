@@ -300,4 +300,19 @@ var outputMutants = []mutant{
 		never(`s.worst.compare(hash, d.ID, s.worst[0]) < 0`),
 		"cmd/simdb/internal/corpus", "^TestSample$",
 	},
+	{
+		"output/a row of Parquet keeps what was cut", "cmd/simdb/internal/input/parquet", "outGroup.column",
+		never(`len(*cuts) > 0 && (*cuts)[0].row == row`),
+		"cmd/simdb/internal/input/parquet", "^TestCutText$",
+	},
+	{
+		"output/a record of WARC has the length of what was cut", "cmd/simdb/internal/input/warc", "file.CutText",
+		swap(`name, len(text)`, `name, len(block)`),
+		"cmd/simdb/internal/input/warc", "^TestCutText$",
+	},
+	{
+		"output/records of WARC in one gzip member", "cmd/simdb/internal/input/warc", "copier.Copy",
+		swap(`return w.EndPart()`, `_ = w; return nil`),
+		"cmd/simdb/internal/input/warc", "^TestCopyParts$",
+	},
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -179,8 +180,8 @@ func (d *document) record() (*input.Record, error) {
 	if err != nil {
 		return nil, &input.ReadError{File: name, Pos: input.NoPosition, Err: err}
 	}
-	rec := &input.Record{
-		Doc: engine.Doc{ID: name}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
+	rec := &input.Record{ // with an ID that is the same on every system
+		Doc: engine.Doc{ID: filepath.ToSlash(name)}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
 	}
 	if len(text) > input.MaxRecord {
 		size := fmt.Sprintf("more than %d bytes", input.MaxRecord)
