@@ -411,7 +411,7 @@ func TestCrashInPrune(t *testing.T) {
 	steps, step := 90, 7
 	switch {
 	case thorough():
-		steps, step = 300, 7
+		steps, step = 300, 13
 		if os.Getenv("SIMDB_CRASHES") == "all" {
 			step = 1
 		}
@@ -467,14 +467,14 @@ func TestNewFolders(t *testing.T) {
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from
 // that, and at every one of the recovery from that again. What the first recovery finds undisturbed
 // is what every later one must find, but after a kill: then it is what may be found after that.
-// With SIMDB_CRASHES=1 every 41st operation of the scripts is taken, with SIMDB_CRASHES=all each.
+// With SIMDB_CRASHES=1 every 83rd operation of the scripts is taken, with SIMDB_CRASHES=all each.
 func TestCrashInRecovery(t *testing.T) {
 	step := 131
 	switch {
 	case os.Getenv("SIMDB_CRASHES") == "all":
 		step = 1
 	case thorough():
-		step = 41
+		step = 83
 	case testing.Short():
 		step = 211
 	}
