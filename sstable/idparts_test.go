@@ -3,11 +3,13 @@ package sstable
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/simdb/simdb/sstable/internal/crc"
+	"github.com/simdb/simdb/sstable/internal/idparts"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -235,6 +237,17 @@ func TestDamagedIDOrder(t *testing.T) {
 			if len(got) != len(docs) {
 				t.Errorf("%s, byte %d: %d documents of %d", s.Name(), at-s.Offset, len(got), len(docs))
 			}
+		}
+	}
+}
+
+// TestNumIDParts: a part has some two thousand IDs, as far as a number of 16 bits says which.
+func TestNumIDParts(t *testing.T) {
+	for _, c := range []struct{ docs, parts int }{
+		{dividedDocs - 1, 0}, {dividedDocs, 256}, {20 << 20, 10240}, {1 << 25, idparts.Most}, {math.MaxInt32, idparts.Most},
+	} {
+		if got := numIDParts(c.docs, WriterOptions{}); got != c.parts {
+			t.Errorf("%d documents: %d parts, want %d", c.docs, got, c.parts)
 		}
 	}
 }

@@ -53,6 +53,7 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 			return dst, ends, err
 		}
 	}
+	r.names.Fetch(docs)
 	for i, doc := range docs {
 		if i+touchAhead < len(docs) {
 			r.names.PrefetchEntry(docs[i+touchAhead])

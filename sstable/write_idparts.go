@@ -16,12 +16,14 @@ import (
 //	part << w | document of the stretch
 //
 // where w is the bits of the greatest such document. That is 12 bits a document of a stretch of
-// 2^22 in 1,024 parts. A stretch is what is in memory at a time while the table is written. Its
-// section lies between two of blocks, as those of a segment do.
+// 2^22 in 1,024 parts, and 15.5 in 2^14. A stretch is what is in memory at a time while the table
+// is written. Its section lies between two of blocks, as those of a segment do.
 const (
 	dividedDocs = 1 << 19 // documents from which on the order is kept: less are soon looked through
 	stretchDocs = 1 << 22 // documents of a stretch
-	storedParts = 1 << 10 // the most parts
+	// storedPartDocs is about how many documents a part has, unless there would be more than
+	// idparts.Most parts. Their IDs are in as many places, and a query checks the block of each.
+	storedPartDocs = 1 << 11
 )
 
 // idPartsWriter writes the order of IDs.
@@ -41,7 +43,7 @@ func numIDParts(docs int, o WriterOptions) int {
 	if docs < cmp.Or(o.dividedDocs, dividedDocs) {
 		return 0
 	}
-	return min(docs/min(partDocs, cmp.Or(o.dividedDocs, partDocs)), storedParts)
+	return min(docs/min(storedPartDocs, cmp.Or(o.dividedDocs, storedPartDocs)), idparts.Most)
 }
 
 // divideIDs begins the order of IDs, in a number of parts of about as many IDs each as a sample

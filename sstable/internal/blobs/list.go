@@ -245,6 +245,25 @@ func (l *List) Prefetch(i uint32) {
 	kernel.Prefetch(block[:min(total>>shift, uint64(len(block)))])
 }
 
+// Fetch fetches from storage the blocks of strings, which must exist. Those that have been verified
+// were in memory, and are taken to be there still. It may be called on nil.
+func (l *List) Fetch(strings []uint32) {
+	if l == nil || l.pages.Random() == nil || len(strings) < 2 {
+		return
+	}
+	last := -1
+	for _, i := range strings {
+		b, _ := l.blockOf(i)
+		if b == last || l.isChecked(b) {
+			continue
+		}
+		last = b
+		if off, length := l.Extent(b); off <= uint64(len(l.area.Data)) && length <= uint64(len(l.area.Data))-off {
+			l.pages.Fetch(l.area.Offset+int64(off), l.area.Offset+int64(off+length))
+		}
+	}
+}
+
 // Check verifies block b, unless it has been verified before, and remembers if it is good: it lies
 // in the area behind the block before it, its checksum is right, and its ends ascend to its last
 // byte.
