@@ -183,6 +183,22 @@ func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 	}
 	more := map[uint32][]match{} // of a class: its other keepers; the score is the position
 	links := g.Links()
+	// Of a class: the keeper of another class that it is most similar to, the first of several.
+	// Keepers tell the classes that they are linked with, so that the many sets of a class need not
+	// look at its many links.
+	nearest := make([]match, n)
+	keep := func(class, set, pos uint32) {
+		if keeper[class] == none {
+			keeper[class], at[class] = set, pos
+		} else {
+			more[class] = append(more[class], match{set, float64(pos)})
+		}
+		for other, score := range links.Of(class) {
+			if score > nearest[other].score {
+				nearest[other] = match{set, score}
+			}
+		}
+	}
 	for pos := range n {
 		if pos%(1<<16) == 0 && ctx.Err() != nil {
 			return out, context.Cause(ctx)
@@ -193,8 +209,9 @@ func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 		}
 		class := g.Same[set]
 		best, first := match{set: none}, uint32(0)
+		accepts := func(other uint32) bool { return o.Accept == nil || o.Accept(int(other), int(set)) }
 		compare := func(other, at uint32, score float64) {
-			if (score > best.score || score == best.score && at < first) && (o.Accept == nil || o.Accept(int(other), int(set))) {
+			if (score > best.score || score == best.score && at < first) && accepts(other) {
 				best, first = match{other, score}, at
 			}
 		}
@@ -208,18 +225,18 @@ func (g *Graph) Stars(ctx context.Context, o Options) (Assignment, error) {
 			}
 		}
 		compareClass(class, 1)
-		if best.set == none && pos >= o.Known {
+		switch near := nearest[class]; {
+		case best.set != none || pos < o.Known || near.score == 0:
+		case accepts(near.set):
+			best = near
+		default:
 			for other, score := range links.Of(class) {
 				compareClass(other, score)
 			}
 		}
 		if best.set == none {
 			best = match{set, 1}
-			if keeper[class] == none {
-				keeper[class], at[class] = set, uint32(pos)
-			} else {
-				more[class] = append(more[class], match{set, float64(pos)})
-			}
+			keep(class, set, uint32(pos))
 		}
 		out.Keeper[set], out.Score[set] = best.set, best.score
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // memFile is a File in memory.
@@ -234,6 +235,31 @@ func TestStarsOfGraph(t *testing.T) {
 		got, err := made.Graph.Stars(context.Background(), o)
 		if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets, %d known: %v: stars differ", run, at, len(sets), o.Known, err)
+		}
+	}
+}
+
+// TestStarsOfHub forms stars of many equal sets that are linked with many others, and dropped for
+// one of them: each of the equal ones costs a step, not all links.
+func TestStarsOfHub(t *testing.T) {
+	const n = 100_000 // equal sets, and as many others
+	g := &Graph{Same: make([]uint32, 2*n)}
+	for i := range n {
+		g.Same[i] = uint32(i)
+		g.Same[n+i] = n
+		g.Pairs = append(g.Pairs, Pair{uint32(i), n, 0.9 + float64(i)/n/100})
+	}
+	start := time.Now()
+	stars, err := g.Stars(context.Background(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("stars of %d pairs take %v", n, took)
+	}
+	for i := range n {
+		if stars.Keeper[i] != uint32(i) || stars.Keeper[n+i] != n-1 {
+			t.Fatalf("%d is kept as %d, and %d as %d", i, stars.Keeper[i], n+i, stars.Keeper[n+i])
 		}
 	}
 }

@@ -127,12 +127,26 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 	for n := range g.Same {
 		g.Same[n] = uint32(n)
 	}
-	least := func(n uint32) uint32 { // of a group, whose documents refer to it, or to one that does
+	if err := r.readRows(rows, g, float64(*d.c.Jaccard)); err != nil {
+		return err
+	}
+	r.graph = g
+	return g.Complete(d.a.Context())
+}
+
+// readRows reads the pairs of a threshold, and groups of equal documents, into a graph in which all
+// documents are apart.
+func (r *replay) readRows(rows *json.Decoder, g *setjoin.Graph, t float64) error {
+	// least returns the least of a group, whose documents refer to it, or to one that does. It halves
+	// the way there, so that a long chain of equals is not walked for each of its rows.
+	least := func(n uint32) uint32 {
 		for g.Same[n] != n {
+			g.Same[n] = g.Same[g.Same[n]]
 			n = g.Same[n]
 		}
 		return n
 	}
+	documents := float64(len(g.Same))
 	with, pairs := int64(0), int64(0)
 	for {
 		var row struct {
@@ -151,7 +165,7 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 		pairs += int64(len(row.Like))
 		for _, like := range row.Like {
 			for _, n := range [2]float64{*row.Number, like[0]} {
-				if !(n >= 0 && n < float64(documents) && n == math.Trunc(n)) {
+				if !(n >= 0 && n < documents && n == math.Trunc(n)) {
 					return errRows
 				}
 			}
@@ -162,7 +176,7 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 			case score == 1:
 				a, b = least(a), least(b)
 				g.Same[max(a, b)] = min(a, b)
-			case score >= float64(*d.c.Jaccard):
+			case score >= t:
 				g.Pairs = append(g.Pairs, setjoin.Pair{A: a, B: b, Score: score})
 			}
 		}
@@ -173,8 +187,7 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 	for n := range g.Same {
 		g.Same[n] = g.Same[g.Same[n]] // what it refers to is less, and refers to the least already
 	}
-	r.graph = g
-	return g.Complete(d.a.Context())
+	return nil
 }
 
 // again decides by the audit. What is known, and the inputs, are read for their numbers of
