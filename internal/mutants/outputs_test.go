@@ -191,7 +191,7 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestReplay$",
 	},
 	{
-		"dedup/an audit without some of its rows replayed", "cmd/simdb", "replay.readPairs",
+		"dedup/an audit without some of its rows replayed", "cmd/simdb", "replay.readRows",
 		never(`with != r.head.Replay.Rows || pairs != r.head.Replay.Pairs`),
 		"cmd/simdb", "^TestReplayRefuses$",
 	},

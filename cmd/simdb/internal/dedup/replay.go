@@ -137,8 +137,8 @@ func (r *replay) readPairs(d *job, rows *json.Decoder) error {
 // readRows reads the pairs of a threshold, and groups of equal documents, into a graph in which all
 // documents are apart.
 func (r *replay) readRows(rows *json.Decoder, g *setjoin.Graph, t float64) error {
-	// least returns the least of a group, whose documents refer to it, or to one that does. It halves
-	// the way there, so that a long chain of equals is not walked for each of its rows.
+	// least returns the least of a group, whose documents refer to it, or to one that does. It
+	// halves the way there, so that a long chain of equals is not walked for each of its rows.
 	least := func(n uint32) uint32 {
 		for g.Same[n] != n {
 			g.Same[n] = g.Same[g.Same[n]]
