@@ -36,6 +36,11 @@ var outputMutants = []mutant{
 		"internal/outfile", "^TestCommitLooksAgain$",
 	},
 	{
+		"output/a killed process leaves what it was writing", "internal/outfile", "Writer.createTemp",
+		never(`err == nil`),
+		"internal/outfile", "^TestHidden$",
+	},
+	{
 		"output/published one by one", "internal/outfile", "Commit",
 		swap(`err = w.finish()`, `if err = w.finish(); err == nil { err = w.publish() }`),
 		"internal/outfile", "^TestCommitAllOrNone$",

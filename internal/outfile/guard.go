@@ -303,7 +303,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	case direct:
 		w.file, err = openDirect(ctx, path)
 	default:
-		w.file, err = os.CreateTemp(folder(path), ".simdb-*.tmp")
+		err = w.createTemp()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", called(flag, path), cause(err))

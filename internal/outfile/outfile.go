@@ -31,6 +31,7 @@ type Writer struct {
 	flag   string
 	path   string
 	file   *os.File // nil for standard output
+	hidden bool     // the file has no name, not even a temporary one, until it is complete
 	direct bool     // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
 	zip    compressor // between the caller and buf, or nil
@@ -46,6 +47,17 @@ func stdout(w io.Writer) *Writer {
 
 // buffers are those of files that are complete: a run may write thousands, one after the other.
 var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 256<<10) }}
+
+// createTemp begins the file beside its place: without a name where there are such files, so that a
+// process that is killed leaves nothing, and under a temporary name elsewhere.
+func (w *Writer) createTemp() (err error) {
+	if w.file, err = openUnnamed(folder(w.path)); err == nil {
+		w.hidden = true
+		return nil
+	}
+	w.file, err = os.CreateTemp(folder(w.path), ".simdb-*.tmp")
+	return err
+}
 
 // begin makes the buffers of an open file, to which to writes.
 func (w *Writer) begin(to io.Writer) error {
@@ -176,8 +188,8 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// settle gives the file the permissions of the one it replaces, or the usual ones, makes it durable
-// and closes it.
+// settle gives the file the permissions of the one it replaces, or the usual ones, makes it
+// durable, gives it a temporary name if it has none, and closes it.
 func (w *Writer) settle() error {
 	mode := os.FileMode(0o666) &^ umask()
 	if st, err := os.Stat(w.path); err == nil {
@@ -188,6 +200,11 @@ func (w *Writer) settle() error {
 	}
 	if err := w.file.Sync(); err != nil {
 		return err
+	}
+	if w.hidden {
+		if err := link(w.file); err != nil {
+			return err
+		}
 	}
 	return w.file.Close()
 }

@@ -68,6 +68,55 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// TestHidden has a file without a name while it is written, where there are such files: a process
+// that is killed then leaves nothing. A finished one has a temporary name, and a committed one its
+// own and no other.
+func TestHidden(t *testing.T) {
+	dir := t.TempDir()
+	probe, err := openUnnamed(dir)
+	if err != nil {
+		t.Skip("files here have names: ", err)
+	}
+	probe.Close()
+	names := func(want ...string) {
+		t.Helper()
+		all, err := os.ReadDir(dir)
+		if err != nil || len(all) != len(want) {
+			t.Fatalf("%v in the folder, %v; %q is wanted", all, err, want)
+		}
+		for i, e := range all {
+			if ok, _ := filepath.Match(want[i], e.Name()); !ok {
+				t.Errorf("%s in the folder, not %s", e.Name(), want[i])
+			}
+		}
+	}
+	for _, commit := range []bool{false, true} {
+		w, err := create(t, filepath.Join(dir, "a.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, strings.Repeat("hello\n", 1<<17))
+		names()
+		if err := w.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		names(".simdb-*.tmp")
+		if commit {
+			if err := w.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			names("a.jsonl")
+		}
+		w.Abort()
+		if !commit {
+			names()
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "a.jsonl")); err != nil || len(b) != 6<<17 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := create(t, filepath.Join(dir, "a"))
