@@ -70,8 +70,12 @@ func TestPackReplacesNothing(t *testing.T) {
 		if name == "dangling.sst" {
 			to = filepath.Join(dir, "nowhere")
 		}
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+		link := filepath.Join(dir, name)
+		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
+		}
+		if st, err := os.Lstat(link); err != nil || st.Mode()&os.ModeSymlink == 0 {
+			t.Skip("no links that lead nowhere can be made here:", err) // Wine
 		}
 	}
 	if err := db.Pack(ctx, packed, nil); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -55,7 +56,7 @@ func (x *run) explain(s *syntax.Statement) error {
 
 // analyze executes a plan and describes what it took.
 func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
-	started := time.Now()
+	started := stopwatch.Start()
 	rows := int64(0)
 	if note == "count" {
 		n, err := x.countSelect(sel)
@@ -73,7 +74,7 @@ func (x *run) analyze(sel *selection, p plan, note string) (string, error) {
 	}
 	st := x.rows.stats
 	return fmt.Sprintf("actual: %s, %s, %s, %d matches before the tests, %s", quantity.Plain(rows, "row", "rows"), quantity.Plain(st.Probes, "probe", "probes"),
-		quantity.Plain(st.Candidates, "candidate", "candidates"), st.Matches, time.Since(started).Round(time.Microsecond)), nil
+		quantity.Plain(st.Candidates, "candidate", "candidates"), st.Matches, started.Elapsed().Round(time.Microsecond)), nil
 }
 
 // describe returns the steps of a plan, the last step first.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -30,7 +31,7 @@ type Named struct {
 // A statement that writes has written when Run returns. One that reads is read through the Rows,
 // which must be read to the end or closed. Errors with a place in the text are of type *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
-	started := time.Now()
+	started := stopwatch.Start()
 	p, err := parseCached(text)
 	if err != nil {
 		return nil, placed(text, err)
@@ -48,7 +49,7 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 	rows.release = func() { snap.Close() }
 	report, _ := ctx.Value(progressKey{}).(func(engine.Progress))
 	scope := &predicate.Scope{
-		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: started, Report: report,
+		Ctx: engine.WithStats(ctx, &rows.stats), DB: db, Snap: snap, Values: v, Now: time.Now(), Report: report,
 	}
 	if err := p.def.run(&run{scope, rows}, p.Statement); err != nil {
 		rows.Close()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/stopwatch"
 )
 
 // Row is one row of a result, a value for each column. Values have the types string (ids, texts),
@@ -36,7 +37,7 @@ type Rows struct {
 	release func()
 
 	stats   engine.QueryStats
-	started time.Time
+	started stopwatch.Mark
 	elapsed time.Duration
 	count   int64
 	ended   bool
@@ -72,7 +73,7 @@ func (r *Rows) Elapsed() time.Duration {
 	if r.ended {
 		return r.elapsed
 	}
-	return time.Since(r.started)
+	return r.started.Elapsed()
 }
 
 // Count returns how many rows have been read.
@@ -125,7 +126,7 @@ func (r *Rows) Close() error {
 	if r.ended {
 		return nil
 	}
-	r.elapsed = time.Since(r.started)
+	r.elapsed = r.started.Elapsed()
 	r.ended = true
 	if r.stop != nil {
 		r.stop()

@@ -46,11 +46,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TMPDIR", e.Getenv("WORK")+"/tmp")
 			examples, err := filepath.Abs("../../examples")
 			e.Setenv("EXAMPLES", examples)
+			_, missing := os.Stat("no file has this name")
+			e.Setenv("MISSING", errors.Unwrap(missing).Error())
 			return errors.Join(err, os.Mkdir(e.Getenv("WORK")+"/tmp", 0o777))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": cmdStatus, "gzip": cmdGzip, "chop": cmdChop, "huge": cmdHuge, "hold": cmdHold, "count": cmdCount,
-			"bytes": cmdBytes, "flip": cmdFlip,
+			"bytes": cmdBytes, "flip": cmdFlip, "empty": cmdEmpty, "rest": cmdRest,
 		},
 	})
 }
@@ -70,6 +72,23 @@ func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit status %d, want %d", code, want)
 	}
+}
+
+// empty folder... fails unless nothing is in the folders.
+func cmdEmpty(ts *testscript.TestScript, _ bool, args []string) {
+	for _, folder := range args {
+		entries, err := os.ReadDir(ts.MkAbs(folder))
+		ts.Check(err)
+		if len(entries) > 0 {
+			ts.Fatalf("in %s: %v", folder, entries)
+		}
+	}
+}
+
+// rest in out copies a file without its first line.
+func cmdRest(ts *testscript.TestScript, _ bool, args []string) {
+	_, rest, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(rest), 0o666))
 }
 
 // gzip out in... writes a gzip file with a member for each input file.

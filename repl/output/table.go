@@ -101,6 +101,7 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	style.Format.Header = text.FormatDefault
 	style.Format.HeaderAlign = text.AlignDefault
 	if f.o.Color {
+		text.EnableColors() // on Windows the package writes none by itself unless stdout is a console
 		style.Color.Header = text.Colors{text.Bold}
 		style.Color.Border = text.Colors{text.Faint}
 		style.Color.Separator = text.Colors{text.Faint}

@@ -279,7 +279,10 @@ func TestFileCutWhileOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, sample(rand.New(rand.NewPCG(8, 8)), 100))
 	c, _ := mustOpen(t, vfs.Disk, name)
-	if err := os.Truncate(name, 2*pageSize); err != nil {
+	if err := os.Truncate(name, 2*pageSize); vfs.InUse(err) {
+		c.Close()
+		t.Skip("this system cuts no file that is mapped:", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Apply(Edit{DropTables: []uint64{1}}); !errors.Is(err, base.ErrCorruption) {

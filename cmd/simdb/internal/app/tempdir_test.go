@@ -23,8 +23,7 @@ func TestLockedTemp(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(dir, tempLock)); err != nil {
 					t.Error(err)
 				}
-				os.RemoveAll(dir)
-				lock.Close()
+				removeLocked(dir, lock)
 			}
 		})
 	}

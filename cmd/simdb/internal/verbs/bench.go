@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/stopwatch"
 )
 
 // Bench is `simdb bench`.
@@ -172,7 +173,7 @@ func (b *bench) perFingerprint(d time.Duration) float64 { return float64(d) / fl
 
 // load fills the database.
 func (b *bench) load(db *engine.DB) error {
-	start := time.Now()
+	start := stopwatch.Start()
 	l, err := db.NewLoader(b.a.Context(), engine.LoadOptions{Replace: true, MemoryBytes: int64(b.c.Memory)})
 	if err != nil {
 		return err
@@ -195,15 +196,15 @@ func (b *bench) load(db *engine.DB) error {
 	if _, err := l.Close(); err != nil {
 		return err
 	}
-	loaded := time.Now()
-	if err := b.figure("load", "mean", b.perFingerprint(loaded.Sub(start)), "ns/fingerprint"); err != nil {
+	if err := b.figure("load", "mean", b.perFingerprint(start.Elapsed()), "ns/fingerprint"); err != nil {
 		return err
 	}
 	if b.c.Parts == 1 {
+		start = stopwatch.Start()
 		if err := db.Compact(b.a.Context(), b.meter.Report); err != nil {
 			return err
 		}
-		if err := b.figure("compact", "mean", b.perFingerprint(time.Since(loaded)), "ns/fingerprint"); err != nil {
+		if err := b.figure("compact", "mean", b.perFingerprint(start.Elapsed()), "ns/fingerprint"); err != nil {
 			return err
 		}
 	}
@@ -285,19 +286,19 @@ func (b *bench) near(db *engine.DB, x *bounds, k int) error {
 // long, it leaves out the other queries.
 func (b *bench) search(db *engine.DB, work string, k int, queries *[]uint64, rounds int) (took []time.Duration, err error) {
 	for range rounds {
-		begin := time.Now()
+		begin := stopwatch.Start()
 		for i, q := range *queries {
-			start := time.Now()
-			if start.Sub(begin) > benchTime {
+			if begin.Elapsed() > benchTime {
 				*queries = (*queries)[:i]
 				break
 			}
+			start := stopwatch.Start()
 			for _, err := range db.Near(b.a.Context(), q, k) {
 				if err != nil {
 					return nil, err
 				}
 			}
-			took = append(took, time.Since(start))
+			took = append(took, start.Elapsed())
 			if i%256 == 0 { // reporting more often would evict the index from the caches
 				b.meter.Report(engine.Progress{Stage: work, Done: int64(i), Total: int64(len(*queries)), Unit: "searches"})
 			}
@@ -353,13 +354,13 @@ func (b *bench) batch(db *engine.DB, x *bounds, k int) error {
 	b.meter.Report(engine.Progress{Stage: "batch"})
 	var took, used time.Duration
 	for range 2 { // the first time warms up
-		start, cpu := time.Now(), cpuTime()
+		start, cpu := stopwatch.Start(), cpuTime()
 		for _, err := range db.NearBatch(b.a.Context(), queries, k) {
 			if err != nil {
 				return err
 			}
 		}
-		took, used = time.Since(start), cpuTime()-cpu
+		took, used = start.Elapsed(), cpuTime()-cpu
 	}
 	work := fmt.Sprintf("batch %d", k)
 	bound, err := x.batch(b.a.Context(), queries, k)
@@ -381,14 +382,14 @@ func (b *bench) pairs(db *engine.DB, k int) error {
 	if b.n > sortedPairs {
 		join = db.PairsUnordered
 	}
-	start, cpu, n := time.Now(), cpuTime(), 0
+	start, cpu, n := stopwatch.Start(), cpuTime(), 0
 	for _, err := range join(b.a.Context(), engine.Near(k), b.meter.Report) {
 		if err != nil {
 			return err
 		}
 		n++
 	}
-	work, took, used := fmt.Sprintf("pairs %d", k), time.Since(start), cpuTime()-cpu
+	work, took, used := fmt.Sprintf("pairs %d", k), start.Elapsed(), cpuTime()-cpu
 	bound := b.machine.pairs(float64(b.n), k, n)
 	err := b.rows(benchRow{work, "total", took.Seconds(), "s"}, benchRow{work, "cpu", used.Seconds(), "s"},
 		benchRow{work, "bound", bound / 1e9, "s"}, benchRow{work, "multiple", float64(used) / bound, "times"})

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -76,13 +76,13 @@ func (b *bench) cold(path string) (err error) {
 	if b.c.NoCold || !evict(path) {
 		return nil
 	}
-	before, start := bytesRead(), time.Now()
+	before, start := bytesRead(), stopwatch.Start()
 	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer app.Closing(db, &err)
-	opened, read := time.Since(start), bytesRead()
+	opened, read := start.Elapsed(), bytesRead()
 	k := int(slices.Min(b.c.K))
 	work := fmt.Sprintf("cold near %d", k)
 	queries := make([]uint64, benchCold)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/sstable"
 )
@@ -42,14 +43,14 @@ func (b *bench) jaccard(dir string) error {
 	var took []time.Duration
 	for round := range 1 + benchRounds {
 		for _, q := range queries {
-			start := time.Now()
+			start := stopwatch.Start()
 			for _, r := range x.tables {
 				if hits, err = s.Jaccard(r, q, jaccardLeast, hits[:0]); err != nil {
 					return err
 				}
 			}
 			if round > 0 {
-				took = append(took, time.Since(start))
+				took = append(took, start.Elapsed())
 			}
 		}
 		if b.a.Interrupted() {

@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"runtime"
-	"time"
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/stopwatch"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -39,9 +39,9 @@ const (
 func least(n int, f func()) float64 {
 	best := 0.0
 	for round := range chaseRounds {
-		start := time.Now()
+		start := stopwatch.Start()
 		f()
-		if ns := float64(time.Since(start)) / float64(n); round == 0 || ns < best {
+		if ns := float64(start.Elapsed()) / float64(n); round == 0 || ns < best {
 			best = ns
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/stopwatch"
 )
 
 // texts measures fingerprinting.
@@ -27,13 +28,13 @@ func (b *bench) texts() error {
 			b.meter.Report(engine.Progress{Stage: work})
 			state := fingerprint.New(fingerprint.Params{Shingle: 3, Sketch: sketch})
 			best := 0.0
-			for begin := time.Now(); time.Since(begin) < 300*time.Millisecond && !b.a.Interrupted(); {
-				start, total := time.Now(), 0
+			for begin := stopwatch.Start(); begin.Elapsed() < 300*time.Millisecond && !b.a.Interrupted(); {
+				start, total := stopwatch.Start(), 0
 				for _, t := range texts {
 					state.Text(t)
 					total += len(t)
 				}
-				best = max(best, float64(total)/time.Since(start).Seconds()/1e6)
+				best = max(best, float64(total)/start.Elapsed().Seconds()/1e6)
 			}
 			if b.a.Interrupted() {
 				return app.ErrInterrupted

@@ -36,6 +36,18 @@ func makeFiles(t *testing.T, files ...string) {
 	}
 }
 
+// slashed returns a message of any system as it is on Unix.
+func slashed(message string) string {
+	message = strings.ReplaceAll(message, missing(), "no such file or directory")
+	return strings.ReplaceAll(message, `\`, "/")
+}
+
+// missing is what this system says of a file that is not there.
+func missing() string {
+	_, err := os.Stat("no file has this name")
+	return errors.Unwrap(err).Error()
+}
+
 // read returns the records of a list: "id=text" or "! issue".
 func read(t *testing.T, tree *Tree, opt input.Options) (got []string) {
 	t.Helper()
@@ -47,7 +59,7 @@ func read(t *testing.T, tree *Tree, opt input.Options) (got []string) {
 	for rec, err := range src.Records(context.Background()) {
 		switch is, ok := errors.AsType[*input.Issue](err); {
 		case ok:
-			got = append(got, "! "+is.Error())
+			got = append(got, "! "+slashed(is.Error()))
 		case err != nil:
 			t.Fatal(err)
 		default:
@@ -87,6 +99,12 @@ func TestList(t *testing.T) {
 		{args: "[x].txt", want: "[x].txt"},
 	} {
 		tree, err := List(strings.Fields(c.args), ListOptions{Exclude: strings.Fields(c.exclude), Hidden: c.hidden})
+		if c.args == "linked" || c.args == "d/in" {
+			if _, broken := os.Stat(c.args); broken != nil {
+				t.Logf("%s: this system does not follow the link: %v", c.args, broken) // Wine
+				continue
+			}
+		}
 		if err != nil {
 			t.Errorf("%s: %v", c.args, err)
 			continue
@@ -103,7 +121,7 @@ func TestList(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{
 		{"-", "- is no file"}, {"none", "none: no such file"}, {"d/*.pdf", "d/*.pdf: no file matches"}, {os.DevNull, "neither a file nor a folder"},
 	} {
-		if _, err := List([]string{c.arg}, ListOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := List([]string{c.arg}, ListOptions{}); err == nil || !strings.Contains(slashed(err.Error()), c.want) {
 			t.Errorf("%s: %v", c.arg, err)
 		}
 	}
