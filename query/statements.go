@@ -111,10 +111,18 @@ var statementDefs = []statementDef{
 		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
 	},
 	{
-		word: "STATS", shape: syntax.Bare,
-		topic: Topic{nil, "STATS", "what is in the database"},
-		docs:  []docsRow{{"STATS", "what is in the database; what flushes and merges did since it was opened", "`name`, `value`"}},
-		run:   func(x *run, _ *syntax.Statement) error { return x.stats() },
+		word: "STATS", shape: syntax.Keyword,
+		topic: Topic{nil, "STATS  STATS CLUSTERS NEAR 3", "what is in the database; figures of its clusters"},
+		docs: []docsRow{
+			{"STATS", "what is in the database; what flushes and merges did since it was opened", "`name`, `value`"},
+			{"STATS CLUSTERS ...", "figures of clusters, and what many documents share: see below", "`figure`, `id`, `other`, `size`, `value`, `exact`"},
+		},
+		run: func(x *run, s *syntax.Statement) error {
+			if s.Stats.Clusters != nil {
+				return x.clusterStats(s.Stats.Clusters)
+			}
+			return x.stats()
+		},
 	},
 	{
 		word: "CHECK", shape: syntax.Bare,

@@ -12,7 +12,7 @@ import (
 )
 
 // TestClusterSummary computes the figures of clusters --summary from the rows of clusters and
-// pairs. Those of a database are those of its file.
+// pairs. Those of a database are those of its file, and of STATS CLUSTERS.
 func TestClusterSummary(t *testing.T) {
 	dir := t.TempDir()
 	file, err := filepath.Abs("../../examples/licenses.jsonl.gz")
@@ -70,6 +70,10 @@ func TestClusterSummary(t *testing.T) {
 		}
 		ofFile := rows(append([]string{"clusters", file, "--summary"}, by...)...)
 		ofDB := rows(append([]string{"clusters", "x.simdb", "--summary"}, by...)...)
+		statement := map[string]string{"--near": "STATS CLUSTERS NEAR 6", "--jaccard": "STATS CLUSTERS JACCARD 0.8 VERIFY"}[by[0]]
+		if stats := rows("x.simdb", statement); fmt.Sprint(stats) != fmt.Sprint(ofDB) {
+			t.Errorf("%s:\n%v\nnot\n%v", statement, stats, ofDB)
+		}
 		var got []string
 		edges := 0
 		for _, r := range ofDB {

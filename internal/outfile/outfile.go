@@ -153,11 +153,15 @@ func (w *Writer) Finish() error {
 	if w.err == nil {
 		w.err = w.finish()
 	}
+	if w.err == nil {
+		w.err = w.reveal()
+	}
 	return w.err
 }
 
-// finish writes what is left, makes it durable and closes the file. It checks once more that
-// nothing else would be lost by giving the file its name.
+// finish writes what is left and makes it durable. It closes the file, unless that has no name yet:
+// that gets one only when all files of a Commit are durable. It checks once more that nothing else
+// would be lost by giving the file its name.
 func (w *Writer) finish() error {
 	if w.done {
 		return nil
@@ -201,12 +205,19 @@ func (w *Writer) settle() error {
 	if err := w.file.Sync(); err != nil {
 		return err
 	}
-	if w.hidden {
-		if err := link(w.file); err != nil {
-			return err
-		}
+	if w.hidden { // named by publish, or by Finish
+		return nil
 	}
 	return w.file.Close()
+}
+
+// reveal gives a settled file that has no name the temporary one, and closes it.
+func (w *Writer) reveal() error {
+	if !w.hidden {
+		return nil
+	}
+	w.hidden = false
+	return errors.Join(link(w.file), w.file.Close())
 }
 
 // named reports whether the file gets its name when it is committed.
@@ -216,6 +227,9 @@ func (w *Writer) named() bool { return w.file != nil && !w.direct }
 func (w *Writer) publish() error {
 	if !w.named() {
 		return nil
+	}
+	if err := w.reveal(); err != nil {
+		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))
 	}
 	if err := os.Rename(w.file.Name(), w.path); err != nil {
 		return fmt.Errorf("%s: %w", called(w.flag, w.path), cause(err))

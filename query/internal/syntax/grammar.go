@@ -13,6 +13,7 @@ type Statement struct {
 	Pairs    *Pairs    `parser:"| @@"`
 	Clusters *Clusters `parser:"| @@"`
 	Prune    *Prune    `parser:"| @@"`
+	Stats    *Stats    `parser:"| @@"`
 	Two      *Two      `parser:"| @@"`
 	Bare     *Token    `parser:"| @Bare"`
 	Select   *Select   `parser:"| @@ ) ';'*"`
@@ -74,6 +75,12 @@ type Clusters struct {
 	Verify    *Token     `parser:"@'VERIFY'?"`
 	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
+}
+
+// Stats is STATS [CLUSTERS ...].
+type Stats struct {
+	Word     Token     `parser:"@'STATS'"`
+	Clusters *Clusters `parser:"@@?"`
 }
 
 // Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.

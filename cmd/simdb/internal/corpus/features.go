@@ -3,46 +3,25 @@ package corpus
 import (
 	"context"
 	"runtime"
-	"slices"
-	"unsafe"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/pipeline"
-	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // hasher computes what documents are compared by, by the flags of the command: their sets and their
 // fingerprints come from here alone. It serves one goroutine.
 type hasher struct {
-	walk        *features.Walker
-	prints      *fingerprint.State
-	hashes, tmp []uint64
-
+	sets     *features.SetHasher
+	prints   *fingerprint.State
 	elements setjoin.Elements
 }
 
 func newHasher(p fingerprint.Params) *hasher {
-	return &hasher{walk: features.NewWalker(p.Features, p.Shingle, p.Seed), prints: fingerprint.New(p)}
-}
-
-// Features takes features of the text that is walked, as the copies that their weight stands for.
-func (f *hasher) Features(hashes []uint64, weight int) {
-	f.hashes = features.AppendReplicas(f.hashes, hashes, weight)
-}
-
-// appendSet appends the set of a text, ascending, to dst: what VERIFY compares in a database.
-func (f *hasher) appendSet(dst []uint64, text string) []uint64 {
-	f.hashes = f.hashes[:0]
-	if _, enough := f.walk.Walk(unsafe.Slice(unsafe.StringData(text), len(text)), f); !enough { // only read
-		return dst
-	}
-	f.tmp = slices.Grow(f.tmp[:0], len(f.hashes))[:len(f.hashes)]
-	f.hashes, f.tmp = radix.SortLeading(f.hashes, f.tmp)
-	return append(dst, slices.Compact(f.hashes)...)
+	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: fingerprint.New(p)}
 }
 
 // print returns the fingerprint of a document, and false if it has none: no words, and none given.
@@ -159,7 +138,7 @@ func (f *hasher) extract(b *featured, to *Corpus) {
 		if to.Sets != nil {
 			before := len(b.hashes)
 			if to.texts == nil {
-				b.hashes = f.appendSet(b.hashes, d.Text)
+				b.hashes = f.sets.Append(b.hashes, d.Text)
 			} else {
 				b.hashes = f.elements.Append(b.hashes, d.Text, to.measure)
 			}

@@ -44,7 +44,7 @@ func (t *Templates) Add(text string) {
 	} else {
 		t.sampled = append(t.sampled, templated{})
 	}
-	t.set = t.hasher.appendSet(t.set[:0], text)
+	t.set = t.hasher.sets.Append(t.set[:0], text)
 	d := &t.sampled[at]
 	d.n = t.seen - 1
 	d.hashes = append(d.hashes[:0], t.set[:min(len(t.set), templateHashes)]...)

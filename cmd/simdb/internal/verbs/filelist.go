@@ -3,7 +3,6 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,7 +15,9 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/health"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/sample"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -102,9 +103,9 @@ type fileList struct {
 	opt      input.Options
 	numbered string // the file whose ids are the numbers of its lines
 	badUTF8  int64
-	sample   *corpus.Sample     // nil without --sample
+	sample   *sample.Sample     // nil without --sample
 	allowed  bool               // the database has allowed pairs
-	texts    *corpus.Sample     // of clusters --summary: documents in which shingles are counted
+	texts    *sample.Sample     // of clusters --summary: documents in which shingles are counted
 	params   fingerprint.Params // of the documents
 	failed   []error            // files that could not be read to the end
 	start    time.Time
@@ -127,7 +128,7 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none")
 	}
 	if f.Sample > 0 {
-		l.sample = corpus.NewSample(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
+		l.sample = sample.New(int(min(int64(f.Sample), setjoin.MaxSets)), f.Seed, int64(memory.Memory)/2)
 	}
 	files := f.ofFiles(args)
 	if files {
@@ -152,7 +153,7 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		return err
 	}
 	if f.summary {
-		l.texts = corpus.NewSample(summaryDocs, 1, math.MaxInt64)
+		l.texts = health.NewSample()
 	}
 	l.o = corpus.JoinOptions{Memory: size, Progress: l.meter.Report}
 	l.Listing = &corpus.Listing{Corpus: corpus.New(corpus.Options{

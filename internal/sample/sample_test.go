@@ -1,4 +1,4 @@
-package corpus
+package sample
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func TestSample(t *testing.T) {
 	for seed := range uint64(500) {
 		var first []string
 		for range 2 {
-			s, last := NewSample(size, seed, 1<<20), map[string]string{}
+			s, last := New(size, seed, 1<<20), map[string]string{}
 			for _, n := range slices.Concat(r.Perm(documents), r.Perm(documents)) {
 				d := engine.Doc{ID: fmt.Sprint(n), Text: fmt.Sprint(r.Int())}
 				last[d.ID] = d.Text
@@ -52,8 +52,8 @@ func TestSample(t *testing.T) {
 	if len(often) != documents {
 		t.Errorf("%d documents of %d are in samples", len(often), documents)
 	}
-	s := NewSample(10, 1, 1000)
-	if err := s.Add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, ErrLargeSample) {
+	s := New(10, 1, 1000)
+	if err := s.Add(&engine.Doc{ID: "x", Text: string(make([]byte, 2000))}); !errors.Is(err, ErrLarge) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,5 @@
-package corpus
+// Package sample draws documents at random.
+package sample
 
 import (
 	"cmp"
@@ -30,11 +31,11 @@ type drawn struct {
 	doc    engine.Doc
 }
 
-// ErrLargeSample says that a sample has no room in memory.
-var ErrLargeSample = errors.New("--sample: so many documents have no room in half of --memory")
+// ErrLarge says that a sample has no room in memory.
+var ErrLarge = errors.New("--sample: so many documents have no room in half of --memory")
 
-// NewSample returns a sample that will have n documents, which take at most that many bytes.
-func NewSample(n int, seed uint64, most int64) *Sample {
+// New returns a sample that will have n documents, which take at most that many bytes.
+func New(n int, seed uint64, most int64) *Sample {
 	return &Sample{n: n, seed: seed, most: most, byID: map[string]*drawn{}}
 }
 
@@ -62,7 +63,7 @@ func (s *Sample) Add(d *engine.Doc) error {
 	}
 	x.number, x.doc = s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint}
 	if s.bytes += x.size(); s.bytes > s.most {
-		return ErrLargeSample
+		return ErrLarge
 	}
 	return nil
 }
