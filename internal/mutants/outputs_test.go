@@ -301,9 +301,9 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestFilesAsDatabase$",
 	},
 	{
-		"output/a sample of the first documents", "cmd/simdb/internal/corpus", "Sample.Add",
+		"output/a sample of the first documents", "internal/sample", "Sample.Add",
 		never(`s.worst.compare(hash, d.ID, s.worst[0]) < 0`),
-		"cmd/simdb/internal/corpus", "^TestSample$",
+		"internal/sample", "^TestSample$",
 	},
 	{
 		"output/a row of Parquet keeps what was cut", "cmd/simdb/internal/input/parquet", "outGroup.column",
