@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // join is one run of the search. The calling goroutine works off the large nodes: it splits them
@@ -30,6 +31,8 @@ type join struct {
 func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
 	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, emit: emit, opts: o}
 	j.root = group{make([]base.Fingerprint, len(fps)), make([]uint32, len(fps))}
+	vfs.HugePages(j.root.keys)
+	vfs.HugePages(j.root.ids)
 	n := o.workers()
 	j.free = make(chan []pair, 4*n)
 	j.lead = j.newWorker()

@@ -152,41 +152,6 @@ func (j *join) compareRows(g group, first, depth int) error {
 	})
 }
 
-// scatterLeast is the least number of fingerprints that are worth a goroutine of scatter.
-const scatterLeast = 1 << 16
-
-// scatter arranges all fingerprints of j by bucket into the root group, in the caller's order
-// within a bucket.
-func (l *level) scatter(j *join, b block) {
-	n, size := len(j.fps), b.size()
-	parts := max(1, min(len(j.workers), n/scatterLeast))
-	next := make([][]uint32, parts) // where each part's next fingerprint of a bucket goes
-	inParallel(parts, func(p int) {
-		count := make([]uint32, size)
-		for _, x := range j.fps[n*p/parts : n*(p+1)/parts] {
-			count[b.bucket(x)]++
-		}
-		next[p] = count
-	})
-	at := uint32(0)
-	for i := range size {
-		l.start[i] = at
-		for p := range parts {
-			next[p][i], at = at, at+next[p][i]
-		}
-	}
-	l.start[size] = at
-	keys, ids := j.root.keys, j.root.ids
-	inParallel(parts, func(p int) {
-		next := next[p]
-		for i := n * p / parts; i < n*(p+1)/parts; i++ {
-			to := &next[b.bucket(j.fps[i])]
-			keys[*to], ids[*to] = j.fps[i], j.id(i)
-			*to++
-		}
-	})
-}
-
 // inParallel calls f for 0..n-1, each in a goroutine of its own.
 func inParallel(n int, f func(i int)) {
 	var wg sync.WaitGroup

@@ -1,6 +1,10 @@
 package setjoin
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
 
 // counts says about how many sets an element is in. It never says less than the truth: elements
 // share counters. That only makes the order of elements less good: it has to be the same for all
@@ -17,8 +21,8 @@ type counts struct {
 func newCounts(bytes int64) *counts {
 	few := powerBelow(max(bytes, leastCounts))
 	c := &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
-	hugePages(c.few)
-	hugePages(c.many)
+	vfs.HugePages(c.few)
+	vfs.HugePages(c.many)
 	return c
 }
 

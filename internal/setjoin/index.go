@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // index has the prefixes of sets, its entries, by element: chains of nodes in a hash table. The two
@@ -146,7 +147,7 @@ const leastSettled = 1 << 6
 // grow doubles the number of chains.
 func (x *index) grow() {
 	x.heads = make([]uint32, 2*len(x.heads))
-	hugePages(x.heads)
+	vfs.HugePages(x.heads)
 	x.shift = 32 - bits.TrailingZeros(uint(len(x.heads)))
 	for n := range uint32(x.nodes) {
 		nd := x.at(n)

@@ -90,6 +90,23 @@ func LargeMemory(size int) (data []byte, free func()) {
 	return data, func() { _ = unix.Munmap(data) }
 }
 
+// HugePages advises the system to use huge pages for a large array that is read or written at
+// random: most of the cost of such an access is the translation of the address.
+func HugePages[T any](a []T) {
+	const page = 2 << 20
+	if len(a) == 0 {
+		return
+	}
+	size := uintptr(len(a)) * unsafe.Sizeof(a[0])
+	from := uintptr(unsafe.Pointer(&a[0]))
+	skip := (page - from%page) % page
+	if size < skip+page {
+		return
+	}
+	size = (size - skip) / page * page
+	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&a[0]), skip)), size), unix.MADV_HUGEPAGE) // a hint
+}
+
 // Free returns how many bytes the file system of a directory has left for this process, and false
 // if that is not known.
 func Free(dir string) (n int64, ok bool) {

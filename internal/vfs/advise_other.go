@@ -16,6 +16,9 @@ func Memory() int64 { return 0 }
 // them back.
 func LargeMemory(size int) (data []byte, free func()) { return make([]byte, size), func() {} }
 
+// HugePages does nothing: other systems choose the sizes of pages themselves.
+func HugePages[T any]([]T) {}
+
 // Free returns how many bytes the file system of a directory has left for this process, and false
 // if that is not known.
 func Free(dir string) (n int64, ok bool) { return 0, false }
