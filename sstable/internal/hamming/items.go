@@ -2,6 +2,8 @@ package hamming
 
 import (
 	"slices"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // sortItems orders items stably by the leading bits of their keys. spare is room that it uses, and
@@ -23,7 +25,13 @@ func sortItems(items, spare []batchItem, leading int) []batchItem {
 }
 
 // resized returns n items, of s if it has room.
-func resized(s []batchItem, n int) []batchItem { return slices.Grow(s[:0], n)[:n] }
+func resized(s []batchItem, n int) []batchItem {
+	if cap(s) < n {
+		s = slices.Grow(s[:0], n)
+		vfs.HugePages(s[:cap(s)])
+	}
+	return s[:n]
+}
 
 // itemRadix is a radix sort of items by the leading bits of their keys, at most 22, in two passes:
 // the low digit first, then the high one, each stable. Both digits are counted in one pass over the
