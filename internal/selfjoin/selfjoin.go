@@ -33,9 +33,10 @@
 // # Memory and order
 //
 // Groups are rearranged in place (group.go), so the scratch space is 12 bytes a fingerprint however
-// deep the recursion goes, and pairs are streamed. Work is cut into units whose number and order
-// depend on the data alone (large.go); workers take units in that order, and their pairs are handed
-// over unit by unit (units.go), so the order of pairs is the same for any number of workers.
+// deep the recursion goes, and 1 MB a worker; pairs are streamed. Work is cut into units whose
+// number and order depend on the data alone (large.go); workers take units in that order, and their
+// pairs are handed over unit by unit (units.go), so the order of pairs is the same for any number
+// of workers.
 package selfjoin
 
 import (
