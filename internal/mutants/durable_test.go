@@ -203,6 +203,11 @@ var durableMutants = []mutant{
 		"sstable/internal/hamming", "^TestDamageBesideChecked$",
 	},
 	{
+		"pairs/line of a bucket copied over the end of the one before", "internal/selfjoin", "scatterer.flush",
+		swap(`max(begin, s.first[bucket])`, `begin`),
+		"internal/selfjoin", "^TestScatter$",
+	},
+	{
 		"table/last part of a range of keys not checked", "sstable", "partsOf",
 		swap(`(hi - 1) >> partShift`, `lo >> partShift`),
 		"sstable/internal/keyrun", "^TestPartsOfDamagedBlock$",
