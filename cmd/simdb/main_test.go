@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("TMPDIR", e.Getenv("WORK")+"/tmp")
+			e.Setenv(tempVariable(), e.Getenv("WORK")+"/tmp")
 			examples, err := filepath.Abs("../../examples")
 			e.Setenv("EXAMPLES", examples)
 			_, missing := os.Stat("no file has this name")
@@ -55,6 +55,14 @@ func TestScripts(t *testing.T) {
 			"bytes": cmdBytes, "flip": cmdFlip, "empty": cmdEmpty, "rest": cmdRest,
 		},
 	})
+}
+
+// tempVariable is the variable that says where temporary files are made.
+func tempVariable() string {
+	if runtime.GOOS == "windows" {
+		return "TMP"
+	}
+	return "TMPDIR"
 }
 
 // status N command args... runs a command, which must end with exit status N.
@@ -353,7 +361,7 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 		t.Fatal(err)
 	}
 	c := exec.Command("simdb", "dedup", "-", "--near", "3", "-o", "kept.jsonl")
-	c.Dir, c.Env = dir, append(os.Environ(), "TMPDIR="+tmp)
+	c.Dir, c.Env = dir, append(os.Environ(), tempVariable()+"="+tmp)
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func newFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv(tempVariable(), t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	write := func(name, text string) {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {

@@ -178,6 +178,9 @@ func TestNothingIsReplaced(t *testing.T) {
 		if err := os.Symlink(to, at(link)); err != nil {
 			t.Skip(err)
 		}
+		if st, err := os.Lstat(at(link)); err != nil || st.Mode()&os.ModeSymlink == 0 {
+			t.Skip("no links that lead nowhere can be made here:", err) // Wine
+		}
 	}
 	root, err := vfs.Disk.OpenRoot(dir)
 	if err != nil {

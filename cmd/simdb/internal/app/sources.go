@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
@@ -31,7 +34,15 @@ func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
 		if len(f.Exclude) > 0 || f.Hidden {
 			return Sources{}, errors.New("--exclude and --hidden are for --files")
 		}
-		return FileSources(args)
+		var names []string
+		for _, arg := range args { // not every shell does that
+			found, err := files.Expand(arg, false)
+			if err != nil {
+				return Sources{}, err
+			}
+			names = append(names, found...)
+		}
+		return FileSources(names)
 	}
 	tree, err := files.List(args, files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput})
 	if err != nil {
@@ -61,7 +72,7 @@ func FileSources(files []string) (Sources, error) {
 			return s, err
 		}
 		if st.IsDir() {
-			return s, fmt.Errorf("%s is a folder; --files reads the files in it, each as a document", name)
+			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}
 		known = known && st.Mode().IsRegular()
 		s.Total += st.Size()
@@ -70,6 +81,50 @@ func FileSources(files []string) (Sources, error) {
 		s.Total = 0
 	}
 	return s, nil
+}
+
+// dataIn says how to name the files of a folder that have many documents each, by the ending of the
+// first one: of those in the folder itself, else of those anywhere in it. It says nothing if there
+// are none among the first files.
+func dataIn(folder string) (hint string) {
+	const looked = 1000
+	seen := 0
+	filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if seen++; seen > looked || err != nil {
+			return fs.SkipAll
+		}
+		name, compressed := e.Name(), ""
+		for _, c := range []string{".gz", ".zst"} {
+			if whole, ok := strings.CutSuffix(name, c); ok {
+				name, compressed = whole, c
+			}
+		}
+		ending := strings.ToLower(filepath.Ext(name))
+		if e.IsDir() || !manyDocuments(ending) {
+			return nil
+		}
+		pattern := filepath.Join(folder, "*"+ending+compressed)
+		if filepath.Dir(path) == filepath.Clean(folder) {
+			hint = pattern
+			return fs.SkipAll
+		}
+		if hint == "" {
+			hint = filepath.Join(folder, "**", "*"+ending+compressed)
+		}
+		return nil
+	})
+	if hint != "" {
+		hint = fmt.Sprintf("'%s' reads the documents of its files, ", hint)
+	}
+	return hint
+}
+
+// manyDocuments reports whether files with this ending have many documents each. Those with .txt
+// are as often one document.
+func manyDocuments(ending string) bool {
+	return ending != ".txt" && ending != ".text" && slices.ContainsFunc(input.Formats(), func(name string) bool {
+		return slices.Contains(input.Format(name).Describe().Endings, ending)
+	})
 }
 
 // Open opens an input.

@@ -89,27 +89,38 @@ func (w *walker) argument(arg string) error {
 	if arg == "-" {
 		return errors.New("with --files, - is no file: name files or folders")
 	}
-	// A file may be named as a pattern is. To look for one is an error of its own on Windows.
-	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
-		return w.named(arg)
-	}
-	names, err := doublestar.FilepathGlob(arg, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	names, err := Expand(arg, w.o.Hidden)
 	if err != nil {
-		return fmt.Errorf("%s: %w", arg, err)
+		return err
 	}
-	if !w.o.Hidden {
-		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
-	}
-	if len(names) == 0 {
-		return fmt.Errorf("%s: no file matches", arg)
-	}
-	slices.Sort(names)
 	for _, name := range names {
 		if err := w.named(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Expand returns the paths that match an argument, sorted: the argument itself if a file has this
+// name, or if it is no pattern. A part of a pattern finds hidden names if it begins with a dot, or
+// if hidden is true. It is an error if there are none.
+func Expand(arg string, hidden bool) ([]string, error) {
+	// A file may be named as a pattern is. To look for one is an error of its own on Windows.
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
+		return []string{arg}, nil
+	}
+	names, err := doublestar.FilepathGlob(arg, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	if !hidden {
+		names = slices.DeleteFunc(names, func(name string) bool { return newlyHidden(arg, name) })
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no file matches", arg)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // newlyHidden reports whether a path that matches a pattern has a hidden part that the pattern does
@@ -135,7 +146,7 @@ func (w *walker) named(path string) error {
 		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	path = filepath.Clean(path)
+	path = filepath.ToSlash(filepath.Clean(path)) // a list, and ids, are the same on every system
 	switch {
 	case info.IsDir():
 		if isDatabase(path) {
@@ -144,7 +155,7 @@ func (w *walker) named(path string) error {
 		return w.folder(path, "", w.exclude)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is neither a file nor a folder", path)
-	case ignored(w.exclude, strings.TrimPrefix(filepath.ToSlash(path), "/"), false):
+	case ignored(w.exclude, strings.TrimPrefix(path, "/"), false):
 		return nil
 	}
 	return w.file(path, info)
@@ -164,7 +175,7 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 		rules = append(slices.Clip(rules), parseIgnoreFile(string(content), rel)...)
 	}
 	for _, e := range list {
-		if err := w.member(e, filepath.Join(path, e.Name()), join(rel, e.Name()), rules); err != nil {
+		if err := w.member(e, filepath.ToSlash(filepath.Join(path, e.Name())), join(rel, e.Name()), rules); err != nil {
 			return err
 		}
 	}
@@ -195,7 +206,7 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	case !e.Type().IsRegular():
 		return nil
 	}
-	info, err := e.Info()
+	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
 	if err != nil {
 		w.add(entry{path: path, reason: cause(err)})
 		return nil

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -181,7 +180,7 @@ func (d *document) record() (*input.Record, error) {
 		return nil, &input.ReadError{File: name, Pos: input.NoPosition, Err: err}
 	}
 	rec := &input.Record{ // with an ID that is the same on every system
-		Doc: engine.Doc{ID: filepath.ToSlash(name)}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
+		Doc: engine.Doc{ID: name}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
 	}
 	if len(text) > input.MaxRecord {
 		size := fmt.Sprintf("more than %d bytes", input.MaxRecord)

@@ -282,6 +282,7 @@ var separators = []struct {
 // columns when it is cut elsewhere.
 func hintSeparator(err error, raw []byte, sep byte, opt input.Options) error {
 	opt.NoHeader = false
+	whole := len(cutRow(nil, raw, sep)) == 1
 	for _, s := range separators {
 		if s.sep == sep {
 			continue
@@ -289,6 +290,11 @@ func hintSeparator(err error, raw []byte, sep byte, opt input.Options) error {
 		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
 		if _, e := newTable(raw, cut, opt); e == nil {
 			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
+		}
+	}
+	for _, s := range separators {
+		if whole && len(cutRow(nil, raw, s.sep)) > 1 {
+			return fmt.Errorf("%w; --delimiter %s if that separates columns", err, s.written)
 		}
 	}
 	return err

@@ -267,10 +267,21 @@ func setJSONFingerprint(rec *record, value []byte, notation fptext.Notation) str
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object, and the one that wanted may have meant.
+// fieldsOf lists the fields of a JSON object, those of objects in it by their paths, and the one
+// that wanted may have meant.
 func fieldsOf(s []byte, wanted string) string {
 	var names []string
-	if err := members(s, func(key string, _, _ []byte) { names = append(names, key) }); err != nil {
+	const deepest = 4
+	var add func(s []byte, before string, depth int) error
+	add = func(s []byte, before string, depth int) error {
+		return members(s, func(key string, _, value []byte) {
+			name := before + key
+			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
+				names = append(names, name)
+			}
+		})
+	}
+	if err := add(s, "", 1); err != nil {
 		return ""
 	}
 	return among("its fields are", names, wanted)

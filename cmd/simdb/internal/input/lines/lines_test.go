@@ -112,6 +112,7 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":"","text":"x"}`, `the id is empty`},
 		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is neither a string nor a number`},
 		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes, at most 65535 are possible`},
+		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m"); --text-field and --fingerprint-field name others`},
 		{"a.jsonl", `{"id":1}`, `no "text" and no "fingerprint" (its fields are "id"); --text-field and --fingerprint-field name others`},
 		{"a.jsonl", `{"id":1,"text":2}`, `"text" is not a string`},
 		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
@@ -145,6 +146,7 @@ func TestBadLines(t *testing.T) {
 func TestRefusedFiles(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
 		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"); --id-field names another, --no-header takes the first line for data`},
+		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); --id-field names another, --no-header takes the first line for data; --delimiter ';' if that separates columns`},
 		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dc FILE | simdb ... -"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has zero bytes, so it is not text; --format txt reads it anyway"},
