@@ -264,6 +264,9 @@ func victims(t *testing.T) []string {
 		if err := os.Symlink(path, soft); err != nil {
 			t.Skip(err)
 		}
+		if to, err := os.Readlink(soft); err != nil || to != path {
+			t.Skipf("a symbolic link to %s leads to %q: %v", path, to, err) // Wine
+		}
 		if paths = append(paths, soft); path != "damaged.simdb/CATALOG" {
 			paths = append(paths, hard)
 		}

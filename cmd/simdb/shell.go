@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -109,7 +108,7 @@ type reader struct{ gone atomic.Bool }
 func (r *reader) data(w io.Writer) io.Writer {
 	return app.WriterFunc(func(p []byte) (int, error) {
 		n, err := w.Write(p)
-		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		if app.ReaderGone(err) {
 			r.gone.Store(true)
 		}
 		return n, err

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode"
@@ -278,12 +280,22 @@ func wrongFiles(t *testing.T) {
 // jargon is what says more of the program than of the mistake.
 var jargon = regexp.MustCompile(`strconv|invalid argument|<nil>|panic|goroutine|\*[a-z]+\.[A-Z]|engine\.|%!|bit int|map\[|0x[0-9a-f]{8,}`)
 
+// likeUnix returns a message of any system as it is on Unix.
+func likeUnix(message string) string {
+	_, missing := os.Stat("no file has this name")
+	message = strings.ReplaceAll(message, errors.Unwrap(missing).Error(), "no such file or directory")
+	return strings.ReplaceAll(message, string(os.PathSeparator), "/")
+}
+
 // Whatever is wrong is said in plain words, with the right exit status, and leaves nothing behind.
 func TestWrong(t *testing.T) {
 	dir := newFolder(t)
 	wrongFiles(t)
 	before := listing(t, dir)
 	for _, w := range wrong {
+		if runtime.GOOS == "windows" && strings.ContainsAny(w.args, "\x1b\n") && strings.Contains(w.want, "no such") {
+			continue // such names are refused there before anything looks for them
+		}
 		args, status := w.args, app.ExitError
 		if rest, ok := strings.CutPrefix(args, "1 "); ok {
 			args, status = rest, app.ExitNo
@@ -296,7 +308,7 @@ func TestWrong(t *testing.T) {
 		if code != status {
 			t.Errorf("simdb %q: exit status %d\n%s", list, code, talk)
 		}
-		if !strings.Contains(talk+data, w.want) {
+		if said := talk + data; !strings.Contains(likeUnix(said), w.want) && !strings.Contains(said, w.want) {
 			t.Errorf("simdb %q does not say %q:\n%s", list, w.want, talk)
 		}
 		if bad := jargon.FindString(talk); bad != "" {

@@ -67,6 +67,9 @@ func (n *Created) remove(db *engine.DB) error {
 		err = os.Remove(n.path)
 	}
 	db.Close() // it has no files any more
+	if err != nil {
+		err = os.Remove(n.path) // Windows removes open files once they are closed
+	}
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 
 	"golang.org/x/term"
 )
@@ -70,7 +69,7 @@ func (p *pager) release() error {
 
 // closedPipe returns io.ErrClosedPipe for each error that says that the reader is gone.
 func closedPipe(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
+	if closedBySystem(err) {
 		return io.ErrClosedPipe
 	}
 	return err

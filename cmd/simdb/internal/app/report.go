@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"syscall"
 
 	"github.com/simdb/simdb/engine"
 )
@@ -25,7 +23,7 @@ func (a *App) Fail(err error) int {
 		}
 		return ExitInterrupt
 	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+	if ReaderGone(err) {
 		return ExitOK // the reader of standard output has exited
 	}
 	a.Complain(err)

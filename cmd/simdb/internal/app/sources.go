@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -113,8 +114,11 @@ func dataIn(folder string) (hint string) {
 		}
 		return nil
 	})
+	if hint = filepath.ToSlash(hint); hint != "" && runtime.GOOS != "windows" {
+		hint = "'" + hint + "'" // or the shell takes ** for *
+	}
 	if hint != "" {
-		hint = fmt.Sprintf("'%s' reads the documents of its files, ", hint)
+		hint = fmt.Sprintf("%s reads the documents of its files, ", hint)
 	}
 	return hint
 }
