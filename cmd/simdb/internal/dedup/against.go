@@ -28,9 +28,11 @@ type source struct {
 	path     string
 	db       *engine.DB // nil for a file
 	snapshot *engine.Snapshot
-	bytes    int64    // about, of its documents
-	known    int64    // documents before those of this source
-	written  []uint64 // of a database: when each document was written
+	bytes    int64           // about, of its documents
+	known    int64           // documents before those of this source
+	written  []uint64        // of a database: when each document was written
+	only     map[string]bool // of a database: ids of the documents that are read; nil for all
+	passed   int64           // documents that are not
 	digest   contentDigest
 }
 
@@ -155,23 +157,39 @@ func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad func(
 
 // eachStored is each for a database.
 func (s *source) eachStored(d *job, f func(doc *engine.Doc, at place) error) error {
+	again := s.written != nil
+	err := s.eachEntry(d, s.only, func(e *engine.Entry, doc *engine.Doc) error {
+		if !again {
+			s.written = append(s.written, e.Seq)
+		}
+		return f(doc, place{id: e.ID, file: s.path})
+	})
+	if err == nil && s.written == nil {
+		s.written = []uint64{} // none, and they have been read
+	}
+	return err
+}
+
+// eachEntry calls f for the documents of a database whose ids are among only, unless that is nil.
+func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry, doc *engine.Doc) error) error {
 	var doc engine.Doc
 	take := func(text, _ []byte) (bool, error) {
 		doc.Text = string(text)
 		return true, nil
 	}
-	n, again := int64(0), s.written != nil
-	for e, err := range s.snapshot.EntriesWhere(d.a.Context(), engine.EntryFilter{Unordered: true, Where: take}) {
+	filter := engine.EntryFilter{Unordered: true, Where: take}
+	if only != nil {
+		filter.Match = func(id []byte) (bool, error) { return only[string(id)], nil }
+	}
+	n := int64(0)
+	for e, err := range s.snapshot.EntriesWhere(d.a.Context(), filter) {
 		if err != nil {
 			return err
 		}
 		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil && e.HasFingerprint {
 			doc.Fingerprint = &e.Fingerprint
 		}
-		if !again {
-			s.written = append(s.written, e.Seq)
-		}
-		if err := f(&doc, place{id: e.ID, file: s.path}); err != nil {
+		if err := f(&e, &doc); err != nil {
 			return err
 		}
 		n++
@@ -195,10 +213,17 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 	for i := range d.against {
 		s := &d.against[i]
 		s.known = d.known
+		if s.only != nil && d.auditTo != nil {
+			if err := s.digestAll(d); err != nil {
+				return err
+			}
+		}
 		err := s.each(d, func(doc *engine.Doc, at place) error {
 			d.decided.add(d.known, doc.ID)
 			d.known++
-			s.digest.add(doc.ID, doc.Text, uint64(at.line))
+			if s.only == nil {
+				s.digest.add(doc.ID, doc.Text, uint64(at.line))
+			}
 			return add(doc)
 		}, d.rejects.Add)
 		if err != nil {
@@ -208,18 +233,43 @@ func (d *job) readKnown(add func(*engine.Doc) error) error {
 	return nil
 }
 
+// digestAll makes the digest of a database of which not all documents are read otherwise.
+func (s *source) digestAll(d *job) error {
+	var written []uint64
+	err := s.eachEntry(d, nil, func(e *engine.Entry, doc *engine.Doc) error {
+		s.digest.add(doc.ID, doc.Text, 0)
+		written = append(written, e.Seq)
+		return nil
+	})
+	for _, seq := range written {
+		s.digest.add("", "", seq)
+	}
+	return err
+}
+
 // auditKnown are the sources as the head of the audit has them, after they were read. The digest is
 // of their documents, in the order of reading, and of when those of a database were written.
 func (d *job) auditKnown() (all []app.AuditInput) {
 	for i := range d.against {
 		s := &d.against[i]
 		digest := s.digest
-		for _, seq := range s.written {
-			digest.add("", "", seq)
+		if s.only == nil {
+			for _, seq := range s.written {
+				digest.add("", "", seq)
+			}
 		}
 		all = append(all, app.AuditInput{File: s.path, XXH3: digest.sum()})
 	}
 	return all
+}
+
+// documents is how many there are, those of databases that are not read included.
+func (d *job) documents() int64 {
+	n := d.known + d.read
+	for i := range d.against {
+		n += d.against[i].passed
+	}
+	return n
 }
 
 // orderKnown puts the known documents in order of preference, given that of the others, nil for

@@ -72,7 +72,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		}
 	}
 	o.Accept = d.decided.acceptToo(o.Accept)
-	o.Pairs = d.mostPairs()
+	o.Pairs = d.mostPairs(d.documents())
 	stars, err := c.Sets.Stars(d.a.Context(), t, o)
 	if err != nil {
 		return err

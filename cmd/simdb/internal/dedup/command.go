@@ -12,6 +12,7 @@
 //	files.go     inputs: spooled if they cannot be read twice, and compared
 //	clusters.go  the join
 //	against.go   the documents of --against
+//	narrow.go    those of a large database that the inputs may be like
 //	decided.go   the decisions of --decisions
 //	texts.go     the measures that compare texts themselves
 //	estimate.go  the same by sketches, in a temporary database

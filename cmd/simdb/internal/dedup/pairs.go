@@ -30,8 +30,9 @@ const (
 	pairBytes = 24
 )
 
-// mostPairs is how many pairs the audit may record.
-func (d *job) mostPairs() int {
+// mostPairs is how many pairs the audit of a run with so many documents, known ones included, may
+// record.
+func (d *job) mostPairs(documents int64) int {
 	if d.c.Near != nil || d.c.ofTexts() || d.decided != nil || d.c.auditPath() == "" {
 		return 0
 	}
@@ -39,7 +40,7 @@ func (d *job) mostPairs() int {
 	switch {
 	case d.c.AuditPairs:
 		return n
-	case d.known+d.read > fewDocuments:
+	case documents > fewDocuments:
 		return 0
 	}
 	return min(n, fewPairs)

@@ -214,7 +214,7 @@ func (d *job) again() error {
 		return err
 	}
 	d.out.keeper, d.out.score = stars.Keeper, stars.Score
-	if most := d.mostPairs(); most > 0 && len(r.graph.Pairs) <= most {
+	if most := d.mostPairs(d.documents()); most > 0 && len(r.graph.Pairs) <= most {
 		d.pairs = r.graph
 	}
 	return d.out.numberClusters(d.a.Context())

@@ -116,6 +116,9 @@ func (d *job) decide(dir string) error {
 			return err
 		}
 	}
+	if err := d.narrow(); err != nil {
+		return err
+	}
 	c := d.newCorpus(dir)
 	defer c.Close()
 	if err := d.extract(c); err != nil {
