@@ -128,3 +128,50 @@ func TestAgainstFeatures(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainstLargeDatabase has inputs that are few beside a database, some of whose documents are
+// read therefore: the outcome is that of a file with the same documents, of which some are equal.
+func TestAgainstLargeDatabase(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(8, 2))
+	var known, in strings.Builder
+	for i := range 600 {
+		words := make([]string, 4+r.IntN(60))
+		for w := range words {
+			words[w] = fmt.Sprint("w", r.IntN(2000))
+		}
+		for copies := range 1 + r.IntN(2) {
+			fmt.Fprintf(&known, `{"id":"k%d-%d","text":%q}`+"\n", i, copies, strings.Join(words, " "))
+		}
+		if i%12 == 0 {
+			for edit := range 2 {
+				fmt.Fprintf(&in, `{"id":"i%d-%d","text":%q}`+"\n", i, edit, strings.Join(words, " "))
+				words[r.IntN(len(words))] = "edited"
+			}
+		}
+	}
+	for name, text := range map[string]string{"known.jsonl": known.String(), "in.jsonl": in.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	simdb(t, dir, "load", "db", "known.jsonl", "-q")
+	outcome := func(against string) (kept, rows string) {
+		t.Helper()
+		simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "out.jsonl", "--near", "24", "--verify", "0.8", "--against", against)
+		data, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
+		audit, err2 := os.ReadFile(filepath.Join(dir, "out.audit.jsonl"))
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return string(data), keepers(t, string(audit), against)
+	}
+	wantKept, want := outcome("known.jsonl")
+	gotKept, got := outcome("db")
+	if gotKept != wantKept || got != want {
+		t.Errorf("kept %d bytes, of a file %d:\n%s\nnot\n%s", len(gotKept), len(wantKept), got, want)
+	}
+	if n := strings.Count(want, "\n"); n < 60 {
+		t.Errorf("%d rows", n)
+	}
+}

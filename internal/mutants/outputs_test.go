@@ -96,6 +96,21 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestWrong$",
 	},
 	{
+		"dedup/longer texts than sketches have hashes searched for", "cmd/simdb/internal/dedup", "narrowing.add",
+		never(`float64(n+1) >= x.full`),
+		"cmd/simdb/internal/dedup", "^TestNarrow$",
+	},
+	{
+		"dedup/documents that an input is like passed over", "cmd/simdb/internal/dedup", "narrowing.inputs",
+		skip("search"),
+		"cmd/simdb/internal/dedup", "^TestNarrow$",
+	},
+	{
+		"dedup/pairs for --replay of a part of what is known", "cmd/simdb/internal/dedup", "job.narrowTo",
+		never(`p.Sketch == 0 || x.lowered < float64(p.MinJaccard) || d.mostPairs(all) > 0`),
+		"cmd/simdb/internal/dedup", "^TestNarrow$",
+	},
+	{
 		"dedup/a replay of other documents of --against", "cmd/simdb", "job.sameKnown",
 		never(`was[i].XXH3 == nil || *in.XXH3 != *was[i].XXH3`),
 		"cmd/simdb", "^TestReplayWithMore$",

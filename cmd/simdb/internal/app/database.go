@@ -80,7 +80,13 @@ func (a *App) OpenForReading(path string) (*engine.DB, error) {
 
 // OpenWithFeatures opens a database for reading; what the flags say must be its features.
 func (a *App) OpenWithFeatures(path string, f FeatureFlags) (*engine.DB, error) {
-	o := &engine.Options{ReadOnly: true, MustExist: true}
+	return a.OpenWithin(path, f, 0)
+}
+
+// OpenWithin is OpenWithFeatures for queries that hold at most memory bytes of what they find; 0
+// means 1 GiB.
+func (a *App) OpenWithin(path string, f FeatureFlags, memory int64) (*engine.DB, error) {
+	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: memory}
 	if err := f.Options(o); err != nil {
 		return nil, err
 	}

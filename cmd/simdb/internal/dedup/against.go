@@ -60,7 +60,7 @@ func (d *job) openAgainst() (err error) {
 
 // openKnown opens a source that is a database, as it is now.
 func (d *job) openKnown(s *source) (err error) {
-	if s.db, err = d.a.OpenWithFeatures(s.path, d.c.FeatureFlags); err != nil {
+	if s.db, err = d.a.OpenWithin(s.path, d.c.FeatureFlags, int64(d.c.Memory)/16); err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
 	s.snapshot, err = s.db.Snapshot()
