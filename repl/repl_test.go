@@ -79,6 +79,9 @@ var masks = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\d+ probes?, (\d+ match(?:es)?), \d+ tables?`):   "N probes, $1, N tables",
 }
 
+// inFolder is a path in the folder of a test.
+var inFolder = regexp.MustCompile(`\$DIR\S*`)
+
 // TestGolden runs testdata/*; -rewrite writes the outputs again. Lines of standard error are marked
 // with "! ".
 //
@@ -137,6 +140,7 @@ func TestGolden(t *testing.T) {
 			}
 			fmt.Fprintf(&out, "status %d\n", status)
 			text := strings.ReplaceAll(out.String(), dir, "$DIR")
+			text = inFolder.ReplaceAllStringFunc(text, filepath.ToSlash)
 			_, missing := os.Stat("no file has this name")
 			text = strings.ReplaceAll(text, errors.Unwrap(missing).Error(), "no such file or directory")
 			for pattern, with := range masks { // what depends on the engine's files
