@@ -38,27 +38,30 @@ func powerBelow(n int64) int64 {
 	return p
 }
 
-// countAhead is how many counters are read before they are counted in: reads from memory overlap,
-// but not across branches on what was read.
-const countAhead = 32
+// countTogether is how many elements are counted together: their reads from memory overlap, as no
+// branch depends on what was read.
+const countTogether = 32
 
 // add counts the elements of a set.
 func (c *counts) add(set []uint64) {
 	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
-	for i, h := range set {
-		if i%countAhead == 0 {
-			for _, h := range set[i:min(i+countAhead, len(set))] {
-				h >>= c.skip & 63
-				c.ahead += c.few[h>>5&words] + uint64(c.many[h>>9&slots])
-			}
+	var often [countTogether]uint64
+	for len(set) > 0 {
+		some := set[:min(countTogether, len(set))]
+		set = set[len(some):]
+		for _, h := range some {
+			c.ahead += c.few[h>>(c.skip&63)>>5&words]
 		}
-		h >>= c.skip & 63
-		w := &c.few[h>>5&words]
-		shift := h & 31 * 2
-		switch *w >> shift & 3 {
-		case 0, 1:
-			*w += 1 << shift
-		default:
+		n := 0
+		for _, h := range some {
+			h >>= c.skip & 63
+			w, shift := &c.few[h>>5&words], h&31*2
+			full := *w >> (shift + 1) & 1
+			*w += (full ^ 1) << shift
+			often[n%countTogether] = h
+			n += int(full)
+		}
+		for _, h := range often[:n] {
 			if m := &c.many[h>>9&slots]; *m < maxRank {
 				*m++
 			}
