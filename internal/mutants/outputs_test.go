@@ -157,7 +157,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"setjoin/an element of two sets taken for one of one", "internal/setjoin", "counts.add",
-		swap(`case 0, 1:`, `case 0:`),
+		swap(`*w += (full ^ 1) << shift`, `*w |= 1 << shift`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
