@@ -52,6 +52,15 @@ func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
 	return Sources{Names: []string{tree.Name()}, Tree: tree, Total: tree.Size()}, nil
 }
 
+// NewSource is NewSources for a command that reads one file, or the files of a tree.
+func (a *App) NewSource(arg string, f InputFlags) (Sources, error) {
+	s, err := a.NewSources([]string{arg}, f)
+	if err == nil && len(s.Names) > 1 {
+		err = fmt.Errorf("%s: %d files match, and this command reads one", arg, len(s.Names))
+	}
+	return s, err
+}
+
 // FileSources are inputs without --files. It checks that every file is there, before anything is
 // done.
 func FileSources(files []string) (Sources, error) {

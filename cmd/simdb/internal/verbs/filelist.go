@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
@@ -54,14 +55,23 @@ func (f *FileListFlags) useThreads() (restore func()) {
 // small reports whether what is listed is no whole database.
 func (f *FileListFlags) small(args []string) bool { return f.Sample > 0 || f.ofFiles(args) }
 
-// ofFiles reports whether arguments are files with documents, and not one database: a folder, a
-// packed table, or nothing that is there.
+// ofFiles reports whether arguments are files with documents, and not one database.
 func (f *FileListFlags) ofFiles(args []string) bool {
-	if f.WholeFiles || len(args) > 1 || args[0] == "-" {
+	return f.WholeFiles || len(args) > 1 || namesFiles(args[0])
+}
+
+// namesFiles reports whether an argument names files with documents, and not a database: a folder,
+// a packed table, or nothing that is there or matches.
+func namesFiles(arg string) bool {
+	if arg == "-" {
 		return true
 	}
-	st, err := os.Stat(args[0])
-	return err == nil && !st.IsDir() && filepath.Ext(args[0]) != ".sst"
+	st, err := os.Stat(arg)
+	if err != nil { // perhaps a pattern
+		names, err := files.Expand(arg, false)
+		return err == nil && names[0] != arg
+	}
+	return !st.IsDir() && filepath.Ext(arg) != ".sst"
 }
 
 // openWhole opens a database that is listed whole. It has no lines that cannot be used, so the file

@@ -77,7 +77,7 @@ func (c *Hash) Run(a *app.App) error {
 		if src.Tree != nil {
 			return h.tree(&src)
 		}
-		for _, name := range c.Files {
+		for _, name := range src.Names {
 			text, err := readText(name)
 			if err != nil {
 				return err

@@ -50,7 +50,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	if c.IDs && opt.Format == input.Auto && !strings.Contains(filepath.Base(c.File), ".") {
 		opt.Format = "txt" // ids may look like fingerprints
 	}
-	src, err := a.NewSources([]string{c.File}, c.InputFlags)
+	src, err := a.NewSource(c.File, c.InputFlags)
 	if err != nil {
 		return err
 	}

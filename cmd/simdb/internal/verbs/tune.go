@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -89,8 +88,7 @@ func (c *Tune) Run(a *app.App) (err error) {
 
 // open opens the database, or loads the file into a temporary one.
 func (c *Tune) open(a *app.App) (*engine.DB, error) {
-	st, err := os.Stat(c.Data)
-	if !c.WholeFiles && c.Data != "-" && (err != nil || st.IsDir() || filepath.Ext(c.Data) == ".sst") {
+	if !c.WholeFiles && !namesFiles(c.Data) {
 		return a.OpenWithFeatures(c.Data, c.FeatureFlags)
 	}
 	dir, err := a.TempDir()
@@ -114,7 +112,7 @@ func (c *Tune) open(a *app.App) (*engine.DB, error) {
 // load fills the temporary database. Records that cannot be used are counted; of records with the
 // same ID the first is taken.
 func (c *Tune) load(a *app.App, db *engine.DB) error {
-	s, err := a.NewSources([]string{c.Data}, c.InputFlags)
+	s, err := a.NewSource(c.Data, c.InputFlags)
 	if err != nil {
 		return err
 	}
