@@ -161,6 +161,11 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		"setjoin/elements of every second word of counters forgotten", "internal/setjoin", "counts.end",
+		swap(`fullOf(c.few[2*i+1])<<32`, `fullOf(c.few[2*i])<<32`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"setjoin/rests of postings rounded down", "internal/setjoin", "threshold.restAfter",
 		swap(`uint64(before)*uint64(size)+1<<shareBits-1`, `uint64(before+1)*uint64(size)+1<<shareBits-1`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
@@ -202,7 +207,7 @@ var outputMutants = []mutant{
 	},
 	{
 		"setjoin/stars of a graph join a later keeper", "internal/setjoin", "Graph.Stars",
-		swap(`at < first`, `at > first`),
+		swap(`score > nearest[other].score`, `score >= nearest[other].score`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{

@@ -10,7 +10,8 @@ import (
 // share counters. That only makes the order of elements less good: it has to be the same for all
 // sets, and an element that is said to be in one set must not be in two.
 type counts struct {
-	few  []uint64 // counters of 2 bits: 0, 1, 2 or more
+	few  []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
+	two  []uint64 // then a bit for each of them: 2 or more
 	many []uint32 // of elements whose counter in few is full: how often they came after that
 	skip int      // trailing bits of elements that are not of the hash
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
@@ -69,6 +70,30 @@ func (c *counts) add(set []uint64) {
 	}
 }
 
+// end ends the counting: from here on it matters only which counters are full. That takes half of
+// the memory.
+func (c *counts) end() {
+	if c.two != nil {
+		return
+	}
+	c.two = make([]uint64, len(c.few)/2)
+	vfs.HugePages(c.two)
+	for i := range c.two {
+		c.two[i] = fullOf(c.few[2*i]) | fullOf(c.few[2*i+1])<<32
+	}
+	c.few = nil
+}
+
+// fullOf returns the upper bits of the counters in a word side by side.
+func fullOf(w uint64) uint64 {
+	w = w >> 1 & 0x5555555555555555
+	w = (w | w>>1) & 0x3333333333333333
+	w = (w | w>>2) & 0x0f0f0f0f0f0f0f0f
+	w = (w | w>>4) & 0x00ff00ff00ff00ff
+	w = (w | w>>8) & 0x0000ffff0000ffff
+	return (w | w>>16) & 0xffffffff
+}
+
 // A key is what the elements of sets are ordered by: 24 bits of the rank, then the leading 40 bits
 // of the hash. Elements that differ may have one key. Then sets of keys are multisets, to which all
 // that is said of prefixes applies, and which share at least as much.
@@ -77,16 +102,16 @@ const (
 	maxRank  = 1<<24 - 2
 )
 
-// appendShared appends those elements of a set that may be in other sets, too.
+// appendShared appends those elements of a set that may be in other sets, too. It comes after end.
 func (c *counts) appendShared(dst, set []uint64) []uint64 {
-	words := uint64(len(c.few) - 1)
+	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))
 	n := len(dst)
 	dst = dst[:n+len(set)]
 	for _, h := range set { // without a branch that depends on h
 		dst[n] = h
 		h >>= c.skip & 63
-		n += int(c.few[h>>5&words] >> (h&31*2 + 1) & 1)
+		n += int(c.two[h>>6&words] >> (h & 63) & 1)
 	}
 	return dst[:n]
 }
@@ -94,7 +119,7 @@ func (c *counts) appendShared(dst, set []uint64) []uint64 {
 // shared reports whether an element may be in more than one set.
 func (c *counts) shared(h uint64) bool {
 	h >>= c.skip & 63
-	return c.few[h>>5&uint64(len(c.few)-1)]>>(h&31*2+1)&1 > 0
+	return c.two[h>>6&uint64(len(c.two)-1)]>>(h&63)&1 > 0
 }
 
 // rankOf returns the rank of an element: the greater, the more sets may have it.

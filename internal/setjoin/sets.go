@@ -2,6 +2,7 @@ package setjoin
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,8 +23,9 @@ type SetsOptions struct {
 	Measure Measure
 	// Memory is how many bytes sets may take before they are written to a file; 0 means no limit.
 	Memory int64
-	// Counters is how many bytes the counters of elements take; 0 means 1 MiB. A fourth of a byte
-	// for each element of all sets is enough for a good order.
+	// Counters is how many bytes the counters of elements take while sets are added, and half of
+	// that afterwards; 0 means 1 MiB. A fourth of a byte for each element of all sets is enough for
+	// a good order.
 	Counters int64
 	// NoJoin says that sets are only compared by Scores, for which nothing is counted.
 	NoJoin bool
@@ -88,6 +90,9 @@ func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
 func (s *Sets) Add(set []uint64) error {
 	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
+	}
+	if s.counts != nil && s.counts.two != nil {
+		return errors.New("setjoin: a set is added after a join")
 	}
 	if len(s.ends)%groupSets == 0 {
 		s.starts = append(s.starts, s.n)

@@ -60,7 +60,7 @@ func New(o Options) *Corpus {
 			Measure:  o.Measure,
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
-			Counters: min(o.Memory/4, max(o.InputBytes/8, 64<<10)),
+			Counters: min(o.Memory/2, max(o.InputBytes/8, 64<<10)),
 			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
 		})
 	}

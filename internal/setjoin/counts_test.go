@@ -1,0 +1,68 @@
+package setjoin
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestCounts: of the elements of many sets, those that are in two are shared, and others only if
+// one with the same counter is in another set.
+func TestCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for _, skip := range []int{0, weightBits} {
+		c := newCounts(leastCounts)
+		c.skip = skip
+		counter := func(h uint64) uint64 { return h >> skip & uint64(32*len(c.few)-1) }
+		sets, times := make([][]uint64, 300), map[uint64]int{}
+		for i := range sets {
+			for range r.IntN(100) {
+				h := r.Uint64()
+				if r.IntN(4) == 0 {
+					h = uint64(r.IntN(50)) << 40
+				}
+				sets[i] = append(sets[i], h)
+			}
+			slices.Sort(sets[i])
+			sets[i] = slices.Compact(sets[i])
+			c.add(sets[i])
+			for _, h := range sets[i] {
+				times[counter(h)]++
+			}
+		}
+		want := make([][]uint64, len(sets))
+		for i, set := range sets {
+			for _, h := range set {
+				if times[counter(h)] > 1 {
+					want[i] = append(want[i], h)
+				}
+			}
+		}
+		c.end()
+		c.end()
+		for i, set := range sets {
+			if got := c.appendShared(nil, set); !slices.Equal(got, want[i]) {
+				t.Fatalf("set %d: %d elements are shared, not %d", i, len(got), len(want[i]))
+			}
+			for _, h := range set {
+				if c.shared(h) != slices.Contains(want[i], h) {
+					t.Fatalf("set %d: %x is shared: %v", i, h, c.shared(h))
+				}
+			}
+		}
+	}
+}
+
+// TestAddAfterJoin: what is counted must all be there before the first join.
+func TestAddAfterJoin(t *testing.T) {
+	s := NewSets(SetsOptions{})
+	if err := s.Add([]uint64{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Stars(t.Context(), 0.5, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Add([]uint64{1}) == nil {
+		t.Error("a set was added after a join")
+	}
+}
