@@ -176,8 +176,8 @@ func TestMatchFiles(t *testing.T) {
 	}
 }
 
-// TestMatchLive answers lines of a pipe that stays open as they come, and in the end has written
-// what it writes of a file.
+// TestMatchLive has match and join answer lines of a pipe that stays open as they come, and in the
+// end they have written what they write of a file.
 func TestMatchLive(t *testing.T) {
 	dir := t.TempDir()
 	var lines []string
@@ -191,13 +191,13 @@ func TestMatchLive(t *testing.T) {
 	}
 	lines = lines[100:] // of which 50 are known
 	simdb(t, dir, "load", "x.simdb", "known.jsonl", "-q")
-	for _, args := range []string{"--invert", "--explain --rows tsv", "--explain --rows jsonl --near 3"} {
-		args += " --format jsonl -q"
-		if !strings.Contains(args, "--near") {
-			args += " --jaccard 0.8"
-		}
-		_, want, _ := simdbIn(t, dir, "", append([]string{"match", "x.simdb", "lines.jsonl"}, strings.Fields(args)...)...)
-		c := exec.Command("simdb", append([]string{"match", "x.simdb", "-"}, strings.Fields(args)...)...)
+	for _, args := range []string{
+		"match --format jsonl --jaccard 0.8 --invert", "match --format jsonl --jaccard 0.8 --explain --rows tsv",
+		"match --format jsonl --near 3 --explain --rows jsonl", "join --input-format jsonl --jaccard 0.8", "join --input-format jsonl --near 3",
+	} {
+		flags := append(strings.Fields(args), "-q", "x.simdb")
+		_, want, _ := simdbIn(t, dir, "", append(flags, "lines.jsonl")...)
+		c := exec.Command("simdb", append(flags, "-")...)
 		c.Dir = dir
 		in, err := c.StdinPipe()
 		if err != nil {

@@ -3,6 +3,7 @@ package pipeline
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -130,4 +131,136 @@ func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T,
 		}
 	}
 	return l.Finish()
+}
+
+// Concat yields what the sequences that expand makes of the values of seq yield, one sequence after
+// the other. seq runs in a goroutine, and up to workers sequences do in one each, up to ahead
+// values before they are taken. It yields the errors of all of them in order, and at last the cause
+// if ctx ends. Both get a context that ends with the loop, which then waits for the goroutines.
+func Concat[S, T any](ctx context.Context, workers, ahead int, seq func(context.Context) iter.Seq2[S, error], expand func(context.Context, S) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	type result struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		within, cancel := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer cancel()
+		streams := make(chan chan result, workers-1)
+		all.Go(func() {
+			defer close(streams)
+			for s, err := range seq(within) {
+				out := make(chan result, max(ahead, 1))
+				select {
+				case streams <- out:
+				case <-within.Done():
+					return
+				}
+				if err != nil {
+					out <- result{err: err}
+					close(out)
+					continue
+				}
+				all.Go(func() {
+					defer close(out)
+					for value, err := range expand(within, s) {
+						select {
+						case out <- result{value, err}:
+						case <-within.Done():
+							return
+						}
+					}
+				})
+			}
+		})
+		for out := range streams {
+			for r := range out {
+				if !yield(r.value, r.err) {
+					return
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			var none T
+			yield(none, context.Cause(ctx))
+		}
+	}
+}
+
+// Arrivals yields the values of seq, each with its size, in slices: all that have come while the
+// loop was busy with the slice before, or the next one. seq runs in a goroutine, which waits when
+// count values or more than so many bytes have not been taken. It gets a context that ends with the
+// loop, which then waits for it. A slice is valid until the next one.
+func Arrivals[T any](ctx context.Context, count, bytes int, seq func(context.Context) iter.Seq2[T, int]) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		q := &arrivals[T]{count: count, most: bytes}
+		q.changed.L = &q.mu
+		var producer sync.WaitGroup
+		producer.Go(func() {
+			for value, size := range seq(ctx) {
+				if !q.put(value, size) {
+					break
+				}
+			}
+			q.end(&q.ended)
+		})
+		defer producer.Wait()
+		defer cancel()
+		defer q.end(&q.stopped)
+		var values []T
+		for {
+			if values = q.take(values); len(values) == 0 || !yield(values) {
+				return
+			}
+		}
+	}
+}
+
+// arrivals are values that have come and have not been taken yet.
+type arrivals[T any] struct {
+	count, most int // of values and bytes, after which put waits
+
+	mu      sync.Mutex
+	changed sync.Cond // of the fields below
+	values  []T
+	bytes   int
+	ended   bool // no more will come
+	stopped bool // no more is taken
+}
+
+// put adds a value, once there is room, and reports whether more are wanted.
+func (q *arrivals[T]) put(value T, size int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.stopped && (len(q.values) >= q.count || q.bytes >= q.most) {
+		q.changed.Wait()
+	}
+	q.values, q.bytes = append(q.values, value), q.bytes+size
+	q.changed.Broadcast()
+	return !q.stopped
+}
+
+// take waits until something has come, and returns all of it; nothing at the end. Its memory
+// becomes that of room.
+func (q *arrivals[T]) take(room []T) []T {
+	clear(room)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.values) == 0 && !q.ended {
+		q.changed.Wait()
+	}
+	taken := q.values
+	q.values, q.bytes = room[:0], 0
+	q.changed.Broadcast()
+	return taken
+}
+
+// end sets a flag of q.
+func (q *arrivals[T]) end(flag *bool) {
+	q.mu.Lock()
+	*flag = true
+	q.mu.Unlock()
+	q.changed.Broadcast()
 }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -125,6 +127,123 @@ func TestLine(t *testing.T) {
 		}
 		if l.Stop(); !errors.Is(err, first) {
 			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
+}
+
+// TestConcat yields all values and errors in order, and leaves no goroutine at work when the loop
+// or the context ends.
+func TestConcat(t *testing.T) {
+	broken := errors.New("broken")
+	var running atomic.Int32
+	sources := func(ctx context.Context) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			running.Add(1)
+			defer running.Add(-1)
+			for i := range 20 {
+				var err error
+				if i == 7 {
+					err = broken
+				}
+				if !yield(i, err) {
+					return
+				}
+			}
+		}
+	}
+	expand := func(ctx context.Context, from int) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			running.Add(1)
+			defer running.Add(-1)
+			for i := range from {
+				if !yield(100*from+i, nil) {
+					return
+				}
+			}
+			if from == 11 {
+				yield(-11, broken)
+			}
+		}
+	}
+	var want []int
+	for i := range 20 {
+		if i == 7 {
+			want = append(want, 0)
+			continue
+		}
+		for v := range expand(t.Context(), i) {
+			want = append(want, v)
+		}
+	}
+	for _, workers := range []int{1, 2, 5} {
+		for _, ahead := range []int{0, 1, 3} {
+			var got []int
+			for v, err := range Concat(t.Context(), workers, ahead, sources, expand) {
+				if (err != nil) != (v == 0 || v == -11) {
+					t.Errorf("value %d with error %v", v, err)
+				}
+				got = append(got, v)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d workers, %d ahead: %v", workers, ahead, got)
+			}
+			for range Concat(t.Context(), workers, ahead, sources, expand) {
+				break
+			}
+			if n := running.Load(); n != 0 {
+				t.Errorf("%d workers, %d ahead: %d sequences run after the loop", workers, ahead, n)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var last error
+			for v, err := range Concat(ctx, workers, ahead, sources, expand) {
+				if v == 500 {
+					cancel()
+				}
+				last = err
+			}
+			if !errors.Is(last, context.Canceled) || running.Load() != 0 {
+				t.Errorf("%d workers, %d ahead: cancelled, the last error is %v; %d sequences run", workers, ahead, last, running.Load())
+			}
+			cancel()
+		}
+	}
+}
+
+// TestArrivals yields all values in order, some at a time, no more than a number ahead, and leaves
+// no goroutine at work.
+func TestArrivals(t *testing.T) {
+	for _, count := range []int{1, 3, 1000} {
+		var came, ended atomic.Int32
+		seq := func(ctx context.Context) iter.Seq2[int, int] {
+			return func(yield func(int, int) bool) {
+				defer ended.Add(1)
+				for i := range 100 {
+					if came.Add(1); !yield(i, 10) {
+						return
+					}
+				}
+			}
+		}
+		next := 0
+		for values := range Arrivals(t.Context(), count, 50, seq) {
+			for _, v := range values {
+				if v != next {
+					t.Fatalf("%d where %d is next", v, next)
+				}
+				next++
+			}
+			if ahead := int(came.Load()) - next; len(values) > min(count, 5) || ahead > min(count, 5)+1 {
+				t.Errorf("at most %d and 50 bytes: %d values at a time, %d more have come", count, len(values), ahead)
+			}
+		}
+		if next != 100 || ended.Load() != 1 {
+			t.Errorf("%d of 100 values, %d sequences have ended", next, ended.Load())
+		}
+		for range Arrivals(t.Context(), count, 50, seq) {
+			break
+		}
+		if ended.Load() != 2 {
+			t.Error("the sequence runs after the loop")
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Join is `simdb join`.
@@ -39,7 +41,7 @@ func (Join) Help() string {
 (its place if it has none), id that of the stored document. A line stands for a stored document with --ids, which takes the
 text for its id, and in JSON also if it has an id alone; that document is no match of its own.
 
-Lines of a regular file are looked up many at a time, which takes a fraction of the time; those of a pipe as they come.`
+Lines are looked up many at a time, which takes a fraction of the time; of a pipe those that have come meanwhile.`
 }
 
 // Run writes the rows.
@@ -75,16 +77,13 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: 1}
+	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, pipe: src.Total == 0}
 	if j.s, err = db.Snapshot(); err != nil {
 		return err
 	}
 	defer j.s.Close()
-	if src.Total > 0 {
-		j.most = joinQueries
-	}
-	found, err := a.Rows(c.RowFlags, c.Columns("query", "id"), func(row func(...any) error) error {
-		j.row = row
+	found, err := a.RowsTo(c.RowFlags, c.Columns("query", "id"), func(w *output.Writer) error {
+		j.out = w
 		return j.run(a, in)
 	})
 	m.Stop()
@@ -97,13 +96,17 @@ func (c *Join) Run(a *app.App) (err error) {
 	return app.FoundOr(found, err)
 }
 
-// Queries are looked up when there are joinQueries, or when their texts have joinBytes.
+// Lines are looked up when there are joinQueries, or when their texts have joinBytes. More are
+// faster by little, and nothing is written before the first ones have been looked up.
 const (
-	joinQueries = 1 << 20
+	joinQueries = 1 << 18
 	joinBytes   = 64 << 20
+	joinRows    = 1 << 10 // rows that are handed on at a time
+	joinAhead   = 4       // such parts that wait to be written, of each lot of lines
 )
 
-// joining is a run of join.
+// joining is a run of join. Lines are read in one goroutine, looked up in others, and rows written
+// by that of the caller.
 type joining struct {
 	c       *Join
 	db      *engine.DB
@@ -112,112 +115,230 @@ type joining struct {
 	rejects *app.Rejects
 	meter   *progress.Meter
 	sources app.Sources
-	row     func(...any) error
-	most    int // queries that are looked up together
+	out     *output.Writer
+	pipe    bool      // lines may come slowly
+	free    sync.Pool // of *joinLines
 
+	read, matched int64 // lines
+}
+
+// joinLines are lines that are looked up together.
+type joinLines struct {
+	from    int64    // lines before them
 	queries []string // ids of the lines
 	self    []bool   // of each line: it stands for the stored document with its ID
 	docs    []engine.Doc
 	line    []int // of each of docs
 	bytes   int   // of texts and ids
+}
 
-	read, matched int64 // lines
+// joinLine is a line, or what ended the reading.
+type joinLine struct {
+	id   string
+	self bool // it stands for the stored document with its ID
+	doc  engine.Doc
+	err  error
+}
+
+func (l *joinLine) size() int { return len(l.doc.Text) + len(l.id) }
+
+func (l *joinLines) add(line *joinLine) {
+	l.docs, l.line = append(l.docs, line.doc), append(l.line, len(l.queries))
+	l.queries, l.self = append(l.queries, line.id), append(l.self, line.self)
+	l.bytes += line.size()
+}
+
+// joinRow is a row to be written.
+type joinRow struct {
+	line  int64 // of the input, from 0
+	query string
+	engine.Match
 }
 
 func (j *joining) run(a *app.App, in input.Source) error {
-	for rec, err := range in.Records(a.Context()) {
-		if err == nil {
-			err = j.add(a.Context(), rec, in)
-		}
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = j.rejects.Add(is)
-		}
-		if err == nil && (len(j.queries) >= j.most || j.bytes >= joinBytes) {
-			err = j.lookUp(a.Context())
-		}
+	workers := runtime.GOMAXPROCS(0)
+	if j.c.Jaccard != nil {
+		workers = 1 // it uses all processors itself, and much memory
+	}
+	read := func(ctx context.Context) iter.Seq2[*joinLines, error] { return j.lines(ctx, a, in) }
+	last := int64(-1)
+	for rows, err := range pipeline.Concat(a.Context(), workers, joinAhead, read, j.lookUp) {
 		if err != nil {
-			if !a.Interrupted() { // lines before the error are looked up nevertheless
-				err = errors.Join(err, j.lookUp(a.Context()))
-			}
 			return err
 		}
-		j.meter.Report(j.sources.Progress("join", in))
+		for _, r := range rows {
+			if r.line != last {
+				last = r.line
+				j.matched++
+			}
+			if err := j.out.Row(j.c.Values(r.Match, r.query, r.ID)...); err != nil {
+				return err
+			}
+		}
+		if j.pipe { // who writes it may wait for the rows
+			if err := j.out.Flush(); err != nil {
+				return err
+			}
+		}
 	}
-	return j.lookUp(a.Context())
+	return nil
 }
 
-// add keeps a line until it is looked up. One that cannot be is an Issue.
-func (j *joining) add(ctx context.Context, rec *input.Record, in input.Source) error {
-	id, doc := rec.Doc.ID, engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}
-	if j.c.IDs {
-		id, doc = strings.TrimSpace(doc.Text), engine.Doc{}
+// lines yields the lines of the input, many at a time: of a pipe those that have come.
+func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.Seq2[*joinLines, error] {
+	return func(yield func(*joinLines, error) bool) {
+		l, read := j.freeLines(), int64(0)
+		for come := range j.arrivals(ctx, in) {
+			for i := range come {
+				if err := come[i].err; err != nil { // lines before it are looked up nevertheless
+					if a.Interrupted() || yield(l, nil) {
+						yield(nil, err)
+					}
+					return
+				}
+				l.add(&come[i])
+				read++
+			}
+			if j.pipe || len(l.queries) >= joinQueries || l.bytes >= joinBytes {
+				if !yield(l, nil) {
+					return
+				}
+				l = j.freeLines()
+				l.from = read
+			}
+		}
+		yield(l, nil)
 	}
-	self := doc.Text == "" && doc.Fingerprint == nil
+}
+
+// arrivals yields the lines of the input as they come, and at last what ended the reading before
+// its end: of a file one by one.
+func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]joinLine] {
+	each := func(ctx context.Context) iter.Seq2[joinLine, int] { return j.each(ctx, in) }
+	if j.pipe {
+		return pipeline.Arrivals(ctx, joinQueries, joinBytes, each)
+	}
+	return func(yield func([]joinLine) bool) {
+		var room [1]joinLine
+		for room[0] = range each(ctx) {
+			if !yield(room[:]) {
+				return
+			}
+		}
+	}
+}
+
+// each yields the lines of the input and their sizes, and at last what ended the reading before its
+// end.
+func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine, int] {
+	return func(yield func(joinLine, int) bool) {
+		for rec, err := range in.Records(ctx) {
+			var l joinLine
+			if err == nil {
+				l, err = j.lineOf(ctx, rec, in)
+			}
+			is, rejected := errors.AsType[*input.Issue](err)
+			if rejected {
+				err = j.rejects.Add(is)
+			}
+			if err != nil {
+				yield(joinLine{err: err}, 0)
+				return
+			}
+			if !rejected && !yield(l, l.size()) {
+				return
+			}
+			j.meter.Report(j.sources.Progress("join", in))
+		}
+	}
+}
+
+// freeLines returns an empty lot of lines, in the memory of one that has been looked up if there is
+// one.
+func (j *joining) freeLines() *joinLines {
+	l, ok := j.free.Get().(*joinLines)
+	if !ok {
+		return &joinLines{}
+	}
+	clear(l.queries)
+	clear(l.docs)
+	*l = joinLines{queries: l.queries[:0], self: l.self[:0], docs: l.docs[:0], line: l.line[:0]}
+	return l
+}
+
+// lineOf returns the line of a record. The error of one that cannot be looked up is an Issue.
+func (j *joining) lineOf(ctx context.Context, rec *input.Record, in input.Source) (joinLine, error) {
+	l := joinLine{id: rec.Doc.ID, doc: engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}}
+	if j.c.IDs {
+		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
+	}
+	l.self = l.doc.Text == "" && l.doc.Fingerprint == nil
 	switch {
-	case self:
-		stored, err := j.s.Lookup(ctx, id)
+	case l.self:
+		stored, err := j.s.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
-			return input.NewIssue(in, rec, fmt.Sprintf("no document %q is stored, and the line has no text", id))
+			return l, input.NewIssue(in, rec, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
 		}
 		if err != nil {
-			return err
+			return l, err
 		}
-		doc.ID = id
+		l.doc.ID = l.id
 		if stored.HasFingerprint {
-			doc.Fingerprint = &stored.Fingerprint
+			l.doc.Fingerprint = &stored.Fingerprint
 		}
-	case j.c.Jaccard != nil && doc.Text == "":
-		return input.NewIssue(in, rec, "it has no text for --jaccard to compare")
+	case j.c.Jaccard != nil && l.doc.Text == "":
+		return l, input.NewIssue(in, rec, "it has no text for --jaccard to compare")
 	}
 	j.read++
-	j.docs, j.line = append(j.docs, doc), append(j.line, len(j.queries))
-	j.queries, j.self = append(j.queries, id), append(j.self, self)
-	j.bytes += len(doc.Text) + len(id)
-	return nil
+	return l, nil
 }
 
-// lookUp writes the rows of the lines that were kept.
-func (j *joining) lookUp(ctx context.Context) error {
-	last := -1
-	for m, err := range j.matches(ctx) {
-		if err != nil {
-			return err
+// lookUp yields the rows of some lines, several at a time.
+func (j *joining) lookUp(ctx context.Context, l *joinLines) iter.Seq2[[]joinRow, error] {
+	return func(yield func([]joinRow, error) bool) {
+		defer j.free.Put(l)
+		var rows []joinRow
+		for m, err := range j.matches(ctx, l) {
+			if err != nil {
+				if yield(rows, nil) {
+					yield(nil, err)
+				}
+				return
+			}
+			line := l.line[m.Query]
+			if l.self[line] && m.ID == l.queries[line] {
+				continue
+			}
+			rows = append(rows, joinRow{l.from + int64(line), l.queries[line], m.Match})
+			if len(rows) == joinRows {
+				if !yield(rows, nil) {
+					return
+				}
+				rows = make([]joinRow, 0, joinRows)
+			}
 		}
-		line := j.line[m.Query]
-		if j.self[line] && m.ID == j.queries[line] {
-			continue
-		}
-		if line != last {
-			last = line
-			j.matched++
-		}
-		if err := j.row(j.c.Values(m.Match, j.queries[line], m.ID)...); err != nil {
-			return err
-		}
+		yield(rows, nil)
 	}
-	clear(j.queries)
-	clear(j.docs)
-	j.queries, j.self, j.docs, j.line, j.bytes = j.queries[:0], j.self[:0], j.docs[:0], j.line[:0], 0
-	return nil
 }
 
 // matches yields what the lines are like. Those without a fingerprint, which have no words, are
 // like none by --near.
-func (j *joining) matches(ctx context.Context) iter.Seq2[engine.BatchMatch, error] {
+func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
 	switch {
 	case j.c.Near != nil:
-		return j.s.NearBatch(ctx, j.fingerprints(), int(*j.c.Near))
+		return j.s.NearBatch(ctx, j.fingerprints(l), int(*j.c.Near))
 	case j.verify:
-		return j.s.JaccardVerifiedBatch(ctx, j.docs, float64(*j.c.Jaccard))
+		return j.s.JaccardVerifiedBatch(ctx, l.docs, float64(*j.c.Jaccard))
 	}
-	return j.s.JaccardBatch(ctx, j.docs, float64(*j.c.Jaccard))
+	return j.s.JaccardBatch(ctx, l.docs, float64(*j.c.Jaccard))
 }
 
-// fingerprints returns the fingerprints of the lines that have one, and leaves only those in line.
-func (j *joining) fingerprints() []engine.Fingerprint {
+// fingerprints returns the fingerprints of the lines that have one, and leaves only those in
+// l.line.
+func (j *joining) fingerprints(l *joinLines) []engine.Fingerprint {
 	var work sync.WaitGroup
 	const share = 256
-	for docs := range slices.Chunk(j.docs, max(share, len(j.docs)/(4*runtime.GOMAXPROCS(0)))) {
+	for docs := range slices.Chunk(l.docs, max(share, len(l.docs)/(4*runtime.GOMAXPROCS(0)))) {
 		work.Go(func() {
 			for i := range docs {
 				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
@@ -229,12 +350,12 @@ func (j *joining) fingerprints() []engine.Fingerprint {
 		})
 	}
 	work.Wait()
-	fps, line := make([]engine.Fingerprint, 0, len(j.docs)), j.line[:0]
-	for i := range j.docs {
-		if fp := j.docs[i].Fingerprint; fp != nil {
-			fps, line = append(fps, *fp), append(line, j.line[i])
+	fps, line := make([]engine.Fingerprint, 0, len(l.docs)), l.line[:0]
+	for i := range l.docs {
+		if fp := l.docs[i].Fingerprint; fp != nil {
+			fps, line = append(fps, *fp), append(line, l.line[i])
 		}
 	}
-	j.line = line
+	l.line = line
 	return fps
 }

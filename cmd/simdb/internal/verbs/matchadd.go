@@ -3,12 +3,13 @@ package verbs
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
-	"sync"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // Records are read ahead while others are decided, up to one of these bounds. What has been read by
@@ -18,16 +19,6 @@ const (
 	aheadBytes = 8 << 20
 )
 
-// ahead is the records that have been read and not been taken yet.
-type ahead struct {
-	mu      sync.Mutex
-	changed sync.Cond // of the fields below
-	read    []readItem
-	bytes   int  // of read
-	ended   bool // no more will be read
-	stopped bool // no more is taken
-}
-
 // readItem is a record, a line that can't be used, or what ended the reading.
 type readItem struct {
 	doc   engine.Doc
@@ -36,63 +27,26 @@ type readItem struct {
 	err   error
 }
 
-// fill reads all records.
-func (q *ahead) fill(ctx context.Context, in input.Source) {
-	for rec, err := range in.Records(ctx) {
-		var item readItem
-		size := 0
-		if is, ok := errors.AsType[*input.Issue](err); ok {
-			copied := *is
-			copied.Raw = slices.Clone(is.Raw)
-			item.issue, size = &copied, len(is.Raw)
-		} else if item.err = err; err == nil {
-			item.doc, item.line = rec.Doc, lineOf(rec)
-			item.line.raw = slices.Clone(rec.Raw)
-			size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
+// items yields all records of an input and their sizes.
+func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
+	return func(yield func(readItem, int) bool) {
+		for rec, err := range in.Records(ctx) {
+			var item readItem
+			size := 0
+			if is, ok := errors.AsType[*input.Issue](err); ok {
+				copied := *is
+				copied.Raw = slices.Clone(is.Raw)
+				item.issue, size = &copied, len(is.Raw)
+			} else if item.err = err; err == nil {
+				item.doc, item.line = rec.Doc, lineOf(rec)
+				item.line.raw = slices.Clone(rec.Raw)
+				size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
+			}
+			if !yield(item, size) {
+				return
+			}
 		}
-		if !q.put(item, size) {
-			break
-		}
 	}
-	q.mu.Lock()
-	q.ended = true
-	q.mu.Unlock()
-	q.changed.Broadcast()
-}
-
-// put adds an item, once there is room, and reports whether more are wanted.
-func (q *ahead) put(item readItem, size int) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for !q.stopped && (len(q.read) >= aheadCount || q.bytes >= aheadBytes) {
-		q.changed.Wait()
-	}
-	q.read, q.bytes = append(q.read, item), q.bytes+size
-	q.changed.Broadcast()
-	return !q.stopped
-}
-
-// take waits until something has been read, and returns all of it; nothing at the end. Its memory
-// becomes that of room.
-func (q *ahead) take(room []readItem) []readItem {
-	clear(room)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.read) == 0 && !q.ended {
-		q.changed.Wait()
-	}
-	taken := q.read
-	q.read, q.bytes = room[:0], 0
-	q.changed.Broadcast()
-	return taken
-}
-
-// stop makes fill end.
-func (q *ahead) stop() {
-	q.mu.Lock()
-	q.stopped = true
-	q.mu.Unlock()
-	q.changed.Broadcast()
 }
 
 // add stores the records of an input that are new, and writes what is to be written of them once
@@ -109,21 +63,8 @@ type decideFunc = func(ctx context.Context, in input.Source, items []readItem) e
 
 // readAhead reads an input while decide decides the records before.
 func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) error {
-	ctx, cancel := context.WithCancel(a.Context())
-	q := &ahead{}
-	q.changed.L = &q.mu
-	var reading sync.WaitGroup
-	reading.Go(func() { q.fill(ctx, in) })
-	defer func() {
-		q.stop()
-		cancel()
-		reading.Wait()
-	}()
-	var items []readItem
-	for {
-		if items = q.take(items); len(items) == 0 {
-			return nil
-		}
+	read := func(ctx context.Context) iter.Seq2[readItem, int] { return items(ctx, in) }
+	for items := range pipeline.Arrivals(a.Context(), aheadCount, aheadBytes, read) {
 		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
 		}
@@ -134,6 +75,7 @@ func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) err
 		}
 		t.meter.Report(t.sources.Progress("match", in))
 	}
+	return nil
 }
 
 // decideItems decides records. It rejects lines in the order in which they were read.
