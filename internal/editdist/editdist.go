@@ -94,18 +94,9 @@ const slack = 4 * 64
 // Distance returns the distance of the pattern and text if it is at most most; otherwise, and when
 // ctx ends, it returns false. It takes time for n * min(d, most) / 64 steps of about a nanosecond,
 // of a text of n runes at distance d, and far less if most is soon exceeded: smaller limits are
-// tried first, as texts are mostly either much more similar than wanted, or much less.
+// tried first, as texts are mostly either much more similar than wanted, or much less. Where one is
+// exceeded says which limit may do, as edits are mostly spread evenly.
 func (p *Pattern) Distance(ctx context.Context, text []rune, most int) (distance int, ok bool) {
-	for limit := max(most/64, 64); limit < most; limit *= 4 {
-		if d, ok := p.within(ctx, text, limit); ok || ctx.Err() != nil {
-			return d, ok
-		}
-	}
-	return p.within(ctx, text, most)
-}
-
-// within is Distance with one limit.
-func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance int, ok bool) {
 	rest := p.n - len(text) // edits that are left to do at the start, at least
 	if max(rest, -rest) > most {
 		return 0, false
@@ -113,23 +104,40 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance i
 	if p.n == 0 || len(text) == 0 {
 		return max(p.n, len(text)), true
 	}
+	for limit := max(most/64, 64, rest, -rest); limit < most; {
+		d, columns, ok := p.within(ctx, text, limit)
+		if ok || ctx.Err() != nil {
+			return d, ok
+		}
+		evenly := int(int64(limit+slack) * int64(len(text)) / int64(max(columns, strip)))
+		if limit = max(limit+limit/2, evenly+evenly/8); limit > most/4*3 {
+			limit = most
+		}
+	}
+	distance, _, ok = p.within(ctx, text, most)
+	return distance, ok
+}
+
+// within is Distance with one limit, which is no less than the lengths differ by, for texts that
+// are not empty. If the limit is exceeded, columns says how many did not exceed it.
+func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, columns int, ok bool) {
 	b := band{p: p, most: most, left: len(text), last: -1}
 	for from := 0; from < len(text); from += strip {
 		if from%(strip*64) == 0 && ctx.Err() != nil || !b.move() {
-			return 0, false
+			return 0, from, false
 		}
-		columns := text[from:min(from+strip, len(text))]
-		for len(columns) >= 2 {
-			b.two(columns[0], columns[1])
-			columns = columns[2:]
+		part := text[from:min(from+strip, len(text))]
+		for len(part) >= 2 {
+			b.two(part[0], part[1])
+			part = part[2:]
 		}
-		if len(columns) == 1 {
-			b.one(columns[0])
+		if len(part) == 1 {
+			b.one(part[0])
 		}
 		b.left = len(text) - min(from+strip, len(text))
 	}
 	if b.last != p.blocks-1 {
-		return 0, false
+		return 0, len(text), false
 	}
 	d := b.above
 	for w := b.first; w <= b.last; w++ {
@@ -139,7 +147,7 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance i
 		}
 		d += bits.OnesCount64(p.pv[w]&rows) - bits.OnesCount64(p.mv[w]&rows)
 	}
-	return d, d <= most
+	return d, len(text), d <= most
 }
 
 // A band is the blocks [first, last] that are computed. Distances in it are never too small, as
