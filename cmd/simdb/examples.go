@@ -53,6 +53,7 @@ var examples = map[string][]example{
 	"apply": {{`simdb apply corpus.simdb decisions.jsonl --dry-run`, "Only say what would be done."}},
 	"hash": {
 		{`simdb hash page.txt`, "Fingerprint and sketch of a text."},
+		{`simdb hash docs.jsonl --input-format jsonl --text-field title,body`, "Those of each document of a file."},
 		{`simdb hash --files 'docs/**/*.md' --sketch 0 --bits 128`, "Fingerprints of 128 bits, of many files."},
 	},
 	"load": {

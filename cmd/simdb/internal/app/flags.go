@@ -55,6 +55,15 @@ type InputFormat struct {
 	Format input.Format `group:"input" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 }
 
+// RowInputFlags are InputFlags and the format of commands whose --format is that of rows.
+type RowInputFlags struct {
+	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	InputFlags
+}
+
+// Options returns how files are to be read.
+func (f RowInputFlags) Options() input.Options { return f.InputFlags.Options(f.InputFormat) }
+
 // Options returns how files are to be read.
 func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{

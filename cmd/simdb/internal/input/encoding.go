@@ -34,6 +34,8 @@ func (e *Encoding) UnmarshalText(text []byte) error {
 		*e = UTF8
 	case "iso-8859-1":
 		*e = Latin1
+	case "utf-16", "utf16":
+		return fmt.Errorf("%q: a file with a byte order mark needs no flag, one without it utf-16le (little-endian, as Windows writes it) or utf-16be", text)
 	default:
 		return fmt.Errorf("unknown encoding %q: utf-8, latin1, windows-1252, utf-16le or utf-16be", text)
 	}

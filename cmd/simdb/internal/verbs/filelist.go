@@ -24,11 +24,10 @@ import (
 
 // FileListFlags are the flags of commands that list what is alike in a database or in files.
 type FileListFlags struct {
-	Sample      app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
-	Seed        uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
-	Threads     int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
-	InputFormat input.Format `name:"input-format" default:"auto" placeholder:"FORMAT" help:"How files are written: ${inputs} (default: by name and content)."`
-	app.InputFlags
+	Sample  app.Quantity `placeholder:"N" help:"List what is alike among N documents drawn at random."`
+	Seed    uint64       `default:"1" placeholder:"SEED" help:"Of --sample: another number draws other documents (default: 1)."`
+	Threads int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
+	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
 	summary bool   // clusters --summary: keep some texts
@@ -214,7 +213,7 @@ func (l *fileList) read() error {
 	if err != nil {
 		return err
 	}
-	l.opt = l.f.InputFlags.Options(l.f.InputFormat)
+	l.opt = l.f.RowInputFlags.Options()
 	l.opt.MakeID = true
 	if err := app.ReadFeatures(&l.opt, features); err != nil {
 		return err

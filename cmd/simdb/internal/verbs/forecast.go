@@ -124,7 +124,7 @@ func (c *Plan) loadSample(a *app.App, db *engine.DB, s app.Sources, m *progress.
 	if err != nil {
 		return part, err
 	}
-	opt := c.InputFlags.Options(input.Auto)
+	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
 		l.Abort()

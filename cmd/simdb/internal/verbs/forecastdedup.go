@@ -139,7 +139,7 @@ func (c *Plan) eachOfSample(a *app.App, s app.Sources, bytes int64, f func(in in
 	if err != nil {
 		return err
 	}
-	opt := c.InputFlags.Options(input.Auto)
+	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/repl/output"
@@ -22,12 +23,18 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with --files folders and patterns too; - is standard input."`
-	app.FileFlags
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files folders and patterns too; - is standard input."`
+	app.RowInputFlags
 	Sketch app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	Bits   app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
 	app.FeatureFlags
 	app.RowFlags
+}
+
+// Help says what a text is.
+func (Hash) Help() string {
+	return `A file is one text, whatever its name, and its name the id. With --input-format, or any other flag that says how documents are
+written (--text-field, --delimiter, --field, ...), a file has many, as load reads them, and each has a row.`
 }
 
 // Validate checks what depends on each other.
@@ -51,7 +58,9 @@ type hashing struct {
 	state  *fingerprint.State
 	long   *simhash.Hasher
 	row    func(...any) error
-	none   bool // a text has no fingerprint
+	none   bool   // a text has no fingerprint
+	unread int64  // documents that could not be read
+	unit   string // of them
 }
 
 // Run shows the fingerprints and sketches of the texts.
@@ -60,7 +69,7 @@ func (c *Hash) Run(a *app.App) error {
 	if c.Sketch > 0 {
 		columns = append(columns, "sketch")
 	}
-	params, _, err := c.FeatureFlags.Params(int(c.Sketch))
+	params, of, err := c.FeatureFlags.Params(int(c.Sketch))
 	if err != nil {
 		return err
 	}
@@ -68,48 +77,86 @@ func (c *Hash) Run(a *app.App) error {
 	if h.long, err = c.wide(params); err != nil {
 		return err
 	}
-	src, err := a.NewSources(c.Files, app.InputFlags{FileFlags: c.FileFlags})
+	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return err
 	}
+	opt := c.RowInputFlags.Options()
+	if err := app.ReadFeatures(&opt, of); err != nil {
+		return err
+	}
+	many := sayHow(opt)
+	if src.Tree == nil && !many && opt.Encoding != input.UTF8 {
+		return errors.New("--encoding: a file that is one text is UTF-8; --files reads it in another encoding, --input-format its documents")
+	}
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		h.row = row
-		if src.Tree != nil {
-			return h.tree(&src)
+		if src.Tree == nil && !many {
+			return h.wholeFiles(&src)
 		}
-		for _, name := range src.Names {
-			text, err := readText(name)
-			if err != nil {
-				return err
-			}
-			if info, ok := input.Recognize(name, text); ok && info.FingerprintsOnly {
-				a.Say("%s: read as one text, although it looks like %s", name, info.Shape)
-			}
-			if err := h.text(name, text); err != nil {
-				return err
-			}
-		}
-		return nil
+		opt.MakeID = src.Tree == nil
+		return h.documents(&src, opt)
 	})
+	if err == nil && h.unread > 0 {
+		return fmt.Errorf("%s could not be read", quantity.Count(h.unread, h.unit))
+	}
 	if err == nil && h.none {
 		return app.Status(app.ExitNo)
 	}
 	return err
 }
 
-// tree shows the files of --files. Those that cannot be read are named, and are an error at the
-// end.
-func (h *hashing) tree(src *app.Sources) error {
-	in, err := src.Open(src.Names[0], input.Options{})
+// sayHow reports whether options say how documents are written.
+func sayHow(o input.Options) bool {
+	return o.Format != input.Auto || o.IDField != "" || o.TextField != "" || o.FingerprintField != "" || o.NoHeader ||
+		o.Delimiter != 0 || o.IDFrom != "" || o.Fingerprints != fptext.Auto || o.Fields != nil || o.SetField != ""
+}
+
+// wholeFiles shows files that are one text each.
+func (h *hashing) wholeFiles(src *app.Sources) error {
+	for _, name := range src.Names {
+		text, err := readText(name)
+		if err != nil {
+			return err
+		}
+		if info, ok := input.Recognize(name, text); ok && info.Format != "txt" {
+			h.a.Say("%s: read as one text, although it looks like %s; --input-format %s reads its documents", name, info.Shape, info.Format)
+		}
+		if err := h.text(name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents shows the documents of files, or the files of --files.
+func (h *hashing) documents(src *app.Sources, opt input.Options) error {
+	for _, name := range src.Names {
+		if err := h.documentsOf(src, name, opt); err != nil {
+			return err
+		}
+	}
+	h.a.TellSkipped(src)
+	return nil
+}
+
+// documentsOf shows the documents of a file. Those that cannot be read, or have no text, are named.
+func (h *hashing) documentsOf(src *app.Sources, name string, opt input.Options) error {
+	m := h.a.Meter()
+	defer m.Stop()
+	in, err := h.a.OpenInput(m, src, name, opt)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	unread := int64(0)
+	h.unit = in.Info().Format.Unit()
 	for rec, err := range in.Records(h.a.Context()) {
+		if err == nil && rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
+			err = input.NewIssue(in, rec, "it has a fingerprint, and no text to compute one from")
+		}
 		if is, ok := errors.AsType[*input.Issue](err); ok {
-			h.a.Say("%s: %s", is.File, is.Reason)
-			unread++
+			h.a.Say("%s", is)
+			h.unread++
 			continue
 		}
 		if err == nil {
@@ -118,10 +165,6 @@ func (h *hashing) tree(src *app.Sources) error {
 		if err != nil {
 			return err
 		}
-	}
-	h.a.TellSkipped(src)
-	if unread > 0 {
-		return fmt.Errorf("%s could not be read", quantity.Count(unread, "file"))
 	}
 	return nil
 }

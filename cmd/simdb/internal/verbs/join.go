@@ -26,10 +26,9 @@ type Join struct {
 	DB   string `arg:"" file:"db" help:"The database."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files a folder of documents; - is standard input."`
 	app.CriterionFlags
-	IDs         bool         `name:"ids" help:"The lines are ids of stored documents."`
-	Estimate    bool         `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
-	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the file is written: ${inputs} (default: by name and content)."`
-	app.InputFlags
+	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
+	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
+	app.RowInputFlags
 	app.RejectFlags
 	app.MemoryFlag
 	app.RowFlags
@@ -47,7 +46,7 @@ Lines are looked up many at a time, which takes a fraction of the time; of a pip
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	opt := c.InputFlags.Options(c.InputFormat)
+	opt := c.RowInputFlags.Options()
 	opt.MakeID, opt.IDsOnly = true, true
 	if c.IDs && opt.Format == input.Auto && !strings.Contains(filepath.Base(c.File), ".") {
 		opt.Format = "txt" // ids may look like fingerprints

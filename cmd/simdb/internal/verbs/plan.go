@@ -28,7 +28,7 @@ type Plan struct {
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
 	Memory app.Memory   `default:"256MiB" placeholder:"SIZE" help:"Memory of the load and of dedup that are forecast (default: 256MiB)."`
-	app.InputFlags
+	app.RowInputFlags
 	app.FeatureFlags
 	app.RowFlags
 
@@ -147,7 +147,7 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 		return nil, size, err
 	}
 	state := fingerprint.New(params)
-	opt := c.InputFlags.Options(input.Auto)
+	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return nil, size, err

@@ -22,7 +22,7 @@ type Tune struct {
 	Sample app.Quantity `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
 	HTML   string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
-	app.InputFlags
+	app.RowInputFlags
 	app.FeatureFlags
 	app.RowFlags
 }
@@ -116,7 +116,7 @@ func (c *Tune) load(a *app.App, db *engine.DB) error {
 	if err != nil {
 		return err
 	}
-	opt := c.InputFlags.Options(input.Auto)
+	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, db.Params().Features); err != nil {
 		return err

@@ -50,7 +50,7 @@ func (t *Tree) Open(opt input.Options) (input.Source, error) {
 		set  bool
 		flag string
 	}{
-		{opt.Format != input.Auto && opt.Format != Files, "--format"}, {opt.IDField != "", "--id-field"},
+		{opt.Format != input.Auto && opt.Format != Files, "a format"}, {opt.IDField != "", "--id-field"},
 		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
 		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"},
 	} {
