@@ -221,7 +221,7 @@ func TestRegisteredFormat(t *testing.T) {
 		{args: "match f.simdb new.card --near 3", data: cardsOf("f amazingly few discotheques provide jukeboxes"), talk: "2 documents read, 1 of them new"},
 		{args: "match f.simdb all.card --near 3", data: cardsOf(), talk: "5 documents read, 0 of them new"},
 		{args: "plan all.card --layout 4:1", talk: "5 fingerprints"},
-		{args: "tune all.card", talk: "5 of 5 fingerprints sampled"},
+		{args: "tune all.card", talk: "5 of 5 documents searched for"},
 		{args: "load x.simdb all.card --format card", code: 2, talk: `unknown input format "card": one of `},
 	} {
 		code, data, talk := simdbIn(t, dir, c.stdin, strings.Fields(c.args)...)

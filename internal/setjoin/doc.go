@@ -33,6 +33,10 @@
 // cluster, however many, are never compared with each other, and the outcome is that of taking one
 // set after the other: it depends neither on the windows nor on the number of goroutines.
 //
+// # A few sets
+//
+// A few sets are joined with any number of others that are not kept (few.go).
+//
 // # Memory
 //
 // Sets are held in memory as long as there is room; if there is none, all go to a file. An index is

@@ -6,8 +6,8 @@
 //	texts.go     texts that are compared themselves, by edit distance or as word vectors
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
+//	search.go    a few documents, searched for in all
 //	listing.go   documents with their ids
-//	sample.go    some of them, drawn at random
 //	template.go  text that very many documents share
 //	pairs.go     all pairs, in the order of Snapshot.Pairs
 //	clusters.go  all clusters, in the order of Snapshot.Clusters

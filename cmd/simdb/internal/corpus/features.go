@@ -42,6 +42,8 @@ type featured struct {
 	ends   []int // of the sets, in hashes
 	prints []base.Fingerprint
 	empty  []bool // documents that match nothing
+	first  int64  // the number of the first document
+	met    []met  // of a Search
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -56,20 +58,30 @@ type Extractor struct {
 	line *pipeline.Line[*featured]
 	next *featured
 	free []*featured
+	n    int64 // documents added
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params fingerprint.Params, to *Corpus) *Extractor {
-	x := &Extractor{}
-	worker := func() func(*featured) error {
+	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
+		return func(b *featured) { f.extract(b, to) }
+	}, to.store)
+}
+
+// newExtractor returns an Extractor of goroutines that each have a function for batches, which are
+// stored by another one.
+func newExtractor(ctx context.Context, worker func() func(*featured), store func(*featured) error) *Extractor {
+	x := &Extractor{}
+	work := func() func(*featured) error {
+		extract := worker()
 		return func(b *featured) error {
-			f.extract(b, to)
+			extract(b)
 			return nil
 		}
 	}
-	x.line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *featured) error {
-		if err := to.store(b); err != nil {
+	x.line = pipeline.New(runtime.GOMAXPROCS(0), work, func(b *featured) error {
+		if err := store(b); err != nil {
 			return err
 		}
 		x.reuse(b)
@@ -87,7 +99,8 @@ func (x *Extractor) Add(d *engine.Doc) error {
 		x.next = x.batch()
 	}
 	b := x.next
-	b.docs = append(b.docs, engine.Doc{Text: d.Text, Fingerprint: d.Fingerprint})
+	x.n++
+	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
@@ -96,6 +109,13 @@ func (x *Extractor) Add(d *engine.Doc) error {
 
 // batch returns an empty batch.
 func (x *Extractor) batch() *featured {
+	b := x.unused()
+	b.first = x.n
+	return b
+}
+
+// unused returns a batch without documents.
+func (x *Extractor) unused() *featured {
 	if n := len(x.free); n > 0 {
 		b := x.free[n-1]
 		x.free = x.free[:n-1]
@@ -108,7 +128,8 @@ func (x *Extractor) batch() *featured {
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
-	if cap(b.hashes) <= batchBytes {
+	b.met = b.met[:0]
+	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
 		x.free = append(x.free, b)
 	}
 }

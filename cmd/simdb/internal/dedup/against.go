@@ -304,7 +304,7 @@ func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
 	err := d.eachKnown(func(_ *engine.Doc, at place) error {
 		if n == d.known {
-			return errChanged
+			return app.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
 			a.keepers[c-1] = &at
@@ -313,7 +313,7 @@ func (d *job) placeKnown(a *audit) error {
 		return nil
 	}, func(*input.Issue) error { return nil })
 	if err == nil && n != d.known {
-		err = errChanged
+		err = app.ErrChanged
 	}
 	return err
 }

@@ -159,7 +159,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {
-		return errChanged
+		return app.ErrChanged
 	}
 	if a.w == nil {
 		return nil
@@ -206,7 +206,7 @@ func (d *job) placeKeepers(a *audit) error {
 	n := d.known
 	return d.each("find what is kept", func(_ input.Source, rec *input.Record) error {
 		if n == d.known+d.read {
-			return errChanged
+			return app.ErrChanged
 		}
 		if c := d.out.cluster[n]; c > 0 {
 			a.keepers[c-1] = &place{rec.Doc.ID, rec.File, rec.Pos}

@@ -9,7 +9,7 @@
 //
 //	command.go   the flags, and the state of a run
 //	run.go       the first pass
-//	files.go     inputs: spooled if they cannot be read twice, and compared
+//	files.go     inputs, read and compared
 //	clusters.go  the join
 //	against.go   the documents of --against
 //	narrow.go    those of a large database that the inputs may be like
@@ -153,14 +153,11 @@ func (c *Command) auditPath() string {
 
 // job is a run of the command.
 type job struct {
+	*app.Reread
 	a          *app.App
 	c          *Command
 	opt        input.Options
-	src        app.Sources
-	files      []string      // as read: standard input is spooled to a file
-	names      []string      // as the user named them
-	asRead     []os.FileInfo // of those files that the user named, nil for others
-	like       input.Info    // of the first input
+	like       input.Info // of the first input
 	formats    []input.Format
 	meter      *progress.Meter
 	rejects    *app.Rejects

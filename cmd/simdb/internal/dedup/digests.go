@@ -29,14 +29,14 @@ func (d *job) newDigests() *digests {
 	s := &digests{cancel: cancel}
 	switch {
 	case d.c.DryRun && d.replay == nil && !d.c.Resume:
-	case d.src.Tree != nil:
-		s.inputs = []app.AuditInput{{File: d.names[0], Bytes: new(d.src.Total)}}
+	case d.Sources.Tree != nil:
+		s.inputs = []app.AuditInput{{File: d.Names[0], Bytes: new(d.Sources.Total)}}
 		s.tree = &contentDigest{}
 	default:
 		s.done.Go(func() {
-			for i, path := range d.files {
+			for i, path := range d.Files {
 				in, err := app.Digest(ctx, path)
-				if in.File = d.names[i]; in.File == "-" {
+				if in.File = d.Names[i]; in.File == "-" {
 					in.File = "stdin"
 				}
 				s.inputs, s.err = append(s.inputs, in), errors.Join(s.err, err)

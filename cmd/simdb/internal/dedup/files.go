@@ -5,91 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
-	"github.com/simdb/simdb/engine"
 )
-
-// errChanged is the error of files that are not what they were in the first pass.
-var errChanged = errors.New("the files were changed while they were read; nothing is written")
-
-// spool copies standard input and other files that can't be read twice.
-func (d *job) spool(dir string) error {
-	if d.src.Tree != nil {
-		d.files = d.names
-		return nil
-	}
-	for i, name := range d.names {
-		src := os.Stdin
-		if name != "-" {
-			st, err := os.Stat(name)
-			if err != nil {
-				return err
-			}
-			if st.Mode().IsRegular() {
-				d.files = append(d.files, name)
-				d.asRead = append(d.asRead, st)
-				continue
-			}
-			if src, err = os.Open(name); err != nil {
-				return err
-			}
-			defer src.Close()
-		}
-		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))
-		to, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		d.meter.Report(engine.Progress{Stage: "read standard input"})
-		copied := make(chan error, 1)
-		go func() {
-			_, err := io.Copy(to, src)
-			copied <- errors.Join(err, to.Close())
-		}()
-		select {
-		case err = <-copied:
-		case <-d.a.Context().Done(): // the read that is under way ends with the process
-			err = context.Cause(d.a.Context())
-		}
-		if err != nil {
-			return err
-		}
-		d.files, d.asRead = append(d.files, path), append(d.asRead, nil)
-	}
-	return nil
-}
-
-// unchanged returns an error if an input is not what it was when the run began: then what was
-// decided is about other records than those that were copied.
-func (d *job) unchanged() error {
-	for i, before := range d.asRead {
-		if before == nil {
-			continue // a copy of ours
-		}
-		now, err := os.Stat(d.files[i])
-		if err != nil {
-			return err
-		}
-		if !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
-			return fmt.Errorf("%s: %w", d.names[i], errChanged)
-		}
-	}
-	return nil
-}
 
 // probe looks at the beginning of every file: they must all have one format, and the same columns,
 // since their records go into one output, whose name must not say otherwise.
 func (d *job) probe() error {
 	var first input.Info
 	var columns []byte // of the first file that has some
-	for i, path := range d.files {
-		info, err := d.begins(path, d.names[i])
+	for i := range d.Files {
+		info, err := d.begins(i)
 		if err != nil {
 			return err
 		}
@@ -100,14 +29,14 @@ func (d *job) probe() error {
 		case d.c.toFolder():
 		case info.Format != first.Format || info.Shape != first.Shape:
 			return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; -o DIR/ writes one for each",
-				d.names[0], first.Shape, d.names[i], info.Shape, first.Format.Unit())
+				d.Names[0], first.Shape, d.Names[i], info.Shape, first.Format.Unit())
 		case info.Columns != nil && columns != nil && !bytes.Equal(bytes.TrimSpace(info.Columns), bytes.TrimSpace(columns)):
-			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", d.names[i])
+			return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to -o DIR/", d.Names[i])
 		}
 		if columns == nil {
 			columns = info.Columns
 		}
-		if d.src.Tree == nil {
+		if d.Sources.Tree == nil {
 			d.noteSame(i)
 		}
 	}
@@ -122,8 +51,8 @@ func (d *job) probe() error {
 }
 
 // begins reads the beginning of a file and describes it.
-func (d *job) begins(path, name string) (info input.Info, err error) {
-	in, err := d.open(path, name)
+func (d *job) begins(i int) (info input.Info, err error) {
+	in, err := d.openFor(input.NeedAll, i)
 	if err != nil {
 		return info, err
 	}
@@ -145,13 +74,13 @@ func (d *job) begins(path, name string) (info input.Info, err error) {
 
 // noteSame warns about a file that is given twice.
 func (d *job) noteSame(i int) {
-	me := d.asRead[i]
+	me := d.AsRead[i]
 	if me == nil {
 		return // a copy of ours
 	}
-	for j, other := range d.asRead[:i] {
+	for j, other := range d.AsRead[:i] {
 		if other != nil && os.SameFile(me, other) {
-			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents are read twice", d.names[j], d.names[i])
+			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents are read twice", d.Names[j], d.Names[i])
 			return
 		}
 	}
@@ -165,15 +94,9 @@ func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad 
 
 // eachFile is each, which calls begin before the records of a file.
 func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
-	s := d.src
-	if s.Tree == nil { // standard input has a size by now
-		var err error
-		if s, err = app.FileSources(d.files); err != nil {
-			return err
-		}
-	}
-	for i, path := range d.files {
-		in, err := d.openFor(d.need(stage, i), path, d.names[i])
+	s := d.Sources
+	for i := range d.Files {
+		in, err := d.openFor(d.need(stage, i), i)
 		if err != nil {
 			return err
 		}
@@ -215,31 +138,11 @@ func (d *job) need(stage string, i int) input.Need {
 	return input.NeedText
 }
 
-// open opens a file under the name that the user gave.
-func (d *job) open(path, name string) (input.Source, error) {
-	return d.openFor(input.NeedAll, path, name)
-}
-
-// openFor opens a file for a pass that needs no more of its documents.
-func (d *job) openFor(need input.Need, path, name string) (input.Source, error) {
+// openFor opens input i for a pass that needs no more of its documents.
+func (d *job) openFor(need input.Need, i int) (input.Source, error) {
 	opt := d.opt
 	opt.Need = need
-	if path == name {
-		return d.src.Open(path, opt)
-	}
-	src, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if name == "-" {
-		name = "stdin"
-	}
-	st, err := src.Stat()
-	if err != nil {
-		src.Close()
-		return nil, err
-	}
-	return input.New(name, src, st.Size(), opt)
+	return d.Open(i, opt)
 }
 
 // readStage is the first pass.
@@ -247,7 +150,7 @@ const readStage = "read"
 
 // readAll calls add for every document of the first pass, before it is counted in d.read.
 func (d *job) readAll(add func(rec *input.Record) error) error {
-	d.flawed = make([]bool, len(d.files))
+	d.flawed = make([]bool, len(d.Files))
 	at := 0
 	begin := func(i int, _ input.Source) error {
 		at = i
@@ -290,10 +193,10 @@ func (d *job) damage() error {
 
 // inputBytes is about how many bytes all inputs have when they are decompressed.
 func (d *job) inputBytes() (n int64) {
-	if d.src.Tree != nil {
-		return d.src.Total
+	if d.Sources.Tree != nil {
+		return d.Sources.Total
 	}
-	for _, path := range d.files {
+	for _, path := range d.Files {
 		n += input.ContentBytes(path)
 	}
 	for i := range d.against {

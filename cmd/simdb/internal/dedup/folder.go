@@ -20,7 +20,7 @@ func (d *job) makeFolder() (unmake func(err error), err error) {
 	if !d.c.toFolder() {
 		return keep, nil
 	}
-	if d.folder, err = d.a.NewOutFolder(d.c.Output, &d.src, d.c.DryRun); err != nil {
+	if d.folder, err = d.a.NewOutFolder(d.c.Output, &d.Sources, d.c.DryRun); err != nil {
 		return nil, err
 	}
 	return func(err error) {
@@ -38,15 +38,15 @@ func (d *job) makeFolder() (unmake func(err error), err error) {
 
 // claimFolder checks that the outputs may be written.
 func (d *job) claimFolder() error {
-	check := func() error { return d.folder.Claim(d.names, d.formats) }
+	check := func() error { return d.folder.Claim(d.Names, d.formats) }
 	if d.c.DryRun {
-		check = func() error { return d.folder.Distinct(d.names) }
+		check = func() error { return d.folder.Distinct(d.Names) }
 	}
 	if err := check(); err != nil {
 		return err
 	}
 	isAudit := func(name string) bool { return strings.EqualFold(filepath.Base(name), "audit.jsonl") }
-	if slices.ContainsFunc(d.names, isAudit) && d.c.auditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
+	if slices.ContainsFunc(d.Names, isAudit) && d.c.auditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
 		return errors.New("-o " + d.c.Output + ": an input is called audit.jsonl, as the audit: --audit FILE names another place for that")
 	}
 	return nil

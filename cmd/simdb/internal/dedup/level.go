@@ -150,7 +150,7 @@ func (l *level) write() (err error) {
 		return each
 	}
 	if n != l.job.read || left || len(l.failed) > 0 {
-		return errChanged
+		return app.ErrChanged
 	}
 	return l.publish()
 }
@@ -165,7 +165,7 @@ func (l *level) cut(in input.Source, rec *input.Record, repeats []units.Repeat) 
 	l.spans, l.gone = units.Split(l.spans[:0], text, l.c.Level), l.gone[:0]
 	for _, r := range repeats {
 		if int(r.At.Unit()) >= len(l.spans) {
-			return nil, errChanged
+			return nil, app.ErrChanged
 		}
 		l.gone = append(l.gone, r.At.Unit())
 		if err := l.auditUnit(rec, r); err != nil {

@@ -47,7 +47,7 @@ func (d *job) narrow() error {
 // narrowTo is narrow for a source. It returns an error for one that is to be joined whole.
 func (d *job) narrowTo(s *source) error {
 	by := d.c.textCriterion()
-	if s.db == nil || d.src.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
+	if s.db == nil || d.Sources.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
 	all, err := s.snapshot.Count(d.a.Context())
@@ -88,8 +88,8 @@ type narrowing struct {
 
 // inputs searches for all inputs.
 func (x *narrowing) inputs() error {
-	for i, path := range x.d.files {
-		if err := x.input(path, x.d.names[i]); err != nil {
+	for i := range x.d.Files {
+		if err := x.input(i); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,8 @@ func (x *narrowing) inputs() error {
 }
 
 // input searches for the documents of an input, as the first pass will read them.
-func (x *narrowing) input(path, name string) error {
-	in, err := x.d.openFor(input.NeedText, path, name)
+func (x *narrowing) input(i int) error {
+	in, err := x.d.openFor(input.NeedText, i)
 	if err != nil {
 		return err
 	}

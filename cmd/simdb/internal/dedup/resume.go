@@ -52,7 +52,7 @@ type noteKey struct {
 
 // key returns the key of the note, and false for a run that leaves none.
 func (d *job) key() (key xxh3.Uint128, ok bool) {
-	if d.c.Estimate || d.replay != nil || d.decided != nil || len(d.against) > 0 || d.src.Tree != nil || d.c.Level != units.Document {
+	if d.c.Estimate || d.replay != nil || d.decided != nil || len(d.against) > 0 || d.Sources.Tree != nil || d.c.Level != units.Document {
 		return key, false
 	}
 	inputs, err := d.digests.wait()
@@ -212,7 +212,7 @@ func (d *job) resume() (bool, error) {
 		return true, err
 	}
 	if d.read != n.read {
-		return true, errChanged
+		return true, app.ErrChanged
 	}
 	d.a.Say("resumed after all documents were compared")
 	d.out, d.pairs, d.empty = n.out, n.pairs, n.empty

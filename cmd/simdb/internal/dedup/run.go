@@ -35,10 +35,11 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := app.ReadFeatures(&d.opt, d.features); err != nil {
 		return err
 	}
-	if d.src, err = a.NewSources(c.Files, c.InputFlags); err != nil {
+	src, err := a.NewSources(c.Files, c.InputFlags)
+	if err != nil {
 		return err
 	}
-	d.names = d.src.Names
+	d.Reread = &app.Reread{Sources: src, Names: src.Names}
 	unmake, err := d.makeFolder()
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	}
 	d.meter = a.Meter()
 	defer d.meter.Stop()
-	if err := d.spool(dir); err != nil {
+	if d.Reread, err = a.Reread(src, dir, d.meter); err != nil {
 		return err
 	}
 	if err := d.probe(); err != nil {
@@ -68,7 +69,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err = errors.Join(err, d.rejects.Close(err)); err != nil {
 		return err
 	}
-	a.TellSkipped(&d.src)
+	a.TellSkipped(&d.Sources)
 	d.tellUnused()
 	d.summary(start)
 	if d.read == 0 && d.rejects.N > 0 {

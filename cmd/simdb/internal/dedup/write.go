@@ -49,7 +49,7 @@ func (d *job) write() error {
 	}
 	n, err := d.copy(audit)
 	if err == nil && (n != d.read || len(d.failed) > 0) {
-		err = errChanged
+		err = app.ErrChanged
 	}
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (d *job) write() error {
 
 // publish completes all outputs, unless an input is not what was read.
 func (d *job) publish() error {
-	if err := d.unchanged(); err != nil {
+	if err := d.Unchanged(); err != nil {
 		return err
 	}
 	d.meter.Stop()
@@ -79,7 +79,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 	err = d.eachFile("write", out.begin, func(in input.Source, rec *input.Record) error {
 		me := d.known + n
 		if n++; n > d.read {
-			return errChanged
+			return app.ErrChanged
 		}
 		if err := listing.add(me, rec); err != nil {
 			return err
@@ -117,13 +117,13 @@ func (c *copies) begin(i int, _ input.Source) (err error) {
 		return err
 	}
 	if c.c.toFolder() {
-		w, err := c.a.Create("-o", c.folder.Place(c.names[i]), app.CopiesOf(c.formats[i]))
+		w, err := c.a.Create("-o", c.folder.Place(c.Names[i]), app.CopiesOf(c.formats[i]))
 		if err != nil {
 			return err
 		}
 		c.keepTo = append(c.keepTo, w)
 	}
-	if c.like, err = c.open(c.files[i], c.names[i]); err != nil {
+	if c.like, err = c.openFor(input.NeedAll, i); err != nil {
 		return err
 	}
 	c.to = c.formats[i].NewCopier(c.keepTo[len(c.keepTo)-1], input.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.ofInput()})

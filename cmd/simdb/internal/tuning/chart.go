@@ -48,11 +48,11 @@ func (r *Report) Criterion(k int) string {
 
 // Advice says what the proposed threshold does.
 func (r *Report) Advice(k int) string {
-	removed := r.removedK[min(k, MaxDistance)]
+	removes := r.Near(min(k, MaxDistance)).Removes
 	if r.Scored {
-		removed = r.removedT[r.threshold()]
+		removes = r.Alike(edge(r.threshold())).Removes
 	}
-	return fmt.Sprintf("%s removes about %.1f %% of the documents:", r.Criterion(k), 100*removed/float64(max(r.sampled, 1)))
+	return fmt.Sprintf("%s removes about %s of the documents:", r.Criterion(k), removes.percents())
 }
 
 // kind says what the scores are.
@@ -79,7 +79,7 @@ func (r *Report) scores(b *strings.Builder, c Chart) {
 			mark = ">"
 		}
 		fmt.Fprintf(b, "%s%.2f - %.2f %s%14s%10.1f %%\n", mark, edge(bin), edge(bin+1), c.bar(r.byScore[bin], most, room),
-			quantity.Number(int64(math.Round(r.scaled(r.byScore[bin])))), 100*r.removedT[bin]/float64(max(r.sampled, 1)))
+			quantity.Number(int64(math.Round(r.scaled(r.byScore[bin])))), 100*r.Alike(edge(bin)).Removes.Value)
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *Report) bitChart(b *strings.Builder, c Chart) {
 			mark = ">"
 		}
 		fmt.Fprintf(b, "%s%4d %s%14s%10.1f %%\n", mark, k, c.bar(n, most, room),
-			quantity.Number(int64(math.Round(r.scaled(n)))), 100*r.removedK[k]/float64(max(r.sampled, 1)))
+			quantity.Number(int64(math.Round(r.scaled(n)))), 100*r.Near(k).Removes.Value)
 	}
 }
 

@@ -35,7 +35,7 @@ pre { padding: .6rem; border: 1px solid; overflow-x: auto; white-space: pre-wrap
 </head>
 <body>
 <h1>simdb tune: <bdi>{{.Name}}</bdi></h1>
-<p>{{.Sampled}} of {{.Documents}} documents were searched for. {{.Advice}}</p>
+<p>{{.Sureness}}. {{.Advice}}</p>
 <pre>{{.Command}}</pre>
 <h2>{{.Kind}}</h2>
 <table>
@@ -78,18 +78,18 @@ type pagePair struct {
 // no scores.
 func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 	data := struct {
-		Name, Sampled, Documents, Advice, Command, Kind, Unit, Threshold, Criterion string
-		Rows                                                                        []pageRow
-		Relations                                                                   []pageRelation
-		Pairs                                                                       []pagePair
+		Name, Sureness, Advice, Command, Kind, Unit, Threshold, Criterion string
+		Rows                                                              []pageRow
+		Relations                                                         []pageRelation
+		Pairs                                                             []pagePair
 	}{
-		Name: r.Name, Sampled: quantity.Number(r.sampled), Documents: quantity.Number(r.Documents),
+		Name: r.Name, Sureness: r.Sureness(),
 		Advice: r.Advice(k), Command: r.Command(r.Criterion(k)), Kind: r.kind(), Unit: "score",
 		Threshold: fmt.Sprint(edge(r.threshold())), Criterion: r.Criterion(k),
 	}
 	if r.Scored {
 		for b := bins - 1; b >= 0; b-- {
-			data.Rows = append(data.Rows, r.pageRow(fmt.Sprintf("%.2f – %.2f", edge(b), edge(b+1)), r.byScore[:], r.removedT[:], b, b == r.threshold()))
+			data.Rows = append(data.Rows, r.pageRow(fmt.Sprintf("%.2f – %.2f", edge(b), edge(b+1)), r.byScore[:], b, b == r.threshold(), r.Alike(edge(b))))
 		}
 		for _, d := range distances {
 			precise, complete := r.relation(d, r.threshold())
@@ -98,7 +98,7 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 	} else {
 		data.Kind, data.Unit = "Distances of fingerprints", "bits"
 		for d := range MaxDistance + 1 {
-			data.Rows = append(data.Rows, r.pageRow(fmt.Sprint(d), r.byBits[:], r.removedK[:], d, d == k))
+			data.Rows = append(data.Rows, r.pageRow(fmt.Sprint(d), r.byBits[:], d, d == k, r.Near(d)))
 		}
 	}
 	for _, p := range pairs {
@@ -112,7 +112,7 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 }
 
 // pageRow makes the bar of one bin.
-func (r *Report) pageRow(label string, pairs, removed []float64, at int, here bool) pageRow {
+func (r *Report) pageRow(label string, pairs []float64, at int, here bool, c Criterion) pageRow {
 	most := 1.0
 	for _, n := range pairs {
 		most = max(most, n)
@@ -120,6 +120,6 @@ func (r *Report) pageRow(label string, pairs, removed []float64, at int, here bo
 	return pageRow{
 		Label: label, Width: 100 * pairs[at] / most, Here: here,
 		Pairs:   quantity.Number(int64(math.Round(r.scaled(pairs[at])))),
-		Removes: fmt.Sprintf("%.1f %%", 100*removed[at]/float64(max(r.sampled, 1))),
+		Removes: c.Removes.percents(),
 	}
 }

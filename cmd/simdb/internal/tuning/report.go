@@ -2,15 +2,17 @@
 // documents: a distribution of their similarities, what each threshold would remove, how distances
 // and similarities relate, and pairs to look at.
 //
-//	report.go  the figures
-//	chart.go   for a terminal
-//	page.go    as a page of HTML
+//	report.go    the figures
+//	estimate.go  what a sample says of all documents, and how sure it is
+//	chart.go     for a terminal
+//	page.go      as a page of HTML
 package tuning
 
 import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // MaxDistance is the greatest distance that is looked at, and MinScore the least similarity.
@@ -33,21 +35,21 @@ func binOf(score float64) int {
 
 // Match is a document like the one of the sample that it was found for.
 type Match struct {
-	ID       string
+	ID, Text string  // the Text may be ""
 	Distance int     // of fingerprints, in bits; -1 if there are none
 	Score    float64 // Jaccard similarity; negative: less than MinScore, or not known
 }
 
 // Pair is two documents, and how alike they are.
 type Pair struct {
-	A, B         string // IDs, A < B
+	A, B         string // IDs, A <= B
 	Score        float64
 	Distance     int
-	TextA, TextB string // set by the caller; "" if texts are not kept
+	TextA, TextB string // "" if texts are not kept
 }
 
-// Report is what the matches of a sample say. The zero Report is ready for use; the fields before
-// Add is called are set by the caller.
+// Report is what the matches of a sample say. The zero Report is ready for use; the fields are set
+// by the caller, Documents at the latest before it is read.
 type Report struct {
 	Name      string // of the corpus
 	Documents int64  // in the corpus
@@ -55,78 +57,129 @@ type Report struct {
 	Exact     bool   // of texts, not of sketches
 	Command   func(threshold string) string
 
-	sampled  int64
-	byScore  [bins]float64              // pairs of a sampled document and any other
-	byBits   [MaxDistance + 1]float64   // the same, by distance
-	removedT [bins]float64              // documents that would be removed at edge(bin)
-	removedK [MaxDistance + 1]float64   // the same within that distance
-	both     [MaxDistance + 1][bins]int // pairs at exactly that distance, in that bin
-	unlike   [MaxDistance + 1]int       // pairs at that distance below MinScore
-	far      [bins]int                  // pairs in that bin beyond MaxDistance
-	low      [bins][]Pair               // those with the lowest scores of each bin
-	high     [bins][]Pair               // those with the highest
-	bits     [MaxDistance + 1][]Pair    // examples by distance, where there are no scores
+	sample  []sampled
+	byScore [bins]float64              // pairs of a sampled document and any other
+	byBits  [MaxDistance + 1]float64   // the same, by distance
+	both    [MaxDistance + 1][bins]int // pairs at exactly that distance, in that bin
+	unlike  [MaxDistance + 1]int       // pairs at that distance below MinScore
+	far     [bins]int                  // pairs in that bin beyond MaxDistance
+	low     [bins][]Pair               // those with the lowest scores of each bin
+	high    [bins][]Pair               // those with the highest
+	bits    [MaxDistance + 1][]Pair    // some by distance, the first ones by ID
+}
+
+// sampled is a document of the sample, and how many matches it has.
+type sampled struct {
+	id, text string
+	within   [MaxDistance + 1]int32 // at exactly that distance
+	alike    [bins]int32
 }
 
 // Examples is how many pairs at a threshold are shown.
 const Examples = 10
 
-// Add takes the matches of the next document of the sample.
-func (r *Report) Add(id string, matches []Match) {
-	r.sampled++
-	var within [MaxDistance + 1]int // matches by distance
-	var least [bins]int             // and by bin
+// Add adds a document to the sample, with matches, and returns its number for Found.
+func (r *Report) Add(id, text string, matches []Match) (n int) {
+	r.sample = append(r.sample, sampled{id: id, text: text})
+	n = len(r.sample) - 1
 	for _, m := range matches {
-		scored := r.Scored && m.Score >= MinScore
-		bin := 0
-		if scored {
-			bin = binOf(m.Score)
-			least[bin]++
-			r.byScore[bin]++
-		}
-		near := m.Distance >= 0 && m.Distance <= MaxDistance
-		if near {
-			within[m.Distance]++
-			r.byBits[m.Distance]++
-		}
-		switch {
-		case near && scored:
-			r.both[m.Distance][bin]++
-		case near:
-			r.unlike[m.Distance]++
-		case scored:
-			r.far[bin]++
-		}
-		p := Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}
-		switch {
-		case scored:
-			r.low[bin] = kept(r.low[bin], p, byScore)
-			r.high[bin] = kept(r.high[bin], p, func(x, y Pair) int { return byScore(y, x) })
-		case near && !r.Scored:
-			r.bits[m.Distance] = kept(r.bits[m.Distance], p, byScore)
-		}
+		r.Found(n, m)
 	}
-	count := 0
-	for k := range within {
-		count += within[k]
-		r.removedK[k] += share(count)
+	return n
+}
+
+// Sampled returns how many documents the sample has.
+func (r *Report) Sampled() int64 { return int64(len(r.sample)) }
+
+// Found takes a match of document n of the sample. What it refers to may change afterwards.
+func (r *Report) Found(n int, m Match) {
+	s := &r.sample[n]
+	scored := r.Scored && m.Score >= MinScore
+	bin := 0
+	if scored {
+		bin = binOf(m.Score)
+		s.alike[bin]++
+		r.byScore[bin]++
 	}
-	count = 0
-	for b := bins - 1; b >= 0; b-- {
-		count += least[b]
-		r.removedT[b] += share(count)
+	near := m.Distance >= 0 && m.Distance <= MaxDistance
+	if near {
+		s.within[m.Distance]++
+		r.byBits[m.Distance]++
+	}
+	switch {
+	case near && scored:
+		r.both[m.Distance][bin]++
+	case near:
+		r.unlike[m.Distance]++
+	case scored:
+		r.far[bin]++
+	}
+	p := Pair{A: s.id, B: m.ID, Score: m.Score, Distance: m.Distance, TextA: s.text, TextB: m.Text}
+	if p.A > p.B {
+		p.A, p.B, p.TextA, p.TextB = p.B, p.A, p.TextB, p.TextA
+	}
+	if scored {
+		r.low[bin] = kept(r.low[bin], p, byScore)
+		r.high[bin] = kept(r.high[bin], p, func(x, y Pair) int { return cmp.Or(cmp.Compare(y.Score, x.Score), byIDs(x, y)) })
+	}
+	if near {
+		r.bits[m.Distance] = kept(r.bits[m.Distance], p, byIDs)
 	}
 }
 
-// share is what of a cluster of a document and its n matches is removed.
-func share(n int) float64 { return float64(n) / float64(n+1) }
+// Criterion is what a threshold finds in the corpus: fingerprints within K bits, or scores from T
+// on.
+type Criterion struct {
+	Share   Estimate // of the documents, that have a match
+	Pairs   Estimate
+	Removes Estimate // of the documents, about the share that it would remove
+	Example *Pair    // the least similar pair that meets it, nil if there is none
+}
+
+// Near returns what fingerprints within k bits find.
+func (r *Report) Near(k int) Criterion {
+	c := r.criterion(func(s *sampled) (n int64) {
+		for _, within := range s.within[:k+1] {
+			n += int64(within)
+		}
+		return n
+	})
+	for ; k >= 0 && c.Example == nil; k-- {
+		c.Example = first(r.bits[k])
+	}
+	return c
+}
+
+// Alike returns what scores from t on find, t being a multiple of 0.05 from MinScore on.
+func (r *Report) Alike(t float64) Criterion {
+	bin := binOf(t)
+	c := r.criterion(func(s *sampled) (n int64) {
+		for _, alike := range s.alike[bin:] {
+			n += int64(alike)
+		}
+		return n
+	})
+	for ; bin < bins && c.Example == nil; bin++ {
+		c.Example = first(r.low[bin])
+	}
+	return c
+}
+
+// first returns the first of some pairs, or nil.
+func first(list []Pair) *Pair {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
 
 // byScore orders pairs by score, then by IDs.
-func byScore(x, y Pair) int {
-	return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
-}
+func byScore(x, y Pair) int { return cmp.Or(cmp.Compare(x.Score, y.Score), byIDs(x, y)) }
 
-// kept returns the first pairs of list and p, in order, each once.
+// byIDs orders pairs by their IDs.
+func byIDs(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) }
+
+// kept returns the first pairs of list and p, in order, each once, with strings of their own.
 func kept(list []Pair, p Pair, compare func(x, y Pair) int) []Pair {
 	if len(list) == Examples && compare(p, list[len(list)-1]) >= 0 {
 		return list
@@ -135,8 +188,18 @@ func kept(list []Pair, p Pair, compare func(x, y Pair) int) []Pair {
 	if found {
 		return list
 	}
+	p.A, p.B, p.TextA, p.TextB = strings.Clone(p.A), strings.Clone(p.B), Beginning(p.TextA), Beginning(p.TextB)
 	list = slices.Insert(list, at, p)
 	return list[:min(len(list), Examples)]
+}
+
+// Beginning returns as much of a text as is shown, in memory of its own.
+func Beginning(text string) string {
+	const most = 20000 // bytes
+	if len(text) <= most {
+		return strings.Clone(text)
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // usual is the threshold of dedup without flags.
@@ -171,14 +234,8 @@ func (r *Report) Distance(chance func(k int) float64) int {
 	return best
 }
 
-// scaled is about how many pairs the corpus has, where the sample has that many: a pair is found
-// from both its ends if all documents are searched for.
-func (r *Report) scaled(pairs float64) float64 {
-	return pairs / 2 * float64(r.Documents) / float64(max(r.sampled, 1))
-}
-
-// Boundary returns the pairs on both sides of the proposed threshold, in the order of their scores,
-// for the caller to set their texts. With no scores they are those at distance k and one more.
+// Boundary returns the pairs on both sides of the proposed threshold, in the order of their scores.
+// With no scores they are those at distance k and one more.
 func (r *Report) Boundary(k int) []*Pair {
 	var below, above []*Pair
 	add := func(to *[]*Pair, list []Pair) {

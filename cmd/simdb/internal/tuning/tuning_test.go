@@ -34,7 +34,7 @@ func sample(scored bool) (*Report, map[Pair]bool) {
 			id := fmt.Sprint("d", n)
 			pairs[Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}] = true
 		}
-		report.Add(fmt.Sprint("d", n), matches)
+		report.Add(fmt.Sprint("d", n), "", matches)
 	}
 	return report, pairs
 }
@@ -169,12 +169,63 @@ func TestPage(t *testing.T) {
 // TestNothing writes a report without any match.
 func TestNothing(t *testing.T) {
 	r := &Report{Scored: true, Command: func(string) string { return "" }}
-	r.Add("a", nil)
+	r.Add("a", "", nil)
 	var b strings.Builder
 	if err := r.WriteText(&b, Chart{Clean: func(s string) string { return s }}, r.Boundary(0)); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Error(err, b.String())
 	}
 	if k := r.Distance(func(int) float64 { return math.Inf(1) }); k != 0 {
 		t.Error(k)
+	}
+}
+
+// TestEstimates draws samples of a corpus with large and small clusters: the errors that are stated
+// are kept to by about 19 of 20, and there are none of all documents.
+func TestEstimates(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	var degrees []int // matches of each document
+	for len(degrees) < 2000 {
+		size := 1
+		if r.IntN(4) == 0 {
+			size += r.IntN(20)
+		}
+		for range size {
+			degrees = append(degrees, size-1)
+		}
+	}
+	estimate := func(sample int) Criterion {
+		report := &Report{Documents: int64(len(degrees)), Scored: true}
+		for _, i := range r.Perm(len(degrees))[:sample] {
+			n := report.Add(fmt.Sprint(i), "", nil)
+			for range degrees[i] {
+				report.Found(n, Match{ID: "m", Score: 0.9})
+			}
+		}
+		return report.Alike(0.8)
+	}
+	whole := estimate(len(degrees))
+	if whole.Share.Error != 0 || whole.Pairs.Error != 0 || whole.Removes.Error != 0 || whole.Share.Value < 0.5 {
+		t.Errorf("all documents: %+v", whole)
+	}
+	const runs = 200
+	right := map[string]int{}
+	for range runs {
+		c := estimate(200)
+		for what, pair := range map[string][2]Estimate{
+			"share": {c.Share, whole.Share}, "pairs": {c.Pairs, whole.Pairs}, "removes": {c.Removes, whole.Removes},
+		} {
+			if math.Abs(pair[0].Value-pair[1].Value) <= pair[0].Error {
+				right[what]++
+			}
+		}
+	}
+	for _, what := range []string{"share", "pairs", "removes"} {
+		if share := float64(right[what]) / runs; share < 0.92 || share > 0.97 && what != "removes" {
+			t.Errorf("%s: %.3f of the samples are within the error", what, share)
+		}
+	}
+	none := (&Report{Documents: 1000, sample: make([]sampled, 100)}).Alike(0.8)
+	if e := none.Share.Error; e < 0.02 || e > 0.04 || !math.IsNaN(none.Pairs.Error) {
+		t.Errorf("nothing found: %+v", none)
 	}
 }

@@ -10,39 +10,25 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/repl/output"
 )
 
-// report returns an empty report on the corpus.
-func (c *Tune) report(st engine.Stats, p engine.Params) *tuning.Report {
-	return &tuning.Report{
-		Name: c.Data, Documents: st.Fingerprints,
-		Scored: st.Params.Sketch > 0, Exact: st.Params.Sketch > 0 && p.Text,
-		Command: c.command,
-	}
-}
-
 // tell writes the report after a table, and as a page.
-func (c *Tune) tell(a *app.App, s *engine.Snapshot, r *tuning.Report) error {
+func (c *Tune) tell(a *app.App, t tuned) error {
 	chart := c.RowFlags.Options().Format == output.Table && !a.Global.Quiet
 	if !chart && c.HTML == "" {
 		return nil
 	}
+	r := t.Report
 	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
 	pairs := r.Boundary(k)
 	for _, p := range pairs {
-		x, err := s.Get(a.Context(), p.A)
-		if err != nil {
+		if err := t.texts(p); err != nil {
 			return err
 		}
-		y, err := s.Get(a.Context(), p.B)
-		if err != nil {
-			return err
-		}
-		p.TextA, p.TextB = beginning(x.Text), beginning(y.Text)
+		p.TextA, p.TextB = tuning.Beginning(p.TextA), tuning.Beginning(p.TextB)
 	}
 	if c.HTML != "" {
 		w, err := a.Create("--html", c.HTML, outfile.HTML)
@@ -62,15 +48,6 @@ func (c *Tune) tell(a *app.App, s *engine.Snapshot, r *tuning.Report) error {
 	return r.WriteText(a.Err, tuning.Chart{
 		Width: app.TerminalWidth(a.Err), Color: output.Detect(fileOf(a.Err)).Color, Clean: app.OneLine, K: k,
 	}, pairs)
-}
-
-// beginning returns as much of a text as is shown.
-func beginning(text string) string {
-	const most = 20000 // bytes
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // fileOf returns the file that w is, or nil.

@@ -1,4 +1,4 @@
-package dedup
+package app
 
 import (
 	"errors"
@@ -23,27 +23,27 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &job{files: []string{"a copy of ours", path}, names: []string{"-", "in.txt"}, asRead: []os.FileInfo{nil, st}}
-	if err := d.unchanged(); err != nil {
+	r := &Reread{Files: []string{"a copy of ours", path}, Names: []string{"-", "in.txt"}, AsRead: []os.FileInfo{nil, st}}
+	if err := r.Unchanged(); err != nil {
 		t.Error(err)
 	}
 	write(path, "two\n", then.Add(time.Second))
-	if err := d.unchanged(); !errors.Is(err, errChanged) {
+	if err := r.Unchanged(); !errors.Is(err, ErrChanged) {
 		t.Errorf("written to: %v", err)
 	}
 	write(path, "three\n", then)
-	if err := d.unchanged(); !errors.Is(err, errChanged) {
+	if err := r.Unchanged(); !errors.Is(err, ErrChanged) {
 		t.Errorf("of another size: %v", err)
 	}
 	write(path+".new", "two\n", then)
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.unchanged(); !errors.Is(err, errChanged) {
+	if err := r.Unchanged(); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file: %v", err)
 	}
 	os.Remove(path)
-	if err := d.unchanged(); !errors.Is(err, os.ErrNotExist) {
+	if err := r.Unchanged(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("removed: %v", err)
 	}
 }

@@ -1,0 +1,42 @@
+package setjoin
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFew compares what is found with all comparisons, of sets that are much alike and of empty
+// ones, at thresholds where rounding counts.
+func TestFew(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	found := 0
+	for _, threshold := range []float64{1.0 / 3, 0.5, 0.7, 0.8, 1} {
+		for range 8 {
+			sets := corpus(r, 120)
+			for _, set := range sets {
+				slices.Sort(set)
+			}
+			few := sets[:r.IntN(60)]
+			x := NewFew(few, threshold).Finder()
+			for n, set := range sets {
+				var want []FewMatch
+				for other, y := range few {
+					if s := jaccard(set, y); len(set) > 0 && s >= threshold {
+						want = append(want, FewMatch{other, s})
+					}
+				}
+				got := x.Append(nil, set)
+				slices.SortFunc(got, func(a, b FewMatch) int { return cmp.Compare(a.Set, b.Set) })
+				if !slices.Equal(got, want) {
+					t.Fatalf("threshold %v, set %d of %d elements: %v, want %v", threshold, n, len(set), got, want)
+				}
+				found += len(got)
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d matches are compared", found)
+	}
+}
