@@ -306,9 +306,19 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestScripts$",
 	},
 	{
-		"output/changed inputs of dedup", "cmd/simdb/internal/dedup", "job.unchanged",
+		"output/changed inputs of dedup", "cmd/simdb/internal/app", "Reread.Unchanged",
 		never(`!os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())`),
-		"cmd/simdb/internal/dedup", "^TestChangedInput$",
+		"cmd/simdb/internal/app", "^TestChangedInput$",
+	},
+	{
+		"output/a match that shares only what is common in a few sets", "internal/setjoin", "FewFinder.Append",
+		swap(`len(x.found) - overlap + 1`, `len(x.found) - overlap`),
+		"internal/setjoin", "^TestFew$",
+	},
+	{
+		"output/tune finds a document of the sample like itself", "cmd/simdb/internal/corpus", "searcher.merge",
+		swap(`b.first+int64(i) != w.numbers[m.place]`, `i >= 0`),
+		"cmd/simdb/internal/corpus", "^TestSearch$",
 	},
 	{
 		"output/documents of files that were replaced", "cmd/simdb/internal/corpus", "Listing.Rank",

@@ -91,6 +91,9 @@ func (c *Tune) sameFlags() string {
 		flag("exclude", e)
 	}
 	set("hidden", c.Hidden)
+	if c.InputFormat != input.Auto {
+		flag("format", string(c.InputFormat))
+	}
 	flag("id-field", c.IDField)
 	flag("id-from", string(c.IDFrom))
 	flag("text-field", c.TextField)
