@@ -194,6 +194,7 @@ func TestMatchLive(t *testing.T) {
 	for _, args := range []string{
 		"match --format jsonl --jaccard 0.8 --invert", "match --format jsonl --jaccard 0.8 --explain --rows tsv",
 		"match --format jsonl --near 3 --explain --rows jsonl", "join --input-format jsonl --jaccard 0.8", "join --input-format jsonl --near 3",
+		"match --format jsonl --levenshtein 0.9 --invert", "match --format jsonl --cosine 0.95 --explain --rows jsonl", "join --input-format jsonl --levenshtein 0.9",
 	} {
 		flags := append(strings.Fields(args), "-q", "x.simdb")
 		_, want, _ := simdbIn(t, dir, "", append(flags, "lines.jsonl")...)

@@ -25,7 +25,7 @@ import (
 type Join struct {
 	DB   string `arg:"" file:"db" help:"The database."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or with --files a folder of documents; - is standard input."`
-	app.CriterionFlags
+	app.SimilarityFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 	app.RowInputFlags
@@ -76,7 +76,10 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, pipe: src.Total == 0}
+	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0}
+	if c.Near == nil && c.Jaccard == nil {
+		j.most = joinSlow
+	}
 	if j.s, err = db.Snapshot(); err != nil {
 		return err
 	}
@@ -100,6 +103,7 @@ func (c *Join) Run(a *app.App) (err error) {
 const (
 	joinQueries = 1 << 18
 	joinBytes   = 64 << 20
+	joinSlow    = 64      // lines that are compared as they are, which takes long
 	joinRows    = 1 << 10 // rows that are handed on at a time
 	joinAhead   = 4       // such parts that wait to be written, of each lot of lines
 )
@@ -115,6 +119,7 @@ type joining struct {
 	meter   *progress.Meter
 	sources app.Sources
 	out     *output.Writer
+	most    int       // lines that are looked up together
 	pipe    bool      // lines may come slowly
 	free    sync.Pool // of *joinLines
 
@@ -198,7 +203,7 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 				l.add(&come[i])
 				read++
 			}
-			if j.pipe || len(l.queries) >= joinQueries || l.bytes >= joinBytes {
+			if j.pipe || len(l.queries) >= j.most || l.bytes >= joinBytes {
 				if !yield(l, nil) {
 					return
 				}
@@ -215,7 +220,7 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]joinLine] {
 	each := func(ctx context.Context) iter.Seq2[joinLine, int] { return j.each(ctx, in) }
 	if j.pipe {
-		return pipeline.Arrivals(ctx, joinQueries, joinBytes, each)
+		return pipeline.Arrivals(ctx, j.most, joinBytes, each)
 	}
 	return func(yield func([]joinLine) bool) {
 		var room [1]joinLine
@@ -285,8 +290,8 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record, in input.Source
 		if stored.HasFingerprint {
 			l.doc.Fingerprint = &stored.Fingerprint
 		}
-	case j.c.Jaccard != nil && l.doc.Text == "":
-		return l, input.NewIssue(in, rec, "it has no text for --jaccard to compare")
+	case j.c.Near == nil && l.doc.Text == "":
+		return l, input.NewIssue(in, rec, "it has no text to compare")
 	}
 	j.read++
 	return l, nil
@@ -326,10 +331,26 @@ func (j *joining) matches(ctx context.Context, l *joinLines) iter.Seq2[engine.Ba
 	switch {
 	case j.c.Near != nil:
 		return j.s.NearBatch(ctx, j.fingerprints(l), int(*j.c.Near))
+	case j.c.Jaccard == nil:
+		return j.similar(ctx, l)
 	case j.verify:
 		return j.s.JaccardVerifiedBatch(ctx, l.docs, float64(*j.c.Jaccard))
 	}
 	return j.s.JaccardBatch(ctx, l.docs, float64(*j.c.Jaccard))
+}
+
+// similar yields the documents whose texts as they are lines are like.
+func (j *joining) similar(ctx context.Context, l *joinLines) iter.Seq2[engine.BatchMatch, error] {
+	return func(yield func(engine.BatchMatch, error) bool) {
+		by := j.c.Criterion(true)
+		for i, doc := range l.docs {
+			for m, err := range j.s.Similar(ctx, doc, by) {
+				if !yield(engine.BatchMatch{Query: i, Match: m}, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // fingerprints returns the fingerprints of the lines that have one, and leaves only those in

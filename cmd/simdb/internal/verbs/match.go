@@ -92,8 +92,8 @@ func (c *Match) Run(a *app.App) (err error) {
 	if t.audit, err = c.newAudit(a, db, &src); err != nil {
 		return err
 	}
-	if !c.Add && (c.Near != nil || c.Jaccard != nil) {
-		t.held = newHeldLines(c.Near != nil)
+	if !c.Add {
+		t.held = newHeldLines(c.Near != nil, c.Near == nil && c.Jaccard == nil)
 	}
 	err = t.audit.close(t.run(a))
 	m.Stop()
@@ -114,7 +114,7 @@ type matching struct {
 	first   input.Source    // the only input, until it is read
 	folder  *app.OutFolder  // of -o DIR/, or nil
 	inPairs map[string]bool // IDs in pairs of ALLOW
-	held    *heldLines      // nil where records are decided one by one
+	held    *heldLines      // nil with --add
 	audit   *matchAudit
 	out     input.Copier   // of lines, or
 	rows    *output.Writer // of rows

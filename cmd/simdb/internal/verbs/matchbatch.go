@@ -10,11 +10,14 @@ import (
 // A batch of searches takes a fraction of the time of single ones, so records are collected and
 // decided together: those of a pipe until nothing more has been read, and then at once.
 // The first batch of texts, which take longer than fingerprints, is small, so that
-// its lines are written soon; each one after it may be four times as large.
+// its lines are written soon; each one after it may be four times as large. Comparing texts as they
+// are takes so long that batches remain small.
 const (
 	heldCount = 1 << 18  // most records of a batch
 	heldBytes = 64 << 20 // bytes of records after which a batch is decided
 	heldFirst = 256 << 10
+	heldSlow  = 16 << 10  // bytes of the first batch that is compared as it is, and
+	heldSlows = 256 << 10 // of later ones
 	heldMore  = 4
 )
 
@@ -23,6 +26,7 @@ type heldLines struct {
 	raw   []byte               // one after the other
 	ends  []int                // of each line
 	most  int                  // bytes of records after which they are decided
+	limit int                  // of most
 	fps   []engine.Fingerprint // of the lines that have one, or
 	docs  []engine.Doc         // the texts of all lines
 	line  []int                // of each of these
@@ -31,12 +35,16 @@ type heldLines struct {
 	like  []engine.Match       // of those, what they are like
 }
 
-// newHeldLines returns room for lines that are compared by fingerprints or by texts.
-func newHeldLines(fingerprints bool) *heldLines {
-	if fingerprints {
-		return &heldLines{most: heldBytes}
+// newHeldLines returns room for lines that are compared by fingerprints, by texts as they are, or
+// by the shingles of texts.
+func newHeldLines(fingerprints, asTheyAre bool) *heldLines {
+	switch {
+	case fingerprints:
+		return &heldLines{most: heldBytes, limit: heldBytes}
+	case asTheyAre:
+		return &heldLines{most: heldSlow, limit: heldSlows}
 	}
-	return &heldLines{most: heldFirst}
+	return &heldLines{most: heldFirst, limit: heldBytes}
 }
 
 // hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are
@@ -63,8 +71,8 @@ func (t *matching) hold(ctx context.Context, doc engine.Doc, l aLine) (full bool
 	return len(h.ends) >= heldCount || len(h.raw) >= h.most, nil
 }
 
-// release decides the batch and writes what is to be written of its records. It does nothing where
-// records are decided one by one.
+// release decides the batch and writes what is to be written of its records. It does nothing with
+// --add.
 func (t *matching) release(ctx context.Context, in input.Source) error {
 	h := t.held
 	if h == nil {
@@ -95,7 +103,7 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	clear(h.like)
 	clear(h.docs)
 	*h = heldLines{
-		raw: h.raw[:0], ends: h.ends[:0], most: min(heldMore*h.most, heldBytes), fps: h.fps[:0], docs: h.docs[:0], line: h.line[:0],
+		raw: h.raw[:0], ends: h.ends[:0], most: min(heldMore*h.most, h.limit), limit: h.limit, fps: h.fps[:0], docs: h.docs[:0], line: h.line[:0],
 		known: h.known[:0], lines: h.lines[:0], like: h.like[:0],
 	}
 	return nil
