@@ -103,9 +103,10 @@ func (c *Join) Run(a *app.App) (err error) {
 const (
 	joinQueries = 1 << 18
 	joinBytes   = 64 << 20
-	joinSlow    = 64      // lines that are compared as they are, which takes long
-	joinRows    = 1 << 10 // rows that are handed on at a time
-	joinAhead   = 4       // such parts that wait to be written, of each lot of lines
+	joinSlow    = 64        // lines that are compared as they are, which takes long
+	joinLot     = 256 << 20 // of --memory, for each lot of lines that are looked up by --near
+	joinRows    = 1 << 10   // rows that are handed on at a time
+	joinAhead   = 4         // such parts that wait to be written, of each lot of lines
 )
 
 // joining is a run of join. Lines are read in one goroutine, looked up in others, and rows written
@@ -161,8 +162,11 @@ type joinRow struct {
 
 func (j *joining) run(a *app.App, in input.Source) error {
 	workers := runtime.GOMAXPROCS(0)
-	if j.c.Jaccard != nil {
-		workers = 1 // it uses all processors itself, and much memory
+	switch {
+	case j.c.Jaccard != nil: // it uses all processors itself
+		workers = 1
+	case j.c.Near != nil:
+		workers = min(workers, max(1, int(j.c.Memory/joinLot)))
 	}
 	read := func(ctx context.Context) iter.Seq2[*joinLines, error] { return j.lines(ctx, a, in) }
 	last := int64(-1)
