@@ -44,7 +44,7 @@ const maxLine = 4 << 20
 // Read reads a file, which may be compressed; "-" is standard input. Every line that is wrong, and
 // every two that contradict each other, is an error with its place; then there are no decisions.
 func Read(ctx context.Context, path string) ([]Decision, error) {
-	r, err := input.OpenContent(path)
+	r, err := input.OpenContent(path, input.UTF8)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (d *job) readReplay() (err error) {
 	if path == "" {
 		return nil
 	}
-	f, err := input.OpenContent(path)
+	f, err := input.OpenContent(path, input.UTF8)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package input
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+)
 
 // content is the decompressed content of a file.
 type content struct {
@@ -14,16 +18,19 @@ func (c content) Close() error {
 	return c.s.Close()
 }
 
-// OpenContent opens a file whose lines are not documents, such as an audit, and decompresses it;
-// "-" is standard input.
-func OpenContent(path string) (io.ReadCloser, error) {
+// OpenContent opens a file whose lines are not documents, such as an audit, decompresses and
+// decodes it; "-" is standard input.
+func OpenContent(path string, encoding Encoding) (io.ReadCloser, error) {
 	name, src, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStream(name, src, size, UTF8)
+	s, err := newStream(name, src, size, encoding)
 	if err != nil {
 		content{s: s}.Close()
+		if _, named := errors.AsType[*ReadError](err); !named {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
 		return nil, err
 	}
 	return content{s.Reader(), s}, nil

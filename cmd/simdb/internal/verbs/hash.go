@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,13 +85,10 @@ func (c *Hash) Run(a *app.App) error {
 		return err
 	}
 	many := sayHow(opt)
-	if src.Tree == nil && !many && opt.Encoding != input.UTF8 {
-		return errors.New("--encoding: a file that is one text is UTF-8; --files reads it in another encoding, --input-format its documents")
-	}
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		h.row = row
 		if src.Tree == nil && !many {
-			return h.wholeFiles(&src)
+			return h.wholeFiles(&src, opt.Encoding)
 		}
 		opt.MakeID = src.Tree == nil
 		return h.documents(&src, opt)
@@ -113,9 +109,9 @@ func sayHow(o input.Options) bool {
 }
 
 // wholeFiles shows files that are one text each.
-func (h *hashing) wholeFiles(src *app.Sources) error {
+func (h *hashing) wholeFiles(src *app.Sources, encoding input.Encoding) error {
 	for _, name := range src.Names {
-		text, err := readText(name)
+		text, err := readText(name, encoding)
 		if err != nil {
 			return err
 		}
@@ -226,21 +222,18 @@ func sketchJSON(s minhash.Sketch) json.RawMessage {
 	return append(b, ']')
 }
 
-// readText reads a whole file.
-func readText(name string) (text string, err error) {
-	f := os.Stdin
-	if name != "-" {
-		if f, err = os.Open(name); err != nil {
-			return "", err
-		}
-		defer f.Close()
-	}
-	b, err := io.ReadAll(io.LimitReader(f, engine.MaxTextBytes+1))
+// readText reads a whole file, decompressed.
+func readText(name string, encoding input.Encoding) (text string, err error) {
+	f, err := input.OpenContent(name, encoding)
 	if err != nil {
 		return "", err
 	}
+	b, err := io.ReadAll(io.LimitReader(f, engine.MaxTextBytes+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
 	if len(b) > engine.MaxTextBytes {
-		return "", fmt.Errorf("%s: %w: a text has at most %d bytes", name, engine.ErrTooLarge, engine.MaxTextBytes)
+		return "", fmt.Errorf("%s: %w: a text has at most %d bytes; --input-format reads a file with many documents", name, engine.ErrTooLarge, engine.MaxTextBytes)
 	}
 	return string(b), nil
 }
