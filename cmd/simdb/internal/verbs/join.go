@@ -29,6 +29,7 @@ type Join struct {
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 	app.RowInputFlags
+	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
 	app.RowFlags
@@ -55,7 +56,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenForQuery(c.DB, c.MemoryFlag)
+	db, err := a.OpenWithin(c.DB, c.FeatureFlags, int64(c.Memory))
 	if err != nil {
 		return err
 	}
