@@ -173,7 +173,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--near|3|--rejects|-|--audit|-|-o|k.jsonl", "are both standard output"},
 	{"match|none.simdb|in.jsonl|--near|3", "none.simdb: there is no such database"},
 	{"match|x.simdb|none.jsonl|--near|3|-o|k.jsonl", "none.jsonl: no such file or directory"},
-	{"match|x.simdb|cut.jsonl.gz|--near|3|-o|k.jsonl", "cut.jsonl.gz: could not be read past line"},
+	{"match|x.simdb|cut.jsonl.gz|--near|3|-o|k.jsonl", "cut.jsonl.gz: could not be read"},
 	{"match|x.simdb|rows.csv|--near|3|-o|k.jsonl", "what is written is lines of CSV"},
 	{"match|x.simdb|in.jsonl|--near|3|--rejects|-", "are both standard output"},
 	{"tune|none.jsonl", "none.jsonl: there is no such database"},

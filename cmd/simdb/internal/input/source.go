@@ -118,8 +118,11 @@ const NoPosition Position = -1
 
 // Error names the file, how far it was read, and why no further.
 func (e *ReadError) Error() string {
-	if e.Pos < 0 {
+	switch {
+	case e.Pos < 0:
 		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	case e.Pos == 0:
+		return fmt.Sprintf("%s: could not be read: %v", e.File, e.Err)
 	}
 	return fmt.Sprintf("%s: could not be read past %s %d: %v", e.File, e.Unit, e.Pos, e.Err)
 }
