@@ -167,6 +167,10 @@ func (t *matching) records(a *app.App, in input.Source) error {
 
 // reject takes note of a line that can't be used.
 func (t *matching) reject(is *input.Issue) error {
+	if t.held != nil && t.audit != nil { // which has the lines before it first
+		t.held.issues = append(t.held.issues, heldIssue{len(t.held.ends), *is})
+		return t.rejects.Add(is)
+	}
 	return errors.Join(t.rejects.Add(is), t.audit.issue(is))
 }
 

@@ -33,6 +33,14 @@ type heldLines struct {
 	known []bool               // of each line: something in the database is like it
 	lines []aLine              // each line without raw, where it matters what it is like
 	like  []engine.Match       // of those, what they are like
+
+	issues []heldIssue // that the audit does not have yet, in order
+}
+
+// heldIssue is what is wrong with a line that comes before line at of the batch.
+type heldIssue struct {
+	at int
+	is input.Issue
 }
 
 // newHeldLines returns room for lines that are compared by fingerprints, by texts as they are, or
@@ -85,6 +93,9 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	}
 	start := 0
 	for i, end := range ends {
+		if err := t.auditIssues(i); err != nil {
+			return err
+		}
 		var l aLine
 		var m engine.Match
 		if t.names() {
@@ -99,12 +110,27 @@ func (t *matching) release(ctx context.Context, in input.Source) error {
 	if failed != nil {
 		return failed
 	}
+	if err := t.auditIssues(len(ends)); err != nil {
+		return err
+	}
 	clear(h.lines)
 	clear(h.like)
 	clear(h.docs)
 	*h = heldLines{
 		raw: h.raw[:0], ends: h.ends[:0], most: min(heldMore*h.most, h.limit), limit: h.limit, fps: h.fps[:0], docs: h.docs[:0], line: h.line[:0],
 		known: h.known[:0], lines: h.lines[:0], like: h.like[:0],
+	}
+	return nil
+}
+
+// auditIssues gives the audit what is wrong with the lines before a line of the batch.
+func (t *matching) auditIssues(line int) error {
+	h := t.held
+	for len(h.issues) > 0 && h.issues[0].at <= line {
+		if err := t.audit.issue(&h.issues[0].is); err != nil {
+			return err
+		}
+		h.issues = h.issues[1:]
 	}
 	return nil
 }
