@@ -27,6 +27,12 @@ func newCounts(bytes int64) *counts {
 	return c
 }
 
+// CounterBytes returns how many bytes counters take, given SetsOptions.Counters.
+func CounterBytes(bytes int64) int64 {
+	few := powerBelow(max(bytes, leastCounts))
+	return few + max(few/8, leastCounts)
+}
+
 // leastCounts is the least number of bytes of counters.
 const leastCounts = 1 << 12
 

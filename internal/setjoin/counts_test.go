@@ -66,3 +66,13 @@ func TestAddAfterJoin(t *testing.T) {
 		t.Error("a set was added after a join")
 	}
 }
+
+// TestCounterBytes compares what counters are said to take with what they take.
+func TestCounterBytes(t *testing.T) {
+	for _, bytes := range []int64{0, 1, leastCounts, 1 << 15, 1<<20 - 1, 1 << 20, 5 << 20} {
+		c := newCounts(bytes)
+		if got, want := CounterBytes(bytes), int64(len(c.few)*8+len(c.many)*4); got != want {
+			t.Errorf("%d: %d bytes, want %d", bytes, got, want)
+		}
+	}
+}

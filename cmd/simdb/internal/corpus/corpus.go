@@ -14,6 +14,7 @@
 package corpus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ type Options struct {
 	ScoresOnly bool            // sets are not joined, only compared one with one (setjoin.Sets.Scores)
 	Memory     int64           // bytes of a whole run, of which the corpus takes half at most
 	InputBytes int64           // about how many bytes of documents there will be
+	Counters   int64           // bytes of the counters of elements; 0: by Memory and InputBytes
 	Dir        string          // where the temporary file is made
 }
 
@@ -60,7 +62,7 @@ func New(o Options) *Corpus {
 			Measure:  o.Measure,
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
-			Counters: min(o.Memory/2, max(o.InputBytes/8, 64<<10)),
+			Counters: cmp.Or(o.Counters, Counters(o.Memory, o.InputBytes)),
 			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
 		})
 	}
@@ -69,6 +71,13 @@ func New(o Options) *Corpus {
 	}
 	return c
 }
+
+// Counters returns how many bytes the counters of elements may take, in a run of that much memory.
+func Counters(memory, input int64) int64 { return min(memory/2, max(input/8, 64<<10)) }
+
+// CounterBytes returns how many bytes the counters of elements take while sets are added, in a run
+// of that much memory.
+func CounterBytes(memory, input int64) int64 { return setjoin.CounterBytes(Counters(memory, input)) }
 
 // Close frees the temporary file.
 func (c *Corpus) Close() error {

@@ -14,6 +14,79 @@ import (
 	_ "github.com/simdb/simdb/cmd/simdb/internal/input/lines"
 )
 
+// drawn returns the sample of a plan.
+func drawn(t *testing.T, a *app.App, c *Plan) (app.Sources, planSample, loadSize) {
+	t.Helper()
+	_, all, d, err := c.fingerprints(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.NewSources(c.Files, c.InputFlags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := c.drawSample(a, s, a.Meter(), d, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, part, all
+}
+
+// TestDraws: a sample has near its share of documents, those with one least hash together, but for
+// crowds, and the smaller one's are among those of the larger.
+func TestDraws(t *testing.T) {
+	var least []uint64
+	for i := range 30_000 {
+		least = append(least, uint64(i/10)) // ten of each
+	}
+	for range 10_000 {
+		least = append(least, 1<<40)
+	}
+	d := newDraws(least)
+	for _, share := range []float64{0.05, 0.2, 1} {
+		n, crowds := 0, 0
+		for i, at := range d {
+			if i < 30_000 && at != d[i/10*10] {
+				t.Fatalf("document %d is drawn without those like it", i)
+			}
+			if at < share {
+				if n++; i >= 30_000 {
+					crowds++
+				}
+			}
+		}
+		if got := float64(n) / float64(len(d)); got < share*0.85 || got > share*1.15 {
+			t.Errorf("%.3f of the documents are drawn, want %g", got, share)
+		}
+		if got := float64(crowds) / 10_000; got < share*0.85 || got > share*1.15 {
+			t.Errorf("%.3f of a crowd are drawn, want %g", got, share)
+		}
+	}
+}
+
+// TestSampleOfSortedFile: documents that are few and at the end of a file have their share of a
+// sample, and of the forecast.
+func TestSampleOfSortedFile(t *testing.T) {
+	var texts strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&texts, `{"id":"%d","text":"%s"}`+"\n", i, strings.Repeat(fmt.Sprintf("w%d v%d ", i, i), 1+i/2000*19))
+	}
+	file := filepath.Join(t.TempDir(), "texts.jsonl")
+	if err := os.WriteFile(file, []byte(texts.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a := app.New()
+	defer a.CleanUp()
+	a.Global.Quiet = true
+	_, part, all := drawn(t, a, &Plan{Files: []string{file}, Memory: 1 << 20, sample: int64(texts.Len()) / 5})
+	if more := part.more(all); more < 4 || more > 6.5 || float64(all.documents)/float64(part.documents) > 1.3*more || float64(all.documents)/float64(part.documents) < more/1.3 {
+		t.Errorf("%d documents of %d bytes are drawn of %d and %d", part.documents, part.bytes, all.documents, all.bytes)
+	}
+	if _, one, _ := drawn(t, a, &Plan{Files: []string{file}, Memory: 1 << 20, sample: 1}); one.documents < 1 || one.documents > 20 {
+		t.Errorf("%d documents are drawn, want about one", one.documents)
+	}
+}
+
 // TestForecast compares the disk that a forecast from a tenth of a file says with that of a load of
 // all of it, in one table and in several.
 func TestForecast(t *testing.T) {
@@ -47,15 +120,8 @@ func TestForecast(t *testing.T) {
 				a.Global.Quiet = true
 				forecast := func(sample int64) forecast {
 					c := &Plan{Files: []string{file}, Memory: memory, sample: sample}
-					_, all, err := c.fingerprints(a)
-					if err != nil {
-						t.Fatal(err)
-					}
-					s, err := a.NewSources(c.Files, c.InputFlags)
-					if err != nil {
-						t.Fatal(err)
-					}
-					f, err := c.forecast(a, s, a.Meter(), all)
+					_, part, all := drawn(t, a, c)
+					f, err := c.forecast(a, a.Meter(), &part, all)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -78,7 +144,7 @@ func TestForecast(t *testing.T) {
 				}
 				near("disk", got.disk, want.disk, 20)
 				near("disk at most", got.peak, want.peak, 30) // the files of small tables come and go in milliseconds
-				if got.memory != want.memory || got.time <= 0 {
+				if got.memory != want.memory || got.time.cpu <= 0 {
 					t.Errorf("%+v", got)
 				}
 			})
@@ -108,19 +174,10 @@ func TestForecastDedup(t *testing.T) {
 	for memory, spills := range map[app.Memory]bool{16 << 20: true, 256 << 20: false} {
 		forecast := func(sample int64) dedupForecast {
 			c := &Plan{Files: []string{file}, Memory: memory, sample: sample}
-			_, all, err := c.fingerprints(a)
-			if err != nil || !all.texts {
-				t.Fatal(err, all)
-			}
-			s, err := a.NewSources(c.Files, c.InputFlags)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := a.Meter()
-			defer m.Stop()
-			f, err := c.forecastDedup(a, s, m, all)
-			if err != nil || f.time <= 0 {
-				t.Fatal(err, f)
+			s, part, all := drawn(t, a, c)
+			f, err := c.forecastDedup(a, s, &part, all)
+			if err != nil || f.time.cpu <= 0 || !all.texts {
+				t.Fatal(err, f, all)
 			}
 			return f
 		}

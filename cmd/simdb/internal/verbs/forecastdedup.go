@@ -1,8 +1,6 @@
 package verbs
 
 import (
-	"context"
-	"errors"
 	"io"
 	"math"
 	"runtime"
@@ -12,181 +10,153 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
-	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A forecast of dedup comes from its three steps on the first documents of the files, with as much
-// less memory as they are fewer: their sets are made, joined, and the documents read again and
-// copied. The join is done with half of the sample, too, so that its growth is known.
+// A forecast of dedup comes from its steps on a sample of the documents, with as much less memory
+// as they are fewer: their sets are made and joined. The join is done with half of the sample, too,
+// so that its growth is known. All documents are read, and of the first ones again what a copy
+// takes.
 
 // dedupJaccard is the threshold of dedup without flags.
 const dedupJaccard = 0.8
 
 // dedupForecast is what dedup will take.
 type dedupForecast struct {
-	time   time.Duration
+	time   spent
 	memory int64
 	disk   int64 // of temporary files
 }
 
-// dedupBeside is the memory of a process beside what --memory bounds: its code, and buffers of
-// inputs and outputs for each processor.
-func dedupBeside() int64 { return 28<<20 + int64(runtime.GOMAXPROCS(0))*6<<20 }
+// dedupOnPass is how many bytes are on their way through the pipelines, for each processor.
+const dedupOnPass = 6 << 20
 
-// dedupSample is a sample of documents, as far as it has been read.
-type dedupSample struct {
-	loadSize
-	*corpus.Corpus
+// dedupMemory is what a dedup of so many documents takes, whose sets have that many bytes. It takes
+// most when as many sets as memory has room for are held beside the counters of their elements, or
+// the index beside them. The garbage collector lets the heap grow to twice what is in use, up to
+// the limit that dedup sets. The pages of the program and of files are not counted.
+func (c *Plan) dedupMemory(documents, sets, input int64) int64 {
+	memory := int64(c.Memory)
+	counters := corpus.CounterBytes(memory, input)
+	const perDocument = 5 // bytes beside its set
+	held := min(sets, memory/4) + counters + perDocument*documents
+	heap := min(2*held, max(memory/8*7, 64<<20))
+	return heap + int64(runtime.GOMAXPROCS(0))*dedupOnPass
 }
 
 // forecastDedup says what dedup --jaccard 0.8 of the files will take.
-func (c *Plan) forecastDedup(a *app.App, s app.Sources, m *progress.Meter, all loadSize) (f dedupForecast, err error) {
-	if c.sample == 0 {
-		c.sample = sampleBytes
-	}
-	whole := min(c.sample, max(all.bytes, 1))
-	half, err := c.dedupSample(a, s, m, all, whole/2)
+func (c *Plan) forecastDedup(a *app.App, s app.Sources, part *planSample, all loadSize) (f dedupForecast, err error) {
+	input := contentBytes(s)
+	half := part.below(min(part.share, 1) / 2)
+	_, joinNone, madeNone, err := c.dedupSample(a, &planSample{}, all, input) // what counters take at any rate
 	if err != nil {
 		return f, err
 	}
-	defer half.Close()
-	joinHalf, err := joinSample(a.Context(), half, c.share(whole/2, all))
+	_, joinHalf, _, err := c.dedupSample(a, &half, all, input)
 	if err != nil {
 		return f, err
 	}
-	start := time.Now()
-	part, err := c.dedupSample(a, s, m, all, whole)
-	read := time.Since(start)
+	sets, join, made, err := c.dedupSample(a, part, all, input)
 	if err != nil {
 		return f, err
 	}
-	defer part.Close()
-	join, err := joinSample(a.Context(), part, c.share(whole, all))
+	made, join, joinHalf = made.minus(madeNone), join.minus(joinNone), joinHalf.minus(joinNone)
+	copied, bytes, err := c.copySample(a, s)
 	if err != nil {
 		return f, err
 	}
-	start = time.Now()
-	if err := c.eachOfSample(a, s, whole, func(in input.Source, rec *input.Record) error {
-		_, err := io.Discard.Write(rec.Raw)
-		return err
-	}); err != nil {
-		return f, err
-	}
-	read += time.Since(start)
-	more := float64(all.bytes) / float64(max(part.bytes, 1))
-	f.time = time.Duration(float64(read)*more) + time.Duration(float64(join)*math.Pow(more, power(join, joinHalf, part, half)))
-	spilled := part.Sets.Spilled()
-	f.disk = int64(float64(spilled) * more)
-	sets := float64(part.Sets.Bytes()) * more
-	f.memory = min(int64(c.Memory)/8*7, int64(2*sets)+60*all.documents) + dedupBeside()
+	more := part.more(all)
+	f.time = part.read.plus(made.times(more)).plus(copied.times(float64(all.bytes) / float64(max(bytes, 1))))
+	f.time = f.time.plus(join.times(math.Pow(more, power(join, joinHalf, part, &half))))
+	f.disk = int64(float64(sets.spilled) * more)
+	f.memory = c.dedupMemory(all.documents, int64(float64(sets.bytes)*more), input)
 	return f, nil
 }
 
-// share is the memory of a sample of that many bytes: the same share of --memory.
-func (c *Plan) share(bytes int64, all loadSize) int64 {
-	return max(int64(float64(c.Memory)*min(1, float64(bytes)/float64(max(all.bytes, 1)))), 1<<20)
-}
-
-// power is how the time of the join grows with the documents, by that of two samples: 1 if it is
-// proportional. Times of milliseconds say nothing.
-func power(join, half time.Duration, part, of *dedupSample) float64 {
-	const least = 20 * time.Millisecond
-	if half < least || part.documents < of.documents*3/2 {
-		return 1
+// contentBytes is about how many bytes the files have when they are decompressed.
+func contentBytes(s app.Sources) (n int64) {
+	if s.Tree != nil {
+		return s.Total
 	}
-	p := math.Log(float64(join)/float64(half)) / math.Log(float64(part.documents)/float64(of.documents))
-	return min(max(p, 1), 1.2)
+	for _, name := range s.Names {
+		n += input.ContentBytes(name)
+	}
+	return n
 }
 
-// dedupSample makes the sets of the first documents.
-func (c *Plan) dedupSample(a *app.App, s app.Sources, m *progress.Meter, all loadSize, bytes int64) (*dedupSample, error) {
+// mostCounters is how many bytes of counters are no better cached than any more.
+const mostCounters = 64 << 20
+
+// power is how the time of the join grows with the documents, by that of two samples. The index of
+// a sample is in the caches, so that this shows too little: with twice the documents, each takes
+// usualPower's seventh longer at least. Times of milliseconds say nothing.
+func power(join, half spent, part, of *planSample) float64 {
+	const usualPower, mostPower, least = 1.2, 1.3, 100 * time.Millisecond
+	if half.cpu < least || part.documents < of.documents*3/2 {
+		return usualPower
+	}
+	p := math.Log(float64(join.cpu)/float64(half.cpu)) / math.Log(float64(part.documents)/float64(of.documents))
+	return min(max(p, usualPower), mostPower)
+}
+
+// setBytes are the bytes of the sets of a sample, in all and in the temporary file.
+type setBytes struct{ bytes, spilled int64 }
+
+// dedupSample makes and joins the sets of a sample, and returns what both have taken.
+func (c *Plan) dedupSample(a *app.App, part *planSample, all loadSize, input int64) (sets setBytes, join, made spent, err error) {
 	dir, err := a.TempDir()
 	if err != nil {
-		return nil, err
+		return sets, join, made, err
 	}
 	params, _, err := c.FeatureFlags.Params(0)
 	if err != nil {
-		return nil, err
+		return sets, join, made, err
 	}
-	memory := c.share(bytes, all)
-	part := &dedupSample{Corpus: corpus.New(corpus.Options{Sets: true, Memory: memory, InputBytes: bytes, Dir: dir})}
-	return part, c.extractSample(a, s, m, params, bytes, part)
-}
-
-// extractSample adds the first documents to a sample.
-func (c *Plan) extractSample(a *app.App, s app.Sources, m *progress.Meter, params fingerprint.Params, bytes int64, part *dedupSample) error {
-	x := corpus.NewExtractor(a.Context(), params, part.Corpus)
+	memory := max(int64(float64(c.Memory)/part.more(all)), 1<<20)
+	// Counters have the size of those of all documents, so that as little of them is in the caches.
+	counters := min(corpus.Counters(int64(c.Memory), input), mostCounters)
+	to := corpus.New(corpus.Options{Sets: true, Memory: memory, InputBytes: part.bytes, Counters: counters, Dir: dir})
+	defer to.Close()
+	took := spending()
+	x := corpus.NewExtractor(a.Context(), params, to)
 	defer x.Stop()
-	err := c.eachOfSample(a, s, bytes, func(_ input.Source, rec *input.Record) error {
-		part.add(&rec.Doc, true)
-		if part.documents%1024 == 0 {
-			m.Report(engine.Progress{Stage: "compare a part", Done: part.bytes, Total: bytes, Unit: "bytes"})
+	for i := range part.docs {
+		if err := x.Add(&part.docs[i]); err != nil {
+			return sets, join, made, err
 		}
-		return x.Add(&rec.Doc)
-	})
-	if err != nil {
-		return err
 	}
-	return x.Finish()
+	if err := x.Finish(); err != nil {
+		return sets, join, made, err
+	}
+	made, took = took(), spending()
+	if _, err := to.Sets.Stars(a.Context(), dedupJaccard, setjoin.Options{Memory: memory / 4}); err != nil {
+		return sets, join, made, err
+	}
+	return setBytes{to.Sets.Bytes(), to.Sets.Spilled()}, took(), made, nil
 }
 
-// eachOfSample calls f for the first documents of the files, that many bytes of them.
-func (c *Plan) eachOfSample(a *app.App, s app.Sources, bytes int64, f func(in input.Source, rec *input.Record) error) error {
-	_, of, err := c.FeatureFlags.Params(0)
-	if err != nil {
-		return err
-	}
-	opt := c.RowInputFlags.Options()
-	opt.MakeID = true
-	if err := app.ReadFeatures(&opt, of); err != nil {
-		return err
-	}
+// copySample reads the first documents as a copy of them does, and returns how many bytes they are.
+func (c *Plan) copySample(a *app.App, s app.Sources) (took spent, bytes int64, err error) {
+	stop := spending()
 	for _, name := range s.Names {
-		if bytes, err = c.someOf(a, s, name, opt, bytes, f); err != nil || bytes <= 0 {
+		err := c.eachOf(a, &s, name, input.NeedID, func(_ input.Source, rec *input.Record) error {
+			if bytes += int64(len(rec.Raw)); bytes > c.sample {
+				return errEnough
+			}
+			_, err := io.Discard.Write(rec.Raw)
 			return err
+		})
+		if err != nil || bytes > c.sample {
+			return stop(), bytes, err
 		}
 	}
-	return nil
-}
-
-// someOf calls f for the first documents of a file, and returns how many bytes are left.
-func (c *Plan) someOf(a *app.App, s app.Sources, name string, opt input.Options, left int64, f func(in input.Source, rec *input.Record) error) (int64, error) {
-	in, err := s.Open(name, opt)
-	if err != nil {
-		return left, err
-	}
-	defer in.Close()
-	ctx, cancel := context.WithCancel(a.Context())
-	defer cancel()
-	for rec, err := range in.Records(ctx) {
-		if _, ok := errors.AsType[*input.Issue](err); ok {
-			continue
-		} else if err != nil {
-			return left, err
-		}
-		if err := f(in, rec); err != nil {
-			return left, err
-		}
-		if left -= documentBytes(&rec.Doc); left <= 0 {
-			break
-		}
-	}
-	return left, nil
-}
-
-// joinSample joins a sample, and returns how long that took.
-func joinSample(ctx context.Context, part *dedupSample, memory int64) (time.Duration, error) {
-	start := time.Now()
-	_, err := part.Sets.Stars(ctx, dedupJaccard, setjoin.Options{Memory: memory / 4})
-	return time.Since(start), err
+	return stop(), bytes, nil
 }
 
 // say prints a forecast.
 func (f *dedupForecast) say(a *app.App, all loadSize, memory app.Memory) {
-	a.Say("%s: dedup --jaccard %g takes about %s on %s, %s of memory (--memory %s) and %s of temporary files",
-		quantity.Count(all.documents, "document"), dedupJaccard, roughly(f.time), quantity.Plain(runtime.GOMAXPROCS(0), "processor", "processors"),
+	a.Say("%s: dedup --jaccard %g takes about %s on %s (%s of processor time), %s of memory (--memory %s) and %s of temporary files",
+		quantity.Count(all.documents, "document"), dedupJaccard, roughly(f.time.clock()), quantity.Plain(runtime.GOMAXPROCS(0), "processor", "processors"), roughly(f.time.cpu),
 		progress.Bytes(f.memory), progress.Bytes(int64(memory)), progress.Bytes(f.disk))
 }

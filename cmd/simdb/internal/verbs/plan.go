@@ -44,8 +44,9 @@ compared (candidates) and the time that this is expected to take (us), from cost
 For files of up to %s fingerprints the tables are built in memory and searches planned on them, so that hot
 places of the data count; otherwise fingerprints are taken to be uniform.
 
-For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it loads the
-first %s of them into a temporary database, and compares them.
+For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it reads the
+files once more, loads %s of them, drawn from all parts, into a temporary database, and compares them. Memory is what
+the system cannot take back: pages of files are not counted.
 
 The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured), progress.Bytes(sampleBytes))
 }
@@ -69,11 +70,11 @@ func (c *Plan) Validate() error {
 func (c *Plan) Run(a *app.App) error {
 	n, estimate := int64(c.N), sstable.EstimateNear
 	if len(c.Files) > 0 {
-		fps, size, err := c.fingerprints(a)
+		fps, size, drawn, err := c.fingerprints(a)
 		if err != nil {
 			return err
 		}
-		if err := c.tellLoad(a, size); err != nil {
+		if err := c.tellLoad(a, size, drawn); err != nil {
 			return err
 		}
 		if n = int64(len(fps)); n == 0 {
@@ -134,29 +135,30 @@ func everyNth(fps []engine.Fingerprint, n int) []engine.Fingerprint {
 	return some
 }
 
-// fingerprints returns those of all documents in the files.
-func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, err error) {
+// fingerprints returns those of all documents in the files, and what samples go by.
+func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, drawn draws, err error) {
+	var least []uint64
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
-		return nil, size, err
+		return nil, size, nil, err
 	}
 	m := a.Meter()
 	defer m.Stop()
-	params, of, err := c.FeatureFlags.Params(0)
+	params, of, err := c.FeatureFlags.Params(1)
 	if err != nil {
-		return nil, size, err
+		return nil, size, nil, err
 	}
 	state := fingerprint.New(params)
 	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, of); err != nil {
-		return nil, size, err
+		return nil, size, nil, err
 	}
 	bad := int64(0)
 	for _, name := range s.Names {
 		in, err := a.OpenInput(m, &s, name, opt)
 		if err != nil {
-			return nil, size, err
+			return nil, size, nil, err
 		}
 		for rec, err := range in.Records(a.Context()) {
 			if _, ok := errors.AsType[*input.Issue](err); ok {
@@ -164,14 +166,19 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 				continue
 			} else if err != nil {
 				in.Close()
-				return nil, size, err
+				return nil, size, nil, err
 			}
 			before := len(fps)
+			var r fingerprint.Result
+			if rec.Doc.Text != "" {
+				r = state.Text(rec.Doc.Text)
+			}
 			if rec.Doc.Fingerprint != nil {
 				fps = append(fps, *rec.Doc.Fingerprint)
-			} else if r := state.Text(rec.Doc.Text); !r.Empty {
+			} else if rec.Doc.Text != "" && !r.Empty {
 				fps = append(fps, r.Fingerprint)
 			}
+			least = append(least, leastHash(&r, rec.Doc.Fingerprint, size.documents))
 			size.add(&rec.Doc, len(fps) > before)
 			m.Report(s.Progress("fingerprint", in))
 		}
@@ -183,24 +190,28 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	if bad > 0 {
 		a.Say("%s could not be used; simdb load says why", quantity.Count(bad, "line"))
 	}
-	return fps, size, nil
+	return fps, size, newDraws(least), nil
 }
 
 // tellLoad says what a load of the files, and dedup, will take, unless they can be read only once.
-func (c *Plan) tellLoad(a *app.App, size loadSize) error {
+func (c *Plan) tellLoad(a *app.App, size loadSize, drawn draws) error {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil || s.Total == 0 || size.documents == 0 {
 		return err
 	}
 	m := a.Meter()
 	defer m.Stop()
-	f, err := c.forecast(a, s, m, size)
+	part, err := c.drawSample(a, s, m, drawn, size)
+	if err != nil {
+		return err
+	}
+	f, err := c.forecast(a, m, &part, size)
 	if err != nil {
 		return err
 	}
 	var d dedupForecast
 	if size.texts {
-		d, err = c.forecastDedup(a, s, m, size)
+		d, err = c.forecastDedup(a, s, &part, size)
 	}
 	m.Stop()
 	if err != nil {
