@@ -3,7 +3,8 @@
 //
 // It is bit-parallel: a word holds the vertical differences of 64 rows of the table of distances,
 // and a step of some instructions moves it one column on (Myers, J. ACM 1999; Hyyrö 2003 for blocks
-// of words). Only those blocks are kept that a path of at most the wanted number of edits can go
+// of words). With AVX-512 eight columns are computed together, each a block behind the one before
+// it. Only those blocks are kept that a path of at most the wanted number of edits can go
 // through (Ukkonen, Information and Control 1985).
 package editdist
 
@@ -22,7 +23,7 @@ type Pattern struct {
 
 	pv, mv []uint64 // of each block, the rows whose distance is one more, and one less, than the row above has
 	bottom []int32  // of each block, the distance of its last row when the band moved
-	equal  [2][]uint64
+	equal  [together][]uint64
 	text   []rune // scratch memory
 
 	rows, wideRows []uint64 // of each rune, 0 being all others: a bit for each row, as makeRows makes them
@@ -59,15 +60,15 @@ func NewPattern(text string) *Pattern {
 		if len(o.list) < p.blocks/2 { // so that all bits together take no more than 16 bytes a rune
 			continue
 		}
-		o.bits = make([]uint64, p.blocks)
+		o.bits = room(p.blocks)
 		for _, at := range o.list {
 			o.bits[at/64] |= 1 << (at % 64)
 		}
 		o.list = nil
 	}
-	p.pv, p.mv, p.bottom = make([]uint64, p.blocks), make([]uint64, p.blocks), make([]int32, p.blocks)
+	p.pv, p.mv, p.bottom = room(p.blocks), room(p.blocks), make([]int32, p.blocks)
 	for i := range p.equal {
-		p.equal[i] = make([]uint64, p.blocks)
+		p.equal[i] = room(p.blocks)
 	}
 	return p
 }
@@ -127,6 +128,9 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, 
 			return 0, from, false
 		}
 		part := text[from:min(from+strip, len(text))]
+		for len(part) >= together && active.eight(&b, part) {
+			part = part[together:]
+		}
 		for len(part) >= 2 {
 			b.two(part[0], part[1])
 			part = part[2:]

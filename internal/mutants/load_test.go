@@ -83,6 +83,11 @@ var loadMutants = []mutant{
 		"internal/editdist", "^TestDistance",
 	},
 	{
+		"editdist/the row above a band forgets a column", "internal/editdist", "kernel.eight",
+		swap(`b.above += together`, `b.above += together - 1`),
+		"internal/editdist", "^TestTogether$",
+	},
+	{
 		"editdist/rows beyond the pattern counted", "internal/editdist", "Pattern.within",
 		never(`r < 64`),
 		"internal/editdist", "^TestDistance$",

@@ -1,6 +1,6 @@
 // Package simd decides which vector instructions this process uses. It is the only package that
-// looks at the processor: all kernels (packages kernel, pospop, textkernel and intersect) ask it,
-// so that they run at one level.
+// looks at the processor: all kernels (packages kernel, pospop, textkernel, intersect and editdist)
+// ask it, so that they run at one level.
 //
 // The environment variable SIMDB_KERNEL=go|avx2|avx512 lowers the level. An unknown name, or one
 // that the machine lacks, is ignored.
