@@ -11,7 +11,7 @@ import (
 // first, a few more than the number of keys has, and neighbors that agree in these are compared.
 func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 	n := len(keys)
-	if n < smallSort {
+	if n < leastScattered {
 		slices.Sort(keys)
 		return keys, tmp
 	}
@@ -20,6 +20,14 @@ func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 		differ |= k ^ keys[0]
 	}
 	width := bits.Len64(differ)
+	if n < 1<<fewBits {
+		var next [1 << fewBits]uint16
+		return scatter(keys, tmp[:n], next[:], width)
+	}
+	if n < 1<<scatterBits {
+		var next [1 << scatterBits]uint16
+		return scatter(keys, tmp[:n], next[:], width)
+	}
 	passes := (bits.Len(uint(n)) + distinguishing + leadingDigit - 1) / leadingDigit
 	low := width - passes*leadingDigit
 	if low <= 0 || passes > maxLeading {
@@ -59,7 +67,52 @@ const (
 	distinguishing = 4 // leading bits beyond the bits of the number of keys
 	maxLeading     = 5 // passes, as there are less than 2^32 keys
 	mostInserted   = 16
+
+	leastScattered = 20 // below this a comparison sort is faster
+	fewBits        = 8  // fewer keys have counters of their own, which take less time to clear
+	scatterBits    = 12
 )
+
+// scatter is SortLeading for a few keys that differ in the lowest width bits: one pass brings them
+// to about their places, as there are as many buckets as keys. It takes counters that are 0, a
+// power of two and more than there are keys.
+func scatter(keys, tmp []uint64, next []uint16, width int) (sorted, spare []uint64) {
+	digit := bits.Len(uint(len(keys)))
+	low := uint(max(width-digit, 0)) & 63
+	next = next[:1<<digit]
+	mask := uint64(len(next) - 1)
+	for _, k := range keys {
+		next[k>>low&mask]++
+	}
+	sum, most := uint16(0), uint16(0)
+	for i, c := range next {
+		next[i] = sum
+		sum += c
+		most = max(most, c)
+	}
+	for _, k := range keys {
+		d := k >> low & mask
+		tmp[next[d]] = k
+		next[d]++
+	}
+	if most > mostInserted {
+		sortAgreeing(tmp, low)
+	} else {
+		insert(tmp)
+	}
+	return tmp, keys
+}
+
+// insert sorts keys that are almost sorted.
+func insert(keys []uint64) {
+	for i, k := range keys {
+		j := i
+		for ; j > 0 && k < keys[j-1]; j-- {
+			keys[j] = keys[j-1]
+		}
+		keys[j] = k
+	}
+}
 
 // sortAgreeing sorts keys that are sorted but for their lowest bits.
 func sortAgreeing(keys []uint64, low uint) {
@@ -71,11 +124,7 @@ func sortAgreeing(keys []uint64, low uint) {
 		if some := keys[from:to]; len(some) > mostInserted {
 			slices.Sort(some)
 		} else {
-			for i := 1; i < len(some); i++ {
-				for j := i; j > 0 && some[j] < some[j-1]; j-- {
-					some[j], some[j-1] = some[j-1], some[j]
-				}
-			}
+			insert(some)
 		}
 		from = to
 	}

@@ -45,7 +45,7 @@ func TestSort(t *testing.T) {
 
 func TestSortLeading(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	for _, n := range []int{0, 1, 2, smallSort - 1, smallSort, smallSort + 1, 1000, 30000} {
+	for _, n := range []int{0, 1, 2, leastScattered - 1, leastScattered, 100, 1<<fewBits - 1, 1 << fewBits, 1000, 1<<scatterBits - 1, 1 << scatterBits, 30000} {
 		for range 20 {
 			keys := testKeys(rng, n)
 			if shift := rng.UintN(64); rng.IntN(2) == 0 {
@@ -121,6 +121,30 @@ func BenchmarkSort(b *testing.B) {
 		}
 		perKey(b)
 	})
+}
+
+// BenchmarkSortFew sorts the hashes of texts of some words.
+func BenchmarkSortFew(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{20, 40, 80, 200, 1000, 4000} {
+		sets := make([]uint64, 1000*n) // a thousand, so that no branch is learned
+		for i := range sets {
+			sets[i] = rng.Uint64()
+		}
+		keys, tmp := make([]uint64, n), make([]uint64, n)
+		for _, by := range []struct {
+			name string
+			sort func()
+		}{{"leading", func() { SortLeading(keys, tmp) }}, {"slices.Sort", func() { slices.Sort(keys) }}} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, by.name), func(b *testing.B) {
+				for i := 0; b.Loop(); i++ {
+					copy(keys, sets[i%1000*n:])
+					by.sort()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
+			})
+		}
+	}
 }
 
 // TestSortContext ends a context at random moments of a sort, which then stops early and says so.
