@@ -47,15 +47,46 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 	dst = slices.Grow(dst, size+8)[:start+size+8] // 8 bytes more, so that any bit has 8 from its byte on
 	out := dst[start:]
 	clear(out)
-	mask, high := uint64(1)<<l-1, n*l
-	for i, v := range s {
-		at := i * l
-		low := out[at>>3:][:8]
-		binary.LittleEndian.PutUint64(low, binary.LittleEndian.Uint64(low)|uint64(v)&mask<<(at&7))
-		bit := high + i + int(uint64(v)>>l)
-		out[bit>>3] |= 1 << (bit & 7)
-	}
+	setLow(out, s, uint(l))
+	setHigh(out, s, n*l, uint(l))
 	return dst[:start+size]
+}
+
+// setLow sets out, which has 8 bytes more than the low bits of s take, to these. Bits that do
+// not make a byte yet stay in a register: to read what has just been written, at other bounds,
+// would be to wait for it.
+func setLow(out []byte, s Sketch, l uint) {
+	mask := uint64(1)<<l - 1
+	pending, have := uint64(0), uint(0)
+	add := func(bits uint64, n uint) { // of up to 56
+		pending |= bits << (have & 63)
+		binary.LittleEndian.PutUint64(out, pending)
+		have += n
+		out = out[have/8:]
+		pending >>= have &^ 7 & 63
+		have %= 8
+	}
+	for ; len(s) >= 2 && l <= 28; s = s[2:] {
+		add(uint64(s[0])&mask|uint64(s[1])&mask<<l, 2*l)
+	}
+	for _, v := range s {
+		add(uint64(v)&mask, l)
+	}
+}
+
+// setHigh sets the high bits of s, from a bit of out on, behind which all are 0.
+func setHigh(out []byte, s Sketch, start int, l uint) {
+	at := start >> 6
+	word := binary.LittleEndian.Uint64(out[at<<3:])
+	for i, v := range s {
+		bit := start + i + int(uint64(v)>>(l&63))
+		if bit>>6 != at {
+			binary.LittleEndian.PutUint64(out[at<<3:], word)
+			at, word = bit>>6, 0
+		}
+		word |= 1 << (bit & 63)
+	}
+	binary.LittleEndian.PutUint64(out[at<<3:], word)
 }
 
 // Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest

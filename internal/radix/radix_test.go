@@ -230,3 +230,20 @@ func BenchmarkSortParts(b *testing.B) {
 		}
 	}
 }
+
+func TestSort32(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, n := range []int{0, 1, 2, smallSort - 1, smallSort, smallSort + 1, 1000, 30000} {
+		for range 20 {
+			keys, shift := make([]uint32, n), rng.UintN(32)
+			for i, k := range testKeys(rng, n) {
+				keys[i] = uint32(k) << shift
+			}
+			want := slices.Sorted(slices.Values(keys))
+			got, spare := Sort32(keys, make([]uint32, n))
+			if !slices.Equal(got, want) || len(spare) != n {
+				t.Fatalf("%d keys: not sorted", n)
+			}
+		}
+	}
+}

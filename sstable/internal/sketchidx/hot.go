@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
@@ -86,11 +87,12 @@ func HotHashes(n int, sketch func(i int) ([]uint32, error)) ([]HotHash, error) {
 // tally counts hashes exactly, in memory that the number of different ones bounds.
 type tally struct {
 	recent []uint32  // not in counts yet
+	room   []uint32  // to sort them
 	counts []HotHash // ascending
 }
 
 // tallyRecent is how many hashes are merged at a time.
-const tallyRecent = 1 << 22
+const tallyRecent = 1 << 21
 
 // add counts a hash once more.
 func (t *tally) add(hash uint32) {
@@ -102,7 +104,10 @@ func (t *tally) add(hash uint32) {
 
 // merge brings counts up to date.
 func (t *tally) merge() {
-	slices.Sort(t.recent)
+	if cap(t.room) < len(t.recent) {
+		t.room = make([]uint32, len(t.recent))
+	}
+	t.recent, t.room = radix.Sort32(t.recent, t.room[:len(t.recent)])
 	var merged []HotHash
 	old := t.counts
 	for i := 0; i < len(t.recent); {
@@ -215,30 +220,55 @@ func (o *hotOrder) prefix(dst []uint32, sketch []uint32, n int, hot []uint64) (p
 	n = min(n, len(sketch))
 	dst = slices.Grow(dst, n)
 	end := len(dst) + n
-	var maybe [prefixStep]uint32
 	for len(dst) < end && len(sketch) > 0 { // the sketch ascends, and so do the cold ones in it
-		m := min(end-len(dst), len(sketch), prefixStep)
-		at, cold, maybes := len(dst), 0, 0
-		some := dst[at : at+m]
-		for _, h := range sketch[:m] {
+		some := sketch[:min(end-len(dst), len(sketch), prefixStep)]
+		sketch = sketch[len(some):]
+		maybe := uint64(0) // bit i is that of some[i]
+		for i, h := range some {
 			bit := o.filterAt(h)
-			passes := int(o.filter[bit>>3]>>(bit&7)) & 1
-			some[cold], maybe[maybes%prefixStep] = h, h
-			cold, maybes = cold+1-passes, maybes+passes
+			maybe |= uint64(o.filter[bit>>3]>>(bit&7)&1) << (i & 63)
 		}
-		dst, sketch = dst[:at+cold], sketch[m:]
-		for _, h := range maybe[:maybes] {
-			if k := o.key(h); k>>32 != 0 {
+		are := uint64(0)
+		for ; maybe != 0; maybe &= maybe - 1 {
+			i := bits.TrailingZeros64(maybe)
+			if k := o.key(some[i]); k>>32 != 0 {
 				hot = append(hot, k)
-			} else {
-				i, _ := slices.BinarySearch(dst[at:], h)
-				dst = slices.Insert(dst, at+i, h)
+				are |= 1 << i
 			}
 		}
+		cold := dst[len(dst) : len(dst)+len(some)]
+		to := 0
+		for i, h := range some {
+			cold[to] = h
+			to += int(are>>(i&63)&1 ^ 1)
+		}
+		dst = dst[:len(dst)+to]
 	}
-	slices.Sort(hot)
-	for _, k := range hot[:end-len(dst)] {
-		dst = append(dst, uint32(k))
+	return appendLeast(dst, hot, end-len(dst)), hot
+}
+
+// appendLeast appends the hashes of the n least of keys to dst, which has room for them. Keys of a
+// class ascend, so they are only counted by class.
+func appendLeast(dst []uint32, keys []uint64, n int) []uint32 {
+	if n == 0 {
+		return dst
 	}
-	return dst, hot
+	var next [33]uint32 // where the next of a class goes
+	for _, k := range keys {
+		next[k>>32%33]++
+	}
+	at := uint32(0)
+	for class, count := range next {
+		next[class] = at
+		at += count
+	}
+	least := dst[len(dst) : len(dst)+n]
+	for _, k := range keys {
+		p := &next[k>>32%33]
+		if int(*p) < n {
+			least[*p] = uint32(k)
+		}
+		*p++
+	}
+	return dst[:len(dst)+n]
 }
