@@ -1,6 +1,8 @@
 package setjoin
 
 import (
+	"math/bits"
+	"runtime/debug"
 	"slices"
 
 	"github.com/simdb/simdb/internal/vfs"
@@ -16,6 +18,10 @@ type counts struct {
 	skip int      // trailing bits of elements that are not of the hash
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
+
+	later [][]uint64    // elements that addLater has not had counted yet
+	room  []uint64      // scratch memory of addAll: the elements of a batch, part by part
+	busy  chan struct{} // closed when the batch under way is counted; nil if there was none
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -49,6 +55,86 @@ func powerBelow(n int64) int64 {
 // branch depends on what was read.
 const countTogether = 32
 
+// Counters are cut into parts of partBytes, which a cache has room for, but into mostParts at most.
+// Those of fewer parts than leastParts are counted in any order.
+const (
+	partBytes  = 1 << 18
+	leastParts = 1 << 5
+	mostParts  = 1 << 9
+)
+
+// batch returns how many elements are counted together: as many as the counters have cache lines,
+// so that reading and writing them in their order takes less time than what it saves.
+func (c *counts) batch() int { return len(c.few) / 8 }
+
+// addLater counts elements, sooner or later, which nobody changes from now on. Many at a time are
+// counted in the background, part by part of the counters.
+func (c *counts) addLater(elements []uint64) {
+	if len(c.few)*8 < leastParts*partBytes {
+		c.add(elements)
+		return
+	}
+	if c.later = append(c.later, elements); len(c.later)*chunkElems < c.batch() {
+		return
+	}
+	c.wait()
+	all, done := c.later, make(chan struct{})
+	c.later, c.busy = nil, done
+	go func() {
+		defer close(done)
+		c.addAll(all)
+	}()
+}
+
+// wait waits for the batch under way.
+func (c *counts) wait() {
+	if c.busy != nil {
+		<-c.busy
+	}
+}
+
+// addAll is add for many elements.
+func (c *counts) addAll(all [][]uint64) {
+	parts := min(len(c.few)*8/partBytes, mostParts)
+	shift := bits.TrailingZeros(uint(len(c.few)/parts)) + 5
+	mask := uint64(parts - 1)
+	var next [mostParts]uint32
+	n := 0
+	for _, elements := range all {
+		n += len(elements)
+		for _, h := range elements {
+			next[h>>(c.skip&63)>>(shift&63)&mask&(mostParts-1)]++
+		}
+	}
+	if cap(c.room) < n {
+		c.room = make([]uint64, n)
+		vfs.HugePages(c.room)
+	}
+	sum := uint32(0)
+	for i, some := range next[:parts] {
+		next[i] = sum
+		sum += some
+	}
+	room := c.room[:n]
+	for _, elements := range all {
+		for _, h := range elements {
+			p := &next[h>>(c.skip&63)>>(shift&63)&mask&(mostParts-1)]
+			room[*p] = h
+			*p++
+		}
+	}
+	from := uint32(0)
+	for part, to := range next[:parts] {
+		if lines := len(c.few) / 8 / parts; int(to-from) > lines/2 {
+			for i := range lines {
+				c.ahead += c.few[(part*lines+i)*8]
+			}
+		}
+		c.add(room[from:to])
+		from = to
+	}
+}
+
 // add counts the elements of a set.
 func (c *counts) add(set []uint64) {
 	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
@@ -81,6 +167,14 @@ func (c *counts) add(set []uint64) {
 func (c *counts) end() {
 	if c.two != nil {
 		return
+	}
+	c.wait()
+	for _, elements := range c.later {
+		c.add(elements)
+	}
+	c.later, c.room = nil, nil
+	if len(c.few)*8 >= leastParts*partBytes {
+		debug.FreeOSMemory() // of what was only needed for counting, before more is allocated
 	}
 	c.two = make([]uint64, len(c.few)/2)
 	vfs.HugePages(c.two)

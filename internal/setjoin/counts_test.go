@@ -53,6 +53,33 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestCountsLater compares counters after elements were counted in batches with those after they
+// were counted at once.
+func TestCountsLater(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for _, bytes := range []int64{leastParts * partBytes / 2, leastParts * partBytes, 2 * leastParts * partBytes} {
+		for _, skip := range []int{0, weightBits} {
+			at, later := newCounts(bytes), newCounts(bytes)
+			at.skip, later.skip = skip, skip
+			for range 5*later.batch()/chunkElems/2 + 3 {
+				elements := make([]uint64, 1+r.IntN(chunkElems))
+				for i := range elements {
+					if elements[i] = r.Uint64(); r.IntN(3) == 0 {
+						elements[i] = uint64(r.IntN(5000)) << 40
+					}
+				}
+				at.add(elements)
+				later.addLater(elements)
+			}
+			at.end()
+			later.end()
+			if !slices.Equal(at.two, later.two) || !slices.Equal(at.many, later.many) {
+				t.Errorf("counters of %d bytes, %d bits skipped: they differ", bytes, skip)
+			}
+		}
+	}
+}
+
 // TestAddAfterJoin: what is counted must all be there before the first join.
 func TestAddAfterJoin(t *testing.T) {
 	s := NewSets(SetsOptions{})

@@ -97,16 +97,17 @@ func (s *Sets) Add(set []uint64) error {
 	if len(s.ends)%groupSets == 0 {
 		s.starts = append(s.starts, s.n)
 	}
-	if s.counts != nil {
-		s.counts.add(set)
-	}
 	if s.o.Again != nil {
+		if s.counts != nil {
+			s.counts.add(set)
+		}
 		s.n += uint64(len(set))
 		set = nil
 	}
 	for rest := set; len(rest) > 0; {
 		at := int((s.n - s.inFile) / chunkElems)
 		if at == len(s.chunks) {
+			s.count()
 			if err := s.room(); err != nil {
 				return err
 			}
@@ -120,6 +121,24 @@ func (s *Sets) Add(set []uint64) error {
 	}
 	s.ends = append(s.ends, uint32(s.n-s.starts[len(s.starts)-1]))
 	return nil
+}
+
+// count has the last chunk counted.
+func (s *Sets) count() {
+	if n := len(s.chunks); n > 0 && s.counts != nil {
+		s.counts.addLater(s.chunks[n-1])
+	}
+}
+
+// counted returns the counts of all elements.
+func (s *Sets) counted() *counts {
+	if s.counts.two == nil {
+		if s.o.Again == nil {
+			s.count()
+		}
+		s.counts.end()
+	}
+	return s.counts
 }
 
 // room writes all chunks, which are full, to the file if there is no memory for another one.
