@@ -68,12 +68,12 @@ func TestEachInTextOrder(t *testing.T) {
 }
 
 // TestSampleLevel compares the levels that records of two kinds get: the fastest one costs little
-// for words, and much for text whose repetitions are too short for it.
+// for words, and much for text of which each character is drawn from thousands.
 func TestSampleLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 9))
-	words, codes := strings.Fields("a block of records holds texts with their fields and is compressed as a whole"), []string{}
-	for range 200 {
-		codes = append(codes, fmt.Sprintf("%05x", r.IntN(1<<20)))
+	words, signs := strings.Fields("a block of records holds texts with their fields and is compressed as a whole"), []rune{}
+	for range 1 << 16 {
+		signs = append(signs, 0x4e00+rune(r.ExpFloat64()*700))
 	}
 	texts := map[string]func() []byte{
 		"words": func() (text []byte) {
@@ -82,12 +82,7 @@ func TestSampleLevel(t *testing.T) {
 			}
 			return text
 		},
-		"codes": func() (text []byte) {
-			for range 200 {
-				text = fmt.Appendf(text, "%s%c", codes[r.IntN(len(codes))], ' '+r.IntN(95))
-			}
-			return text
-		},
+		"signs": func() []byte { at := r.IntN(len(signs) - 400); return []byte(string(signs[at : at+400])) },
 	}
 	for _, c := range []struct {
 		kind  string
@@ -97,7 +92,7 @@ func TestSampleLevel(t *testing.T) {
 		{"words", 400, LevelFastest},
 		{"words", 0, LevelDefault},
 		{"words", 49, LevelDefault}, // less than an eighth
-		{"codes", 400, LevelDefault},
+		{"signs", 400, LevelDefault},
 	} {
 		docs := testDocs(r, 400)
 		for i := range docs {

@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/simdb/simdb/sstable/internal/zframe"
 )
 
 // MaxRecord is the most bytes that a text and its fields have together.
@@ -42,7 +40,7 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 // Compression levels. Readers need not know which was used.
 const (
 	LevelDefault = iota // zstd's default
-	LevelFastest        // by package zframe where it can
+	LevelFastest
 	LevelBetter
 )
 
@@ -67,15 +65,10 @@ func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
 	return e
 }
 
-// compress appends raw to dst at a level, as a zstd frame if that is shorter than raw, else as it
-// is.
-func compress(level int, dst, raw []byte) []byte {
+// compress appends raw to dst, as a zstd frame if that is shorter than raw, else as it is.
+func compress(e *zstd.Encoder, dst, raw []byte) []byte {
 	start := len(dst)
-	if level == LevelFastest && len(raw) >= zframe.MinInput && len(raw) <= zframe.MaxInput {
-		dst = zframe.Append(dst, raw)
-	} else {
-		dst = encoders[level]().EncodeAll(raw, dst)
-	}
+	dst = e.EncodeAll(raw, dst)
 	if len(dst)-start >= len(raw) {
 		dst = append(dst[:start], raw...)
 	}

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/simdb/simdb/sstable/internal/crc"
 )
 
 // RecordsWriter collects blocks of records. It numbers records in the order in which they are
 // added. Blocks that have ended wait in memory until Flush.
 type RecordsWriter struct {
-	level  int
+	enc    *zstd.Encoder
 	size   int    // bytes that end a block
 	raw    []byte // records of the block being filled
 	count  uint32 // records of the block being filled
@@ -23,7 +25,7 @@ type RecordsWriter struct {
 // NewRecordsWriter returns a writer that compresses at a level, which is one of those that
 // ValidLevel accepts, blocks of about size bytes.
 func NewRecordsWriter(level, size int) *RecordsWriter {
-	return &RecordsWriter{level: level, size: size, blocks: blockDir{entry: RecordsEntry}}
+	return &RecordsWriter{enc: encoders[level](), size: size, blocks: blockDir{entry: RecordsEntry}}
 }
 
 // Len returns the number of records so far, which is the number that the next one gets. There may
@@ -65,7 +67,7 @@ type Encoded struct {
 // Encode encodes count records, 1 to MaxBlockRecords, which AppendRecord has written, as a block at
 // a level, and appends its bytes to dst. Several goroutines may call it at once.
 func Encode(level int, dst, raw []byte, count int) Encoded {
-	stored := compress(level, dst, raw)[len(dst):]
+	stored := compress(encoders[level](), dst, raw)[len(dst):]
 	return Encoded{Stored: stored, raw: uint32(len(raw)), count: uint32(count), sum: crc.Sum(stored)}
 }
 
@@ -104,7 +106,7 @@ func (w *RecordsWriter) EndBlock() {
 	} else {
 		w.startDirectory()
 		d, start := &w.blocks, len(w.blocks.chunk)
-		d.chunk = compress(w.level, d.chunk, w.raw)
+		d.chunk = compress(w.enc, d.chunk, w.raw)
 		block := d.chunk[start:]
 		w.addEntry(start, crc.Sum(block), uint32(len(w.raw)), w.count)
 	}
