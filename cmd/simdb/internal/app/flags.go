@@ -38,6 +38,17 @@ type InputFlags struct {
 	Encoding     input.Encoding  `group:"input" placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
 	Fingerprints fptext.Notation `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
 	Delimiter    delimiter       `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
+	Comment      comment         `group:"input" placeholder:"C" help:"csv, tsv: lines that begin with this character, such as #, are no records, and not copied."`
+}
+
+// comment is what comments begin with.
+type comment byte
+
+// UnmarshalText parses a character.
+func (c *comment) UnmarshalText(text []byte) error {
+	b, err := input.ParseComment(string(text))
+	*c = comment(b)
+	return err
 }
 
 // delimiter is what separates columns.
@@ -68,7 +79,7 @@ func (f RowInputFlags) Options() input.Options { return f.InputFlags.Options(f.I
 func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
-		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), IDFrom: f.IDFrom, Encoding: f.Encoding,
+		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
 	}
 }
 

@@ -138,6 +138,7 @@ func (d *job) reading() string {
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(input.UTF8)},
 		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
+		{"--comment", string(rune(f.Comment)), "\x00"},
 	} {
 		if flag.value != flag.usual {
 			all = append(all, flag.name+" "+flag.value)

@@ -30,6 +30,9 @@ type Options struct {
 	// csv that is not called .jsonl.
 	Delimiter byte
 
+	// Comment is what lines of csv and tsv begin with that are no records; 0 is nothing.
+	Comment byte
+
 	Encoding Encoding // of text; with UTF8 a byte order mark decides
 
 	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
@@ -91,6 +94,14 @@ func (f *IDFrom) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return fmt.Errorf("%q is nothing to make an id of: hash or line", text)
+}
+
+// ParseComment reads what comments begin with: one character of ASCII.
+func ParseComment(s string) (byte, error) {
+	if len(s) != 1 || s[0] >= 0x80 || s[0] <= ' ' || s[0] == '"' {
+		return 0, fmt.Errorf("%q is nothing that comments begin with: use one character such as #, not a quote or a blank", s)
+	}
+	return s[0], nil
 }
 
 // ParseDelimiter reads what separates columns: one character of ASCII, or the word tab.

@@ -102,6 +102,9 @@ func (c *Tune) sameFlags() string {
 	if c.Delimiter != 0 {
 		flag("delimiter", string(rune(c.Delimiter)))
 	}
+	if c.Comment != 0 {
+		flag("comment", string(rune(c.Comment)))
+	}
 	if c.Encoding != input.UTF8 {
 		flag("encoding", string(c.Encoding))
 	}

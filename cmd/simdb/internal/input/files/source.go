@@ -52,7 +52,7 @@ func (t *Tree) Open(opt input.Options) (input.Source, error) {
 	}{
 		{opt.Format != input.Auto && opt.Format != Files, "a format"}, {opt.IDField != "", "--id-field"},
 		{opt.IDFrom != "", "--id-from"}, {opt.TextField != "", "--text-field"}, {opt.FingerprintField != "", "--fingerprint-field"},
-		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"},
+		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"}, {opt.Comment != 0, "--comment"},
 	} {
 		if o.set {
 			return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", o.flag)

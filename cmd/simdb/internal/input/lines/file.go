@@ -79,7 +79,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 // choose decides on the format and makes the parser, unless that needs a header.
 func (f *file) choose() error {
 	head, all := f.in.Head()
-	lines := sampleLines(head, all)
+	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
 	s := newSample(lines, f.opt.Fingerprints)
 	format := f.opt.Format
 	if f.opt.Delimiter != 0 && format != input.Auto && format != CSV {
@@ -93,6 +93,9 @@ func (f *file) choose() error {
 	format, err := spreadOrNot(format, f.opt.Format, lines)
 	if err != nil {
 		return err
+	}
+	if f.opt.Comment != 0 && format != CSV && format != TSV {
+		return fmt.Errorf("comments are of csv and tsv, not of %s", format)
 	}
 	f.info.Format = format
 	switch format {
@@ -276,6 +279,9 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 		s.cut = &rows{sep: separator(CSV, f.opt)}
 	case JSON:
 		s.cut, s.bare = &objects{}, true
+	}
+	if f.opt.Comment != 0 {
+		s.cut, s.comment = &commented{cutter: s.cut, char: f.opt.Comment}, f.opt.Comment
 	}
 	if f.hasHeader {
 		s.header = f.readHeader

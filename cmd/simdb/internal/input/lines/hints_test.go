@@ -28,6 +28,7 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.jsonl.gz", "", input.Options{}, "it is empty, which no .gz file is: was it cut off?"},
 		{"a.csv.ZST", "", input.Options{}, "it is empty, which no .zst file is: was it cut off?"},
 		{"a.jsonl", "{}\n", input.Options{Format: JSONL, Delimiter: ';'}, "a delimiter is for csv, not for jsonl"},
+		{"a.jsonl", "{}\n", input.Options{Comment: '#'}, "comments are of csv and tsv, not of jsonl"},
 	} {
 		got, _, err := read(t, c.name, c.content, c.opt)
 		if err == nil || len(got) > 0 || !strings.HasPrefix(err.Error(), c.name+": ") || !strings.Contains(err.Error(), c.want) {
@@ -48,6 +49,9 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.csv", "id;text;n\n1;\"a;b\";2\n", input.Options{Delimiter: ';'}, `2 1|a;b|{"n":"2"}|`},
 		{"a.txt", "id\ttext\n1\t\"a\tb\"\n", input.Options{Delimiter: '\t'}, "2 1|a\tb||"},
 		{"a.csv", "1;x\n", input.Options{Delimiter: ';', NoHeader: true}, "1 1|x||"},
+		{"a.csv", "# it's \"open\n\n#\nid,text\n1,\"a\n#b\"\n# \"\n2,#c\n#", input.Options{Comment: '#'}, "5 1|a\n#b||\n8 2|#c||"},
+		{"-", "% x\nid\ttext\n%\n1\ta\n", input.Options{Comment: '%'}, "4 1|a||"},
+		{"a.csv", "#1,x\n2,y\n", input.Options{Comment: '#', NoHeader: true}, "2 2|y||"},
 		{"a.jsonl", "", input.Options{}, ""},
 	} {
 		got, _, err := read(t, c.name, c.content, c.opt)

@@ -119,6 +119,8 @@ type splitter struct {
 	live  bool         // send what there is after every read: somebody waits at the other end
 	bare  bool         // records begin with separators, and their ends are their numbers
 
+	comment byte // what comments begin with, which are left out; 0 is nothing
+
 	// header takes the first line that is not blank, and reports whether it is data nevertheless.
 	// It is nil once it has been called, and where no header is expected.
 	header func(raw []byte) (isData bool, err error)
@@ -188,6 +190,9 @@ func (s *splitter) record(to int) error {
 	}
 	sp := span{from: s.start, to: to, line: s.line}
 	s.start, sp.end = to, s.pass(newlines)
+	if isComment(raw, s.comment) {
+		return nil
+	}
 	if s.header != nil {
 		if len(bytes.TrimSpace(raw)) == 0 {
 			return nil

@@ -50,6 +50,9 @@ func open(in *input.Stream, opt input.Options) (_ input.Source, err error) {
 	if opt.Delimiter != 0 {
 		return nil, errors.New("a delimiter is for csv, not for parquet")
 	}
+	if opt.Comment != 0 {
+		return nil, errors.New("comments are of csv and tsv, not of parquet")
+	}
 	f := &file{in: in, opt: opt}
 	if !hasMagic(in) {
 		return nil, errors.New("it is no Parquet file, which begins with PAR1; --format names another format")

@@ -200,6 +200,7 @@ func TestColumns(t *testing.T) {
 		{opt: input.Options{IDField: "score"}, fail: `the column "score" is of type DOUBLE: an id is a string`},
 		{opt: input.Options{TextField: "id"}, fail: "must be different columns"},
 		{opt: input.Options{Delimiter: ';'}, fail: "a delimiter is for csv"},
+		{opt: input.Options{Comment: '#'}, fail: "comments are of csv and tsv"},
 	} {
 		src, err := source(data, c.opt)
 		if c.fail != "" {
