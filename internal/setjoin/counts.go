@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -19,9 +20,9 @@ type counts struct {
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
 
-	later [][]uint64    // elements that addLater has not had counted yet
-	room  []uint64      // scratch memory of addAll: the elements of a batch, part by part
-	busy  chan struct{} // closed when the batch under way is counted; nil if there was none
+	later [][]uint64     // elements that addLater has not had counted yet
+	room  []uint64       // scratch memory of addAll: the elements of a batch, part by part
+	batch sync.WaitGroup // the batch under way, of which there is one at most
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -63,9 +64,9 @@ const (
 	mostParts  = 1 << 9
 )
 
-// batch returns how many elements are counted together: as many as the counters have cache lines,
-// so that reading and writing them in their order takes less time than what it saves.
-func (c *counts) batch() int { return len(c.few) / 8 }
+// batchElems returns how many elements are counted together: as many as the counters have cache
+// lines, so that reading and writing them in their order takes less time than what it saves.
+func (c *counts) batchElems() int { return len(c.few) / 8 }
 
 // addLater counts elements, sooner or later, which nobody changes from now on. Many at a time are
 // counted in the background, part by part of the counters.
@@ -74,36 +75,26 @@ func (c *counts) addLater(elements []uint64) {
 		c.add(elements)
 		return
 	}
-	if c.later = append(c.later, elements); len(c.later)*chunkElems < c.batch() {
+	if c.later = append(c.later, elements); len(c.later)*chunkElems < c.batchElems() {
 		return
 	}
-	c.wait()
-	all, done := c.later, make(chan struct{})
-	c.later, c.busy = nil, done
-	go func() {
-		defer close(done)
-		c.addAll(all)
-	}()
-}
-
-// wait waits for the batch under way.
-func (c *counts) wait() {
-	if c.busy != nil {
-		<-c.busy
-	}
+	c.batch.Wait()
+	all := c.later
+	c.later = nil
+	c.batch.Go(func() { c.addAll(all) })
 }
 
 // addAll is add for many elements.
 func (c *counts) addAll(all [][]uint64) {
 	parts := min(len(c.few)*8/partBytes, mostParts)
-	shift := bits.TrailingZeros(uint(len(c.few)/parts)) + 5
-	mask := uint64(parts - 1)
+	shift := uint(c.skip+5+bits.TrailingZeros(uint(len(c.few)/parts))) & 63
+	mask := uint64(parts-1) & (mostParts - 1)
 	var next [mostParts]uint32
 	n := 0
 	for _, elements := range all {
 		n += len(elements)
 		for _, h := range elements {
-			next[h>>(c.skip&63)>>(shift&63)&mask&(mostParts-1)]++
+			next[h>>shift&mask]++
 		}
 	}
 	if cap(c.room) < n {
@@ -118,7 +109,7 @@ func (c *counts) addAll(all [][]uint64) {
 	room := c.room[:n]
 	for _, elements := range all {
 		for _, h := range elements {
-			p := &next[h>>(c.skip&63)>>(shift&63)&mask&(mostParts-1)]
+			p := &next[h>>shift&mask]
 			room[*p] = h
 			*p++
 		}
@@ -168,7 +159,7 @@ func (c *counts) end() {
 	if c.two != nil {
 		return
 	}
-	c.wait()
+	c.batch.Wait()
 	for _, elements := range c.later {
 		c.add(elements)
 	}

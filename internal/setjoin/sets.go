@@ -130,15 +130,15 @@ func (s *Sets) count() {
 	}
 }
 
-// counted returns the counts of all elements.
-func (s *Sets) counted() *counts {
-	if s.counts.two == nil {
-		if s.o.Again == nil {
-			s.count()
-		}
-		s.counts.end()
+// endCounting has all elements counted.
+func (s *Sets) endCounting() {
+	if s.counts.two != nil {
+		return
 	}
-	return s.counts
+	if s.o.Again == nil {
+		s.count()
+	}
+	s.counts.end()
 }
 
 // room writes all chunks, which are full, to the file if there is no memory for another one.

@@ -95,7 +95,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if s.counts == nil {
 		return nil, errors.New("setjoin: the elements were not counted")
 	}
-	s.counted()
+	s.endCounting()
 	m := s.o.Measure
 	switch {
 	case m.Kind == Jaccard:

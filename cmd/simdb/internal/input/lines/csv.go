@@ -51,41 +51,6 @@ func (c *rows) end(p []byte) int {
 	return -1
 }
 
-// commented is a cutter for files with comments: what begins with a character ends with its line,
-// whatever quotes it has.
-type commented struct {
-	cutter
-	char  byte
-	begun bool // a record or comment
-	in    bool // it is a comment
-}
-
-func (c *commented) end(p []byte) (end int) {
-	if len(p) == 0 {
-		return -1
-	}
-	if !c.begun {
-		c.begun, c.in = true, p[0] == c.char
-	}
-	if c.in {
-		end = lineCutter{}.end(p)
-	} else {
-		end = c.cutter.end(p)
-	}
-	c.begun = end < 0
-	return end
-}
-
-func (c *commented) open() string {
-	if c.begun && c.in {
-		return ""
-	}
-	return c.cutter.open()
-}
-
-// isComment reports whether a record is a comment.
-func isComment(raw []byte, char byte) bool { return char != 0 && len(raw) > 0 && raw[0] == char }
-
 func (c *rows) open() string {
 	if c.state == inQuotes {
 		return "a quoted field is not closed"

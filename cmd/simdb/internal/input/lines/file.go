@@ -273,15 +273,12 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	}
 	ordered := make(chan *batch, 2*workers)
 	work := make(chan *batch, 2*workers)
-	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, held: held, live: f.live}
+	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live}
 	switch f.info.Format {
 	case CSV:
 		s.cut = &rows{sep: separator(CSV, f.opt)}
 	case JSON:
 		s.cut, s.bare = &objects{}, true
-	}
-	if f.opt.Comment != 0 {
-		s.cut, s.comment = &commented{cutter: s.cut, char: f.opt.Comment}, f.opt.Comment
 	}
 	if f.hasHeader {
 		s.header = f.readHeader

@@ -49,7 +49,7 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.csv", "id;text;n\n1;\"a;b\";2\n", input.Options{Delimiter: ';'}, `2 1|a;b|{"n":"2"}|`},
 		{"a.txt", "id\ttext\n1\t\"a\tb\"\n", input.Options{Delimiter: '\t'}, "2 1|a\tb||"},
 		{"a.csv", "1;x\n", input.Options{Delimiter: ';', NoHeader: true}, "1 1|x||"},
-		{"a.csv", "# it's \"open\n\n#\nid,text\n1,\"a\n#b\"\n# \"\n2,#c\n#", input.Options{Comment: '#'}, "5 1|a\n#b||\n8 2|#c||"},
+		{"a.csv", "#,\"open\n\n#\nid,text\n1,\"a\n#b\"\n#,\"\n2,#c\n#", input.Options{Comment: '#'}, "5 1|a\n#b||\n8 2|#c||"},
 		{"-", "% x\nid\ttext\n%\n1\ta\n", input.Options{Comment: '%'}, "4 1|a||"},
 		{"a.csv", "#1,x\n2,y\n", input.Options{Comment: '#', NoHeader: true}, "2 2|y||"},
 		{"a.jsonl", "", input.Options{}, ""},

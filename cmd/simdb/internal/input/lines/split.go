@@ -114,12 +114,12 @@ type splitter struct {
 	name  string         // of the file
 	after input.Position // records that end at or before it are left out
 	cut   cutter
-	held  *semaphore.Weighted
-	send  func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
-	live  bool         // send what there is after every read: somebody waits at the other end
-	bare  bool         // records begin with separators, and their ends are their numbers
-
-	comment byte // what comments begin with, which are left out; 0 is nothing
+	// comment is what lines begin with that are left out; 0 is nothing.
+	comment byte
+	held    *semaphore.Weighted
+	send    func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
+	live    bool         // send what there is after every read: somebody waits at the other end
+	bare    bool         // records begin with separators, and their ends are their numbers
 
 	// header takes the first line that is not blank, and reports whether it is data nevertheless.
 	// It is nil once it has been called, and where no header is expected.
@@ -169,7 +169,7 @@ func (s *splitter) readError(after input.Position, err error) error {
 // scan notes the records that end at or after from.
 func (s *splitter) scan(from int) error {
 	for from < len(s.b.buf) {
-		e := s.cut.end(s.b.buf[from:])
+		e := s.cutter().end(s.b.buf[from:])
 		if e < 0 {
 			return nil
 		}
@@ -180,6 +180,18 @@ func (s *splitter) scan(from int) error {
 	}
 	return nil
 }
+
+// cutter is the cutter of the record at start. A comment ends with its line, whatever quotes it
+// has.
+func (s *splitter) cutter() cutter {
+	if isComment(s.b.buf[s.start:], s.comment) {
+		return lineCutter{}
+	}
+	return s.cut
+}
+
+// isComment reports whether a record is a comment.
+func isComment(raw []byte, char byte) bool { return char != 0 && len(raw) > 0 && raw[0] == char }
 
 // record notes the record that ends at to. The first of the file may be its header.
 func (s *splitter) record(to int) error {
@@ -295,6 +307,7 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	size, newlines := int64(len(s.b.buf)), input.Position(bytes.Count(s.b.buf, newline))
 	is := s.issue("", bytes.Clone(s.b.buf[:headBytes]), 0)
+	cut := s.cutter() // of what is read over now
 	for e, err := -1, error(nil); e < 0; {
 		if err == io.EOF {
 			break
@@ -305,7 +318,7 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		n, err = r.Read(s.b.buf[:batchBytes])
 		s.b.buf = s.b.buf[:n]
 		end := n
-		if e = s.cut.end(s.b.buf); e >= 0 {
+		if e = cut.end(s.b.buf); e >= 0 {
 			end = e
 		}
 		size += int64(end)
