@@ -165,9 +165,12 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "--fingerprint-field", false})
 	for _, c := range all {
 		if c.at < 0 && (c.want != "" || c.needed) {
-			want := orDefault(c.want, c.name)
-			return nil, fmt.Errorf("there is no column %q%s; %s names another, --no-header takes the first line for data",
-				want, among("there are", names, want), c.flag)
+			want, orMake := orDefault(c.want, c.name), ""
+			if c.name == "id" && c.want == "" {
+				orMake = ", --id-from line makes ids"
+			}
+			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data",
+				want, among("there are", names, want), c.flag, orMake)
 		}
 	}
 	return t, nil

@@ -97,6 +97,9 @@ func (f *file) choose() error {
 	if f.opt.Comment != 0 && format != CSV && format != TSV {
 		return fmt.Errorf("comments are of csv and tsv, not of %s", format)
 	}
+	if format == CSV && f.opt.Comment == cmp.Or(f.opt.Delimiter, ',') {
+		return fmt.Errorf("comments cannot begin with %q, which separates the columns", f.opt.Comment)
+	}
 	f.info.Format = format
 	switch format {
 	case JSONL, JSON:

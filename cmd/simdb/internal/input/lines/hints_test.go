@@ -29,6 +29,8 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.csv.ZST", "", input.Options{}, "it is empty, which no .zst file is: was it cut off?"},
 		{"a.jsonl", "{}\n", input.Options{Format: JSONL, Delimiter: ';'}, "a delimiter is for csv, not for jsonl"},
 		{"a.jsonl", "{}\n", input.Options{Comment: '#'}, "comments are of csv and tsv, not of jsonl"},
+		{"a.csv", "id;text\n1;x\n", input.Options{Delimiter: ';', Comment: ';'}, `comments cannot begin with ';', which separates the columns`},
+		{"a.csv", "id,text\n1,x\n", input.Options{Comment: ','}, `comments cannot begin with ','`},
 	} {
 		got, _, err := read(t, c.name, c.content, c.opt)
 		if err == nil || len(got) > 0 || !strings.HasPrefix(err.Error(), c.name+": ") || !strings.Contains(err.Error(), c.want) {

@@ -25,7 +25,8 @@ type object struct {
 	weighted bool     // they are joined in the way of engine.JoinFields
 	set      bool     // it is a set
 	makeID   bool
-	idsOnly  bool // it may have neither text nor fingerprint
+	orMake   string // what else an error without an id advises
+	idsOnly  bool   // it may have neither text nor fingerprint
 	notation fptext.Notation
 }
 
@@ -39,6 +40,9 @@ func newObject(opt input.Options) *object {
 	}
 	if opt.IDFrom != "" {
 		o.id = ""
+	}
+	if opt.IDField == "" {
+		o.orMake = ", --id-from line makes ids"
 	}
 	return o
 }
@@ -137,7 +141,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) strin
 	d := &rec.Doc
 	switch {
 	case id == nil && !o.makeID:
-		return fmt.Sprintf("no %q%s; --id-field names another", o.id, fieldsOf(s, o.id))
+		return fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
 	case id == nil:
 	case id[0] == '"':
 		if err := rec.unquote(id, &d.ID); err != nil {

@@ -107,8 +107,8 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":"a","text":"x"} x`, "not JSON: invalid character 'x' after top-level value (byte 23)"},
 		{"a.jsonl", `[1]`, "not a JSON object but an array"},
 		{"a.jsonl", `7`, "not a JSON object"},
-		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another`},
-		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); --id-field names another`},
+		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another, --id-from line makes ids`},
+		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); --id-field names another, --id-from line makes ids`},
 		{"a.jsonl", `{"id":"","text":"x"}`, `the id is empty`},
 		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is neither a string nor a number`},
 		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes, at most 65535 are possible`},
@@ -128,6 +128,7 @@ func TestBadLines(t *testing.T) {
 		"ffc0989cb89880811\tb": "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
 		"ffc0989cb898808g\tb":  `not a fingerprint: "ffc0989cb898808g" is neither 16 hexadecimal digits nor a decimal number`,
 		"ffc0989cb8988081":     "no id beside the fingerprint",
+		"nzxaABEiM0Q=\tb":      `not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number; --fingerprints base64 reads it`,
 		"ffc0989cb8988081\t":   "the id is empty",
 		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)",
 	} {
@@ -145,8 +146,8 @@ func TestBadLines(t *testing.T) {
 
 func TestRefusedFiles(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
-		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"); --id-field names another, --no-header takes the first line for data`},
-		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); --id-field names another, --no-header takes the first line for data; --delimiter ';' if that separates columns`},
+		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"); --id-field names another, --id-from line makes ids, --no-header takes the first line for data`},
+		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); --id-field names another, --id-from line makes ids, --no-header takes the first line for data; --delimiter ';' if that separates columns`},
 		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dc FILE | simdb ... -"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has zero bytes, so it is not text; --format txt reads it anyway"},

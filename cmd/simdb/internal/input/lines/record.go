@@ -30,7 +30,10 @@ type record struct {
 // or "".
 func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
 	v, as, err := fptext.Parse(text, notation)
-	if err != nil {
+	switch {
+	case err != nil && notation != fptext.Base64 && isBase64(text):
+		return err.Error() + "; --fingerprints base64 reads it"
+	case err != nil:
 		return err.Error()
 	}
 	if r.room == nil {

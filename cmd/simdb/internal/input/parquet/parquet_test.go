@@ -299,6 +299,10 @@ func TestIssues(t *testing.T) {
 	if r := recs[1]; r.Doc.Text != "bad\uFFFD" || !r.BadUTF8 || *recs[0].Doc.Fingerprint != 0x1f {
 		t.Errorf("%+v", recs)
 	}
+	_, err = source(write(t, []struct{ Text string }{{"a"}}, 4), input.Options{})
+	if want := `there is no column "id" (there are "Text"); --id-field names another, --id-from line makes ids`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	if src, err = source(data, input.Options{IDField: "uuid"}); err == nil {
 		recs, _, err = readAll(src)
 	}

@@ -123,7 +123,7 @@ func newRoles(root *pq.Column, opt input.Options) (r roles, err error) {
 	case err != nil:
 		return r, err
 	case r.id == nil && !opt.MakeID:
-		return r, missing(root, "id", "--id-field")
+		return r, fmt.Errorf("%w, --id-from line makes ids", missing(root, "id", "--id-field"))
 	case !r.hasText() && r.fp == nil:
 		return r, missing(root, "text", "--text-field")
 	}
