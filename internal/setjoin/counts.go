@@ -193,18 +193,30 @@ const (
 	maxRank  = 1<<24 - 2
 )
 
-// appendShared appends those elements of a set that may be in other sets, too. It comes after end.
-func (c *counts) appendShared(dst, set []uint64) []uint64 {
+// lookTogether is how many elements are looked up before it is asked whether enough are known.
+const lookTogether = 16
+
+// appendShared appends those elements of a set that may be in other sets, too. If so many are alone
+// in it, it may return false before it has looked at all. It comes after end.
+func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
 	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))
 	n := len(dst)
 	dst = dst[:n+len(set)]
-	for _, h := range set { // without a branch that depends on h
-		dst[n] = h
-		h >>= c.skip & 63
-		n += int(c.two[h>>6&words] >> (h & 63) & 1)
+	most := n - alone
+	for len(set) > 0 {
+		some := set[:min(lookTogether, len(set))]
+		set = set[len(some):]
+		for _, h := range some { // without a branch that depends on h
+			dst[n] = h
+			h >>= c.skip & 63
+			n += int(c.two[h>>6&words] >> (h & 63) & 1)
+		}
+		if most += len(some); n <= most {
+			return dst[:n], false
+		}
 	}
-	return dst[:n]
+	return dst[:n], true
 }
 
 // shared reports whether an element may be in more than one set.

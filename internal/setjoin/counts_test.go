@@ -41,7 +41,7 @@ func TestCounts(t *testing.T) {
 		c.end()
 		c.end()
 		for i, set := range sets {
-			if got := c.appendShared(nil, set); !slices.Equal(got, want[i]) {
+			if got, ok := c.appendShared(nil, set, len(set)+1); !ok || !slices.Equal(got, want[i]) {
 				t.Fatalf("set %d: %d elements are shared, not %d", i, len(got), len(want[i]))
 			}
 			for _, h := range set {

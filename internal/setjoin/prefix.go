@@ -139,12 +139,12 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 		return p.ofText(set, dst)
 	}
 	f := prefix{size: len(set), short: p.t.short(len(set)), bitmap: bitmapOf(set), hasBitmap: true}
-	p.keys = p.counts.appendShared(p.keys[:0], set)
-	f.alone = len(set) - len(p.keys)
-	n := p.t.long(len(set)) - f.alone
-	if n <= 0 {
+	n, ok := p.t.long(len(set)), false
+	if p.keys, ok = p.counts.appendShared(p.keys[:0], set, n); !ok {
 		return f, dst
 	}
+	f.alone = len(set) - len(p.keys)
+	n -= f.alone
 	p.counts.rank(p.keys)
 	from := len(dst)
 	n = min(n, len(p.keys))
@@ -160,7 +160,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 // lengths at least, times t²; and no rest is more than the whole.
 func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 	f := prefix{size: len(set), whole: true, rests: []uint32{}}
-	p.keys = p.counts.appendShared(p.keys[:0], set)
+	p.keys, _ = p.counts.appendShared(p.keys[:0], set, len(set)+1)
 	p.words = p.words[:0]
 	left := 0.0
 	for _, e := range p.keys {
