@@ -77,8 +77,11 @@ func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkB
 // head returns the chain of a tag.
 func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
-// add makes an entry of a set.
+// add makes an entry of a set, unless no other set can find it.
 func (x *index) add(set uint32, p *prefix) {
+	if p.unique() {
+		return
+	}
 	if x.packed != nil && x.nodes > max(x.packed.loose, x.packed.n/packShare) {
 		x.pack()
 	}

@@ -97,6 +97,10 @@ type prefix struct {
 	hasBitmap bool // Jaccard
 }
 
+// unique reports whether all elements of the prefix are in no other set: the set matches none. Texts
+// of Edits are found by other elements than those that they find others by.
+func (p *prefix) unique() bool { return len(p.keys) == 0 && p.pieces == 0 }
+
 // rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
 func (p *prefix) rest(i int) uint32 {
 	if p.rests != nil {
@@ -138,7 +142,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	case Edits:
 		return p.ofText(set, dst)
 	}
-	f := prefix{size: len(set), short: p.t.short(len(set)), bitmap: bitmapOf(set), hasBitmap: true}
+	f := prefix{size: len(set), short: p.t.short(len(set))}
 	n, ok := p.t.long(len(set)), false
 	if p.keys, ok = p.counts.appendShared(p.keys[:0], set, n); !ok {
 		return f, dst
@@ -152,6 +156,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	dst = append(dst, p.keys[:n]...)
 	f.keys = dst[from:len(dst):len(dst)]
 	slices.Sort(f.keys)
+	f.bitmap, f.hasBitmap = bitmapOf(set), true
 	return f, dst
 }
 

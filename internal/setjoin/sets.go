@@ -207,8 +207,11 @@ type Reader struct {
 	again  func(dst []uint64, i int) ([]uint64, error)
 }
 
-// readAhead is how many elements are read at once while sets are read in order.
-const readAhead = 1 << 13
+// While sets are read in order, but for some that are not read, readAhead elements are read at once.
+const (
+	readAhead = 1 << 13
+	mostGap   = 1 << 7 // sets that are not read
+)
 
 // Append appends the elements of set i to dst.
 func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
@@ -216,7 +219,7 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 		return r.again(dst, i)
 	}
 	lo, hi := r.s.span(i)
-	inOrder := i == r.before+1
+	inOrder := i > r.before && i <= r.before+mostGap
 	r.before = i
 	if lo < r.s.inFile {
 		end := min(hi, r.s.inFile)

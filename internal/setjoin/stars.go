@@ -66,8 +66,12 @@ func (x *stars) block(pos int) (int, error) {
 			return pos, err
 		}
 		for n := range x.items {
-			x.keep(&x.items[n])
-			x.record(&x.items[n], at+n)
+			it := &x.items[n]
+			if it.best.set == none && it.prefix.unique() {
+				it.best = match{it.set, 1} // so that no later block reads it again
+			}
+			x.keep(it)
+			x.record(it, at+n)
 		}
 		x.report(end-at, x.s.Len()-end+x.s.Len()-pos)
 		at = end
@@ -105,7 +109,7 @@ func (x *stars) decide(pos int) error {
 	x.withinMembers.reset()
 	for n := range x.items {
 		it := &x.items[n]
-		if it.best.score < 1 || it.best.set == none {
+		if it.best.set == none || it.best.score < 1 {
 			if err := x.pair(it, &x.within); err != nil {
 				return err
 			}

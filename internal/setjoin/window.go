@@ -43,7 +43,7 @@ const (
 	leastWindow = 256
 	mostWindow  = 1 << 13
 	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
-	workerRun   = 16      // sets that a worker takes at once
+	workerRun   = 64      // sets that a worker takes at once
 )
 
 // join is what all joins have in common.
@@ -78,6 +78,12 @@ type item struct {
 func (it *item) same() bool {
 	n := len(it.matches)
 	return n > 0 && it.matches[n-1].score == 1
+}
+
+// decided reports whether no set can be more similar to the item than its best one is, and no other
+// matches are wanted. Such an item is not read.
+func (it *item) decided() bool {
+	return it.best.set != none && it.best.score == 1 && it.matches == nil
 }
 
 // match is a set that an item is similar to; none stands for no set.
@@ -148,8 +154,8 @@ func (j *join) hasRoom() bool {
 	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
 }
 
-// load reads the sets of a window from position pos on and has fn called for each in parallel. It
-// returns the position behind them.
+// load reads the sets of a window from position pos on, in parallel, each after fn was called for it,
+// and compares them with the index. It returns the position behind them.
 func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return pos, err
@@ -218,13 +224,15 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 		}
 		for n := range w.items[from:min(from+workerRun, len(w.items))] {
 			it := &w.items[from+n]
+			if fn(w, it); it.decided() {
+				continue
+			}
 			lo := len(w.hashes)
 			if w.hashes, err = w.reader.Append(w.hashes, int(it.set)); err != nil {
 				return err
 			}
 			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
 			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
-			fn(w, it)
 			if err := w.probe(it, &w.index); err != nil {
 				return err
 			}
