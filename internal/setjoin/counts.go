@@ -1,6 +1,7 @@
 package setjoin
 
 import (
+	"math"
 	"math/bits"
 	"runtime/debug"
 	"slices"
@@ -14,8 +15,9 @@ import (
 // sets, and an element that is said to be in one set must not be in two.
 type counts struct {
 	few  []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
-	two  []uint64 // then a bit for each of them: 2 or more
-	many []uint32 // of elements whose counter in few is full: how often they came after that
+	many []uint32 // of elements whose counter in few is full: how often they came after that; nil too
+	two  []uint64 // then a bit for each counter in few: 2 or more
+	rare []uint8  // and the logarithms of those in many
 	skip int      // trailing bits of elements that are not of the hash
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
@@ -146,15 +148,15 @@ func (c *counts) add(set []uint64) {
 			n += int(full)
 		}
 		for _, h := range often[:n] {
-			if m := &c.many[h>>9&slots]; *m < maxRank {
+			if m := &c.many[h>>9&slots]; *m < math.MaxUint32 {
 				*m++
 			}
 		}
 	}
 }
 
-// end ends the counting: from here on it matters only which counters are full. That takes half of
-// the memory.
+// end ends the counting: from here on it matters only which counters are full, and about how much
+// others have. That takes less than half of the memory, and more of it is in the caches.
 func (c *counts) end() {
 	if c.two != nil {
 		return
@@ -172,7 +174,19 @@ func (c *counts) end() {
 	for i := range c.two {
 		c.two[i] = fullOf(c.few[2*i]) | fullOf(c.few[2*i+1])<<32
 	}
-	c.few = nil
+	c.rare = make([]uint8, len(c.many))
+	vfs.HugePages(c.rare)
+	for i, n := range c.many {
+		c.rare[i] = logarithm(n)
+	}
+	c.few, c.many = nil, nil
+}
+
+// logarithm returns a number that is not less than that of a lower n: n below 16, and the leading 4
+// bits of others with their exponent.
+func logarithm(n uint32) uint8 {
+	e := max(bits.Len32(n), 4) - 4
+	return uint8(e<<3 + int(n>>e))
 }
 
 // fullOf returns the upper bits of the counters in a word side by side.
@@ -185,13 +199,10 @@ func fullOf(w uint64) uint64 {
 	return (w | w>>16) & 0xffffffff
 }
 
-// A key is what the elements of sets are ordered by: 24 bits of the rank, then the leading 40 bits
-// of the hash. Elements that differ may have one key. Then sets of keys are multisets, to which all
-// that is said of prefixes applies, and which share at least as much.
-const (
-	hashBits = 40
-	maxRank  = 1<<24 - 2
-)
+// A key is what the elements of sets are ordered by: the rank, then the leading 40 bits of the hash.
+// Elements that differ may have one key. Then sets of keys are multisets, to which all that is said
+// of prefixes applies, and which share at least as much.
+const hashBits = 40
 
 // lookTogether is how many elements are looked up before it is asked whether enough are known.
 const lookTogether = 16
@@ -227,14 +238,14 @@ func (c *counts) shared(h uint64) bool {
 
 // rankOf returns the rank of an element: the greater, the more sets may have it.
 func (c *counts) rankOf(h uint64) uint64 {
-	return uint64(c.many[h>>(c.skip&63)>>9&uint64(len(c.many)-1)] + 1)
+	return uint64(c.rare[h>>(c.skip&63)>>9&uint64(len(c.rare)-1)])
 }
 
 // rank replaces elements by their keys.
 func (c *counts) rank(set []uint64) {
-	slots := uint64(len(c.many) - 1)
+	slots := uint64(len(c.rare) - 1)
 	for i, h := range set {
-		set[i] = uint64(c.many[h>>(c.skip&63)>>9&slots]+1)<<hashBits | h>>(64-hashBits)
+		set[i] = uint64(c.rare[h>>(c.skip&63)>>9&slots])<<hashBits | h>>(64-hashBits)
 	}
 }
 

@@ -1,6 +1,7 @@
 package setjoin
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -73,7 +74,7 @@ func TestCountsLater(t *testing.T) {
 			}
 			at.end()
 			later.end()
-			if !slices.Equal(at.two, later.two) || !slices.Equal(at.many, later.many) {
+			if !slices.Equal(at.two, later.two) || !slices.Equal(at.rare, later.rare) {
 				t.Errorf("counters of %d bytes, %d bits skipped: they differ", bytes, skip)
 			}
 		}
@@ -101,5 +102,22 @@ func TestCounterBytes(t *testing.T) {
 		if got, want := CounterBytes(bytes), int64(len(c.few)*8+len(c.many)*4); got != want {
 			t.Errorf("%d: %d bytes, want %d", bytes, got, want)
 		}
+	}
+}
+
+// TestLogarithm: more never has a lower rank, and few have one of their own.
+func TestLogarithm(t *testing.T) {
+	for n := uint32(1); n < 1<<20; n++ {
+		if a, b := logarithm(n-1), logarithm(n); a > b || a == b && n <= 16 {
+			t.Fatalf("%d after %d, of %d", b, a, n)
+		}
+	}
+	for e := 20; e < 32; e++ {
+		if a, b := logarithm(1<<e-1), logarithm(1<<e); a >= b {
+			t.Errorf("%d after %d, of 1<<%d", b, a, e)
+		}
+	}
+	if logarithm(math.MaxUint32-1) > logarithm(math.MaxUint32) {
+		t.Error("the largest number has a lower rank than others")
 	}
 }
