@@ -98,6 +98,9 @@ func (x *index) add(set uint32, p *prefix) {
 	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
+		if x.packed != nil {
+			x.packed.mark(tag)
+		}
 		if x.nodes >= len(x.heads) {
 			x.grow()
 		}
@@ -162,8 +165,8 @@ func (x *index) grow() {
 
 // candidates appends to dst the entries that may match a set, some of them more than once.
 func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
-	if x.packed != nil && x.packed.n > 0 {
-		dst = x.inPacked(dst, p, t)
+	if x.packed != nil {
+		return x.marked(dst, p, t)
 	}
 	for i, key := range p.keys {
 		tag, rest := tagOf(key), p.rest(i)

@@ -3,6 +3,8 @@ package setjoin
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // packed has most elements of an index, in a third of the memory of its chains, and those that have
@@ -12,6 +14,7 @@ type packed struct {
 	t      threshold
 	loose  int      // nodes up to which none are moved
 	dir    []uint32 // of each bucket: its first posting; then the number of postings
+	marks  []uint64 // of each bucket: bits that the elements of the index have set, in chains too
 	shift  int      // leaves the bucket of a mixed tag
 	chunks []*postings
 	n      int
@@ -49,17 +52,22 @@ func (x *index) full() bool {
 // newPacked returns no postings. It is fastest if there will be about as many as expected.
 func newPacked(t threshold, expected int64, loose int) *packed {
 	buckets := powerBelow(max(leastBuckets, min(expected, mostPostings)/bucketPostings))
-	return &packed{t: t, loose: loose, dir: make([]uint32, buckets+1), shift: 32 - bits.TrailingZeros(uint(buckets))}
+	p := &packed{t: t, loose: loose, dir: make([]uint32, buckets+1), marks: make([]uint64, buckets)}
+	p.shift = 32 - bits.TrailingZeros(uint(buckets))
+	vfs.HugePages(p.dir)
+	vfs.HugePages(p.marks)
+	return p
 }
 
 // reset removes all postings and leaves their memory.
 func (p *packed) reset() {
 	clear(p.dir)
+	clear(p.marks)
 	p.n = 0
 }
 
 func (p *packed) bytes() int64 {
-	return int64(p.n)*postingBytes + int64(len(p.dir))*4
+	return int64(p.n)*postingBytes + int64(len(p.dir))*4 + int64(len(p.marks))*8
 }
 
 // mix spreads the bits of a tag. Tags are hashes, but only their trailing bits are evenly
@@ -69,6 +77,18 @@ func mix(tag uint32) uint32 { return tag * 0x9e3779b1 }
 // split returns the bucket of a mixed tag, and the bits that tell it from others in it.
 func (p *packed) split(mixed uint32) (bucket int, tag uint16) {
 	return int(mixed >> (p.shift & 31)), uint16(mixed << ((32 - p.shift) & 31) >> 16)
+}
+
+// mark marks a tag as one that the index has.
+func (p *packed) mark(tag uint32) {
+	bucket, low := p.split(mix(tag))
+	p.marks[bucket] |= 1 << (low >> 10)
+}
+
+// marked returns 0 if the index does not have a tag, and 1 if it may have it.
+func (p *packed) marked(tag uint32) int {
+	bucket, low := p.split(mix(tag))
+	return int(p.marks[bucket] >> (low >> 10) & 1)
 }
 
 // before returns what part of a set comes before an element with that rest, in 256ths, rounded
@@ -143,55 +163,57 @@ func (p *packed) move(first, from, to int) {
 
 // A lookup is one of a tag.
 type lookup struct {
+	tag, rest  uint32
 	first, end uint32 // postings of its bucket
-	tag        uint16
-	rest       uint32
 	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
 }
 
 // lookupsAtOnce is how many lookups begin before the first one goes on: most of the time of a
-// lookup is that of two reads from memory, and those of several lookups overlap.
+// lookup is that of a read from memory, and those of several lookups overlap.
 const lookupsAtOnce = 32
 
-// inPacked is index.candidates for the postings.
-func (x *index) inPacked(dst []uint32, p *prefix, t threshold) []uint32 {
+// marked is index.candidates for an index that has marks. They leave few of the lookups.
+func (x *index) marked(dst []uint32, p *prefix, t threshold) []uint32 {
 	var all [lookupsAtOnce]lookup
 	for i := 0; i < len(p.keys); {
 		n := 0
-		for ; i < len(p.keys) && n <= len(all)-2; i++ {
+		for ; i < len(p.keys) && n <= len(all)-2; i++ { // without a branch that depends on marks
 			tag, rest := tagOf(p.keys[i]), p.rest(i)
-			all[n] = x.packed.begin(tag, rest)
-			n++
+			all[n].tag, all[n].rest = tag, rest
+			n += x.packed.marked(tag)
 			if p.first(i) && !p.whole {
-				all[n] = x.packed.begin(tag+secondPart, rest)
-				n++
+				all[n].tag, all[n].rest = tag+secondPart, rest
+				n += x.packed.marked(tag + secondPart)
 			}
 		}
-		for _, l := range all[:n] {
-			dst = x.finish(dst, &l, p.size, t)
+		for i := range all[:n] {
+			x.packed.begin(&all[i])
+		}
+		for i := range all[:n] {
+			dst = x.finish(dst, &all[i], p.size, t)
+			dst = x.chain(dst, all[i].tag, p.size, all[i].rest, t)
 		}
 	}
 	return dst
 }
 
-// begin begins a lookup.
-func (p *packed) begin(tag, rest uint32) lookup {
-	bucket, low := p.split(mix(tag))
-	l := lookup{first: p.dir[bucket], end: p.dir[bucket+1], tag: low, rest: rest}
-	if l.first < l.end {
+// begin finds the postings of a lookup.
+func (p *packed) begin(l *lookup) {
+	bucket, _ := p.split(mix(l.tag))
+	if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
 		l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
 	}
-	return l
 }
 
 // finish appends the entries that a lookup finds.
 func (x *index) finish(dst []uint32, l *lookup, size int, t threshold) []uint32 {
+	_, tag := x.packed.split(mix(l.tag))
 	for first := l.first; first < l.end; {
 		at, i := x.packed.chunks[first/chunkPostings], first%chunkPostings
 		end := min(chunkPostings, i+l.end-first)
 		first += end - i
 		for ; i < end; i++ {
-			if at.tags[i] != l.tag {
+			if at.tags[i] != tag {
 				continue
 			}
 			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
