@@ -171,6 +171,21 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		"setjoin/sets left that have one element too few alone", "internal/setjoin", "counts.appendShared",
+		swap(`n <= most`, `n <= most+1`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/elements without a mark", "internal/setjoin", "index.add",
+		drop(`x.packed.mark(tag)`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/sets that match none so far are keepers", "internal/setjoin", "stars.block",
+		swap(`it.best.set == none && it.prefix.unique()`, `it.best.set == none`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"setjoin/rests of postings rounded down", "internal/setjoin", "threshold.restAfter",
 		swap(`uint64(before)*uint64(size)+1<<shareBits-1`, `uint64(before+1)*uint64(size)+1<<shareBits-1`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",

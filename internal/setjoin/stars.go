@@ -109,7 +109,7 @@ func (x *stars) decide(pos int) error {
 	x.withinMembers.reset()
 	for n := range x.items {
 		it := &x.items[n]
-		if it.best.set == none || it.best.score < 1 {
+		if it.best.score < 1 || it.best.set == none {
 			if err := x.pair(it, &x.within); err != nil {
 				return err
 			}
