@@ -162,7 +162,12 @@ var outputMutants = []mutant{
 	},
 	{
 		"setjoin/elements that wait to be counted forgotten", "internal/setjoin", "counts.end",
-		swap(`range c.later`, `range c.later[:0]`),
+		swap(`c.scatter(c.later)`, `c.scatter(nil)`),
+		"internal/setjoin", "^TestCountsLater$",
+	},
+	{
+		"setjoin/elements counted in another part", "internal/setjoin", "counts.addPart",
+		swap(`|uint64(part)`, `|uint64(part^1)`),
 		"internal/setjoin", "^TestCountsLater$",
 	},
 	{

@@ -22,9 +22,9 @@ type counts struct {
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
 
-	later [][]uint64     // elements that addLater has not had counted yet
-	room  []uint64       // scratch memory of addAll: the elements of a batch, part by part
-	batch sync.WaitGroup // the batch under way, of which there is one at most
+	later [][]uint64     // elements that addLater has not scattered yet
+	parts *parts         // where they are scattered to; nil if there are none, or few counters
+	batch sync.WaitGroup // what is scattered at the moment
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -58,6 +58,17 @@ func powerBelow(n int64) int64 {
 // branch depends on what was read.
 const countTogether = 32
 
+// parts are elements that wait to be counted, by the part of the counters that they need, so that
+// there are many for a part when it is brought into the cache. An element is without the bits that
+// are the number of its part: the others that add looks at fit into 32 bits.
+type parts struct {
+	low     uint     // bits of an element, without skip, below those of its part
+	bits    uint     // of the number of a part
+	waiting []uint32 // of each part as many, of which next has how many there are
+	next    [mostParts]uint32
+	again   [countTogether]uint64
+}
+
 // Counters are cut into parts of partBytes, which a cache has room for, but into mostParts at most.
 // Those of fewer parts than leastParts are counted in any order.
 const (
@@ -66,9 +77,22 @@ const (
 	mostParts  = 1 << 9
 )
 
-// batchElems returns how many elements are counted together: as many as the counters have cache
-// lines, so that reading and writing them in their order takes less time than what it saves.
-func (c *counts) batchElems() int { return len(c.few) / 8 }
+// Elements are scattered in the background when they are laterChunks chunks. As many wait as there
+// are perLine to a cache line of the counters, so that reading and writing them all takes less time
+// than what it saves.
+const (
+	laterChunks = 1 << 5
+	perLine     = 2
+)
+
+// newParts returns the parts of counters.
+func (c *counts) newParts() *parts {
+	n := min(len(c.few)*8/partBytes, mostParts)
+	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, len(c.few)/8*perLine)}
+	p.low = 5 + uint(bits.TrailingZeros(uint(len(c.few)/n)))
+	vfs.HugePages(p.waiting)
+	return p
+}
 
 // addLater counts elements, sooner or later, which nobody changes from now on. Many at a time are
 // counted in the background, part by part of the counters.
@@ -77,54 +101,54 @@ func (c *counts) addLater(elements []uint64) {
 		c.add(elements)
 		return
 	}
-	if c.later = append(c.later, elements); len(c.later)*chunkElems < c.batchElems() {
+	if c.parts == nil {
+		c.parts = c.newParts()
+	}
+	if c.later = append(c.later, elements); len(c.later) < laterChunks {
 		return
 	}
 	c.batch.Wait()
 	all := c.later
 	c.later = nil
-	c.batch.Go(func() { c.addAll(all) })
+	c.batch.Go(func() { c.scatter(all) })
 }
 
-// addAll is add for many elements.
-func (c *counts) addAll(all [][]uint64) {
-	parts := min(len(c.few)*8/partBytes, mostParts)
-	shift := uint(c.skip+5+bits.TrailingZeros(uint(len(c.few)/parts))) & 63
-	mask := uint64(parts-1) & (mostParts - 1)
-	var next [mostParts]uint32
-	n := 0
-	for _, elements := range all {
-		n += len(elements)
-		for _, h := range elements {
-			next[h>>shift&mask]++
-		}
-	}
-	if cap(c.room) < n {
-		c.room = make([]uint64, n)
-		vfs.HugePages(c.room)
-	}
-	sum := uint32(0)
-	for i, some := range next[:parts] {
-		next[i] = sum
-		sum += some
-	}
-	room := c.room[:n]
+// scatter has elements wait, and counts those of a part when there is no room for more.
+func (c *counts) scatter(all [][]uint64) {
+	p := c.parts
+	most := len(p.waiting) >> (p.bits & 63)
 	for _, elements := range all {
 		for _, h := range elements {
-			p := &next[h>>shift&mask]
-			room[*p] = h
-			*p++
-		}
-	}
-	from := uint32(0)
-	for part, to := range next[:parts] {
-		if lines := len(c.few) / 8 / parts; int(to-from) > lines/2 {
-			for i := range lines {
-				c.ahead += c.few[(part*lines+i)*8]
+			h >>= c.skip & 63
+			part := int(h >> (p.low & 63) & (1<<(p.bits&63) - 1) & (mostParts - 1))
+			n := int(p.next[part])
+			p.waiting[part*most+n] = uint32(h>>((p.low+p.bits)&63)<<(p.low&63) | h&(1<<(p.low&63)-1))
+			if p.next[part]++; n+1 == most {
+				c.addPart(part)
 			}
 		}
-		c.add(room[from:to])
-		from = to
+	}
+}
+
+// addPart counts the elements of a part that wait.
+func (c *counts) addPart(part int) {
+	p := c.parts
+	most := len(p.waiting) >> p.bits
+	waiting := p.waiting[part*most:][:p.next[part]]
+	p.next[part] = 0
+	if lines := len(c.few) / 8 >> p.bits; len(waiting) > lines/2 {
+		for i := range lines {
+			c.ahead += c.few[(part*lines+i)*8]
+		}
+	}
+	for len(waiting) > 0 {
+		n := min(len(waiting), len(p.again))
+		for i, h := range waiting[:n] {
+			p.again[i] = (uint64(h)>>(p.low&63)<<(p.bits&63)|uint64(part))<<(p.low&63) | uint64(h)&(1<<(p.low&63)-1)
+			p.again[i] <<= c.skip & 63
+		}
+		c.add(p.again[:n])
+		waiting = waiting[n:]
 	}
 }
 
@@ -162,10 +186,13 @@ func (c *counts) end() {
 		return
 	}
 	c.batch.Wait()
-	for _, elements := range c.later {
-		c.add(elements)
+	if c.parts != nil {
+		c.scatter(c.later)
+		for part := range 1 << c.parts.bits {
+			c.addPart(part)
+		}
 	}
-	c.later, c.room = nil, nil
+	c.later, c.parts = nil, nil
 	if len(c.few)*8 >= leastParts*partBytes {
 		debug.FreeOSMemory() // of what was only needed for counting, before more is allocated
 	}

@@ -62,7 +62,7 @@ func TestCountsLater(t *testing.T) {
 		for _, skip := range []int{0, weightBits} {
 			at, later := newCounts(bytes), newCounts(bytes)
 			at.skip, later.skip = skip, skip
-			for range 5*later.batchElems()/chunkElems/2 + 3 {
+			for range 3*perLine*len(later.few)/8/chunkElems + laterChunks + 3 {
 				elements := make([]uint64, 1+r.IntN(chunkElems))
 				for i := range elements {
 					if elements[i] = r.Uint64(); r.IntN(3) == 0 {
