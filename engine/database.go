@@ -42,8 +42,9 @@ func opened(s *store.Store, err error) (*DB, error) {
 // tables; a database need not be closed to be safe. Close waits for running writes; using the
 // database afterwards is ErrClosed. Snapshots that are still open stay readable. Close first
 // finishes merges that are running, as Options.CloseWait says, while it refuses writes, and merges
-// small tables that are due, so that processes that live shortly compact as well. A second Close
-// returns what the first did.
+// small tables that are due, so that processes that live shortly compact as well. It waits for
+// Compact and CompactDue to return, which the end of their contexts hastens. A second Close returns
+// what the first did.
 func (db *DB) Close() error { return db.s.Close() }
 
 // Refresh makes what another process has written since Open, or since the last Refresh, visible to

@@ -59,7 +59,8 @@ type Options struct {
 	CompactionRate int64
 
 	// CloseWait is how long Close waits for merges that run in the background. One that is expected
-	// to take longer is given up, and its work is lost; negative gives up all. 0 means to finish
+	// to take longer is given up; negative gives up all. A merge of 64 MiB or more goes on from
+	// there when the database is open again, the work of a smaller one is lost. 0 means to finish
 	// them: a merge begins only after the database has been open for as long as the merge will
 	// take, so Close takes no longer than that, and no work is lost.
 	CloseWait time.Duration
