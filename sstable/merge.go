@@ -48,8 +48,8 @@ type MergeOptions struct {
 // and encoded sketches are copied; a block of records is rewritten only if less than three
 // quarters are left of its records, or of their bytes. Memory, of k inputs: log2 k bits a document
 // and its new number, in 2 + log2 k bits, or 11 up to 64 Mi documents; where documents are left out
-// or the sequence numbers of inputs interleave, twice that; and some tens of megabytes. With
-// sketches, Writer says what a segment takes.
+// or the sequence numbers of inputs interleave, twice that; 2.7 bits a fingerprint for a sieve; and
+// some tens of megabytes. With sketches, Writer says what a segment takes.
 func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o MergeOptions) (Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,

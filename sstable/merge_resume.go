@@ -63,11 +63,12 @@ var mergeSteps = []struct {
 	{do: (*merger).mergePlaces},
 	{do: (*merger).mergeBlocks},
 	{do: (*merger).mergeRuns},
+	{do: (*merger).mergeSieve},
 	{do: (*merger).mergeIDs},
 }
 
 // mergeVersion changes with what a merge writes or remembers: another version does not go on.
-const mergeVersion = 1
+const mergeVersion = 2
 
 // Places in mergeSteps.
 const (

@@ -20,6 +20,7 @@ import (
 //	order    each rank and each record belongs to one document at most; sequence numbers ascend with
 //	         the rank; they and the times have the extremes that the info says
 //	runs     run 0 ascends; run i holds exactly its distinct fingerprints, permuted, in order
+//	sieve    it is that of the fingerprints
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //
@@ -30,7 +31,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 	defer r.unguard(guard(), &err)
 	defer r.pages.Sequential()()
 	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
-	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkIDs,
+	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkSieve, v.checkIDs,
 		v.checkIDParts, v.checkSketches, v.checkEarly, v.finish} {
 		if err := step(); err != nil {
 			return err

@@ -285,6 +285,7 @@ func (t *BatchWriter) writeFingerprints() error {
 
 // writePermuted writes the runs of the other permuted tables.
 func (t *BatchWriter) writePermuted() error {
+	sifted := t.sieveOf(t.batch.fps)
 	keys := distinct(t.batch.fps)
 	tmp := t.batch.spare[:len(keys)]
 	t.batch.fps, t.batch.spare = nil, nil
@@ -294,7 +295,8 @@ func (t *BatchWriter) writePermuted() error {
 			return err
 		}
 	}
-	return nil
+	t.writeSieve(sifted)
+	return t.out.err
 }
 
 // writeBatchSeqs writes the sequence numbers.

@@ -89,7 +89,8 @@ func (f *fileWriter) keep(kind Kind, index uint16, count uint64, data []byte) {
 func (f *fileWriter) writeDirs() {
 	for _, d := range f.dirs {
 		f.begin(d.kind, d.index)
-		f.sections[len(f.sections)-1].Optional = d.kind&^dirFlag == KindIDParts
+		kind := d.kind &^ dirFlag
+		f.sections[len(f.sections)-1].Optional = kind == KindIDParts || kind == KindSieve
 		f.write(d.data)
 		f.end(d.count)
 	}
@@ -110,6 +111,7 @@ type tableFile struct {
 
 	names        *blobs.ListWriter
 	idParts      *idPartsWriter // nil if the table keeps no order of IDs
+	sieved       int            // fingerprints from which on it has a sieve
 	records      *blobs.RecordsWriter
 	sketches     *sketchidx.Writer // nil if Params.Sketch is 0
 	segment      uint16            // that is being written
