@@ -83,7 +83,7 @@ func (s *NearSearcher) NearBatch(ctx context.Context, r *Reader, queries []Finge
 	return s.s.Batch(ctx, r.index, queries, k, emit)
 }
 
-// Plan returns how Near would search. It reads directories only.
+// Plan returns how Near would search. It reads directories only, and a sieve.
 func (s *NearSearcher) Plan(r *Reader, q Fingerprint, k int) (p Plan, err error) {
 	defer r.unguard(guard(), &err)
 	return Plan(s.s.Plan(r.index, q, k)), nil

@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/pages"
 	"github.com/simdb/simdb/sstable/internal/sieve"
 )
 
@@ -151,6 +156,10 @@ func TestSieve(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSieved(t, r, s, table)
+		p, err := s.Plan(table, r.Uint64(), 3)
+		if err != nil || p.Probes < 3 || p.Probes > 20 {
+			t.Errorf("table %d: %v, %v", i, p, err)
+		}
 	}
 	none, _ := buildTable(t, sievedParams, WriterOptions{}, docs)
 	checkSieved(t, r, s, append(tables, openTable(t, none))...)
@@ -194,6 +203,36 @@ func TestSieveOfHotLeads(t *testing.T) {
 	}
 	data, _ := buildTable(t, sievedParams, sievedOptions, sortedDocs(docs))
 	checkSieved(t, r, new(NearSearcher), openTable(t, data))
+}
+
+// TestColdSieve searches a table of which nothing is in memory. Pages of the sieve are fetched, and
+// with it a search fetches less than without.
+func TestColdSieve(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no advice to be taken")
+	}
+	docs := sievedDocs(rand.New(rand.NewPCG(31, 9)), 1, 100_000)
+	var touched [2]int
+	for i, o := range []WriterOptions{{}, sievedOptions} {
+		data, _ := buildTable(t, sievedParams, o, docs)
+		path := filepath.Join(t.TempDir(), "a.sst")
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		table, f := openCounted(t, path, false, pages.Limits{Small: 1, Budget: 1})
+		opened := f.advice[vfs.AdviseFetch]
+		r, s := rand.New(rand.NewPCG(31, 10)), new(NearSearcher)
+		for range 20 {
+			if _, err := s.Near(table, r.Uint64(), 3, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		touched[i] = f.advice[vfs.AdviseFetch] - opened
+		checkSieved(t, r, s, table)
+	}
+	if touched[0] < 20*20 || touched[1] > touched[0]*2/3 {
+		t.Errorf("20 searches fetch %d ranges with a sieve, and %d without", touched[1], touched[0])
+	}
 }
 
 // TestSieveBatch searches for few queries, and for many, at once.

@@ -113,7 +113,7 @@ func (x *Index) finishAlone(c *batchCall, query int, p *searchPlan) (err error) 
 	// radii of its own, and may find it again.
 	done := int(w.aside[query]) - 1
 	for _, h := range w.hits {
-		if x.foundBefore(c, done, h.Fingerprint^q) {
+		if x.foundBefore(c.a, done, h.Fingerprint^q) {
 			continue
 		}
 		if err := c.emit(query, h); err != nil {

@@ -246,7 +246,7 @@ func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) e
 	if j.table == 0 {
 		return c.emit(int(q.query), Hit{uint32(j.block + at), distance, key})
 	}
-	if !x.foundBefore(c, j.table, j.invert(diff)) {
+	if !x.foundBefore(c.a, j.table, j.invert(diff)) {
 		w := &c.s.batch
 		w.found = append(w.found, batchItem{j.invert(key), q.query, distance})
 	}
@@ -254,10 +254,10 @@ func (x *Index) joined(c *batchCall, j *join, q batchItem, at int, key uint64) e
 }
 
 // foundBefore reports whether a table before t reports a fingerprint that has these differences to
-// a query. It is the rule of accept, with the radii that all queries of the batch have in common.
-func (x *Index) foundBefore(c *batchCall, t int, diff uint64) bool {
+// a query, if all queries are searched for with these radii.
+func (x *Index) foundBefore(a *allocation, t int, diff uint64) bool {
 	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(c.a.radius[earlier]) {
+		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(a.radius[earlier]) {
 			return true
 		}
 	}

@@ -186,10 +186,8 @@ func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 		return
 	}
 	diff = f.invert(diff) // bit by bit, so it is the difference of the fingerprints too
-	for earlier := range t {
-		if bits.OnesCount64(diff&x.tables[earlier].leadMask) <= int(f.plan.radius[earlier]) {
-			return
-		}
+	if f.plan.sieved && x.foundElsewhere(t, diff) || !f.plan.sieved && x.foundBefore(f.plan.allocation, t, diff) {
+		return
 	}
 	hit.Fingerprint = f.invert(key)
 	s.pending = append(s.pending, pendingHit{hit: hit, table: uint8(t)})

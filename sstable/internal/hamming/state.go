@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/sstable/internal/blobs"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
+	"github.com/simdb/simdb/sstable/internal/sieve"
 )
 
 // The data of searches. An Index is what they share; a Searcher is the working memory of one at a
@@ -17,7 +18,7 @@ import (
 //
 //	layout.go cost.go        permutations; what steps cost
 //	shells.go radii.go       look up ranges; choose radii
-//	plan.go                  steps 1 to 3 of a search
+//	plan.go sieved.go        steps 1 to 3 of a search
 //	resolve.go scan.go       what a hit needs next; compare blocks
 //	spans.go execute.go      compare ranges known exactly; step 4
 //	searcher.go              the methods of Searcher for one query
@@ -110,9 +111,11 @@ type Stats struct {
 type Index struct {
 	layout   Layout
 	tables   []permuted
-	disjoint []int       // tables whose leads do not overlap
-	ids      *blobs.List // of the documents, to be prefetched for hits; or nil
-	damage   error       // what makes searches impossible
+	probed   []permuted   // tables, and if there is a sieve, again for wide probes
+	disjoint []int        // tables whose leads do not overlap
+	ids      *blobs.List  // of the documents, to be prefetched for hits; or nil
+	sieve    *sieve.Sieve // of the layout 3:1, or nil
+	damage   error        // what makes searches impossible
 
 	resolveNs float64 // nanoseconds to find the documents of a hit of a table after the first
 	leastScan float64 // nanoseconds to estimate a scan, and for one that skips all blocks
@@ -124,14 +127,15 @@ type Index struct {
 // permuted is one permuted table, with what a probe of it needs to know.
 type permuted struct {
 	perm
-	run   *keyrun.Run
-	rest  uint64             // the bits of a key after the lead
-	mean  float64            // keys with one lead, on average
-	ahead int                // keys to prefetch for a range
-	probe float64            // nanoseconds for a probe with the mean number of keys
-	long  int                // a range of more blocks is scanned as the whole table is
-	most  uint32             // a range of more keys is looked up in the directory
-	shell [maxRadius + 1]int // number of leads at each distance from one
+	number int // of the table
+	run    *keyrun.Run
+	rest   uint64             // the bits of a key after the lead
+	mean   float64            // keys with one lead, on average
+	ahead  int                // keys to prefetch for a range
+	probe  float64            // nanoseconds for a probe with the mean number of keys
+	long   int                // a range of more blocks is scanned as the whole table is
+	most   uint32             // a range of more keys is looked up in the directory
+	shell  [maxRadius + 1]int // number of leads at each distance from one
 }
 
 // A Searcher searches indexes, one search at a time. It holds the working memory of a search, so
@@ -209,6 +213,8 @@ type searchPlan struct {
 	begun           spanCounts // of these spans
 	flatNs          float64    // cost of its ranges, if it is flat
 	exact           int        // how many of its ranges are exact, if it is flat
+	sieved          bool       // the sieve says which leads are probed; see sieved.go
+	fetched         int        // of its probes, the first so many have been prefetched
 	scanNs          float64    // cost of a scan for this query, 0 while that is not known
 }
 
@@ -241,7 +247,8 @@ type pendingHit struct {
 type scanFor struct {
 	*permuted
 	plan  *searchPlan // nil for a scan
-	table int
+	table int         // its number
+	at    int         // in Index.probed
 	q     uint64
 	k     int
 	lead  int
@@ -256,8 +263,9 @@ type scanFor struct {
 
 // pointAt points f at probe p.
 func (f *scanFor) pointAt(x *Index, p *keyrun.Probe) *scanFor {
-	if t := int(p.Table); t != f.table {
-		f.table, f.permuted, f.q = t, &x.tables[t], f.plan.keys[t]
+	if t := int(p.Table); t != f.at {
+		f.at, f.permuted, f.q = t, &x.probed[t], f.plan.keys[t]
+		f.table = f.number
 	}
 	f.lead, f.off, f.first, f.last = f.leadBits, int(p.Dist), p.First, p.First|f.rest
 	return f
