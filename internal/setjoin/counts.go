@@ -226,9 +226,9 @@ func fullOf(w uint64) uint64 {
 	return (w | w>>16) & 0xffffffff
 }
 
-// A key is what the elements of sets are ordered by: the rank, then the leading 40 bits of the hash.
-// Elements that differ may have one key. Then sets of keys are multisets, to which all that is said
-// of prefixes applies, and which share at least as much.
+// A key is what the elements of sets are ordered by: the rank, then the leading 40 bits of the
+// hash. Elements that differ may have one key. Then sets of keys are multisets, to which all that
+// is said of prefixes applies, and which share at least as much.
 const hashBits = 40
 
 // lookTogether is how many elements are looked up before it is asked whether enough are known.

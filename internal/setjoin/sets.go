@@ -207,7 +207,8 @@ type Reader struct {
 	again  func(dst []uint64, i int) ([]uint64, error)
 }
 
-// While sets are read in order, but for some that are not read, readAhead elements are read at once.
+// While sets are read in order, but for some that are not read, readAhead elements are read at
+// once.
 const (
 	readAhead = 1 << 13
 	mostGap   = 1 << 7 // sets that are not read

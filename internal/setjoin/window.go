@@ -154,8 +154,8 @@ func (j *join) hasRoom() bool {
 	return j.index.bytes()+j.members.bytes() < j.o.Memory && !j.index.full() && !j.members.full()
 }
 
-// load reads the sets of a window from position pos on, in parallel, each after fn was called for it,
-// and compares them with the index. It returns the position behind them.
+// load reads the sets of a window from position pos on, in parallel, each after fn was called for
+// it, and compares them with the index. It returns the position behind them.
 func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return pos, err

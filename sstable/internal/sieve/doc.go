@@ -28,11 +28,10 @@
 //	page       +-------------+-------------------+
 //	           | slots  4092 | CRC32C of them  4 |
 //	           +-------------+-------------------+
-//	directory  +--------------------------+--------+-------+--------+--------------------------+
-//	           | low bits of each block 3 | zero 1 | slots | zero 4 | CRC32C of all these    4 |
-//	           |                          |        |   4   |        |                          |
-//	           +--------------------------+--------+-------+--------+--------------------------+
-//	           slots: of a group
+//	directory  +------------+--------+---------------------+--------+--------+
+//	           | low bits 3 | zero 1 | slots of a group  4 | zero 4 | CRC  4 |
+//	           +------------+--------+---------------------+--------+--------+
+//	           low bits: of each block     CRC: CRC32C of the bytes before
 //
 // Slot s of group g is bit g*slots + s of the slots of all pages, the least significant bit of a
 // byte first.
