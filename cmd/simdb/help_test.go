@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // Every command has examples, of that command, with flags that it has.
@@ -72,5 +73,24 @@ func TestHelpFlags(t *testing.T) {
 		if !strings.Contains(all, f) {
 			t.Errorf("simdb --help lacks %s", f)
 		}
+	}
+}
+
+// The format of files is --input-format in all commands, since messages that name the flag do not
+// know the command.
+func TestInputFormat(t *testing.T) {
+	found := 0
+	for name, command := range leaves(model(t)) {
+		for _, f := range command.Flags {
+			if _, ok := f.Target.Interface().(input.Format); ok {
+				found++
+				if f.Name != "input-format" && !slices.Contains(f.Aliases, "input-format") {
+					t.Errorf("%s: the format of files is --%s only", name, f.Name)
+				}
+			}
+		}
+	}
+	if found < 9 {
+		t.Errorf("%d commands have a format of files", found)
 	}
 }

@@ -155,7 +155,7 @@ func TestParquetIsRefused(t *testing.T) {
 		{"load x.simdb cut.parquet", "cut.parquet: it has no Parquet footer: was it cut off?"},
 		{"load x.simdb empty.parquet", "empty.parquet: it is no Parquet file"},
 		{"load x.simdb b.parquet", `b.parquet: there is no column "text" (there are "id", "body"`},
-		{"load x.simdb a.parquet --format jsonl", "a.parquet: it is Parquet: leave out --format"},
+		{"load x.simdb a.parquet --format jsonl", "a.parquet: it is Parquet: leave out --input-format"},
 	} {
 		if code, _, talk := simdbIn(t, dir, "", strings.Fields(c.args)...); code != 2 || !strings.Contains(talk, c.talk) {
 			t.Errorf("%s: exit status %d, %q", c.args, code, talk)

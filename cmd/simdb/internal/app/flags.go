@@ -61,9 +61,10 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 	return err
 }
 
-// InputFormat is --format of commands that read files.
+// InputFormat is --format of commands that read files. It is --input-format, too, which is its name
+// in all other commands, and in messages.
 type InputFormat struct {
-	Format input.Format `group:"input" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	Format input.Format `group:"input" aliases:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content); --input-format is the same."`
 }
 
 // RowInputFlags are InputFlags and the format of commands whose --format is that of rows.

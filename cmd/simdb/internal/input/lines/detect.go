@@ -145,7 +145,7 @@ func almostList(s *sample) string {
 	if other == "" || 2*s.numbers < s.lines {
 		return ""
 	}
-	return fmt.Sprintf("plain text, one document a line, because %q is not a number; --format fingerprints reads the other lines as fingerprints", other)
+	return fmt.Sprintf("plain text, one document a line, because %q is not a number; --input-format fingerprints reads the other lines as fingerprints", other)
 }
 
 // isHeader reports whether line names columns that documents have.

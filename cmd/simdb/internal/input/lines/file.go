@@ -87,7 +87,7 @@ func (f *file) choose() error {
 	}
 	if format == input.Auto {
 		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT && bytes.IndexByte(head, 0) >= 0 {
-			return errors.New("it has zero bytes, so it is not text; --format txt reads it anyway")
+			return errors.New("it has zero bytes, so it is not text; --input-format txt reads it anyway")
 		}
 	}
 	format, err := spreadOrNot(format, f.opt.Format, lines)

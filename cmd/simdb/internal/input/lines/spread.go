@@ -159,7 +159,7 @@ func isSpread(lines [][]byte) bool {
 }
 
 // errSpread is the refusal of a file that the user calls JSON lines.
-var errSpread = errors.New("it is JSON, but not an object a line: --format json reads it")
+var errSpread = errors.New("it is JSON, but not an object a line: --input-format json reads it")
 
 // isObject says whether a line is a JSON object.
 func isObject(line []byte) bool {

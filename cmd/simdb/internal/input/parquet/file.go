@@ -55,7 +55,7 @@ func open(in *input.Stream, opt input.Options) (_ input.Source, err error) {
 	}
 	f := &file{in: in, opt: opt}
 	if !hasMagic(in) {
-		return nil, errors.New("it is no Parquet file, which begins with PAR1; --format names another format")
+		return nil, errors.New("it is no Parquet file, which begins with PAR1; --input-format names another format")
 	}
 	r, size, err := in.ReaderAt()
 	if err != nil {
