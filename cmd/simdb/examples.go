@@ -20,7 +20,7 @@ var examples = map[string][]example{
 	},
 	"join": {
 		{`simdb join corpus.simdb new.jsonl --jaccard 0.8 -o matches.parquet`, "All stored documents that each line is like."},
-		{`simdb join corpus.simdb fingerprints.txt --near 3 --input-format hashes`, "The same, of fingerprints in hexadecimal."},
+		{`simdb join corpus.simdb fingerprints.txt --near 3 --input-format hashes`, "Those that each line of a list of decimal fingerprints is like."},
 		{`simdb join titles.simdb new.csv --levenshtein 0.9`, "Stored titles that differ in a tenth of the characters at most."},
 		{`simdb join corpus.simdb ids.txt --ids --near 3`, "The same, of stored documents."},
 	},
