@@ -161,4 +161,13 @@ func TestFolderWithoutPermission(t *testing.T) {
 	if diff := changes(before, listing(t, folder)); len(diff) > 0 {
 		t.Error(diff)
 	}
+
+	// A database that can't be read is not taken for another folder.
+	err = os.WriteFile(filepath.Join(dir, "new.jsonl"), []byte(`{"id":"n","text":"one two three four"}`), 0o644)
+	if err = errors.Join(err, os.Chmod(folder, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run("", "dedup", "new.jsonl", "--against", "x.simdb"); err == nil || !strings.Contains(out, "x.simdb: permission denied") {
+		t.Errorf("%q, %v", out, err)
+	}
 }

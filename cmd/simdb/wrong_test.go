@@ -78,7 +78,7 @@ var wrong = []struct{ args, want string }{
 
 	// Values of flags.
 	{"pairs|x.simdb|--near|65", `--near: "65": a fingerprint has 64 bits, K is 0 to 64`},
-	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a folder"},
+	{"pairs|in.jsonl|x.simdb|--near|3", "x.simdb is a database, and not a file with documents"},
 	{"pairs|in.jsonl|--levenshtein|0.9|--shingle|2", "compares the texts as they are"},
 	{"clusters|in.jsonl|--jaccard|0.8|--estimate", "--estimate uses the sketches of a whole database"},
 	{"pairs|in.jsonl|--near|64|--memory|0", "some memory is needed"},
@@ -156,7 +156,9 @@ var wrong = []struct{ args, want string }{
 	{"load|new.simdb|doc.xz", "doc.xz: it is xz-compressed"},
 	{"load|new.simdb|doc.bz2", "doc.bz2: it is "},
 	{"load|new.simdb|doc.zip", "doc.zip: it is "},
-	{"load|new.simdb|packed.sst", "packed.sst: "},
+	{"load|new.simdb|packed.sst", "packed.sst: it is a table of simdb, which is a database, and not a file with documents"},
+	{"dedup|x.simdb", "x.simdb is a database, and not a file with documents"},
+	{"dedup|in.jsonl|-o|plain/folder/", "-o plain/folder/: "},
 	{"load|new.simdb|noise.jsonl", "no document could be used: 2 lines rejected"},
 	{"load|new.simdb|noise.jsonl|--max-errors|0", "noise.jsonl:1: "},
 	{"load|new.simdb|keys.csv", `there is no column "id"`},

@@ -43,7 +43,7 @@ func (a *App) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	if err = os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("-o %s: there is no folder %s", dir, filepath.Dir(filepath.Clean(dir)))
 	} else if err != nil {
-		return nil, fmt.Errorf("-o %w", err)
+		return nil, fmt.Errorf("-o %s: %w", dir, cause(err))
 	}
 	f.made = true
 	return f, nil

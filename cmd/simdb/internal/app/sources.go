@@ -75,13 +75,13 @@ func FileSources(files []string) (Sources, error) {
 			continue
 		}
 		st, err := os.Stat(name)
-		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			return s, fmt.Errorf("%s: %w", name, p.Err)
-		}
 		if err != nil {
-			return s, err
+			return s, fmt.Errorf("%s: %w", name, cause(err))
 		}
 		if st.IsDir() {
+			if what, err := engine.Identify(name); err == nil && what != "" {
+				return s, fmt.Errorf("%s is %s, and not a file with documents", name, what)
+			}
 			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}
 		known = known && st.Mode().IsRegular()
@@ -91,6 +91,14 @@ func FileSources(files []string) (Sources, error) {
 		s.Total = 0
 	}
 	return s, nil
+}
+
+// cause is what went wrong with a file, without its name, which messages have already.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }
 
 // dataIn says how to name the files of a folder that have many documents each, by the ending of the

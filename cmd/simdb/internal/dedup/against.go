@@ -99,6 +99,9 @@ func (d *job) agree(s *source, first string) error {
 // checkFile checks that a source can be read twice.
 func (s *source) checkFile() error {
 	st, err := os.Stat(s.path)
+	if err == nil && st.IsDir() {
+		_, err = os.ReadDir(s.path) // what is in it decides whether it is a database
+	}
 	switch {
 	case s.path == "-":
 		return errors.New("--against is read twice, which standard input cannot be")

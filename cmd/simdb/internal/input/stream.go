@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/text/transform"
+
+	"github.com/simdb/simdb/sstable"
 )
 
 // HeadBytes is how much of an input is read to recognise its format.
@@ -213,6 +215,7 @@ var foreign = []struct{ magic, what string }{
 	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
 	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
 	{"PAR1", "it is Parquet: leave out --input-format"},
+	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
