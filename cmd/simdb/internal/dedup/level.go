@@ -204,7 +204,7 @@ func (l *level) summary() {
 		first = fmt.Sprintf("%ss that come %d times or more, but for the first", unit, l.c.MinCount)
 	}
 	if path := l.c.auditPath(); path != "" {
-		first += "; where each stood, and the first of its kind, are in " + path
+		first += "; where each stood, and the first of its kind, " + areAt(path)
 	}
 	l.row("repeated", l.removed, percent(l.removed, l.counts.Units), first)
 	l.row("bytes", l.removes, percent(l.removes, l.bytes), fmt.Sprintf("of %s of text are in them and the line ends after them", quantity.Count(l.bytes, "byte")))

@@ -1,11 +1,13 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -20,7 +22,7 @@ func (d *job) summary(start time.Time) {
 	if d.rejects.N > 0 {
 		where := d.rejects.Unit + "s could not be used"
 		if d.rejects.Path != "" {
-			where += ", they are in " + d.rejects.Path
+			where += ", they " + areAt(d.rejects.Path)
 		}
 		row("rejected", d.rejects.N, "", where)
 	}
@@ -106,7 +108,7 @@ func (d *job) auditNote() string {
 		return "near-duplicates"
 	}
 	if path := d.c.auditPath(); path != "" {
-		return "near-duplicates; keeper and " + measure + " of each are in " + path
+		return "near-duplicates; keeper and " + measure + " of each " + areAt(path)
 	}
 	return "near-duplicates; --audit FILE writes a list of them"
 }
@@ -118,16 +120,21 @@ func (d *job) keptNote() string {
 	return fmt.Sprintf("%s of each group, and all documents in no group, %s", d.rule(), d.whereKept())
 }
 
+// areAt says in which output lines are.
+func areAt(path string) string {
+	if outfile.IsStdout(path) {
+		return "are on standard output"
+	}
+	return "are in " + path
+}
+
 // whereKept says where the documents that are kept are.
 func (d *job) whereKept() string {
 	if d.c.DryRun {
 		return "would be kept; nothing is written (--dry-run)"
 	}
-	where := "are in " + d.c.Output
-	switch {
-	case d.c.Output == "" || d.c.Output == "-":
-		where = "are on standard output"
-	case d.c.toFolder():
+	where := areAt(cmp.Or(d.c.Output, "-"))
+	if d.c.toFolder() {
 		where += ", a file for each input"
 	}
 	if d.c.All {
