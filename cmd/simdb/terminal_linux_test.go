@@ -207,6 +207,36 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 	}
 }
 
+// The answer to Ctrl-C stays in sight while what was begun ends: it is written above the bar, and
+// is not erased with it.
+func TestInterruptOnTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tty := openTerminal(t)
+	c := tty.start(t, dir, nil, "dedup", "in.jsonl")
+	in, err := os.OpenFile(filepath.Join(dir, "in.jsonl"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	fmt.Fprintln(in, `{"id":"a","text":"one two three"}`)
+	tty.wait(t, "read standard input ")
+	tty.Write([]byte{3})
+	c.Wait()
+	<-tty.done
+	if code := c.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit status %d", code)
+	}
+	if out := tty.shown(); !strings.Contains(out, "\x1b[Jsimdb: stopping; Ctrl-C again aborts\n") {
+		t.Errorf("%q", out)
+	}
+}
+
 // TestHostileOnTerminal shows ids, texts, fields and file names on a terminal that would drive it,
 // by every command and in every format.
 func TestHostileOnTerminal(t *testing.T) {

@@ -76,7 +76,7 @@ func (a *App) Context() context.Context {
 			<-c
 			a.cancel(ErrInterrupted)
 			if IsTerminal(a.Err) {
-				fmt.Fprintln(a.Err, "\nsimdb: stopping; Ctrl-C again aborts")
+				a.sayStopping()
 			}
 			<-c
 			a.CleanUp()
@@ -84,6 +84,18 @@ func (a *App) Context() context.Context {
 		}()
 	})
 	return a.ctx
+}
+
+// sayStopping answers Ctrl-C. What is written beside a bar of progress would be erased with it,
+// where it is to be read for as long as stopping takes.
+func (a *App) sayStopping() {
+	const text = "simdb: stopping; Ctrl-C again aborts\n"
+	a.mu.Lock()
+	m := a.shown
+	a.mu.Unlock()
+	if m == nil || !m.Above([]byte(text)) {
+		io.WriteString(a.Err, "\n"+text) // after the ^C that the terminal shows
+	}
 }
 
 // Interrupted reports whether a signal has ended Context.

@@ -93,15 +93,25 @@ func (m *Meter) Stop() {
 
 // Write shows lines above the bar; p ends with a newline.
 func (m *Meter) Write(p []byte) (int, error) {
+	if m.Above(p) {
+		return len(p), nil
+	}
+	return m.w.Write(p)
+}
+
+// Above shows lines above the bar, or returns false if there is none; p ends with a newline.
+func (m *Meter) Above(p []byte) bool {
 	m.mu.Lock()
 	show := m.show
 	m.mu.Unlock() // mpb writes between two drawings, which call state
-	if show != nil {
-		if n, err := show.Write(p); err == nil {
-			return n, nil
-		}
+	if show == nil {
+		return false
 	}
-	return m.w.Write(p)
+	if _, err := show.Write(p); err == nil {
+		return true
+	}
+	m.done.Wait() // the bar is about to be cleared, and what is written now would be instead
+	return false
 }
 
 func (m *Meter) showOn(p *mpb.Progress) {
@@ -228,7 +238,6 @@ func (m *Meter) bars() {
 	case <-time.After(silence):
 	}
 	p := mpb.New(mpb.WithOutput(m.w), mpb.WithRefreshRate(barEvery), mpb.WithAutoRefresh())
-	m.showOn(p)
 	var bar *mpb.Bar
 	tick := time.NewTicker(barEvery)
 	defer tick.Stop()
@@ -243,12 +252,12 @@ func (m *Meter) bars() {
 			continue
 		}
 		if bar == nil {
+			m.showOn(p)
 			bar = m.bar(p)
 		}
 		bar.SetTotal(s.Total, false)
 		bar.SetCurrent(min(s.Done, max(s.Total, 0)))
 	}
-	m.showOn(nil)
 	if bar != nil {
 		bar.Abort(false)
 	}
@@ -256,6 +265,7 @@ func (m *Meter) bars() {
 	if bar != nil {
 		io.WriteString(m.w, clearLast)
 	}
+	m.showOn(nil)
 }
 
 // clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on.

@@ -110,12 +110,18 @@ func testBar(t *testing.T) {
 		{Stage: "check", Done: 30, Total: 20},
 		{Stage: "check", Done: 40, Total: 20},
 	}
+	if m.Above([]byte("no bar\n")) {
+		t.Error("a bar is there at once")
+	}
 	m.Report(stages[0])
 	time.Sleep(silence)
 	for i, stage := range stages {
 		m.Report(stage)
 		if i == 2 {
 			m.Write([]byte("a word\n"))
+			if !m.Above([]byte("another\n")) {
+				t.Error("no bar")
+			}
 		}
 		time.Sleep(3 * barEvery)
 	}
@@ -126,7 +132,10 @@ func testBar(t *testing.T) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
-	if left := screen(t, got); left != "$ simdb load\na word\n" {
+	if m.Above([]byte("no bar\n")) {
+		t.Error("a bar is still there")
+	}
+	if left := screen(t, got); left != "$ simdb load\na word\nanother\n" {
 		t.Errorf("%q is left of %q", left, got)
 	}
 	var none safe
