@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/cmd/simdb/internal/progress"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -42,7 +44,10 @@ those that are found first.
 Lines of a regular file are looked up many at a time; of a pipe those that have arrived while others were looked up. With --add a
 line is written once it is stored safely; lines that have arrived by then are stored together.
 
-With -o DIR/ nothing is in DIR before the end.`
+With -o DIR/ nothing is in DIR before the end.
+
+A run with --add and -o that an error or Ctrl-C ends early leaves the lines of what it has stored in the output. The next run takes
+these documents for known: give it another output.`
 }
 
 // Run copies the lines that are new.
@@ -95,7 +100,8 @@ func (c *Match) Run(a *app.App) (err error) {
 	if !c.Add {
 		t.held = newHeldLines(c.Near != nil, c.Near == nil && c.Jaccard == nil)
 	}
-	err = t.audit.close(t.run(a))
+	err = t.run(a)
+	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
 	a.TellSkipped(&src)
 	err = errors.Join(err, rejects.Close(err))
@@ -121,6 +127,7 @@ type matching struct {
 	read    int64          // documents
 	fresh   int64          // of them, new
 	stored  int64          // of them, with --add
+	kept    bool           // the lines that were written before a failure are in the output
 }
 
 // aLine is a record that is decided.
@@ -137,6 +144,12 @@ func (t *matching) summary(err error) string {
 	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
 	if err != nil && t.c.Add {
 		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.stored, "document"))
+		switch toFile := !t.c.Explain && !t.c.Invert && !outfile.IsStdout(cmp.Or(t.c.Output, "-")); {
+		case t.kept && toFile:
+			text += ", with their lines in " + t.c.Output
+		case t.stored > 0 && toFile:
+			text += ", with their lines in no output"
+		}
 	}
 	return text
 }

@@ -55,7 +55,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 		Database: c.DB, Documents: stats.Documents, Add: c.Add,
 	}, Inputs: inputs})
 	if err != nil {
-		return nil, t.close(err)
+		return nil, t.close(err, false)
 	}
 	return t, nil
 }
@@ -103,12 +103,13 @@ func (t *matchAudit) issue(is *input.Issue) error {
 	return t.e.Encode(&app.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
 }
 
-// close completes the audit, and after a failure drops it. It returns the first error.
-func (t *matchAudit) close(failure error) error {
+// close completes the audit, and after a failure drops it, unless it keeps its part. It returns the
+// first error.
+func (t *matchAudit) close(failure error, keepsPart bool) error {
 	if t == nil {
 		return failure
 	}
-	if failure != nil {
+	if failure != nil && !keepsPart {
 		t.w.Abort()
 		return failure
 	}

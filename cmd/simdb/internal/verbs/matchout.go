@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +118,20 @@ func (t *matching) run(a *app.App) error {
 	if t.out == nil {
 		return err
 	}
+	if t.keepsPart(err) {
+		t.kept = to.Close(t.out.Close()) == nil
+		return err
+	}
 	if err == nil {
 		err = t.out.Close()
 	}
 	return to.Close(err)
+}
+
+// keepsPart reports whether outputs that a failure has cut short are published nevertheless: what
+// is stored is known to the next run, so that no other output would ever have the lines in them.
+func (t *matching) keepsPart(failure error) bool {
+	return failure != nil && t.c.Add && t.stored > 0
 }
 
 // eachInput calls do for every input.
@@ -142,7 +153,8 @@ func (t *matching) eachInput(do func(in input.Source) error) (err error) {
 	return nil
 }
 
-// toFolder writes an output for each input. Either all of them are published or none.
+// toFolder writes an output for each input. Either all of them are published or none, or after a
+// failure of --add those that there are.
 func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) error) (err error) {
 	var written []*outfile.Writer
 	defer func() {
@@ -154,6 +166,7 @@ func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) err
 		}
 	}()
 	at := 0
+	var ended error // of the last output
 	err = t.eachInput(func(in input.Source) error {
 		format := in.Info().Format
 		w, err := a.Create("-o", t.folder.Place(t.sources.Names[at]), app.CopiesOf(format))
@@ -163,14 +176,19 @@ func (t *matching) toFolder(a *app.App, records func(*app.App, input.Source) err
 		at++
 		written = append(written, w)
 		t.out = format.NewCopier(w, input.CopyOptions{Like: in, Null: t.c.Null})
-		if err = records(a, in); err == nil {
-			err = t.out.Close()
+		if err = records(a, in); err == nil || t.keepsPart(err) {
+			ended = t.out.Close()
+			err = cmp.Or(err, ended)
 		}
 		if err == nil {
 			err = w.Finish()
 		}
 		return err
 	})
+	if t.keepsPart(err) {
+		t.kept = ended == nil && outfile.Commit(written...) == nil
+		return err
+	}
 	if err != nil {
 		return err
 	}
