@@ -1,13 +1,18 @@
 package verbs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -25,7 +30,7 @@ type Load struct {
 	app.InputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
-	Resume bool       `help:"Continue where an earlier load of the same file stopped."`
+	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
 	Memory app.Memory `default:"256MiB" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes up to 100 MiB (default: 256MiB)."`
 
 	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
@@ -216,9 +221,14 @@ func (l *load) file(name string) error {
 	} else if abs, err := filepath.Abs(name); err == nil && name != "-" {
 		source = abs
 	}
+	var mark loadMark
 	if l.c.Resume && l.db != nil {
-		opt.After = input.Position(l.db.LoadMark(source))
+		mark = loadMark(l.db.LoadMark(source))
+		if l.sources.Tree != nil { // its key says which list it is
+			mark = loadMark(mark.pos())
+		}
 	}
+	opt.After = mark.after()
 	in, err := l.a.OpenInput(l.meter, &l.sources, name, opt)
 	if err != nil {
 		l.failed = append(l.failed, err)
@@ -226,9 +236,6 @@ func (l *load) file(name string) error {
 	}
 	defer in.Close()
 	info := in.Info()
-	if opt.After > 0 {
-		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, info.Format.EndUnit(), opt.After)
-	}
 	if info.PositionIDs {
 		if l.numbered != "" {
 			return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: load one of them, or add a column of ids",
@@ -236,8 +243,47 @@ func (l *load) file(name string) error {
 		}
 		l.numbered = name
 	}
+	err = l.records(in, name, source, mark)
+	if err == errOtherFile {
+		what := fmt.Sprintf("%s: at %s %d is not what an earlier load has read there", name, info.Format.EndUnit(), mark.pos())
+		if st, err := os.Stat(name); name == "-" || err != nil || !st.Mode().IsRegular() {
+			return fmt.Errorf("%s: load it without --resume", what)
+		}
+		l.a.TalkTo(l.meter, "%s: all of it is read", what)
+		opt.After = 0
+		all, err := l.sources.Open(name, opt)
+		if err != nil {
+			return err
+		}
+		defer all.Close()
+		return l.records(all, name, source, 0)
+	}
+	return err
+}
+
+// records loads the records of a file that come after a mark, or returns errOtherFile if another
+// file has the mark.
+func (l *load) records(in input.Source, name, source string, mark loadMark) error {
+	found := !mark.knows() // the record at the mark, which comes first
+	goingOn := func() {
+		l.a.TalkTo(l.meter, "%s: continuing after %s %d", name, in.Info().Format.EndUnit(), mark.pos())
+	}
+	if found && mark != 0 {
+		goingOn()
+	}
 	for rec, err := range in.Records(l.a.Context()) {
+		if !found && err == nil {
+			if markOf(rec) != mark {
+				return errOtherFile
+			}
+			found = true
+			goingOn()
+			continue
+		}
 		if is, ok := errors.AsType[*input.Issue](err); ok {
+			if !found {
+				return errOtherFile
+			}
 			if err := l.rejects.Add(is); err != nil {
 				return err
 			}
@@ -245,6 +291,7 @@ func (l *load) file(name string) error {
 		}
 		if re, ok := errors.AsType[*input.ReadError](err); ok {
 			l.failed = append(l.failed, re)
+			found = true // or not to be known
 			break
 		}
 		if err != nil {
@@ -253,14 +300,56 @@ func (l *load) file(name string) error {
 		if err := l.add(in, rec); err != nil {
 			return err
 		}
-		l.loader.Mark(source, int64(rec.End))
+		l.loader.Mark(source, int64(markOf(rec)))
 		if l.unreported += len(rec.Raw) + 1; l.unreported >= reportBytes {
 			l.unreported = 0
 			l.meter.Report(l.sources.Progress("read", in))
 		}
 	}
+	if !found && !l.a.Interrupted() { // it ends before the mark
+		return errOtherFile
+	}
 	l.sources.Done(in)
 	return nil
+}
+
+// errOtherFile says that a file is not the one that an earlier load has read.
+var errOtherFile = errors.New("another file")
+
+// A loadMark says how far a file has been loaded: in its lower bits the position at which the last
+// record ends, and above them a digest of that record, 0 if it is not known. A file of the same
+// name in which another record ends there has come in its place: to go on in it would leave out
+// its beginning.
+type loadMark int64
+
+const markPosBits = 40
+
+// markOf is the mark after a record.
+func markOf(rec *input.Record) loadMark {
+	sum := xxh3.Hash(bytes.TrimRight(rec.Raw, "\r\n")) // of Parquet the number of the row alone
+	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
+	if rec.Doc.Fingerprint != nil {
+		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
+	}
+	m := loadMark(rec.End)
+	if m>>markPosBits == 0 {
+		m |= max(1, loadMark(sum>>(markPosBits+1))) << markPosBits
+	}
+	return m
+}
+
+// pos is the position.
+func (m loadMark) pos() input.Position { return input.Position(m & (1<<markPosBits - 1)) }
+
+// knows reports whether the mark has a digest.
+func (m loadMark) knows() bool { return m>>markPosBits != 0 }
+
+// after is input.Options.After for reading on: the last record is read again, to be compared.
+func (m loadMark) after() input.Position {
+	if m.knows() {
+		return m.pos() - 1
+	}
+	return m.pos()
 }
 
 // add stores a record, or notes why not.
