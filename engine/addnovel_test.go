@@ -61,8 +61,12 @@ func TestAddNovel(t *testing.T) {
 				turnedAway++
 				continue
 			}
-			if _, ok := model[d.ID]; ok {
+			_, was := model[d.ID]
+			if was {
 				replaced++
+			}
+			if done[i].Replaced != was {
+				t.Fatalf("%s: %+v", d.ID, done[i])
 			}
 			model[d.ID] = *d.Fingerprint
 		}

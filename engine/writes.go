@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
@@ -91,8 +92,9 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 
 // A Novelty is what AddNovel did with a document.
 type Novelty struct {
-	Match  Match // the document that it is like, if Stored is false
-	Stored bool
+	Match    Match // the document that it is like, if Stored is false
+	Stored   bool
+	Replaced bool // it was stored in the place of a document with its ID that it is not like
 }
 
 // AddNovel stores, of documents in their order, each that is like no visible document: as PutNovel
@@ -119,6 +121,15 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 	n, err := db.s.PutEachUnless(ctx, all, func(i int, v *view.View, d *sstable.Document) (bool, error) {
 		m, found, err := search.AnyKnown(ctx, v, d, by.by, novelMatches)
 		done[i] = Novelty{Match: Match(m), Stored: !found}
+		if err == nil && !found {
+			err = v.Safely(ctx, func() error {
+				_, err := v.Locate(string(d.ID))
+				if done[i].Replaced = err == nil; errors.Is(err, ErrNotFound) {
+					return nil
+				}
+				return err
+			})
+		}
 		return found, err
 	})
 	return done[:n], err

@@ -23,7 +23,7 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	app.NoVerifyFlag
-	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too."`
+	Add     bool          `help:"Store the documents that are new, so that later lines are compared with them too. One whose id is stored with another text replaces that."`
 	Invert  bool          `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool          `help:"Write rows instead of lines: for each line that is known its id (query), the id of a stored document that it is like, and how much; with --invert and without."`
 	Rows    app.RowFormat `group:"output" name:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
@@ -127,6 +127,7 @@ type matching struct {
 	read    int64          // documents
 	fresh   int64          // of them, new
 	stored  int64          // of them, with --add
+	renewed int64          // of them, in the place of a document with the same ID
 	kept    bool           // the lines that were written before a failure are in the output
 }
 
@@ -142,6 +143,9 @@ func lineOf(rec *input.Record) aLine { return aLine{rec.Raw, rec.Doc.ID, rec.Fil
 // summary says what was read and found, and after an error what was stored before it.
 func (t *matching) summary(err error) string {
 	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.read, "document"), quantity.Number(t.fresh))
+	if t.renewed > 0 {
+		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.renewed))
+	}
 	if err != nil && t.c.Add {
 		text += fmt.Sprintf("; %s stored before the error", quantity.Count(t.stored, "document"))
 		switch toFile := !t.c.Explain && !t.c.Invert && !outfile.IsStdout(cmp.Or(t.c.Output, "-")); {

@@ -117,6 +117,9 @@ func (t *matching) addRecords(ctx context.Context, in input.Source, items []read
 		if t.read++; d.Stored {
 			t.stored++
 		}
+		if d.Replaced {
+			t.renewed++
+		}
 	}
 	for i, d := range done {
 		if failure := t.decided(in, items[i].line, d.Match, !d.Stored); failure != nil {
