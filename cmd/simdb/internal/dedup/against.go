@@ -187,7 +187,7 @@ func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry,
 	n := int64(0)
 	for e, err := range s.snapshot.EntriesWhere(d.a.Context(), filter) {
 		if err != nil {
-			return err
+			return s.named(err)
 		}
 		if doc.ID, doc.Fingerprint = e.ID, nil; d.c.Near != nil && e.HasFingerprint {
 			doc.Fingerprint = &e.Fingerprint
@@ -199,6 +199,14 @@ func (s *source) eachEntry(d *job, only map[string]bool, f func(e *engine.Entry,
 		d.meter.Report(engine.Progress{Stage: "read what is known", Done: n, Unit: "documents"})
 	}
 	return context.Cause(d.a.Context())
+}
+
+// named adds the database to an error about one of its files, which have the same names in all.
+func (s *source) named(err error) error {
+	if _, ok := errors.AsType[*engine.CorruptionError](err); ok {
+		return fmt.Errorf("--against %s: %w", s.path, err)
+	}
+	return err
 }
 
 // eachKnown calls f for every document of --against.

@@ -140,7 +140,7 @@ func (x *narrowing) add(text string) error {
 func (x *narrowing) search() error {
 	for m, err := range x.s.snapshot.JaccardBatch(x.d.a.Context(), x.docs, x.lowered) {
 		if err != nil {
-			return err
+			return x.s.named(err)
 		}
 		if x.found++; x.found > x.most {
 			return errWhole
