@@ -124,7 +124,8 @@ func bash(w io.Writer, verbs []command) error {
 		names = append(names, v.name)
 		fmt.Fprintf(&b, "\t%s) words='%s' ;;\n", v.name, strings.Join(flagNames(v, verbs[0]), " "))
 	}
-	b.WriteString("\tesac\n")
+	bare := command{flags: flagsOf(verbs, "shell")} // a database without the word shell
+	fmt.Fprintf(&b, "\t*) words='%s' ;;\n\tesac\n", strings.Join(flagNames(bare, verbs[0]), " "))
 	fmt.Fprintf(&b, "\t((COMP_CWORD == 1)) && words='%s %s'\n", strings.Join(names, " "), strings.Join(flagNames(verbs[0]), " "))
 	b.WriteString("\tif [[ $cur == -* ]] || ((COMP_CWORD == 1)); then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); fi\n")
 	b.WriteString("\tCOMPREPLY+=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _simdb simdb\n")
@@ -162,7 +163,8 @@ func zsh(w io.Writer, verbs []command) error {
 		}
 	}
 	b.WriteString("\t\t)\n\t\t_describe command verbs\n\t\t_files\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
-	for _, v := range verbs[1:] {
+	bare := command{name: "*", flags: flagsOf(verbs, "shell")} // a database without the word shell
+	for _, v := range append(verbs[1:len(verbs):len(verbs)], bare) {
 		if strings.Contains(v.name, " ") {
 			continue
 		}
