@@ -46,8 +46,13 @@ func (c *Command) claimAudit(a *app.App) error {
 	if path == "" {
 		return nil
 	}
-	if err := a.Outputs.Claim("--audit", path, outfile.JSONLines); err != nil || c.Audit != "" {
+	err := a.Outputs.Claim("--audit", path, outfile.JSONLines)
+	if c.Audit != "" {
 		return err
+	}
+	const elsewhere = "--audit FILE names another place for the audit, --no-audit writes none"
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, elsewhere)
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +65,7 @@ func (c *Command) claimAudit(a *app.App) error {
 	n, _ := f.ReadAt(head, 0)
 	isAudit := func(start string) bool { return strings.HasPrefix(string(head[:n]), start) }
 	if n > 0 && !slices.ContainsFunc(auditStarts, isAudit) {
-		err = fmt.Errorf("%s is there and is no audit: --audit FILE names another place for the audit, --no-audit writes none", path)
+		err = fmt.Errorf("%s is there and is no audit: %s", path, elsewhere)
 	}
 	return errors.Join(err, f.Close())
 }
