@@ -35,6 +35,7 @@ type NearStats struct {
 	Probes     int // ranges of permuted tables looked up
 	Candidates int // keys compared with the query
 	Scans      int // searches that read all fingerprints
+	SieveLines int // cache lines of a sieve, which says what ranges to look up, that were looked at
 }
 
 // NearSearcher searches tables by fingerprint. It holds the working memory of a search, so that the

@@ -42,7 +42,7 @@ func (x *Index) sieves(k int) bool { return x.sieve != nil && k == sievedDistanc
 // prepareSieved is what prepare does for a plan that looks at the sieve: it adds the wide probes,
 // and prefetches where they lie, and the sieve.
 func (x *Index) prepareSieved(s *Searcher, p *searchPlan) {
-	x.sieve.Prefetch(p.q)
+	s.stats.SieveLines += x.sieve.Prefetch(p.q)
 	for t := range x.tables {
 		wide := t + len(x.tables)
 		table, key := &x.probed[wide], p.keys[t]

@@ -104,6 +104,7 @@ type Stats struct {
 	Probes     int // ranges of table runs looked up
 	Candidates int // keys compared with the query
 	Scans      int // searches that read all of table 0
+	SieveLines int // cache lines of a sieve that were looked at
 }
 
 // An Index finds the fingerprints of one table that differ from a query in at most k bits. It is

@@ -39,9 +39,9 @@ func Open(src keyrun.Section) (*Sieve, error) {
 	return s, nil
 }
 
-// Prefetch prefetches what Flips reads of a query, from storage if it has not been touched. It does
-// not wait.
-func (s *Sieve) Prefetch(q uint64) {
+// Prefetch prefetches what Flips reads of a query, from storage if it has not been touched, and
+// returns how many cache lines that is. It does not wait.
+func (s *Sieve) Prefetch(q uint64) (lines int) {
 	first, fetched, line := s.groupOf(q), -1, -1
 	for j := shift1 + s.Low[1]; j < shift1+size1; j++ {
 		page, at := place(first + s.slot(q^1<<j))
@@ -53,8 +53,10 @@ func (s *Sieve) Prefetch(q uint64) {
 		if at>>6 != line { // flips of lower bits lie side by side
 			line = at >> 6
 			kernel.Prefetch(s.data[at:][:1])
+			lines++
 		}
 	}
+	return lines
 }
 
 // groupOf returns the first slot of the group of the fingerprints that differ from q in one high
