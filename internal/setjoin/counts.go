@@ -14,11 +14,11 @@ import (
 // share counters. That only makes the order of elements less good: it has to be the same for all
 // sets, and an element that is said to be in one set must not be in two.
 type counts struct {
-	few  []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
-	many []uint32 // of elements whose counter in few is full: how often they came after that; nil too
-	two  []uint64 // then a bit for each counter in few: 2 or more
-	rare []uint8  // and the logarithms of those in many
-	skip int      // trailing bits of elements that are not of the hash
+	few   []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
+	many  []uint32 // of elements whose counter in few is full: how often they came after that; nil too
+	two   []uint64 // then a bit for each counter in few: 2 or more
+	ranks []uint8  // and of each counter in many its logarithm
+	skip  int      // trailing bits of elements that are not of the hash
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
 
@@ -201,10 +201,10 @@ func (c *counts) end() {
 	for i := range c.two {
 		c.two[i] = fullOf(c.few[2*i]) | fullOf(c.few[2*i+1])<<32
 	}
-	c.rare = make([]uint8, len(c.many))
-	vfs.HugePages(c.rare)
+	c.ranks = make([]uint8, len(c.many))
+	vfs.HugePages(c.ranks)
 	for i, n := range c.many {
-		c.rare[i] = logarithm(n)
+		c.ranks[i] = logarithm(n)
 	}
 	c.few, c.many = nil, nil
 }
@@ -265,14 +265,14 @@ func (c *counts) shared(h uint64) bool {
 
 // rankOf returns the rank of an element: the greater, the more sets may have it.
 func (c *counts) rankOf(h uint64) uint64 {
-	return uint64(c.rare[h>>(c.skip&63)>>9&uint64(len(c.rare)-1)])
+	return uint64(c.ranks[h>>(c.skip&63)>>9&uint64(len(c.ranks)-1)])
 }
 
 // rank replaces elements by their keys.
 func (c *counts) rank(set []uint64) {
-	slots := uint64(len(c.rare) - 1)
+	slots := uint64(len(c.ranks) - 1)
 	for i, h := range set {
-		set[i] = uint64(c.rare[h>>(c.skip&63)>>9&slots])<<hashBits | h>>(64-hashBits)
+		set[i] = uint64(c.ranks[h>>(c.skip&63)>>9&slots])<<hashBits | h>>(64-hashBits)
 	}
 }
 

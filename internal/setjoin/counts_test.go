@@ -74,7 +74,7 @@ func TestCountsLater(t *testing.T) {
 			}
 			at.end()
 			later.end()
-			if !slices.Equal(at.two, later.two) || !slices.Equal(at.rare, later.rare) {
+			if !slices.Equal(at.two, later.two) || !slices.Equal(at.ranks, later.ranks) {
 				t.Errorf("counters of %d bytes, %d bits skipped: they differ", bytes, skip)
 			}
 		}
