@@ -22,9 +22,9 @@ type counts struct {
 	// ahead is of no meaning: it keeps reads that bring counters into the cache.
 	ahead uint64
 
-	later [][]uint64     // elements that addLater has not scattered yet
-	parts *parts         // where they are scattered to; nil if there are none, or few counters
-	batch sync.WaitGroup // what is scattered at the moment
+	later [][]uint64     // elements that are not scattered yet
+	parts *parts         // where they are scattered to; nil before the first, and of few counters
+	batch sync.WaitGroup // of the goroutine that scatters
 }
 
 // newCounts returns counters that take about that many bytes.
@@ -58,9 +58,9 @@ func powerBelow(n int64) int64 {
 // branch depends on what was read.
 const countTogether = 32
 
-// parts are elements that wait to be counted, by the part of the counters that they need, so that
-// there are many for a part when it is brought into the cache. An element is without the bits that
-// are the number of its part: the others that add looks at fit into 32 bits.
+// parts holds elements that wait to be counted, grouped by the part of the counters that they
+// belong to, so that a part is brought into the cache once for many elements. The bits that say
+// which part are left out of an element; the others that add looks at fit into 32 bits.
 type parts struct {
 	low     uint     // bits of an element, without skip, below those of its part
 	bits    uint     // of the number of a part
@@ -77,9 +77,9 @@ const (
 	mostParts  = 1 << 9
 )
 
-// Elements are scattered in the background when they are laterChunks chunks. As many wait as there
-// are perLine to a cache line of the counters, so that reading and writing them all takes less time
-// than what it saves.
+// Elements are scattered in the background, laterChunks chunks at a time. There is room for perLine
+// elements to each cache line of the counters: then reading and writing back the counters takes
+// less time than it saves.
 const (
 	laterChunks = 1 << 5
 	perLine     = 2
@@ -113,7 +113,8 @@ func (c *counts) addLater(elements []uint64) {
 	c.batch.Go(func() { c.scatter(all) })
 }
 
-// scatter has elements wait, and counts those of a part when there is no room for more.
+// scatter puts elements to those of their parts. The elements of a part are counted when there is
+// no room for more.
 func (c *counts) scatter(all [][]uint64) {
 	p := c.parts
 	most := len(p.waiting) >> (p.bits & 63)
@@ -234,8 +235,8 @@ const hashBits = 40
 // lookTogether is how many elements are looked up before it is asked whether enough are known.
 const lookTogether = 16
 
-// appendShared appends those elements of a set that may be in other sets, too. If so many are alone
-// in it, it may return false before it has looked at all. It comes after end.
+// appendShared appends the elements of a set that may also be in other sets. When it has found
+// alone elements that are in no other set, it stops and returns false. It comes after end.
 func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
 	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))

@@ -14,7 +14,7 @@ type packed struct {
 	t      threshold
 	loose  int      // nodes up to which none are moved
 	dir    []uint32 // of each bucket: its first posting; then the number of postings
-	marks  []uint64 // of each bucket: bits that the elements of the index have set, in chains too
+	marks  []uint64 // of each bucket: each element of the index, in chains too, has set one bit
 	shift  int      // leaves the bucket of a mixed tag
 	chunks []*postings
 	n      int
@@ -172,7 +172,7 @@ type lookup struct {
 // lookup is that of a read from memory, and those of several lookups overlap.
 const lookupsAtOnce = 32
 
-// marked is index.candidates for an index that has marks. They leave few of the lookups.
+// marked is candidates for an index with marks, which rule out most lookups.
 func (x *index) marked(dst []uint32, p *prefix, t threshold) []uint32 {
 	var all [lookupsAtOnce]lookup
 	for i := 0; i < len(p.keys); {

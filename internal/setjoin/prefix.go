@@ -97,8 +97,8 @@ type prefix struct {
 	hasBitmap bool // Jaccard
 }
 
-// unique reports whether all elements of the prefix are in no other set: the set matches none.
-// Texts of Edits are found by other elements than those that they find others by.
+// unique reports whether no other set has an element of the prefix: then the set matches none. A
+// text of Edits never is, as it is found by other elements than those that it finds others by.
 func (p *prefix) unique() bool { return len(p.keys) == 0 && p.pieces == 0 }
 
 // rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
