@@ -1,12 +1,12 @@
 package setjoin
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // File is where sets are written that memory has no room for. It is written in order, and then read
@@ -48,7 +48,6 @@ type Sets struct {
 	chunks [][]uint64 // elements from inFile on
 	inFile uint64     // elements
 	file   File
-	bytes  []byte // scratch memory
 }
 
 const (
@@ -152,11 +151,7 @@ func (s *Sets) room() (err error) {
 		}
 	}
 	for _, c := range s.chunks {
-		s.bytes = s.bytes[:0]
-		for _, h := range c {
-			s.bytes = binary.LittleEndian.AppendUint64(s.bytes, h)
-		}
-		if _, err := s.file.Write(s.bytes); err != nil {
+		if _, err := s.file.Write(bytesOf(c)); err != nil {
 			return err
 		}
 	}
@@ -164,6 +159,11 @@ func (s *Sets) room() (err error) {
 	clear(s.chunks)
 	s.inFile, s.chunks, s.o.Memory = s.n, s.chunks[:0], 1
 	return nil
+}
+
+// bytesOf returns the memory of elements. It is what the file has: only this process reads that.
+func bytesOf(elements []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(elements))), 8*len(elements))
 }
 
 // Close closes the file.
@@ -201,8 +201,8 @@ func (s *Sets) Reader() *Reader {
 // A Reader reads sets. It serves one goroutine.
 type Reader struct {
 	s      *Sets
-	before int    // the set read last
-	bytes  []byte // of the file, from element from on
+	before int      // the set read last
+	read   []uint64 // of the file, from element from on
 	from   uint64
 	again  func(dst []uint64, i int) ([]uint64, error)
 }
@@ -227,12 +227,7 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 		if err := r.load(lo, end, inOrder); err != nil {
 			return dst, err
 		}
-		from := len(dst)
-		dst = slices.Grow(dst, int(hi-lo))[:from+int(end-lo)]
-		b := r.bytes[(lo-r.from)*8 : (end-r.from)*8]
-		for i := range dst[from:] {
-			dst[from+i] = binary.LittleEndian.Uint64(b[i*8:])
-		}
+		dst = append(dst, r.read[lo-r.from:end-r.from]...)
 		lo = end
 	}
 	for lo < hi {
@@ -244,9 +239,9 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 	return dst, nil
 }
 
-// load sees to it that elements [lo, hi) of the file are in r.bytes.
+// load sees to it that elements [lo, hi) of the file are in r.read.
 func (r *Reader) load(lo, hi uint64, ahead bool) error {
-	if r.from <= lo && hi <= r.from+uint64(len(r.bytes)/8) {
+	if r.from <= lo && hi <= r.from+uint64(len(r.read)) {
 		return nil
 	}
 	to := hi
@@ -254,9 +249,9 @@ func (r *Reader) load(lo, hi uint64, ahead bool) error {
 		to = max(hi, min(lo+readAhead, r.s.inFile))
 	}
 	r.from = lo
-	r.bytes = slices.Grow(r.bytes[:0], int(to-lo)*8)[:(to-lo)*8]
-	if n, err := r.s.file.ReadAt(r.bytes, int64(lo)*8); n < len(r.bytes) {
-		r.bytes = r.bytes[:0]
+	r.read = slices.Grow(r.read[:0], int(to-lo))[:to-lo]
+	if n, err := r.s.file.ReadAt(bytesOf(r.read), int64(lo)*8); n < 8*len(r.read) {
+		r.read = r.read[:0]
 		return fmt.Errorf("setjoin: reading the file of sets: %w", err)
 	}
 	return nil
