@@ -202,17 +202,14 @@ func (s *Sets) Reader() *Reader {
 type Reader struct {
 	s      *Sets
 	before int      // the set read last
+	gap    int      // how many sets may be left out where sets are read in order
 	read   []uint64 // of the file, from element from on
 	from   uint64
 	again  func(dst []uint64, i int) ([]uint64, error)
 }
 
-// While sets are read in order, but for some that are not read, readAhead elements are read at
-// once.
-const (
-	readAhead = 1 << 13
-	mostGap   = 1 << 7 // sets that are not read
-)
+// readAhead is how many elements are read at once while sets are read in order.
+const readAhead = 1 << 13
 
 // Append appends the elements of set i to dst.
 func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
@@ -220,7 +217,7 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 		return r.again(dst, i)
 	}
 	lo, hi := r.s.span(i)
-	inOrder := i > r.before && i <= r.before+mostGap
+	inOrder := i > r.before && i <= r.before+1+r.gap
 	r.before = i
 	if lo < r.s.inFile {
 		end := min(hi, r.s.inFile)

@@ -44,6 +44,7 @@ const (
 	mostWindow  = 1 << 13
 	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
 	workerRun   = 64      // sets that a worker takes at once
+	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
 )
 
 // join is what all joins have in common.
@@ -136,7 +137,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		}
 	}
 	for range o.Workers {
-		j.workers = append(j.workers, &worker{join: j, reader: s.Reader(), keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, finder: finder{t: j.t}, judge: o.Judge()})
+		reader := s.Reader()
+		reader.gap = mostGap
+		j.workers = append(j.workers, &worker{join: j, reader: reader, keepers: s.Reader(), prefixer: prefixer{counts: s.counts, t: j.t}, finder: finder{t: j.t}, judge: o.Judge()})
 	}
 	return j, nil
 }
