@@ -1,10 +1,7 @@
 package vfs
 
 import (
-	"bytes"
 	"os"
-	"strconv"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -62,22 +59,6 @@ func (f *diskFile) Cached(data []byte, at int64) bool {
 	_, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[at])), 1, uintptr(unsafe.Pointer(&in)))
 	return err != 0 || in&1 != 0
 }
-
-// Memory returns how many bytes of memory there are for this process and its cache of files: those
-// of the machine, or of the process's control group if that is less. 0 means unknown.
-var Memory = sync.OnceValue(func() int64 {
-	var si unix.Sysinfo_t
-	if unix.Sysinfo(&si) != nil {
-		return 0
-	}
-	n := int64(uint64(si.Totalram) * uint64(si.Unit))
-	if b, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseInt(string(bytes.TrimSpace(b)), 10, 64); err == nil && limit > 0 {
-			n = min(n, limit)
-		}
-	}
-	return n
-})
 
 // LargeMemory returns size zero bytes in large pages, where the system gives them, and what gives
 // them back.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
 )
@@ -73,8 +74,24 @@ const leastMemory = 1 << 20
 // Memory is a size that documents fit in.
 type Memory size
 
-// UnmarshalText parses an amount of memory.
+// The default of --memory is this part of the machine's memory, 1 in so many, within limits: more
+// hardly makes anything faster.
+const (
+	memoryShare               = 16
+	leastDefault, mostDefault = 256 << 20, 1 << 30
+)
+
+// defaultMemory is the default of --memory on a machine with n bytes; 0 means unknown.
+func defaultMemory(n int64) Memory {
+	return Memory(min(max(n/memoryShare, leastDefault), mostDefault))
+}
+
+// UnmarshalText parses an amount of memory, or auto.
 func (z *Memory) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*z = defaultMemory(vfs.Memory())
+		return nil
+	}
 	if err := (*size)(z).UnmarshalText(text); err != nil {
 		return err
 	}

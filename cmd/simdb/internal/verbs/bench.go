@@ -22,7 +22,7 @@ type Bench struct {
 	K      []app.Distance `short:"k" default:"3" placeholder:"K,..." help:"Distances to search for (default: 3)."`
 	Layout *app.Layout    `placeholder:"M:C" help:"Permuted tables (default: by the size of each table)."`
 	Parts  app.Parts      `default:"1" placeholder:"P" help:"Leave the database in P tables, which are slower to search than one (default: 1)."`
-	Memory app.Memory     `default:"256MiB" placeholder:"SIZE" help:"Memory for the load, as of simdb load (default: 256MiB)."`
+	Memory app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory for the load (default: that of simdb load)."`
 	Dir    string         `type:"path" file:"dir" placeholder:"DIR" help:"Folder for the temporary database (default: $TMPDIR)."`
 	NoText bool           `help:"Leave out what is measured on text."`
 	NoCold bool           `help:"Leave out searches in tables that are not in memory."`

@@ -1,0 +1,16 @@
+package vfs
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Memory returns how many bytes of memory the machine has; 0 means unknown.
+var Memory = sync.OnceValue(func() int64 {
+	n, err := unix.SysctlUint64("hw.memsize")
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+})
