@@ -112,13 +112,14 @@ type Piece struct {
 // number of goroutines, and returns the first error: there may be thousands of streams, and each
 // place of a cut is searched for in each.
 func Cut(streams []Stream, size int, each func(n int, do func(i int) error) error) (pieces []Piece, err error) {
-	c := cutter{streams: streams, size: size, at: make([]int, len(streams)), ends: make([][]int, len(streams))}
+	c := cutter{streams: streams, size: size, at: make([]int, len(streams)), ends: make([][]uint32, len(streams))}
 	for i := range streams {
 		c.at[i] = streams[i].From
 	}
 	bounds := c.bounds()
-	for from := 0; from < len(bounds); from += boundsTogether {
-		group := bounds[from:min(from+boundsTogether, len(bounds))]
+	together := min(max(endsTogether/max(len(streams), 1), 1), boundsTogether)
+	for from := 0; from < len(bounds); from += together {
+		group := bounds[from:min(from+together, len(bounds))]
 		if err := each(len(streams), func(i int) error { return c.find(i, group) }); err != nil {
 			return nil, err
 		}
@@ -137,15 +138,16 @@ func Cut(streams []Stream, size int, each func(n int, do func(i int) error) erro
 	return c.pieces, nil
 }
 
-// boundsTogether is how many bounds are looked for at a time in every stream.
-const boundsTogether = 256
+// boundsTogether is how many bounds are looked for at a time in every stream, if those are no more
+// than endsTogether places.
+const boundsTogether, endsTogether = 256, 1 << 19
 
 // cutter is a run of Cut.
 type cutter struct {
 	streams []Stream
 	size    int
-	at      []int   // of each stream, the first position that is not in a piece
-	ends    [][]int // of each stream, where it reaches the bounds that were looked for
+	at      []int      // of each stream, the first position that is not in a piece
+	ends    [][]uint32 // of each stream, where it reaches the bounds that were looked for
 	pieces  []Piece
 }
 
@@ -176,7 +178,7 @@ func (c *cutter) find(i int, bounds []uint64) error {
 		if err != nil {
 			return err
 		}
-		c.ends[i] = append(c.ends[i], to)
+		c.ends[i] = append(c.ends[i], uint32(to))
 	}
 	return nil
 }
@@ -184,9 +186,15 @@ func (c *cutter) find(i int, bounds []uint64) error {
 // upTo makes a piece of all keys that are less than a bound, the b-th of those that were looked
 // for, and in no piece.
 func (c *cutter) upTo(b int, bound uint64) {
-	p := c.piece()
+	n := 0
 	for i := range c.streams {
-		c.take(&p, i, max(c.ends[i][b], c.at[i]))
+		if int(c.ends[i][b]) > c.at[i] {
+			n++
+		}
+	}
+	p := Piece{Spans: make([]Span, 0, n)} // no more, as there may be thousands of pieces, too
+	for i := range c.streams {
+		c.take(&p, i, int(c.ends[i][b]))
 	}
 	p.Limit = bound
 	c.add(p)
@@ -213,15 +221,12 @@ func (c *cutter) repeated(key uint64) error {
 
 // rest makes a piece of what is in none.
 func (c *cutter) rest() {
-	p := c.piece()
+	var p Piece
 	for i := range c.streams {
 		c.take(&p, i, c.streams[i].To)
 	}
 	c.add(p)
 }
-
-// piece returns an empty piece, with room for a span of every stream.
-func (c *cutter) piece() Piece { return Piece{Spans: make([]Span, 0, len(c.streams))} }
 
 // take moves the keys of stream i up to position to into p.
 func (c *cutter) take(p *Piece, i, to int) {

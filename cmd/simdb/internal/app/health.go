@@ -1,12 +1,6 @@
 package app
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -16,80 +10,6 @@ func TooMany(n, all int64) bool { return n >= 100 && n*100 > all }
 
 // LargeAdvice says what to do about a cluster that has TooMany documents.
 const LargeAdvice = "so many are often an error page, an empty form, or one template: look at some of them; --level paragraph removes what many texts share"
-
-// Prints watches fingerprints for those that say nothing: 0 and ffffffffffffffff, which are often
-// the hash of nothing, and such as very many documents have. The zero Prints is ready to use.
-type Prints struct {
-	N, Zero, Ones int64
-	counts        map[base.Fingerprint]int64 // candidates (Misra and Gries, 1982)
-}
-
-// candidates is how many fingerprints are counted. One that more than N/candidates documents have
-// is among them.
-const candidates = 256
-
-// Add takes the fingerprint of a document.
-func (p *Prints) Add(fp base.Fingerprint) {
-	p.N++
-	switch fp {
-	case 0:
-		p.Zero++
-		return
-	case ^base.Fingerprint(0):
-		p.Ones++
-		return
-	}
-	if p.counts == nil {
-		p.counts = map[base.Fingerprint]int64{}
-	}
-	if _, ok := p.counts[fp]; ok || len(p.counts) < candidates {
-		p.counts[fp]++
-		return
-	}
-	for c := range p.counts {
-		if p.counts[c]--; p.counts[c] == 0 {
-			delete(p.counts, c)
-		}
-	}
-}
-
-// Common is a fingerprint that at least N documents have.
-type Common struct {
-	Fingerprint base.Fingerprint
-	N           int64
-}
-
-// Common returns the fingerprints other than 0 and ffffffffffffffff that TooMany documents have,
-// the most common one first.
-func (p *Prints) Common() (all []Common) {
-	for fp, n := range maps.All(p.counts) {
-		if TooMany(n, p.N) {
-			all = append(all, Common{fp, n})
-		}
-	}
-	slices.SortFunc(all, func(a, b Common) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
-	return all
-}
-
-// Warnings says in a sentence each what is wrong with the fingerprints that came with the input.
-func (p *Prints) Warnings() (all []string) {
-	for _, c := range []struct {
-		n    int64
-		what string
-	}{{p.Zero, "0"}, {p.Ones, "ffffffffffffffff"}} {
-		if c.n > 1 {
-			all = append(all, fmt.Sprintf("%s have the fingerprint %s, which is often that of nothing; they are near-duplicates of each other: leave them out of the input if they are not alike",
-				quantity.Count(c.n, "document"), c.what))
-		}
-	}
-	for _, c := range p.Common() {
-		all = append(all, fmt.Sprintf("at least %s have the fingerprint %016x: if they are not alike, the program that made it has hashed what they share, such as an error message",
-			quantity.Count(c.N, "document"), c.Fingerprint))
-	}
-	return all
-}
 
 // ClusterSizes are the sizes of clusters as they are listed, for a warning about those that have
 // TooMany documents.

@@ -67,6 +67,17 @@ func (z *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// atLeast parses a size that is at least least, a whole number of MiB.
+func (z *size) atLeast(least size, text []byte) error {
+	if err := z.UnmarshalText(text); err != nil {
+		return err
+	}
+	if *z < least {
+		return fmt.Errorf("%q: at least %dMiB is needed", text, least>>20)
+	}
+	return nil
+}
+
 // leastMemory is the least that --memory takes: with less, there would be a table for every few
 // documents.
 const leastMemory = 1 << 20
@@ -92,14 +103,14 @@ func (z *Memory) UnmarshalText(text []byte) error {
 		*z = defaultMemory(vfs.Memory())
 		return nil
 	}
-	if err := (*size)(z).UnmarshalText(text); err != nil {
-		return err
-	}
-	if *z < leastMemory {
-		return fmt.Errorf("%q: at least 1MiB is needed", text)
-	}
-	return nil
+	return (*size)(z).atLeast(leastMemory, text)
 }
+
+// Rate is how much is written in a second.
+type Rate size
+
+// UnmarshalText parses a rate.
+func (r *Rate) UnmarshalText(text []byte) error { return (*size)(r).atLeast(leastMemory, text) }
 
 // queryMemory is the memory of a query for its results. There is no size for "none": 0 is an error.
 type queryMemory size

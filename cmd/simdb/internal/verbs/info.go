@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -107,12 +108,14 @@ func (c *Check) damage(a *app.App, problems []error) error {
 
 // Compact is `simdb compact`.
 type Compact struct {
-	DB   string     `arg:"" file:"db" help:"The database."`
-	Rate app.Memory `placeholder:"SIZE" help:"Write at most SIZE a second, such as 50MiB (default: no limit)."`
+	DB   string   `arg:"" file:"db" help:"The database."`
+	Rate app.Rate `placeholder:"SIZE" help:"Write at most SIZE a second, such as 50MiB (default: no limit)."`
 }
 
 // Run compacts the database.
 func (c *Compact) Run(a *app.App) (err error) {
+	// What a merge holds it holds to its end, and there is little garbage: half as much is enough.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	db, err := a.OpenForWriting(c.DB)
 	if err != nil {
 		return err

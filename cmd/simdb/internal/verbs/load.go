@@ -31,7 +31,7 @@ type Load struct {
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes up to 100 MiB (default: a 16th of the machine's memory, from 256MiB to 1GiB)."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB)."`
 
 	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
 	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
@@ -69,12 +69,19 @@ func (c *Load) options() (*engine.Options, error) {
 }
 
 const (
-	// besideMemory is what a load takes beside --memory before the garbage collector works harder:
-	// the lines on their way, and the state of merges.
+	// besideMemory is what a load takes beside --memory: the lines on their way, and the state of
+	// merges.
 	besideMemory = 96 << 20
+
+	// spareShare is the room for garbage, as a part of --memory, 1 in so many. Without it the collector
+	// hardly ever rests while two chunks of documents are as large as they may be.
+	spareShare = 16
 
 	reportBytes = 4 << 10 // of records, between two reports of progress
 )
+
+// withSpare returns the memory of a load with the room for garbage.
+func withSpare(memory app.Memory) int64 { return int64(memory) + int64(memory)/spareShare }
 
 // load is a run of Load.
 type load struct {
@@ -103,7 +110,7 @@ type load struct {
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
 	limit := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, int64(c.Memory)+besideMemory))
+	debug.SetMemoryLimit(min(limit, withSpare(c.Memory)+besideMemory))
 	defer debug.SetMemoryLimit(limit)
 	l := &load{a: a, c: c}
 	if l.sources, err = a.NewSources(c.Files, c.InputFlags); err != nil {

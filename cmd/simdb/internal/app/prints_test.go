@@ -1,0 +1,104 @@
+package app
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/simdb/simdb/internal/base"
+)
+
+// misraGries is what counters do, in as few words as possible.
+func misraGries(counts map[base.Fingerprint]int64, fp base.Fingerprint) {
+	if _, ok := counts[fp]; ok || len(counts) < candidates {
+		counts[fp]++
+		return
+	}
+	for c := range counts {
+		if counts[c]--; counts[c] == 0 {
+			delete(counts, c)
+		}
+	}
+}
+
+// TestCounters compares the counters with a map, after every fingerprint of streams of many kinds.
+func TestCounters(t *testing.T) {
+	for name, draw := range map[string]func(r *rand.Rand) base.Fingerprint{
+		"uniform":      func(r *rand.Rand) base.Fingerprint { return r.Uint64() },
+		"few":          func(r *rand.Rand) base.Fingerprint { return 1 + r.Uint64N(candidates) },
+		"one too many": func(r *rand.Rand) base.Fingerprint { return 1 + r.Uint64N(candidates+1) },
+		"skewed":       func(r *rand.Rand) base.Fingerprint { return 1 + r.Uint64()>>(r.Uint64N(60)) },
+		"high bits":    func(r *rand.Rand) base.Fingerprint { return (1 + r.Uint64N(600)) << 54 },
+		"half one":     func(r *rand.Rand) base.Fingerprint { return max(1, r.Uint64()*r.Uint64N(2)) },
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		var c counters
+		want := map[base.Fingerprint]int64{}
+		for i := range 20_000 {
+			fp := draw(r)
+			c.add(fp)
+			misraGries(want, fp)
+			if c.used != len(want) {
+				t.Fatalf("%s: after %d: %d are counted, want %d", name, i, c.used, len(want))
+			}
+			if i%97 != 0 {
+				continue
+			}
+			n := 0
+			for _, s := range c.slots {
+				if s.N == 0 {
+					continue
+				}
+				if n++; want[s.Fingerprint] != s.N || c.slot(s.Fingerprint).N != s.N {
+					t.Fatalf("%s: after %d: %x is counted %d times, want %d", name, i, s.Fingerprint, s.N, want[s.Fingerprint])
+				}
+			}
+			if n != len(want) {
+				t.Fatalf("%s: after %d: %d are counted, want %d", name, i, n, len(want))
+			}
+		}
+	}
+}
+
+// TestPrintsCommon finds what very many documents have.
+func TestPrintsCommon(t *testing.T) {
+	var p Prints
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 50_000 {
+		fp := r.Uint64()
+		switch i % 40 {
+		case 0:
+			fp = 0
+		case 1, 2:
+			fp = 0xabc
+		case 3:
+			fp = 0xdef
+		case 4:
+			fp = ^uint64(0)
+		}
+		p.Add(fp)
+	}
+	common := p.Common()
+	if len(common) != 2 || common[0].Fingerprint != 0xabc || common[1].Fingerprint != 0xdef || common[0].N > 2500 || common[0].N < 2300 ||
+		p.Zero != 1250 || p.Ones != 1250 || len(p.Warnings()) != 4 {
+		t.Errorf("common are %v, %d zeros, %d ones, %q", common, p.Zero, p.Ones, p.Warnings())
+	}
+}
+
+func BenchmarkCounters(b *testing.B) {
+	for _, common := range []uint64{0, 1, 1000} {
+		b.Run(fmt.Sprint("of 1000 common=", common), func(b *testing.B) {
+			var c counters
+			r := rand.New(rand.NewPCG(5, 6))
+			fps := make([]base.Fingerprint, 1<<16)
+			for i := range fps {
+				if fps[i] = r.Uint64(); r.Uint64N(1000) < common {
+					fps[i] %= 300
+				}
+			}
+			for i := range b.N {
+				c.add(fps[i%len(fps)])
+			}
+		})
+	}
+}
