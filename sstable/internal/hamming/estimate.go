@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/radix"
@@ -91,23 +94,11 @@ func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimat
 	}
 	slices.Sort(fingerprints)
 	e := Estimate{Layout: l, Tables: l.Tables(), Method: "probe"}
-	runs := make([]*keyrun.Run, e.Tables)
-	var keys, spare []uint64
-	for t := range runs {
-		// As in a table: run 0 has every document, the others each distinct fingerprint once.
-		keys = append(keys[:0], fingerprints...)
-		if t > 0 {
-			keys = slices.Compact(keys)
-			for i, fp := range keys {
-				keys[i] = l.Permute(t, fp)
-			}
-			keys, spare = radix.Sort(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 64)
-		}
-		run, err := keyrun.Open(keyrun.InMemory(fmt.Sprint("run ", t), keys))
-		if err != nil {
-			return Estimate{}, err
-		}
-		runs[t] = run
+	runs, err := measuredRuns(l, fingerprints)
+	if err != nil {
+		return Estimate{}, err
+	}
+	for _, run := range runs {
 		e.Bytes += float64(run.Stats().Bytes) / float64(len(fingerprints))
 	}
 	x := New(l, runs, nil)
@@ -125,6 +116,28 @@ func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimat
 		e.Method = "scan"
 	}
 	return e, nil
+}
+
+// measuredRuns builds the permuted tables of sorted fingerprints, in memory and on all processors.
+func measuredRuns(l Layout, fingerprints []base.Fingerprint) ([]*keyrun.Run, error) {
+	runs := make([]*keyrun.Run, l.Tables())
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for t := range runs {
+		work.Go(func() (err error) {
+			keys := slices.Clone(fingerprints)
+			if t > 0 { // as in a table: run 0 has every document, the others each distinct fingerprint once
+				keys = slices.Compact(keys)
+				for i, fp := range keys {
+					keys[i] = l.Permute(t, fp)
+				}
+				keys, _ = radix.Sort(keys, make([]uint64, len(keys)), 64)
+			}
+			runs[t], err = keyrun.Open(keyrun.InMemory(fmt.Sprint("run ", t), keys))
+			return err
+		})
+	}
+	return runs, work.Wait()
 }
 
 func checkEstimate(l Layout, k int) error {
