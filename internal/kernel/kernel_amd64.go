@@ -111,24 +111,31 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 const manyPairs = 1 << 15
 
 func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
+	if len(queries)*len(keys) <= manyPairs {
+		return scanManyOnce(dst, queries, keys, k)
+	}
 	rows := max(manyPairs/len(keys)&^(tileQueries-1), tileQueries)
 	for first := 0; first < len(queries); first += rows {
-		some := queries[first:min(first+rows, len(queries))]
 		n := len(dst)
-		dst = slices.Grow(dst, len(some)*len(keys))
-		if active == avx2 {
-			dst = scanManyAVX2(dst, some, keys, k)
-		} else {
-			found := scanManyAVX512(&dst[:n+1][n], &some[0], len(some), &keys[0], len(keys), uint64(k))
-			dst = dst[:n+found]
-		}
-		if first > 0 {
-			for i := n; i < len(dst); i++ {
-				dst[i] += uint64(first) << 32
-			}
+		dst = scanManyOnce(dst, queries[first:min(first+rows, len(queries))], keys, k)
+		for i := n; first > 0 && i < len(dst); i++ {
+			dst[i] += uint64(first) << 32
 		}
 	}
 	return dst
+}
+
+// scanManyOnce makes room for all pairs before their number is known.
+func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
+	n := len(dst)
+	// AVX-512 stores eight pairs at a time, the last seven of which may not be any.
+	dst = slices.Grow(dst, len(queries)*len(keys)+tileKeys-1)
+	out := &dst[:n+1][n]
+	if active == avx2 {
+		return scanManyAVX2(dst, queries, keys, k)
+	}
+	n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
+	return dst[:n]
 }
 
 // scanManyAVX2 requires room for all pairs behind dst.

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/simdb/simdb/internal/simd"
 )
@@ -210,54 +211,94 @@ func TestScanMany(t *testing.T) { eachKind(t, testScanMany) }
 // testScanMany compares the kernel in use, order included, with plain loops over tiles.
 func testScanMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
-	check := func(n, m, k int) {
+	check := func(queries, keys []uint64, k int) {
+		t.Helper()
+		want := manyNear([]uint64{7}, queries, keys, k)
+		if got := ScanMany([]uint64{7}, queries, keys, k); !slices.Equal(got, want) {
+			t.Fatalf("%d queries, %d keys, k %d: %d pairs, want %d", len(queries), len(keys), k, len(got)-1, len(want)-1)
+		}
+	}
+	random := func(n, m, k int) {
 		t.Helper()
 		center := r.Uint64()
-		queries, keys := randomValues(r, n, 64, center), randomValues(r, m, 64, center)
-		want := []uint64{7}
-		for i := 0; i < n; i += 4 {
-			for j := 0; j < m; j += 8 {
-				for q := i; q < min(i+4, n); q++ {
-					for key := j; key < min(j+8, m); key++ {
-						if bits.OnesCount64(queries[q]^keys[key]) <= k {
-							want = append(want, uint64(q)<<32|uint64(key))
-						}
-					}
-				}
-			}
-		}
-		if got := ScanMany([]uint64{7}, queries, keys, k); !slices.Equal(got, want) {
-			t.Fatalf("%d queries, %d keys, k %d: %d pairs, want %d", n, m, k, len(got)-1, len(want)-1)
-		}
+		check(randomValues(r, n, 64, center), randomValues(r, m, 64, center), k)
 	}
 	for n := range 20 {
 		for m := range 40 {
 			for _, k := range []int{-1, 0, 3, r.IntN(66)} {
-				check(n, m, k)
+				random(n, m, k)
 			}
 		}
 	}
 	for range 20 * *rounds {
-		check(1+r.IntN(200), 1+r.IntN(BlockKeys), r.IntN(66))
+		random(1+r.IntN(200), 1+r.IntN(BlockKeys), r.IntN(66))
 	}
-	check(9, 20_000, 30) // one row of tiles has more pairs than are grown ahead
+	random(9, 20_000, 30) // one row of tiles has more pairs than are grown ahead
+}
+
+// manyNear appends what ScanMany must.
+func manyNear(dst, queries, keys []uint64, k int) []uint64 {
+	for i := 0; i < len(queries); i += 4 {
+		for j := 0; j < len(keys); j += 8 {
+			for q := i; q < min(i+4, len(queries)); q++ {
+				for key := j; key < min(j+8, len(keys)); key++ {
+					if bits.OnesCount64(queries[q]^keys[key]) <= k {
+						dst = append(dst, uint64(q)<<32|uint64(key))
+					}
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// TestScanManyKeepsOut looks at the words behind the capacity of what is appended to.
+func TestScanManyKeepsOut(t *testing.T) {
+	eachKind(t, func(t *testing.T) {
+		for _, size := range [][2]int{{1, 1}, {3, 9}, {5, 7}, {4, 32}, {15, 100}, {16, 41}} {
+			for room := range 12 {
+				queries, keys := make([]uint64, size[0]), make([]uint64, size[1])
+				all := bytes.Repeat([]byte{0xa5}, 8*(len(queries)*len(keys)+32))
+				words := unsafe.Slice((*uint64)(unsafe.Pointer(&all[0])), len(all)/8)
+				end := len(queries)*len(keys) + room
+				if n := len(ScanMany(words[:0:end], queries, keys, 3)); n != len(queries)*len(keys) {
+					t.Fatalf("%d pairs of %v", n, size)
+				}
+				for _, w := range words[end:] {
+					if w != 0xa5a5a5a5a5a5a5a5 {
+						t.Fatalf("%v, room for %d more: %x is behind the capacity", size, room, w)
+					}
+				}
+			}
+		}
+	})
 }
 
 func BenchmarkScanMany(b *testing.B) {
-	r := rand.New(rand.NewPCG(14, 14))
-	for _, size := range [][2]int{{15, 168}, {64, 512}} {
-		b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], Name()), func(b *testing.B) {
-			queries, keys := make([]uint64, size[0]), make([]uint64, size[1])
-			for _, all := range [][]uint64{queries, keys} {
-				for i := range all {
-					all[i] = r.Uint64()
+	for _, size := range []struct{ n, m, k, hits int }{
+		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
+	} {
+		b.Run(fmt.Sprintf("%dx%d/k=%d/hits=%d/%s", size.n, size.m, size.k, size.hits, Name()), func(b *testing.B) {
+			// Many calls' worth, for branches not to be foreseen; with 20 bits in common, as in a join.
+			const calls = 256
+			r := rand.New(rand.NewPCG(14, 14))
+			var queries, keys [calls][]uint64
+			for c := range calls {
+				queries[c], keys[c] = make([]uint64, size.n), make([]uint64, size.m)
+				for _, all := range [][]uint64{queries[c], keys[c]} {
+					for i := range all {
+						all[i] = r.Uint64() >> 20
+					}
+				}
+				for range size.hits {
+					keys[c][r.IntN(size.m)] = queries[c][r.IntN(size.n)] ^ 1<<r.IntN(64)
 				}
 			}
 			var dst []uint64
-			for b.Loop() {
-				dst = ScanMany(dst[:0], queries, keys, 3)
+			for c := 0; b.Loop(); c = (c + 1) % calls {
+				dst = ScanMany(dst[:0], queries[c], keys[c], size.k)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size[0]*size[1]), "ns/pair")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.n*size.m), "ns/pair")
 		})
 	}
 }

@@ -64,7 +64,8 @@ func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups i
 //go:noescape
 func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
-// scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are.
+// scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are. It
+// may change seven words after the room for all of them.
 //
 //go:noescape
 func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)

@@ -914,238 +914,174 @@ done:
 	VZEROUPPER
 	RET
 
+DATA step<>+0(SB)/8, $0x0000000100000000
+GLOBL step<>(SB), RODATA|NOPTR, $8
+
 // func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VPOPCNTDQ, BMI, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VPOPCNTDQ, BMI2, CMOV, POPCNT
 TEXT ·scanManyAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
-	MOVQ         queries+8(FP), DI
-	MOVQ         n+16(FP), SI
-	MOVQ         keys+24(FP), R8
-	MOVQ         m+32(FP), R9
+	MOVQ         queries+8(FP), DX
+	MOVQ         n+16(FP), BX
+	MOVQ         keys+24(FP), SI
+	MOVQ         m+32(FP), DI
 	MOVQ         k+40(FP), CX
 	VPBROADCASTQ CX, Z0
-	XORQ         CX, CX
-	XORQ         DX, DX
-	MOVQ         R9, BX
-	ANDQ         $0x07, BX
-	SUBQ         BX, R9
-	MOVQ         $0x000000ff, R10
-	KMOVB        R10, K3
-	BZHIQ        BX, R10, R10
-	KMOVB        R10, K1
+	XORL         CX, CX
+	MOVQ         DI, R8
+	ANDQ         $0x07, R8
+	SUBQ         R8, DI
+	MOVL         $0x000000ff, R9
+	KMOVB        R9, K3
+	BZHIQ        R8, R9, R9
+	KMOVB        R9, K1
 
 queries:
-	LEAQ         -1(SI), BX
-	VPBROADCASTQ (DI), Z1
-	MOVQ         $0x00000001, R10
-	CMPQ         BX, R10
-	CMOVQLT      BX, R10
-	VPBROADCASTQ (DI)(R10*8), Z2
-	MOVQ         $0x00000002, R10
-	CMPQ         BX, R10
-	CMOVQLT      BX, R10
-	VPBROADCASTQ (DI)(R10*8), Z3
-	MOVQ         $0x00000003, R10
-	CMPQ         BX, R10
-	CMOVQLT      BX, R10
-	VPBROADCASTQ (DI)(R10*8), Z4
-	XORQ         BX, BX
+	LEAQ         -1(BX), R8
+	VPBROADCASTQ (DX), Z1
+	MOVL         $0x00000001, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	VPBROADCASTQ (DX)(R9*8), Z2
+	MOVL         $0x00000002, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	VPBROADCASTQ (DX)(R9*8), Z3
+	MOVL         $0x00000003, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	VPBROADCASTQ (DX)(R9*8), Z4
+	XORL         R8, R8
 
-keys:
-	CMPQ      BX, R9
-	JGE       rest
-	VMOVDQU64 (R8)(BX*8), Z5
-	VPXORQ    Z5, Z1, Z6
-	VPOPCNTQ  Z6, Z6
-	VPXORQ    Z5, Z2, Z7
-	VPOPCNTQ  Z7, Z7
-	VPXORQ    Z5, Z3, Z8
-	VPOPCNTQ  Z8, Z8
-	VPXORQ    Z5, Z4, Z5
-	VPOPCNTQ  Z5, Z5
-	VPMINUQ   Z6, Z7, Z9
-	VPMINUQ   Z8, Z5, Z10
-	VPMINUQ   Z9, Z10, Z9
-	VPCMPUQ   $0x02, Z0, Z9, K3, K2
-	KORTESTB  K2, K2
-	JZ        wholeNext
-	VPCMPUQ   $0x02, Z0, Z6, K3, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JZ        whole0None
-	LEAQ      (DX), R11
-	SHLQ      $0x20, R11
-	ORQ       BX, R11
+tiles:
+	CMPQ          R8, DI
+	JGE           tilesEnd
+	VMOVDQU64     (SI)(R8*8), Z5
+	VPXORQ        Z5, Z1, Z6
+	VPOPCNTQ      Z6, Z6
+	VPXORQ        Z5, Z2, Z7
+	VPOPCNTQ      Z7, Z7
+	VPXORQ        Z5, Z3, Z8
+	VPOPCNTQ      Z8, Z8
+	VPXORQ        Z5, Z4, Z5
+	VPOPCNTQ      Z5, Z5
+	VPMINUD       Z6, Z7, Z9
+	VPMINUD       Z8, Z5, Z10
+	VPMINUD       Z9, Z10, Z9
+	VPCMPUQ       $0x02, Z0, Z9, K3, K2
+	KORTESTB      K2, K2
+	JZ            wholeNext
+	MOVQ          CX, R9
+	SHLQ          $0x20, R9
+	ORQ           R8, R9
+	VPBROADCASTQ  R9, Z9
+	VPMOVZXDQ     lanes<>+0(SB), Z10
+	VPADDQ        Z10, Z9, Z9
+	VPCMPUQ       $0x02, Z0, Z6, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x01
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z0, Z7, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x02
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z0, Z8, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x03
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z0, Z5, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
 
-whole0:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    whole0
-
-whole0None:
-	CMPQ    SI, $0x01
-	JLE     wholeNext
-	VPCMPUQ $0x02, Z0, Z7, K3, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      whole1None
-	LEAQ    1(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-whole1:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    whole1
-
-whole1None:
-	CMPQ    SI, $0x02
-	JLE     wholeNext
-	VPCMPUQ $0x02, Z0, Z8, K3, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      whole2None
-	LEAQ    2(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-whole2:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    whole2
-
-whole2None:
-	CMPQ    SI, $0x03
-	JLE     wholeNext
-	VPCMPUQ $0x02, Z0, Z5, K3, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      whole3None
-	LEAQ    3(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-whole3:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    whole3
-
-whole3None:
 wholeNext:
-	ADDQ $0x08, BX
-	JMP  keys
+	ADDQ $0x08, R8
+	JMP  tiles
 
-rest:
-	KORTESTB    K1, K1
-	JZ          done
-	VMOVDQU64.Z (R8)(BX*8), K1, Z5
-	VPXORQ      Z5, Z1, Z1
-	VPOPCNTQ    Z1, Z1
-	VPXORQ      Z5, Z2, Z2
-	VPOPCNTQ    Z2, Z2
-	VPXORQ      Z5, Z3, Z3
-	VPOPCNTQ    Z3, Z3
-	VPXORQ      Z5, Z4, Z4
-	VPOPCNTQ    Z4, Z4
-	VPMINUQ     Z1, Z2, Z5
-	VPMINUQ     Z3, Z4, Z6
-	VPMINUQ     Z5, Z6, Z5
-	VPCMPUQ     $0x02, Z0, Z5, K1, K2
-	KORTESTB    K2, K2
-	JZ          partNext
-	VPCMPUQ     $0x02, Z0, Z1, K1, K2
-	KMOVB       K2, R10
-	TESTL       R10, R10
-	JZ          part0None
-	LEAQ        (DX), R11
-	SHLQ        $0x20, R11
-	ORQ         BX, R11
+tilesEnd:
+	KORTESTB      K1, K1
+	JZ            done
+	VMOVDQU64.Z   (SI)(R8*8), K1, Z5
+	VPXORQ        Z5, Z1, Z1
+	VPOPCNTQ      Z1, Z1
+	VPXORQ        Z5, Z2, Z2
+	VPOPCNTQ      Z2, Z2
+	VPXORQ        Z5, Z3, Z3
+	VPOPCNTQ      Z3, Z3
+	VPXORQ        Z5, Z4, Z4
+	VPOPCNTQ      Z4, Z4
+	VPMINUD       Z1, Z2, Z5
+	VPMINUD       Z3, Z4, Z6
+	VPMINUD       Z5, Z6, Z5
+	VPCMPUQ       $0x02, Z0, Z5, K1, K2
+	KORTESTB      K2, K2
+	JZ            partNext
+	MOVQ          CX, R9
+	SHLQ          $0x20, R9
+	ORQ           R8, R9
+	VPBROADCASTQ  R9, Z5
+	VPMOVZXDQ     lanes<>+0(SB), Z6
+	VPADDQ        Z6, Z5, Z5
+	VPCMPUQ       $0x02, Z0, Z1, K1, K2
+	VPCOMPRESSQ.Z Z5, K2, Z6
+	VMOVDQU64     Z6, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x01
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z5, Z5
+	VPCMPUQ       $0x02, Z0, Z2, K1, K2
+	VPCOMPRESSQ.Z Z5, K2, Z6
+	VMOVDQU64     Z6, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x02
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z5, Z5
+	VPCMPUQ       $0x02, Z0, Z3, K1, K2
+	VPCOMPRESSQ.Z Z5, K2, Z6
+	VMOVDQU64     Z6, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	CMPQ          BX, $0x03
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z5, Z5
+	VPCMPUQ       $0x02, Z0, Z4, K1, K2
+	VPCOMPRESSQ.Z Z5, K2, Z6
+	VMOVDQU64     Z6, (AX)
+	KMOVB         K2, R9
+	POPCNTL       R9, R9
+	LEAQ          (AX)(R9*8), AX
 
-part0:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    part0
-
-part0None:
-	CMPQ    SI, $0x01
-	JLE     partNext
-	VPCMPUQ $0x02, Z0, Z2, K1, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      part1None
-	LEAQ    1(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-part1:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    part1
-
-part1None:
-	CMPQ    SI, $0x02
-	JLE     partNext
-	VPCMPUQ $0x02, Z0, Z3, K1, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      part2None
-	LEAQ    2(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-part2:
-	TZCNTL R10, R12
-	ADDQ   R11, R12
-	MOVQ   R12, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    part2
-
-part2None:
-	CMPQ    SI, $0x03
-	JLE     partNext
-	VPCMPUQ $0x02, Z0, Z4, K1, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JZ      part3None
-	LEAQ    3(DX), R11
-	SHLQ    $0x20, R11
-	ORQ     BX, R11
-
-part3:
-	TZCNTL R10, BX
-	ADDQ   R11, BX
-	MOVQ   BX, (AX)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNZ    part3
-
-part3None:
 partNext:
 done:
-	ADDQ $0x20, DI
-	ADDQ $0x04, DX
-	SUBQ $0x04, SI
+	ADDQ $0x20, DX
+	ADDQ $0x04, CX
+	SUBQ $0x04, BX
 	JG   queries
-	MOVQ CX, count+48(FP)
+	SUBQ dst+0(FP), AX
+	SHRQ $0x03, AX
+	MOVQ AX, count+48(FP)
 	VZEROUPPER
 	RET
 

@@ -26,7 +26,7 @@ func main() {
 	nibbles := nibbleCounts()
 	scanPacked2(nibbles)
 	scanFlat2(nibbles)
-	scanMany512()
+	scanMany512(lanes, queryStep())
 	scanTiles2(nibbles)
 	prefetchSpans()
 	scanSpans512()

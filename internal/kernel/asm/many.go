@@ -41,30 +41,64 @@ func (p *pairs) emit(label string, row int, lanes GPVirtual) {
 	Label(label + "None")
 }
 
-// many512 holds the registers of scanMany512.
+// many512 holds the registers of the scans for AVX-512.
 type many512 struct {
-	pairs
-	queries [tileQueries]VecVirtual
-	limit   VecVirtual
-	rows    GPVirtual // queries that are left, at least one
+	lanes, step Mem // numbers of the lanes; the difference of the pairs of a query and the next one
+	dst         GPVirtual
+	query       GPVirtual // number of the first query of a row of tiles
+	queryAt     GPVirtual // where it is
+	rows        GPVirtual // queries that are left, at least one
+	keys, m, k  GPVirtual
+	whole       GPVirtual // keys in whole tiles; K1 has the lanes of the others, K3 all eight
+	first       GPVirtual // number of the next key
+	queries     [tileQueries]VecVirtual
+	limit       VecVirtual
 }
 
-// loadQueries broadcasts four queries from p on; where fewer are left the last one stands for those
-// that are missing.
-func (s *many512) loadQueries(p GPVirtual) {
+// setUp loads what all scans need.
+func (s *many512) setUp() {
+	s.dst, s.query, s.queryAt, s.rows = GP64(), GP64(), GP64(), GP64()
+	s.keys, s.m, s.k, s.whole, s.first = GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("dst"), s.dst)
+	Load(Param("queries"), s.queryAt)
+	Load(Param("n"), s.rows)
+	Load(Param("keys"), s.keys)
+	Load(Param("m"), s.m)
+	Load(Param("k"), s.k)
+	s.limit = ZMM()
+	VPBROADCASTQ(s.k, s.limit)
+	for i := range s.queries {
+		s.queries[i] = ZMM()
+	}
+	XORL(s.query.As32(), s.query.As32())
+	tail, ones := GP64(), GP64()
+	MOVQ(s.m, tail)
+	ANDQ(Imm(7), tail)
+	MOVQ(s.m, s.whole)
+	SUBQ(tail, s.whole)
+	MOVL(U32(0xff), ones.As32())
+	KMOVB(ones.As32(), K3)
+	BZHIQ(tail, ones, ones)
+	KMOVB(ones.As32(), K1)
+}
+
+// loadQueries broadcasts four queries; where fewer are left the last one stands for those that are
+// missing.
+func (s *many512) loadQueries() {
 	last := GP64()
 	LEAQ(Mem{Base: s.rows, Disp: -1}, last)
-	VPBROADCASTQ(Mem{Base: p}, s.queries[0])
+	VPBROADCASTQ(Mem{Base: s.queryAt}, s.queries[0])
 	for i := 1; i < tileQueries; i++ {
 		at := GP64()
-		MOVQ(U32(i), at)
+		MOVL(U32(i), at.As32())
 		CMPQ(last, at)
 		CMOVQLT(last, at)
-		VPBROADCASTQ(Mem{Base: p, Index: at, Scale: 8}, s.queries[i])
+		VPBROADCASTQ(Mem{Base: s.queryAt, Index: at, Scale: 8}, s.queries[i])
 	}
 }
 
-// tile compares the queries with keys (changed) in the lanes of mask.
+// tile compares the queries with keys (changed) in the lanes of mask. The lesser of two distances
+// is found faster in halves of lanes, and they fit there.
 func (s *many512) tile(name string, keys VecVirtual, mask Register) {
 	var far [tileQueries]VecVirtual
 	for i := range far {
@@ -73,79 +107,88 @@ func (s *many512) tile(name string, keys VecVirtual, mask Register) {
 		VPOPCNTQ(far[i], far[i])
 	}
 	least, other := ZMM(), ZMM()
-	VPMINUQ(far[0], far[1], least)
-	VPMINUQ(far[2], far[3], other)
-	VPMINUQ(least, other, least)
+	VPMINUD(far[0], far[1], least)
+	VPMINUD(far[2], far[3], other)
+	VPMINUD(least, other, least)
 	VPCMPUQ(Imm(2), s.limit, least, mask, K2)
 	KORTESTB(K2, K2)
 	JZ(LabelRef(name + "Next"))
+	pair, near, bits := ZMM(), ZMM(), GP64()
+	MOVQ(s.query, bits)
+	SHLQ(Imm(32), bits)
+	ORQ(s.first, bits)
+	VPBROADCASTQ(bits, pair)
+	VPMOVZXDQ(s.lanes, near)
+	VPADDQ(near, pair, pair) // no carry: positions are below 1<<32
 	for i := range far {
 		if i > 0 {
 			CMPQ(s.rows, Imm(uint64(i)))
 			JLE(LabelRef(name + "Next"))
+			VPADDQ_BCST(s.step, pair, pair)
 		}
 		VPCMPUQ(Imm(2), s.limit, far[i], mask, K2)
-		lanes := GP32()
-		KMOVB(K2, lanes)
-		s.emit(fmt.Sprint(name, i), i, lanes)
+		VPCOMPRESSQ_Z(pair, K2, near)
+		VMOVDQU64(near, Mem{Base: s.dst})
+		KMOVB(K2, bits.As32())
+		POPCNTL(bits.As32(), bits.As32())
+		LEAQ(Mem{Base: s.dst, Index: bits, Scale: 8}, s.dst)
 	}
 	Label(name + "Next")
 }
 
-func scanMany512() {
-	TEXT("scanManyAVX512", NOSPLIT, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)")
-	Pragma("noescape")
-	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are.")
-	var s many512
-	s.dst, s.count, s.query, s.first, s.rows = GP64(), GP64(), GP64(), GP64(), GP64()
-	p, start, whole := GP64(), GP64(), GP64()
-	Load(Param("dst"), s.dst)
-	Load(Param("queries"), p)
-	Load(Param("n"), s.rows)
-	Load(Param("keys"), start)
-	Load(Param("m"), whole)
-	s.limit = ZMM()
-	VPBROADCASTQ(Load(Param("k"), GP64()), s.limit)
-	for i := range s.queries {
-		s.queries[i] = ZMM()
-	}
-	XORQ(s.count, s.count)
-	XORQ(s.query, s.query)
-	tail, ones := GP64(), GP64()
-	MOVQ(whole, tail)
-	ANDQ(Imm(7), tail)
-	SUBQ(tail, whole)
-	MOVQ(U32(0xff), ones)
-	KMOVB(ones.As32(), K3)
-	BZHIQ(tail, ones, ones)
-	KMOVB(ones.As32(), K1)
-
-	Label("queries")
-	s.loadQueries(p)
-	XORQ(s.first, s.first)
-	Label("keys")
-	CMPQ(s.first, whole)
-	JGE(LabelRef("rest"))
+// tiles compares the queries with the keys from s.first to end, which is at most s.whole, and goes
+// on at the label tilesEnd.
+func (s *many512) tiles(end GPVirtual) {
+	Label("tiles")
+	CMPQ(s.first, end)
+	JGE(LabelRef("tilesEnd"))
 	keys := ZMM()
-	VMOVDQU64(Mem{Base: start, Index: s.first, Scale: 8}, keys)
+	VMOVDQU64(Mem{Base: s.keys, Index: s.first, Scale: 8}, keys)
 	s.tile("whole", keys, K3)
 	ADDQ(Imm(8), s.first)
-	JMP(LabelRef("keys"))
+	JMP(LabelRef("tiles"))
+}
 
-	Label("rest")
+// finish compares the queries with the keys after whole tiles, and goes to rows if there are more
+// queries, or else returns.
+func (s *many512) finish(rows string) {
 	KORTESTB(K1, K1)
 	JZ(LabelRef("done"))
-	keys = ZMM()
-	VMOVDQU64_Z(Mem{Base: start, Index: s.first, Scale: 8}, K1, keys)
+	keys := ZMM()
+	VMOVDQU64_Z(Mem{Base: s.keys, Index: s.first, Scale: 8}, K1, keys)
 	s.tile("part", keys, K1)
 	Label("done")
-	ADDQ(Imm(8*tileQueries), p)
+	ADDQ(Imm(8*tileQueries), s.queryAt)
 	ADDQ(Imm(tileQueries), s.query)
 	SUBQ(Imm(tileQueries), s.rows)
-	JG(LabelRef("queries"))
-	Store(s.count, Return("count"))
+	JG(LabelRef(rows))
+	SUBQ(NewParamAddr("dst", 0), s.dst)
+	SHRQ(Imm(3), s.dst)
+	Store(s.dst, Return("count"))
 	VZEROUPPER()
 	RET()
+}
+
+// queryStep is the difference of the pairs of a key with a query and with the next one.
+func queryStep() Mem {
+	m := GLOBL("step", RODATA|NOPTR)
+	DATA(0, U64(1<<32))
+	return m
+}
+
+func scanMany512(lanes, step Mem) {
+	TEXT("scanManyAVX512", NOSPLIT, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)")
+	Pragma("noescape")
+	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are. It",
+		"may change seven words after the room for all of them.")
+	s := many512{lanes: lanes, step: step}
+	s.setUp()
+	Label("queries")
+	s.loadQueries()
+	XORL(s.first.As32(), s.first.As32())
+	s.tiles(s.whole)
+	Label("tilesEnd")
+	s.finish("queries")
 }
 
 // scanTiles2 is one row of tiles for AVX2, which has too few registers, and no masked loads worth
