@@ -125,16 +125,38 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
+// When keys are first compared coarsely, and how (see asm/many.go).
+const (
+	// coarseTwoMost and coarseFourMost are the greatest k for two words and for four. Of comparisons
+	// of four queries with 32 unrelated keys in two words, 4 % let tiles pass with a k of 5, and 19 %
+	// with 6. In four words, of keys that share 20 bits with the queries, as in a join, it is 14 %
+	// with 8, and 56 % with 9.
+	coarseTwoMost, coarseFourMost = 5, 8
+	// coarseLeast is the least number of keys times rows of tiles. Where they are fewer, little time
+	// can be gained, and more than that is lost if there is a near pair.
+	coarseLeast = 96
+	// coarseKeys is how many keys are compared at a time. If the last ones are no more than a tile,
+	// those are not compared coarsely.
+	coarseKeys = 32
+)
+
 // scanManyOnce makes room for all pairs before their number is known.
 func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	n := len(dst)
 	// AVX-512 stores eight pairs at a time, the last seven of which may not be any.
 	dst = slices.Grow(dst, len(queries)*len(keys)+tileKeys-1)
 	out := &dst[:n+1][n]
-	if active == avx2 {
+	coarse := (len(keys) + coarseKeys - tileKeys - 1) &^ (coarseKeys - 1)
+	switch {
+	case active == avx2:
 		return scanManyAVX2(dst, queries, keys, k)
+	case k > coarseFourMost || (len(queries)+tileQueries-1)/tileQueries*len(keys) < coarseLeast || coarse == 0:
+		n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
+	case k > coarseTwoMost:
+		n += coarseFourAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k), coarse)
+	default:
+		n += coarseTwoAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k), coarse)
 	}
-	n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
 	return dst[:n]
 }
 

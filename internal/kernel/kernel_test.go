@@ -252,6 +252,84 @@ func manyNear(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
+func TestScanManyCoarse(t *testing.T) { eachKind(t, testScanManyCoarse) }
+
+// testScanManyCoarse has few pairs among unrelated fingerprints, so that hardly anything else
+// passes a coarse comparison. From some place on keys differ from all queries in the same two bits
+// of every byte, more or less; those pass, and the coarse comparison is given up.
+func testScanManyCoarse(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 15))
+	flip := func(n int) (mask uint64) {
+		for bits.OnesCount64(mask) < n {
+			mask |= 1 << r.IntN(64)
+		}
+		return mask
+	}
+	check := func(n, m, pairs, similarFrom, k int) {
+		t.Helper()
+		queries, keys := make([]uint64, n), make([]uint64, m)
+		for i := range queries {
+			queries[i] = r.Uint64()
+		}
+		if similarFrom < m {
+			for i := range queries {
+				queries[i] = queries[0] ^ flip(1)
+			}
+		}
+		for i := range keys {
+			if keys[i] = r.Uint64(); i >= similarFrom {
+				keys[i] = queries[0] ^ (1<<r.IntN(4)|16<<r.IntN(4))*0x0101010101010101
+			}
+		}
+		for range pairs {
+			keys[r.IntN(m)] = queries[r.IntN(n)] ^ flip(k+r.IntN(2))
+		}
+		want := manyNear(nil, queries, keys, k)
+		if got := ScanMany(nil, queries, keys, k); !slices.Equal(got, want) {
+			t.Fatalf("%d queries, %d keys, similar from %d, k %d: %x, want %x", n, m, similarFrom, k, got, want)
+		}
+	}
+	for k := range 12 {
+		for m := 1; m < 140; m++ {
+			for n := max(1, 384/m-4); n <= 384/m+8; n += 1 + r.IntN(3) {
+				for range *rounds {
+					check(n, m, 1, m, k)
+					check(n, m, r.IntN(4), r.IntN(m+1), k)
+				}
+			}
+		}
+		for _, m := range []int{511, 512, 513, 1000, 1024, 1025, 1040, 3000} {
+			for range 4 * *rounds {
+				check(1+r.IntN(20), m+r.IntN(3), r.IntN(60), m+3, k)
+				check(1+r.IntN(20), m+r.IntN(3), r.IntN(60), r.IntN(m), k)
+			}
+		}
+	}
+	for k := range 65 {
+		for range *rounds {
+			check(13+r.IntN(4), 90+r.IntN(20), r.IntN(9), 110, min(k, 63))
+		}
+	}
+	// A pair of each query with each key, that differ in k bits.
+	for _, k := range []int{0, 3, 5, 6, 8, 9} {
+		const n, m = 15, 107
+		for i := range n * m {
+			queries, keys := make([]uint64, n), make([]uint64, m)
+			for _, all := range [][]uint64{queries, keys} {
+				for i := range all {
+					all[i] = r.Uint64()
+				}
+			}
+			q, key := i/m, i%m
+			keys[key] = queries[q] ^ flip(k)
+			want := manyNear(nil, queries, keys, k)
+			if got := ScanMany(nil, queries, keys, k); !slices.Equal(got, want) {
+				t.Fatalf("query %d, key %d, k %d: %x, want %x", q, key, k, got, want)
+			}
+		}
+	}
+}
+
 // TestScanManyKeepsOut looks at the words behind the capacity of what is appended to.
 func TestScanManyKeepsOut(t *testing.T) {
 	eachKind(t, func(t *testing.T) {
@@ -274,9 +352,30 @@ func TestScanManyKeepsOut(t *testing.T) {
 	})
 }
 
+// TestScanManyMovesStack compares fingerprints on stacks that a kernel must find too small.
+func TestScanManyMovesStack(t *testing.T) {
+	eachKind(t, func(t *testing.T) {
+		for seed := range uint64(100) {
+			done := make(chan bool)
+			go func() {
+				var queries [15]uint64
+				var keys [100]uint64
+				for i := range keys {
+					keys[i] = (seed + uint64(i)) * 0x9e3779b97f4a7c15
+				}
+				copy(queries[:], keys[50:])
+				done <- slices.Equal(ScanMany(nil, queries[:], keys[:], 3), manyNear(nil, queries[:], keys[:], 3))
+			}()
+			if !<-done {
+				t.Fatal("the pairs differ")
+			}
+		}
+	})
+}
+
 func BenchmarkScanMany(b *testing.B) {
 	for _, size := range []struct{ n, m, k, hits int }{
-		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
+		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {2, 126, 3, 0}, {2, 126, 3, 1}, {2, 126, 6, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
 	} {
 		b.Run(fmt.Sprintf("%dx%d/k=%d/hits=%d/%s", size.n, size.m, size.k, size.hits, Name()), func(b *testing.B) {
 			// Many calls' worth, for branches not to be foreseen; with 20 bits in common, as in a join.

@@ -70,6 +70,18 @@ func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k 
 //go:noescape
 func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
 
+// coarseTwoAVX512 is scanManyAVX512 with a coarse comparison, of 2 words, of the first keys. Their number, coarse, is a multiple
+// of 32, at least one of them, which may exceed m by 23.
+//
+//go:noescape
+func coarseTwoAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
+
+// coarseFourAVX512 is scanManyAVX512 with a coarse comparison, of 4 words, of the first keys. Their number, coarse, is a multiple
+// of 32, at least one of them, which may exceed m by 23.
+//
+//go:noescape
+func coarseFourAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
+
 // scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8
 // keys, and returns how many they are.
 //

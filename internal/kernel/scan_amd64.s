@@ -1085,6 +1085,800 @@ done:
 	VZEROUPPER
 	RET
 
+DATA reversed<>+0(SB)/1, $0x03
+DATA reversed<>+1(SB)/1, $0x02
+DATA reversed<>+2(SB)/1, $0x01
+DATA reversed<>+3(SB)/1, $0x00
+DATA reversed<>+4(SB)/1, $0x07
+DATA reversed<>+5(SB)/1, $0x06
+DATA reversed<>+6(SB)/1, $0x05
+DATA reversed<>+7(SB)/1, $0x04
+DATA reversed<>+8(SB)/1, $0x0b
+DATA reversed<>+9(SB)/1, $0x0a
+DATA reversed<>+10(SB)/1, $0x09
+DATA reversed<>+11(SB)/1, $0x08
+DATA reversed<>+12(SB)/1, $0x0f
+DATA reversed<>+13(SB)/1, $0x0e
+DATA reversed<>+14(SB)/1, $0x0d
+DATA reversed<>+15(SB)/1, $0x0c
+DATA reversed<>+16(SB)/1, $0x13
+DATA reversed<>+17(SB)/1, $0x12
+DATA reversed<>+18(SB)/1, $0x11
+DATA reversed<>+19(SB)/1, $0x10
+DATA reversed<>+20(SB)/1, $0x17
+DATA reversed<>+21(SB)/1, $0x16
+DATA reversed<>+22(SB)/1, $0x15
+DATA reversed<>+23(SB)/1, $0x14
+DATA reversed<>+24(SB)/1, $0x1b
+DATA reversed<>+25(SB)/1, $0x1a
+DATA reversed<>+26(SB)/1, $0x19
+DATA reversed<>+27(SB)/1, $0x18
+DATA reversed<>+28(SB)/1, $0x1f
+DATA reversed<>+29(SB)/1, $0x1e
+DATA reversed<>+30(SB)/1, $0x1d
+DATA reversed<>+31(SB)/1, $0x1c
+DATA reversed<>+32(SB)/1, $0x23
+DATA reversed<>+33(SB)/1, $0x22
+DATA reversed<>+34(SB)/1, $0x21
+DATA reversed<>+35(SB)/1, $0x20
+DATA reversed<>+36(SB)/1, $0x27
+DATA reversed<>+37(SB)/1, $0x26
+DATA reversed<>+38(SB)/1, $0x25
+DATA reversed<>+39(SB)/1, $0x24
+DATA reversed<>+40(SB)/1, $0x2b
+DATA reversed<>+41(SB)/1, $0x2a
+DATA reversed<>+42(SB)/1, $0x29
+DATA reversed<>+43(SB)/1, $0x28
+DATA reversed<>+44(SB)/1, $0x2f
+DATA reversed<>+45(SB)/1, $0x2e
+DATA reversed<>+46(SB)/1, $0x2d
+DATA reversed<>+47(SB)/1, $0x2c
+DATA reversed<>+48(SB)/1, $0x33
+DATA reversed<>+49(SB)/1, $0x32
+DATA reversed<>+50(SB)/1, $0x31
+DATA reversed<>+51(SB)/1, $0x30
+DATA reversed<>+52(SB)/1, $0x37
+DATA reversed<>+53(SB)/1, $0x36
+DATA reversed<>+54(SB)/1, $0x35
+DATA reversed<>+55(SB)/1, $0x34
+DATA reversed<>+56(SB)/1, $0x3b
+DATA reversed<>+57(SB)/1, $0x3a
+DATA reversed<>+58(SB)/1, $0x39
+DATA reversed<>+59(SB)/1, $0x38
+DATA reversed<>+60(SB)/1, $0x3f
+DATA reversed<>+61(SB)/1, $0x3e
+DATA reversed<>+62(SB)/1, $0x3d
+DATA reversed<>+63(SB)/1, $0x3c
+GLOBL reversed<>(SB), RODATA|NOPTR, $64
+
+// func coarseTwoAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
+// Requires: AVX, AVX512BITALG, AVX512BW, AVX512DQ, AVX512F, AVX512VPOPCNTDQ, BMI2, CMOV, POPCNT
+TEXT ·coarseTwoAVX512(SB), $4160-64
+	MOVQ         dst+0(FP), SI
+	MOVQ         queries+8(FP), R8
+	MOVQ         n+16(FP), R9
+	MOVQ         keys+24(FP), R10
+	MOVQ         m+32(FP), R11
+	MOVQ         k+40(FP), AX
+	VPBROADCASTQ AX, Z16
+	XORL         DI, DI
+	MOVQ         R11, CX
+	ANDQ         $0x07, CX
+	MOVQ         R11, R12
+	SUBQ         CX, R12
+	MOVL         $0x000000ff, DX
+	KMOVB        DX, K3
+	BZHIQ        CX, DX, DX
+	KMOVB        DX, K1
+	MOVQ         coarse+48(FP), CX
+	VPBROADCASTW AX, Z0
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K5
+	LEAQ         63(SP), AX
+	ANDQ         $-64, AX
+	MOVL         $0x00000003, BX
+
+queries:
+	LEAQ         -1(R9), DX
+	VPBROADCASTQ (R8), Z17
+	MOVL         $0x00000001, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z18
+	MOVL         $0x00000002, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z19
+	MOVL         $0x00000003, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z20
+	XORL         R13, R13
+	TESTQ        CX, CX
+	JZ           rest
+	VPRORQ       $0x20, Z17, Z3
+	VPXORQ       Z3, Z17, Z3
+	VPSHUFB      reversed<>+0(SB), Z3, Z4
+	VPRORQ       $0x20, Z18, Z7
+	VPXORQ       Z7, Z18, Z7
+	VPSHUFB      reversed<>+0(SB), Z7, Z8
+	VPRORQ       $0x20, Z19, Z11
+	VPXORQ       Z11, Z19, Z11
+	VPSHUFB      reversed<>+0(SB), Z11, Z12
+	VPRORQ       $0x20, Z20, Z14
+	VPXORQ       Z14, Z20, Z14
+	VPSHUFB      reversed<>+0(SB), Z14, Z15
+
+coarse:
+	CMPQ  R11, $0x00000400
+	JG    split
+	TESTQ DI, DI
+	JZ    split
+
+kept:
+	VMOVDQA64  (AX)(R13*4), Z1
+	VMOVDQA64  64(AX)(R13*4), Z5
+	INCQ       BX
+	VPXORD     Z1, Z3, Z2
+	VPTERNLOGD $0xf6, Z4, Z5, Z2
+	VPOPCNTW   Z2, Z2
+	VPXORD     Z1, Z7, Z6
+	VPTERNLOGD $0xf6, Z8, Z5, Z6
+	VPOPCNTW   Z6, Z6
+	VPXORD     Z1, Z11, Z10
+	VPTERNLOGD $0xf6, Z12, Z5, Z10
+	VPOPCNTW   Z10, Z10
+	VPXORD     Z1, Z14, Z9
+	VPTERNLOGD $0xf6, Z15, Z5, Z9
+	VPOPCNTW   Z9, Z9
+	VPMINUW    Z2, Z6, Z2
+	VPMINUW    Z10, Z9, Z10
+	VPMINUW    Z2, Z10, Z2
+	VPCMPUW    $0x02, Z0, Z2, K2
+	KORTESTD   K2, K2
+	JNZ        passed
+	ADDQ       $0x20, R13
+	CMPQ       R13, CX
+	JL         kept
+	JMP        coarseEnd
+
+split:
+	MOVQ       R11, DX
+	SUBQ       R13, DX
+	CMPQ       DX, $0x20
+	JL         splitLast
+	VMOVDQU64  (R10)(R13*8), Z1
+	VMOVDQU64  64(R10)(R13*8), Z5
+	VMOVDQU64  128(R10)(R13*8), Z9
+	VMOVDQU64  192(R10)(R13*8), Z13
+	VSHUFPS    $0x88, Z5, Z1, Z2
+	VSHUFPS    $0x88, Z13, Z9, Z6
+	VSHUFPS    $0xdd, Z5, Z1, Z10
+	VSHUFPS    $0xdd, Z13, Z9, Z9
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z9, Z6, Z6
+	MOVL       R13, DX
+	ANDL       $0x000003ff, DX
+	VPBLENDMW  Z6, Z2, K5, Z1
+	VMOVDQA64  Z1, (AX)(DX*4)
+	VPBLENDMW  Z2, Z6, K5, Z5
+	VPSHUFB    reversed<>+0(SB), Z5, Z5
+	VMOVDQA64  Z5, 64(AX)(DX*4)
+	INCQ       BX
+	VPXORD     Z1, Z3, Z2
+	VPTERNLOGD $0xf6, Z4, Z5, Z2
+	VPOPCNTW   Z2, Z2
+	VPXORD     Z1, Z7, Z6
+	VPTERNLOGD $0xf6, Z8, Z5, Z6
+	VPOPCNTW   Z6, Z6
+	VPXORD     Z1, Z11, Z10
+	VPTERNLOGD $0xf6, Z12, Z5, Z10
+	VPOPCNTW   Z10, Z10
+	VPXORD     Z1, Z14, Z9
+	VPTERNLOGD $0xf6, Z15, Z5, Z9
+	VPOPCNTW   Z9, Z9
+	VPMINUW    Z2, Z6, Z2
+	VPMINUW    Z10, Z9, Z10
+	VPMINUW    Z2, Z10, Z2
+	VPCMPUW    $0x02, Z0, Z2, K2
+	KORTESTD   K2, K2
+	JNZ        passed
+	ADDQ       $0x20, R13
+	CMPQ       R13, CX
+	JL         split
+	JMP        coarseEnd
+
+splitLast:
+	MOVL         $0xffffffff, R14
+	BZHIQ        DX, R14, R14
+	VPBROADCASTQ (R10)(R13*8), Z1
+	KMOVB        R14, K4
+	VMOVDQU64    (R10)(R13*8), K4, Z1
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z5
+	KMOVB        R14, K4
+	VMOVDQU64    64(R10)(R13*8), K4, Z5
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z9
+	KMOVB        R14, K4
+	VMOVDQU64    128(R10)(R13*8), K4, Z9
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z13
+	KMOVB        R14, K4
+	VMOVDQU64    192(R10)(R13*8), K4, Z13
+	SHRQ         $0x08, R14
+	VSHUFPS      $0x88, Z5, Z1, Z2
+	VSHUFPS      $0x88, Z13, Z9, Z6
+	VSHUFPS      $0xdd, Z5, Z1, Z10
+	VSHUFPS      $0xdd, Z13, Z9, Z9
+	VPXORD       Z10, Z2, Z2
+	VPXORD       Z9, Z6, Z6
+	MOVL         R13, DX
+	ANDL         $0x000003ff, DX
+	VPBLENDMW    Z6, Z2, K5, Z1
+	VMOVDQA64    Z1, (AX)(DX*4)
+	VPBLENDMW    Z2, Z6, K5, Z5
+	VPSHUFB      reversed<>+0(SB), Z5, Z5
+	VMOVDQA64    Z5, 64(AX)(DX*4)
+	INCQ         BX
+	VPXORD       Z1, Z3, Z2
+	VPTERNLOGD   $0xf6, Z4, Z5, Z2
+	VPOPCNTW     Z2, Z2
+	VPXORD       Z1, Z7, Z6
+	VPTERNLOGD   $0xf6, Z8, Z5, Z6
+	VPOPCNTW     Z6, Z6
+	VPXORD       Z1, Z11, Z10
+	VPTERNLOGD   $0xf6, Z12, Z5, Z10
+	VPOPCNTW     Z10, Z10
+	VPXORD       Z1, Z14, Z9
+	VPTERNLOGD   $0xf6, Z15, Z5, Z9
+	VPOPCNTW     Z9, Z9
+	VPMINUW      Z2, Z6, Z2
+	VPMINUW      Z10, Z9, Z10
+	VPMINUW      Z2, Z10, Z2
+	VPCMPUW      $0x02, Z0, Z2, K2
+	KORTESTD     K2, K2
+	JNZ          passed
+	JMP          done
+
+passed:
+	LEAQ    32(R13), DX
+	CMPQ    R12, DX
+	CMOVQLT R12, DX
+	SUBQ    $0x04, BX
+	JGE     tiles
+	XORL    CX, CX
+	JMP     rest
+
+coarseEnd:
+	CMPQ R13, R11
+	JGE  done
+
+rest:
+	MOVQ R12, DX
+
+tiles:
+	CMPQ          R13, DX
+	JGE           tilesEnd
+	VMOVDQU64     (R10)(R13*8), Z1
+	VPXORQ        Z1, Z17, Z2
+	VPOPCNTQ      Z2, Z2
+	VPXORQ        Z1, Z18, Z5
+	VPOPCNTQ      Z5, Z5
+	VPXORQ        Z1, Z19, Z6
+	VPOPCNTQ      Z6, Z6
+	VPXORQ        Z1, Z20, Z1
+	VPOPCNTQ      Z1, Z1
+	VPMINUD       Z2, Z5, Z9
+	VPMINUD       Z6, Z1, Z10
+	VPMINUD       Z9, Z10, Z9
+	VPCMPUQ       $0x02, Z16, Z9, K3, K2
+	KORTESTB      K2, K2
+	JZ            wholeNext
+	MOVQ          DI, R14
+	SHLQ          $0x20, R14
+	ORQ           R13, R14
+	VPBROADCASTQ  R14, Z9
+	VPMOVZXDQ     lanes<>+0(SB), Z10
+	VPADDQ        Z10, Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z2, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x01
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z5, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x02
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z6, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x03
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z1, K3, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+
+wholeNext:
+	ADDQ $0x08, R13
+	JMP  tiles
+
+tilesEnd:
+	CMPQ R13, CX
+	JGE  exact
+	CMPQ R13, R12
+	JL   coarse
+
+exact:
+	CMPQ          R13, R12
+	JL            rest
+	KORTESTB      K1, K1
+	JZ            done
+	VMOVDQU64.Z   (R10)(R13*8), K1, Z1
+	VPXORQ        Z1, Z17, Z2
+	VPOPCNTQ      Z2, Z2
+	VPXORQ        Z1, Z18, Z5
+	VPOPCNTQ      Z5, Z5
+	VPXORQ        Z1, Z19, Z6
+	VPOPCNTQ      Z6, Z6
+	VPXORQ        Z1, Z20, Z1
+	VPOPCNTQ      Z1, Z1
+	VPMINUD       Z2, Z5, Z9
+	VPMINUD       Z6, Z1, Z10
+	VPMINUD       Z9, Z10, Z9
+	VPCMPUQ       $0x02, Z16, Z9, K1, K2
+	KORTESTB      K2, K2
+	JZ            partNext
+	MOVQ          DI, DX
+	SHLQ          $0x20, DX
+	ORQ           R13, DX
+	VPBROADCASTQ  DX, Z9
+	VPMOVZXDQ     lanes<>+0(SB), Z10
+	VPADDQ        Z10, Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z2, K1, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x01
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z5, K1, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x02
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z6, K1, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x03
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z9, Z9
+	VPCMPUQ       $0x02, Z16, Z1, K1, K2
+	VPCOMPRESSQ.Z Z9, K2, Z10
+	VMOVDQU64     Z10, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+
+partNext:
+done:
+	ADDQ $0x20, R8
+	ADDQ $0x04, DI
+	SUBQ $0x04, R9
+	JG   queries
+	SUBQ dst+0(FP), SI
+	SHRQ $0x03, SI
+	MOVQ SI, count+56(FP)
+	VZEROUPPER
+	RET
+
+// func coarseFourAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
+// Requires: AVX, AVX512BITALG, AVX512BW, AVX512DQ, AVX512F, AVX512VPOPCNTDQ, BMI2, CMOV, POPCNT
+TEXT ·coarseFourAVX512(SB), $4160-64
+	MOVQ         dst+0(FP), SI
+	MOVQ         queries+8(FP), R8
+	MOVQ         n+16(FP), R9
+	MOVQ         keys+24(FP), R10
+	MOVQ         m+32(FP), R11
+	MOVQ         k+40(FP), AX
+	VPBROADCASTQ AX, Z25
+	XORL         DI, DI
+	MOVQ         R11, CX
+	ANDQ         $0x07, CX
+	MOVQ         R11, R12
+	SUBQ         CX, R12
+	MOVL         $0x000000ff, DX
+	KMOVB        DX, K3
+	BZHIQ        CX, DX, DX
+	KMOVB        DX, K1
+	MOVQ         coarse+48(FP), CX
+	VPBROADCASTW AX, Z0
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K5
+	LEAQ         63(SP), AX
+	ANDQ         $-64, AX
+	MOVL         $0x00000003, BX
+
+queries:
+	LEAQ         -1(R9), DX
+	VPBROADCASTQ (R8), Z26
+	MOVL         $0x00000001, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z27
+	MOVL         $0x00000002, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z28
+	MOVL         $0x00000003, R13
+	CMPQ         DX, R13
+	CMOVQLT      DX, R13
+	VPBROADCASTQ (R8)(R13*8), Z29
+	XORL         R13, R13
+	TESTQ        CX, CX
+	JZ           rest
+	VPSHUFD      $0xa0, Z26, Z3
+	VPSHUFD      $0xf5, Z26, Z5
+	VPSHUFB      reversed<>+0(SB), Z3, Z4
+	VPSHUFB      reversed<>+0(SB), Z5, Z6
+	VPSHUFD      $0xa0, Z27, Z9
+	VPSHUFD      $0xf5, Z27, Z11
+	VPSHUFB      reversed<>+0(SB), Z9, Z10
+	VPSHUFB      reversed<>+0(SB), Z11, Z12
+	VPSHUFD      $0xa0, Z28, Z15
+	VPSHUFD      $0xf5, Z28, Z17
+	VPSHUFB      reversed<>+0(SB), Z15, Z16
+	VPSHUFB      reversed<>+0(SB), Z17, Z18
+	VPSHUFD      $0xa0, Z29, Z21
+	VPSHUFD      $0xf5, Z29, Z23
+	VPSHUFB      reversed<>+0(SB), Z21, Z22
+	VPSHUFB      reversed<>+0(SB), Z23, Z24
+
+coarse:
+	CMPQ  R11, $0x00000200
+	JG    split
+	TESTQ DI, DI
+	JZ    split
+
+kept:
+	VMOVDQA64  (AX)(R13*8), Z1
+	VMOVDQA64  64(AX)(R13*8), Z7
+	VMOVDQA64  128(AX)(R13*8), Z13
+	VMOVDQA64  192(AX)(R13*8), Z19
+	INCQ       BX
+	VPXORD     Z1, Z3, Z2
+	VPTERNLOGD $0xf6, Z4, Z7, Z2
+	VPTERNLOGD $0xf6, Z5, Z13, Z2
+	VPTERNLOGD $0xf6, Z6, Z19, Z2
+	VPOPCNTW   Z2, Z2
+	VPXORD     Z1, Z9, Z8
+	VPTERNLOGD $0xf6, Z10, Z7, Z8
+	VPTERNLOGD $0xf6, Z11, Z13, Z8
+	VPTERNLOGD $0xf6, Z12, Z19, Z8
+	VPOPCNTW   Z8, Z8
+	VPXORD     Z1, Z15, Z14
+	VPTERNLOGD $0xf6, Z16, Z7, Z14
+	VPTERNLOGD $0xf6, Z17, Z13, Z14
+	VPTERNLOGD $0xf6, Z18, Z19, Z14
+	VPOPCNTW   Z14, Z14
+	VPXORD     Z1, Z21, Z20
+	VPTERNLOGD $0xf6, Z22, Z7, Z20
+	VPTERNLOGD $0xf6, Z23, Z13, Z20
+	VPTERNLOGD $0xf6, Z24, Z19, Z20
+	VPOPCNTW   Z20, Z20
+	VPMINUW    Z2, Z8, Z2
+	VPMINUW    Z14, Z20, Z14
+	VPMINUW    Z2, Z14, Z2
+	VPCMPUW    $0x02, Z0, Z2, K2
+	KORTESTD   K2, K2
+	JNZ        passed
+	ADDQ       $0x20, R13
+	CMPQ       R13, CX
+	JL         kept
+	JMP        coarseEnd
+
+split:
+	MOVQ       R11, DX
+	SUBQ       R13, DX
+	CMPQ       DX, $0x20
+	JL         splitLast
+	VMOVDQU64  (R10)(R13*8), Z1
+	VMOVDQU64  64(R10)(R13*8), Z7
+	VMOVDQU64  128(R10)(R13*8), Z13
+	VMOVDQU64  192(R10)(R13*8), Z19
+	VSHUFPS    $0x88, Z7, Z1, Z2
+	VSHUFPS    $0x88, Z19, Z13, Z8
+	VSHUFPS    $0xdd, Z7, Z1, Z14
+	VSHUFPS    $0xdd, Z19, Z13, Z20
+	MOVL       R13, DX
+	ANDL       $0x000001ff, DX
+	VPBLENDMW  Z8, Z2, K5, Z1
+	VMOVDQA64  Z1, (AX)(DX*8)
+	VPBLENDMW  Z2, Z8, K5, Z7
+	VPSHUFB    reversed<>+0(SB), Z7, Z7
+	VMOVDQA64  Z7, 64(AX)(DX*8)
+	VPBLENDMW  Z20, Z14, K5, Z13
+	VMOVDQA64  Z13, 128(AX)(DX*8)
+	VPBLENDMW  Z14, Z20, K5, Z19
+	VPSHUFB    reversed<>+0(SB), Z19, Z19
+	VMOVDQA64  Z19, 192(AX)(DX*8)
+	INCQ       BX
+	VPXORD     Z1, Z3, Z2
+	VPTERNLOGD $0xf6, Z4, Z7, Z2
+	VPTERNLOGD $0xf6, Z5, Z13, Z2
+	VPTERNLOGD $0xf6, Z6, Z19, Z2
+	VPOPCNTW   Z2, Z2
+	VPXORD     Z1, Z9, Z8
+	VPTERNLOGD $0xf6, Z10, Z7, Z8
+	VPTERNLOGD $0xf6, Z11, Z13, Z8
+	VPTERNLOGD $0xf6, Z12, Z19, Z8
+	VPOPCNTW   Z8, Z8
+	VPXORD     Z1, Z15, Z14
+	VPTERNLOGD $0xf6, Z16, Z7, Z14
+	VPTERNLOGD $0xf6, Z17, Z13, Z14
+	VPTERNLOGD $0xf6, Z18, Z19, Z14
+	VPOPCNTW   Z14, Z14
+	VPXORD     Z1, Z21, Z20
+	VPTERNLOGD $0xf6, Z22, Z7, Z20
+	VPTERNLOGD $0xf6, Z23, Z13, Z20
+	VPTERNLOGD $0xf6, Z24, Z19, Z20
+	VPOPCNTW   Z20, Z20
+	VPMINUW    Z2, Z8, Z2
+	VPMINUW    Z14, Z20, Z14
+	VPMINUW    Z2, Z14, Z2
+	VPCMPUW    $0x02, Z0, Z2, K2
+	KORTESTD   K2, K2
+	JNZ        passed
+	ADDQ       $0x20, R13
+	CMPQ       R13, CX
+	JL         split
+	JMP        coarseEnd
+
+splitLast:
+	MOVL         $0xffffffff, R14
+	BZHIQ        DX, R14, R14
+	VPBROADCASTQ (R10)(R13*8), Z1
+	KMOVB        R14, K4
+	VMOVDQU64    (R10)(R13*8), K4, Z1
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z7
+	KMOVB        R14, K4
+	VMOVDQU64    64(R10)(R13*8), K4, Z7
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z13
+	KMOVB        R14, K4
+	VMOVDQU64    128(R10)(R13*8), K4, Z13
+	SHRQ         $0x08, R14
+	VPBROADCASTQ (R10)(R13*8), Z19
+	KMOVB        R14, K4
+	VMOVDQU64    192(R10)(R13*8), K4, Z19
+	SHRQ         $0x08, R14
+	VSHUFPS      $0x88, Z7, Z1, Z2
+	VSHUFPS      $0x88, Z19, Z13, Z8
+	VSHUFPS      $0xdd, Z7, Z1, Z14
+	VSHUFPS      $0xdd, Z19, Z13, Z20
+	MOVL         R13, DX
+	ANDL         $0x000001ff, DX
+	VPBLENDMW    Z8, Z2, K5, Z1
+	VMOVDQA64    Z1, (AX)(DX*8)
+	VPBLENDMW    Z2, Z8, K5, Z7
+	VPSHUFB      reversed<>+0(SB), Z7, Z7
+	VMOVDQA64    Z7, 64(AX)(DX*8)
+	VPBLENDMW    Z20, Z14, K5, Z13
+	VMOVDQA64    Z13, 128(AX)(DX*8)
+	VPBLENDMW    Z14, Z20, K5, Z19
+	VPSHUFB      reversed<>+0(SB), Z19, Z19
+	VMOVDQA64    Z19, 192(AX)(DX*8)
+	INCQ         BX
+	VPXORD       Z1, Z3, Z2
+	VPTERNLOGD   $0xf6, Z4, Z7, Z2
+	VPTERNLOGD   $0xf6, Z5, Z13, Z2
+	VPTERNLOGD   $0xf6, Z6, Z19, Z2
+	VPOPCNTW     Z2, Z2
+	VPXORD       Z1, Z9, Z8
+	VPTERNLOGD   $0xf6, Z10, Z7, Z8
+	VPTERNLOGD   $0xf6, Z11, Z13, Z8
+	VPTERNLOGD   $0xf6, Z12, Z19, Z8
+	VPOPCNTW     Z8, Z8
+	VPXORD       Z1, Z15, Z14
+	VPTERNLOGD   $0xf6, Z16, Z7, Z14
+	VPTERNLOGD   $0xf6, Z17, Z13, Z14
+	VPTERNLOGD   $0xf6, Z18, Z19, Z14
+	VPOPCNTW     Z14, Z14
+	VPXORD       Z1, Z21, Z20
+	VPTERNLOGD   $0xf6, Z22, Z7, Z20
+	VPTERNLOGD   $0xf6, Z23, Z13, Z20
+	VPTERNLOGD   $0xf6, Z24, Z19, Z20
+	VPOPCNTW     Z20, Z20
+	VPMINUW      Z2, Z8, Z2
+	VPMINUW      Z14, Z20, Z14
+	VPMINUW      Z2, Z14, Z2
+	VPCMPUW      $0x02, Z0, Z2, K2
+	KORTESTD     K2, K2
+	JNZ          passed
+	JMP          done
+
+passed:
+	LEAQ    32(R13), DX
+	CMPQ    R12, DX
+	CMOVQLT R12, DX
+	SUBQ    $0x04, BX
+	JGE     tiles
+	XORL    CX, CX
+	JMP     rest
+
+coarseEnd:
+	CMPQ R13, R11
+	JGE  done
+
+rest:
+	MOVQ R12, DX
+
+tiles:
+	CMPQ          R13, DX
+	JGE           tilesEnd
+	VMOVDQU64     (R10)(R13*8), Z1
+	VPXORQ        Z1, Z26, Z2
+	VPOPCNTQ      Z2, Z2
+	VPXORQ        Z1, Z27, Z7
+	VPOPCNTQ      Z7, Z7
+	VPXORQ        Z1, Z28, Z8
+	VPOPCNTQ      Z8, Z8
+	VPXORQ        Z1, Z29, Z1
+	VPOPCNTQ      Z1, Z1
+	VPMINUD       Z2, Z7, Z13
+	VPMINUD       Z8, Z1, Z14
+	VPMINUD       Z13, Z14, Z13
+	VPCMPUQ       $0x02, Z25, Z13, K3, K2
+	KORTESTB      K2, K2
+	JZ            wholeNext
+	MOVQ          DI, R14
+	SHLQ          $0x20, R14
+	ORQ           R13, R14
+	VPBROADCASTQ  R14, Z13
+	VPMOVZXDQ     lanes<>+0(SB), Z14
+	VPADDQ        Z14, Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z2, K3, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x01
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z7, K3, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x02
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z8, K3, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+	CMPQ          R9, $0x03
+	JLE           wholeNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z1, K3, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, R14
+	POPCNTL       R14, R14
+	LEAQ          (SI)(R14*8), SI
+
+wholeNext:
+	ADDQ $0x08, R13
+	JMP  tiles
+
+tilesEnd:
+	CMPQ R13, CX
+	JGE  exact
+	CMPQ R13, R12
+	JL   coarse
+
+exact:
+	CMPQ          R13, R12
+	JL            rest
+	KORTESTB      K1, K1
+	JZ            done
+	VMOVDQU64.Z   (R10)(R13*8), K1, Z1
+	VPXORQ        Z1, Z26, Z2
+	VPOPCNTQ      Z2, Z2
+	VPXORQ        Z1, Z27, Z7
+	VPOPCNTQ      Z7, Z7
+	VPXORQ        Z1, Z28, Z8
+	VPOPCNTQ      Z8, Z8
+	VPXORQ        Z1, Z29, Z1
+	VPOPCNTQ      Z1, Z1
+	VPMINUD       Z2, Z7, Z13
+	VPMINUD       Z8, Z1, Z14
+	VPMINUD       Z13, Z14, Z13
+	VPCMPUQ       $0x02, Z25, Z13, K1, K2
+	KORTESTB      K2, K2
+	JZ            partNext
+	MOVQ          DI, DX
+	SHLQ          $0x20, DX
+	ORQ           R13, DX
+	VPBROADCASTQ  DX, Z13
+	VPMOVZXDQ     lanes<>+0(SB), Z14
+	VPADDQ        Z14, Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z2, K1, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x01
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z7, K1, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x02
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z8, K1, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+	CMPQ          R9, $0x03
+	JLE           partNext
+	VPADDQ.BCST   step<>+0(SB), Z13, Z13
+	VPCMPUQ       $0x02, Z25, Z1, K1, K2
+	VPCOMPRESSQ.Z Z13, K2, Z14
+	VMOVDQU64     Z14, (SI)
+	KMOVB         K2, DX
+	POPCNTL       DX, DX
+	LEAQ          (SI)(DX*8), SI
+
+partNext:
+done:
+	ADDQ $0x20, R8
+	ADDQ $0x04, DI
+	SUBQ $0x04, R9
+	JG   queries
+	SUBQ dst+0(FP), SI
+	SHRQ $0x03, SI
+	MOVQ SI, count+56(FP)
+	VZEROUPPER
+	RET
+
 // func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
 // Requires: AVX, AVX2, BMI, SSE2
 TEXT ·scanTilesAVX2(SB), NOSPLIT, $0-64

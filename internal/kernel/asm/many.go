@@ -11,9 +11,31 @@ import (
 // Many queries are compared with many keys in tiles: four queries, held in registers, with eight
 // keys. Whether a tile has a pair at all is asked once, of the least of its distances; pairs are
 // rare, so that branch is hardly ever mispredicted.
+//
+// With AVX-512, where k is small, a coarse comparison first rules out four tiles at a time. It lays
+// the four words of 16 bits of a key on each other, and sets a bit where any of them differs from
+// that of the query. No more bits are set than differ in all, so if they are more than k there is
+// no pair; of unrelated keys 15 of 16 are set on average. Counting bits takes most of the time, and
+// one register has those of 32 keys.
+//
+// For a k that is smaller still, two words are enough: those of the exclusive or of the halves of a
+// key, in which, again, no more bits differ. Of unrelated keys 12 of 16 are set on average.
+//
+// Of some fingerprints the coarse comparison lets most pass: near ones, and those that differ in
+// the same bits of all words. It is then given up for the rest of the call.
 
-// tileQueries is the height of a tile.
-const tileQueries = 4
+const (
+	// tileQueries is the height of a tile.
+	tileQueries = 4
+	// coarseKeys is how many keys are compared coarsely at a time.
+	coarseKeys = 32
+	// coarseSpace is how many bytes of planes of keys are kept on the stack for the next queries:
+	// those of 1024 keys of two words, or 512 of four. Planes of more are made for each row of tiles.
+	coarseSpace = 4096
+	// coarsePass is how many comparisons there must be for each that lets tiles pass; coarseStart is
+	// how many there are taken to have been before.
+	coarsePass, coarseStart = 4, 3
+)
 
 // pairs emits code that appends the pairs of one query of a tile: query<<32 | position for each bit
 // of lanes (changed), which are the keys at position first and after.
@@ -188,6 +210,214 @@ func scanMany512(lanes, step Mem) {
 	XORL(s.first.As32(), s.first.As32())
 	s.tiles(s.whole)
 	Label("tilesEnd")
+	s.finish("queries")
+}
+
+// coarse512 is many512 with a coarse comparison. A plane is a register with one word of each of
+// coarseKeys keys, in any order, or of a query as often.
+type coarse512 struct {
+	many512
+	words   int                       // planes of the keys, and of a query
+	planes  [tileQueries][]VecVirtual // of the queries
+	swap    Mem                       // shuffles the bytes of 32 bits into reverse order
+	most    VecVirtual                // k, in lanes of 16 bits
+	scratch [2][4]VecVirtual          // or else the allocator would take too many registers
+	space   GPVirtual                 // where planes of keys are kept
+	end     GPVirtual                 // where the keys to compare coarsely end; 0 if that is given up
+	until   GPVirtual                 // where the keys to compare after that end
+	credit  GPVirtual                 // negative once too many have passed
+}
+
+// reversedBytes is a shuffle that reverses the bytes of 32 bits.
+func reversedBytes() Mem {
+	m := GLOBL("reversed", RODATA|NOPTR)
+	for i := range 64 {
+		DATA(i, U8(i^3))
+	}
+	return m
+}
+
+// kept is of how many keys planes are kept, a power of two.
+func (s *coarse512) kept() int { return coarseSpace / 2 / s.words }
+
+// plane is where a plane of the keys from first on is kept.
+func (s *coarse512) plane(i int, first Register) Mem {
+	return Mem{Base: s.space, Index: first, Scale: uint8(2 * s.words), Disp: 64 * i}
+}
+
+// splitQueries makes the planes of the queries. Every other plane has the bytes of the one before
+// in reverse order: it begins with the second word, whose low bits so lie on high ones of the
+// first. If it is the high bits of all words that differ less than others, more are set for that.
+func (s *coarse512) splitQueries() {
+	for i, q := range s.queries {
+		p := s.planes[i]
+		if s.words == 2 {
+			VPRORQ(Imm(32), q, p[0])
+			VPXORQ(p[0], q, p[0])
+		} else {
+			VPSHUFD(Imm(0xa0), q, p[0]) // low halves
+			VPSHUFD(Imm(0xf5), q, p[2])
+		}
+		for j := 0; j < s.words; j += 2 {
+			VPSHUFB(s.swap, p[j], p[j+1])
+		}
+	}
+}
+
+// loadKeys loads coarseKeys keys.
+func (s *coarse512) loadKeys() {
+	for i, keys := range s.scratch[0] {
+		VMOVDQU64(Mem{Base: s.keys, Index: s.first, Scale: 8, Disp: 64 * i}, keys)
+	}
+}
+
+// loadLastKeys loads the keys that are left, of which there are less. The first of them stands for
+// those that are missing.
+func (s *coarse512) loadLastKeys(left GPVirtual) {
+	ones := GP64()
+	MOVL(U32(1<<32-1), ones.As32())
+	BZHIQ(left, ones, ones)
+	for i, keys := range s.scratch[0] {
+		VPBROADCASTQ(Mem{Base: s.keys, Index: s.first, Scale: 8}, keys)
+		KMOVB(ones.As32(), K4)
+		VMOVDQU64(Mem{Base: s.keys, Index: s.first, Scale: 8, Disp: 64 * i}, K4, keys)
+		SHRQ(Imm(8), ones)
+	}
+}
+
+// splitKeys makes the planes of the keys that are loaded, and keeps them.
+func (s *coarse512) splitKeys() {
+	keys, halves := s.scratch[0], s.scratch[1]
+	VSHUFPS(Imm(0x88), keys[1], keys[0], halves[0]) // low halves
+	VSHUFPS(Imm(0x88), keys[3], keys[2], halves[1])
+	VSHUFPS(Imm(0xdd), keys[1], keys[0], halves[2])
+	VSHUFPS(Imm(0xdd), keys[3], keys[2], halves[3])
+	if s.words == 2 {
+		VPXORD(halves[2], halves[0], halves[0])
+		VPXORD(halves[3], halves[1], halves[1])
+	}
+	at := GP32()
+	MOVL(s.first.As32(), at)
+	ANDL(U32(s.kept()-1), at) // if there are more keys than that, none of the planes is used again
+	for i, plane := range s.scratch[0][:s.words] {
+		// K5 has the odd lanes.
+		VPBLENDMW(halves[i^1], halves[i], K5, plane)
+		if i%2 == 1 {
+			VPSHUFB(s.swap, plane, plane)
+		}
+		VMOVDQA64(plane, s.plane(i, at.As64()))
+	}
+}
+
+// compare goes to the label passed if any of the keys whose planes are loaded may be near a query.
+func (s *coarse512) compare() {
+	INCQ(s.credit)
+	keys, far := s.scratch[0], s.scratch[1]
+	for i, q := range s.planes {
+		VPXORD(keys[0], q[0], far[i])
+		for j := 1; j < s.words; j++ {
+			VPTERNLOGD(Imm(0xf6), q[j], keys[j], far[i]) // far | keys ^ q
+		}
+		VPOPCNTW(far[i], far[i])
+	}
+	VPMINUW(far[0], far[1], far[0])
+	VPMINUW(far[2], far[3], far[2])
+	VPMINUW(far[0], far[2], far[0])
+	VPCMPUW(Imm(2), s.most, far[0], K2)
+	KORTESTD(K2, K2)
+	JNZ(LabelRef("passed"))
+}
+
+// next goes to label while there are more keys to compare coarsely.
+func (s *coarse512) next(label string) {
+	ADDQ(Imm(coarseKeys), s.first)
+	CMPQ(s.first, s.end)
+	JL(LabelRef(label))
+}
+
+// coarseMany512 emits scanMany512 with a coarse comparison of two words or four.
+func coarseMany512(name string, words int, lanes, step, swap Mem) {
+	TEXT(name, 0, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is scanManyAVX512 with a coarse comparison, of %d words, of the first keys. Their number, coarse, is a multiple", name, words),
+		"of 32, at least one of them, which may exceed m by 23.")
+	space := AllocLocal(coarseSpace + 64)
+	s := coarse512{many512: many512{lanes: lanes, step: step}, words: words, swap: swap}
+	s.space, s.end, s.until, s.credit, s.most = GP64(), GP64(), GP64(), GP64(), ZMM()
+	for i := range tileQueries {
+		s.scratch[0][i], s.scratch[1][i] = ZMM(), ZMM()
+		for range words {
+			s.planes[i] = append(s.planes[i], ZMM())
+		}
+	}
+	s.setUp()
+	Load(Param("coarse"), s.end)
+	VPBROADCASTW(s.k.As32(), s.most)
+	odd := GP32()
+	MOVL(U32(0xaaaaaaaa), odd)
+	KMOVD(odd, K5)
+	LEAQ(space.Offset(63), s.space)
+	ANDQ(I32(-64), s.space)
+	MOVL(U32(coarseStart), s.credit.As32())
+
+	Label("queries")
+	s.loadQueries()
+	XORL(s.first.As32(), s.first.As32())
+	TESTQ(s.end, s.end)
+	JZ(LabelRef("rest"))
+	s.splitQueries()
+	Label("coarse")
+	CMPQ(s.m, U32(s.kept()))
+	JG(LabelRef("split"))
+	TESTQ(s.query, s.query)
+	JZ(LabelRef("split"))
+	Label("kept")
+	for i, plane := range s.scratch[0][:words] {
+		VMOVDQA64(s.plane(i, s.first), plane)
+	}
+	s.compare()
+	s.next("kept")
+	JMP(LabelRef("coarseEnd"))
+	Label("split")
+	left := GP64()
+	MOVQ(s.m, left)
+	SUBQ(s.first, left)
+	CMPQ(left, Imm(coarseKeys))
+	JL(LabelRef("splitLast"))
+	s.loadKeys()
+	s.splitKeys()
+	s.compare()
+	s.next("split")
+	JMP(LabelRef("coarseEnd"))
+	Label("splitLast")
+	s.loadLastKeys(left)
+	s.splitKeys()
+	s.compare()
+	JMP(LabelRef("done"))
+
+	Label("passed")
+	LEAQ(Mem{Base: s.first, Disp: coarseKeys}, s.until)
+	CMPQ(s.whole, s.until)
+	CMOVQLT(s.whole, s.until)
+	SUBQ(Imm(coarsePass), s.credit)
+	JGE(LabelRef("tiles"))
+	XORL(s.end.As32(), s.end.As32())
+	JMP(LabelRef("rest"))
+
+	Label("coarseEnd")
+	CMPQ(s.first, s.m)
+	JGE(LabelRef("done"))
+	Label("rest")
+	MOVQ(s.whole, s.until)
+	s.tiles(s.until)
+	Label("tilesEnd")
+	CMPQ(s.first, s.end)
+	JGE(LabelRef("exact"))
+	CMPQ(s.first, s.whole)
+	JL(LabelRef("coarse"))
+	Label("exact")
+	CMPQ(s.first, s.whole)
+	JL(LabelRef("rest"))
 	s.finish("queries")
 }
 
