@@ -127,13 +127,13 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 
 // When keys are first compared coarsely, and how (see asm/many.go).
 const (
-	// coarseTwoMost and coarseFourMost are the greatest k for two words and for four. Of comparisons
-	// of four queries with 32 unrelated keys in two words, 4 % let tiles pass with a k of 5, and 19 %
-	// with 6. In four words, of keys that share 20 bits with the queries, as in a join, it is 14 %
-	// with 8, and 56 % with 9.
+	// coarseTwoMost and coarseFourMost are the greatest k for two words and for four. Of
+	// comparisons of four queries with 32 unrelated keys in two words, 4 % let tiles pass with a k
+	// of 5, and 19 % with 6. In four words, of keys that share 20 bits with the queries, as in a
+	// join, it is 14 % with 8, and 56 % with 9.
 	coarseTwoMost, coarseFourMost = 5, 8
-	// coarseLeast is the least number of keys times rows of tiles. Where they are fewer, little time
-	// can be gained, and more than that is lost if there is a near pair.
+	// coarseLeast is the least number of keys times rows of tiles. Where they are fewer, little
+	// time can be gained, and more than that is lost if there is a near pair.
 	coarseLeast = 96
 	// coarseKeys is how many keys are compared at a time. If the last ones are no more than a tile,
 	// those are not compared coarsely.

@@ -378,7 +378,7 @@ func BenchmarkScanMany(b *testing.B) {
 		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {2, 126, 3, 0}, {2, 126, 3, 1}, {2, 126, 6, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
 	} {
 		b.Run(fmt.Sprintf("%dx%d/k=%d/hits=%d/%s", size.n, size.m, size.k, size.hits, Name()), func(b *testing.B) {
-			// Many calls' worth, for branches not to be foreseen; with 20 bits in common, as in a join.
+			// As many calls as branches cannot be foreseen in; with 20 common bits, as in a join.
 			const calls = 256
 			r := rand.New(rand.NewPCG(14, 14))
 			var queries, keys [calls][]uint64

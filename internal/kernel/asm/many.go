@@ -30,10 +30,11 @@ const (
 	// coarseKeys is how many keys are compared coarsely at a time.
 	coarseKeys = 32
 	// coarseSpace is how many bytes of planes of keys are kept on the stack for the next queries:
-	// those of 1024 keys of two words, or 512 of four. Planes of more are made for each row of tiles.
+	// those of 1024 keys of two words, or 512 of four. Planes of more are made for each row of
+	// tiles.
 	coarseSpace = 4096
-	// coarsePass is how many comparisons there must be for each that lets tiles pass; coarseStart is
-	// how many there are taken to have been before.
+	// coarsePass is how many comparisons there must be for each that lets tiles pass; coarseStart
+	// is how many there are taken to have been before.
 	coarsePass, coarseStart = 4, 3
 )
 

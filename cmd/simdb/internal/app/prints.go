@@ -68,16 +68,16 @@ func (p *Prints) Warnings() (all []string) {
 }
 
 const (
-	// candidates is how many fingerprints are counted. One that more than N/candidates documents have
-	// is among them.
+	// candidates is how many fingerprints are counted. One that more than N/candidates documents
+	// have is among them.
 	candidates = 256
 
 	counterBits = 9 // of the number of slots: half of them stay empty
 )
 
 // counters count the most common fingerprints, each by too little if anything (Misra and Gries:
-// Finding Repeated Elements, 1982). They are an open hash table with linear probing, in which a slot
-// is empty if its N is 0.
+// Finding Repeated Elements, 1982). They are an open hash table with linear probing, in which a
+// slot is empty if its N is 0.
 type counters struct {
 	slots [1 << counterBits]Common
 	used  int

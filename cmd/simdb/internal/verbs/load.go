@@ -73,8 +73,8 @@ const (
 	// merges.
 	besideMemory = 96 << 20
 
-	// spareShare is the room for garbage, as a part of --memory, 1 in so many. Without it the collector
-	// hardly ever rests while two chunks of documents are as large as they may be.
+	// spareShare is the room for garbage, as a part of --memory, 1 in so many. Without it the
+	// collector hardly ever rests while two chunks of documents are as large as they may be.
 	spareShare = 16
 
 	reportBytes = 4 << 10 // of records, between two reports of progress
