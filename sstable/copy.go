@@ -28,7 +28,7 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 func (r *Reader) VerifySums(ctx context.Context) (err error) {
 	defer r.unguard(guard(), &err)
 	defer r.pages.Sequential()()
-	v := &verifier{Reader: r, ctx: ctx, total: r.info.Size}
+	v := &verifier{Reader: r, ctx: ctx, all: &verification{total: r.info.Size}}
 	if err = v.checkBytes(); err == nil {
 		err = ctx.Err()
 	}

@@ -2,8 +2,15 @@ package sstable
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/sstable/internal/blobs"
@@ -24,51 +31,94 @@ import (
 //	ids      each document once, under the hash of its ID; no ID twice; the order of IDs
 //	sketches bitmaps and postings are those of the sketches
 //
-// It checks what a writer may have got wrong as well as what storage may have lost. progress, if
-// not nil, is called every few megabytes; done and total are bytes, each of the file counting
-// twice.
-func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (err error) {
-	defer r.unguard(guard(), &err)
+// It checks what a writer may have got wrong as well as what storage may have lost. The checks run
+// side by side on all processors; of damage that several find, that of the first in the list is
+// returned. progress, if not nil, is called every few megabytes, by one goroutine at a time; done
+// and total are bytes, each of the file counting twice.
+func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
 	defer r.pages.Sequential()()
-	v := &verifier{Reader: r, ctx: ctx, progress: progress, total: 2 * r.info.Size}
-	for _, step := range []func() error{v.checkBytes, v.checkRecords, v.checkOrder, v.checkPlaces, v.checkRuns, v.checkSieve, v.checkIDs,
-		v.checkIDParts, v.checkSketches, v.checkEarly, v.finish} {
-		if err := step(); err != nil {
-			return err
-		}
+	v := &verification{progress: progress, total: 2 * r.info.Size}
+	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
+		(*verifier).checkRuns, (*verifier).checkSieve, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
+	v.failed.Store(int64(len(steps)))
+	errs := make([]error, len(steps))
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i, check := range steps {
+		work.Go(func() error {
+			if errs[i] = r.verifyStep(ctx, v, i, check); errs[i] != nil {
+				v.fail(i)
+			}
+			return nil
+		})
 	}
-	return nil
+	work.Wait()
+	if err := cmp.Or(errs...); err != nil { // errLater is only behind the one that caused it
+		return err
+	}
+	v.report(v.total)
+	return ctx.Err()
 }
 
-// verifyStep is how many bytes are read between two looks at the context.
-const verifyStep = 4 << 20
+// verifyStep makes one of the checks of Verify.
+func (r *Reader) verifyStep(ctx context.Context, v *verification, step int, check func(*verifier) error) (err error) {
+	defer r.unguard(guard(), &err)
+	return check(&verifier{Reader: r, ctx: ctx, all: v, step: step})
+}
 
-// verifier is a verification that goes on.
-type verifier struct {
-	*Reader
-	ctx         context.Context
+// verifyBytes is how many bytes a check reads between two reports.
+const verifyBytes = 4 << 20
+
+// verification is what the checks of a table share.
+type verification struct {
+	failed atomic.Int64 // the first check that has found damage, or how many there are
+
+	mu          sync.Mutex
 	progress    func(done, total int64)
 	done, total int64
-	quiet       int64 // bytes since the last report
 }
+
+// fail notes that a check has found damage.
+func (v *verification) fail(step int) {
+	for {
+		first := v.failed.Load()
+		if first <= int64(step) || v.failed.CompareAndSwap(first, int64(step)) {
+			return
+		}
+	}
+}
+
+// report counts n bytes as done.
+func (v *verification) report(n int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done = min(v.done+n, v.total)
+	if v.progress != nil {
+		v.progress(v.done, v.total)
+	}
+}
+
+// verifier is one of the checks, as it goes on.
+type verifier struct {
+	*Reader
+	ctx   context.Context
+	all   *verification
+	step  int   // its number
+	quiet int64 // bytes since the last report
+}
+
+// errLater ends a check after one before it has found damage.
+var errLater = errors.New("an earlier check has found damage")
 
 // advance counts n bytes as done.
 func (v *verifier) advance(n int64) error {
-	v.done += n
-	if v.quiet += n; v.quiet < verifyStep {
+	if v.quiet += n; v.quiet < verifyBytes {
 		return nil
 	}
+	v.all.report(v.quiet)
 	v.quiet = 0
-	if v.progress != nil {
-		v.progress(min(v.done, v.total), v.total)
-	}
-	return v.ctx.Err()
-}
-
-// finish reports the end.
-func (v *verifier) finish() error {
-	if v.progress != nil {
-		v.progress(v.total, v.total)
+	if v.all.failed.Load() < int64(v.step) {
+		return errLater
 	}
 	return v.ctx.Err()
 }
@@ -97,7 +147,7 @@ func (v *verifier) checkBytes() error {
 func (v *verifier) checkSection(s *Section) error {
 	var sum uint32
 	for data := v.bytes(s); len(data) > 0; {
-		chunk := data[:min(len(data), verifyStep)]
+		chunk := data[:min(len(data), verifyBytes)]
 		sum = crc.Update(sum, chunk)
 		if err := v.advance(int64(len(chunk))); err != nil {
 			return err
