@@ -157,4 +157,24 @@ var loadMutants = []mutant{
 		swap(`s.less(s.greatest, o.least) < 0`, `s.less(s.greatest, o.greatest) < 0`),
 		"engine/internal/loader", "^TestLoadedIDs$",
 	},
+	{
+		"load/a count of one kept when all become less", "cmd/simdb/internal/app", "counters.decrement",
+		swap(`s.N > 1`, `s.N > 0`),
+		"cmd/simdb/internal/app", "^TestCounters$",
+	},
+	{
+		"load/more fingerprints counted than there is room for", "cmd/simdb/internal/app", "counters.add",
+		swap(`c.used < candidates`, `c.used <= candidates`),
+		"cmd/simdb/internal/app", "^TestCounters$",
+	},
+	{
+		"load/the last limit of control groups counts", "internal/vfs", "groupLimit",
+		swap(`n = min(n, limit)`, `n = limit`),
+		"internal/vfs", "^TestGroupLimit$",
+	},
+	{
+		"check/a later check's damage reported", "sstable", "Reader.Verify",
+		swap(`cmp.Or(errs...)`, `cmp.Or(errs[1:]...)`),
+		"sstable", "^TestVerifySideBySide$",
+	},
 }
