@@ -192,3 +192,47 @@ func TestMergeGivesWay(t *testing.T) {
 		}
 	}
 }
+
+// TestRotationFindsNoRoom flushes when there is no room for the end of the log: the memtable stays
+// as it was, and the same open writes on into its log.
+func TestRotationFindsNoRoom(t *testing.T) {
+	ctx := context.Background()
+	for _, mode := range []SyncMode{SyncAlways, SyncNever} {
+		mem := vfstest.NewMem(hostDir(t))
+		defer mem.Discard()
+		opts := Options{NoSketch: true, Sync: mode, fs: mem}
+		db, err := Open("/db", &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if err := db.Put(ctx, smallDoc(fmt.Sprint("before-", i))); err != nil {
+				t.Fatal(err)
+			}
+			mem.SetLimit(mem.Used())
+			if err := db.Flush(ctx); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
+				t.Errorf("%v: a flush without room: %v", mode, err)
+			}
+			mem.SetLimit(0)
+			if err := db.Put(ctx, smallDoc(fmt.Sprint("after-", i))); err != nil {
+				t.Fatalf("%v: with room: %v", mode, err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if db, err = Open("/db", &opts); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			for _, id := range []string{fmt.Sprint("before-", i), fmt.Sprint("after-", i)} {
+				if _, err := db.Lookup(ctx, id); err != nil {
+					t.Errorf("%v: %s: %v", mode, id, err)
+				}
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ var mutants = []mutant{
 	{
 		"log/closed at a rotation that finds no room", "engine", "Store.rotateLocked",
 		swap(`w.Finish()`, `error(nil)`),
-		"engine", "^TestFullDisk$",
+		"engine", "^TestRotationFindsNoRoom$",
 	},
 	{
 		"log/cut not synced before its end frame", "engine", "cut",
