@@ -86,15 +86,20 @@ const leastMemory = 1 << 20
 type Memory size
 
 // The default of --memory is this part of the machine's memory, 1 in so many, within limits: more
-// hardly makes anything faster.
+// hardly makes anything faster. The lower limit is not for machines of which it would be more than
+// another part: beside --memory a command has buffers, and the system needs some.
 const (
-	memoryShare               = 16
+	memoryShare, mostShare    = 16, 4
 	leastDefault, mostDefault = 256 << 20, 1 << 30
 )
 
 // defaultMemory is the default of --memory on a machine with n bytes; 0 means unknown.
 func defaultMemory(n int64) Memory {
-	return Memory(min(max(n/memoryShare, leastDefault), mostDefault))
+	least := int64(leastDefault)
+	if n > 0 {
+		least = max(min(least, n/mostShare), leastMemory)
+	}
+	return Memory(min(max(n/memoryShare, least), mostDefault))
 }
 
 // UnmarshalText parses an amount of memory, or auto.

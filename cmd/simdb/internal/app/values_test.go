@@ -30,13 +30,16 @@ func TestSizesAndAges(t *testing.T) {
 
 // TestDefaultMemory covers machines of all sizes.
 func TestDefaultMemory(t *testing.T) {
-	for machine, want := range map[int64]Memory{0: 256 << 20, 1 << 30: 256 << 20, 8 << 30: 512 << 20, 16 << 30: 1 << 30, 1 << 40: 1 << 30} {
+	for machine, want := range map[int64]Memory{
+		0: 256 << 20, 1: 1 << 20, 300 << 20: 75 << 20, 512 << 20: 128 << 20, 1 << 30: 256 << 20, 4 << 30: 256 << 20,
+		8 << 30: 512 << 20, 16 << 30: 1 << 30, 1 << 40: 1 << 30,
+	} {
 		if got := defaultMemory(machine); got != want {
 			t.Errorf("with %d bytes the default is %d, want %d", machine, got, want)
 		}
 	}
 	var m Memory
-	if err := m.UnmarshalText([]byte("auto")); err != nil || m < 256<<20 || m > 1<<30 {
+	if err := m.UnmarshalText([]byte("auto")); err != nil || m < 1<<20 || m > 1<<30 {
 		t.Errorf("auto is %d, %v", m, err)
 	}
 }

@@ -31,7 +31,7 @@ type Load struct {
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB)."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
 
 	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
 	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`

@@ -16,7 +16,7 @@ type Tune struct {
 	Seed   uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
 	HTML   string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
-	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Of a file: memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB). The documents that are searched for must have room in half of it, about 100 bytes for each word."`
+	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Of a file: memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). The documents that are searched for must have room in half of it, about 100 bytes for each word."`
 	app.RowInputFlags
 	app.FeatureFlags
 	app.RowFlags
