@@ -72,7 +72,7 @@ func (c *Plan) forecast(a *app.App, m *progress.Meter, part *planSample, all loa
 	per := float64(mini.disk)/float64(max(part.documents, 1)) + growth(part.fingerprints, all.fingerprints)
 	f.disk = int64(per * float64(part.documents) * more)
 	f.peak = int64(float64(f.disk) * float64(mini.peak) / float64(max(mini.disk, 1)))
-	f.memory = min(withSpare(c.Memory), 2*all.bytes+64*all.documents) + besideMemory
+	f.memory = min(withSpare(c.Memory), all.bytes*8/5+24*all.documents) + besideMemory // as seen of loads with room to spare
 	return f, nil
 }
 

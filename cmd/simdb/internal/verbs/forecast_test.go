@@ -35,30 +35,31 @@ func drawn(t *testing.T, a *app.App, c *Plan) (app.Sources, planSample, loadSize
 // TestDraws: a sample has near its share of documents, those with one least hash together, but for
 // crowds, and the smaller one's are among those of the larger.
 func TestDraws(t *testing.T) {
-	var least []uint64
-	for i := range 30_000 {
-		least = append(least, uint64(i/10)) // ten of each
+	var d draws
+	for i := range 300_000 {
+		d.add(uint64(i / 10)) // ten of each
 	}
-	for range 10_000 {
-		least = append(least, 1<<40)
+	for range 100_000 {
+		d.add(1 << 40)
 	}
-	d := newDraws(least)
+	d.end()
 	for _, share := range []float64{0.05, 0.2, 1} {
 		n, crowds := 0, 0
-		for i, at := range d {
-			if i < 30_000 && at != d[i/10*10] {
+		for i := range d.n {
+			at := d.at(i)
+			if i < 300_000 && at != d.at(i/10*10) {
 				t.Fatalf("document %d is drawn without those like it", i)
 			}
 			if at < share {
-				if n++; i >= 30_000 {
+				if n++; i >= 300_000 {
 					crowds++
 				}
 			}
 		}
-		if got := float64(n) / float64(len(d)); got < share*0.85 || got > share*1.15 {
+		if got := float64(n) / float64(d.n); got < share*0.85 || got > share*1.15 {
 			t.Errorf("%.3f of the documents are drawn, want %g", got, share)
 		}
-		if got := float64(crowds) / 10_000; got < share*0.85 || got > share*1.15 {
+		if got := float64(crowds) / 100_000; got < share*0.85 || got > share*1.15 {
 			t.Errorf("%.3f of a crowd are drawn, want %g", got, share)
 		}
 	}

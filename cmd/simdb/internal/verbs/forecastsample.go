@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 	"runtime"
-	"slices"
+	"runtime/debug"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -24,34 +25,83 @@ import (
 // common. Of a crowd, very many documents with the same one, each document is drawn by itself.
 const (
 	sampleBytes = 48 << 20 // of documents
+	sampleDocs  = 1 << 20  // at most: a small one takes much more memory than it has bytes
 	crowd       = 64       // documents with one least hash
 )
 
-// draws say which documents samples have: of a share, those whose value is below it.
-type draws []float64
+// draws say which documents samples have: of a share, those whose value is below it. They take 8
+// bytes a document, in parts, so that no array has to grow.
+type draws struct {
+	parts [][]uint64 // until end is called the hashes that were added, then values times 2^53
+	n     int        // documents
+	least float64    // of the values
+}
 
-// newDraws returns the draws of documents with these least hashes of their shingles.
-func newDraws(least []uint64) draws {
-	sorted := slices.Clone(least)
-	slices.Sort(sorted)
-	crowds := map[uint64]bool{}
-	for i := crowd; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-crowd] {
-			crowds[sorted[i]] = true
+const (
+	drawsPart  = 1 << 16 // documents
+	drawsScale = 53      // bits of a value
+)
+
+// add adds a document with the least hash of its shingles.
+func (d *draws) add(hash uint64) {
+	if d.n%drawsPart == 0 {
+		d.parts = append(d.parts, make([]uint64, 0, drawsPart))
+	}
+	last := &d.parts[len(d.parts)-1]
+	*last = append(*last, hash)
+	d.n++
+}
+
+// at returns the value of a document.
+func (d *draws) at(i int) float64 {
+	return math.Ldexp(float64(d.parts[i/drawsPart][i%drawsPart]), -drawsScale)
+}
+
+// end draws, once all documents have been added.
+func (d *draws) end() {
+	crowds, n, least := d.crowds(), uint64(0), uint64(math.MaxUint64)
+	for _, part := range d.parts {
+		for i, h := range part {
+			n++
+			var b [16]byte
+			binary.LittleEndian.PutUint64(b[:], h)
+			if crowds[h] > crowd {
+				binary.LittleEndian.PutUint64(b[8:], n)
+			}
+			part[i] = xxh3.Hash(b[:]) >> (64 - drawsScale)
+			least = min(least, part[i])
 		}
 	}
-	d := make(draws, len(least))
-	for i, h := range least {
-		var number uint64
-		if crowds[h] {
-			number = uint64(i) + 1
-		}
-		var b [16]byte
-		binary.LittleEndian.PutUint64(b[:], h)
-		binary.LittleEndian.PutUint64(b[8:], number)
-		d[i] = math.Ldexp(float64(xxh3.Hash(b[:])>>11), -53)
+	d.least = math.Ldexp(float64(least), -drawsScale)
+}
+
+// crowds returns how many documents have each hash that a crowd has, and of some others. Most are
+// ruled out by counters, a byte for two to four documents, which several hashes share.
+func (d *draws) crowds() map[uint64]int {
+	width := bits.Len(uint(d.n / 4))
+	counters := make([]uint8, 1<<width)
+	counter := func(h uint64) *uint8 {
+		return &counters[xxh3.HashSeed(binary.LittleEndian.AppendUint64(nil, h), 1)>>(64-width)]
 	}
-	return d
+	each := func(f func(h uint64)) {
+		for _, part := range d.parts {
+			for _, h := range part {
+				f(h)
+			}
+		}
+	}
+	each(func(h uint64) {
+		if c := counter(h); *c <= crowd {
+			*c++
+		}
+	})
+	found := map[uint64]int{}
+	each(func(h uint64) {
+		if *counter(h) > crowd {
+			found[h]++
+		}
+	})
+	return found
 }
 
 // leastHash returns what draws go by: of a document without shingles its number.
@@ -96,28 +146,35 @@ func (s spent) clock() time.Duration {
 type planSample struct {
 	loadSize
 	docs  []engine.Doc
-	at    draws // of them
+	at    []float64 // their draws
 	share float64
 	read  spent // what reading all documents has taken
 }
 
 // drawSample reads all documents, and keeps a sample of them, at least one.
-func (c *Plan) drawSample(a *app.App, s app.Sources, m *progress.Meter, d draws, all loadSize) (p planSample, err error) {
+func (c *Plan) drawSample(a *app.App, s app.Sources, m *progress.Meter, d *draws, all loadSize) (p planSample, err error) {
 	if c.sample == 0 {
 		c.sample = sampleBytes
 	}
-	p.share = math.Max(float64(c.sample)/float64(max(all.bytes, 1)), math.Nextafter(slices.Min(d), 1))
+	p.share = min(float64(c.sample)/float64(max(all.bytes, 1)), sampleDocs/float64(max(all.documents, 1)))
+	p.share = max(p.share, math.Nextafter(d.least, 1))
+	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	took := spending()
 	n := 0
 	for _, name := range s.Names {
 		err := c.eachOf(a, &s, name, input.NeedAll, func(in input.Source, rec *input.Record) error {
-			if n >= len(d) {
+			if n >= d.n {
 				return app.ErrChanged
 			}
-			if n++; d[n-1] < p.share {
-				p.docs, p.at = append(p.docs, rec.Doc), append(p.at, d[n-1])
-				p.add(&rec.Doc, true)
+			if at := d.at(n); at < p.share {
+				doc := rec.Doc
+				if doc.Fingerprint != nil { // not in an array with those of other lines
+					doc.Fingerprint = new(*doc.Fingerprint)
+				}
+				p.docs, p.at = append(p.docs, doc), append(p.at, at)
+				p.add(&doc, true)
 			}
+			n++
 			m.Report(s.Progress("draw documents", in))
 			return nil
 		})
@@ -125,7 +182,7 @@ func (c *Plan) drawSample(a *app.App, s app.Sources, m *progress.Meter, d draws,
 			return p, err
 		}
 	}
-	if n != len(d) {
+	if n != d.n {
 		return p, app.ErrChanged
 	}
 	p.read = took()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -19,6 +20,10 @@ import (
 const (
 	planMeasured = 1_000_000 // most fingerprints for which layouts are built and measured
 	planQueries  = 1000      // of them, searched for
+
+	// planGarbage is the garbage, in percent of what is in use, while all documents are read: what
+	// is kept of each takes more memory than anything else.
+	planGarbage = 50
 )
 
 // Plan is `simdb plan`.
@@ -77,7 +82,7 @@ func (c *Plan) Run(a *app.App) error {
 		if err := c.tellLoad(a, size, drawn); err != nil {
 			return err
 		}
-		if n = int64(len(fps)); n == 0 {
+		if n = size.fingerprints; n == 0 {
 			return errors.New("the files have no fingerprints: no text has words")
 		}
 		if n <= planMeasured {
@@ -135,9 +140,11 @@ func everyNth(fps []engine.Fingerprint, n int) []engine.Fingerprint {
 	return some
 }
 
-// fingerprints returns those of all documents in the files, and what samples go by.
-func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, drawn draws, err error) {
-	var least []uint64
+// fingerprints returns those of all documents in the files, if they are measured, and what samples
+// go by.
+func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, drawn *draws, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
+	drawn = &draws{}
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return nil, size, nil, err
@@ -168,18 +175,22 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 				in.Close()
 				return nil, size, nil, err
 			}
-			before := len(fps)
 			var r fingerprint.Result
 			if rec.Doc.Text != "" {
 				r = state.Text(rec.Doc.Text)
 			}
+			fp, has := r.Fingerprint, rec.Doc.Text != "" && !r.Empty
 			if rec.Doc.Fingerprint != nil {
-				fps = append(fps, *rec.Doc.Fingerprint)
-			} else if rec.Doc.Text != "" && !r.Empty {
-				fps = append(fps, r.Fingerprint)
+				fp, has = *rec.Doc.Fingerprint, true
 			}
-			least = append(least, leastHash(&r, rec.Doc.Fingerprint, size.documents))
-			size.add(&rec.Doc, len(fps) > before)
+			drawn.add(leastHash(&r, rec.Doc.Fingerprint, size.documents))
+			size.add(&rec.Doc, has)
+			switch {
+			case size.fingerprints > planMeasured:
+				fps = nil
+			case has:
+				fps = append(fps, fp)
+			}
 			m.Report(s.Progress("fingerprint", in))
 		}
 		s.Done(in)
@@ -190,11 +201,12 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	if bad > 0 {
 		a.Say("%s could not be used; simdb load says why", quantity.Count(bad, "line"))
 	}
-	return fps, size, newDraws(least), nil
+	drawn.end()
+	return fps, size, drawn, nil
 }
 
 // tellLoad says what a load of the files, and dedup, will take, unless they can be read only once.
-func (c *Plan) tellLoad(a *app.App, size loadSize, drawn draws) error {
+func (c *Plan) tellLoad(a *app.App, size loadSize, drawn *draws) error {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil || s.Total == 0 || size.documents == 0 {
 		return err
