@@ -275,7 +275,7 @@ var mutants = []mutant{
 	{
 		"catalog/what was found taken for durable", "engine", "Open",
 		skip("syncFile"),
-		"engine", crashes,
+		"engine/internal/catalog", "^TestOpenMakesDurable$",
 	},
 	{
 		"open/names that were found taken for durable", "engine", "Store.tidy",

@@ -467,6 +467,33 @@ func TestFailedCommitPoisons(t *testing.T) {
 	}
 }
 
+// TestOpenMakesDurable: a killed process may have left a transaction that it had not synced, and
+// files that it no longer lists are removed after Open. So Open syncs what it has read.
+func TestOpenMakesDurable(t *testing.T) {
+	mem := vfstest.NewMem(t.TempDir())
+	mustCreate(t, mem, "CATALOG", State{})
+	synced := 0
+	var fail error
+	fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
+		if op.Kind != vfstest.OpSync || op.Name != "CATALOG" {
+			return nil
+		}
+		synced++
+		return fail
+	})
+	c, _ := mustOpen(t, fs, "CATALOG")
+	if synced == 0 {
+		t.Error("the catalog was not synced")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	fail = syscall.EIO
+	if _, _, err := Open(fs, "CATALOG"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a catalog that cannot be synced is opened: %v", err)
+	}
+}
+
 // TestCrashEverywhere crashes creation and a series of edits at every operation: what is found is
 // the state before or after the edit that was under way, or, before the creation is done, no
 // catalog.
