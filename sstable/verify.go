@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,10 +37,9 @@ import (
 // and total are bytes, each of the file counting twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
 	defer r.pages.Sequential()()
-	v := &verification{progress: progress, total: 2 * r.info.Size}
+	v := &verification{progress: progress, total: 2 * r.info.Size, failed: math.MaxInt}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
 		(*verifier).checkRuns, (*verifier).checkSieve, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkEarly}
-	v.failed.Store(int64(len(steps)))
 	errs := make([]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -63,6 +62,9 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 // verifyStep makes one of the checks of Verify.
 func (r *Reader) verifyStep(ctx context.Context, v *verification, step int, check func(*verifier) error) (err error) {
 	defer r.unguard(guard(), &err)
+	if v.failedBefore(step) {
+		return errLater
+	}
 	return check(&verifier{Reader: r, ctx: ctx, all: v, step: step})
 }
 
@@ -71,21 +73,24 @@ const verifyBytes = 4 << 20
 
 // verification is what the checks of a table share.
 type verification struct {
-	failed atomic.Int64 // the first check that has found damage, or how many there are
-
 	mu          sync.Mutex
+	failed      int // the first check that has found damage
 	progress    func(done, total int64)
 	done, total int64
 }
 
 // fail notes that a check has found damage.
 func (v *verification) fail(step int) {
-	for {
-		first := v.failed.Load()
-		if first <= int64(step) || v.failed.CompareAndSwap(first, int64(step)) {
-			return
-		}
-	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.failed = min(v.failed, step)
+}
+
+// failedBefore reports whether a check before this one has found damage.
+func (v *verification) failedBefore(step int) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.failed < step
 }
 
 // report counts n bytes as done.
@@ -117,7 +122,7 @@ func (v *verifier) advance(n int64) error {
 	}
 	v.all.report(v.quiet)
 	v.quiet = 0
-	if v.all.failed.Load() < int64(v.step) {
+	if v.all.failedBefore(v.step) {
 		return errLater
 	}
 	return v.ctx.Err()

@@ -360,7 +360,11 @@ func coarseMany512(name string, words int, lanes, step, swap Mem) {
 	LEAQ(space.Offset(63), s.space)
 	ANDQ(I32(-64), s.space)
 	MOVL(U32(coarseStart), s.credit.As32())
+	s.scan()
+}
 
+// scan emits the scan, once all is set up.
+func (s *coarse512) scan() {
 	Label("queries")
 	s.loadQueries()
 	XORL(s.first.As32(), s.first.As32())
@@ -373,7 +377,7 @@ func coarseMany512(name string, words int, lanes, step, swap Mem) {
 	TESTQ(s.query, s.query)
 	JZ(LabelRef("split"))
 	Label("kept")
-	for i, plane := range s.scratch[0][:words] {
+	for i, plane := range s.scratch[0][:s.words] {
 		VMOVDQA64(s.plane(i, s.first), plane)
 	}
 	s.compare()

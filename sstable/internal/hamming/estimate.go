@@ -125,9 +125,9 @@ func measuredRuns(l Layout, fingerprints []base.Fingerprint) ([]*keyrun.Run, err
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for t := range runs {
 		work.Go(func() (err error) {
-			keys := slices.Clone(fingerprints)
+			keys := fingerprints
 			if t > 0 { // as in a table: run 0 has every document, the others each distinct fingerprint once
-				keys = slices.Compact(keys)
+				keys = slices.Compact(slices.Clone(keys))
 				for i, fp := range keys {
 					keys[i] = l.Permute(t, fp)
 				}

@@ -80,8 +80,10 @@ func (d *draws) end() {
 func (d *draws) crowds() map[uint64]int {
 	width := bits.Len(uint(d.n / 4))
 	counters := make([]uint8, 1<<width)
+	var b [8]byte
 	counter := func(h uint64) *uint8 {
-		return &counters[xxh3.HashSeed(binary.LittleEndian.AppendUint64(nil, h), 1)>>(64-width)]
+		binary.LittleEndian.PutUint64(b[:], h)
+		return &counters[xxh3.HashSeed(b[:], 1)>>(64-width)]
 	}
 	each := func(f func(h uint64)) {
 		for _, part := range d.parts {
