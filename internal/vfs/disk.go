@@ -105,8 +105,29 @@ func (d disk) open(name string, flag int) (File, error) {
 	return &diskFile{f: f}, nil
 }
 
+// openFile opens a regular file. Anything else in its place is an error at once: it does not wait
+// for the other end of a pipe.
 func (d disk) openFile(name string, flag int) (*os.File, error) {
-	f, err := d.calls.OpenFile(name, flag, 0o644)
+	f, err := d.calls.OpenFile(name, flag|nonblock, 0o644)
+	if err != nil {
+		return nil, d.whole(err)
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: d.path(name), Err: errNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// errNotRegular is met where a folder, a pipe or a device has the name of a file.
+var errNotRegular = errors.New("not a regular file")
+
+func (d disk) openDir(name string) (*os.File, error) {
+	f, err := d.calls.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	return f, d.whole(err)
 }
 
@@ -143,7 +164,7 @@ func (d disk) MkdirAll(dir string) error { return d.whole(d.calls.MkdirAll(dir, 
 func (d disk) RemoveAll(dir string) error { return d.whole(d.calls.RemoveAll(dir)) }
 
 func (d disk) List(dir string) ([]string, error) {
-	f, err := d.openFile(dir, os.O_RDONLY)
+	f, err := d.openDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +189,7 @@ func (d disk) SyncDir(dir string) error {
 	if !syncsDirs {
 		return nil
 	}
-	f, err := d.openFile(dir, os.O_RDONLY)
+	f, err := d.openDir(dir)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 
 const syncsDirs = true
 
+// nonblock opens a pipe without waiting for its other end. It changes nothing for a regular file.
+const nonblock = unix.O_NONBLOCK
+
 // syncDir takes "not supported" for done: file systems that cannot sync a directory have nothing to
 // sync.
 func syncDir(d *os.File) error {

@@ -19,4 +19,7 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 // syncsDirs is false: these systems offer no call for it, and write names through.
 const syncsDirs = false
 
+// nonblock is no flag of these systems.
+const nonblock = 0
+
 func syncDir(*os.File) error { return nil }

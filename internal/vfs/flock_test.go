@@ -4,9 +4,11 @@ package vfs
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,5 +30,41 @@ func TestNoLocks(t *testing.T) {
 	flock = func(int, int) error { return unix.EWOULDBLOCK }
 	if _, err := Disk.Lock(name); !errors.Is(err, ErrLocked) || errors.Is(err, ErrNoLocks) {
 		t.Errorf("held: %v", err)
+	}
+}
+
+// TestNotRegular opens what has the name of a file and is none: an error names it at once, where a
+// pipe would wait for its other end.
+func TestNotRegular(t *testing.T) {
+	dir := t.TempDir()
+	pipe, folder := filepath.Join(dir, "pipe"), filepath.Join(dir, "folder")
+	if err := errors.Join(unix.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	root, err := Disk.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	opens := map[string]func() error{}
+	for _, name := range []string{pipe, folder, "/dev/null"} {
+		opens["open "+name] = func() error { _, err := Disk.Open(name); return err }
+		opens["append "+name] = func() error { _, err := Disk.Append(name); return err }
+		opens["lock "+name] = func() error { _, err := Disk.Lock(name); return err }
+		opens["host "+name] = func() error { _, err := Disk.HostFile(name, os.O_RDONLY); return err }
+	}
+	opens["in root "+pipe] = func() error { _, err := root.Open("pipe"); return err }
+	for what, open := range opens {
+		_, name, _ := strings.Cut(what, "/")
+		done := make(chan error)
+		go func() { done <- open() }()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s waits", what)
+		}
 	}
 }
