@@ -22,7 +22,6 @@ var changers = []string{
 var mayChange = []string{
 	"cmd/simdb/internal/app/tempdir.go:lockedTemp", "cmd/simdb/internal/app/tempdir.go:removeLocked", "cmd/simdb/internal/app/tempdir.go:TempFile",
 	"cmd/simdb/internal/app/database.go:remove", "cmd/simdb/internal/app/reread.go:copyTo",
-	"cmd/simdb/internal/dedup/resume.go:leaveNote", "cmd/simdb/internal/dedup/resume.go:salvage",
 	"cmd/simdb/internal/corpus/corpus.go:createSpill", "cmd/simdb/internal/app/outfolder.go:NewOutFolder", "cmd/simdb/internal/app/outfolder.go:Undo",
 	"cmd/simdb/internal/input/stream.go:spool", "cmd/simdb/internal/input/stream.go:Release",
 	"cmd/simdb/internal/input/parquet/copier.go:GetBuffer", "cmd/simdb/internal/input/parquet/copier.go:PutBuffer",

@@ -246,21 +246,6 @@ var outputMutants = []mutant{
 		"cmd/simdb", "^TestReplayRefuses$",
 	},
 	{
-		"dedup/decisions of another run resumed", "cmd/simdb", "readNote",
-		swap(`head[0] != key.Hi || head[1] != key.Lo`, `head[0] == 0`),
-		"cmd/simdb", "^TestResume$",
-	},
-	{
-		"dedup/damaged decisions resumed", "cmd/simdb", "readNote",
-		swap(`got != want`, `got == 0 && want == 0`),
-		"cmd/simdb", "^TestResume$",
-	},
-	{
-		"dedup/decisions resumed on other inputs", "cmd/simdb", "job.key",
-		swap(`d.c.Memory, inputs`, `d.c.Memory, inputs[:0]`),
-		"cmd/simdb", "^TestResume$",
-	},
-	{
 		"dedup/known documents of a database preferred as they are stored", "cmd/simdb", "job.orderKnown",
 		swap(`s.written[int64(a)-s.known], s.written[int64(b)-s.known]`, `a, b`),
 		"cmd/simdb", "^TestAgainstDatabase$",

@@ -21,18 +21,12 @@ const tempLock = "LOCK"
 // TempDirIn is TempDir in a folder; "" means that of the system. It removes what killed processes
 // have left there.
 func (a *App) TempDirIn(parent string) (string, error) {
-	return a.TempDirWith(parent, func(string, string) {})
-}
-
-// TempDirWith is TempDirIn, which calls salvage for each folder that a killed process has left,
-// with the new folder, before it removes the old one.
-func (a *App) TempDirWith(parent string, salvage func(left, dir string)) (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
 	dir, lock, err := lockedTemp(parent)
 	if err != nil {
 		return "", err
 	}
-	sweep(parent, func(left string) { salvage(left, dir) })
+	sweep(parent)
 	a.onExit(func() { removeLocked(dir, lock) })
 	return dir, nil
 }
@@ -71,10 +65,9 @@ func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 	}
 }
 
-// sweep removes the temporary folders of processes that were killed, after a call of salvage for
-// each. What it cannot remove belongs to somebody else. A folder without a lock is not one of them:
-// its process is about to lock it.
-func sweep(parent string, salvage func(left string)) {
+// sweep removes the temporary folders of this user's processes that were killed. A folder that
+// others can write, or without a lock, is not one of them: its process is about to lock it.
+func sweep(parent string) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
@@ -84,15 +77,17 @@ func sweep(parent string, salvage func(left string)) {
 	}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), "simdb-")
+		if !ok || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
 		dir := filepath.Join(parent, e.Name())
-		if !ok || !e.IsDir() || strings.Trim(number, "0123456789") != "" {
+		if st, err := os.Lstat(dir); err != nil || !st.IsDir() || !private(st) {
 			continue
 		}
 		if st, err := os.Lstat(filepath.Join(dir, tempLock)); err != nil || !st.Mode().IsRegular() {
 			continue
 		}
 		if lock, err := vfs.Disk.Lock(filepath.Join(dir, tempLock)); err == nil {
-			salvage(dir)
 			removeLocked(dir, lock)
 		}
 	}

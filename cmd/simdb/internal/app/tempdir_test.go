@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,7 +20,7 @@ func TestLockedTemp(t *testing.T) {
 					t.Errorf("%v, lock %v", err, lock)
 					return
 				}
-				sweep(parent, func(string) {})
+				sweep(parent)
 				if _, err := os.Stat(filepath.Join(dir, tempLock)); err != nil {
 					t.Error(err)
 				}
@@ -30,5 +31,24 @@ func TestLockedTemp(t *testing.T) {
 	all.Wait()
 	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
 		t.Errorf("%d folders are left, %v", len(left), err)
+	}
+}
+
+// TestSweepPrivate sweeps beside a folder that others could have made: it is left, as what it holds
+// is not to be trusted, and the user's own goes.
+func TestSweepPrivate(t *testing.T) {
+	if os.Getuid() < 0 {
+		t.Skip("the system has no owners of files")
+	}
+	parent := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"simdb-1": 0o777, "simdb-2": 0o700} {
+		dir := filepath.Join(parent, name)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, tempLock), nil, 0o666), os.Chmod(dir, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(parent)
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 1 || left[0].Name() != "simdb-1" {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -25,7 +25,6 @@
 //	listing.go   the file of --clusters
 //	pairs.go     pairs that the audit records
 //	replay.go    deciding again from an audit
-//	resume.go    what is decided, noted for --resume
 //	digests.go   digests of the inputs, for the audit
 //	summary.go   what is said at the end
 //	warnings.go  what makes the outcome doubtful
@@ -79,7 +78,6 @@ type Command struct {
 	app.InputFormat
 	app.InputFlags
 	app.RejectFlags
-	Resume  bool       `group:"run" help:"Go on after a killed run with the same flags on the same files: once all documents are compared, what was decided is in --temp-dir until the outputs are complete. What was not compared is compared again."`
 	DryRun  bool       `group:"output" help:"Write nothing: say what would be kept."`
 	Memory  app.Memory `group:"run" default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character; --near takes some 70 bytes of memory a document in any case."`
 	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
@@ -179,7 +177,6 @@ type job struct {
 	kept     int64
 	failed   []error // files that could not be read to the end
 	digests  *digests
-	notes    []string // with --resume: of killed runs
 	decided  *decided // nil without --decisions
 	level    *level   // nil without --level
 	warn     warnings

@@ -28,7 +28,7 @@ func (d *job) newDigests() *digests {
 	ctx, cancel := context.WithCancel(d.a.Context())
 	s := &digests{cancel: cancel}
 	switch {
-	case d.c.DryRun && d.replay == nil && !d.c.Resume:
+	case d.c.DryRun && d.replay == nil:
 	case d.Sources.Tree != nil:
 		s.inputs = []app.AuditInput{{File: d.Names[0], Bytes: new(d.Sources.Total)}}
 		s.tree = &contentDigest{}

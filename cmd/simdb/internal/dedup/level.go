@@ -27,8 +27,6 @@ func (c *Command) validateLevel() error {
 	switch {
 	case c.Near != nil || c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Estimate:
 		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --levenshtein, --cosine and --estimate are for documents", c.Level, c.Level)
-	case c.Resume:
-		return errors.New("--resume is for documents, without --level")
 	case c.Replay != "" || c.AuditPairs:
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Keep.String() != "first":

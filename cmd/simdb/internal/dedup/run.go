@@ -49,7 +49,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapLimit(c.Memory)))
-	dir, err := a.TempDirWith(c.TempDir, d.salvage)
+	dir, err := a.TempDirIn(c.TempDir)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,6 @@ func (d *job) work(dir string) error {
 		d.kept = d.read - d.out.dropped
 		return nil
 	}
-	d.leaveNote(dir)
 	return d.write()
 }
 
@@ -111,11 +110,6 @@ func (d *job) decide(dir string) error {
 		return d.estimates(dir)
 	case d.replay != nil:
 		return d.again()
-	}
-	if d.c.Resume {
-		if done, err := d.resume(); done || err != nil {
-			return err
-		}
 	}
 	if err := d.narrow(); err != nil {
 		return err
