@@ -196,8 +196,7 @@ func compareText(literal string) comparison {
 }
 
 func compareNumber(literal string) comparison {
-	want, _ := strconv.ParseFloat(literal, 64)
-	whole := isWhole(literal)
+	want := parseDecimal(literal)
 	return func(value []byte) (int, bool) {
 		if len(value) == 0 || value[0] != '-' && value[0] != '.' && (value[0] < '0' || value[0] > '9') {
 			return 0, false
@@ -206,37 +205,49 @@ func compareNumber(literal string) comparison {
 		if !syntax.IsDecimal(s) {
 			return 0, false
 		}
-		if whole && isWhole(s) {
-			return compareWhole(s, literal), true
-		}
-		n, _ := strconv.ParseFloat(s, 64) // one out of range is infinite
-		return cmp.Compare(n, want), true
+		return parseDecimal(s).compare(want), true
 	}
 }
 
-// isWhole reports whether a decimal number is written without fraction and exponent.
-func isWhole(s string) bool { return strings.Trim(s, "-0123456789") == "" }
+// decimal is a decimal number of any size, 0.DIGITS times 10 to the power of point. Digits neither
+// begin nor end with zeros; zero has none.
+type decimal struct {
+	negative bool
+	digits   string
+	point    int64
+}
 
-// compareWhole compares whole numbers of any length.
-func compareWhole(a, b string) int {
-	aNegative, a := cutSign(a)
-	bNegative, b := cutSign(b)
+// parseDecimal takes what syntax.IsDecimal accepts.
+func parseDecimal(s string) decimal {
+	s, negative := strings.CutPrefix(s, "-")
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return decimal{}
+	}
+	const limit = 1 << 62                          // of exponents: numbers beyond it are equal
+	power, _ := strconv.ParseInt(exponent, 10, 64) // none is 0, one out of range the nearest
+	power = min(max(power, -limit), limit)
+	point := int64(len(whole)) - int64(len(whole)+len(fraction)-len(digits))
+	return decimal{negative, strings.TrimRight(digits, "0"), point + power}
+}
+
+func (a decimal) compare(b decimal) int {
+	if a.negative != b.negative || a.digits == "" || b.digits == "" {
+		return cmp.Compare(a.sign(), b.sign())
+	}
+	return a.sign() * cmp.Or(cmp.Compare(a.point, b.point), strings.Compare(a.digits, b.digits))
+}
+
+func (a decimal) sign() int {
 	switch {
-	case aNegative && bNegative:
-		a, b = b, a
-	case aNegative:
+	case a.digits == "":
+		return 0
+	case a.negative:
 		return -1
-	case bNegative:
-		return 1
 	}
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-}
-
-// cutSign returns the digits of a whole number without leading zeros; -0 is not negative.
-func cutSign(s string) (negative bool, digits string) {
-	digits, negative = strings.CutPrefix(s, "-")
-	digits = strings.TrimLeft(digits, "0")
-	return negative && digits != "", digits
+	return 1
 }
 
 // holds decides on a document.

@@ -322,8 +322,10 @@ func IsDecimal(word string) bool {
 	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(word), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	if hasExponent {
-		exponent = strings.TrimLeft(exponent, "+-")
-		if exponent == "" || len(exponent) > 3 || !isDigits(exponent) {
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			exponent = exponent[1:]
+		}
+		if exponent == "" || !isDigits(exponent) {
 			return false
 		}
 	}
