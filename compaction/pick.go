@@ -64,7 +64,6 @@ const (
 	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired
 	ReasonCount  Reason = "count"  // there are many tables
 	ReasonLoad   Reason = "load"   // a load has written the tables; Pick does not give it
-	ReasonResume Reason = "resume" // a merge of them was interrupted; Pick does not give it
 	ReasonAll    Reason = "all"    // the caller merges all tables; Pick does not give it
 )
 

@@ -272,7 +272,7 @@ var crashWorkloads = []Options{
 	{MemtableBytes: 3000, NoSketch: true, Sync: SyncNever},
 	{MemtableBytes: 1500, Shingle: 2, Sketch: 16},
 	{MemtableBytes: 5000, NoSketch: true, NoText: true, Layout: "5:2", DisableAutoCompaction: true},
-	{MemtableBytes: 1000, NoSketch: true, policy: eager, mergeSlots: 4, keepFrom: 1},
+	{MemtableBytes: 1000, NoSketch: true, policy: eager, mergeSlots: 4},
 }
 
 // A cut is one thing that a power cut may leave.

@@ -75,7 +75,6 @@ type Options struct {
 	maxTableDocs int64                        // tests put a smaller limit of documents a table here
 	policy       compaction.Options           // tests have more merges by it
 	mergeSlots   int                          // tests have more merges at a time
-	keepFrom     int64                        // tests keep small merges that are interrupted
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by other bits. It is
@@ -99,7 +98,7 @@ func (o *Options) room() store.Options {
 		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
-		Policy: o.policy, MergeSlots: o.mergeSlots, KeepFrom: o.keepFrom,
+		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {
 		s.OnEvent = func(e store.Event) {
@@ -121,7 +120,6 @@ const (
 	EventStall   EventKind = store.EventStall   // a write had to wait: Reason is "tables" or "memtables"
 	EventRecover EventKind = store.EventRecover // Open replayed logs
 	EventClean   EventKind = store.EventClean   // Open removed files that a killed process had left
-	EventResume  EventKind = store.EventResume  // a merge goes on that was interrupted
 	EventError   EventKind = store.EventError   // background work failed, or the writer stopped; Err says why
 )
 

@@ -168,8 +168,8 @@ type MergeStats struct {
 	Bytes          int64
 	// Reason is "tier" for tables of about one size, "window" for a part of the time to live that
 	// has passed, "dead" for much that was deleted, replaced or expired, "count" for too many
-	// tables, "drop" for tables with nothing left, "load" for tables of a load, "resume" for one
-	// that goes on after it was interrupted, and "all" for Compact.
+	// tables, "drop" for tables with nothing left, "load" for tables of a load, and "all"
+	// for Compact.
 	Reason   string
 	Started  time.Time
 	Duration time.Duration // so far, of one that is running

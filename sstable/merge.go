@@ -22,16 +22,6 @@ type MergeOptions struct {
 	// Progress, if not nil, gets the number of documents done, and their total. It is called from
 	// one goroutine at a time.
 	Progress func(done, total int64)
-	// Checkpoint, if not nil, is called when sections have been finished, from one goroutine. Their
-	// bytes reach the writer later: a checkpoint is of use once its Offset has been written.
-	Checkpoint func(Checkpoint)
-	// Resume are the checkpoints of a merge of the same inputs, parameters and options, from the
-	// first on: the writer gets what follows the Offset of the last, and the result is byte for
-	// byte that of the first merge. So documents that Keep has come to leave out since then are in
-	// it; if it keeps one that was left out, or with Erase leaves out more, or anything else
-	// differs, the error is ErrNotResumable, before anything is written. The caller has compared
-	// the bytes up to Offset by VerifyCheckpoints.
-	Resume []Checkpoint
 
 	piece, sorted int    // keys merged, and sorted, at a time; 0 means keyPiece and sortedTogether
 	spare         uint32 // records that no document has; 0 means as many as there are numbers for
@@ -87,16 +77,10 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 	for _, in := range m.inputs {
 		m.total += int64(in.NumDocs()) * int64(6+p.Layout.Tables())
 	}
-	first, err := m.resume(o.Resume)
-	for step := first; step < len(mergeSteps) && err == nil; step++ {
-		m.step = step
-		err = m.fail(m.guarded(func() error { return mergeSteps[step].do(m) }))
-		if err == nil {
-			err = m.checkpointed(step+1, 0)
+	for _, step := range mergeSteps {
+		if err := m.fail(m.guarded(func() error { return step(m) })); err != nil {
+			return Info{}, nil, err
 		}
-	}
-	if err != nil {
-		return Info{}, nil, err
 	}
 	info, err := m.finish()
 	if err == nil {
@@ -111,6 +95,12 @@ func Merge(ctx context.Context, w io.Writer, p Params, inputs []MergeInput, o Me
 		r.inputs = append(r.inputs, renumbered{in.numbers, in.dead})
 	}
 	return info, r, nil
+}
+
+// mergeSteps are the steps of a merge, in order: later ones use what earlier ones leave in memory.
+var mergeSteps = []func(*merger) error{
+	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
+	(*merger).mergePlaces, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeSieve, (*merger).mergeIDs,
 }
 
 // Renumbering says which numbers the documents of merged tables have in the table that they were
@@ -138,9 +128,6 @@ func (m *merger) count() error {
 		if err := in.findDead(m); err != nil {
 			return err
 		}
-	}
-	if err := m.leaveOut(m.o.Resume); err != nil {
-		return err
 	}
 	for _, in := range m.inputs {
 		docs += int64(in.kept)

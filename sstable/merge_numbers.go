@@ -112,9 +112,6 @@ func (n *numbering) add(p merge.Pairs) error {
 		}
 		n.next[i]++
 	}
-	if n.replaying {
-		return nil
-	}
 	return n.run.AddKeys(keys)
 }
 

@@ -48,9 +48,6 @@ func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.ParallelWriter) 
 	if n := len(p.Vals); n > 0 && p.Vals[0]&deadFlag == 0 && !slices.ContainsFunc(p.Vals, func(v uint32) bool { return v != p.Vals[0] }) {
 		m.rankRun(int(p.Vals[0]), n, next) // tables that were written one after the other
 		m.info.MinSeq, m.info.MaxSeq = min(m.info.MinSeq, p.Keys[0]), p.Keys[n-1]
-		if m.replaying {
-			return nil
-		}
 		return run.AddKeys(p.Keys)
 	}
 	seqs := p.Keys[:0] // of documents that are kept
@@ -66,9 +63,6 @@ func (m *merger) rank(p merge.Pairs, next []uint32, run *keyrun.ParallelWriter) 
 			seqs = append(seqs, seq)
 		}
 		next[i]++
-	}
-	if m.replaying {
-		return nil
 	}
 	return run.AddKeys(seqs)
 }

@@ -16,7 +16,7 @@ import (
 // order, or in one from which a rotation by a few bits leads to it, their keys are merged, without
 // those that no document has any more. Otherwise they are sorted, a range of keys at a time.
 func (m *merger) mergeRuns() error {
-	for table := 1 + m.runsDone; table < m.params.Layout.Tables(); table++ {
+	for table := 1; table < m.params.Layout.Tables(); table++ {
 		streams, err := m.streamsOf(table)
 		if err != nil {
 			return err
@@ -30,9 +30,6 @@ func (m *merger) mergeRuns() error {
 		}
 		dir, e := run.Finish()
 		m.out.endWithDir(run.Len(), dir, e)
-		if err == nil {
-			err = m.checkpointed(m.step, table)
-		}
 		if err != nil {
 			return err
 		}

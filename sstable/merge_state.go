@@ -55,12 +55,6 @@ type merger struct {
 	erase   bool           // none may be
 	block   blobs.Block    // that was decoded last
 
-	step      int                          // of mergeSteps, that is being done
-	runsDone  int                          // permuted runs, in that step
-	replaying bool                         // a step that was done is done again, for what it leaves in memory
-	noted     struct{ sections, dirs int } // that checkpoints have
-	digest    uint32                       // see inputsDigest; 0 if it is not known yet
-
 	// the same of ranks, until the times are merged
 	rankSources *merge.Sources
 	rankStarts  [][]uint32
@@ -101,9 +95,6 @@ const keyPiece = 1 << 16
 
 // pass counts n keys as done.
 func (m *merger) pass(n int) {
-	if m.replaying {
-		return // the checkpoint says how much was done
-	}
 	m.done += int64(n)
 	m.report(m.done)
 }

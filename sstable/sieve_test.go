@@ -145,7 +145,6 @@ func TestSieve(t *testing.T) {
 	if !bytes.Equal(merged[0].Bytes(), merged[1].Bytes()) {
 		t.Error("two workers write other bytes")
 	}
-	checkSieveResumes(t, inputs, merged[0].Bytes())
 	tables := []*Reader{written, batch, openTable(t, merged[0].Bytes())}
 	s := new(NearSearcher)
 	for i, table := range tables {
@@ -163,24 +162,6 @@ func TestSieve(t *testing.T) {
 	}
 	none, _ := buildTable(t, sievedParams, WriterOptions{}, docs)
 	checkSieved(t, r, s, append(tables, openTable(t, none))...)
-}
-
-// checkSieveResumes goes on with a merge from the checkpoints around the sieve.
-func checkSieveResumes(t *testing.T, inputs []MergeInput, want []byte) {
-	t.Helper()
-	var all []Checkpoint
-	o := MergeOptions{WriterOptions: sievedOptions, Workers: 1, Checkpoint: func(c Checkpoint) { all = append(all, c) }}
-	if _, _, err := Merge(t.Context(), &bytes.Buffer{}, sievedParams, inputs, o); err != nil {
-		t.Fatal(err)
-	}
-	o.Checkpoint = nil
-	for n := len(all) - 4; n < len(all); n++ {
-		out := bytes.NewBuffer(bytes.Clone(want[:all[n].Offset]))
-		o.Resume = all[:n+1]
-		if _, _, err := Merge(t.Context(), out, sievedParams, inputs, o); err != nil || !bytes.Equal(out.Bytes(), want) {
-			t.Errorf("going on from checkpoint %d of %d: %d bytes, not %d, %v", n, len(all), out.Len(), len(want), err)
-		}
-	}
 }
 
 // sieveBytes returns the pages of a sieve.
@@ -345,12 +326,11 @@ func TestSieveStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := MergeOptions{WriterOptions: sievedOptions}
-	steps := 0
-	o.Checkpoint = func(Checkpoint) {
-		if steps++; steps == len(mergeSteps)+sievedLayout.Tables()-3 { // before the sieve
-			cancel()
-		}
-	}
+	defer func(steps []func(*merger) error) { mergeSteps = steps }(mergeSteps)
+	mergeSteps = slices.Insert(slices.Clone(mergeSteps), len(mergeSteps)-2, func(*merger) error { // before the sieve
+		cancel()
+		return nil
+	})
 	if _, _, err := Merge(ctx, &bytes.Buffer{}, sievedParams, []MergeInput{{Reader: openTable(t, data)}}, o); err == nil {
 		t.Error("the merge goes on")
 	}

@@ -39,19 +39,9 @@ var writeMutants = []mutant{
 		"engine", "^TestCrashInPrune$",
 	},
 	{
-		"merge/goes on from what is not stored", "engine", "keeper.run",
-		swap(`c.file.Sync()`, `error(nil)`),
-		"engine", "^TestMergeGoesOnAfterCuts$",
-	},
-	{
-		"merge/goes on with a damaged table", "engine", "Folder.reopenKept",
-		skip("VerifyCheckpoints"),
-		"engine", "^TestMergeGoesOn$",
-	},
-	{
 		"merge/what died since comes back", "engine", "Store.publishCompaction",
 		swap(`Dead.UpTo(0)`, `Dead.UpTo(view.Latest)`),
-		"engine", "^TestMergeGoesOn$",
+		"engine", "^TestPruneModel$",
 	},
 	{
 		"prune/a replay brings back what a table stood for", "engine", "follows",

@@ -23,8 +23,6 @@ const (
 	Lock    = "LOCK"
 	Backup  = "BACKUP" // says that the database is a backup, and of which one
 
-	Merge = "MERGE" // how far a merge is whose table is not finished
-
 	OrphanSuffix = ".orphan" // of a table that was set aside
 	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet
 )

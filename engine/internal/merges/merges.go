@@ -26,9 +26,6 @@ type Store interface {
 	Free() int64                        // bytes that merges in the background may take of the disk
 	Crowded() bool                      // there are so many tables that writers are slowed
 	WakeCompact()                       // has Next called soon
-	// Kept returns the tables of a merge that was interrupted and can go on, and about how many
-	// bytes of them are left to merge; nil if there is none.
-	Kept() (tables []uint64, left int64)
 }
 
 // A Scheduler is which merges run, and which may start. All of them are in its schedule, those in
@@ -65,13 +62,11 @@ type Merge struct {
 	Background bool            // no caller waits for it
 	Ctx        context.Context // of a merge in the background; nil for others
 	cancel     context.CancelFunc
-	Keeps      atomic.Bool // what it has done stays when it is interrupted
 
 	started     time.Time
 	gaveWay     bool                    // under mu, as giveUp is
 	giveUp      context.CancelCauseFunc // ends it; nil until it runs
 	done, total atomic.Int64            // documents
-	before      atomic.Int64            // of done, those of an earlier process
 	waited      atomic.Int64            // nanoseconds, for the rate or the end of a pause
 }
 
@@ -103,9 +98,7 @@ func (m *Merge) Workers() int {
 
 // Progress notes how many documents the merge has done.
 func (m *Merge) Progress(done, total int64) {
-	if m.total.Swap(total) == 0 {
-		m.before.Store(done)
-	}
+	m.total.Store(total)
 	m.done.Store(done)
 }
 

@@ -13,8 +13,6 @@ type fakeStore struct {
 	tables  int
 	bytes   int64 // of each
 	crowded bool
-	kept    []uint64
-	left    int64
 }
 
 func (s *fakeStore) Writable() error                    { return nil }
@@ -29,8 +27,6 @@ func (s *fakeStore) Policy() (tables []compaction.Table, o compaction.Options, e
 	}
 	return tables, compaction.Options{MaxDocs: math.MaxUint32}, nil
 }
-
-func (s *fakeStore) Kept() ([]uint64, int64) { return s.kept, s.left }
 
 // TestMergeWaitsForAge has a merge due that is expected to take a minute: it starts only when the
 // database has been open for that long, or when there are many tables.
@@ -62,33 +58,32 @@ func TestMergeWaitsForAge(t *testing.T) {
 	}
 }
 
-// TestKeptComesFirst goes on with a merge that was interrupted before what the policy picks, once
-// the database has been open for as long as what is left takes; not without one of its tables.
-func TestKeptComesFirst(t *testing.T) {
-	s := &fakeStore{tables: 4, bytes: 100 << 20, kept: []uint64{2, 3}, left: 10 << 20}
-	g := New(s, 0, 0)
-	g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(s.left))
+// TestFinish closes beside merges in the background: a large one that would take longer than the
+// database was open is cancelled, and done again after the next opening.
+func TestFinish(t *testing.T) {
 	for _, c := range []struct {
-		age    time.Duration
-		kept   []uint64
-		reason compaction.Reason
-	}{{50 * time.Second, []uint64{2, 3}, ""}, {70 * time.Second, []uint64{2, 3}, "resume"}, {time.Hour, []uint64{2, 5}, "tier"}} {
-		s.kept, g.opened = c.kept, time.Now().Add(-c.age)
-		m, err := g.Next(false)
-		if err != nil {
-			t.Fatal(err)
+		bytes     int64
+		age       time.Duration
+		cancelled bool
+	}{{largeMerge, time.Second, true}, {largeMerge, time.Hour, false}, {largeMerge - 1, time.Second, false}} {
+		g := New(&fakeStore{}, 0, 0)
+		g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(largeMerge))
+		g.opened = time.Now().Add(-c.age)
+		m := g.start(&compaction.Job{Bytes: c.bytes}, true)
+		g.Close()
+		ended := make(chan struct{})
+		go func() {
+			g.Finish(0)
+			close(ended)
+		}()
+		if c.cancelled {
+			<-m.Ctx.Done()
 		}
-		if m == nil {
-			m = &Merge{Job: &compaction.Job{}}
-		} else {
-			g.End(m, nil)
+		g.End(m, nil)
+		<-ended
+		if got := m.Ctx.Err() != nil; got != c.cancelled {
+			t.Errorf("%d bytes, open for %v: cancelled %v", c.bytes, c.age, got)
 		}
-		if m.Reason != c.reason {
-			t.Errorf("after %v, with %v kept: %q", c.age, c.kept, m.Reason)
-		}
-	}
-	if m, err := g.TakeDue(t.Context()); err != nil || m.Reason != "tier" {
-		t.Errorf("%v, %v", m, err)
 	}
 }
 

@@ -40,12 +40,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	var j *compaction.Job
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
-		if !closing {
-			j = g.takeKept(tables, func(bytes int64) bool { return bytes <= most && g.schedule.Room(bytes) })
-		}
-		if j == nil {
-			j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.Room(bytes) })
-		}
+		j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.Room(bytes) })
 		if j == nil {
 			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
 		}
@@ -66,26 +61,6 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 		return nil, nil
 	}
 	return g.start(j, true), nil
-}
-
-// takeKept returns the merge that was interrupted and may go on by what is left of it, nil if there
-// is none. The caller holds the lock.
-func (g *Scheduler) takeKept(tables []compaction.Table, may func(bytes int64) bool) *compaction.Job {
-	inputs, left := g.store.Kept()
-	if len(inputs) == 0 || !may(left) {
-		return nil
-	}
-	j := &compaction.Job{Reason: compaction.ReasonResume}
-	for _, t := range g.unreserved(tables) {
-		if slices.Contains(inputs, t.Number) && !g.schedule.Taken(t.Number) {
-			j.Tables, j.Bytes = append(j.Tables, t.Number), j.Bytes+t.Size
-		}
-	}
-	if len(j.Tables) != len(inputs) {
-		return nil
-	}
-	slices.Sort(j.Tables)
-	return j
 }
 
 // lookAgain wakes compaction when there may be something to do although no table has come: the
@@ -171,10 +146,7 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 			failed = err
 			return true
 		}
-		j := g.takeKept(tables, func(int64) bool { return true })
-		if j == nil {
-			j = g.takeWanted(tables, o.MaxDocs, func(int64) bool { return true })
-		}
+		j := g.takeWanted(tables, o.MaxDocs, func(int64) bool { return true })
 		if j == nil {
 			j = g.schedule.Due(g.unreserved(tables), o)
 		}
@@ -201,15 +173,15 @@ func (g *Scheduler) Close() {
 }
 
 // Finish ends all merges after Close: those in the background that are expected to end within limit
-// are finished; if that is 0, all are, but for those whose work is kept and that would take longer
-// than the store was open. What a caller waits for is finished.
+// are finished; if that is 0, all are, but for large ones that would take longer than the store was
+// open. What a caller waits for is finished.
 func (g *Scheduler) Finish(limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if limit == 0 {
 		for _, m := range g.running {
-			if m.Background && m.Keeps.Load() && m.remaining(&g.speed) > time.Since(g.opened) {
-				m.cancel() // it goes on with the next opening
+			if m.Background && m.Bytes >= largeMerge && m.remaining(&g.speed) > time.Since(g.opened) {
+				m.cancel() // it is done again after the next opening
 			}
 		}
 	} else {

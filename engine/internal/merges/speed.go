@@ -10,14 +10,10 @@ const SmallWork = 4 << 20
 // largeMerge is how many bytes make a merge that Compact keeps from starting while it waits.
 const largeMerge = 64 << 20
 
-// KeepFrom is from how many bytes on what a merge has done is kept when it is interrupted.
-const KeepFrom = largeMerge
-
 // remaining estimates how long the merge will go on at full speed: from its bytes, until a
 // twentieth is done.
 func (m *Merge) remaining(s *speed) time.Duration {
-	before := m.before.Load()
-	done, total := m.done.Load()-before, m.total.Load()-before
+	done, total := m.done.Load(), m.total.Load()
 	if total <= 0 || done*20 < total {
 		return s.of(m.Bytes)
 	}

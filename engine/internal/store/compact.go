@@ -176,7 +176,6 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 		return err
 	})
 	if err != nil {
-		db.published(t)
 		return nil, err
 	}
 	// What a write has killed is gone for good once the merged table is published, so that write
@@ -187,11 +186,9 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 	if err != nil {
 		err = errors.Join(db.fail(err), tables.Discard(t, err))
 	}
-	db.published(t)
 	if err != nil {
 		return nil, err
 	}
-	db.dropKeptOf(m.Tables)
 	return t, nil
 }
 
@@ -208,23 +205,28 @@ func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.Vi
 		return nil, nil, nil
 	}
 	var renumber *sstable.Renumbering
-	t, err := db.createMerged(ctx, m, in, erase, func(out io.Writer, k *tables.Kept, checkpoint func(sstable.Checkpoint)) (info sstable.Info, err error) {
-		goesOn := k.Offset() > 0
+	t, err := db.Tables.Create(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
 		o := tables.MergeOptions("compact", func(p view.Progress) {
-			if goesOn {
-				goesOn = false
-				db.goesOn(m, k)
-			}
 			m.Progress(p.Done, p.Total)
 			if progress != nil {
 				progress(p)
 			}
 		})
-		o.Identity, o.Erase, o.Workers, o.Resume, o.Checkpoint = k.Identity, erase, m.Workers(), k.Checkpoints, checkpoint
+		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
 		info, renumber, err = compaction.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
 		return info, err
 	})
 	return t, renumber, err
+}
+
+// mergedParts returns the parts of a snapshot that a job merges.
+func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
+	for i := range v.Version.Parts {
+		if p := &v.Version.Parts[i]; slices.Contains(j.Tables, p.Meta.Number) {
+			in = append(in, p)
+		}
+	}
+	return in
 }
 
 // mergeInputs returns parts as inputs of a merge of what is visible in snap.
@@ -242,7 +244,7 @@ func mergeInputs(snap *view.View, in []*view.Part) []compaction.Input {
 
 // publishCompaction puts t (nil for nothing) in the place of the tables in. Documents of theirs
 // that are dead and in t are dead in t too: for good if the catalog has it, until their log is
-// flushed otherwise. They died after the merge began, maybe in an earlier process.
+// flushed otherwise. They died after the merge began.
 func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()

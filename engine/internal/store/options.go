@@ -52,9 +52,6 @@ type Options struct {
 	// merges of any size run at a time. Zero values mean the defaults.
 	Policy     compaction.Options
 	MergeSlots int
-	// KeepFrom is from how many bytes on a merge is kept that is interrupted; 0 for
-	// merges.KeepFrom.
-	KeepFrom int64
 }
 
 // The kinds of an event, as engine.EventKind has them.
@@ -64,7 +61,6 @@ const (
 	EventStall   = "stall"
 	EventRecover = "recover"
 	EventClean   = "clean"
-	EventResume  = "resume"
 	EventError   = "error"
 )
 

@@ -306,6 +306,5 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 	}
 	old := db.install(parts)
 	db.mu.Unlock()
-	db.dropKeptOf(edit.DropTables)
 	return old.Unref()
 }

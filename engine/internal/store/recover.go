@@ -110,12 +110,6 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	for _, t := range s.Tables {
 		listed[t.Number] = true
 	}
-	kept := uint64(0)
-	if !db.opts.ReadOnly {
-		if kept, err = db.findKept(s); err != nil {
-			return nil, err
-		}
-	}
 	var stray []string
 	for _, name := range names {
 		if n, ok := files.Number(name, ".wal"); ok {
@@ -132,11 +126,6 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 		n, isNew := files.Number(name, ".sst"+files.TempSuffix)
 		if isNew || name == files.Catalog+catalog.TempSuffix {
 			db.nextFile = max(db.nextFile, n+1)
-			if !isNew || n != kept || kept == 0 {
-				stray = append(stray, name)
-			}
-		}
-		if name == files.Merge && kept == 0 {
 			stray = append(stray, name)
 		}
 		if n, ok := files.Number(name, ".sst"); ok && !listed[n] {

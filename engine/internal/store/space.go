@@ -23,8 +23,7 @@ func (db *Store) again(ctx context.Context, err error, tries int) bool {
 		return false
 	}
 	// One that has ended by itself, of which nobody knows any more, may have taken the space.
-	dropped := db.dropKept()
-	return db.merges.GiveWay(ctx) > 0 || dropped || tries == 0
+	return db.merges.GiveWay(ctx) > 0 || tries == 0
 }
 
 // Free returns how many bytes merges in the background may take of the disk.

@@ -33,7 +33,6 @@ type Store struct {
 	cat    *catalog.Catalog // nil for a single table file
 
 	merges    *merges.Scheduler // its lock is taken before all others
-	keeping   keeping
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // with seq and active, which only its holder changes

@@ -108,11 +108,11 @@ type earlyWriter struct {
 	off, due int64 // bytes written, and of those, begun to be stored
 }
 
-// storedEarly returns f, which has size bytes, as a writer, whose bytes begin to be stored before
-// it is synced if the system can do that.
-func storedEarly(f vfs.File, size int64) io.Writer {
+// storedEarly returns an empty file as a writer, whose bytes begin to be stored before it is synced
+// if the system can do that.
+func storedEarly(f vfs.File) io.Writer {
 	if early, ok := f.(vfs.EarlyWriter); ok {
-		return &earlyWriter{File: f, early: early, off: size, due: size}
+		return &earlyWriter{File: f, early: early}
 	}
 	return f
 }
@@ -133,7 +133,7 @@ func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, er
 	if err != nil {
 		return sstable.Info{}, err
 	}
-	info, err := writeTable(storedEarly(f, 0), write)
+	info, err := writeTable(storedEarly(f), write)
 	if err == nil {
 		err = f.Sync()
 	}
