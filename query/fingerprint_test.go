@@ -22,6 +22,8 @@ func TestFingerprintsAsText(t *testing.T) {
 		{"NEAR(0001234567890123456, 0)", nil, "[decimal 0]"},
 		{"NEAR(?, 0)", []any{int64(1234567890123456)}, "[decimal 0]"},
 		{"NEAR($x, 0)", []any{Named{"x", uint64(1234567890123456)}}, "[decimal 0]"},
+		{"NEAR(-6972599166742416572, 0)", nil, "[digit 0]"},
+		{"NEAR(?, 0)", []any{int64(-6972599166742416572)}, "[digit 0]"},
 		{"NEAREST(231231231231231, 1)", nil, "[d 0]"},
 		{"NEAR(0xd24db76604ff, 0)", nil, "[d 0]"},
 		{"NEAR(ff3c5a0011223344, 0)", nil, "[letter 0]"},
@@ -47,6 +49,7 @@ func TestFingerprintsAsText(t *testing.T) {
 	for text, want := range map[string]string{
 		"NEAR(ff3c5a001122334, 0)":      `"ff3c5a001122334"`,
 		"NEAR(18446744073709551616, 0)": "the fingerprint 18446744073709551616 does not fit into 64 bits",
+		"NEAR(-9223372036854775809, 0)": "the fingerprint -9223372036854775809 does not fit into 64 bits",
 		"NEAR(0x12345678901234567, 0)":  "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
 		"NEAR(1.5, 0)":                  `"1.5" should be a fingerprint such as 0xff`,
 		"NEAR(TEXT 1234567890123456,0)": `should be a text in quotes`,

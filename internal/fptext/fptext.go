@@ -4,6 +4,11 @@
 //	0x and 1 to 16 hexadecimal digits    hexadecimal
 //	exactly 16 hexadecimal digits        hexadecimal, also when all of them are decimal digits
 //	any other 1 to 20 decimal digits     decimal, at most 2^64-1
+//	- and decimal digits                 decimal, at least -2^63: the 64 bits of the two's complement
+//
+// Signed numbers are what databases and languages without unsigned ones write. In a column of
+// fingerprints fewer hexadecimal digits may stand without 0x, as programs write that drop leading
+// zeros; see ParseIn and Evidence.
 //
 // Base64 is read only where it is said to be there: 11 of its letters are 8 bytes, but words, too.
 //
@@ -14,6 +19,7 @@ package fptext
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/simdb/simdb/internal/base"
 )
@@ -25,7 +31,7 @@ type Notation uint8
 const (
 	Auto    Notation = iota // by the rule of the package
 	Hex                     // 1 to 16 hexadecimal digits, with or without 0x
-	Decimal                 // 1 to 20 decimal digits
+	Decimal                 // 1 to 20 decimal digits, perhaps after -
 	Base64                  // 8 bytes, the most significant first, in base64 (RFC 4648): 11 letters of either alphabet, and perhaps =
 )
 
@@ -96,6 +102,9 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, er
 	if n == Hex {
 		return parseHex(s, s)
 	}
+	if len(s) > 1 && s[0] == '-' && allDigits(s[1:]) {
+		return parseSigned(s)
+	}
 	v, err := strconv.ParseUint(string(s), 10, base.FingerprintBits)
 	switch {
 	case err == nil && len(s) <= maxDecimal:
@@ -108,6 +117,32 @@ func Parse[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, er
 		return 0, Decimal, fmt.Errorf("not a fingerprint: %q is not a decimal number", short(s))
 	}
 	return 0, Auto, notFingerprint(s)
+}
+
+// parseSigned reads a minus and decimal digits.
+func parseSigned[S ~string | ~[]byte](s S) (base.Fingerprint, Notation, error) {
+	v, err := strconv.ParseInt(string(s), 10, base.FingerprintBits)
+	if err != nil || len(s) > maxDecimal+1 {
+		return 0, Decimal, fmt.Errorf("the fingerprint %s does not fit into 64 bits", short(s))
+	}
+	return base.Fingerprint(v), Decimal, nil
+}
+
+// ParseIn is Parse for a cell of a column that is known to have fingerprints. With Auto fewer than
+// 16 hexadecimal digits, some of them letters, are hexadecimal there.
+func ParseIn[S ~string | ~[]byte](s S, n Notation) (base.Fingerprint, Notation, error) {
+	v, as, err := Parse(s, n)
+	if err != nil && IsShort(s) && n == Auto {
+		return Parse(s, Hex)
+	}
+	return v, as, err
+}
+
+// IsShort reports whether s is hexadecimal by its letters, and has fewer digits than the rule asks
+// for without 0x.
+func IsShort[S ~string | ~[]byte](s S) bool {
+	_, ok := hex(s)
+	return ok && len(s) < width && !allDigits(s) && len(s) > 0
 }
 
 // base64Letters are how many letters 8 bytes take in base64, without padding.
@@ -154,10 +189,13 @@ var base64Values = func() (values [256]uint8) {
 // notFingerprint is the error for a text that no notation reads.
 func notFingerprint[S ~string | ~[]byte](s S) error {
 	if _, ok := hex(s); !ok || len(s) == 0 {
+		if _, err := strconv.ParseFloat(string(s), 64); err == nil && strings.ContainsAny(string(s), "eE") {
+			return fmt.Errorf("not a fingerprint: %q is a number that has lost its last digits, as spreadsheets and floating point write it", short(s))
+		}
 		return fmt.Errorf("not a fingerprint: %q is neither 16 hexadecimal digits nor a decimal number", short(s))
 	}
 	if len(s) < width {
-		return fmt.Errorf("not a fingerprint: %q has %d hexadecimal digits; fewer than 16 need 0x before them", short(s), len(s))
+		return fmt.Errorf("not a fingerprint: %q has %d hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex", short(s), len(s))
 	}
 	return fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(s))
 }

@@ -1,6 +1,7 @@
 package fptext
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -28,8 +29,14 @@ func TestRule(t *testing.T) {
 		{"0x0x1", Auto, `not a fingerprint: "0x0x1" is not made of hexadecimal digits`},
 		{"0x12345678901234567", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
 		{"9f3c5a00112233445", Auto, "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16"},
-		{"ff", Auto, `not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them`},
+		{"ff", Auto, `not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex`},
 		{"9f3c5a001122334g", Auto, `not a fingerprint: "9f3c5a001122334g" is neither 16 hexadecimal digits nor a decimal number`},
+		{"-1", Auto, "ffffffffffffffff decimal"}, {"-9223372036854775808", Auto, "8000000000000000 decimal"}, {"-0", Auto, "0 decimal"},
+		{"-5727533220473680276", Decimal, "b083b6e1ba6ace6c decimal"}, {"-123456789012345", Auto, "ffff8fb779f22087 decimal"},
+		{"-9223372036854775809", Auto, "the fingerprint -9223372036854775809 does not fit into 64 bits"},
+		{"-1", Hex, `not a fingerprint: "-1" is not made of hexadecimal digits`}, {"-", Auto, `not a fingerprint: "-" is neither 16 hexadecimal digits nor a decimal number`},
+		{"--1", Auto, `not a fingerprint: "--1" is neither 16 hexadecimal digits nor a decimal number`},
+		{"-5.72753E+18", Auto, `not a fingerprint: "-5.72753E+18" is a number that has lost its last digits, as spreadsheets and floating point write it`},
 		{"", Auto, `not a fingerprint: "" is neither 16 hexadecimal digits nor a decimal number`},
 		{"+1", Auto, `not a fingerprint: "+1" is neither 16 hexadecimal digits nor a decimal number`},
 		{"1_000", Auto, `not a fingerprint: "1_000" is neither 16 hexadecimal digits nor a decimal number`},
@@ -131,7 +138,8 @@ func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 		digits = s[2:]
 	}
 	isHex := digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == "" && len(digits) <= 16
-	isDecimal := s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+	magnitude := strings.TrimPrefix(s, "-")
+	isDecimal := magnitude != "" && len(magnitude) <= 20 && strings.Trim(magnitude, "0123456789") == ""
 	base := 10
 	switch {
 	case n == Decimal && isDecimal, n == Auto && isDecimal && len(s) != 16:
@@ -142,5 +150,46 @@ func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 		return 0, 0, false
 	}
 	b, ok := new(big.Int).SetString(digits, base)
+	if ok && b.Sign() <= 0 && s[0] == '-' {
+		return uint64(b.Int64()), as, b.IsInt64()
+	}
 	return b.Uint64(), as, ok && b.IsUint64()
+}
+
+// TestEvidence checks what files of some fingerprints are: their notation, or why they are refused.
+func TestEvidence(t *testing.T) {
+	for texts, want := range map[string]string{
+		"ff3c5a0011223344 ff3c5a0011223345":                "hex",
+		"-1 1 18446744073709551615":                        "decimal",
+		"3c7e7e3c18000000 c7e7e3c18000001 c7e7e3c18000003": "hex short",
+		"3c7e7e3c1800000a c7e7e3c18000001 123456789012345": "decimal short",
+		"ff00aa11 c7e7e3c1 12345678":                       "decimal short",
+		"5 6 ff":                                           "decimal", // ff is a mistake
+		"ff 18446744073709551615":                          "decimal",
+		"ff3c5a0011223344 5":                               "line 1, ff3c5a0011223344, is hexadecimal by its form, that of line 2, 5, is decimal",
+		"ff3c5a0011223344 ff -5":                           "line 1, ff3c5a0011223344, is hexadecimal by its form, that of line 3, -5, is decimal",
+		"12345678901234567 1234567890123456":               "line 1, 12345678901234567, is decimal by its form, that of line 2, 1234567890123456, is hexadecimal",
+		strings.Repeat("1234567890123456 ", 8):             "from line 1 (1234567890123456) on have 16 decimal digits",
+		strings.Repeat("1234567890123456 ", 7):             "hex undecided",
+		strings.Repeat("1234567890123456 ", 8) + "0x1":     "hex",
+		"words of nothing but letters+=/":                  "auto",
+	} {
+		var e Evidence
+		for i, s := range strings.Fields(texts) {
+			if _, as, err := ParseIn(s, Auto); err == nil {
+				e.Add(int64(i+1), []byte(s), as)
+			}
+		}
+		got := e.Shows().String()
+		if e.Short() {
+			got += " short"
+		} else if err := cmp.Or(e.Conflict("line"), e.Guessed("line")); err != nil {
+			got = err.Error()
+		} else if e.Undecided() {
+			got += " undecided"
+		}
+		if got != want && (len(want) < 30 || !strings.Contains(got, want)) {
+			t.Errorf("%s: %s, want %s", texts, got, want)
+		}
+	}
 }

@@ -480,9 +480,9 @@ var mutants = []mutant{
 		"internal/fptext", "^TestRule$",
 	},
 	{
-		"notation/both in one file accepted", "cmd/simdb", "evidence.add",
-		always(`e.hex.line == 0`),
-		"cmd/simdb", "^TestBothNotations$",
+		"notation/both in one file accepted", "internal/fptext", "Evidence.Conflict",
+		always(`a.place == 0`),
+		"internal/fptext", "^TestEvidence$",
 	},
 	{
 		"parquet/pages decompressed to more than they declare", "cmd/simdb", "checkSize",
@@ -496,7 +496,7 @@ var mutants = []mutant{
 	},
 	{
 		"notation/first lines delivered undecided", "cmd/simdb", "File.settle",
-		swap(`case !f.seen.undecided() || all:`, `case all || len(head) > 0:`),
+		swap(`case !f.seen.Undecided() || all:`, `case all || len(head) > 0:`),
 		"cmd/simdb", "^TestBothNotationsFarApart$",
 	},
 	{

@@ -66,7 +66,7 @@ func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fing
 		notation = fptext.Decimal
 	}
 	fp, _, err := fptext.Parse(v, notation)
-	if err != nil && strings.Trim(string(v), "0123456789") == "" {
+	if err != nil && strings.Trim(string(v), "-0123456789") == "" {
 		return fp, x.Values.Errorf(a.Value.Pos.Offset, "", "%v", err)
 	} else if err != nil {
 		return fp, x.Values.Wrong(a.Value, expectFingerprint)

@@ -47,7 +47,8 @@ type file struct {
 
 	parse     parser // nil until the header has been read, where that names the columns
 	hasHeader bool   // the first line that is not blank is not data
-	seen      evidence
+	seen      fptext.Evidence
+	surveys   bool // it only collects what is seen
 }
 
 // open looks at the beginning of a file and prepares the parser, unless that needs the header.
@@ -63,7 +64,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	}
 	if l, ok := f.parse.(*list); ok {
 		f.info.FingerprintsOnly, f.info.PositionIDs = true, l.id < 0
-		base := f.seen.base(l.notation)
+		base := f.base(l.notation)
 		f.info.Notice = l.describe(base)
 		f.info.Shape = l.describe(cmp.Or(base, "hexadecimal")) // a list without a single number goes with those
 		if l.header {
@@ -119,49 +120,6 @@ func (f *file) choose() error {
 	case CSV, TSV:
 		f.hasHeader = true
 	}
-	return nil
-}
-
-// settle reads the fingerprints of the first block, and of more where that does not show how they
-// are written.
-func (f *file) settle() error {
-	if f.opt.Fingerprints != fptext.Auto || f.info.Format == TXT {
-		return nil
-	}
-	for {
-		if err := f.survey(); err != nil {
-			return err
-		}
-		head, all := f.in.Head()
-		switch {
-		case !f.seen.undecided() || all:
-			return nil
-		case len(head) >= maxUndecided && f.seen.ambiguous >= manyAmbiguous:
-			return &notationError{fmt.Sprintf("the fingerprints from line %d (%s) on have 16 decimal digits: --fingerprints hex or decimal says what they are",
-				f.seen.hex.line, f.seen.hex.text)}
-		case len(head) >= maxUndecided:
-			return nil
-		}
-		if err := f.in.ReadHead(min(2*max(len(head), input.HeadBytes), maxUndecided)); err != nil {
-			return err
-		}
-	}
-}
-
-// survey collects the evidence of the complete lines of the head.
-func (f *file) survey() error {
-	block, all := f.in.Head()
-	if !all && f.info.Format != JSON {
-		block = block[:bytes.LastIndexByte(block, '\n')+1]
-	}
-	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader}
-	part.opt.After, part.opt.Workers = 0, 1
-	for _, err := range part.Records(context.Background()) {
-		if n, ok := errors.AsType[*notationError](err); ok {
-			return n
-		}
-	}
-	f.seen = part.seen
 	return nil
 }
 
@@ -231,11 +189,14 @@ func (f *file) deliver(b *batch, yield func(*input.Record, error) bool) bool {
 			}
 			continue
 		}
-		if err := f.seen.add(o.rec); err != nil {
+		reason, err := f.heed(o.rec)
+		switch {
+		case err != nil:
 			yield(nil, &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err})
 			return false
-		}
-		if !yield(&o.rec.Record, nil) {
+		case reason != "" && !yield(nil, input.NewIssue(f, &o.rec.Record, reason)):
+			return false
+		case reason == "" && !yield(&o.rec.Record, nil):
 			return false
 		}
 	}

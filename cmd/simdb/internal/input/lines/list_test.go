@@ -32,6 +32,15 @@ func TestLists(t *testing.T) {
 		{"a.txt", "ff\n0a\n", input.Options{Fingerprints: fptext.Hex}, "1 1|||00000000000000ff 2 2|||000000000000000a fingerprints, one hexadecimal number a line (the id is the line's number)"},
 		{"a.tsv", "10\t231231231231231\n11\t5\n", input.Options{}, "1 10|||0000d24db76604ff 2 11|||0000000000000005 fingerprints, id TAB decimal number a line"},
 		{"a.tsv", "231231231231231\t10\n5\t11\n", input.Options{}, "1 10|||0000d24db76604ff 2 11|||0000000000000005 fingerprints, decimal number TAB id a line"},
+		{"a.txt", "-5727533220473680276\n5\n", input.Options{}, "1 1|||b083b6e1ba6ace6c 2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number)"},
+		{"a.tsv", "a\t-1\nb\t9223372036854775807\n", input.Options{}, "1 a|||ffffffffffffffff 2 b|||7fffffffffffffff fingerprints, id TAB decimal number a line"},
+		{"a.csv", "id,fingerprint\na,-1\nb,9223372036854775807\n", input.Options{}, "2 a|||ffffffffffffffff 3 b|||7fffffffffffffff "},
+		{"a.jsonl", "{\"id\":\"a\",\"fingerprint\":-1}\n{\"id\":\"b\",\"fingerprint\":\"-2\"}\n", input.Options{}, "1 a|||ffffffffffffffff 2 b|||fffffffffffffffe "},
+		// Hexadecimal without leading zeros, as other lines and the column show.
+		{"a.tsv", "a\t3c7e7e3c18000000\nb\tc7e7e3c18000001\nc\t123456789012345\n", input.Options{}, "1 a|||3c7e7e3c18000000 2 b|||0c7e7e3c18000001 3 c|||0123456789012345 fingerprints, id TAB hexadecimal number a line"},
+		{"a.csv", "id,fingerprint\na,3c7e7e3c18000000\nb,c7e7e3c18000001\nc,123456789012345\n", input.Options{}, "2 a|||3c7e7e3c18000000 3 b|||0c7e7e3c18000001 4 c|||0123456789012345 "},
+		{"a.jsonl", "{\"id\":\"a\",\"fingerprint\":\"3c7e7e3c18000000\"}\n{\"id\":\"b\",\"fingerprint\":\"c7e7e3c18000001\"}\n", input.Options{}, "1 a|||3c7e7e3c18000000 2 b|||0c7e7e3c18000001 "},
+		{"a.csv", "id,fingerprint\na,18446744073709551615\nb,bad\n", input.Options{}, "2 a|||ffffffffffffffff 3! not a fingerprint: \"bad\" has 3 hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex "},
 		{"a.tsv", "x\t1\ny\t2\n", input.Options{}, "1 x|||0000000000000001 2 y|||0000000000000002 fingerprints, id TAB decimal number a line"},
 		{"a.tsv", "1\tx\n7\ty\n", input.Options{}, "1 x|||0000000000000001 2 y|||0000000000000007 fingerprints, decimal number TAB id a line"},
 		{"a.tsv", "17\t9\n17\t10\n", input.Options{}, "1 9|||0000000000000011 2 10|||0000000000000011 fingerprints, decimal number TAB id a line"},
@@ -44,7 +53,7 @@ func TestLists(t *testing.T) {
 		{"f", "a\t1\nb\t2\n", input.Options{Format: Hashes}, "1 a|||0000000000000001 2 b|||0000000000000002 fingerprints, id TAB decimal number a line"},
 		{"f", "id\thash\n1\t1234567890123456\n", input.Options{Format: Hashes}, "2 1|||000462d53c8abac0 fingerprints, id TAB decimal number a line, after a header"},
 		{"f", "5\n9 x\n", input.Options{Format: Fingerprints, FingerprintField: "1", IDField: "2"}, "1! no id beside the fingerprint 2 x|||0000000000000009 fingerprints, decimal numbers in column 1 and ids in column 2"},
-		{"f", "5\n9 x\nff\n", input.Options{Format: Fingerprints}, `1! no id beside the fingerprint 2 x|||0000000000000009 3! not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them fingerprints, decimal number TAB id a line`},
+		{"f", "5\n9 x\nff y\n", input.Options{Format: Fingerprints}, `1! no id beside the fingerprint 2 x|||0000000000000009 3! not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them, or --fingerprints hex fingerprints, decimal number TAB id a line`},
 		{"-", "# of 2026\n5\n", input.Options{}, "2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number), after a header"},
 		{"-", "My hashes\nabcdefabcdefabcd\n", input.Options{}, "2 2|||abcdefabcdefabcd fingerprints, one hexadecimal number a line (the id is the line's number), after a header"},
 		{"-", "my\thashes\n5\n", input.Options{}, "1 -:1|my\thashes|| 2 -:2|5|| " + `plain text, one document a line, because "my\thashes" is not a number; --input-format fingerprints reads the other lines as fingerprints`},
@@ -90,7 +99,7 @@ func TestBothNotations(t *testing.T) {
 		"g.jsonl": "{\"id\":1,\"fingerprint\":\"1234567890123456\"}\n{\"id\":2,\"fingerprint\":5}\n{\"id\":3,\"fingerprint\":\"5\"}\n",
 	} {
 		got, _, err := read(t, name, content, input.Options{})
-		if n, ok := errors.AsType[*notationError](err); !ok || len(got) > 0 || strings.Count(n.text, "line") != 2 {
+		if n, ok := errors.AsType[notationError](err); !ok || len(got) > 0 || strings.Count(n.Error(), "line") != 2 {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 		for _, notation := range []fptext.Notation{fptext.Hex, fptext.Decimal} {
@@ -163,7 +172,7 @@ func TestNotationOnPipe(t *testing.T) {
 	}
 	io.WriteString(pw, "12345678901234567890\n")
 	err := <-opened
-	if _, ok := errors.AsType[*notationError](err); !ok {
+	if _, ok := errors.AsType[notationError](err); !ok {
 		t.Errorf("%v", err)
 	}
 	pr.Close()
@@ -207,7 +216,7 @@ func FuzzList(f *testing.F) {
 				continue
 			}
 			line := []byte(strings.TrimSuffix(strings.TrimSuffix(lines[r.Pos-1], "\n"), "\r"))
-			v, as, err := fptext.Parse(bytes.TrimSpace(columns(line)[l.fp]), opt.Fingerprints)
+			v, as, err := fptext.ParseIn(bytes.TrimSpace(columns(line)[l.fp]), l.notation)
 			if err != nil || r.Doc.Fingerprint == nil || v != *r.Doc.Fingerprint {
 				t.Fatalf("%q: line %d is %x, %v", content, r.Pos, v, err)
 			}

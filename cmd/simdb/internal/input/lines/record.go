@@ -29,7 +29,7 @@ type record struct {
 // setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
 // or "".
 func (r *record) setFingerprint(text []byte, notation fptext.Notation) string {
-	v, as, err := fptext.Parse(text, notation)
+	v, as, err := fptext.ParseIn(text, notation)
 	switch {
 	case err != nil && notation != fptext.Base64 && isBase64(text):
 		return err.Error() + "; --fingerprints base64 reads it"

@@ -28,8 +28,8 @@ type sample struct {
 // numbers describes one column of a sample.
 type numbers struct {
 	n        int // lines with a number in the column
-	hex      int // of them, of 16 hexadecimal digits or with 0x
-	letters  int // of them, with a letter
+	hex      int // of them, of 16 hexadecimal digits or with 0x, or of fewer with a letter
+	letters  int // of them, with a letter and not of fewer
 	large    int // above 2^32
 	blanks   int // lines with blanks in the column
 	gaps     int // numbers that are not the one before plus one
@@ -79,12 +79,20 @@ func newSample(lines [][]byte, notation fptext.Notation) *sample {
 	return s
 }
 
+// fewestShort is how many hexadecimal digits are rather a number without its leading zeros than a
+// word.
+const fewestShort = 8
+
 // add counts what a line has in the column, and reports whether it is certainly a fingerprint.
 func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	if bytes.ContainsAny(cell, " \t") {
 		c.blanks++
 	}
-	v, as, err := fptext.Parse(cell, notation)
+	parse := fptext.Parse[[]byte]
+	if len(cell) >= fewestShort {
+		parse = fptext.ParseIn
+	}
+	v, as, err := parse(cell, notation)
 	if err != nil {
 		return false
 	}
@@ -95,15 +103,15 @@ func (c *numbers) add(cell []byte, notation fptext.Notation) (sure bool) {
 	if v > 1<<32 {
 		c.large++
 	}
-	if as != fptext.Hex || len(cell) < 16 && !isPrefixed(cell) {
+	short := notation == fptext.Auto && fptext.IsShort(cell)
+	if as != fptext.Hex || len(cell) < 16 && !isPrefixed(cell) && !short {
 		return false
 	}
 	c.hex++
-	if !hasLetter(cell) {
-		return false
+	if hasLetter(cell) && !short {
+		c.letters++
 	}
-	c.letters++
-	return true
+	return hasLetter(cell)
 }
 
 // isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
@@ -127,7 +135,7 @@ func (s *sample) isList() bool {
 	if slices.Contains(s.header, "text") {
 		return false
 	}
-	if s.sure > 0 && 2*s.sure >= s.lines || s.saysSo() && s.numbers > 0 && 2*s.numbers >= s.lines {
+	if s.column[0].letters+s.column[1].letters > 0 && 2*s.sure >= s.lines || s.saysSo() && s.numbers > 0 && 2*s.numbers >= s.lines {
 		return true
 	}
 	if s.lines == 0 || s.ragged || s.columns > 2 || s.numbers < s.lines || len(s.header) > 0 && len(s.header) != s.columns {

@@ -213,7 +213,7 @@ func fingerprintOf(v pq.Value, col *pq.Column, notation fptext.Notation) (*uint6
 			return nil, ""
 		}
 		var err error
-		if fp, _, err = fptext.Parse(text, notation); err != nil {
+		if fp, _, err = fptext.ParseIn(text, notation); err != nil {
 			return nil, err.Error()
 		}
 	}

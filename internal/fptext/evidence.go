@@ -1,0 +1,106 @@
+package fptext
+
+import "fmt"
+
+// Evidence is how the fingerprints of a file are written, as far as it has been read by ParseIn with
+// Auto. All lines of a file are written alike, so a file with fingerprints that the rule reads as
+// hexadecimal and others that it reads as decimal is refused until the user says what they are.
+// The zero Evidence is ready to use.
+type Evidence struct {
+	hex, decimal sighting // the first ones by the rule
+	certain      bool     // a hexadecimal one is not ambiguous
+	ambiguous    int      // have 16 decimal digits
+	short        int      // have letters, and fewer than 16 digits
+	letters      int      // are hexadecimal by a letter
+	plain        int      // are decimal, and could be hexadecimal
+	far          int      // are decimal, and could not be
+}
+
+// sighting is a fingerprint in a file; place is 0 for none.
+type sighting struct {
+	place int64
+	text  string
+}
+
+// manyAmbiguous is how many fingerprints of 16 decimal digits, and none that shows what they are,
+// are no accident.
+const manyAmbiguous = 8
+
+// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseIn has read it.
+func (e *Evidence) Add(place int64, text []byte, as Notation) {
+	switch {
+	case as == Decimal:
+		if len(text) < width && text[0] != '-' {
+			e.plain++
+		} else {
+			e.far++
+		}
+		e.decimal.note(place, text)
+	case as != Hex:
+	case Ambiguous(text):
+		e.ambiguous++
+		e.hex.note(place, text)
+	case IsShort(text):
+		e.short++
+		e.letters++
+	default:
+		e.certain = true
+		if !allDigits(text) {
+			e.letters++
+		}
+		e.hex.note(place, text)
+	}
+}
+
+// note keeps the first sighting.
+func (s *sighting) note(place int64, text []byte) {
+	if s.place == 0 {
+		*s = sighting{place, string(text)}
+	}
+}
+
+// Short reports whether the fingerprints are hexadecimal without leading zeros: some have letters
+// and fewer than 16 digits, most have letters, and all that are decimal by the rule could be
+// hexadecimal.
+func (e *Evidence) Short() bool {
+	return e.short > 0 && e.letters > e.plain && e.far == 0
+}
+
+// Shows returns Hex or Decimal if a fingerprint has shown that, else Auto.
+func (e *Evidence) Shows() Notation {
+	switch {
+	case e.decimal.place > 0:
+		return Decimal
+	case e.hex.place > 0 || e.short > 0:
+		return Hex
+	}
+	return Auto
+}
+
+// Undecided reports whether what has not been read could still show that the fingerprints are
+// decimal.
+func (e *Evidence) Undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.place == 0 }
+
+// Guessed returns an error if many fingerprints could be decimal or hexadecimal, and none shows
+// what they are. The unit is that of places: "line".
+func (e *Evidence) Guessed(unit string) error {
+	if !e.Undecided() || e.ambiguous < manyAmbiguous {
+		return nil
+	}
+	return fmt.Errorf("the fingerprints from %s %d (%s) on have 16 decimal digits: --fingerprints hex or decimal says what they are",
+		unit, e.hex.place, e.hex.text)
+}
+
+// Conflict returns an error if the rule reads some fingerprints as hexadecimal and others as
+// decimal.
+func (e *Evidence) Conflict(unit string) error {
+	a, b, what := e.hex, e.decimal, [2]string{"hexadecimal", "decimal"}
+	switch {
+	case a.place == 0 || b.place == 0:
+		return nil
+	case a.place > b.place:
+		a, b, what = b, a, [2]string{what[1], what[0]}
+	}
+	return fmt.Errorf("the fingerprint of %s %d, %s, is %s by its form, that of %s %d, %s, is %s; --fingerprints hex or decimal says what all of them are",
+		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1])
+}
