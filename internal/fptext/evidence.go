@@ -2,7 +2,7 @@ package fptext
 
 import "fmt"
 
-// Evidence is how the fingerprints of a file are written, as far as it has been read by ParseIn with
+// Evidence is how the fingerprints of a file are written, as far as ParseIn has read it with
 // Auto. All lines of a file are written alike, so a file with fingerprints that the rule reads as
 // hexadecimal and others that it reads as decimal is refused until the user says what they are.
 // The zero Evidence is ready to use.

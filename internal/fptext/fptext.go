@@ -4,7 +4,7 @@
 //	0x and 1 to 16 hexadecimal digits    hexadecimal
 //	exactly 16 hexadecimal digits        hexadecimal, also when all of them are decimal digits
 //	any other 1 to 20 decimal digits     decimal, at most 2^64-1
-//	- and decimal digits                 decimal, at least -2^63: the 64 bits of the two's complement
+//	- and decimal digits                 decimal, from -2^63: the bits of the two's complement
 //
 // Signed numbers are what databases and languages without unsigned ones write. In a column of
 // fingerprints fewer hexadecimal digits may stand without 0x, as programs write that drop leading
