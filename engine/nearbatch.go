@@ -25,12 +25,13 @@ func (db *DB) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2
 // differs from it in at most k bits, k in 0..64. Matches come by query, those of a query nearest
 // first, then by ID. Many fingerprints share one walk through each table, which takes a fraction of
 // the time of as many searches: from some ten thousand on, or fewer if k is large or the tables are
-// small. Fewer are searched for one by one. A query with more matches than Options.Memory has room
-// for ends the batch with ErrTooLarge.
+// small. Fewer are searched for one by one.
 //
-// A million queries are searched at a time, fewer if they find more than four million documents. In
-// memory are, of those, 60 bytes a query, 60 bytes a match and its ID. It uses one processor;
-// several can work on parts of a batch. fps must not change meanwhile.
+// A million queries are searched at a time, fewer if they find more than four million documents, or
+// more than Options.Memory has room for. In memory are, of those, 60 bytes a query, 60 bytes a
+// match and its ID. A query that alone finds more is searched for again for each part of its
+// matches that there is room for. It uses one processor; several can work on parts of a batch. fps
+// must not change meanwhile.
 func (s *Snapshot) NearBatch(ctx context.Context, fps []Fingerprint, k int) iter.Seq2[BatchMatch, error] {
 	return s.nearBatch(ctx, fps, k, search.ChunkQueries, search.BatchMatches(&s.v))
 }

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,4 +251,41 @@ func TestNearBatchAmongWriters(t *testing.T) {
 		}
 	})
 	wg.Wait()
+}
+
+// TestNearBatchHoldsLittle: a batch holds few of its matches at a time, be their IDs long or one
+// query's matches many, and yields the same.
+func TestNearBatchHoldsLittle(t *testing.T) {
+	db, _ := create4test(t, &Options{Sync: SyncNever, NoText: true, NoSketch: true, Memory: 1 << 20})
+	const docs, queries, idBytes = 5000, 20, 2000
+	for i := range docs {
+		put(t, db, fmt.Sprint(strings.Repeat("x", idBytes), docs-i), uint64(1)<<(i%3))
+	}
+	if err := db.Flush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, n, last := heap(), 0, BatchMatch{Query: -1}
+	for m, err := range db.NearBatch(context.Background(), make([]uint64, queries), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := cmp.Or(cmp.Compare(last.Query, m.Query), cmp.Compare(last.Distance, m.Distance), cmp.Compare(last.ID, m.ID)); c >= 0 {
+			t.Fatalf("match %d is out of order", n)
+		}
+		if n++; n%(docs/2) == 1 {
+			if more := heap() - before; more > 8<<20 {
+				t.Fatalf("%d MB are held, of %d MB of ids", more>>20, docs*queries*idBytes>>20)
+			}
+		}
+		last = m
+	}
+	if n != docs*queries {
+		t.Fatalf("%d matches, want %d", n, docs*queries)
+	}
 }

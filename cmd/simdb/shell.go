@@ -30,6 +30,7 @@ type shellCmd struct {
 
 // Run runs the statements.
 func (c *shellCmd) Run(a *app.App) (err error) {
+	defer app.KeepTo(int64(c.Memory))()
 	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Out)
 	var made *app.Created
 	switch {

@@ -4,7 +4,7 @@ package search
 const (
 	nearHitBytes    = 2 * 56
 	jaccardHitBytes = 2 * 72
-	batchMatchBytes = 120
+	batchMatchBytes = 2 * 120
 	EntryBytes      = 2 * 48
 )
 

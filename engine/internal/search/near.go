@@ -57,6 +57,7 @@ type NearWant struct {
 	Count bool                // they are counted, and nothing else
 	Visit func(NearHit) error // they are given to a function
 	First int                 // this many are kept, the first in order
+	After *NearHit            // with First: of those that come after this one
 }
 
 var nearPool = sync.Pool{New: func() any { return new(Near) }}
@@ -133,6 +134,9 @@ func (q *Near) add(h NearHit) error {
 	case q.Want.Visit != nil:
 		return q.Want.Visit(h)
 	case q.Want.First > 0:
+		if q.Want.After != nil && CompareNear(h, *q.Want.After) <= 0 {
+			return nil
+		}
 		q.limited.Add(h)
 		if last, ok := q.limited.Last(); ok {
 			q.far = last.distance

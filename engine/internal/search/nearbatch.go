@@ -33,12 +33,13 @@ const (
 
 var _ [distanceMask - base.FingerprintBits]struct{}
 
-// BatchMatches returns how many matches of a chunk of several queries are held.
+// BatchMatches returns how many matches of a chunk of queries are held.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, by query, those of a query
 // nearest first, then by ID, until it returns false. It searches queries fingerprints at a
-// time, or fewer if these have more than matches matches.
+// time, or fewer if these have more than matches matches, or more bytes of IDs than there is memory
+// for. A single query may have any number of them.
 func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := view.CheckDistance(k); err != nil {
 		return err
@@ -50,15 +51,20 @@ func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, que
 	for first := 0; first < len(fps); {
 		b.queries = fps[first:min(first+size, len(fps))]
 		err := v.Safely(ctx, b.search)
-		if errors.Is(err, errCrowded) {
+		goOn := false
+		switch {
+		case err == nil:
+			goOn = b.yield(first, fn)
+		case !errors.Is(err, errCrowded):
+			return err
+		case len(b.queries) > 1:
 			size = (len(b.queries) + 1) / 2
 			continue
+		default:
+			goOn, err = b.inTurns(first, fn)
 		}
-		if err != nil {
+		if !goOn || err != nil {
 			return err
-		}
-		if !b.yield(first, fn) {
-			return nil
 		}
 		first += len(b.queries)
 		if len(b.found.Keys) < matches/4 {
@@ -71,6 +77,46 @@ func EachBatch(ctx context.Context, v *view.View, fps []base.Fingerprint, k, que
 // errCrowded says that a chunk has to be cut into smaller ones.
 var errCrowded = errors.New("more matches than are held in memory")
 
+// inTurns yields the matches of the only query of a chunk, which has more than are held: the first
+// ones, then the first of the others. Each turn searches for all of them.
+func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (goOn bool, err error) {
+	q := nearPool.Get().(*Near)
+	defer nearPool.Put(q)
+	defer q.Forget()
+	q.Want.First = max(b.most/2, 1)
+	var matches []view.Match
+	for {
+		if err := b.v.Safely(b.ctx, func() error { return q.Find(b.ctx, b.v, b.queries[0], b.k) }); err != nil {
+			return false, err
+		}
+		for some := range slices.Chunk(q.Hits, turnMatches) {
+			err := b.v.Safely(b.ctx, func() error { // their IDs alias the tables
+				matches = matches[:0]
+				for i := range some {
+					matches = append(matches, some[i].Match())
+				}
+				return nil
+			})
+			if err != nil {
+				return false, err
+			}
+			for _, m := range matches {
+				if !fn(first, m) {
+					return false, nil
+				}
+			}
+		}
+		n := len(q.Hits)
+		if n < q.Want.First {
+			return true, nil
+		}
+		q.Want.After = &NearHit{id: q.Hits[n-1].id, distance: q.Hits[n-1].distance}
+	}
+}
+
+// turnMatches is how many matches inTurns makes of hits at a time.
+const turnMatches = 256
+
 // nearBatch is a run of NearBatch. It finds the hits of one table after the other, puts them in the
 // order of documents, in which IDs are cheap to read, and finally all in the order in which they
 // are yielded.
@@ -78,7 +124,7 @@ type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
 	k       int
-	most    int                // matches of more than one query that are held
+	most    int                // matches of a chunk that are held
 	queries []base.Fingerprint // of the chunk
 
 	scratch sstable.NearSearcher
@@ -135,17 +181,20 @@ func (b *nearBatch) search() error {
 	return b.ctx.Err()
 }
 
-// crowded returns an error if there are too many matches, n of them not found yet: errCrowded, or
-// of a single query ErrTooLarge.
+// crowded returns errCrowded if there are too many matches, n of them not in found yet, or too many
+// bytes of IDs.
 func (b *nearBatch) crowded(n int) error {
-	switch n += len(b.found.Keys); {
-	case len(b.queries) > 1 && n > b.most:
+	if n+len(b.found.Keys) > b.most || int64(len(b.ids)) > max(b.v.Memory/idsShare, 1<<20) {
 		return errCrowded
-	case n >= b.v.Most(batchMatchBytes):
-		return b.v.OverBudget("documents")
 	}
 	return nil
 }
+
+// IDs are copied some at a time, and may take a share of the memory.
+const (
+	idsAtOnce = 1 << 10
+	idsShare  = 8
+)
 
 // table adds the matches of a table.
 func (b *nearBatch) table(p *view.Part) error {
@@ -178,8 +227,15 @@ func (b *nearBatch) table(p *view.Part) error {
 			b.docs = append(b.docs, uint32(h))
 		}
 	}
-	b.ids, b.ends, err = p.AppendIDs(b.ids, b.ends, b.docs)
-	return err
+	for some := range slices.Chunk(b.docs, idsAtOnce) {
+		if b.ids, b.ends, err = p.AppendIDs(b.ids, b.ends, some); err == nil {
+			err = b.crowded(0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add notes a match, whose ID will be the next one.

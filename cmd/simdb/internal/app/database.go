@@ -95,12 +95,13 @@ func (a *App) OpenWithin(path string, f FeatureFlags, memory int64) (*engine.DB,
 
 // OpenForWriting opens a database for writing. It must exist, and must not be a single table.
 func (a *App) OpenForWriting(path string) (*engine.DB, error) {
-	return a.OpenForWritingWith(path, FeatureFlags{})
+	return a.OpenForWritingWithin(path, FeatureFlags{}, 0)
 }
 
-// OpenForWritingWith is OpenForWriting; what the flags say must be the features of the database.
-func (a *App) OpenForWritingWith(path string, f FeatureFlags) (*engine.DB, error) {
-	o := &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout}
+// OpenForWritingWithin is OpenForWriting; what the flags say must be the features of the database,
+// and memory is as that of OpenWithin.
+func (a *App) OpenForWritingWithin(path string, f FeatureFlags, memory int64) (*engine.DB, error) {
+	o := &engine.Options{MustExist: true, BusyTimeout: a.Global.BusyTimeout, Memory: memory}
 	if err := f.Options(o); err != nil {
 		return nil, err
 	}

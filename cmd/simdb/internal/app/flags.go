@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -91,7 +92,16 @@ type NullFlag struct {
 
 // MemoryFlag bounds the memory of a query for its results.
 type MemoryFlag struct {
-	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results until they are sorted; a query that needs more fails (default: 1GiB)."`
+	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found until it is sorted, and for what finds it; a query that needs more fails (default: 1GiB)."`
+}
+
+// KeepTo has the garbage collector keep to a --memory; the process has buffers, its code and its
+// stacks beyond that. It returns what undoes it.
+func KeepTo(memory int64) (undo func()) {
+	const least = 64 << 20
+	before := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(before, max(memory/8*7, least)))
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // RowFlags say how and where rows are written.

@@ -3,7 +3,6 @@ package dedup
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -48,7 +47,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := c.claimAudit(a); err != nil {
 		return err
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapLimit(c.Memory)))
+	defer app.KeepTo(int64(c.Memory))()
 	dir, err := a.TempDirIn(c.TempDir)
 	if err != nil {
 		return err
@@ -76,13 +75,6 @@ func (c *Command) Run(a *app.App) (err error) {
 		return fmt.Errorf("no document could be used: %s rejected", d.rejects.Counted())
 	}
 	return nil
-}
-
-// heapLimit is what the garbage collector is told to keep to: the process has buffers and its code
-// beyond that.
-func heapLimit(memory app.Memory) int64 {
-	const least = 64 << 20
-	return max(int64(memory)/8*7, least)
 }
 
 // work reads, forms clusters, and writes.

@@ -11,6 +11,7 @@ import (
 
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
+	defer app.KeepTo(int64(j.c.Memory))()
 	db, err := j.a.OpenForQuery(j.c.Data, j.c.MemoryFlag)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -151,7 +150,7 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		}
 	}
 	size := int64(memory.Memory)
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(size/8*7, 64<<20)))
+	defer app.KeepTo(size)()
 	dir, err := a.TempDirIn(f.TempDir)
 	if err != nil {
 		return err

@@ -56,7 +56,9 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenWithin(c.DB, c.FeatureFlags, int64(c.Memory))
+	defer app.KeepTo(int64(c.Memory))()
+	workers := c.workers()
+	db, err := a.OpenWithin(c.DB, c.FeatureFlags, int64(c.Memory)/int64(workers))
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0}
+	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
 	if c.Near == nil && c.Jaccard == nil {
 		j.most = joinSlow
 	}
@@ -99,13 +101,15 @@ func (c *Join) Run(a *app.App) (err error) {
 	return app.FoundOr(found, err)
 }
 
-// Lines are looked up when there are joinQueries, or when their texts have joinBytes. More are
-// faster by little, and nothing is written before the first ones have been looked up.
+// Lines are looked up when there are joinQueries, or when their texts have joinBytes, or a share of
+// --memory. More are faster by little, and nothing is written before the first ones have been looked
+// up.
 const (
 	joinQueries = 1 << 18
 	joinBytes   = 64 << 20
-	joinSlow    = 64        // lines that are compared as they are, which takes long
-	joinLot     = 256 << 20 // of --memory, for each lot of lines that are looked up by --near
+	joinSlow    = 64 // lines that are compared as they are, which takes long
+	joinShare   = 16
+	joinLot     = 256 << 20 // of --memory, for each lot of lines that is looked up
 	joinRows    = 1 << 10   // rows that are handed on at a time
 	joinAhead   = 4         // such parts that wait to be written, of each lot of lines
 )
@@ -122,6 +126,7 @@ type joining struct {
 	sources app.Sources
 	out     *output.Writer
 	most    int       // lines that are looked up together
+	workers int       // such lots of lines at a time
 	pipe    bool      // lines may come slowly
 	free    sync.Pool // of *joinLines
 
@@ -161,17 +166,18 @@ type joinRow struct {
 	engine.Match
 }
 
-func (j *joining) run(a *app.App, in input.Source) error {
-	workers := runtime.GOMAXPROCS(0)
-	switch {
-	case j.c.Jaccard != nil: // it uses all processors itself
-		workers = 1
-	case j.c.Near != nil:
-		workers = min(workers, max(1, int(j.c.Memory/joinLot)))
+// workers is how many lots of lines are looked up at a time. They share the memory.
+func (c *Join) workers() int {
+	if c.Jaccard != nil { // it uses all processors itself
+		return 1
 	}
+	return min(runtime.GOMAXPROCS(0), max(1, int(c.Memory/joinLot)))
+}
+
+func (j *joining) run(a *app.App, in input.Source) error {
 	read := func(ctx context.Context) iter.Seq2[*joinLines, error] { return j.lines(ctx, a, in) }
 	last := int64(-1)
-	for rows, err := range pipeline.Concat(a.Context(), workers, joinAhead, read, j.lookUp) {
+	for rows, err := range pipeline.Concat(a.Context(), j.workers, joinAhead, read, j.lookUp) {
 		if err != nil {
 			return err
 		}
@@ -208,7 +214,7 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 				l.add(&come[i])
 				read++
 			}
-			if j.pipe || len(l.queries) >= j.most || l.bytes >= joinBytes {
+			if j.pipe || len(l.queries) >= j.most || l.bytes >= j.bytes() {
 				if !yield(l, nil) {
 					return
 				}
@@ -220,12 +226,15 @@ func (j *joining) lines(ctx context.Context, a *app.App, in input.Source) iter.S
 	}
 }
 
+// bytes is how many bytes of texts are looked up together.
+func (j *joining) bytes() int { return min(joinBytes, int(j.c.Memory/joinShare)) }
+
 // arrivals yields the lines of the input as they come, and at last what ended the reading before
 // its end: of a file one by one.
 func (j *joining) arrivals(ctx context.Context, in input.Source) iter.Seq[[]joinLine] {
 	each := func(ctx context.Context) iter.Seq2[joinLine, int] { return j.each(ctx, in) }
 	if j.pipe {
-		return pipeline.Arrivals(ctx, j.most, joinBytes, each)
+		return pipeline.Arrivals(ctx, j.most, j.bytes(), each)
 	}
 	return func(yield func([]joinLine) bool) {
 		var room [1]joinLine

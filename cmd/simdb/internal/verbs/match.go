@@ -34,6 +34,7 @@ type Match struct {
 	app.InputFlags
 	app.FeatureFlags
 	app.RejectFlags
+	app.MemoryFlag
 }
 
 // Help says what is written when.
@@ -62,11 +63,12 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	open := a.OpenWithFeatures
+	defer app.KeepTo(int64(c.Memory))()
+	open := a.OpenWithin
 	if c.Add {
-		open = a.OpenForWritingWith
+		open = a.OpenForWritingWithin
 	}
-	db, err := open(c.DB, c.FeatureFlags)
+	db, err := open(c.DB, c.FeatureFlags, int64(c.Memory))
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	if !c.Add {
-		t.held = newHeldLines(c.Near != nil, c.Near == nil && c.Jaccard == nil)
+		t.held = newHeldLines(c.Near != nil, c.Near == nil && c.Jaccard == nil, int(c.Memory))
 	}
 	err = t.run(a)
 	err = t.audit.close(err, t.keepsPart(err))

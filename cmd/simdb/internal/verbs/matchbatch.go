@@ -14,7 +14,8 @@ import (
 // are takes so long that batches remain small.
 const (
 	heldCount = 1 << 18  // most records of a batch
-	heldBytes = 64 << 20 // bytes of records after which a batch is decided
+	heldBytes = 64 << 20 // bytes of records after which a batch is decided, or a share of --memory
+	heldShare = 16
 	heldFirst = 256 << 10
 	heldSlow  = 16 << 10  // bytes of the first batch that is compared as it is, and
 	heldSlows = 256 << 10 // of later ones
@@ -44,15 +45,16 @@ type heldIssue struct {
 }
 
 // newHeldLines returns room for lines that are compared by fingerprints, by texts as they are, or
-// by the shingles of texts.
-func newHeldLines(fingerprints, asTheyAre bool) *heldLines {
+// by the shingles of texts, in a run of so much memory.
+func newHeldLines(fingerprints, asTheyAre bool, memory int) *heldLines {
+	limit := min(heldBytes, memory/heldShare)
 	switch {
 	case fingerprints:
-		return &heldLines{most: heldBytes, limit: heldBytes}
+		return &heldLines{most: limit, limit: limit}
 	case asTheyAre:
 		return &heldLines{most: heldSlow, limit: heldSlows}
 	}
-	return &heldLines{most: heldFirst, limit: heldBytes}
+	return &heldLines{most: min(heldFirst, limit), limit: limit}
 }
 
 // hold keeps a record and reports whether the batch is full. Records in allowed pairs, which are

@@ -26,6 +26,7 @@ func (c *Pairs) Run(a *app.App) (err error) {
 	if c.small(c.Data) {
 		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
+	defer app.KeepTo(int64(c.Memory))()
 	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
@@ -100,6 +101,7 @@ func (c *Clusters) Run(a *app.App) (err error) {
 	if c.small(c.Data) {
 		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
+	defer app.KeepTo(int64(c.Memory))()
 	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
