@@ -92,7 +92,7 @@ type NullFlag struct {
 
 // MemoryFlag bounds the memory of a query for its results.
 type MemoryFlag struct {
-	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for what is found until it is sorted, and for what finds it; a query that needs more fails (default: 1GiB)."`
+	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results until they are sorted; a query that needs more fails (default: 1GiB)."`
 }
 
 // KeepTo has the garbage collector keep to a --memory; the process has buffers, its code and its
