@@ -102,8 +102,8 @@ func (c *Join) Run(a *app.App) (err error) {
 }
 
 // Lines are looked up when there are joinQueries, or when their texts have joinBytes, or a share of
-// --memory. More are faster by little, and nothing is written before the first ones have been looked
-// up.
+// --memory. More are faster by little, and nothing is written before the first ones have been
+// looked up.
 const (
 	joinQueries = 1 << 18
 	joinBytes   = 64 << 20
