@@ -23,7 +23,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	d.opt = c.InputFlags.Options(c.Format)
-	d.opt.MakeID = true
+	d.opt.MakeID, d.opt.Memory = true, int64(c.Memory)
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err
 	}

@@ -12,13 +12,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest zstd window that is accepted: what `zstd --ultra --long=27` writes.
-const maxWindow = 128 << 20
-
 // decompress returns the content of r, which is compressed with gzip (all members are read), with
 // zstd (all frames) or not at all. The size of r is only a hint for the buffer, -1 if it is not
-// known. Call done when finished.
-func decompress(r io.Reader, size int64) (content io.Reader, kind string, done func(), err error) {
+// known; memory is Options.Memory. Call done when finished.
+func decompress(r io.Reader, size, memory int64) (content io.Reader, kind string, done func(), err error) {
 	done = func() {}
 	b := bufio.NewReaderSize(r, bufferSize(size))
 	head, err := b.Peek(6)
@@ -31,15 +28,67 @@ func decompress(r io.Reader, size int64) (content io.Reader, kind string, done f
 		if err != nil {
 			return nil, "", done, explain("gzip", err)
 		}
-		return z, kind, done, nil
+		z.Multistream(false)
+		return &gzipMembers{b, z}, kind, done, nil
 	case "zstd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		frames := newFrames(b, memory)
+		z, err := zstd.NewReader(frames, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(frames.window())))
 		if err != nil {
 			return nil, "", done, explain("zstd", err)
 		}
-		return z, kind, z.Close, nil
+		return frames.explaining(z), kind, z.Close, nil
 	}
 	return b, "", done, nil
+}
+
+// gzipMembers is the content of all members of a gzip file, and of padding with zeros behind them.
+type gzipMembers struct {
+	b *bufio.Reader
+	z *gzip.Reader
+}
+
+var errBehindGzip = errors.New("behind the gzip data is something else, which gzip leaves out: gzip -dc FILE | simdb ... -")
+
+// Read reads from one member after the other.
+func (m *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if err != io.EOF || n > 0 {
+			return n, noEOF(n, err)
+		}
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// noEOF is err, but nil for the end of one member of which something was read.
+func noEOF(n int, err error) error {
+	if n > 0 && err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// next begins with the next member.
+func (m *gzipMembers) next() error {
+	for {
+		switch c, err := m.b.ReadByte(); {
+		case err != nil:
+			return err
+		case c == 0:
+			continue
+		}
+		m.b.UnreadByte()
+		if head, _ := m.b.Peek(2); packing(head) != "gzip" {
+			return errBehindGzip
+		}
+		if err := m.z.Reset(m.b); err != nil {
+			return err
+		}
+		m.z.Multistream(false)
+		return nil
+	}
 }
 
 // packing returns "gzip" or "zstd" for what begins so, "" for anything else.
@@ -90,7 +139,7 @@ func isSkippable(head []byte) bool {
 // explain says what an error of a decompressor means for the file.
 func explain(kind string, err error) error {
 	switch {
-	case kind == "":
+	case kind == "", err == errBehindGzip, errors.As(err, new(*windowError)):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("the %s data end too early, is the file truncated? (%w)", kind, io.ErrUnexpectedEOF)

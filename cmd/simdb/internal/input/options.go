@@ -51,6 +51,7 @@ type Options struct {
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS
+	Memory  int64    // of the run, of which a part may be the window of a decompressor
 }
 
 // TextFields are the names of the fields that make up the text; "text" if none is named.

@@ -219,6 +219,7 @@ func (l *load) begin() (err error) {
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(name string) error {
 	opt := l.c.InputFlags.Options(l.c.Format)
+	opt.Memory = int64(l.c.Memory)
 	if err := app.ReadFeatures(&opt, l.features); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (c *Tune) ofFile(a *app.App) error {
 		return err
 	}
 	t := &tuneFile{c: c, a: a, opt: c.RowInputFlags.Options()}
-	t.opt.MakeID, t.opt.Need = true, input.NeedText
+	t.opt.MakeID, t.opt.Need, t.opt.Memory = true, input.NeedText, int64(c.Memory)
 	params, features, err := c.FeatureFlags.Params(0)
 	if err != nil {
 		return err
