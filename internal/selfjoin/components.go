@@ -30,6 +30,14 @@ func (f *Forest) Find(i uint32) uint32 {
 	return i
 }
 
+// Root is Find that changes nothing, so that any number of goroutines may call it meanwhile.
+func (f *Forest) Root(i uint32) uint32 {
+	for f.parent[i] != i {
+		i = f.parent[i]
+	}
+	return i
+}
+
 // Union makes one set of those that i and j are in, and says whether they were two. The larger root
 // is hung below the smaller one, not the shallower one below the deeper: with path halving that is
 // still O(log n) a call, amortised.

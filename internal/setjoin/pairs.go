@@ -11,38 +11,42 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 		return err
 	}
 	j.all = true
-	goOn := true
-	give := func() {
-		for n := range j.items {
-			it := &j.items[n]
-			for _, m := range it.matches {
-				if goOn = goOn && emit(int(m.set), int(it.set), m.score); !goOn {
-					return
-				}
+	return j.eachBlock(func(it *item) bool {
+		for _, m := range it.matches {
+			if !emit(int(m.set), int(it.set), m.score) {
+				return false
 			}
 		}
-	}
-	for pos := 0; pos < s.Len() && goOn; {
+		return true
+	})
+}
+
+// eachBlock compares all sets with each other. It calls give for every set, in order, with its
+// matches in an index or a window, until it returns false.
+func (j *join) eachBlock(give func(it *item) bool) error {
+	n, goOn := j.len(), true
+	for pos := 0; pos < n && goOn; {
 		j.index.reset()
-		for begin := pos; pos < s.Len() && goOn && (pos == begin || j.hasRoom()); {
+		for begin := pos; pos < n && goOn && (pos == begin || j.hasRoom()); {
 			end, err := j.load(pos, collect)
+			if err == nil {
+				goOn, err = j.pairWithin(give)
+			}
 			if err != nil {
 				return err
 			}
-			if err := j.pairWithin(); err != nil {
-				return err
-			}
-			give()
-			j.report(end-pos, s.Len()-end)
+			j.report(end-pos, n-end)
 			pos = end
 		}
-		for at := pos; at < s.Len() && goOn; {
+		for at := pos; at < n && goOn; {
 			end, err := j.load(at, collect)
 			if err != nil {
 				return err
 			}
-			give()
-			j.report(end-at, s.Len()-end+s.Len()-pos)
+			for i := 0; i < len(j.items) && goOn; i++ {
+				goOn = give(&j.items[i])
+			}
+			j.report(end-at, n-end+n-pos)
 			at = end
 		}
 	}
@@ -52,19 +56,27 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 // collect has the matches of an item collected.
 func collect(_ *worker, it *item) { it.matches = []match{} }
 
-// pairWithin finds the pairs within the window, and makes entries of all its items.
-func (j *join) pairWithin() error {
+// pairWithin finds the pairs within the window, gives those of each item away as they are found,
+// and makes entries of all its items.
+func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 	j.within.reset()
 	for n := range j.items {
 		it := &j.items[n]
-		if err := j.pair(it, &j.within); err != nil {
-			return err
+		if j.forest != nil { // so that it is compared with less
+			give(it)
 		}
+		if err := j.pair(it, &j.within); err != nil {
+			return false, err
+		}
+		if !give(it) {
+			return false, nil
+		}
+		it.matches = nil
 		j.within.add(uint32(n), &it.prefix)
 	}
 	for n := range j.items {
 		j.index.add(j.items[n].set, &j.items[n].prefix)
 	}
 	j.settle(&j.index)
-	return nil
+	return true, nil
 }

@@ -8,8 +8,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // memFile is a File in memory.
@@ -141,7 +144,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		}
 		s := add(t, sets, so)
 		at := thresholds[r.IntN(len(thresholds))]
-		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), Memory: 1 << (12 + r.IntN(8)), least: 1, loose: 1 << r.IntN(12)}
+		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), found: 1 + r.IntN(100), Memory: 1 << (12 + r.IntN(8)), least: 1, loose: 1 << r.IntN(12)}
 		order := make([]uint32, len(sets))
 		for i := range order {
 			order[i] = uint32(i)
@@ -192,6 +195,52 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if !slices.Equal(pairs, all) {
 			t.Fatalf("run %d, t %v: %d pairs, %d wanted", run, at, len(pairs), len(all))
 		}
+		checkComponents(t, s, sets, order[r.IntN(len(order)):], at, o)
+	}
+}
+
+// checkComponents connects some sets.
+func checkComponents(t *testing.T, s *Sets, sets [][]uint64, some []uint32, at float64, o Options) {
+	t.Helper()
+	o.Order = some
+	got, want := selfjoin.NewForest(len(sets)), selfjoin.NewForest(len(sets))
+	if err := s.Components(context.Background(), at, o, got); err != nil {
+		t.Fatal(err)
+	}
+	for k, b := range some {
+		for _, a := range some[:k] {
+			if jaccard(sets[a], sets[b]) >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
+				want.Union(a, b)
+			}
+		}
+	}
+	if !slices.Equal(got.Labels(), want.Labels()) {
+		t.Fatalf("t %v, %d sets: components differ", at, len(some))
+	}
+}
+
+// TestComponentsOfCrowd connects sets that are all similar in few comparisons.
+func TestComponentsOfCrowd(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var sets [][]uint64
+	for range 3000 {
+		var set []uint64
+		for i := range 50 {
+			set = append(set, uint64(2*i+1)*0x9e3779b97f4a7c15)
+		}
+		set[r.IntN(50)] = r.Uint64()
+		slices.Sort(set)
+		sets = append(sets, set)
+	}
+	s := add(t, sets, SetsOptions{Counters: 1 << 20})
+	var compared atomic.Int64
+	o := Options{Accept: func(int, int) bool { compared.Add(1); return true }}
+	forest := selfjoin.NewForest(len(sets))
+	if err := s.Components(context.Background(), 0.8, o, forest); err != nil {
+		t.Fatal(err)
+	}
+	if n := compared.Load(); n > int64(2*len(sets)) || slices.Max(forest.Labels()) > 0 {
+		t.Errorf("%d matches were found", n)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/selfjoin"
 )
 
 // Options are the options of joins. The zero value is fine.
@@ -15,7 +17,8 @@ type Options struct {
 	Memory int64
 	// Workers is the number of goroutines that compare; 0 means GOMAXPROCS. It changes no result.
 	Workers int
-	// Order has the sets in order of preference, each once; nil means that of their numbers.
+	// Order has the sets in order of preference, each once; nil means that of their numbers. Those
+	// that are not in it are not joined.
 	Order []uint32
 	// Known is how many sets at the beginning of the order are known already: they become keepers,
 	// also of sets that are similar to other keepers. One that is equal to an earlier known set
@@ -35,6 +38,7 @@ type Options struct {
 
 	window int   // sets of a window at most; 0 means mostWindow
 	least  int64 // bytes that Memory is at least; 0 means leastMemory
+	found  int   // matches of a window; 0 means mostFound
 	loose  int   // nodes of an index before some become postings; 0 means a share of Memory
 }
 
@@ -43,7 +47,8 @@ const (
 	leastWindow = 256
 	mostWindow  = 1 << 13
 	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
-	workerRun   = 64      // sets that a worker takes at once
+	workerRun   = 16      // sets that a worker takes at once
+	mostFound   = 1 << 20 // matches of a window
 	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
 )
 
@@ -58,12 +63,14 @@ type join struct {
 	graph                  *grapher // nil if there is none to collect
 	members, withinMembers index    // for it, as index and within, of sets that are no keepers
 	workers                []*worker
-	items                  []item // of the window
-	all                    bool   // every match of every item is wanted
-	window                 int    // sets of the next window at most
-	done                   int    // comparisons
-	finder                 finder // of the goroutine that decides
-	judge                  Judge  // of the goroutine that decides
+	items                  []item           // of the window
+	all                    bool             // every match of every item is wanted
+	forest                 *selfjoin.Forest // of Components: what is connected; matches have the least set of a part then
+	found                  atomic.Int64     // matches of the items of a window with the index
+	window                 int              // sets of the next window at most
+	done                   int              // comparisons
+	finder                 finder           // of the goroutine that decides
+	judge                  Judge            // of the goroutine that decides
 }
 
 // item is a set of the window.
@@ -125,6 +132,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if o.window <= 0 {
 		o.window = mostWindow
 	}
+	if o.found <= 0 {
+		o.found = mostFound
+	}
 	if o.loose <= 0 {
 		o.loose = int(min(o.Memory/nodeBytes/packShare, mostLoose))
 	}
@@ -158,13 +168,14 @@ func (j *join) hasRoom() bool {
 }
 
 // load reads the sets of a window from position pos on, in parallel, each after fn was called for
-// it, and compares them with the index. It returns the position behind them.
+// it, and compares them with the index. It returns the position behind them. A window ends with the
+// item with which its matches become more than Options.found.
 func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return pos, err
 	}
 	j.items = j.items[:0]
-	for elems := 0; pos+len(j.items) < j.s.Len() && len(j.items) < j.window; {
+	for elems := 0; pos+len(j.items) < j.len() && len(j.items) < j.window; {
 		set := j.at(pos + len(j.items))
 		elems += j.s.Size(int(set))
 		if len(j.items) > 0 && elems > windowElems {
@@ -173,6 +184,7 @@ func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) 
 		j.items = append(j.items, item{set: set, best: match{set: none}})
 	}
 	j.window = min(2*j.window, j.o.window)
+	j.found.Store(0)
 	var next atomic.Int64
 	errs := make([]error, len(j.workers))
 	var wg sync.WaitGroup
@@ -180,7 +192,23 @@ func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) 
 		wg.Go(func() { errs[n] = w.run(&next, fn) })
 	}
 	wg.Wait()
+	if j.found.Load() > int64(j.o.found) {
+		found, n := 0, 0
+		for ; found <= j.o.found; n++ {
+			found += len(j.items[n].matches)
+		}
+		j.items = j.items[:n]
+		j.window = max(n, workerRun)
+	}
 	return pos + len(j.items), errors.Join(errs...)
+}
+
+// len returns how many sets are joined.
+func (j *join) len() int {
+	if j.o.Order == nil {
+		return j.s.Len()
+	}
+	return len(j.o.Order)
 }
 
 // report tells how far the join is: n comparisons have been made since, and that many are left.
@@ -217,7 +245,7 @@ type cached struct {
 // run takes items until there are no more.
 func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err error) {
 	w.hashes, w.keys = w.hashes[:0], w.keys[:0]
-	for {
+	for w.found.Load() <= int64(w.o.found) {
 		from := int(next.Add(workerRun)) - workerRun
 		if from >= len(w.items) {
 			return nil
@@ -239,6 +267,9 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			if err := w.probe(it, &w.index); err != nil {
 				return err
 			}
+			if w.all {
+				w.found.Add(int64(len(it.matches)))
+			}
 			if it.matches == nil || w.graph == nil {
 				continue
 			}
@@ -250,15 +281,16 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 			w.graph.found.Add(int64(len(it.matches)))
 		}
 	}
+	return nil
 }
 
 // probe compares an item with the entries of an index.
 func (w *worker) probe(it *item, in *index) (err error) {
 	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it)) {
-		if w.apart(it, in, entry) {
+		set := in.sets[entry]
+		if w.connected(it, set) || w.apart(it, in, entry) {
 			continue
 		}
-		set := in.sets[entry]
 		var hashes []uint64
 		if w.t.kind != Edits {
 			if hashes, err = w.set(set, int(in.sizes[entry])); err != nil {
@@ -313,7 +345,7 @@ func (j *join) compare(judge Judge, it *item, set uint32, hashes []uint64, keepe
 		return false, err
 	}
 	if it.matches != nil && (j.all || !it.same()) {
-		it.matches = append(it.matches, m)
+		it.matches = append(it.matches, match{j.part(set), m.score})
 	}
 	if keeper && (it.best.set == none || m.score > it.best.score) {
 		it.best = m
@@ -381,10 +413,10 @@ func common(a, b []uint64, need int) int {
 // pair compares an item with the entries of the window in an index.
 func (j *join) pair(it *item, in *index) error {
 	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it)) {
-		if j.apart(it, in, entry) {
+		other := &j.items[in.sets[entry]]
+		if j.connected(it, other.set) || j.apart(it, in, entry) {
 			continue
 		}
-		other := &j.items[in.sets[entry]]
 		if done, err := j.compare(j.judge, it, other.set, other.hashes, in == &j.within); done || err != nil {
 			return err
 		}

@@ -1,0 +1,49 @@
+package setjoin
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// Components connects the sets of all pairs that match in a forest, which has a number for each set
+// and may connect some already. A set is compared with no other one that it is connected with, nor
+// with more than one, if that matches, of those that are connected with each other. So a crowd
+// takes few comparisons, however many pairs match.
+func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *selfjoin.Forest) error {
+	j, err := newJoin(ctx, s, t, o)
+	if err != nil {
+		return err
+	}
+	j.all, j.forest = true, forest
+	return j.eachBlock(func(it *item) bool {
+		for _, m := range it.matches {
+			forest.Union(m.set, it.set)
+		}
+		it.matches = it.matches[:0]
+		return true
+	})
+}
+
+// part returns what matches have of a set: of Components the least set that it is connected with.
+// The forest does not change while sets are compared.
+func (j *join) part(set uint32) uint32 {
+	if j.forest == nil {
+		return set
+	}
+	return j.forest.Root(set)
+}
+
+// connected reports whether an item is connected with a set, or matches one that is.
+func (j *join) connected(it *item, set uint32) bool {
+	if j.forest == nil {
+		return false
+	}
+	part := j.part(set)
+	for _, m := range it.matches {
+		if m.set == part {
+			return true
+		}
+	}
+	return part == j.part(it.set)
+}
