@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -29,7 +30,9 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	case by.Sets && components:
 		err = c.setComponents(ctx, o)
 	case by.Sets:
-		stars, failed := l.Sets.Stars(ctx, by.T, o.sets(l.accept(), l.Judges(ctx, by.T)))
+		so := o.sets(l.Judges(ctx, by.T))
+		so.Accept = l.accept()
+		stars, failed := l.Sets.Stars(ctx, by.T, so)
 		c.keeper, c.match, err = stars.Keeper, stars.Score, failed
 	case components:
 		c.keeper, err = l.printComponents(ctx, by.K, o.prints(l.N))
@@ -52,12 +55,20 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 // setComponents connects the documents of all pairs that match. The first document of a component
 // is its keeper.
 func (c *Clusters) setComponents(ctx context.Context, o JoinOptions) error {
-	forest := selfjoin.NewForest(int(c.l.N))
-	err := c.l.Sets.Pairs(ctx, c.by.T, o.sets(c.l.accept(), c.l.Judges(ctx, c.by.T)), func(a, b int, _ float64) bool {
-		forest.Union(uint32(a), uint32(b))
-		return true
-	})
+	all, err := c.l.setClasses(ctx)
 	if err != nil {
+		return err
+	}
+	forest := selfjoin.NewForest(int(c.l.N))
+	for class := range all.ends {
+		for docs := all.of(uint32(class)); len(docs) > 1; docs = docs[1:] {
+			forest.Union(docs[0], docs[1])
+		}
+	}
+	so := o.sets(c.l.Judges(ctx, c.by.T))
+	so.Order = all.firsts()
+	slices.Sort(so.Order)
+	if err := c.l.Sets.Components(ctx, c.by.T, so, forest); err != nil {
 		return err
 	}
 	c.keeper = forest.Labels()

@@ -6,6 +6,7 @@
 //	texts.go     texts that are compared themselves, by edit distance or as word vectors
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
+//	classes.go   documents that are joined as one
 //	search.go    a few documents, searched for in all
 //	listing.go   documents with their ids
 //	template.go  text that very many documents share

@@ -45,8 +45,8 @@ func (o JoinOptions) prints(n int64) selfjoin.Options {
 	}}
 }
 
-func (o JoinOptions) sets(accept func(a, b int) bool, judge func() setjoin.Judge) setjoin.Options {
-	return setjoin.Options{Memory: o.Memory / 4, Accept: accept, Judge: judge, Progress: func(done, total int) {
+func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
+	return setjoin.Options{Memory: o.Memory / 4, Judge: judge, Progress: func(done, total int) {
 		o.Progress(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 	}}
 }
@@ -121,11 +121,7 @@ func (by Criterion) match(id string, match float64) engine.Match {
 
 // CountPairs returns how many pairs there are.
 func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (n int64, err error) {
-	if by.Sets {
-		err = l.eachPair(ctx, by, o, func(pair) bool { n++; return true })
-		return n, err
-	}
-	err = l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, _ int) bool {
+	err = l.classPairs(ctx, by, o, func(a, b []uint32, _ float64) bool {
 		if b == nil {
 			n += int64(len(a)) * int64(len(a)-1) / 2
 		}
@@ -135,23 +131,29 @@ func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (
 	return n, err
 }
 
+// classPairs calls emit for all pairs of classes that match, with how well they do, and for each
+// class of several documents, with b nil, until it returns false.
+func (l *Listing) classPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, match float64) bool) error {
+	if by.Sets {
+		return l.setPairs(ctx, by, o, emit)
+	}
+	return l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool { return emit(a, b, -float64(distance)) })
+}
+
 // eachPair calls emit for every pair as it is found, until it returns false.
 func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(pair) bool) error {
 	give := func(match float64, a, b uint32) bool {
 		a, b = l.rank[a], l.rank[b]
 		return emit(pair{match, min(a, b), max(a, b)})
 	}
-	if by.Sets {
-		return l.Sets.Pairs(ctx, by.T, o.sets(l.accept(), l.Judges(ctx, by.T)), func(a, b int, score float64) bool { return give(score, uint32(a), uint32(b)) })
-	}
-	err := l.printPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool {
+	err := l.classPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
 		for i, x := range a {
 			others := b
 			if b == nil {
 				others = a[i+1:]
 			}
 			for _, y := range others {
-				if !give(-float64(distance), x, y) {
+				if !give(match, x, y) {
 					return false
 				}
 			}

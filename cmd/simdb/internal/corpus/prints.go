@@ -110,25 +110,24 @@ func (c *Corpus) printComponents(ctx context.Context, k int, o selfjoin.Options)
 func (c *Corpus) printPairs(ctx context.Context, k int, o selfjoin.Options, emit func(a, b []uint32, distance int) bool) error {
 	docs := c.inOrder(nil)
 	d := c.distinct(docs)
-	ends := make([]uint32, len(d.prints)+1) // a counting sort of the documents by fingerprint
+	next := make([]uint32, len(d.prints)+1) // a counting sort of the documents by fingerprint
 	for _, f := range d.group {
-		ends[f+1]++
+		next[f+1]++
 	}
 	for f := range d.prints {
-		ends[f+1] += ends[f]
+		next[f+1] += next[f]
 	}
-	next, sorted := slices.Clone(ends), make([]uint32, len(docs))
+	all := classes{docs: make([]uint32, len(docs)), ends: next[:len(d.prints)]} // which next is at last
 	for at, f := range d.group {
-		sorted[next[f]] = docs[at]
+		all.docs[next[f]] = docs[at]
 		next[f]++
 	}
-	of := func(f uint32) []uint32 { return sorted[ends[f]:ends[f+1]] }
 	for f := range d.prints {
-		if g := of(uint32(f)); len(g) > 1 && !emit(g, nil, 0) {
+		if g := all.of(uint32(f)); len(g) > 1 && !emit(g, nil, 0) {
 			return nil
 		}
 	}
-	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(of(i), of(j), distance) })
+	return selfjoin.Pairs(ctx, d.prints, k, o, func(i, j uint32, distance int) bool { return emit(all.of(i), all.of(j), distance) })
 }
 
 // WordPrints returns the fingerprints of the documents that match something, nil without
