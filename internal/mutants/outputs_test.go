@@ -326,9 +326,9 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestFew$",
 	},
 	{
-		"output/tune finds a document of the sample like itself", "cmd/simdb/internal/corpus", "searcher.merge",
-		swap(`b.first+int64(i) != w.numbers[m.place]`, `i >= 0`),
-		"cmd/simdb/internal/corpus", "^TestSearch$",
+		"output/tune finds a document of the sample like itself", "cmd/simdb/internal/tuning", "Report.Add",
+		drop(`r.tally(&r.sample[n], &itself, -1)`),
+		"cmd/simdb/internal/tuning", "^TestReport$",
 	},
 	{
 		"output/documents of files that were replaced", "cmd/simdb/internal/corpus", "Listing.Rank",

@@ -81,6 +81,15 @@ func (f *Few) slot(e uint64) *fewSlot {
 	}
 }
 
+// Visits returns how many sets the elements of a set are in, with repetitions: about what it takes
+// to look for what is similar to it.
+func (f *Few) Visits(set []uint64) (n int) {
+	for _, e := range set {
+		n += int(f.slot(e).n)
+	}
+	return n
+}
+
 // A FewMatch is a set of a Few, by its place, and how similar it is.
 type FewMatch struct {
 	Set   int

@@ -88,17 +88,29 @@ func (a *App) Rows(f RowFlags, columns []string, write func(row func(...any) err
 
 // RowsTo is Rows for rows of which some are to be on their way before the last one is written.
 func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
+	err = a.RowsThen(f, columns, func(w *output.Writer) error {
+		err := write(w)
+		found = w.Rows() > 0
+		return err
+	}, nil)
+	return found, err
+}
+
+// RowsThen is RowsTo, with something else to write after the last row, if it is not nil.
+func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer) error, then func(w io.Writer) error) error {
 	o := f.Options()
 	to, err := a.Sink(f.Output, f.Kind(), o)
 	if err != nil {
-		return false, err
+		return err
 	}
 	w := output.New(to, columns, o)
-	err = write(w)
-	if err == nil {
+	if err = write(w); err == nil {
 		err = w.Close()
 	}
-	return w.Rows() > 0, to.Close(err)
+	if err == nil && then != nil {
+		err = then(to)
+	}
+	return to.Close(err)
 }
 
 // Count writes a count instead of rows, and reports whether it is more than 0.

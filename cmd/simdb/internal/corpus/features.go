@@ -42,7 +42,6 @@ type featured struct {
 	ends   []int // of the sets, in hashes
 	prints []base.Fingerprint
 	empty  []bool // documents that match nothing
-	first  int64  // the number of the first document
 	met    []met  // of a Search
 }
 
@@ -58,7 +57,7 @@ type Extractor struct {
 	line *pipeline.Line[*featured]
 	next *featured
 	free []*featured
-	n    int64 // documents added
+	few  Brevity
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
@@ -96,22 +95,15 @@ func (x *Extractor) Stop() { x.line.Stop() }
 // Add takes the next document.
 func (x *Extractor) Add(d *engine.Doc) error {
 	if x.next == nil {
-		x.next = x.batch()
+		x.next = x.unused()
 	}
 	b := x.next
-	x.n++
+	x.few.Add(d.Text)
 	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
 	return x.send()
-}
-
-// batch returns an empty batch.
-func (x *Extractor) batch() *featured {
-	b := x.unused()
-	b.first = x.n
-	return b
 }
 
 // unused returns a batch without documents.
@@ -133,6 +125,9 @@ func (x *Extractor) reuse(b *featured) {
 		x.free = append(x.free, b)
 	}
 }
+
+// Few returns how many words the texts have that were added.
+func (x *Extractor) Few() *Brevity { return &x.few }
 
 // send has the batch worked on.
 func (x *Extractor) send() error {

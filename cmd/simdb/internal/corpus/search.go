@@ -2,9 +2,11 @@ package corpus
 
 import (
 	"context"
-	"errors"
+	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -15,30 +17,34 @@ import (
 
 // A Search finds what is like a few documents among very many, which are read once more and not
 // kept: those within some bits, and those whose sets are similar. What it holds is of the few
-// alone.
+// alone. Documents with equal sets and fingerprints are one node.
 type Search struct {
-	o       SearchOptions
-	numbers []int64 // of the documents that are searched for
-	prints  []base.Fingerprint
-	printed []uint32 // of each fingerprint: the document, by its place
-	few     *setjoin.Few
+	o      SearchOptions
+	nodes  []Node
+	prints []base.Fingerprint // of the nodes
+	few    *setjoin.Few       // the sets of the nodes
 }
 
 // SearchOptions say what a Search finds.
 type SearchOptions struct {
-	Within int     // bits
-	Least  float64 // Jaccard similarity of sets
-	Memory int64   // bytes for the documents that are searched for
+	Within    int     // bits
+	Least     float64 // Jaccard similarity of sets
+	Memory    int64   // bytes for the documents that are searched for
+	Documents int64   // about how many there are in all
 }
 
-// ErrFewLarge says that the documents that are searched for have no room.
-var ErrFewLarge = errors.New("so many documents have no room in half of --memory")
+// A Node is what documents with the same set and fingerprint have in common.
+type Node struct {
+	Doc   engine.Doc // that of the least ID
+	Count int        // of the documents that are searched for
+	Set   bool       // it has one that is not empty
+}
 
 // A Met is a document that was found.
 type Met struct {
-	Place    int         // of the one that it is like, among those that are searched for
+	Place    int         // of the node that it is like
 	Doc      *engine.Doc // valid until the function that it is given to returns
-	Distance int         // in bits; -1 if it is more than Within, or one of both has no fingerprint
+	Distance int         // in bits; -1 if it is more than Within
 	Score    float64     // -1 if it is less than Least
 }
 
@@ -50,34 +56,85 @@ type met struct {
 	score float64
 }
 
-// NewSearch returns a Search for documents, which are given with their numbers.
-func NewSearch(params fingerprint.Params, docs []engine.Doc, numbers []int64, o SearchOptions) (*Search, error) {
-	s := &Search{o: o, numbers: numbers}
+// What a Search takes is bounded: the fewer documents are searched for, the more are like them.
+const (
+	searchElements = 6 << 20 // of the sets that are searched for
+	searchWork     = 4e9     // nanoseconds, about, for all documents
+	searchLeast    = 30      // documents are searched for in any case
+	searchPilot    = 200     // documents that the work is estimated by
+
+	workMatch = 150 // nanoseconds, about, for a match; 1 for each set that an element is in
+	workPrint = 0.5 // for each fingerprint that another one is compared with
+)
+
+// NewSearch returns a Search for documents in random order: for the first ones of them if there is
+// no room for all in memory, or if so many are like them that to find these would take too long.
+// Documents without words are not searched for.
+func NewSearch(params fingerprint.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)
-	sets := make([][]uint64, len(docs))
-	for i := range docs {
-		sets[i] = f.sets.Append(nil, docs[i].Text)
-		if o.Memory -= int64(len(sets[i])) * setjoin.FewBytes; o.Memory < 0 {
-			return nil, ErrFewLarge
+	type key struct {
+		print base.Fingerprint
+		set   xxh3.Uint128
+	}
+	var sets [][]uint64
+	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: the node of each document
+	s := &Search{o: o}
+	for left, i := min(o.Memory/setjoin.FewBytes, searchElements), 0; i < len(docs); i++ {
+		print, ok := f.print(&docs[i])
+		if !ok {
+			continue
 		}
-		if fp, ok := f.print(&docs[i]); ok {
-			s.prints, s.printed = append(s.prints, fp), append(s.printed, uint32(i))
+		set := f.sets.Append(nil, docs[i].Text)
+		buf = buf[:0]
+		for _, e := range set {
+			buf = binary.LittleEndian.AppendUint64(buf, e)
 		}
+		k := key{print, xxh3.Hash128(buf)}
+		n, known := of[k]
+		if !known {
+			if left -= int64(len(set)); left < 0 && len(drawn) > 0 {
+				break
+			}
+			n = len(s.nodes)
+			of[k], sets, s.prints = n, append(sets, set), append(s.prints, print)
+			s.nodes = append(s.nodes, Node{Doc: docs[i], Set: len(set) > 0})
+		}
+		if s.nodes[n].Doc.ID > docs[i].ID {
+			s.nodes[n].Doc = docs[i]
+		}
+		drawn = append(drawn, n)
 	}
 	s.few = setjoin.NewFew(sets, o.Least)
-	return s, nil
+	if work := s.work(drawn, sets); work > searchWork {
+		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
+		n := 1 + slices.Max(drawn)
+		s.nodes, s.prints = s.nodes[:n], s.prints[:n]
+		s.few = setjoin.NewFew(sets[:n], o.Least)
+	}
+	for _, n := range drawn {
+		s.nodes[n].Count++
+	}
+	return s
 }
 
-// Comparable reports whether a document that is searched for can be like others: one without words
-// is not.
-func (s *Search) Comparable(place int) bool {
-	_, ok := slices.BinarySearch(s.printed, uint32(place))
-	return ok
+// work is about how long the search takes for all documents, in nanoseconds, by some of those that
+// are searched for.
+func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
+	drawn = drawn[:min(len(drawn), searchPilot)]
+	finder := s.few.Finder()
+	for _, n := range drawn {
+		matches := len(finder.Append(nil, sets[n])) + len(kernel.ScanMany(nil, s.prints[n:n+1], s.prints, s.o.Within))
+		work += float64(workMatch*matches) + float64(s.few.Visits(sets[n])) + workPrint*float64(len(s.prints))
+	}
+	return work / float64(max(len(drawn), 1)) * float64(s.o.Documents)
 }
 
-// Extractor returns an Extractor of all documents, by number, among which are those that are
-// searched for. It calls each in their order for every one, and whether it has words, and found for
-// what it is like, in the order of places.
+// Nodes returns what is searched for. Every document of it finds itself, too.
+func (s *Search) Nodes() []Node { return s.nodes }
+
+// Extractor returns an Extractor of all documents, among which are those that are searched for. It
+// calls each in their order for every one, and whether it has words, and found for what it is like,
+// in the order of places.
 func (s *Search) Extractor(ctx context.Context, params fingerprint.Params, each func(words bool), found func(Met) error) *Extractor {
 	worker := func() func(*featured) {
 		w := &searcher{Search: s, hasher: newHasher(params), finder: s.few.Finder()}
@@ -142,19 +199,17 @@ func (w *searcher) merge(b *featured, i int, pairs []uint64) {
 		if len(scored) > 0 {
 			m.place = int32(scored[0].Set)
 		}
-		var near int // the fingerprint
+		near := int32(math.MaxInt32)
 		if len(pairs) > 0 {
-			near = int(pairs[0] & (1<<32 - 1))
-			m.place = min(m.place, int32(w.printed[near]))
+			near = int32(pairs[0] & (1<<32 - 1))
+			m.place = min(m.place, near)
 		}
 		if len(scored) > 0 && scored[0].Set == int(m.place) {
 			m.score, scored = scored[0].Score, scored[1:]
 		}
-		if len(pairs) > 0 && int32(w.printed[near]) == m.place {
+		if near == m.place {
 			m.bits, pairs = int32(base.Distance(b.prints[pairs[0]>>32], w.prints[near])), pairs[1:]
 		}
-		if b.first+int64(i) != w.numbers[m.place] { // not itself
-			b.met = append(b.met, m)
-		}
+		b.met = append(b.met, m)
 	}
 }

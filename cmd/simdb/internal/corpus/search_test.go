@@ -1,9 +1,9 @@
 package corpus
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // TestSearch compares what is found with all comparisons: of texts that are much alike, of empty
@@ -18,16 +19,15 @@ import (
 func TestSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	p := fingerprint.Params{Shingle: 2}
-	o := SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20}
+	o := SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20, Documents: 600}
 	var docs, drawn []engine.Doc
-	var numbers []int64
 	for i, text := range shortTexts(r, 600) {
 		d := engine.Doc{ID: fmt.Sprint(i), Text: text}
 		if i%7 == 0 {
 			d.Fingerprint = new(base.Fingerprint(1) << r.IntN(64))
 		}
 		if docs = append(docs, d); i < 10 || r.IntN(30) == 0 {
-			drawn, numbers = append(drawn, d), append(numbers, int64(i))
+			drawn = append(drawn, d)
 		}
 	}
 	h := newHasher(p)
@@ -54,33 +54,50 @@ func TestSearch(t *testing.T) {
 		bits  int
 		score float64
 	}
+	s := NewSearch(p, drawn, o)
+	nodes, searched := s.Nodes(), 0
 	want, words := map[key]how{}, 0
 	for i := range docs {
 		fp, ok := h.print(&docs[i])
 		if ok {
 			words++
 		}
-		for place, n := range numbers {
+		for place, node := range nodes {
 			m := how{-1, -1}
-			if other, has := h.print(&drawn[place]); has && ok && base.Distance(fp, other) <= o.Within {
+			if other, has := h.print(&node.Doc); has && ok && base.Distance(fp, other) <= o.Within {
 				m.bits = base.Distance(fp, other)
 			}
-			if s := jaccard(docs[i].Text, drawn[place].Text); s >= o.Least {
+			if s := jaccard(docs[i].Text, node.Doc.Text); s >= o.Least {
 				m.score = s
 			}
-			if m != (how{-1, -1}) && n != int64(i) {
+			if m != (how{-1, -1}) {
 				want[key{place, docs[i].ID}] = m
 			}
 		}
 	}
-	s, err := NewSearch(p, drawn, numbers, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for place := range drawn {
-		if _, ok := h.print(&drawn[place]); s.Comparable(place) != ok {
-			t.Errorf("%q: comparable %v", drawn[place].Text, !ok)
+	for _, node := range nodes {
+		equal := 0
+		for _, d := range drawn {
+			fp, _ := h.print(&d)
+			if print, _ := h.print(&node.Doc); fp == print && slices.Equal(a.Append(nil, d.Text), a.Append(nil, node.Doc.Text)) {
+				equal++
+				if d.ID < node.Doc.ID {
+					t.Errorf("%s stands for %s, whose ID is less", node.Doc.ID, d.ID)
+				}
+			}
 		}
+		if equal != node.Count || node.Set != (len(a.Append(nil, node.Doc.Text)) > 0) {
+			t.Errorf("%+v stands for %d documents", node, equal)
+		}
+		searched += node.Count
+	}
+	for i := range drawn {
+		if _, ok := h.print(&drawn[i]); ok {
+			searched--
+		}
+	}
+	if searched != 0 {
+		t.Errorf("%d documents too many are searched for", searched)
 	}
 	got := map[key]how{}
 	x := s.Extractor(t.Context(), p, func(some bool) {
@@ -116,8 +133,59 @@ func TestSearch(t *testing.T) {
 	if len(got) != len(want) || words != 0 || both == 0 || both == len(want) {
 		t.Errorf("%d found, want %d, %d of them both ways; %d documents with words too few", len(got), len(want), both, words)
 	}
-	o.Memory = 1000
-	if _, err := NewSearch(p, drawn, numbers, o); !errors.Is(err, ErrFewLarge) {
-		t.Errorf("without memory: %v", err)
+	o.Memory = 40 * setjoin.FewBytes
+	if few := NewSearch(p, drawn, o).Nodes(); len(few) == 0 || len(few) >= len(nodes) {
+		t.Errorf("without memory: %d nodes", len(few))
+	}
+}
+
+// TestSearchOfCrowds: fewer documents are searched for if very many are like them, but not if they
+// are equal.
+func TestSearchOfCrowds(t *testing.T) {
+	p, o := fingerprint.Params{Shingle: 3}, SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 30, Documents: 1e6}
+	search := func(text func(i int) string) (n int) {
+		var docs []engine.Doc
+		for i := range 500 {
+			docs = append(docs, engine.Doc{ID: fmt.Sprint(i), Text: text(i)})
+		}
+		for _, node := range NewSearch(p, docs, o).Nodes() {
+			n += node.Count
+		}
+		return n
+	}
+	const page = "a page of a site that says the same on all of its pages and then ends with its "
+	if n := search(func(i int) string { return page + fmt.Sprint(i) }); n < searchLeast || n > 100 {
+		t.Errorf("near copies: %d are searched for", n)
+	}
+	if n := search(func(int) string { return page }); n != 500 {
+		t.Errorf("equal texts: %d are searched for", n)
+	}
+	if n := search(func(i int) string { return fmt.Sprintf("%d x %d y %d z", i, i, i) }); n != 500 {
+		t.Errorf("unlike texts: %d are searched for", n)
+	}
+}
+
+// TestBrevity counts words as they are compared, in any script.
+func TestBrevity(t *testing.T) {
+	for _, c := range []struct {
+		short, long, unit, want string
+	}{
+		{"Great phone case!", strings.Repeat("word ", 50), "", "fewer than 8 words"},
+		{"one two three four five six seven eight nine ten", strings.Repeat("word ", 50), "", "fewer than 11 words"},
+		{"产品名称", strings.Repeat("产品", 50), "", "fewer than 8 words"},
+		{strings.Repeat("产品", 50), "word", "", ""},
+		{"", strings.Repeat("word ", 50), "", ""},
+		{"Great phone case!", "word", "chars", ""},
+	} {
+		var b Brevity
+		for range 10 {
+			b.Add(c.short)
+		}
+		for range 9 {
+			b.Add(c.long)
+		}
+		if got := b.Advice(features.Spec{Unit: c.unit}); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%q: %q", c.short, got)
+		}
 	}
 }

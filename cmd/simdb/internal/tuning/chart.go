@@ -34,6 +34,9 @@ func (r *Report) WriteText(w io.Writer, c Chart, pairs []*Pair) error {
 	}
 	r.pairs(&b, c, pairs)
 	fmt.Fprintf(&b, "\n%s\n\n    %s\n", c.Clean(r.Advice(c.K)), c.Clean(r.Command(r.Criterion(c.K))))
+	for _, hint := range r.Hints {
+		fmt.Fprintf(&b, "\n%s\n", c.Clean(hint))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -56,16 +59,11 @@ func (r *Report) Advice(k int) string {
 }
 
 // kind says what the scores are.
-func (r *Report) kind() string {
-	if r.Exact {
-		return "Jaccard similarity, from the texts"
-	}
-	return "Jaccard similarity, estimated from sketches"
-}
+const kind = "Jaccard similarity, from the texts"
 
 // scores writes the distribution of scores, and what each threshold removes.
 func (r *Report) scores(b *strings.Builder, c Chart) {
-	fmt.Fprintf(b, "\n%s\n", r.kind())
+	fmt.Fprintf(b, "\n%s\n", kind)
 	const besides = 13 + 16 + 12 // columns of the other parts of a line
 	room := max(c.Width-besides, 10)
 	most := 0.0

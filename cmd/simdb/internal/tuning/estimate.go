@@ -18,14 +18,14 @@ const sure = 1.96
 func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
 	var some, pairs, squares, removed float64
 	for i := range r.sample {
-		n := float64(count(&r.sample[i]))
+		n, of := float64(count(&r.sample[i])), float64(r.sample[i].count)
 		if n == 0 {
 			continue
 		}
-		some, pairs, squares = some+1, pairs+n, squares+n*n
-		removed += n / (n + 1) // of a cluster of a document and its matches
+		some, pairs, squares = some+of, pairs+of*n, squares+of*n*n
+		removed += of * n / (n + 1) // of a cluster of a document and its matches
 	}
-	n := max(float64(len(r.sample)), 1)
+	n := max(float64(r.count), 1)
 	c.Share = Estimate{some / n, r.shareError(some / n)}
 	c.Pairs = Estimate{r.scaled(pairs), float64(r.Documents) / 2 * r.meanError(pairs, squares)}
 	c.Removes = Estimate{removed / n, r.shareError(removed / n)} // no shares from 0 to 1 vary more than those of 0 and 1
@@ -38,7 +38,7 @@ func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
 // scaled is about how many pairs the corpus has, where the sample has that many: a pair is found
 // from both its ends if all documents are searched for.
 func (r *Report) scaled(found float64) float64 {
-	return found / 2 * float64(r.Documents) / max(float64(len(r.sample)), 1)
+	return found / 2 * float64(r.Documents) / max(float64(r.count), 1)
 }
 
 // rest is which share of the documents is not in the sample. Errors are smaller by its root.
@@ -51,7 +51,7 @@ func (r *Report) rest() float64 {
 
 // meanError is the Error of a mean, given the sum and the sum of squares.
 func (r *Report) meanError(sum, squares float64) float64 {
-	n := float64(len(r.sample))
+	n := float64(r.count)
 	if n < 2 {
 		return 0
 	}
@@ -63,10 +63,10 @@ func (r *Report) meanError(sum, squares float64) float64 {
 // where none or all of the sample have what is counted.
 func (r *Report) shareError(p float64) float64 {
 	rest := r.rest()
-	if rest == 0 || len(r.sample) == 0 {
+	if rest == 0 || r.count == 0 {
 		return 0
 	}
-	n := float64(len(r.sample)) / rest
+	n := float64(r.count) / rest
 	z := sure * sure / n
 	middle := (p + z/2) / (1 + z)
 	half := sure / (1 + z) * math.Sqrt(p*(1-p)/n+z/(4*n))

@@ -37,7 +37,8 @@ pre { padding: .6rem; border: 1px solid; overflow-x: auto; white-space: pre-wrap
 <h1>simdb tune: <bdi>{{.Name}}</bdi></h1>
 <p>{{.Sureness}}. {{.Advice}}</p>
 <pre>{{.Command}}</pre>
-<h2>{{.Kind}}</h2>
+{{range .Hints}}<p>{{.}}</p>
+{{end}}<h2>{{.Kind}}</h2>
 <table>
 <tr><th>{{.Unit}}</th><th></th><th>pairs</th><th>removes</th></tr>
 {{range .Rows}}<tr{{if .Here}} class="here"{{end}}><th scope="row">{{.Label}}</th><td class="bar"><div style="width: {{.Width}}%"></div></td><td>{{.Pairs}}</td><td>{{.Removes}}</td></tr>
@@ -82,9 +83,10 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*Pair) error {
 		Rows                                                              []pageRow
 		Relations                                                         []pageRelation
 		Pairs                                                             []pagePair
+		Hints                                                             []string
 	}{
 		Name: r.Name, Sureness: r.Sureness(),
-		Advice: r.Advice(k), Command: r.Command(r.Criterion(k)), Kind: r.kind(), Unit: "score",
+		Advice: r.Advice(k), Command: r.Command(r.Criterion(k)), Kind: kind, Hints: r.Hints, Unit: "score",
 		Threshold: fmt.Sprint(edge(r.threshold())), Criterion: r.Criterion(k),
 	}
 	if r.Scored {

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // MaxDistance is the greatest distance that is looked at, and MinScore the least similarity.
@@ -49,82 +50,137 @@ type Pair struct {
 }
 
 // Report is what the matches of a sample say. The zero Report is ready for use; the fields are set
-// by the caller, Documents at the latest before it is read.
+// by the caller before it is read, Scored before anything is added.
 type Report struct {
 	Name      string // of the corpus
 	Documents int64  // in the corpus
-	Scored    bool   // matches have scores
-	Exact     bool   // of texts, not of sketches
+	Scored    bool   // matches have scores: Jaccard similarities of the texts
 	Command   func(threshold string) string
+	Hints     []string // what else the sample says
 
 	sample  []sampled
+	count   int64                      // documents of the sample
 	byScore [bins]float64              // pairs of a sampled document and any other
 	byBits  [MaxDistance + 1]float64   // the same, by distance
 	both    [MaxDistance + 1][bins]int // pairs at exactly that distance, in that bin
 	unlike  [MaxDistance + 1]int       // pairs at that distance below MinScore
 	far     [bins]int                  // pairs in that bin beyond MaxDistance
-	low     [bins][]Pair               // those with the lowest scores of each bin
-	high    [bins][]Pair               // those with the highest
-	bits    [MaxDistance + 1][]Pair    // some by distance, the first ones by ID
 }
 
-// sampled is a document of the sample, and how many matches it has.
+// sampled is a node of the sample, documents that are equal in what is compared, and how many
+// matches each of them has.
 type sampled struct {
 	id, text string
+	count    int
 	within   [MaxDistance + 1]int32 // at exactly that distance
 	alike    [bins]int32
+	low      [bins]*Pair            // the one with the lowest score of each bin
+	high     [bins]*Pair            // the one with the highest
+	bits     [MaxDistance + 1]*Pair // one at that distance, the first by ID
+	symbols  bool                   // a match has the same words, and other symbols
 }
 
 // Examples is how many pairs at a threshold are shown.
 const Examples = 10
 
-// Add adds a document to the sample, with matches, and returns its number for Found.
-func (r *Report) Add(id, text string, matches []Match) (n int) {
-	r.sample = append(r.sample, sampled{id: id, text: text})
+// Add adds a node of count documents to the sample, and returns its number for Found, which will be
+// given all documents that are like it, its own ones among them. words says that a document has a
+// score with itself.
+func (r *Report) Add(id, text string, count int, words bool) (n int) {
+	r.sample = append(r.sample, sampled{id: id, text: text, count: count})
+	r.count += int64(count)
 	n = len(r.sample) - 1
-	for _, m := range matches {
-		r.Found(n, m)
+	itself := Match{Score: -1}
+	if words {
+		itself.Score = 1
 	}
+	r.tally(&r.sample[n], &itself, -1)
 	return n
 }
 
 // Sampled returns how many documents the sample has.
-func (r *Report) Sampled() int64 { return int64(len(r.sample)) }
+func (r *Report) Sampled() int64 { return r.count }
 
-// Found takes a match of document n of the sample. What it refers to may change afterwards.
-func (r *Report) Found(n int, m Match) {
-	s := &r.sample[n]
-	scored := r.Scored && m.Score >= MinScore
-	bin := 0
-	if scored {
+// tally adds a match of each document of a node, or with -1 takes it away.
+func (r *Report) tally(s *sampled, m *Match, one int) (bin int, scored, near bool) {
+	n := one * s.count
+	if scored = r.Scored && m.Score >= MinScore; scored {
 		bin = binOf(m.Score)
-		s.alike[bin]++
-		r.byScore[bin]++
+		s.alike[bin] += int32(one)
+		r.byScore[bin] += float64(n)
 	}
-	near := m.Distance >= 0 && m.Distance <= MaxDistance
-	if near {
-		s.within[m.Distance]++
-		r.byBits[m.Distance]++
+	if near = m.Distance >= 0 && m.Distance <= MaxDistance; near {
+		s.within[m.Distance] += int32(one)
+		r.byBits[m.Distance] += float64(n)
 	}
 	switch {
 	case near && scored:
-		r.both[m.Distance][bin]++
+		r.both[m.Distance][bin] += n
 	case near:
-		r.unlike[m.Distance]++
+		r.unlike[m.Distance] += n
 	case scored:
-		r.far[bin]++
+		r.far[bin] += n
+	}
+	return bin, scored, near
+}
+
+// Found takes a match of node n of the sample. What it refers to may change afterwards.
+func (r *Report) Found(n int, m Match) {
+	s := &r.sample[n]
+	bin, scored, near := r.tally(s, &m, 1)
+	if m.ID == s.id || m.Text != "" && m.Text == s.text {
+		return // equal texts are no example of anything
 	}
 	p := Pair{A: s.id, B: m.ID, Score: m.Score, Distance: m.Distance, TextA: s.text, TextB: m.Text}
 	if p.A > p.B {
 		p.A, p.B, p.TextA, p.TextB = p.B, p.A, p.TextB, p.TextA
 	}
 	if scored {
-		r.low[bin] = kept(r.low[bin], p, byScore)
-		r.high[bin] = kept(r.high[bin], p, func(x, y Pair) int { return cmp.Or(cmp.Compare(y.Score, x.Score), byIDs(x, y)) })
+		s.symbols = s.symbols || m.Score == 1 && !sameSymbols(s.text, m.Text)
+		first(&s.low[bin], &p, byScore)
+		first(&s.high[bin], &p, fromHighest)
 	}
 	if near {
-		r.bits[m.Distance] = kept(r.bits[m.Distance], p, byIDs)
+		first(&s.bits[m.Distance], &p, byIDs)
 	}
+}
+
+// sameSymbols reports whether two texts of the same words differ in nothing but case, white space
+// and ordinary punctuation.
+func sameSymbols(a, b string) bool {
+	symbols := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) || unicode.IsSpace(r) || strings.ContainsRune(ordinary, r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	return symbols(a) == symbols(b)
+}
+
+// ordinary are the marks of running text.
+const ordinary = ".,;:!?'\"()-–—‘’“”…"
+
+// Symbols returns how many documents of the sample have another one of the same words, but with
+// other symbols, such as operators.
+func (r *Report) Symbols() (n int64) {
+	for i := range r.sample {
+		if r.sample[i].symbols {
+			n += int64(r.sample[i].count)
+		}
+	}
+	return n
+}
+
+// Unmatched reports whether a node of the sample has nothing at the threshold that is proposed.
+func (r *Report) Unmatched(n int) bool {
+	for _, alike := range r.sample[n].alike[r.threshold():] {
+		if alike > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Criterion is what a threshold finds in the corpus: fingerprints within K bits, or scores from T
@@ -145,7 +201,9 @@ func (r *Report) Near(k int) Criterion {
 		return n
 	})
 	for ; k >= 0 && c.Example == nil; k-- {
-		c.Example = first(r.bits[k])
+		for i := range r.sample {
+			first(&c.Example, r.sample[i].bits[k], byIDs)
+		}
 	}
 	return c
 }
@@ -160,46 +218,48 @@ func (r *Report) Alike(t float64) Criterion {
 		return n
 	})
 	for ; bin < bins && c.Example == nil; bin++ {
-		c.Example = first(r.low[bin])
+		for i := range r.sample {
+			first(&c.Example, r.sample[i].low[bin], byScore)
+		}
 	}
 	return c
 }
 
-// first returns the first of some pairs, or nil.
-func first(list []Pair) *Pair {
-	if len(list) == 0 {
-		return nil
+// first makes *of p if p comes before it, or if it is nil. Pairs that are kept have strings of their
+// own, which are as much of the texts as is shown.
+func first(of **Pair, p *Pair, compare func(x, y *Pair) int) {
+	if p == nil || *of != nil && compare(p, *of) >= 0 {
+		return
 	}
-	return &list[0]
+	kept := *p
+	kept.A, kept.B = strings.Clone(p.A), strings.Clone(p.B)
+	kept.TextA, kept.TextB = excerpts(p.TextA, p.TextB)
+	*of = &kept
 }
 
 // byScore orders pairs by score, then by IDs.
-func byScore(x, y Pair) int { return cmp.Or(cmp.Compare(x.Score, y.Score), byIDs(x, y)) }
+func byScore(x, y *Pair) int { return cmp.Or(cmp.Compare(x.Score, y.Score), byIDs(x, y)) }
+
+// fromHighest orders pairs by score, the highest first, then by IDs.
+func fromHighest(x, y *Pair) int { return cmp.Or(cmp.Compare(y.Score, x.Score), byIDs(x, y)) }
 
 // byIDs orders pairs by their IDs.
-func byIDs(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) }
+func byIDs(x, y *Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) }
 
-// kept returns the first pairs of list and p, in order, each once, with strings of their own.
-func kept(list []Pair, p Pair, compare func(x, y Pair) int) []Pair {
-	if len(list) == Examples && compare(p, list[len(list)-1]) >= 0 {
-		return list
+// excerpts returns as much of two texts as is shown, in memory of its own: of long ones what
+// follows where they begin to differ.
+func excerpts(x, y string) (string, string) {
+	const most = 2000 // bytes
+	if max(len(x), len(y)) > most {
+		x, y = fromDifference(x, y)
 	}
-	at, found := slices.BinarySearchFunc(list, p, compare)
-	if found {
-		return list
+	cut := func(text string) string {
+		if len(text) <= most {
+			return strings.Clone(text)
+		}
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	p.A, p.B, p.TextA, p.TextB = strings.Clone(p.A), strings.Clone(p.B), Beginning(p.TextA), Beginning(p.TextB)
-	list = slices.Insert(list, at, p)
-	return list[:min(len(list), Examples)]
-}
-
-// Beginning returns as much of a text as is shown, in memory of its own.
-func Beginning(text string) string {
-	const most = 20000 // bytes
-	if len(text) <= most {
-		return strings.Clone(text)
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return cut(x), cut(y)
 }
 
 // usual is the threshold of dedup without flags.
@@ -235,29 +295,42 @@ func (r *Report) Distance(chance func(k int) float64) int {
 }
 
 // Boundary returns the pairs on both sides of the proposed threshold, in the order of their scores.
-// With no scores they are those at distance k and one more.
+// With no scores they are those at distance k and one more. No document and no text is in two of
+// them.
 func (r *Report) Boundary(k int) []*Pair {
 	var below, above []*Pair
-	add := func(to *[]*Pair, list []Pair) {
-		for i := range list {
-			if len(*to) < Examples/2 {
-				*to = append(*to, &list[i])
+	used := map[string]bool{}
+	add := func(to *[]*Pair, compare func(x, y *Pair) int, of func(*sampled) *Pair) {
+		var all []*Pair
+		for i := range r.sample {
+			if p := of(&r.sample[i]); p != nil {
+				all = append(all, p)
+			}
+		}
+		slices.SortFunc(all, compare)
+		for _, p := range all {
+			names := []string{"id " + p.A, "id " + p.B, "text " + cmp.Or(p.TextA, p.A), "text " + cmp.Or(p.TextB, p.B)}
+			if len(*to) < Examples/2 && !slices.ContainsFunc(names, func(n string) bool { return used[n] }) {
+				*to = append(*to, p)
+				for _, n := range names {
+					used[n] = true
+				}
 			}
 		}
 	}
 	if !r.Scored {
-		add(&above, r.bits[k])
+		add(&above, byIDs, func(s *sampled) *Pair { return s.bits[k] })
 		if k < MaxDistance {
-			add(&below, r.bits[k+1])
+			add(&below, byIDs, func(s *sampled) *Pair { return s.bits[k+1] })
 		}
 		return append(above, below...)
 	}
 	t := r.threshold()
 	for b := t; b < bins; b++ {
-		add(&above, r.low[b])
+		add(&above, byScore, func(s *sampled) *Pair { return s.low[b] })
 	}
 	for b := t - 1; b >= 0; b-- {
-		add(&below, r.high[b])
+		add(&below, fromHighest, func(s *sampled) *Pair { return s.high[b] })
 	}
 	all := append(above, below...)
 	slices.SortStableFunc(all, func(x, y *Pair) int { return cmp.Compare(y.Score, x.Score) })

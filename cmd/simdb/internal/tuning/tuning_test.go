@@ -12,11 +12,23 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// add adds a document to a report, with matches, of which it is one itself.
+func add(r *Report, id string, matches ...Match) {
+	itself := Match{ID: id, Score: -1}
+	if r.Scored {
+		itself.Score = 1
+	}
+	n := r.Add(id, "", 1, r.Scored)
+	for _, m := range append(matches, itself) {
+		r.Found(n, m)
+	}
+}
+
 // sample returns a report on random matches, and all pairs of it.
 func sample(scored bool) (*Report, map[Pair]bool) {
 	r := rand.New(rand.NewPCG(31, 32))
 	report := &Report{
-		Name: "a <b>\u202e", Documents: 500, Scored: scored, Exact: true,
+		Name: "a <b>\u202e", Documents: 500, Scored: scored,
 		Command: func(t string) string { return "simdb dedup 'a <b>' " + t },
 	}
 	pairs := map[Pair]bool{}
@@ -34,7 +46,7 @@ func sample(scored bool) (*Report, map[Pair]bool) {
 			id := fmt.Sprint("d", n)
 			pairs[Pair{A: min(id, m.ID), B: max(id, m.ID), Score: m.Score, Distance: m.Distance}] = true
 		}
-		report.Add(fmt.Sprint("d", n), "", matches)
+		add(report, fmt.Sprint("d", n), matches...)
 	}
 	return report, pairs
 }
@@ -72,27 +84,72 @@ func TestReport(t *testing.T) {
 			t.Errorf("within %d: %g and %g, want %g and %g", k, precise, complete, alike/within, alike/all)
 		}
 	}
-	var above, below []float64
+	lowest, highest := 2.0, 0.0
 	for p := range pairs {
-		switch {
-		case p.Score >= threshold:
-			above = append(above, p.Score)
-		case p.Score >= MinScore:
-			below = append(below, p.Score)
+		if p.Score >= threshold {
+			lowest = min(lowest, p.Score)
+		} else {
+			highest = max(highest, p.Score)
 		}
 	}
-	slices.Sort(above)
-	slices.Sort(below)
-	slices.Reverse(below)
-	want := append(slices.Clone(above[:5]), below[:5]...)
-	slices.Sort(want)
-	slices.Reverse(want)
-	var got []float64
-	for _, p := range r.Boundary(0) {
-		got = append(got, p.Score)
+	got, shown := r.Boundary(0), map[string]bool{}
+	if len(got) != 10 || got[4].Score != lowest || got[5].Score != highest {
+		t.Errorf("%d pairs at the threshold, not those closest to it", len(got))
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("at the threshold %v, want %v", got, want)
+	for i, p := range got {
+		if shown[p.A] || shown[p.B] || i > 0 && p.Score > got[i-1].Score || (i < 5) != (p.Score >= threshold) {
+			t.Errorf("pair %d at the threshold: %+v", i, p)
+		}
+		shown[p.A], shown[p.B] = true, true
+	}
+}
+
+// TestNodes: documents that are equal in what is compared count as several, and are none of the
+// examples; nor is a text that is in another pair already.
+func TestNodes(t *testing.T) {
+	r := &Report{Documents: 1000, Scored: true}
+	n := r.Add("a", "hello there", 500, true)
+	for i := range 1000 {
+		r.Found(n, Match{ID: fmt.Sprint("a", i), Text: "hello there", Score: 1})
+	}
+	if c := r.Alike(0.8); c.Pairs.Value != 999*1000/2 || c.Share.Value != 1 || c.Example != nil || len(r.Boundary(0)) > 0 {
+		t.Errorf("equal texts: %+v", c)
+	}
+	for i := range 9 {
+		n := r.Add(fmt.Sprint("b", i), fmt.Sprint("hello ", i), 1, true)
+		r.Found(n, Match{ID: fmt.Sprint("hub", i), Text: "Hello there", Score: 0.8 + float64(i)/1000, Distance: 20})
+	}
+	if got := r.Boundary(0); len(got) != 1 || got[0].A != "b0" {
+		t.Errorf("a hub: %d pairs", len(got))
+	}
+}
+
+// TestSymbols: words are the same, operators are not.
+func TestSymbols(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"Return x, y.", "return x y", true}, {"don’t (ever) stop…", "don't ever -- stop!", true},
+		{"x == y", "x != y", false}, {"a < b", "a > b", false}, {"a b", "a * b", false},
+	} {
+		r := &Report{Scored: true}
+		r.Found(r.Add("a", c.a, 3, true), Match{ID: "b", Text: c.b, Score: 1})
+		if want := map[bool]int64{true: 0, false: 3}[c.same]; r.Symbols() != want {
+			t.Errorf("%q and %q: %d documents, want %d", c.a, c.b, r.Symbols(), want)
+		}
+	}
+}
+
+// TestExcerpts: of long texts what follows where they begin to differ is shown.
+func TestExcerpts(t *testing.T) {
+	long := strings.Repeat("the same words ", 1000)
+	a, b := excerpts(long+"and one", long+"and two")
+	if !strings.HasPrefix(a, "…") || !strings.HasSuffix(a, "and one") || !strings.HasSuffix(b, "and two") || len(a) > 100 {
+		t.Errorf("%q, %q", a, b)
+	}
+	if a, b := excerpts(long, "x"+long); len(a) > 2010 || len(b) > 2010 {
+		t.Errorf("%d and %d bytes", len(a), len(b))
 	}
 }
 
@@ -169,7 +226,7 @@ func TestPage(t *testing.T) {
 // TestNothing writes a report without any match.
 func TestNothing(t *testing.T) {
 	r := &Report{Scored: true, Command: func(string) string { return "" }}
-	r.Add("a", "", nil)
+	add(r, "a")
 	var b strings.Builder
 	if err := r.WriteText(&b, Chart{Clean: func(s string) string { return s }}, r.Boundary(0)); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Error(err, b.String())
@@ -196,10 +253,7 @@ func TestEstimates(t *testing.T) {
 	estimate := func(sample int) Criterion {
 		report := &Report{Documents: int64(len(degrees)), Scored: true}
 		for _, i := range r.Perm(len(degrees))[:sample] {
-			n := report.Add(fmt.Sprint(i), "", nil)
-			for range degrees[i] {
-				report.Found(n, Match{ID: "m", Score: 0.9})
-			}
+			add(report, fmt.Sprint(i), slices.Repeat([]Match{{ID: "m", Score: 0.9}}, degrees[i])...)
 		}
 		return report.Alike(0.8)
 	}
@@ -224,7 +278,7 @@ func TestEstimates(t *testing.T) {
 			t.Errorf("%s: %.3f of the samples are within the error", what, share)
 		}
 	}
-	none := (&Report{Documents: 1000, sample: make([]sampled, 100)}).Alike(0.8)
+	none := (&Report{Documents: 1000, sample: make([]sampled, 100), count: 100}).Alike(0.8)
 	if e := none.Share.Error; e < 0.02 || e > 0.04 || !math.IsNaN(none.Pairs.Error) {
 		t.Errorf("nothing found: %+v", none)
 	}

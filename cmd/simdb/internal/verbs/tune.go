@@ -3,10 +3,12 @@ package verbs
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // Tune is `simdb tune`.
@@ -16,7 +18,7 @@ type Tune struct {
 	Seed   uint64       `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
 	Texts  bool         `help:"Show the texts of the examples, not their ids."`
 	HTML   string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
-	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Of a file: memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). The documents that are searched for must have room in half of it, about 100 bytes for each word."`
+	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
 	app.RowInputFlags
 	app.FeatureFlags
 	app.RowFlags
@@ -24,47 +26,47 @@ type Tune struct {
 
 // Help says how to read the rows.
 func (Tune) Help() string {
-	return `For documents drawn at random, all others within 16 bits or with at least half of the shingles in common are found. Each row
+	return `For documents drawn at random, all others within 16 bits or with at least half of the shingles in common are found; the more
+there are, the fewer documents are searched for. Each row
 is a criterion: which share of the documents has a near-duplicate by it, how many pairs all documents would have, how
 many pairs unrelated documents would add by chance, a pair that just meets it (a, b), and how far off share and pairs may
 be (share_error, pairs_error): in 19 of 20 samples they are not. Both are 0 if all documents were searched for;
-pairs_error is empty if no pair was found among some.
+pairs_error is empty if no pair was found among some. No example is a pair of equal texts.
 
-A file is read twice: a sample is drawn, and all documents are compared with it, so that memory does not grow with the file.
-As in dedup, documents with the same id count as several.
+All is read twice: a sample is drawn, and all documents are compared with it, so that memory does not grow with their number.
+As in dedup, documents of a file with the same id count as several.
 
 Take the last criterion whose example you would call a duplicate, and well before chance pairs are a part of what is found.
 simdb why DB A B compares an example in detail.
 
 A table is followed by the distribution of similarities, computed from the texts where they are kept, what each threshold
-removes, how distances and similarities relate, ten pairs on both sides of a threshold, and a command line with it. --html
-writes the same as a page.`
+removes, how distances and similarities relate, ten pairs on both sides of a threshold, a command line with it, and other
+flags that the documents speak for. --html writes the same as a page.`
 }
 
 // Run looks at the sample.
 func (c *Tune) Run(a *app.App) error {
+	look := c.ofDatabase
 	if c.WholeFiles || namesFiles(c.Data) {
-		return c.ofFile(a)
+		look = c.ofFile
 	}
-	return c.ofDatabase(a)
-}
-
-// tuned is what was found, with what sets the texts of a pair.
-type tuned struct {
-	*tuning.Report
-	texts func(*tuning.Pair) error
-}
-
-// finish writes what was found.
-func (c *Tune) finish(a *app.App, t tuned) error {
-	if t.Sampled() == 0 {
-		return fmt.Errorf("%s has no documents with words", c.Data)
-	}
-	if err := c.show(a, t); err != nil {
+	r, err := look(a)
+	if err != nil {
 		return err
 	}
-	a.Say("%s: %s", c.Data, t.Sureness())
-	return c.tell(a, t)
+	if r.Sampled() == 0 {
+		return fmt.Errorf("%s has no documents with words", c.Data)
+	}
+	if err := c.show(a, r); err != nil {
+		return err
+	}
+	a.Say("%s: %s", c.Data, r.Sureness())
+	if !c.charted() {
+		for _, hint := range r.Hints {
+			a.Say("%s", hint)
+		}
+	}
+	return nil
 }
 
 // chance is how many of the pairs of n unrelated fingerprints are within k bits.
@@ -77,46 +79,59 @@ func chance(n int64, k int) float64 {
 	return math.Ldexp(share, -64) * float64(n) * float64(n-1) / 2
 }
 
-// show writes the rows.
-func (c *Tune) show(a *app.App, t tuned) error {
+// show writes the rows, and the report after a table and as a page.
+func (c *Tune) show(a *app.App, r *tuning.Report) error {
+	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
+	if c.HTML != "" {
+		if err := c.page(a, r, k); err != nil {
+			return err
+		}
+	}
 	columns := []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
-	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
-		write := func(name string, byChance any, of tuning.Criterion) error {
-			x, y, err := c.example(t, of.Example)
-			if err != nil {
-				return err
-			}
-			pairsError := any(nil)
-			if !math.IsNaN(of.Pairs.Error) {
-				pairsError = int64(math.Ceil(of.Pairs.Error))
-			}
-			return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, x, y, app.Rounded(of.Share.Error, 4), pairsError)
+	return a.RowsThen(c.RowFlags, columns, func(w *output.Writer) error { return c.rows(r, w.Row) }, func(w io.Writer) error {
+		if !c.charted() {
+			return nil
 		}
-		for k := range tuning.MaxDistance + 1 {
-			if err := write(fmt.Sprintf("--near %d", k), app.Rounded(chance(t.Documents, k), 4), t.Near(k)); err != nil {
-				return err
-			}
-		}
-		for tenths := 9; tenths >= 5 && t.Scored; tenths-- {
-			of := float64(tenths) / 10
-			if err := write(fmt.Sprintf("--jaccard %g", of), nil, t.Alike(of)); err != nil {
-				return err
-			}
-		}
-		return nil
+		o := c.RowFlags.Options()
+		return r.WriteText(w, tuning.Chart{Width: o.Width, Color: o.Color, Clean: app.OneLine, K: k}, r.Boundary(k))
 	})
-	return err
+}
+
+// charted reports whether the report follows the rows.
+func (c *Tune) charted() bool { return c.RowFlags.Options().Format == output.Table }
+
+// rows writes the rows.
+func (c *Tune) rows(r *tuning.Report, row func(...any) error) error {
+	write := func(name string, byChance any, of tuning.Criterion) error {
+		a, b := c.example(of.Example)
+		pairsError := any(nil)
+		if !math.IsNaN(of.Pairs.Error) {
+			pairsError = int64(math.Ceil(of.Pairs.Error))
+		}
+		return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
+	}
+	for k := range tuning.MaxDistance + 1 {
+		if err := write(fmt.Sprintf("--near %d", k), app.Rounded(chance(r.Documents, k), 4), r.Near(k)); err != nil {
+			return err
+		}
+	}
+	for tenths := 9; tenths >= 5 && r.Scored; tenths-- {
+		of := float64(tenths) / 10
+		if err := write(fmt.Sprintf("--jaccard %g", of), nil, r.Alike(of)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // example returns what is shown of the example of a criterion: the ids, or the texts where they are
 // kept.
-func (c *Tune) example(t tuned, p *tuning.Pair) (a, b any, err error) {
-	if p == nil {
-		return nil, nil, nil
+func (c *Tune) example(p *tuning.Pair) (a, b any) {
+	switch {
+	case p == nil:
+		return nil, nil
+	case c.Texts:
+		return cmp.Or(p.TextA, p.A), cmp.Or(p.TextB, p.B)
 	}
-	if !c.Texts {
-		return p.A, p.B, nil
-	}
-	err = t.texts(p)
-	return cmp.Or(p.TextA, p.A), cmp.Or(p.TextB, p.B), err
+	return p.A, p.B
 }

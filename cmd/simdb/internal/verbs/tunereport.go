@@ -12,48 +12,18 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/internal/fptext"
 	"github.com/simdb/simdb/internal/outfile"
-	"github.com/simdb/simdb/repl/output"
 )
 
-// tell writes the report after a table, and as a page.
-func (c *Tune) tell(a *app.App, t tuned) error {
-	chart := c.RowFlags.Options().Format == output.Table && !a.Global.Quiet
-	if !chart && c.HTML == "" {
-		return nil
+// page writes the report as a page.
+func (c *Tune) page(a *app.App, r *tuning.Report, k int) error {
+	w, err := a.Create("--html", c.HTML, outfile.HTML)
+	if err != nil {
+		return err
 	}
-	r := t.Report
-	k := r.Distance(func(k int) float64 { return chance(r.Documents, k) })
-	pairs := r.Boundary(k)
-	for _, p := range pairs {
-		if err := t.texts(p); err != nil {
-			return err
-		}
-		p.TextA, p.TextB = tuning.Beginning(p.TextA), tuning.Beginning(p.TextB)
+	if err := r.WritePage(w, k, r.Boundary(k)); err != nil {
+		return err
 	}
-	if c.HTML != "" {
-		w, err := a.Create("--html", c.HTML, outfile.HTML)
-		if err != nil {
-			return err
-		}
-		if err := r.WritePage(w, k, pairs); err != nil {
-			return err
-		}
-		if err := w.Commit(); err != nil {
-			return err
-		}
-	}
-	if !chart {
-		return nil
-	}
-	return r.WriteText(a.Err, tuning.Chart{
-		Width: app.TerminalWidth(a.Err), Color: output.Detect(fileOf(a.Err)).Color, Clean: app.OneLine, K: k,
-	}, pairs)
-}
-
-// fileOf returns the file that w is, or nil.
-func fileOf(w any) *os.File {
-	f, _ := w.(*os.File)
-	return f
+	return w.Commit()
 }
 
 // command returns the command that applies a threshold: dedup of a file, clusters of a database.

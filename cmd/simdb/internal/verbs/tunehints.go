@@ -1,0 +1,80 @@
+package verbs
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/fingerprint"
+)
+
+// hints says what flags the documents of the sample speak for.
+func hints(params fingerprint.Params, nodes []corpus.Node, r *tuning.Report) (said []string) {
+	if !r.Scored || params.Features.Unit == features.Set {
+		return nil
+	}
+	var few corpus.Brevity
+	templates := corpus.NewTemplates(params)
+	lines, n := 0, 0
+	for _, node := range nodes {
+		for range node.Count {
+			few.Add(node.Doc.Text)
+		}
+		n += node.Count
+		if strings.Contains(strings.TrimSpace(node.Doc.Text), "\n") {
+			lines += node.Count
+		}
+		templates.Add(node.Doc.Text)
+	}
+	if short := few.Advice(params.Features); short != "" {
+		said = append(said, short)
+	}
+	percent := func(of int) float64 { return 100 * float64(of) / float64(max(n, 1)) }
+	if numbered := numbered(nodes, r); percent(numbered) >= 2 {
+		said = append(said, fmt.Sprintf("%.0f %% of the documents that were searched for differ from another one of them in numbers alone and are not similar to any: --mask numbers takes all numbers for the same", percent(numbered)))
+	}
+	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
+		said = append(said, fmt.Sprintf("%.1f %% of the documents that were searched for have the words of another one, but other symbols, such as operators: --symbols takes these for words", percent(symbols)))
+	}
+	if share := templates.Share(func(n int64) bool { return r.Unmatched(int(n)) }); share > 0.05 && 2*lines >= n {
+		said = append(said, fmt.Sprintf("%.0f %% of the documents without a near-duplicate share half of their shingles, or more, with at least 2 %% of all: dedup --level paragraph or line removes what they share", 100*share))
+	}
+	return said
+}
+
+// numbered returns how many documents have nothing at the threshold that is proposed, though another
+// one of the sample differs in numbers alone.
+func numbered(nodes []corpus.Node, r *tuning.Report) (n int) {
+	like := map[string]int{} // nodes of each text without numbers
+	masked := make([]string, len(nodes))
+	for i, node := range nodes {
+		masked[i] = withoutNumbers(node.Doc.Text)
+		like[masked[i]]++
+	}
+	for i, node := range nodes {
+		if like[masked[i]] > 1 && r.Unmatched(i) {
+			n += node.Count
+		}
+	}
+	return n
+}
+
+// withoutNumbers returns a text with one digit for each run of them.
+func withoutNumbers(text string) string {
+	var b bytes.Buffer
+	digits := false
+	for i := range len(text) {
+		digit := text[i] >= '0' && text[i] <= '9'
+		switch {
+		case !digit:
+			b.WriteByte(text[i])
+		case !digits:
+			b.WriteByte('0')
+		}
+		digits = digit
+	}
+	return b.String()
+}

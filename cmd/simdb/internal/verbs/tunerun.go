@@ -1,0 +1,216 @@
+package verbs
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/progress"
+	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/fingerprint"
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// documents are those of a file or of a database, which are read twice: a sample of them is drawn,
+// and all of them are compared with it.
+type documents struct {
+	params fingerprint.Params
+	each   func(stage string, f func(*engine.Doc) error) error
+	notice func() // says what was seen once all have been read
+}
+
+// ofFile looks at the documents of a file.
+func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
+	s, err := a.NewSource(c.Data, c.InputFlags)
+	if err != nil {
+		return nil, err
+	}
+	opt := c.RowInputFlags.Options()
+	opt.MakeID, opt.Need, opt.Memory = true, input.NeedText, int64(c.Memory)
+	params, of, err := c.FeatureFlags.Params(0)
+	if err != nil {
+		return nil, err
+	}
+	if err := app.ReadFeatures(&opt, of); err != nil {
+		return nil, err
+	}
+	dir, err := a.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	in, err := a.Reread(s, dir, m)
+	if err != nil {
+		return nil, err
+	}
+	passes, bad := 0, int64(0)
+	each := func(stage string, f func(*engine.Doc) error) error {
+		src, err := in.Open(0, opt)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		if passes++; passes == 1 {
+			a.TellNotice(m, src)
+		}
+		bad = 0
+		for rec, err := range src.Records(a.Context()) {
+			if _, unusable := errors.AsType[*input.Issue](err); unusable {
+				bad++
+				continue
+			}
+			if err == nil {
+				err = f(&rec.Doc)
+			}
+			if err != nil {
+				return err
+			}
+			m.Report(in.Sources.Progress(stage, src))
+		}
+		return in.Unchanged()
+	}
+	return c.look(a, m, documents{params, each, func() {
+		a.TellSkipped(&s)
+		if bad > 0 {
+			a.Say("%s could not be used; simdb load says which", quantity.Count(bad, "record"))
+		}
+	}})
+}
+
+// ofDatabase looks at the documents of a database.
+func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
+	db, err := a.OpenWithFeatures(c.Data, c.FeatureFlags)
+	if err != nil {
+		return nil, err
+	}
+	defer app.Closing(db, &err)
+	s, err := db.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	n, err := s.Count(a.Context())
+	if err != nil {
+		return nil, err
+	}
+	p := db.Params()
+	spec, err := features.Spec(p.Features).Canonical()
+	if err != nil {
+		return nil, err
+	}
+	m := a.Meter()
+	defer m.Stop()
+	each := func(stage string, f func(*engine.Doc) error) error {
+		var text string
+		filter, done := engine.EntryFilter{Unordered: true}, int64(0)
+		if p.Text {
+			filter.Where = func(t, _ []byte) (bool, error) { text = string(t); return true, nil }
+		}
+		for e, err := range s.EntriesWhere(a.Context(), filter) {
+			if err != nil {
+				return err
+			}
+			d := engine.Doc{ID: e.ID, Text: text}
+			if e.HasFingerprint {
+				d.Fingerprint = &e.Fingerprint
+			}
+			if err := f(&d); err != nil {
+				return err
+			}
+			done++
+			m.Report(engine.Progress{Stage: stage, Done: done, Total: n, Unit: "documents"})
+		}
+		return nil
+	}
+	return c.look(a, m, documents{fingerprint.Params{Shingle: p.Shingle, Features: spec}, each, func() {
+		if !p.Text && p.Sketch > 0 {
+			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
+		}
+	}})
+}
+
+// look draws a sample and compares all documents with it.
+func (c *Tune) look(a *app.App, m *progress.Meter, of documents) (*tuning.Report, error) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
+	drawn, n, err := c.draw(of)
+	if err != nil {
+		return nil, err
+	}
+	s := corpus.NewSearch(of.params, drawn, corpus.SearchOptions{
+		Within: tuning.MaxDistance, Least: tuning.MinScore, Memory: int64(c.Memory) / 2, Documents: n,
+	})
+	report := &tuning.Report{Name: c.Data, Command: c.command}
+	for _, node := range s.Nodes() {
+		report.Scored = report.Scored || node.Set
+	}
+	for _, node := range s.Nodes() {
+		report.Add(node.Doc.ID, node.Doc.Text, node.Count, node.Set)
+	}
+	each := func(words bool) {
+		if words {
+			report.Documents++
+		}
+	}
+	found := func(m corpus.Met) error {
+		report.Found(m.Place, tuning.Match{ID: m.Doc.ID, Text: m.Doc.Text, Distance: m.Distance, Score: m.Score})
+		return nil
+	}
+	x := s.Extractor(a.Context(), of.params, each, found)
+	defer x.Stop()
+	again := int64(0)
+	err = of.each("compare", func(d *engine.Doc) error {
+		again++
+		return x.Add(d)
+	})
+	if err == nil {
+		err = x.Finish()
+	}
+	if err == nil && again != n {
+		err = app.ErrChanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Stop()
+	of.notice()
+	report.Hints = hints(of.params, s.Nodes(), report)
+	return report, nil
+}
+
+// draw draws a sample, in random order, and counts the documents. Every document is in it with the
+// same probability. It has as many as an eighth of the memory has room for.
+func (c *Tune) draw(of documents) (docs []engine.Doc, n int64, err error) {
+	r, most, room := rand.New(rand.NewPCG(c.Seed, 1)), int(min(int64(c.Sample), setjoin.MaxSets)), int64(c.Memory)/8
+	drop := func(place int) {
+		room += int64(len(docs[place].Text))
+		docs[place] = docs[len(docs)-1]
+		docs = docs[:len(docs)-1]
+	}
+	err = of.each("draw documents", func(d *engine.Doc) error {
+		if n++; len(docs) == most {
+			if r.Int64N(n) >= int64(most) {
+				return nil
+			}
+			drop(r.IntN(most))
+		}
+		print := d.Fingerprint
+		if print != nil {
+			print = new(*print)
+		}
+		docs = append(docs, engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text), Fingerprint: print})
+		for room -= int64(len(d.Text)); room < 0 && len(docs) > 1; most = len(docs) {
+			drop(r.IntN(len(docs)))
+		}
+		return nil
+	})
+	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	return docs, n, err
+}
