@@ -225,8 +225,8 @@ func (r *Report) Alike(t float64) Criterion {
 	return c
 }
 
-// first makes *of p if p comes before it, or if it is nil. Pairs that are kept have strings of their
-// own, which are as much of the texts as is shown.
+// first makes *of p if p comes before it, or if it is nil. Pairs that are kept have strings of
+// their own, which are as much of the texts as is shown.
 func first(of **Pair, p *Pair, compare func(x, y *Pair) int) {
 	if p == nil || *of != nil && compare(p, *of) >= 0 {
 		return

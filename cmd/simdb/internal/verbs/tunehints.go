@@ -45,8 +45,8 @@ func hints(params fingerprint.Params, nodes []corpus.Node, r *tuning.Report) (sa
 	return said
 }
 
-// numbered returns how many documents have nothing at the threshold that is proposed, though another
-// one of the sample differs in numbers alone.
+// numbered returns how many documents have nothing at the threshold that is proposed, though
+// another one of the sample differs in numbers alone.
 func numbered(nodes []corpus.Node, r *tuning.Report) (n int) {
 	like := map[string]int{} // nodes of each text without numbers
 	masked := make([]string, len(nodes))
