@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // follower is a database that one DB writes while others read it.
@@ -195,4 +199,97 @@ func contents(db *DB) (string, error) {
 		return "", fmt.Errorf("entries %v, found %v", have, near)
 	}
 	return fmt.Sprint(have), nil
+}
+
+// TestRefreshAfterErrors has Refresh fail from each of its operations on: the next one shows all
+// that was written.
+func TestRefreshAfterErrors(t *testing.T) {
+	put := func(db *DB, id string) {
+		t.Helper()
+		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id, 1000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := errors.New("broken")
+	for n, failed := 1, true; failed; n++ {
+		mem := vfstest.NewMem(hostDir(t))
+		db := must(Create("/db", &Options{fs: mem}))(t)
+		put(db, "a")
+		faulty := vfstest.NewFaulty(mem, nil)
+		reader := must(Open("/db", &Options{fs: faulty, ReadOnly: true}))(t)
+		for i := range 40 { // more than is read at once
+			put(db, fmt.Sprint("b", i%30))
+		}
+		ops := 0
+		faulty.SetInject(func(vfstest.Op) error {
+			if ops++; ops >= n {
+				return broken
+			}
+			return nil
+		})
+		err := reader.Refresh(t.Context())
+		failed = errors.Is(err, broken)
+		if !failed && err != nil {
+			t.Fatal(err)
+		}
+		faulty.SetInject(nil)
+		for range 2 {
+			if err := reader.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(textsIn(t, reader), textsIn(t, db)) {
+				t.Errorf("after an error of operation %d it is not what was written", n)
+			}
+		}
+		if err := errors.Join(reader.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRefreshCutLog follows writers that were killed, and whose logs are too large to be flushed by
+// the next opening: a log that is cut is an error, unless it is
+// the last one.
+func TestRefreshCutLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	var reader *DB
+	write := func(id string) { // and be killed: the folder is as it was before Close
+		t.Helper()
+		db := must(Open(path, nil))(t)
+		if reader == nil {
+			reader = must(Open(path, &Options{ReadOnly: true}))(t)
+		}
+		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id+" ", 1<<19)}); err != nil {
+			t.Fatal(err)
+		}
+		files := readFolder(t, path)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range files {
+			rewrite(t, filepath.Join(path, name), data)
+		}
+	}
+	cut := func(before int) { // the last log, or one before it
+		t.Helper()
+		logs := must(filepath.Glob(filepath.Join(path, "*.wal")))(t)
+		name := logs[len(logs)-1-before]
+		if err := os.Truncate(name, must(os.Stat(name))(t).Size()-1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		write(id)
+	}
+	defer reader.Close()
+	cut(0)
+	if err := reader.Refresh(t.Context()); err != nil || len(textsIn(t, reader)) != 2 {
+		t.Errorf("the last log is cut: %d documents, %v", len(textsIn(t, reader)), err)
+	}
+	write("d")
+	write("e")
+	cut(1)
+	if err := reader.Refresh(t.Context()); !errors.Is(err, ErrCorruption) {
+		t.Errorf("a log before the last one is cut: %d documents, %v", len(textsIn(t, reader)), err)
+	}
 }
