@@ -349,6 +349,35 @@ func TestBackupCopiesOnce(t *testing.T) {
 	}
 }
 
+// TestBackupLinksItsOwn links tables of a database whose folder another one has taken the place of:
+// the file of the same name there is not the table, which is copied.
+func TestBackupLinksItsOwn(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
+	create := func(from int) {
+		t.Helper()
+		db := must(Create(path, nil))(t)
+		if err := errors.Join(putSome(db, from, from+100), db.Flush(ctx), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(0)
+	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	if err := os.Rename(path, filepath.Join(dir, "moved.simdb")); err != nil {
+		t.Skip(err) // an open folder cannot be moved on Windows
+	}
+	create(100)
+	var r BackupReport
+	if err := reader.Backup(ctx, out, BackupLinks(), BackupReportTo(&r)); err != nil || r.Linked != 0 || r.Copied != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got, want := must(dumpOf(out, Options{}))(t), must(dump(reader))(t); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
 // TestBackupRefuses names folders that are no backups of the database, and nothing in them changes.
 func TestBackupRefuses(t *testing.T) {
 	ctx := context.Background()

@@ -14,6 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // create begins to write a file that no guard knows of.
@@ -66,6 +68,36 @@ func TestCommit(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 4 {
 		t.Errorf("files left: %v", left)
+	}
+}
+
+// TestCommitIsDurable commits outputs in two folders: the names of both are synced before Commit
+// returns.
+func TestCommitIsDurable(t *testing.T) {
+	synced := map[string]int{}
+	defer func(disk vfs.FS) { vfs.Disk = disk }(vfs.Disk)
+	vfs.Disk = vfstest.NewFaulty(vfs.Disk, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpSyncDir {
+			synced[op.Name]++
+		}
+		return nil
+	})
+	var ws []*Writer
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for i := range 4 {
+		w, err := create(t, filepath.Join(dirs[i%2], fmt.Sprint(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws = append(ws, w)
+	}
+	if err := Commit(ws...); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if synced[dir] != 1 {
+			t.Errorf("%s: synced %d times", dir, synced[dir])
+		}
 	}
 }
 

@@ -128,6 +128,18 @@ func TestTally(t *testing.T) {
 	}
 }
 
+// TestCheckHot refuses lists that no table has.
+func TestCheckHot(t *testing.T) {
+	for _, bad := range [][]HotHash{{{5, 0}}, {{5, 1}, {4, 1}}, {{5, 1}, {5, 1}}} {
+		if checkHot(bad) == nil {
+			t.Errorf("%v is accepted", bad)
+		}
+	}
+	if err := checkHot([]HotHash{{0, 1}, {5, 2}, {6, 1}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRepeatedPostings has a hash with more postings than there are documents.
 func TestRepeatedPostings(t *testing.T) {
 	keys := make([]uint64, 3000)

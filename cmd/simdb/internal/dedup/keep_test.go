@@ -98,3 +98,26 @@ func TestKeepOrderIsTotal(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepLength keeps by the number of characters, not of bytes.
+func TestKeepLength(t *testing.T) {
+	for rule, want := range map[string]int64{"longest": 1, "shortest": 2} {
+		var rules keepRules
+		if err := rules.UnmarshalText([]byte(rule)); err != nil {
+			t.Fatal(err)
+		}
+		r := newRankings(rules)
+		texts := []string{"\u65e5\u672c\u8a9e", "abcde", "\U0001f600", "xy"}
+		for i, text := range texts {
+			r.add(&input.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Text: text}})
+		}
+		if err := r.decide(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range texts {
+			if i := int64(i); i != want && !r.less(want, i) {
+				t.Errorf("%s: %q is preferred to %q", rule, texts[i], texts[want])
+			}
+		}
+	}
+}
