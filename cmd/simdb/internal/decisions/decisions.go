@@ -78,7 +78,11 @@ func Read(ctx context.Context, path string) ([]Decision, error) {
 // parse parses a line and checks what can be checked of it alone.
 func parse(line []byte) (d Decision, err error) {
 	if err := json.Unmarshal(line, &d); err != nil {
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+		switch {
+		case ok && wrong.Field == "":
+			return d, fmt.Errorf(`%s, where a line is an object with "a", "b" and "decision"`, wrong.Value)
+		case ok:
 			return d, fmt.Errorf("%q is to be a string", wrong.Field)
 		}
 		return d, fmt.Errorf("not JSON: %w", err)

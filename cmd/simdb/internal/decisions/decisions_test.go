@@ -15,6 +15,7 @@ func TestRead(t *testing.T) {
 		{`{"a":"x","b":"y","decision":"drop"}` + "\n" + `{"a":"x","b":"z","decision":"allow"}`, ""},
 		{`x`, "d.jsonl:1: not JSON"},
 		{"\n\n[]", "d.jsonl:3: "},
+		{`[]`, `d.jsonl:1: array, where a line is an object with "a", "b" and "decision"`},
 		{`{"a":1,"b":"y","decision":"drop"}`, `d.jsonl:1: "a" is to be a string`},
 		{`{"a":"x","decision":"drop"}`, `d.jsonl:1: a decision has the ids of two documents`},
 		{`{"a":"x","b":"x","decision":"drop"}`, `d.jsonl:1: "x" is decided about with itself`},

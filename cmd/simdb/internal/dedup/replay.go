@@ -86,10 +86,10 @@ func (r *replay) readHead(rows *json.Decoder) error {
 		Parameters json.RawMessage `json:"parameters"`
 	}
 	if err := rows.Decode(&head); err != nil || head.Version == "" {
-		return errors.Join(errNoAudit, err)
+		return errNoAudit
 	}
 	if err := json.Unmarshal(head.Parameters, &r.by); err != nil {
-		return errors.Join(errNoAudit, err)
+		return errNoAudit
 	}
 	r.head = head.AuditHead
 	switch {
