@@ -67,7 +67,7 @@ func TestReplay(t *testing.T) {
 		}
 		low := []float64{0.3, 0.5, 0.8}[seed%3]
 		args := func(keep string, share float64, more ...string) []string {
-			return append([]string{"dedup", "a.jsonl", "b.jsonl", "-q", "--keep", keep, "--jaccard", fmt.Sprint(share)}, more...)
+			return append([]string{"dedup", "a.jsonl", "b.jsonl", "-q", "--max-errors", "1000", "--keep", keep, "--jaccard", fmt.Sprint(share)}, more...)
 		}
 		simdb(t, dir, args(rules[r.IntN(len(rules))], low, "-o", "old.jsonl", "--memory", []string{"1MiB", "1GiB"}[seed%2])...)
 		for range 2 {
@@ -78,7 +78,7 @@ func TestReplay(t *testing.T) {
 				t.Fatalf("seed %d, from %v: --keep %s --jaccard %v is another run", seed, low, keep, share)
 			}
 		}
-		simdb(t, dir, "dedup", "a.jsonl", "b.jsonl", "-q", "-o", "got.jsonl", "--replay", "old.audit.jsonl")
+		simdb(t, dir, "dedup", "a.jsonl", "b.jsonl", "-q", "--max-errors", "1000", "-o", "got.jsonl", "--replay", "old.audit.jsonl")
 		if !bytes.Equal(read("old.jsonl", "old.audit.jsonl"), read("got.jsonl", "got.audit.jsonl")) {
 			t.Fatalf("seed %d: without other flags it is another run", seed)
 		}
@@ -103,7 +103,7 @@ func TestReplayWithMore(t *testing.T) {
 	write("one.jsonl", strings.Join(all[:100], "")+strings.Join(all[:20], ""))
 	write("two.jsonl", strings.Join(all[80:200], ""))
 	write("in.jsonl", strings.Join(all[190:], ""))
-	simdb(t, dir, "load", "db", "one.jsonl", "-q", "--rejects", "r.jsonl")
+	simdb(t, dir, "load", "db", "one.jsonl", "-q", "--max-errors", "1000")
 	for i, line := range all[:120] {
 		write(fmt.Sprintf("tree/%03d.txt", i), line)
 	}
@@ -127,8 +127,8 @@ func TestReplayWithMore(t *testing.T) {
 		if c.first[0] == "--files" {
 			ext = ".list"
 		}
-		simdb(t, dir, append([]string{"dedup", "-q", "-o", "old" + ext, "--jaccard", "0.4"}, c.first...)...)
-		again := slices.Concat([]string{"dedup", "-q", "--jaccard", "0.6", "--keep", "longest"}, slices.DeleteFunc(slices.Clone(c.first), func(arg string) bool { return arg == "--keep" || arg == "last" }), c.then)
+		simdb(t, dir, append([]string{"dedup", "-q", "--max-errors", "1000", "-o", "old" + ext, "--jaccard", "0.4"}, c.first...)...)
+		again := slices.Concat([]string{"dedup", "-q", "--max-errors", "1000", "--jaccard", "0.6", "--keep", "longest"}, slices.DeleteFunc(slices.Clone(c.first), func(arg string) bool { return arg == "--keep" || arg == "last" }), c.then)
 		if len(c.then) > 0 {
 			write("decisions.jsonl", decideByAudit(digest("old.audit.jsonl")))
 		}
@@ -158,8 +158,8 @@ func TestReplayWithMore(t *testing.T) {
 		}
 	}
 	refuse("is not what", "--files", "tree", "--replay", "old.audit.jsonl")
-	simdb(t, dir, "dedup", "-q", "in.jsonl", "-o", "a.jsonl", "--against", "one.jsonl")
-	simdb(t, dir, "dedup", "-q", "in.jsonl", "-o", "d.jsonl", "--decisions", "decisions.jsonl")
+	simdb(t, dir, "dedup", "-q", "--max-errors", "1000", "in.jsonl", "-o", "a.jsonl", "--against", "one.jsonl")
+	simdb(t, dir, "dedup", "-q", "--max-errors", "1000", "in.jsonl", "-o", "d.jsonl", "--decisions", "decisions.jsonl")
 	refuse("--against one.jsonl", "in.jsonl", "--replay", "a.audit.jsonl")
 	refuse("does not have the documents", "in.jsonl", "--replay", "a.audit.jsonl", "--against", "two.jsonl")
 	refuse("without --against", "in.jsonl", "--replay", "a.audit.jsonl", "--against", "one.jsonl", "--decisions", "decisions.jsonl")
@@ -197,9 +197,9 @@ func TestReplayRefuses(t *testing.T) {
 	in := family(rand.New(rand.NewPCG(1, 2)), 200)
 	write("in.jsonl", []byte(in))
 	write("other.jsonl", []byte(strings.Replace(in, "w", "v", 1)))
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "kept.jsonl", "--jaccard", "0.6")
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "near.jsonl", "--near", "3")
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "against.jsonl", "--against", "other.jsonl")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "kept.jsonl", "--jaccard", "0.6")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "near.jsonl", "--near", "3")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "against.jsonl", "--against", "other.jsonl")
 	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func TestReplayPairs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(b.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "kept.jsonl", "--memory", "1MiB")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "kept.jsonl", "--memory", "1MiB")
 	audit, err := os.ReadFile(filepath.Join(dir, "kept.audit.jsonl"))
 	if err != nil || bytes.Contains(audit, []byte(`"replay"`)) || bytes.Contains(audit, []byte(`"like"`)) {
 		t.Errorf("%v: %.300s", err, audit)
@@ -270,6 +270,6 @@ func TestReplayPairs(t *testing.T) {
 	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "5,461 pairs") {
 		t.Errorf("%v: %s", err, out)
 	}
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "all.jsonl", "--audit-pairs")
-	simdb(t, dir, "dedup", "in.jsonl", "-q", "-o", "again.jsonl", "--replay", "all.audit.jsonl")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "all.jsonl", "--audit-pairs")
+	simdb(t, dir, "dedup", "in.jsonl", "-q", "--max-errors", "1000", "-o", "again.jsonl", "--replay", "all.audit.jsonl")
 }

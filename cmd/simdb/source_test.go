@@ -209,8 +209,8 @@ func TestRegisteredFormat(t *testing.T) {
 		{args: "load n.simdb all.card --format cards", talk: "n.simdb: 5 documents loaded"},
 		{args: "load x.simdb cut.card", code: 2, talk: "cut.card: it has no footer: was it cut off?"},
 		{args: "load x.simdb damaged.card", code: 2, talk: "damaged.card: could not be read past row 1: the row is damaged"},
-		{args: "load h.simdb holes.card --rejects bad.jsonl", talk: "holes.card:2: the id is empty\nh.simdb: 2 documents loaded in "},
-		{args: "load h.simdb holes.card", talk: "; 1 row rejected"},
+		{args: "load h.simdb holes.card --rejects bad.card", code: 2, talk: "holes.card:2: the id is empty\nh.simdb: 2 documents loaded in "},
+		{args: "load h.simdb holes.card", code: 2, talk: "rejected 1 in h.simdb.rejects.card"},
 		{args: "load h.simdb holes.card --max-errors 0", code: 2, talk: "1 row could not be used, --max-errors 0 allows no more"},
 		{args: "dedup all.card --near 3", data: cardsOf(rows[0], rows[1], rows[3], rows[4]), talk: "dropped             1"},
 		{args: "dedup - --near 3 --keep last", stdin: whole, data: cardsOf(rows[1:]...)},
@@ -231,7 +231,7 @@ func TestRegisteredFormat(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"kept.card":        cardsOf(rows[0], rows[1], rows[3], "f amazingly few discotheques provide jukeboxes"),
-		"bad.jsonl":        `{"file":"holes.card","line":2,"reason":"the id is empty","raw":"\u0000without an id"}` + "\n",
+		"bad.card":         cardsOf(" without an id"),
 		"kept.audit.jsonl": `{"id":"c","file":"some","line":3,"keeper":"a","keeper_file":"some","keeper_line":1,"distance":0,"score":1,"exact":true,"rule":"first","cluster":1}` + "\n",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))

@@ -159,7 +159,7 @@ var wrong = []struct{ args, want string }{
 	{"load|new.simdb|packed.sst", "packed.sst: it is a table of simdb, which is a database, and not a file with documents"},
 	{"dedup|x.simdb", "x.simdb is a database, and not a file with documents"},
 	{"dedup|in.jsonl|-o|plain/folder/", "-o plain/folder/: "},
-	{"load|new.simdb|noise.jsonl", "no document could be used: 2 lines rejected"},
+	{"load|new.simdb|noise.jsonl", "no document could be used of 2 lines"},
 	{"load|new.simdb|noise.jsonl|--max-errors|0", "noise.jsonl:1: "},
 	{"load|new.simdb|keys.csv", `there is no column "id"`},
 	{"load|new.simdb|long-id.jsonl", "no document could be used"},
@@ -222,7 +222,7 @@ var wrong = []struct{ args, want string }{
 	{"pairs|x.simdb|--near|3|-o|out.txt", "cannot write plain text: use .csv"},
 	{"pairs|x.simdb|--near|3|-o|out.csv.xz", "cannot write xz: use"},
 	{"pairs|x.simdb|--near|3|--format|csv|-o|out.xlsx", "cannot write Excel: use"},
-	{"load|new.simdb|in.jsonl|--rejects|r.csv", "--rejects r.csv: cannot write CSV, what is written is JSON lines"},
+	{"load|new.simdb|in.jsonl|--rejects|r.html", "--rejects r.html: cannot write HTML, what is written is lines of the input"},
 	{"load|new.simdb|in.jsonl|--rejects|new.simdb", "--rejects new.simdb would overwrite the database"},
 
 	// Statements.

@@ -153,8 +153,8 @@ func (f RowFlags) Kind() outfile.Kind {
 	return outfile.Rows
 }
 
-// RejectFlags say what to do with records that cannot be used.
+// RejectFlags say what to do with what is no record.
 type RejectFlags struct {
-	Rejects   string     `group:"input" file:"jsonl" placeholder:"FILE" help:"Keep lines that can't be used in FILE: JSON lines with file, line, reason, raw."`
-	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Stop after more than N such lines (default: never; they are counted)."`
+	Rejects   string     `group:"input" file:"rejects" placeholder:"FILE" help:"Put what is no record, such as broken JSON, byte for byte into FILE (default: beside the output, as OUTPUT.rejects.jsonl or with another ending; of standard output nowhere)."`
+	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Stop when more than N are no record; up to N are no error (default: never stop; the exit status is 2 if there is one)."`
 }

@@ -18,6 +18,7 @@ import (
 //	file:"rows"    an output of rows in the format of its ending; by default standard output
 //	file:"lines"   a copy of records of the input; by default standard output
 //	file:"copies"  the same, or a folder, which ends in a slash and which the command checks
+//	file:"rejects" what is no record of the input; by default it is beside the output, or nowhere
 //	file:"jsonl"   an output of JSON lines
 //	file:"html"    an output that is a page
 //	file:"table"   an output that is a table
@@ -104,7 +105,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 			}
 		}
 		return outfile.Rows.And(parquetEndings...), true
-	case "lines", "copies":
+	case "lines", "copies", "rejects":
 		return copies(), true
 	case "jsonl":
 		return outfile.JSONLines, true

@@ -1,112 +1,169 @@
 package app
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/base64"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"unicode/utf8"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// shownRejects is how many bad lines are shown; all are counted.
+// shownRejects is how many bad records are shown; all are counted.
 const shownRejects = 10
 
-// Rejects counts and keeps the records that cannot be used.
+// Rejects puts aside what is no record, byte for byte, and counts the records that have a flaw.
 type Rejects struct {
-	talk io.Writer // where they are shown; nil shows none
-	max  int64     // -1 for no limit
-	N    int64
-	Unit string // of those that were rejected: "line", or "record" where they differ
-	Path string
-	File *outfile.Writer // nil where they are not kept
+	a      *App
+	flags  RejectFlags
+	output string // beside which the file is, unless --rejects names it; "" is nowhere
+	kind   string // of bad records: "line", or "record" where they differ
+
+	Continue bool  // what the file has already stays before what is written
+	Partial  bool  // after a failure, what has been read before it is in use
+	N        int64 // what is no record
+	records  int64
+	flawed   int64 // of them
+
+	w      *outfile.Writer // nil before the first one, and where they are not kept
+	path   string
+	format input.Format
+	to     input.Copier
 }
 
-// NewRejects opens the file of --rejects. Lines are shown on talk.
-func (a *App) NewRejects(f RejectFlags, talk io.Writer) (*Rejects, error) {
-	r := &Rejects{talk: talk, max: -1, Path: f.Rejects}
-	if f.MaxErrors != nil {
-		r.max = int64(*f.MaxErrors)
+// NewRejects returns the Rejects of a run with this output, which is a file, or a folder if its
+// name ends in a slash.
+func (a *App) NewRejects(f RejectFlags, output string) *Rejects {
+	if st, err := os.Stat(output); err == nil && !st.Mode().IsRegular() && !st.IsDir() || outfile.IsStdout(output) {
+		output = "" // nothing is to be written beside /dev/null
 	}
-	if f.Rejects == "" {
-		return r, nil
+	return &Rejects{a: a, flags: f, output: output}
+}
+
+// place is where what is rejected of an input goes, "" for nowhere: kept.jsonl has
+// kept.rejects.jsonl beside it.
+func (r *Rejects) place(format input.Format) string {
+	if r.flags.Rejects != "" || r.output == "" {
+		return r.flags.Rejects
 	}
-	var err error
-	r.File, err = a.Create("--rejects", f.Rejects, outfile.JSONLines)
-	return r, err
+	endings := format.Describe().Endings
+	if IsFolderName(r.output) {
+		return filepath.Join(r.output, "rejects"+endings[0])
+	}
+	name := outfile.PlainName(r.output)
+	ending := filepath.Ext(name)
+	if slices.Contains(endings, strings.ToLower(ending)) {
+		return strings.TrimSuffix(name, ending) + ".rejects" + ending
+	}
+	return name + ".rejects" + endings[0]
 }
 
-// rejected is a line of the rejects file. What is not UTF-8 is in RawBase64.
-type rejected struct {
-	File      string `json:"file"`
-	Line      int64  `json:"line"`
-	Reason    string `json:"reason"`
-	Raw       string `json:"raw,omitempty"`
-	RawBase64 string `json:"raw_base64,omitempty"`
-	Cut       int64  `json:"raw_is_the_beginning_of_bytes,omitempty"` // for a line over the limit: its size
-}
-
-// Add takes a record that cannot be used. It returns an error if there are more than --max-errors.
-func (r *Rejects) Add(is *input.Issue) error {
+// Add puts aside what is no record of in. It returns an error if there is more of that than
+// --max-errors.
+func (r *Rejects) Add(in input.Source, is *input.Issue) error {
 	r.N++
-	if r.Unit = cmp.Or(r.Unit, is.Unit); r.Unit != is.Unit {
-		r.Unit = "record"
-	}
-	if r.N <= shownRejects && r.talk != nil {
-		fmt.Fprintln(r.talk, OneLine(is.Error()))
-	}
-	if r.N == shownRejects+1 && r.talk != nil {
-		where := "--rejects FILE keeps them all"
-		if r.Path != "" {
-			where = "they are all in " + r.Path
+	r.show(is.Unit, is)
+	if is.Size <= int64(len(is.Raw)) {
+		if err := r.keep(in, is.Raw); err != nil {
+			return err
 		}
-		fmt.Fprintln(r.talk, "... and more "+r.Unit+"s that can't be used;", OneLine(where))
 	}
-	if err := r.keep(is); err != nil {
-		return err
-	}
-	if r.max >= 0 && r.N > r.max {
-		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", r.Counted(), r.max, is)
+	if most := r.flags.MaxErrors; most != nil && r.N > int64(*most) {
+		return fmt.Errorf("%s could not be used, --max-errors %d allows no more; the last: %w", quantity.Count(r.N, r.kind), *most, is)
 	}
 	return nil
 }
 
-func (r *Rejects) keep(is *input.Issue) error {
-	if r.File == nil {
-		return nil
+// Note counts a record of in. Each record is noted once.
+func (r *Rejects) Note(in input.Source, rec *input.Record) {
+	if r.records++; rec.Flaw != "" {
+		r.flawed++
+		unit := in.Info().Format.Unit()
+		r.show(unit, &input.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
 	}
-	raw := bytes.TrimRight(is.Raw, "\r\n")
-	line := rejected{File: is.File, Line: int64(is.Pos), Reason: is.Reason}
-	if utf8.Valid(raw) {
-		line.Raw = string(raw)
-	} else {
-		line.RawBase64 = base64.StdEncoding.EncodeToString(raw)
-	}
-	if is.Size > int64(len(is.Raw)) {
-		line.Cut = is.Size
-	}
-	e := json.NewEncoder(r.File)
-	e.SetEscapeHTML(false)
-	return e.Encode(line)
 }
 
-// Counted is how many were rejected: "1 line", "3 rows".
-func (r *Rejects) Counted() string { return quantity.Count(r.N, cmp.Or(r.Unit, "line")) }
+// show shows a bad record, if it is one of the first.
+func (r *Rejects) show(unit string, is *input.Issue) {
+	if r.kind == "" {
+		r.kind = unit
+	} else if r.kind != unit {
+		r.kind = "record"
+	}
+	r.a.mu.Lock()
+	m := r.a.shown
+	r.a.mu.Unlock()
+	switch n := r.N + r.flawed; {
+	case n <= shownRejects:
+		r.a.TalkTo(m, "%s", is)
+	case n == shownRejects+1:
+		r.a.TalkTo(m, "... and more %ss of which something cannot be used", r.kind)
+	}
+}
 
-// Close completes the file, also after a failure, when its lines are needed. If the command failed
-// before any line was rejected, an earlier file is left as it was.
+// keep writes what is no record, after the header of its file in formats that have one.
+func (r *Rejects) keep(in input.Source, raw []byte) (err error) {
+	format := in.Info().Format
+	if r.w == nil {
+		if r.path = r.place(format); r.path == "" {
+			return nil
+		}
+		if r.w, err = r.a.Create("--rejects", r.path, copies()); err == nil && r.Continue {
+			err = r.w.Continue()
+		}
+		if err != nil {
+			return fmt.Errorf("%w; --rejects names the file for what cannot be read", err)
+		}
+		r.format = format
+		r.to = format.NewCopier(r.w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+	}
+	if format != r.format && (format.Describe().Whole || r.format.Describe().Whole) {
+		return fmt.Errorf("%s: it has %s and cannot have %s: read them in runs of their own", r.path, r.format.Describe().Label, format.Describe().Label)
+	}
+	return r.to.Copy(in, raw)
+}
+
+// Nothing returns an error if there is something to read, and none of it can be used.
+func (r *Rejects) Nothing() error {
+	if r.N+r.flawed > 0 && r.records == r.flawed {
+		return fmt.Errorf("no document could be used of %s", quantity.Count(r.N+r.flawed, r.kind))
+	}
+	return nil
+}
+
+// Close completes the file, also after a failure, as its bytes may be nowhere else, and says what
+// was put aside. It returns the failure, or what the run is to end with: something rejected is an
+// error unless --max-errors has allowed it.
 func (r *Rejects) Close(failure error) error {
-	if r.File == nil {
-		return nil
+	err := failure
+	status, ok := errors.AsType[Status](failure)
+	if failure == nil || ok {
+		err = r.Nothing()
 	}
-	if failure != nil && r.N == 0 {
-		r.File.Abort()
-		return nil
+	switch n := quantity.Number(r.N); {
+	case r.N == 0:
+	case r.w == nil:
+		r.a.Say("rejected %s; --rejects FILE keeps them", n)
+	case err != nil && r.flags.Rejects == "" && !r.Partial:
+		r.w.Abort() // there is no output that lacks something
+	default:
+		err = errors.Join(err, r.to.Close(), r.w.Commit())
+		r.a.Say("rejected %s in %s", n, r.path)
 	}
-	return r.File.Commit()
+	if r.flawed > 0 {
+		r.a.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.N > 0 && r.flags.MaxErrors == nil:
+		return Status(ExitError)
+	case ok:
+		return status
+	}
+	return nil
 }

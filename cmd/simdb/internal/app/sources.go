@@ -175,10 +175,13 @@ func (s *Sources) Done(in input.Source) {
 	s.before += n
 }
 
-// Talk returns where warnings go while the meter is shown; nil with --quiet.
+// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
 func (a *App) Talk(m *progress.Meter) io.Writer {
-	if a.Global.Quiet {
+	switch {
+	case a.Global.Quiet:
 		return nil
+	case m == nil:
+		return a.Err
 	}
 	return m
 }

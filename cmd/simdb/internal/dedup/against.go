@@ -134,7 +134,7 @@ func (d *job) closeAgainst(err *error) {
 }
 
 // each calls f for every document of a source, with where it stands.
-func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad func(*input.Issue) error) error {
+func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad badFunc) error {
 	if s.db != nil {
 		return s.eachStored(d, f)
 	}
@@ -145,7 +145,7 @@ func (s *source) each(d *job, f func(doc *engine.Doc, at place) error, bad func(
 	defer in.Close()
 	for rec, err := range in.Records(d.a.Context()) {
 		if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = bad(is)
+			err = bad(in, is)
 		} else if err == nil {
 			err = f(&rec.Doc, place{rec.Doc.ID, rec.File, rec.Pos})
 		}
@@ -210,7 +210,7 @@ func (s *source) named(err error) error {
 }
 
 // eachKnown calls f for every document of --against.
-func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad func(*input.Issue) error) error {
+func (d *job) eachKnown(f func(doc *engine.Doc, at place) error, bad badFunc) error {
 	for i := range d.against {
 		if err := d.against[i].each(d, f, bad); err != nil {
 			return err
@@ -322,7 +322,7 @@ func (d *job) placeKnown(a *audit) error {
 		}
 		n++
 		return nil
-	}, func(*input.Issue) error { return nil })
+	}, func(input.Source, *input.Issue) error { return nil })
 	if err == nil && n != d.known {
 		err = app.ErrChanged
 	}

@@ -196,7 +196,7 @@ func (a *audit) member(n int64, rec *input.Record) error {
 }
 
 // issue takes note of a line that can't be used.
-func (a *audit) issue(is *input.Issue) error {
+func (a *audit) issue(_ input.Source, is *input.Issue) error {
 	if a.w == nil {
 		return nil
 	}
@@ -219,5 +219,5 @@ func (d *job) placeKeepers(a *audit) error {
 		}
 		n++
 		return nil
-	}, func(*input.Issue) error { return nil })
+	}, func(input.Source, *input.Issue) error { return nil })
 }

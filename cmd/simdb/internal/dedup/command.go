@@ -167,7 +167,7 @@ type job struct {
 	keep     rankings // of --keep
 	params   fingerprint.Params
 	features engine.Features
-	flawed   []bool // inputs in which records cannot be used
+	flawed   []bool // inputs that have something that is no record
 	read     int64  // documents
 	against  []source
 	known    int64 // documents of --against: the others are numbered after them

@@ -86,14 +86,17 @@ func (d *job) noteSame(i int) {
 	}
 }
 
+// A badFunc takes what is no record of an input.
+type badFunc = func(in input.Source, is *input.Issue) error
+
 // each calls f for every record of all files, and bad for every record that cannot be used. Damaged
 // files are added to failed.
-func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
+func (d *job) each(stage string, f func(input.Source, *input.Record) error, bad badFunc) error {
 	return d.eachFile(stage, func(int, input.Source) error { return nil }, f, bad)
 }
 
 // eachFile is each, which calls begin before the records of a file.
-func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad func(*input.Issue) error) error {
+func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f func(input.Source, *input.Record) error, bad badFunc) error {
 	s := d.Sources
 	for i := range d.Files {
 		in, err := d.openFor(d.need(stage, i), i)
@@ -106,7 +109,7 @@ func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f
 		}
 		for rec, err := range in.Records(d.a.Context()) {
 			if is, ok := errors.AsType[*input.Issue](err); ok {
-				err = bad(is)
+				err = bad(in, is)
 			} else if re, ok := errors.AsType[*input.ReadError](err); ok {
 				d.failed = append(d.failed, re)
 				break
@@ -156,7 +159,8 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		at = i
 		return nil
 	}
-	err := d.eachFile(readStage, begin, func(_ input.Source, rec *input.Record) error {
+	err := d.eachFile(readStage, begin, func(in input.Source, rec *input.Record) error {
+		d.rejects.Note(in, rec)
 		if rec.BadUTF8 {
 			d.badUTF8++
 		}
@@ -169,12 +173,15 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		err := add(rec)
 		d.read++
 		return err
-	}, func(is *input.Issue) error {
+	}, func(in input.Source, is *input.Issue) error {
 		d.flawed[at] = true
-		return d.rejects.Add(is)
+		return d.rejects.Add(in, is)
 	})
 	if err == nil {
 		err = d.damage()
+	}
+	if err == nil {
+		err = d.rejects.Nothing()
 	}
 	if err == nil {
 		err = d.keep.decide()

@@ -90,6 +90,7 @@ func (l *level) read() error {
 		if l.job.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
+		l.rejects.Note(in, rec)
 		if rec.BadUTF8 {
 			l.badUTF8++
 		}
@@ -104,6 +105,9 @@ func (l *level) read() error {
 	}, l.rejects.Add)
 	if err == nil {
 		err = l.damage()
+	}
+	if err == nil {
+		err = l.rejects.Nothing()
 	}
 	if err == nil {
 		err = x.Finish()

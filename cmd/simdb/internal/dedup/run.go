@@ -1,8 +1,6 @@
 package dedup
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -65,16 +63,12 @@ func (c *Command) Run(a *app.App) (err error) {
 	}
 	err = d.work(dir)
 	d.meter.Stop()
-	if err = errors.Join(err, d.rejects.Close(err)); err != nil {
-		return err
+	if err == nil {
+		a.TellSkipped(&d.Sources)
+		d.tellUnused()
+		d.summary(start)
 	}
-	a.TellSkipped(&d.Sources)
-	d.tellUnused()
-	d.summary(start)
-	if d.read == 0 && d.rejects.N > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", d.rejects.Counted())
-	}
-	return nil
+	return d.rejects.Close(err)
 }
 
 // work reads, forms clusters, and writes.

@@ -19,13 +19,6 @@ func (d *job) summary(start time.Time) {
 	row := d.row
 	share := func(n int64) string { return percent(n, d.read) }
 	row("read", d.read, "", fmt.Sprintf("documents, in %s", app.Seconds(start)))
-	if d.rejects.N > 0 {
-		where := d.rejects.Unit + "s could not be used"
-		if d.rejects.Path != "" {
-			where += ", they " + areAt(d.rejects.Path)
-		}
-		row("rejected", d.rejects.N, "", where)
-	}
 	if d.empty > 0 {
 		row("empty", d.empty, share(d.empty), d.c.emptyNote())
 	}

@@ -11,12 +11,11 @@ import (
 
 // openOutputs opens all outputs before the work begins.
 func (d *job) openOutputs() (err error) {
-	if d.rejects, err = d.a.NewRejects(d.c.RejectFlags, d.a.Talk(d.meter)); err != nil {
-		return err
-	}
 	if d.c.DryRun {
+		d.rejects = d.a.NewRejects(d.c.RejectFlags, "")
 		return nil
 	}
+	d.rejects = d.a.NewRejects(d.c.RejectFlags, d.c.Output)
 	if !d.c.toFolder() {
 		w, err := d.a.Create("-o", cmp.Or(d.c.Output, "-"), app.CopiesOf(d.like.Format))
 		if err != nil {

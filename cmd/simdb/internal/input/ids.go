@@ -27,7 +27,7 @@ func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for rec, err := range s.Source.Records(ctx) {
 			if err == nil && s.from == IDFromHash && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
-				rec, err = nil, NewIssue(s, rec, "there is no text to make an id of")
+				rec.Flaw = "there is no text to make an id of"
 			}
 			if err == nil {
 				rec.Doc.ID = s.id(rec)
@@ -41,7 +41,7 @@ func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 
 // id makes the ID of a record.
 func (s madeIDs) id(rec *Record) string {
-	if s.from == IDFromHash {
+	if s.from == IDFromHash && (rec.Doc.Text != "" || rec.Doc.Fingerprint == nil) {
 		sum := xxh3.HashString128(rec.Doc.Text).Bytes()
 		return hex.EncodeToString(sum[:])
 	}

@@ -70,13 +70,15 @@ type Record struct {
 	Pos     Position // where the record begins
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues behind it
 	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
+	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
 
 	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
 	// It is valid until the next record is read.
 	Raw []byte
 }
 
-// Issue is a record that cannot be used.
+// Issue is what is no record, such as broken JSON, or has no ID where one is needed. A record of
+// which something else cannot be used has a Flaw.
 type Issue struct {
 	File   string
 	Pos    Position
@@ -149,6 +151,9 @@ type CopyOptions struct {
 	// Like is a source of the shape of those that are copied, or nil. A format may need it for an
 	// output without records. It may be closed.
 	Like Source
+
+	// Bare writes records as they are, without an array around those of JSON: some are broken.
+	Bare bool
 
 	// Null ends each path with a zero byte instead of a newline, in formats whose copies are lists
 	// of paths.

@@ -72,23 +72,6 @@ func namesFiles(arg string) bool {
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
 }
 
-// openWhole opens a database that is listed whole. It has no lines that cannot be used, so the file
-// of --rejects is empty.
-func (f *FileListFlags) openWhole(a *app.App, path string, memory app.MemoryFlag) (*engine.DB, error) {
-	db, err := f.openDB(path, memory)
-	if err != nil {
-		return nil, err
-	}
-	rejects, err := a.NewRejects(f.RejectFlags, nil)
-	if err == nil {
-		err = rejects.Close(nil)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
 // openDB opens a database; the flags of features must say what it compares.
 func (f *FileListFlags) openDB(path string, memory app.MemoryFlag) (*engine.DB, error) {
 	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(memory.Memory)}
@@ -120,7 +103,7 @@ type fileList struct {
 }
 
 // list reads the files, and has the rows written by rows. It removes its temporary file.
-func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
+func (f *FileListFlags) list(a *app.App, args []string, output string, c app.SimilarityFlags, v app.VerifyFlags, memory app.MemoryFlag, rows func(*fileList) error) (err error) {
 	l := &fileList{a: a, f: f, start: time.Now()}
 	switch {
 	case c.Near != nil:
@@ -157,9 +140,7 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 	}
 	l.meter = a.Meter()
 	defer l.meter.Stop()
-	if l.rejects, err = a.NewRejects(f.RejectFlags, a.Talk(l.meter)); err != nil {
-		return err
-	}
+	l.rejects = a.NewRejects(f.RejectFlags, output)
 	if f.summary {
 		l.texts = health.NewSample()
 	}
@@ -177,17 +158,10 @@ func (f *FileListFlags) list(a *app.App, args []string, c app.SimilarityFlags, v
 		err = rows(l)
 	}
 	l.meter.Stop()
-	failure := err
-	if errors.Is(err, app.Status(app.ExitNo)) {
-		failure = nil
-	}
-	if closed := l.rejects.Close(failure); closed != nil && err == nil {
-		err = closed
-	}
-	if failure == nil {
+	if err == nil || errors.Is(err, app.Status(app.ExitNo)) {
 		l.summary()
 	}
-	return err
+	return l.rejects.Close(err)
 }
 
 // inputBytes is about how many bytes the files have when they are decompressed.
@@ -238,8 +212,8 @@ func (l *fileList) read() error {
 	if len(l.failed) > 0 {
 		return errors.Join(append(l.failed, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
 	}
-	if l.N == 0 && l.rejects.N > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", l.rejects.Counted())
+	if err := l.rejects.Nothing(); err != nil {
+		return err
 	}
 	if l.by.Sets && l.Textual == 0 && l.Given > 0 {
 		return corpus.ErrNoTexts
@@ -281,11 +255,12 @@ func (l *fileList) file(x *corpus.Extractor, name string) error {
 		}
 		switch {
 		case unusable:
-			err = l.rejects.Add(is)
+			err = l.rejects.Add(in, is)
 		case damaged:
 			l.failed = append(l.failed, damage)
 			return nil
 		case err == nil:
+			l.rejects.Note(in, rec)
 			if rec.BadUTF8 {
 				l.badUTF8++
 			}
@@ -320,5 +295,5 @@ func (l *fileList) summary() {
 		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those read: about %.3g %% of all pairs are among them",
 			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
 	}
-	l.a.Say("%s read; %s rejected; %s", quantity.Count(read, "document"), l.rejects.Counted(), app.Seconds(l.start))
+	l.a.Say("%s read; %s", quantity.Count(read, "document"), app.Seconds(l.start))
 }

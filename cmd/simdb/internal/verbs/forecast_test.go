@@ -17,6 +17,7 @@ import (
 // drawn returns the sample of a plan.
 func drawn(t *testing.T, a *app.App, c *Plan) (app.Sources, planSample, loadSize) {
 	t.Helper()
+	c.rejects = a.NewRejects(c.RejectFlags, "")
 	_, all, d, err := c.fingerprints(a)
 	if err != nil {
 		t.Fatal(err)

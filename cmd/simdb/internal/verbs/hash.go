@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/fptext"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/repl/output"
 	"github.com/simdb/simdb/simhash"
@@ -24,6 +23,7 @@ import (
 type Hash struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with flags that say where documents are with many; with --files folders and patterns too; - is standard input."`
 	app.RowInputFlags
+	app.RejectFlags
 	Sketch app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	Bits   app.BitLength    `default:"64" placeholder:"BITS" help:"Length of the fingerprint, a multiple of 64 up to 4096 (default: 64, which databases keep; a longer one ends in it)."`
 	app.FeatureFlags
@@ -52,14 +52,13 @@ func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
 // hashing is a run of hash.
 type hashing struct {
 	*Hash
-	a      *app.App
-	params fingerprint.Params
-	state  *fingerprint.State
-	long   *simhash.Hasher
-	row    func(...any) error
-	none   bool   // a text has no fingerprint
-	unread int64  // documents that could not be read
-	unit   string // of them
+	a       *app.App
+	params  fingerprint.Params
+	state   *fingerprint.State
+	long    *simhash.Hasher
+	row     func(...any) error
+	none    bool // a text has no fingerprint
+	rejects *app.Rejects
 }
 
 // Run shows the fingerprints and sketches of the texts.
@@ -85,6 +84,7 @@ func (c *Hash) Run(a *app.App) error {
 		return err
 	}
 	many := sayHow(opt)
+	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		h.row = row
 		if src.Tree == nil && !many {
@@ -93,13 +93,10 @@ func (c *Hash) Run(a *app.App) error {
 		opt.MakeID = src.Tree == nil
 		return h.documents(&src, opt)
 	})
-	if err == nil && h.unread > 0 {
-		return fmt.Errorf("%s could not be read", quantity.Count(h.unread, h.unit))
-	}
 	if err == nil && h.none {
-		return app.Status(app.ExitNo)
+		err = app.Status(app.ExitNo)
 	}
-	return err
+	return h.rejects.Close(err)
 }
 
 // sayHow reports whether options say how documents are written.
@@ -145,17 +142,14 @@ func (h *hashing) documentsOf(src *app.Sources, name string, opt input.Options) 
 		return err
 	}
 	defer in.Close()
-	h.unit = in.Info().Format.Unit()
 	for rec, err := range in.Records(h.a.Context()) {
-		if err == nil && rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
-			err = input.NewIssue(in, rec, "it has a fingerprint, and no text to compute one from")
-		}
 		if is, ok := errors.AsType[*input.Issue](err); ok {
-			h.a.Say("%s", is)
-			h.unread++
-			continue
-		}
-		if err == nil {
+			err = h.rejects.Add(in, is)
+		} else if err == nil {
+			if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
+				rec.Flaw = "it has a fingerprint, and no text to compute one from"
+			}
+			h.rejects.Note(in, rec)
 			err = h.text(rec.Doc.ID, rec.Doc.Text)
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,10 +76,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer in.Close()
-	rejects, err := a.NewRejects(c.RejectFlags, a.Talk(m))
-	if err != nil {
-		return err
-	}
+	rejects := a.NewRejects(c.RejectFlags, c.Output)
 	j := &joining{c: c, db: db, rejects: rejects, meter: m, sources: src, verify: !c.Estimate && db.Params().Text, most: joinQueries, pipe: src.Total == 0, workers: workers}
 	if c.Near == nil && c.Jaccard == nil {
 		j.most = joinSlow
@@ -93,12 +91,8 @@ func (c *Join) Run(a *app.App) (err error) {
 	})
 	m.Stop()
 	a.TellSkipped(&src)
-	err = errors.Join(err, rejects.Close(err))
-	a.Say("%s read, %s of them like a stored document; %s rejected; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), rejects.Counted(), app.Seconds(start))
-	if err == nil && j.read == 0 && rejects.N > 0 {
-		return fmt.Errorf("no line could be used: %s rejected", rejects.Counted())
-	}
-	return app.FoundOr(found, err)
+	a.Say("%s read, %s of them like a stored document; %s", quantity.Count(j.read, "line"), quantity.Number(j.matched), app.Seconds(start))
+	return rejects.Close(app.FoundOr(found, err))
 }
 
 // Lines are looked up when there are joinQueries, or when their texts have joinBytes, or a share of
@@ -252,18 +246,20 @@ func (j *joining) each(ctx context.Context, in input.Source) iter.Seq2[joinLine,
 	return func(yield func(joinLine, int) bool) {
 		for rec, err := range in.Records(ctx) {
 			var l joinLine
-			if err == nil {
-				l, err = j.lineOf(ctx, rec, in)
-			}
 			is, rejected := errors.AsType[*input.Issue](err)
-			if rejected {
-				err = j.rejects.Add(is)
+			switch {
+			case err == nil:
+				j.read++
+				l, err = j.lineOf(ctx, rec)
+				j.rejects.Note(in, rec)
+			case rejected:
+				err = j.rejects.Add(in, is)
 			}
 			if err != nil {
 				yield(joinLine{err: err}, 0)
 				return
 			}
-			if !rejected && !yield(l, l.size()) {
+			if !rejected && rec.Flaw == "" && !yield(l, l.size()) {
 				return
 			}
 			j.meter.Report(j.sources.Progress("join", in))
@@ -284,8 +280,8 @@ func (j *joining) freeLines() *joinLines {
 	return l
 }
 
-// lineOf returns the line of a record. The error of one that cannot be looked up is an Issue.
-func (j *joining) lineOf(ctx context.Context, rec *input.Record, in input.Source) (joinLine, error) {
+// lineOf returns the line of a record. One that cannot be looked up has a flaw then.
+func (j *joining) lineOf(ctx context.Context, rec *input.Record) (joinLine, error) {
 	l := joinLine{id: rec.Doc.ID, doc: engine.Doc{Text: rec.Doc.Text, Fingerprint: rec.Doc.Fingerprint}}
 	if j.c.IDs {
 		l.id, l.doc = strings.TrimSpace(l.doc.Text), engine.Doc{}
@@ -295,7 +291,8 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record, in input.Source
 	case l.self:
 		stored, err := j.s.Lookup(ctx, l.id)
 		if errors.Is(err, engine.ErrNotFound) {
-			return l, input.NewIssue(in, rec, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
+			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", l.id))
+			return l, nil
 		}
 		if err != nil {
 			return l, err
@@ -305,9 +302,8 @@ func (j *joining) lineOf(ctx context.Context, rec *input.Record, in input.Source
 			l.doc.Fingerprint = &stored.Fingerprint
 		}
 	case j.c.Near == nil && l.doc.Text == "":
-		return l, input.NewIssue(in, rec, "it has no text to compare")
+		rec.Flaw = "it has no text to compare"
 	}
-	j.read++
 	return l, nil
 }
 

@@ -139,25 +139,14 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	l.meter = a.Meter()
 	defer l.meter.Stop()
-	if l.rejects, err = a.NewRejects(c.RejectFlags, a.Talk(l.meter)); err != nil {
-		return err
-	}
-	if c.Resume && l.rejects.File != nil { // of the lines that are not read again, too
-		if err := l.rejects.File.Continue(); err != nil {
-			return err
-		}
-	}
+	l.rejects = a.NewRejects(c.RejectFlags, strings.TrimRight(c.DB, `/\`))
+	l.rejects.Continue = c.Resume || c.Rejects == "" // of what is not read again, and of other files, too
 	stats, err := l.run()
 	l.meter.Stop()
 	a.TellSkipped(&l.sources)
 	l.summary(stats, start)
-	if err = errors.Join(err, l.rejects.Close(err)); err != nil {
-		return err
-	}
-	if stats.Documents == 0 && l.rejects.N > 0 {
-		return fmt.Errorf("no document could be used: %s rejected", l.rejects.Counted())
-	}
-	return errors.Join(l.failed...)
+	l.rejects.Partial = stats.Documents > 0
+	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
 
 // close closes the database, if there is one.
@@ -292,7 +281,7 @@ func (l *load) records(in input.Source, name, source string, mark loadMark) erro
 			if !found {
 				return errOtherFile
 			}
-			if err := l.rejects.Add(is); err != nil {
+			if err := l.rejects.Add(in, is); err != nil {
 				return err
 			}
 			continue
@@ -362,6 +351,7 @@ func (m loadMark) after() input.Position {
 
 // add stores a record, or notes why not.
 func (l *load) add(in input.Source, rec *input.Record) error {
+	l.rejects.Note(in, rec)
 	if rec.BadUTF8 {
 		l.badUTF8++
 	}
@@ -383,7 +373,7 @@ func (l *load) add(in input.Source, rec *input.Record) error {
 	case errors.Is(err, engine.ErrExists):
 		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip continues)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
-		return l.rejects.Add(input.NewIssue(in, rec, reason(err)))
+		return l.rejects.Add(in, input.NewIssue(in, rec, reason(err)))
 	}
 	return err
 }
@@ -424,12 +414,6 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		if part.n > 0 {
 			text += fmt.Sprintf("; %s %s", quantity.Number(part.n), part.what)
 		}
-	}
-	if l.rejects.N > 0 {
-		text += "; " + l.rejects.Counted() + " rejected"
-	}
-	if l.rejects.N > 0 && l.rejects.Path != "" {
-		text += " (see " + l.rejects.Path + ")"
 	}
 	l.a.Say("%s", text)
 	for _, text := range l.prints.Warnings() {

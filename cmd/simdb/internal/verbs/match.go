@@ -91,11 +91,7 @@ func (c *Match) Run(a *app.App) (err error) {
 			t.first.Close()
 		}
 	}()
-	rejects, err := a.NewRejects(c.RejectFlags, a.Talk(m))
-	if err != nil {
-		return err
-	}
-	t.rejects = rejects
+	t.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	if t.audit, err = c.newAudit(a, db, &src); err != nil {
 		return err
 	}
@@ -106,9 +102,9 @@ func (c *Match) Run(a *app.App) (err error) {
 	err = t.audit.close(err, t.keepsPart(err))
 	m.Stop()
 	a.TellSkipped(&src)
-	err = errors.Join(err, rejects.Close(err))
-	a.Say("%s; %s rejected; %s", t.summary(err), rejects.Counted(), app.Seconds(start))
-	return err
+	a.Say("%s; %s", t.summary(err), app.Seconds(start))
+	t.rejects.Partial = t.keepsPart(err)
+	return t.rejects.Close(err)
 }
 
 // matching is a run of match.
@@ -171,7 +167,7 @@ func (t *matching) records(a *app.App, in input.Source) error {
 				return err
 			}
 		} else if is, ok := errors.AsType[*input.Issue](err); ok {
-			err = t.reject(is)
+			err = t.reject(in, is)
 		}
 		if err != nil {
 			if !a.Interrupted() { // records before the error are decided nevertheless
@@ -185,17 +181,18 @@ func (t *matching) records(a *app.App, in input.Source) error {
 }
 
 // reject takes note of a line that can't be used.
-func (t *matching) reject(is *input.Issue) error {
+func (t *matching) reject(in input.Source, is *input.Issue) error {
 	if t.held != nil && t.audit != nil { // which has the lines before it first
 		t.held.issues = append(t.held.issues, heldIssue{len(t.held.ends), *is})
-		return t.rejects.Add(is)
+		return t.rejects.Add(in, is)
 	}
-	return errors.Join(t.rejects.Add(is), t.audit.issue(is))
+	return errors.Join(t.rejects.Add(in, is), t.audit.issue(is))
 }
 
 // record decides a record, or holds it until a batch is full.
 func (t *matching) record(ctx context.Context, rec *input.Record, in input.Source) error {
 	t.read++
+	t.rejects.Note(in, rec)
 	if t.held != nil {
 		if full, err := t.hold(ctx, rec.Doc, lineOf(rec)); !full || err != nil {
 			return err

@@ -27,8 +27,8 @@ type readItem struct {
 	err   error
 }
 
-// items yields all records of an input and their sizes.
-func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
+// items yields all records of an input and their sizes, and notes them.
+func (t *matching) items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
 	return func(yield func(readItem, int) bool) {
 		for rec, err := range in.Records(ctx) {
 			var item readItem
@@ -38,6 +38,7 @@ func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
 				copied.Raw = slices.Clone(is.Raw)
 				item.issue, size = &copied, len(is.Raw)
 			} else if item.err = err; err == nil {
+				t.rejects.Note(in, rec)
 				item.doc, item.line = rec.Doc, lineOf(rec)
 				item.line.raw = slices.Clone(rec.Raw)
 				size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
@@ -63,7 +64,7 @@ type decideFunc = func(ctx context.Context, in input.Source, items []readItem) e
 
 // readAhead reads an input while decide decides the records before.
 func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) error {
-	read := func(ctx context.Context) iter.Seq2[readItem, int] { return items(ctx, in) }
+	read := func(ctx context.Context) iter.Seq2[readItem, int] { return t.items(ctx, in) }
 	for items := range pipeline.Arrivals(a.Context(), aheadCount, aheadBytes, read) {
 		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
@@ -94,7 +95,7 @@ func (t *matching) decideItems(a *app.App, in input.Source, items []readItem, de
 		if item.err != nil {
 			return item.err
 		}
-		if err := t.reject(item.issue); err != nil {
+		if err := t.reject(in, item.issue); err != nil {
 			return err
 		}
 		from = i + 1

@@ -24,10 +24,10 @@ type Pairs struct {
 func (c *Pairs) Run(a *app.App) (err error) {
 	defer c.useThreads()()
 	if c.small(c.Data) {
-		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
+		return c.list(a, c.Data, c.Output, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
+	db, err := c.openDB(c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}
@@ -99,10 +99,10 @@ func (c *Clusters) Run(a *app.App) (err error) {
 	defer c.useThreads()()
 	c.summary = c.Summary
 	if c.small(c.Data) {
-		return c.list(a, c.Data, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
+		return c.list(a, c.Data, c.Output, c.SimilarityFlags, c.VerifyFlags, c.MemoryFlag, func(l *fileList) error { return c.ofList(a, l) })
 	}
 	defer app.KeepTo(int64(c.Memory))()
-	db, err := c.openWhole(a, c.Data[0], c.MemoryFlag)
+	db, err := c.openDB(c.Data[0], c.MemoryFlag)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,11 @@ type Plan struct {
 	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
 	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the load and of dedup that are forecast (default: that of these commands)."`
 	app.RowInputFlags
+	app.RejectFlags
 	app.FeatureFlags
 	app.RowFlags
 
+	rejects *app.Rejects
 	layouts []sstable.Layout
 	sample  int64 // bytes of documents that a forecast loads; 0 means sampleBytes
 }
@@ -73,6 +75,11 @@ func (c *Plan) Validate() error {
 
 // Run compares the layouts.
 func (c *Plan) Run(a *app.App) error {
+	c.rejects = a.NewRejects(c.RejectFlags, c.Output)
+	return c.rejects.Close(c.run(a))
+}
+
+func (c *Plan) run(a *app.App) error {
 	n, estimate := int64(c.N), sstable.EstimateNear
 	if len(c.Files) > 0 {
 		fps, size, drawn, err := c.fingerprints(a)
@@ -161,20 +168,22 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	if err := app.ReadFeatures(&opt, of); err != nil {
 		return nil, size, nil, err
 	}
-	bad := int64(0)
 	for _, name := range s.Names {
 		in, err := a.OpenInput(m, &s, name, opt)
 		if err != nil {
 			return nil, size, nil, err
 		}
 		for rec, err := range in.Records(a.Context()) {
-			if _, ok := errors.AsType[*input.Issue](err); ok {
-				bad++
-				continue
-			} else if err != nil {
+			if is, ok := errors.AsType[*input.Issue](err); ok {
+				if err = c.rejects.Add(in, is); err == nil {
+					continue
+				}
+			}
+			if err != nil {
 				in.Close()
 				return nil, size, nil, err
 			}
+			c.rejects.Note(in, rec)
 			var r fingerprint.Result
 			if rec.Doc.Text != "" {
 				r = state.Text(rec.Doc.Text)
@@ -198,8 +207,8 @@ func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize
 	}
 	m.Stop()
 	a.TellSkipped(&s)
-	if bad > 0 {
-		a.Say("%s could not be used; simdb load says why", quantity.Count(bad, "line"))
+	if err := c.rejects.Nothing(); err != nil {
+		return nil, size, nil, err
 	}
 	drawn.end()
 	return fps, size, drawn, nil

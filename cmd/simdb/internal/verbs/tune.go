@@ -20,8 +20,11 @@ type Tune struct {
 	HTML   string       `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the distribution of similarities, what each threshold removes, and ten pairs to look at."`
 	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
 	app.RowInputFlags
+	app.RejectFlags
 	app.FeatureFlags
 	app.RowFlags
+
+	rejects *app.Rejects
 }
 
 // Help says how to read the rows.
@@ -46,6 +49,11 @@ flags that the documents speak for. --html writes the same as a page.`
 
 // Run looks at the sample.
 func (c *Tune) Run(a *app.App) error {
+	c.rejects = a.NewRejects(c.RejectFlags, c.Output)
+	return c.rejects.Close(c.run(a))
+}
+
+func (c *Tune) run(a *app.App) error {
 	look := c.ofDatabase
 	if c.WholeFiles || namesFiles(c.Data) {
 		look = c.ofFile

@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -51,7 +50,7 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	passes, bad := 0, int64(0)
+	passes := 0
 	each := func(stage string, f func(*engine.Doc) error) error {
 		src, err := in.Open(0, opt)
 		if err != nil {
@@ -61,13 +60,17 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 		if passes++; passes == 1 {
 			a.TellNotice(m, src)
 		}
-		bad = 0
 		for rec, err := range src.Records(a.Context()) {
-			if _, unusable := errors.AsType[*input.Issue](err); unusable {
-				bad++
+			is, rejected := errors.AsType[*input.Issue](err)
+			switch {
+			case rejected && passes > 1:
 				continue
-			}
-			if err == nil {
+			case rejected:
+				err = c.rejects.Add(src, is)
+			case err == nil:
+				if passes == 1 {
+					c.rejects.Note(src, rec)
+				}
 				err = f(&rec.Doc)
 			}
 			if err != nil {
@@ -77,12 +80,7 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 		}
 		return in.Unchanged()
 	}
-	return c.look(a, m, documents{params, each, func() {
-		a.TellSkipped(&s)
-		if bad > 0 {
-			a.Say("%s could not be used; simdb load says which", quantity.Count(bad, "record"))
-		}
-	}})
+	return c.look(a, m, documents{params, each, func() { a.TellSkipped(&s) }})
 }
 
 // ofDatabase looks at the documents of a database.

@@ -115,7 +115,7 @@ func cutTabs(fields []string, raw []byte) []string {
 // table parses the rows of CSV and TSV.
 type table struct {
 	cut      func([]string, []byte) []string
-	keys     []string // of Fields, JSON-encoded, by column
+	keys     []string // of Fields, JSON-encoded, by column; "" for those that are none
 	id, fp   int      // columns, -1 for none
 	texts    []int    // columns that are joined to the text
 	weighted bool     // in the way of engine.JoinFields
@@ -123,9 +123,9 @@ type table struct {
 	notation fptext.Notation
 }
 
-// newTable reads the header of a CSV or TSV file; with Options.NoHeader raw is its first row.
-func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options) (*table, error) {
-	names := cut(nil, raw)
+// newTable makes a table with columns of these names, those of a header; with Options.NoHeader they
+// are the cells of the first row.
+func newTable(names []string, cut func([]string, []byte) []string, opt input.Options) (*table, error) {
 	if opt.NoHeader {
 		for i := range names {
 			names[i] = strconv.Itoa(i + 1)
@@ -138,12 +138,6 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 		}
 	}
 	t := &table{cut: cut, weighted: opt.Fields != nil, makeID: opt.MakeID, notation: opt.Fingerprints}
-	for i, n := range names {
-		if first := slices.Index(names[:i], n); first >= 0 {
-			return nil, fmt.Errorf("columns %d and %d are both called %q; rename one, or leave the header out and use --no-header", first+1, i+1, n)
-		}
-		t.keys = append(t.keys, string(appendString(nil, n)))
-	}
 	t.id, t.fp = column(names, opt.IDField, "id"), column(names, opt.FingerprintField, "fingerprint")
 	if opt.IDFrom != "" {
 		t.id = -1
@@ -172,8 +166,42 @@ func newTable(raw []byte, cut func([]string, []byte) []string, opt input.Options
 			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, --no-header takes the first line for data",
 				want, among("there are", names, want), c.flag, orMake)
 		}
+		if c.at < 0 {
+			continue
+		}
+		if second := slices.Index(names[c.at+1:], names[c.at]); second >= 0 && names[c.at] != "" {
+			return nil, fmt.Errorf("columns %d and %d are both called %q: %s %d or %d says which",
+				c.at+1, c.at+second+2, names[c.at], c.flag, c.at+1, c.at+second+2)
+		}
 	}
+	t.nameFields(names)
 	return t, nil
+}
+
+// nameFields makes the keys of the columns that become Fields. Where a name is empty, it is the
+// number of the column; one that comes again has a number behind it.
+func (t *table) nameFields(names []string) {
+	taken := make(map[string]bool, len(names))
+	for _, n := range names {
+		taken[n] = true
+	}
+	seen := make(map[string]bool, len(names))
+	for i, n := range names {
+		if n == "" {
+			n = strconv.Itoa(i + 1)
+		}
+		key := n
+		for again := 2; seen[key] || again > 2 && taken[key]; again++ {
+			key = n + "_" + strconv.Itoa(again)
+		}
+		seen[key] = true
+		t.keys = append(t.keys, string(appendString(nil, key)))
+	}
+	for _, at := range append(slices.Clone(t.texts), t.id, t.fp) {
+		if at >= 0 {
+			t.keys[at] = ""
+		}
+	}
 }
 
 // textColumns are the names of the columns that are joined to the text. A column that has all of
@@ -222,21 +250,37 @@ func column(names []string, want, byDefault string) int {
 // parse makes a document of a row. Its other columns become Fields, in their order.
 func (t *table) parse(raw []byte, rec *record) string {
 	cols := t.cut(make([]string, 0, len(t.keys)), raw)
-	if len(cols) != len(t.keys) {
-		return fmt.Sprintf("%d columns where the header has %d", len(cols), len(t.keys))
+	if n := len(t.keys); len(cols) > n && slices.ContainsFunc(cols[n:], func(cell string) bool { return cell != "" }) {
+		// Which cell has moved to which column is not known.
+		if rec.Flaw = fmt.Sprintf("%d columns where the header has %d", len(cols), n); !t.makeID {
+			return rec.Flaw
+		}
+		return rec.checkID(true)
+	}
+	for len(cols) < len(t.keys) {
+		cols = append(cols, "")
+	}
+	for _, at := range t.texts {
+		cols[at] = notNull(cols[at])
 	}
 	d := &rec.Doc
 	if t.id >= 0 {
-		d.ID = cols[t.id]
+		d.ID = notNull(cols[t.id])
 	}
 	t.setText(d, cols)
-	if t.fp >= 0 && cols[t.fp] != "" {
-		if reason := rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation); reason != "" {
-			return reason
-		}
+	if t.fp >= 0 && notNull(cols[t.fp]) != "" {
+		rec.Flaw = rec.setFingerprint(bytes.TrimSpace([]byte(cols[t.fp])), t.notation)
 	}
 	d.Fields = t.fields(cols)
 	return rec.checkID(t.makeID)
+}
+
+// notNull returns a cell, "" for a null as databases write it into tables of text.
+func notNull(cell string) string {
+	if cell == `\N` {
+		return ""
+	}
+	return cell
 }
 
 // setText makes the text of a row.
@@ -256,8 +300,8 @@ func (t *table) setText(d *engine.Doc, cols []string) {
 
 func (t *table) fields(cols []string) json.RawMessage {
 	var b []byte
-	for i, c := range cols {
-		if i == t.id || i == t.fp || slices.Contains(t.texts, i) {
+	for i, c := range cols[:len(t.keys)] {
+		if t.keys[i] == "" {
 			continue
 		}
 		if b == nil {
@@ -291,7 +335,7 @@ func hintSeparator(err error, raw []byte, sep byte, opt input.Options) error {
 			continue
 		}
 		cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, s.sep) }
-		if _, e := newTable(raw, cut, opt); e == nil {
+		if _, e := newTable(cut(nil, raw), cut, opt); e == nil {
 			return fmt.Errorf("its columns are separated by %s: --delimiter %s", s.written, s.written)
 		}
 	}

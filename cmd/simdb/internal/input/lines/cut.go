@@ -30,7 +30,7 @@ func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
 			return cutJSON(rec, from, to, keep)
 		}
 	case *table:
-		if from, to, ok := p.textIn(rec.Raw, separator(f.info.Format, f.opt)); ok && f.info.Format == CSV {
+		if from, to, ok := p.textIn(rec.Raw, f.separator()); ok && f.info.Format == CSV {
 			return cutCell(rec, from, to, keep)
 		}
 	}

@@ -81,17 +81,6 @@ func namesFields(opt input.Options) bool {
 	return opt.TextField != ""
 }
 
-// separator is what stands between the columns of a format.
-func separator(f input.Format, opt input.Options) byte {
-	switch {
-	case opt.Delimiter != 0:
-		return opt.Delimiter
-	case f == TSV:
-		return '\t'
-	}
-	return ','
-}
-
 // byName returns the format of a file's ending, before the ending of a compression if there is one.
 func byName(name string) input.Format {
 	base := strings.ToLower(path.Base(filepath.ToSlash(name)))

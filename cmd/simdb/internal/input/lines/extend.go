@@ -17,26 +17,26 @@ func (f *file) CanExtend(columns []input.Column) error {
 	case JSONL, JSON:
 		return nil
 	case CSV, TSV:
-		return input.Clash(f.info.Name, columns, f.cells(f.info.Columns))
+		return input.Clash(f.info.Name, columns, f.cells(nil, f.info.Columns))
 	}
 	return input.NotExtended(f)
 }
 
-// cells are those of a row of columns.
-func (f *file) cells(raw []byte) []string {
+// cells appends the cells of a row of columns to dst.
+func (f *file) cells(dst []string, raw []byte) []string {
 	if f.info.Format == TSV {
-		return cutTabs(nil, raw)
+		return cutTabs(dst, raw)
 	}
-	return cutRow(nil, raw, f.separator())
+	return cutRow(dst, raw, f.separator())
 }
 
 // separator is what stands between the columns.
 func (f *file) separator() byte {
 	switch {
-	case f.info.Format == TSV:
-		return '\t'
 	case f.opt.Delimiter != 0:
 		return f.opt.Delimiter
+	case f.info.Format == TSV:
+		return '\t'
 	}
 	return ','
 }

@@ -25,8 +25,9 @@ func TestFieldOptions(t *testing.T) {
 		{"a.jsonl", `{"body":"second","id":"i","title":"first","n":1}`, input.Options{TextField: "title,body"}, "1 i|first\nsecond|{\"n\":1}|"},
 		{"a.jsonl", `{"body":"second","id":"i","title":null}`, input.Options{TextField: "title,body"}, "1 i|second||"},
 		{"a.jsonl", `{"id":"i","n":1}`, input.Options{TextField: "title,body"},
-			`1! no "title", "body" and no "fingerprint" (its fields are "id", "n"); --text-field and --fingerprint-field name others`},
-		{"a.jsonl", `{"id":"i","title":"x","body":7}`, input.Options{TextField: "title,body"}, `1! "body" is not a string`},
+			`in every line: no "title", "body" and no "fingerprint" (its fields are "id", "n"); --text-field and --fingerprint-field name others`},
+		{"a.jsonl", `{"id":"i","title":"x","body":7}`, input.Options{TextField: "title,body"}, "1 i|x\n7||"},
+		{"a.jsonl", `{"_id":{"$oid":"5f"},"text":"x"}`, input.Options{IDField: "_id.$oid"}, `1 5f|x|{"_id":{"$oid":"5f"}}|`},
 		{"a.jsonl", `{"a":"1","b":"2","c":"3","d":"4","e":"5","id":"i"}`, input.Options{TextField: "e,d,c,b,a"}, "1 i|5\n4\n3\n2\n1||"},
 		{"a.csv", "id,title,body,n\ni,first,second,1\n", input.Options{TextField: "title,body"}, "2 i|first\nsecond|{\"n\":\"1\"}|"},
 		{"a.csv", "id,title,body\ni,,second\n", input.Options{TextField: "body,title"}, "2 i|second||"},
@@ -36,13 +37,16 @@ func TestFieldOptions(t *testing.T) {
 		{"a.jsonl", `{"text":"x"}`, input.Options{IDFrom: input.IDFromLine}, "1 a.jsonl:1|x||"},
 		{"a.jsonl", `{"id":17,"text":"x"}`, input.Options{IDFrom: input.IDFromLine}, `1 a.jsonl:1|x|{"id":17}|`},
 		{"a.jsonl", `{"id":17,"text":"x"}`, input.Options{IDFrom: input.IDFromHash}, `1 5c7401c0ec22eeeeeaf06c6480b2cd11|x|{"id":17}|`},
-		{"a.jsonl", `{"fingerprint":"9f3c5a0011223344"}`, input.Options{IDFrom: input.IDFromHash}, `1! there is no text to make an id of`},
+		{"a.jsonl", `{"fingerprint":"9f3c5a0011223344"}`, input.Options{IDFrom: input.IDFromHash}, `1 a.jsonl:1|||9f3c5a0011223344~there is no text to make an id of`},
 		{"a.csv", "id,text\n17,x\n", input.Options{IDFrom: input.IDFromLine}, `2 a.csv:2|x|{"id":"17"}|`},
 		{"a.csv", "17,x\n", input.Options{IDFrom: input.IDFromLine, NoHeader: true}, `1 a.csv:1|x|{"1":"17"}|`},
 		{"a.txt", "x\n", input.Options{IDFrom: input.IDFromLine}, "1 a.txt:1|x||"},
 		{"a.txt", "9f3c5a0011223344\n9f3c5a0011223345\n", input.Options{IDFrom: input.IDFromLine}, "1 a.txt:1||"},
 	} {
 		src, err := input.New(c.file, io.NopCloser(strings.NewReader(c.content)), int64(len(c.content)), c.opt)
+		if err != nil && strings.HasSuffix(err.Error(), ": "+c.want) {
+			continue
+		}
 		if err != nil {
 			t.Error(c.file, c.content, err)
 			continue

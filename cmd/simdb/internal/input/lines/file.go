@@ -47,8 +47,11 @@ type file struct {
 
 	parse     parser // nil until the header has been read, where that names the columns
 	hasHeader bool   // the first line that is not blank is not data
+	before    []byte // the line before the header, which says what separates columns
+	unnamed   bool   // the header does not name the first column
 	seen      fptext.Evidence
 	surveys   bool // it only collects what is seen
+	usable
 }
 
 // open looks at the beginning of a file and prepares the parser, unless that needs the header.
@@ -86,6 +89,9 @@ func (f *file) choose() error {
 	if f.opt.Delimiter != 0 && format != input.Auto && format != CSV {
 		return fmt.Errorf("a delimiter is for csv, not for %s", format)
 	}
+	if sep := separatorLine(lines); sep != 0 && f.opt.Delimiter == 0 && (format == input.Auto || format == CSV) {
+		f.opt.Delimiter = sep
+	}
 	if format == input.Auto {
 		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT && bytes.IndexByte(head, 0) >= 0 {
 			return errors.New("it has zero bytes, so it is not text; --input-format txt reads it anyway")
@@ -119,8 +125,41 @@ func (f *file) choose() error {
 		return err
 	case CSV, TSV:
 		f.hasHeader = true
+		f.unnamed = !f.opt.NoHeader && f.rowsAreLonger(head, all)
 	}
 	return nil
+}
+
+// rowsAreLonger reports whether all rows at the beginning of a file have a cell more than its
+// header, as where R writes the names of rows. A cell that is empty everywhere is none.
+func (f *file) rowsAreLonger(head []byte, all bool) bool {
+	var cut cutter = lineCutter{}
+	if f.info.Format == CSV {
+		cut = &rows{sep: f.separator()}
+	}
+	header, filled := -1, false
+	for len(head) > 0 {
+		end := cut.end(head)
+		if end < 0 && (!all || cut.open() != "") {
+			break
+		} else if end < 0 {
+			end = len(head)
+		}
+		raw := head[:end]
+		head = head[end:]
+		if len(bytes.TrimSpace(raw)) == 0 || isComment(raw, f.opt.Comment) || separatorLine([][]byte{raw}) != 0 {
+			continue
+		}
+		switch cells := f.cells(nil, raw); {
+		case header < 0:
+			header = len(cells)
+		case len(cells) != header+1:
+			return false
+		default:
+			filled = filled || cells[header] != ""
+		}
+	}
+	return filled
 }
 
 // readHeader takes the header. Where it names the columns it makes the parser, and reports whether
@@ -130,20 +169,40 @@ func (f *file) readHeader(raw []byte) (isData bool, err error) {
 		f.info.Columns = bytes.Clone(raw)
 		return false, nil
 	}
-	sep := separator(f.info.Format, f.opt)
-	cut := func(fields []string, raw []byte) []string { return cutRow(fields, raw, sep) }
-	if f.info.Format == TSV {
-		cut = cutTabs
+	if f.before == nil && separatorLine([][]byte{raw}) != 0 {
+		f.before = bytes.Clone(raw)
+		return false, errAgain
 	}
-	t, err := newTable(raw, cut, f.opt)
+	names := f.cells(nil, raw)
+	if f.unnamed {
+		names = slices.Insert(names, 0, "")
+	}
+	t, err := newTable(names, f.cells, f.opt)
 	if err != nil {
-		return false, hintSeparator(err, raw, sep, f.opt)
+		return false, hintSeparator(err, raw, f.separator(), f.opt)
 	}
 	f.parse = t
+	f.info.Columns = f.before
 	if !f.opt.NoHeader {
-		f.info.Columns = bytes.Clone(raw)
+		f.info.Columns = slices.Concat(f.before, raw)
 	}
 	return f.opt.NoHeader, nil
+}
+
+// errAgain is the error of a line before the header.
+var errAgain = errors.New("the header comes next")
+
+// separatorLine returns what separates columns if a file begins with a line that says so, as Excel
+// reads and writes it: sep=;
+func separatorLine(lines [][]byte) byte {
+	if len(lines) == 0 {
+		return 0
+	}
+	line := bytes.Trim(lines[0], " \r\n\"")
+	if len(line) != len("sep=;") || !bytes.EqualFold(line[:4], []byte("sep=")) {
+		return 0
+	}
+	return line[4]
 }
 
 // Info describes the file.
@@ -189,14 +248,11 @@ func (f *file) deliver(b *batch, yield func(*input.Record, error) bool) bool {
 			}
 			continue
 		}
-		reason, err := f.heed(o.rec)
-		switch {
-		case err != nil:
+		if err := f.heed(o.rec); err != nil {
 			yield(nil, &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err})
 			return false
-		case reason != "" && !yield(nil, input.NewIssue(f, &o.rec.Record, reason)):
-			return false
-		case reason == "" && !yield(&o.rec.Record, nil):
+		}
+		if !yield(&o.rec.Record, nil) {
 			return false
 		}
 	}
@@ -240,7 +296,7 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live}
 	switch f.info.Format {
 	case CSV:
-		s.cut = &rows{sep: separator(CSV, f.opt)}
+		s.cut = &rows{sep: f.separator()}
 	case JSON:
 		s.cut, s.bare = &objects{}, true
 	}

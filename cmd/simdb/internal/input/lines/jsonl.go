@@ -92,8 +92,9 @@ func (o *object) parse(raw []byte, rec *record) string {
 		for i, name := range o.texts {
 			known = texts[i].take(name, key, value) || known
 		}
-		if known = fp.take(o.fp, key, value) || known; known {
-			return
+		known = fp.take(o.fp, key, value) || known
+		if known && (o.set || value[0] != '{' && value[0] != '[') {
+			return // a list or an object is no text, and stays a field
 		}
 		if fields == nil {
 			fields = append(fields, '{')
@@ -105,6 +106,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 	if rec.BadUTF8 || !checkedMembers(s, take) {
 		id, fp, fields = found{}, found{}, nil
 		clear(texts)
+		s = standard(s)
 		if reason := anyMembers(raw, s, take); reason != "" {
 			return reason
 		}
@@ -138,46 +140,71 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 // fill sets ID, Text and Fingerprint from their JSON values in the object s, nil where there is
 // none.
 func (o *object) fill(rec *record, s, id []byte, texts []found, fp []byte) string {
-	d := &rec.Doc
-	switch {
-	case id == nil && !o.makeID:
-		return fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
-	case id == nil:
-	case id[0] == '"':
-		if err := rec.unquote(id, &d.ID); err != nil {
-			return notJSON(id)
-		}
-	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
-		d.ID = string(id)
-	default:
-		return fmt.Sprintf("%q is neither a string nor a number", o.id)
-	}
-	if reason := rec.checkID(o.makeID); reason != "" {
+	if reason := o.setID(rec, s, id); reason != "" {
 		return reason
 	}
-	if fp == nil && !o.idsOnly && !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
-		if !o.set && hasSet(s) {
-			return `no text but a set: --set-field set compares its members`
+	o.setText(rec, texts)
+	if fp != nil && fp[0] != 'n' {
+		if flaw := setJSONFingerprint(rec, fp, o.notation); flaw != "" {
+			rec.Flaw = flaw
 		}
-		return fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
+	}
+	switch {
+	case fp != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
+	case !o.set && hasSet(s):
+		rec.Flaw = `no text but a set: --set-field set compares its members`
+	default:
+		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and --fingerprint-field name others",
 			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), o.flag())
 	}
-	if reason := o.setText(rec, texts); reason != "" {
+	return ""
+}
+
+// setID sets the ID from its JSON value, nil for none. It returns what is wrong with the record if
+// it has to have one.
+func (o *object) setID(rec *record, s, id []byte) string {
+	reason := ""
+	switch {
+	case id == nil && !o.makeID:
+		reason = fmt.Sprintf("no %q%s; --id-field names another%s", o.id, fieldsOf(s, o.id), o.orMake)
+	case id == nil:
+	case id[0] == '"':
+		rec.unquote(id, &rec.Doc.ID)
+	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
+		rec.Doc.ID = string(id)
+	case id[0] == '{' || id[0] == '[':
+		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "--id-field"))
+		rec.Flaw = reason
+	default:
+		reason = fmt.Sprintf("%q is %s, which is no id%s", o.id, id, o.orMake)
+	}
+	if reason != "" && !o.makeID {
 		return reason
 	}
-	if fp == nil || fp[0] == 'n' {
-		return ""
+	return rec.checkID(o.makeID)
+}
+
+// within says that the value of a field is a list, or an object, of which a flag can name a member.
+func within(value []byte, name, flag string) string {
+	if value[0] == '[' {
+		return "a list"
 	}
-	return setJSONFingerprint(rec, fp, o.notation)
+	what := "an object"
+	members(value, func(key string, _, v []byte) {
+		if what == "an object" && v[0] != '{' && v[0] != '[' {
+			what += fmt.Sprintf(": %s '%s.%s' names what is in it", flag, name, key)
+		}
+	})
+	return what
 }
 
 // unquote sets to to what a string of the record stands for, which has been checked.
-func (r *record) unquote(quoted []byte, to *string) error {
-	if r.BadUTF8 {
-		return json.Unmarshal(quoted, to)
+func (r *record) unquote(quoted []byte, to *string) {
+	if !r.BadUTF8 {
+		*to = unquoted(quoted)
+	} else if json.Unmarshal(quoted, to) != nil {
+		r.Flaw = notJSON(quoted)
 	}
-	*to = unquoted(quoted)
-	return nil
 }
 
 // hasSet reports whether an object has an array called "set".
@@ -199,61 +226,44 @@ func (o *object) flag() string {
 }
 
 // setText joins the texts of a document: each begins a line, or is a field of its own.
-func (o *object) setText(rec *record, texts []found) string {
+func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
 	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
 		d.Text = string(v)
 		if rec.BadUTF8 {
 			d.Text = toValid(d.Text)
 		}
-		return ""
+		return
 	}
-	if o.weighted {
-		return o.setFields(d, texts)
-	}
-	for i, f := range texts {
-		switch text := f.value; {
-		case text == nil || text[0] == 'n': // null is a text without words
-		case text[0] == '"':
-			before := d.Text
-			if err := rec.unquote(text, &d.Text); err != nil {
-				return notJSON(text)
-			}
-			d.Text = joinText(before, d.Text)
-		default:
-			return fmt.Sprintf("%q is %s", o.texts[i], o.noText())
+	if !o.weighted {
+		for i := range texts {
+			d.Text = joinText(d.Text, o.textOf(rec, i, texts[i].value))
 		}
+		return
 	}
-	return ""
-}
-
-// noText says what the value of a field is that is no text.
-func (o *object) noText() string {
-	if o.set {
-		return "neither an array nor a string"
-	}
-	return "not a string"
-}
-
-// setFields makes the text of fields.
-func (o *object) setFields(d *engine.Doc, texts []found) string {
 	if !slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }) {
-		return ""
+		return
 	}
 	values := make([]string, len(texts))
-	for i, f := range texts {
-		switch text := f.value; {
-		case text == nil || text[0] == 'n':
-		case text[0] == '"':
-			if err := json.Unmarshal(text, &values[i]); err != nil {
-				return notJSON(text)
-			}
-		default:
-			return fmt.Sprintf("%q is %s", o.texts[i], o.noText())
-		}
+	for i := range texts {
+		values[i] = o.textOf(rec, i, texts[i].value)
 	}
 	d.Text = engine.JoinFields(values...)
-	return ""
+}
+
+// textOf returns the text of field i from its JSON value, nil for none: a number, true and false as
+// they are written. A list or an object is a flaw of the record.
+func (o *object) textOf(rec *record, i int, value []byte) (text string) {
+	switch {
+	case value == nil || value[0] == 'n': // null is a text without words
+	case value[0] == '"':
+		rec.unquote(value, &text)
+	case value[0] == '{' || value[0] == '[':
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.flag()))
+	default:
+		text = string(value)
+	}
+	return text
 }
 
 // setJSONFingerprint reads a fingerprint: a string in that notation, or a number, which is decimal.
@@ -386,6 +396,33 @@ func skipValue(s []byte, i int) int {
 	}
 	return i
 }
+
+// standard returns s with the numbers that JSON does not have, but Python and JavaScript write, as
+// it can have them: null in place of NaN, and 1e999 in place of Infinity.
+func standard(s []byte) []byte {
+	if !bytes.Contains(s, []byte("NaN")) && !bytes.Contains(s, []byte("Infinity")) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		from := i
+		switch {
+		case s[i] == '"':
+			i = skipString(s, i)
+			out = append(out, s[from:i]...)
+		case bytes.HasPrefix(s[i:], []byte("NaN")):
+			out, i = append(out, "null"...), i+len("NaN")
+		case bytes.HasPrefix(s[i:], []byte("Infinity")):
+			out, i = append(out, "1e999"...), i+len("Infinity")
+		default:
+			out, i = append(out, s[i]), i+1
+		}
+	}
+	return out
+}
+
+// isJSON reports whether a line is JSON, perhaps with such numbers.
+func isJSON(s []byte) bool { return json.Valid(s) || json.Valid(standard(s)) }
 
 // tooDeep reports whether s may nest deeper than maxDepth. Brackets are counted first, also in
 // strings; only a line with more than maxDepth of them is parsed.

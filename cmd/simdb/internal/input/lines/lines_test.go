@@ -30,7 +30,7 @@ func newFile(name string, src io.ReadCloser, size int64, opt input.Options) (*fi
 }
 
 // read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint"
-// or "3! reason".
+// with "~flaw" behind it, or "3! reason".
 func read(t testing.TB, name, content string, opt input.Options) (got []string, f *file, err error) {
 	t.Helper()
 	f, err = newFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
@@ -54,7 +54,11 @@ func collect(src input.Source) (got []string, err error) {
 		if r.Doc.Fingerprint != nil {
 			fp = fmt.Sprintf("%016x", *r.Doc.Fingerprint)
 		}
-		got = append(got, fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp))
+		line := fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp)
+		if r.Flaw != "" {
+			line += "~" + r.Flaw
+		}
+		got = append(got, line)
 	}
 	return got, nil
 }
@@ -84,7 +88,7 @@ func TestFormats(t *testing.T) {
 		{"hex", "f.txt", "9f3c5a0011223344\n\n00000000000000ff", input.Options{}, []string{"1 1|||9f3c5a0011223344", "3 3|||00000000000000ff"}},
 		{"columns", "f", "id\t64x64\t0xff\n", input.Options{Format: Fingerprints, IDField: "1", FingerprintField: "3"}, []string{"1 id|||00000000000000ff"}},
 		{"hashes", "f", "id\thash\nx\t18446744073709551615\ny\t18446744073709551616\n", input.Options{},
-			[]string{"2 x|||ffffffffffffffff", "3! the fingerprint 18446744073709551616 does not fit into 64 bits"}},
+			[]string{"2 x|||ffffffffffffffff", "3 y|||~the fingerprint 18446744073709551616 does not fit into 64 bits"}},
 		{"empty", "f", "", input.Options{}, nil},
 		{"skip", "a.jsonl", "{\"id\":1,\"text\":\"\"}\n!\n{\"id\":3,\"text\":\"\"}", input.Options{After: 2}, []string{"3 3|||"}},
 		{"skip csv", "a.csv", "id,text\n1,\"\n\"\n2,x\n", input.Options{After: 3}, []string{"4 2|x||"}},
@@ -110,35 +114,45 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); --id-field names another, --id-from line makes ids`},
 		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); --id-field names another, --id-from line makes ids`},
 		{"a.jsonl", `{"id":"","text":"x"}`, `the id is empty`},
-		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is neither a string nor a number`},
+		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is null, which is no id, --id-from line makes ids`},
 		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes, at most 65535 are possible`},
-		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m"); --text-field and --fingerprint-field name others`},
-		{"a.jsonl", `{"id":1}`, `no "text" and no "fingerprint" (its fields are "id"); --text-field and --fingerprint-field name others`},
-		{"a.jsonl", `{"id":1,"text":2}`, `"text" is not a string`},
-		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
-		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `the fingerprint is neither a string nor a whole number of 64 bits`},
+		{"a.jsonl", `{"id":true,"text":"x"}`, `"id" is true, which is no id, --id-from line makes ids`},
+		{"a.jsonl", `{"id":{"$oid":"5f"},"text":"x"}`, `"id" is an object: --id-field 'id.$oid' names what is in it`},
+		{"a.jsonl", `{"id":["a"],"text":"x"}`, `"id" is a list`},
+		{"a.jsonl", `{"id":1,"text":"x","n":NAN}`, `not JSON: invalid character 'N' looking for beginning of value (byte 24)`},
+		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `1||{"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}|~no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m"); --text-field and --fingerprint-field name others`},
+		{"a.jsonl", `{"id":1}`, `1|||~no "text" and no "fingerprint" (its fields are "id"); --text-field and --fingerprint-field name others`},
+		{"a.jsonl", `{"id":1,"text":2}`, `1|2||`},
+		{"a.jsonl", `{"id":1,"text":-1.50}`, `1|-1.50||`},
+		{"a.jsonl", `{"id":1,"text":false}`, `1|false||`},
+		{"a.jsonl", `{"id":1,"text":NaN}`, `1|||`},
+		{"a.jsonl", `{"id":1,"text":"NaN","n":NaN,"m":[-Infinity,{"k":Infinity}]}`, `1|NaN|{"n":null,"m":[-1e999,{"k":1e999}]}|`},
+		{"a.jsonl", `{"id":1,"text":["a"]}`, `1||{"text":["a"]}|~"text" is a list`},
+		{"a.jsonl", `{"id":1,"text":{"en":"a"}}`, `1||{"text":{"en":"a"}}|~"text" is an object: --text-field 'text.en' names what is in it`},
+		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `1|||~the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
+		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `1|||~the fingerprint is neither a string nor a whole number of 64 bits`},
 		{"a.jsonl", strings.Repeat("[", 20000), `not JSON: nested deeper than 10000`},
 	} {
 		got, _, err := read(t, c.file, good+"\n"+c.content+"\n"+good+"\n", input.Options{})
-		if err != nil || len(got) != 3 || got[1] != "2! "+c.want {
+		if err != nil || len(got) != 3 || got[1] != "2! "+c.want && got[1] != "2 "+c.want {
 			t.Errorf("%.60s: got %q, %v; want %q", c.content, got, err, c.want)
 		}
 	}
 	for content, want := range map[string]string{
-		"ffc0989cb89880811\tb": "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
-		"ffc0989cb898808g\tb":  `not a fingerprint: "ffc0989cb898808g" is neither 16 hexadecimal digits nor a decimal number`,
+		"ffc0989cb89880811\tb": "b|||~the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
+		"ffc0989cb898808g\tb":  `b|||~not a fingerprint: "ffc0989cb898808g" is neither 16 hexadecimal digits nor a decimal number`,
 		"ffc0989cb8988081":     "no id beside the fingerprint",
-		"nzxaABEiM0Q=\tb":      `not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number; --fingerprints base64 reads it`,
+		"nzxaABEiM0Q=\tb":      `b|||~not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number; --fingerprints base64 reads it`,
 		"ffc0989cb8988081\t":   "the id is empty",
 		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (--fingerprint-field and --id-field give their numbers)",
 	} {
 		got, _, err := read(t, "f", "ffc0989cb8988081\ta\n"+content+"\n", input.Options{Format: Fingerprints})
-		if err != nil || len(got) != 2 || got[1] != "2! "+want {
+		if err != nil || len(got) != 2 || got[1] != "2! "+want && got[1] != "2 "+want {
 			t.Errorf("%q: got %q, %v; want %q", content, got, err, want)
 		}
 	}
 	got, _, err := read(t, "a.csv", "id,text\n1,x\n2\n3,\"x\n4,y\n", input.Options{})
-	want := []string{"2 1|x||", "3! 1 columns where the header has 2", "4! a quoted field is not closed"}
+	want := []string{"2 1|x||", "3 2|||", "4! a quoted field is not closed"}
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -98,9 +98,7 @@ func (l *list) parse(raw []byte, rec *record) string {
 	if l.fp >= len(cols) {
 		return fmt.Sprintf("no fingerprint: %d columns", len(cols))
 	}
-	if reason := rec.setFingerprint(bytes.TrimSpace(cols[l.fp]), l.notation); reason != "" {
-		return reason
-	}
+	rec.Flaw = rec.setFingerprint(bytes.TrimSpace(cols[l.fp]), l.notation)
 	switch {
 	case l.id < 0:
 		rec.Doc.ID = strconv.FormatInt(int64(rec.Pos), 10)

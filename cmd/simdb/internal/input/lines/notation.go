@@ -2,11 +2,14 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/internal/fptext"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal; the rule
@@ -18,15 +21,38 @@ import (
 //   - From then on every fingerprint that is delivered is in the notation that the file has shown,
 //     and the first one that the rule reads otherwise ends the reading.
 
-const maxUndecided = 1 << 20 // bytes that are read to decide on the notation
+const (
+	maxUndecided = 1 << 20 // bytes that are read to decide on the notation
+	manyFlawed   = 64      // records with a flaw are no accident where there is no other
+)
+
+// usable says whether records of the first block, and more, can be used.
+type usable struct {
+	records int
+	sound   bool   // one of them has no flaw
+	flaw    string // the first of them
+}
+
+// refuse returns an error if no record can be used: then rather the flags are wrong.
+func (u *usable) refuse(unit string, read int, all bool) error {
+	switch {
+	case u.sound || u.flaw == "":
+		return nil
+	case all:
+		return fmt.Errorf("in every %s: %s", unit, u.flaw)
+	case read >= maxUndecided && u.records >= manyFlawed:
+		return fmt.Errorf("in each of the first %s: %s", quantity.Count(int64(u.records), unit), u.flaw)
+	}
+	return nil
+}
 
 // notationError is the refusal of a file.
 type notationError struct{ error }
 
-// settle reads the fingerprints of the first block, and of more where that does not show how they
-// are written.
+// settle reads the first block, and more where that does not show how fingerprints are written, or
+// has no record that can be used.
 func (f *file) settle() error {
-	if f.opt.Fingerprints != fptext.Auto || f.info.Format == TXT {
+	if f.info.Format == TXT {
 		return nil
 	}
 	for {
@@ -34,8 +60,11 @@ func (f *file) settle() error {
 			return err
 		}
 		head, all := f.in.Head()
+		if err := f.refuse(f.info.Format.Unit(), len(head), all); err != nil && !f.live {
+			return err
+		}
 		switch {
-		case f.seen.Short():
+		case f.seen.Short() && f.opt.Fingerprints == fptext.Auto:
 			f.opt.Fingerprints = fptext.Hex
 			switch p := f.parse.(type) {
 			case *list:
@@ -44,6 +73,7 @@ func (f *file) settle() error {
 				p.notation = fptext.Hex
 			}
 			return nil
+		case f.flaw != "" && !f.sound && !f.live && !all && len(head) < maxUndecided: // read on
 		case !f.seen.Undecided() || all:
 			return nil
 		case len(head) >= maxUndecided:
@@ -64,14 +94,19 @@ func (f *file) survey() error {
 	if !all && f.info.Format != JSON {
 		block = block[:bytes.LastIndexByte(block, '\n')+1]
 	}
-	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, surveys: true}
+	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, surveys: true}
 	part.opt.After, part.opt.Workers = 0, 1
-	for _, err := range part.Records(context.Background()) {
+	for rec, err := range part.Records(context.Background()) {
 		if n, ok := errors.AsType[notationError](err); ok {
 			return n
 		}
+		if err == nil {
+			part.records++
+			part.sound = part.sound || rec.Flaw == ""
+			part.flaw = cmp.Or(part.flaw, rec.Flaw)
+		}
 	}
-	f.seen = part.seen
+	f.seen, f.usable = part.seen, part.usable
 	if f.seen.Short() {
 		return nil
 	}
@@ -81,25 +116,26 @@ func (f *file) survey() error {
 	return nil
 }
 
-// heed adds the fingerprint of a record to the evidence. It returns what is wrong with the record,
-// or "", or an error if its notation differs from that of the others.
-func (f *file) heed(r *record) (reason string, err error) {
+// heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
+// the others is a flaw. It returns an error if its notation differs from that of the others.
+func (f *file) heed(r *record) error {
 	if r.notation == fptext.Auto {
-		return "", nil
+		return nil
 	}
 	short := r.notation == fptext.Hex && fptext.IsShort(r.written)
 	if short && !f.surveys && f.seen.Shows() == fptext.Decimal {
 		_, _, err := fptext.Parse(r.written, fptext.Auto)
-		return err.Error(), nil
+		r.Flaw, r.Doc.Fingerprint = err.Error(), nil
+		return nil
 	}
 	f.seen.Add(int64(r.Pos), r.written, r.notation)
 	if f.surveys {
-		return "", nil
+		return nil
 	}
 	if err := f.seen.Conflict("line"); err != nil {
-		return "", notationError{err}
+		return notationError{err}
 	}
-	return "", nil
+	return nil
 }
 
 // base says how the numbers of a list are written: "hexadecimal", "decimal", "base64", or "" where

@@ -121,8 +121,9 @@ type splitter struct {
 	live    bool         // send what there is after every read: somebody waits at the other end
 	bare    bool         // records begin with separators, and their ends are their numbers
 
-	// header takes the first line that is not blank, and reports whether it is data nevertheless.
-	// It is nil once it has been called, and where no header is expected.
+	// header takes the first line that is not blank, and reports whether it is data nevertheless;
+	// with errAgain it takes the next one, too. It is nil afterwards, and where no header is
+	// expected.
 	header func(raw []byte) (isData bool, err error)
 
 	b     *batch
@@ -210,6 +211,9 @@ func (s *splitter) record(to int) error {
 			return nil
 		}
 		isData, err := s.header(raw)
+		if err == errAgain {
+			return nil
+		}
 		s.header = nil
 		if err != nil {
 			return s.readError(input.NoPosition, err)
@@ -252,8 +256,10 @@ func (s *splitter) finish() error {
 func (s *splitter) issue(reason string, raw []byte, size int64) *input.Issue {
 	line := s.line
 	if s.bare {
-		_, newlines := bare(raw)
+		value, newlines := bare(raw)
 		line += newlines
+		size -= int64(len(raw) - len(value))
+		raw = value
 	}
 	return &input.Issue{File: s.name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: size}
 }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/goccy/go-json"
-
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
@@ -150,7 +148,7 @@ func isSpread(lines [][]byte) bool {
 		return false
 	case beginsArray(first):
 		return true
-	case first[0] != '{' || json.Valid(first):
+	case first[0] != '{' || isJSON(first):
 		return false
 	case len(first) == 1:
 		return true
@@ -164,7 +162,7 @@ var errSpread = errors.New("it is JSON, but not an object a line: --input-format
 // isObject says whether a line is a JSON object.
 func isObject(line []byte) bool {
 	line = bytes.Trim(line, blank)
-	return len(line) > 0 && line[0] == '{' && json.Valid(line)
+	return len(line) > 0 && line[0] == '{' && isJSON(line)
 }
 
 // copyJSON writes the values of an array, or of one after the other.

@@ -31,7 +31,7 @@ func TestSpread(t *testing.T) {
 		{"a.json", "{\n\"id\":1,\"text\":\"}]\\\"{[\\\\\"\n}" + b, input.Options{}, `1 1|}]"{[\|| 3 b|y||`},
 		{"a.json", "[" + a + ", 17, \"s, ]\", null, [1, [2]], " + b + "]", input.Options{},
 			"1 a|x|| 1! not a JSON object 1! not a JSON object 1! not a JSON object 1! not a JSON object but an array 1 b|y||"},
-		{"a.json", "[\n{\"id\":\"a\"},\n{\"id\":\"b\" \"text\":1},\n" + b + "]", input.Options{}, "2! no \"text\" and..."},
+		{"a.json", "[\n{\"id\":\"a\"},\n{\"id\":\"b\" \"text\":1},\n" + b + "]", input.Options{}, "2 a|||~no \"text\" and..."},
 		{"a.json", "[]", input.Options{}, ""},
 		{"a.json", "[\n]\n", input.Options{}, ""},
 		{"a.json", "[" + a + "]\n[" + b + "]\n" + a, input.Options{}, "1 a|x|| 2 b|y|| 3 a|x||"},

@@ -96,7 +96,7 @@ func (r *rowReader) document(rec *input.Record) (reason string, err error) {
 			return "", err
 		}
 		if !v.IsNull() && reason == "" {
-			d.Fingerprint, reason = fingerprintOf(v, r.roles.fp, r.notation)
+			d.Fingerprint, rec.Flaw = fingerprintOf(v, r.roles.fp, r.notation)
 		}
 	}
 	return reason, nil
