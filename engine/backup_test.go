@@ -625,6 +625,8 @@ func TestBackupErrors(t *testing.T) {
 				}
 				if names, _ := mem.List("/out"); i == 1 && err != nil && strings.Contains(fmt.Sprint(names), files.TempSuffix) {
 					t.Errorf("%+v, operation %d: a full disk keeps %v", c, n, names)
+				} else if i == 1 && err != nil && c.first && len(names) > 0 {
+					t.Errorf("operation %d: a full disk keeps the folder of the first backup, with %v", n, names)
 				}
 				if err := afterBackup(mem, before, after, err != nil); err != nil {
 					t.Errorf("%+v, operation %d, %d: %v", c, n, i, err)

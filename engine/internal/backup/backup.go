@@ -61,10 +61,10 @@ type Source struct {
 // Run makes or brings up to date the backup at path, as engine.DB.Backup says.
 func Run(ctx context.Context, from Source, path string, o Options) (Report, error) {
 	b := &backup{from: from, options: o}
-	if err := b.open(path); err != nil {
-		return b.report, err
+	err := b.open(path)
+	if err == nil {
+		err = from.View.Safely(ctx, func() error { return b.run(ctx) })
 	}
-	err := from.View.Safely(ctx, func() error { return b.run(ctx) })
 	return b.report, b.close(ctx, err)
 }
 

@@ -99,15 +99,13 @@ func (b *backup) open(path string) (err error) {
 		return err
 	}
 	if b.to.lock, err = b.to.Dir.LockWithin(path, b.from.BusyTimeout); err == nil {
-		_, err = b.look(path) // another process may have come first
-	}
-	if err == nil {
+		if _, err = b.look(path); err != nil { // another process has come first
+			b.made = false
+			return err
+		}
 		err = b.prepare()
 	}
-	if err != nil {
-		return errors.Join(err, b.to.release())
-	}
-	return nil
+	return err
 }
 
 // look checks that there is a backup of the database at path, or nothing, or an empty folder, and
@@ -197,7 +195,10 @@ func (b *backup) prepare() error {
 // nothing refers to; copies stay if the run was cancelled, so that the next one need not make them
 // again.
 func (b *backup) close(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	if b.to == nil {
+		return err
+	}
+	if err == nil || ctx.Err() != nil || b.to.lock == nil {
 		return errors.Join(err, b.to.release())
 	}
 	if b.to.cat == nil {

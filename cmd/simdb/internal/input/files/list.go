@@ -109,7 +109,11 @@ func Expand(arg string, hidden bool) ([]string, error) {
 	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
 		return []string{arg}, nil
 	}
-	names, err := doublestar.FilepathGlob(arg, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	pattern := arg
+	for strings.Contains(pattern, "**/**") { // which means the same, but each "**" is a walk of its own
+		pattern = strings.ReplaceAll(pattern, "**/**", "**")
+	}
+	names, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", arg, err)
 	}
@@ -120,7 +124,7 @@ func Expand(arg string, hidden bool) ([]string, error) {
 		return nil, fmt.Errorf("%s: no file matches", arg)
 	}
 	slices.Sort(names)
-	return names, nil
+	return slices.Compact(names), nil
 }
 
 // newlyHidden reports whether a path that matches a pattern has a hidden part that the pattern does
