@@ -25,7 +25,10 @@ func OpenContent(path string, encoding Encoding) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStream(name, src, size, encoding, 0)
+	s, err := newStream(name, src, size, 0)
+	if err == nil {
+		err = s.Decode(encoding)
+	}
 	if err != nil {
 		content{s: s}.Close()
 		if _, named := errors.AsType[*ReadError](err); !named {

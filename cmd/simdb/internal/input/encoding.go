@@ -1,67 +1,57 @@
 package input
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/transform"
 )
 
-// Encoding is how the characters of an input are written.
+// Encoding is how the characters of an input are written: the name of a charset in lower case.
 type Encoding string
 
-// The encodings. All but UTF-8 are decoded before a format reads the input, and a copy of its
-// records is encoded again. Both directions lose nothing, so that a copy has the bytes of the
-// input.
+// The encodings that are recognised. All but UTF-8 are decoded before a format reads the input, and a
+// copy of its records is encoded again. Both directions lose nothing, so that a copy has the bytes of
+// the input.
 const (
-	UTF8        Encoding = "" // or UTF-16 with a byte order mark, which is recognised
-	Latin1      Encoding = "latin1"
-	Windows1252 Encoding = "windows-1252"
-	UTF16LE     Encoding = "utf-16le"
-	UTF16BE     Encoding = "utf-16be"
+	UTF8    Encoding = "" // or UTF-16 with a byte order mark, which is recognised
+	UTF16LE Encoding = "utf-16le"
+	UTF16BE Encoding = "utf-16be"
 )
 
 // UnmarshalText parses the name of an encoding.
 func (e *Encoding) UnmarshalText(text []byte) error {
-	switch name := Encoding(strings.ToLower(string(text))); name {
-	case UTF8, Latin1, Windows1252, UTF16LE, UTF16BE:
-		*e = name
-	case "utf-8", "utf8":
+	switch name := Encoding(strings.ToLower(string(text))); {
+	case name == UTF8, name == "utf-8", name == "utf8":
 		*e = UTF8
-	case "iso-8859-1":
-		*e = Latin1
-	case "utf-16", "utf16":
+	case name == "utf-16", name == "utf16":
 		return fmt.Errorf("%q: a file with a byte order mark needs no flag, one without it utf-16le (little-endian, as Windows writes it) or utf-16be", text)
+	case charset(string(name)) == nil:
+		return fmt.Errorf("unknown encoding %q: a name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le; iconv -f %s -t utf-8 FILE | simdb ... - may know it", text, text)
 	default:
-		return fmt.Errorf("unknown encoding %q: utf-8, latin1, windows-1252, utf-16le or utf-16be", text)
+		*e = name
 	}
 	return nil
 }
 
 // decoder returns what decodes to UTF-8.
 func (e Encoding) decoder() transform.Transformer {
-	switch e {
-	case Latin1:
-		return byteDecoder{charmap.ISO8859_1}
-	case Windows1252:
-		return byteDecoder{charmap.Windows1252}
+	table := charset(string(e))
+	d := decoder{table.NewDecoder(), table.NewEncoder()}
+	if table == japanese.ISO2022JP || table == simplifiedchinese.HZGB2312 {
+		return &shifted{decoder: d, name: e}
 	}
-	return utf16Decoder{big: e == UTF16BE}
+	return d
 }
 
 // encoder returns what encodes UTF-8.
 func (e Encoding) encoder() transform.Transformer {
-	switch e {
-	case Latin1:
-		return byteEncoder{charmap.ISO8859_1}
-	case Windows1252:
-		return byteEncoder{charmap.Windows1252}
-	}
-	return utf16Encoder{big: e == UTF16BE}
+	return encoder{encoding.ReplaceUnsupported(charset(string(e)).NewEncoder())}
 }
 
 // encodingOf returns the encoding that a byte order mark at the beginning of an input shows.
@@ -79,139 +69,120 @@ func encodingOf(head string) Encoding {
 // bom is the byte order mark in UTF-8.
 const bom = "\ufeff"
 
-// byteDecoder decodes an encoding of a byte per character. A byte that is no character becomes the
-// control character of its value, as browsers have it, so that it can be encoded again.
-type byteDecoder struct{ table *charmap.Charmap }
+// A byte that is no character, or is part of one that would be encoded as other bytes, is decoded to
+// what would be the surrogate U+DC00 + byte: three bytes that are invalid in UTF-8, so that formats
+// count it as such, and the encoder makes the byte of them again.
+const (
+	escapeSize = 3
+	longest    = 4 // bytes of a character in any encoding
+)
 
-// Reset does nothing: there is no state.
-func (d byteDecoder) Reset() {}
-
-// Transform decodes src.
-func (d byteDecoder) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
-	for ; nSrc < len(src); nSrc++ {
-		if len(dst)-nDst < utf8.UTFMax {
-			return nDst, nSrc, transform.ErrShortDst
-		}
-		r := d.table.DecodeByte(src[nSrc])
-		if r == utf8.RuneError {
-			r = rune(src[nSrc])
-		}
-		nDst += utf8.EncodeRune(dst[nDst:], r)
-	}
-	return nDst, nSrc, nil
+// isEscape reports whether p begins with the escape of a byte.
+func isEscape(p []byte) bool {
+	return len(p) >= escapeSize && p[0] == 0xed && p[1]&^3 == 0xb0 && p[2]&0xc0 == 0x80
 }
 
-// byteEncoder is the inverse of byteDecoder. A character that the encoding does not have, which no
-// byteDecoder makes, becomes a question mark.
-type byteEncoder struct{ table *charmap.Charmap }
+// decoder decodes an encoding whose characters do not depend on those before them.
+type decoder struct {
+	from *encoding.Decoder
+	back *encoding.Encoder
+}
 
 // Reset does nothing: there is no state.
-func (e byteEncoder) Reset() {}
+func (d decoder) Reset() {}
 
-// Transform encodes src.
-func (e byteEncoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	for nSrc < len(src) {
-		if !atEOF && !utf8.FullRune(src[nSrc:]) {
-			return nDst, nSrc, transform.ErrShortSrc
-		}
-		if nDst == len(dst) {
+// Transform decodes src: at once if it has nothing to escape.
+func (d decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	nDst, nSrc, err = d.from.Transform(dst, src, atEOF)
+	if again, e := d.back.Bytes(dst[:nDst]); e == nil && bytes.Equal(again, src[:nSrc]) {
+		return nDst, nSrc, err
+	}
+	for nDst, nSrc = 0, 0; nSrc < len(src); {
+		if len(dst)-nDst < longest*escapeSize {
 			return nDst, nSrc, transform.ErrShortDst
 		}
-		r, size := utf8.DecodeRune(src[nSrc:])
-		b, ok := e.table.EncodeRune(r)
-		switch {
-		case ok:
-		case r < 0x100:
-			b = byte(r)
+		n, size := d.character(dst[nDst:], src[nSrc:])
+		switch again, e := d.back.Bytes(dst[nDst : nDst+n]); {
+		case size == 0 && !atEOF && len(src)-nSrc < longest:
+			return nDst, nSrc, transform.ErrShortSrc
+		case size > 0 && e == nil && bytes.Equal(again, src[nSrc:nSrc+size]):
+			nDst += n
 		default:
-			b = '?'
+			size = max(size, 1)
+			for _, b := range src[nSrc : nSrc+size] {
+				nDst += copy(dst[nDst:], []byte{0xed, 0xb0 | b>>6, 0x80 | b&0x3f})
+			}
 		}
-		dst[nDst] = b
-		nDst, nSrc = nDst+1, nSrc+size
+		nSrc += size
 	}
 	return nDst, nSrc, nil
 }
 
-// utf16Decoder decodes UTF-16. A surrogate without its other half becomes the three bytes that
-// UTF-8 would have for it, which are invalid there, so that it can be encoded again.
-type utf16Decoder struct{ big bool }
+// character decodes the first character of src; size is 0 if there is no whole one.
+func (d decoder) character(dst, src []byte) (n, size int) {
+	for end := 1; end <= min(longest, len(src)) && size == 0; end++ {
+		n, size, _ = d.from.Transform(dst, src[:end], false)
+	}
+	return n, size
+}
 
-var errOddUTF16 = errors.New("it ends within a character of UTF-16")
-
-// Reset does nothing: there is no state.
-func (d utf16Decoder) Reset() {}
+// shifted decodes an encoding in which escape sequences say what the bytes after them mean. What is
+// not written as the encoder writes it is an error.
+type shifted struct {
+	decoder
+	name    Encoding
+	pending []byte // that was decoded, and is not yet encoded again
+	err     error
+}
 
 // Transform decodes src.
-func (d utf16Decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	for nSrc < len(src) {
-		rest := src[nSrc:]
-		if len(rest) < 2 || len(rest) < 4 && !atEOF && utf16.IsSurrogate(d.unit(rest)) {
-			if atEOF {
-				return nDst, nSrc, errOddUTF16
-			}
-			return nDst, nSrc, transform.ErrShortSrc
-		}
-		if len(dst)-nDst < utf8.UTFMax {
-			return nDst, nSrc, transform.ErrShortDst
-		}
-		r, size := d.unit(rest), 2
-		if len(rest) >= 4 && utf16.IsSurrogate(r) {
-			if both := utf16.DecodeRune(r, d.unit(rest[2:])); both != utf8.RuneError {
-				r, size = both, 4
-			}
-		}
-		nSrc += size
-		if utf16.IsSurrogate(r) {
-			nDst += copy(dst[nDst:], []byte{0xe0 | byte(r>>12), 0x80 | byte(r>>6)&0x3f, 0x80 | byte(r)&0x3f})
-		} else {
-			nDst += utf8.EncodeRune(dst[nDst:], r)
-		}
+func (s *shifted) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	if s.err != nil {
+		return 0, 0, s.err
 	}
-	return nDst, nSrc, nil
+	nDst, nSrc, err = s.from.Transform(dst, src, atEOF)
+	s.pending = append(s.pending, src[:nSrc]...)
+	again := make([]byte, longest*(nDst+1))
+	n, _, e := s.back.Transform(again, dst[:nDst], false)
+	rest, same := bytes.CutPrefix(s.pending, again[:n])
+	if s.pending = rest; e != nil || !same {
+		s.err = fmt.Errorf("its characters are not written as %s has them: iconv -f %s -t utf-8 FILE | simdb ... -", s.name, s.name)
+		return 0, 0, s.err
+	}
+	return nDst, nSrc, err
 }
 
-// unit is the first two bytes of p.
-func (d utf16Decoder) unit(p []byte) rune {
-	if d.big {
-		return rune(p[0])<<8 | rune(p[1])
-	}
-	return rune(p[1])<<8 | rune(p[0])
-}
+// encoder is the inverse of a decoder. A character that the encoding does not have, which no decoder
+// makes, becomes a question mark, or what the encoding has for that.
+type encoder struct{ to *encoding.Encoder }
 
-// utf16Encoder is the inverse of utf16Decoder.
-type utf16Encoder struct{ big bool }
-
-// Reset does nothing: there is no state.
-func (e utf16Encoder) Reset() {}
+// Reset does nothing: an encoder is used once.
+func (e encoder) Reset() {}
 
 // Transform encodes src.
-func (e utf16Encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+func (e encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	for nSrc < len(src) {
-		rest := src[nSrc:]
-		if !atEOF && (!utf8.FullRune(rest) || rest[0] == 0xed && len(rest) < 3) {
-			return nDst, nSrc, transform.ErrShortSrc
-		}
-		if len(dst)-nDst < 4 {
-			return nDst, nSrc, transform.ErrShortDst
-		}
-		r, size := utf8.DecodeRune(rest)
-		if size == 1 && len(rest) >= 3 && rest[0] == 0xed && rest[1] >= 0xa0 { // see utf16Decoder
-			r, size = 0xd000|rune(rest[1]&0x3f)<<6|rune(rest[2]&0x3f), 3
-		}
-		nSrc += size
-		units := [2]rune{r}
-		n := 1
-		if r >= 0x10000 {
-			units[0], units[1] = utf16.EncodeRune(r)
-			n = 2
-		}
-		for _, u := range units[:n] {
-			high, low := byte(u>>8), byte(u)
-			if !e.big {
-				high, low = low, high
+		rest, end := src[nSrc:], 0
+		for end < len(rest) && !isEscape(rest[end:]) {
+			if rest[end] == 0xed && len(rest)-end < escapeSize && !atEOF {
+				break
 			}
-			dst[nDst], dst[nDst+1] = high, low
-			nDst += 2
+			_, size := utf8.DecodeRune(rest[end:])
+			end += size
+		}
+		switch {
+		case end > 0:
+			n, size, err := e.to.Transform(dst[nDst:], rest[:end], atEOF && end == len(rest))
+			if nDst, nSrc = nDst+n, nSrc+size; err != nil {
+				return nDst, nSrc, err
+			}
+		case !isEscape(rest):
+			return nDst, nSrc, transform.ErrShortSrc
+		case nDst == len(dst):
+			return nDst, nSrc, transform.ErrShortDst
+		default:
+			dst[nDst] = rest[1]<<6 | rest[2]&0x3f
+			nDst, nSrc = nDst+1, nSrc+escapeSize
 		}
 	}
 	return nDst, nSrc, nil

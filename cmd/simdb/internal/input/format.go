@@ -167,7 +167,7 @@ func Open(path string, opt Options) (Source, error) {
 // New reads documents from src, which Close of the Source closes. The name is used in messages and
 // to recognise the format; size is that of src in bytes, or -1 if it is not known.
 func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
-	in, err := newStream(name, src, size, opt.Encoding, opt.Memory)
+	in, err := newStream(name, src, size, opt.Memory)
 	if err == nil {
 		var s Source
 		opt.MakeID = opt.MakeID || opt.IDFrom != IDFromField

@@ -33,7 +33,13 @@ type Options struct {
 	// Comment is what lines of csv and tsv begin with that are no records; 0 is nothing.
 	Comment byte
 
-	Encoding Encoding // of text; with UTF8 a byte order mark decides
+	// Encoding is that of text; with UTF8 a byte order mark decides. Of mails and pages it is that of
+	// those that do not say how they are encoded.
+	Encoding Encoding
+
+	RawHTML bool // the text of a page has its markup
+
+	Tally *Tally // to be told what is left out, once all is read; or nil
 
 	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
 	// fptext decides for each, and a file that has both notations is refused.

@@ -34,7 +34,7 @@ type Stream struct {
 
 	head     []byte
 	headEnds bool     // nothing can be read after head
-	encoding Encoding // of the input; head and rest are decoded
+	encoding Encoding // from which head and rest are decoded
 	mark     bool     // a byte order mark was left out of the head
 	spooled  *os.File // of ReaderAt
 }
@@ -64,7 +64,7 @@ func regularSize(f *os.File) int64 {
 }
 
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.
-func newStream(name string, src io.ReadCloser, size int64, encoding Encoding, memory int64) (*Stream, error) {
+func newStream(name string, src io.ReadCloser, size int64, memory int64) (*Stream, error) {
 	s := &Stream{name: name, src: src, size: size, done: func() {}}
 	content, packed, done, err := decompress(counting{src, &s.read}, size, memory)
 	if err != nil {
@@ -72,42 +72,42 @@ func newStream(name string, src io.ReadCloser, size int64, encoding Encoding, me
 	}
 	s.packed, s.done = packed, done
 	s.rest = explaining{content, packed}
-	if encoding != UTF8 {
-		s.decode(encoding)
+	return s, s.ReadHead(s.headSize())
+}
+
+// headSize is how much is read ahead: of a small file so much that its end is seen.
+func (s *Stream) headSize() int {
+	if s.packed == "" && s.size >= 0 && s.size < HeadBytes {
+		return int(s.size) + 1
 	}
-	head := HeadBytes
-	if packed == "" && size >= 0 && size < HeadBytes {
-		head = int(size) + 1 // so that its end is seen
+	return HeadBytes
+}
+
+// Decode decodes the content of a text: from this encoding, or that of its byte order mark. Formats
+// of text call it before they read.
+func (s *Stream) Decode(e Encoding) error {
+	if e == UTF8 {
+		e = encodingOf(string(s.head[:min(len(s.head), 4)]))
 	}
-	if err := s.ReadHead(head); err != nil {
-		return s, err
-	}
-	if encoding == UTF8 && encodingOf(string(s.head[:min(len(s.head), 4)])) != UTF8 {
-		s.rest = s.Reader()
-		s.decode(encodingOf(string(s.head[:2])))
+	if e != UTF8 {
+		s.encoding, s.rest = e, transform.NewReader(s.Reader(), e.decoder())
 		s.head, s.headEnds = nil, false
-		if err := s.ReadHead(head); err != nil {
-			return s, err
+		if err := s.ReadHead(s.headSize()); err != nil {
+			return err
 		}
 	}
 	s.head, s.mark = bytes.CutPrefix(s.head, []byte(bom))
-	return s, nil
+	return nil
 }
 
-// decode decodes what is read from here on.
-func (s *Stream) decode(e Encoding) {
-	s.encoding, s.rest = e, transform.NewReader(s.rest, e.decoder())
-}
-
-// Encoding returns how the input is encoded, and whether it begins with a byte order mark. The
-// content is decoded.
+// Encoding returns from what the content was decoded, and whether it begins with a byte order mark.
 func (s *Stream) Encoding() (e Encoding, mark bool) { return s.encoding, s.mark }
 
 // Name returns the name of the file as messages have it.
 func (s *Stream) Name() string { return s.name }
 
-// Head returns the beginning of the content, and whether it is all of it. A byte order mark of
-// UTF-8 is left out.
+// Head returns the beginning of the content, and whether it is all of it. Once it is decoded, a byte
+// order mark is left out.
 func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
 
 // ReadHead reads on until the head has size bytes or the content ends. On a live input it returns

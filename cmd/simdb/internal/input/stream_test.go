@@ -19,7 +19,7 @@ func TestUnpacked(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s, err := newStream("zeros.gz", io.NopCloser(&packed), -1, UTF8, 0)
+		s, err := newStream("zeros.gz", io.NopCloser(&packed), -1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -144,7 +144,9 @@ type document struct {
 }
 
 // open opens a file as one document.
-func open(in *input.Stream, opt input.Options) (input.Source, error) { return &document{in, opt}, nil }
+func open(in *input.Stream, opt input.Options) (input.Source, error) {
+	return &document{in, opt}, in.Decode(opt.Encoding)
+}
 
 // Info describes the file.
 func (d *document) Info() input.Info {

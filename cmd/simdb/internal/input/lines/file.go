@@ -57,6 +57,9 @@ type file struct {
 // open looks at the beginning of a file and prepares the parser, unless that needs the header.
 func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	f := &file{in: in, live: in.Live(), opt: opt, info: input.Info{Name: in.Name()}}
+	if err := in.Decode(opt.Encoding); err != nil {
+		return nil, err
+	}
 	if err := f.choose(); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package mbox reads the messages in mailboxes of the mbox family (RFC 4155). It registers the
-// format "mbox" with package input.
+// Package mbox reads mails: the messages in mailboxes of the mbox family (RFC 4155), for which it
+// registers the format "mbox" with package input, and with Read one message.
 //
 // A message begins with a line that starts with "From ", at the beginning of the file or after an
 // empty line, and ends before the next one:
@@ -10,7 +10,8 @@
 //
 //	the text of the message
 //
-// Its text is that of its parts of plain text, decoded (text.go).
+// Its text is that of its parts of plain text, decoded (text.go). In a mailbox of the form MMDF a line
+// with four bytes 1 comes before and after each message.
 package mbox
 
 import (
@@ -21,7 +22,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/mail"
 	"regexp"
 	"strings"
 
@@ -34,6 +34,7 @@ const Mbox input.Format = "mbox"
 
 const (
 	separator  = "From "
+	fence      = "\x01\x01\x01\x01" // a line around messages of MMDF
 	defaultID  = "Message-ID"
 	readerSize = 64 << 10
 )
@@ -50,18 +51,35 @@ func init() {
 // dated is a separator as mail programs write it: with a time of day and a year.
 var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
 
-// detect reports whether an input is a mailbox: the first line is a separator, and the next one is
-// of a header.
+// detect reports whether an input is a mailbox: the first line that is not empty is a separator, and
+// the next one is of a header.
 func detect(in *input.Stream, _ input.Options) bool {
 	head, _ := in.Head()
-	if !bytes.HasPrefix(head, []byte(separator)) {
+	first, rest, _ := bytes.Cut(trimLeft(head), []byte("\n"))
+	if isFence(first) {
+		return true
+	}
+	return dated.Match(first) && (fieldName.Match(rest) || bytes.HasPrefix(rest, []byte(">"+separator)))
+}
+
+// trimLeft returns what follows a byte order mark and empty lines.
+func trimLeft(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
+}
+
+// IsMessage reports whether content that begins so is one message: a header that says from whom it is,
+// and when or by which way it came.
+func IsMessage(head []byte) bool {
+	head = trimLeft(head)
+	if !fieldName.Match(head) {
 		return false
 	}
-	first, rest, _ := bytes.Cut(head, []byte("\n"))
-	second, _, _ := bytes.Cut(rest, []byte("\n"))
-	name, _, ok := bytes.Cut(second, []byte(":"))
-	return ok && len(name) > 0 && !bytes.ContainsAny(name, " \t") && dated.Match(first)
+	h, _ := split(head)
+	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
 }
+
+// isFence reports whether a line is around messages of MMDF.
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }
 
 // file is the Source of a mailbox.
 type file struct {
@@ -71,6 +89,9 @@ type file struct {
 
 	r *bufio.Reader
 	n input.Position // messages that were begun
+
+	mmdf    bool
+	guessed input.Counts // of all messages
 
 	// The line that was read last, which is not part of the message before it: a piece of it if it
 	// is longer than the buffer of r, nothing at the end of the file.
@@ -85,7 +106,11 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
 		return nil, errors.New("the text of a message is its body, so --text-field, --field, --set-field and --fingerprint-field have no meaning")
 	}
-	f := &file{in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), readerSize)}
+	head, _ := in.Head()
+	f := &file{
+		in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), readerSize),
+		mmdf: bytes.HasPrefix(trimLeft(head), []byte(fence)), guessed: input.Counts{},
+	}
 	if f.id == "" {
 		f.id = defaultID
 	}
@@ -94,7 +119,11 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 
 // Info describes the file.
 func (f *file) Info() input.Info {
-	return input.Info{Name: f.in.Name(), Format: Mbox, Shape: "mbox"}
+	shape := "mbox"
+	if f.mmdf {
+		shape = "MMDF"
+	}
+	return input.Info{Name: f.in.Name(), Format: Mbox, Shape: shape}
 }
 
 // Progress returns how much of the file has been read.
@@ -109,7 +138,9 @@ func (f *file) Close() error {
 // Records yields the messages. One that cannot be used is an Issue; reading goes on with the next.
 func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
+		defer func() { f.opt.Tally.Note(f.in.Name(), nil, f.guessed) }()
 		f.readLine()
+		f.line = bytes.TrimPrefix(f.line, []byte("\ufeff"))
 		for {
 			if err := context.Cause(ctx); err != nil {
 				yield(nil, err)
@@ -147,11 +178,15 @@ func (f *file) readLine() {
 
 // message reads a message: its bytes, no more than input.MaxRecord of them, and its size.
 func (f *file) message() (raw []byte, size int64, err error) {
+	for (f.n == 0 || f.mmdf) && f.err == nil && len(bytes.TrimRight(f.line, "\r\n")) == 0 {
+		f.readLine() // before the first message
+	}
 	if len(f.line) == 0 {
 		return nil, 0, f.err
 	}
 	f.n++
-	for size == 0 || len(f.line) > 0 && !(f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))) {
+	for ended := false; size == 0 || len(f.line) > 0 && !ended && !f.separates(); {
+		ended = f.mmdf && size > 0 && f.begins && isFence(f.line)
 		raw = append(raw, f.line[:min(len(f.line), input.MaxRecord-len(raw))]...)
 		size += int64(len(f.line))
 		if f.err != nil {
@@ -166,6 +201,11 @@ func (f *file) message() (raw []byte, size int64, err error) {
 	return raw, size, nil
 }
 
+// separates reports whether the current line begins another message.
+func (f *file) separates() bool {
+	return !f.mmdf && f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))
+}
+
 // record makes a document of a message.
 func (f *file) record(raw []byte, size int64) (*input.Record, error) {
 	issue := func(reason string) error {
@@ -174,19 +214,21 @@ func (f *file) record(raw []byte, size int64) (*input.Record, error) {
 	if size > input.MaxRecord {
 		return nil, issue(fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord))
 	}
-	first, rest, _ := bytes.Cut(raw, []byte("\n"))
-	if !bytes.HasPrefix(first, []byte(separator)) {
+	message := raw
+	if f.mmdf {
+		message = bytes.TrimPrefix(message, []byte(fence))
+		message = bytes.TrimLeft(bytes.TrimSuffix(bytes.TrimRight(message, "\r\n"), []byte(fence)), "\r\n")
+	} else if !bytes.HasPrefix(raw, []byte(separator)) {
 		return nil, issue(fmt.Sprintf("it does not begin with %q", separator))
 	}
-	m, err := mail.ReadMessage(bytes.NewReader(rest))
-	if err != nil {
-		return nil, issue("its header is damaged: " + strings.TrimPrefix(err.Error(), "mail: "))
+	m := Read(message, f.opt)
+	for charset, n := range m.Guessed {
+		f.guessed[charset] += n
 	}
 	rec := &input.Record{
-		Doc:  engine.Doc{ID: strings.Trim(m.Header.Get(f.id), "<> \t"), Fields: fieldsOf(m.Header, f.id)},
-		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw,
+		Doc:  engine.Doc{ID: strings.Trim(m.Header.Get(f.id), "<> \t"), Text: m.Text, Fields: m.Fields(f.id)},
+		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw, BadUTF8: m.Bad,
 	}
-	rec.Doc.Text, rec.BadUTF8 = textOf(m)
 	switch {
 	case rec.Doc.ID == "" && f.opt.MakeID:
 		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
@@ -211,6 +253,10 @@ func (c *copier) Copy(_ input.Source, raw []byte, _ ...any) error {
 	}
 	c.open = ""
 	switch {
+	case bytes.HasSuffix(bytes.TrimRight(raw, "\r\n"), []byte("\n"+fence)):
+		if raw[len(raw)-1] != '\n' {
+			c.open = "\n"
+		}
 	case !bytes.HasSuffix(raw, []byte("\n")):
 		c.open = "\n\n"
 	case !bytes.HasSuffix(raw, []byte("\n\n")) && !bytes.HasSuffix(raw, []byte("\n\r\n")):

@@ -3,11 +3,17 @@ package mbox
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -59,9 +65,12 @@ func TestMessages(t *testing.T) {
 		{"a", crlf, strings.ReplaceAll(textA, "\n", "\r\n") + "|2 b@x=bye", input.Options{}},
 		{"a", long + b, "1 long=" + strings.Repeat("x", 3*readerSize) + "\nFrom x|2 b@x=bye", input.Options{}},
 		{"a", from + "Subject: no id\n\ntext\n\n" + b, `! a:1: no "Message-ID"; --id-field names another header, and --id-from line makes ids|2 b@x=bye`, input.Options{}},
-		{"a", from + "Message-ID: <x>\nno header\n\ntext\n\n" + b, "! a:1: its header is damaged: malformed header line: no header|2 b@x=bye", input.Options{}},
+		{"a", from + "Message-ID: <x>\nno header\n\ntext\n\n" + b, "1 x=no header\n\ntext|2 b@x=bye", input.Options{}},
 		{"a", "no separator\n\n" + b, `! a:1: it does not begin with "From "|2 b@x=bye`, input.Options{Format: Mbox}},
 		{"a.mbox", "", "", input.Options{Format: Mbox}},
+		{"a", from + ">From alice Thu Jan  1\nMessage-ID: <c>\n\nx\n\n" + b, "1 c=x|2 b@x=bye", input.Options{}},
+		{"a", fence + "\n" + a[len(from):] + fence + "\n" + fence + "\n" + b[len(from):] + fence + "\n", textA + "|2 b@x=bye", input.Options{}},
+		{"a", fence + "\r\n" + a[len(from):] + fence + "\r\n" + b[len(from):] + fence, textA + "|2 b@x=bye", input.Options{}},
 	} {
 		if c.opt.IDField == "Sender-Is" {
 			c.content = strings.Replace(c.content, "Message-ID: <b@x>", "Sender-Is: alice@example.org", 1)
@@ -72,6 +81,13 @@ func TestMessages(t *testing.T) {
 		}
 		if !strings.Contains(got, "!") && c.opt.After == 0 && copied != c.content {
 			t.Errorf("%.100q: copied as %q", c.content, copied)
+		}
+	}
+	for _, before := range []string{"\n", "\r\n\n", "\ufeff", "\ufeff\n"} {
+		for _, content := range []string{a + b, fence + "\n" + a + fence + "\n" + fence + "\n" + b + fence + "\n"} {
+			if got, copied, err := read(t, "a", before+content, input.Options{}); got != textA+"|2 b@x=bye" || copied != content || err != nil {
+				t.Errorf("%q: %q, %q, %v", before+content, got, copied, err)
+			}
 		}
 	}
 	if _, _, err := read(t, "a", a, input.Options{TextField: "Subject"}); err == nil {
@@ -132,22 +148,30 @@ func TestTexts(t *testing.T) {
 	image := "Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA"
 	for message, want := range map[string]string{
 		"\nbody\n":   "body",
-		html:         "<p>html",
+		html:         "html",
 		"\n\xff\xfe": "\ufffd\ufffd",
 		"Content-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: quoted-printable\n\ncaf=E9 =\nau lait": "café au lait",
 		"Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: 8bit\n\n\xd0\xd2\xc9\xd7\xc5\xd4":          "привет",
 		"Content-Transfer-Encoding: base64\n\naGVs\nbG8=\n":                                                              "hello",
 		"Content-Transfer-Encoding: base64\n\naGVsbG8=!!damaged":                                                         "hello",
 		"Content-Type: nonsense; ;\n\nstill text":                                                                        "still text",
-		image:                                                                    "",
-		multi("mixed", plain, attached, image):                                   "plain",
-		multi("mixed", plain, "\nanother"):                                       "plain\nanother",
-		multi("alternative", html, plain):                                        "plain",
-		multi("alternative", plain, html):                                        "plain",
-		multi("alternative", html, image):                                        "<p>html",
-		multi("mixed", multi("alternative", html, plain), attached):              "plain",
-		multi("alternative", multi("related", plain), html):                      "plain",
-		strings.TrimSuffix(multi("mixed", plain, "\ncut off"), "\n--bmixed--\n"): "plain\ncut off",
+		image:                                                                                          "",
+		multi("mixed", plain, attached, image):                                                         "plain",
+		multi("mixed", plain, "\nanother"):                                                             "plain\nanother",
+		multi("alternative", html, plain):                                                              "plain",
+		multi("alternative", plain, html):                                                              "plain",
+		multi("alternative", html, image):                                                              "html",
+		multi("mixed", multi("alternative", html, plain), attached):                                    "plain",
+		multi("alternative", multi("related", plain), html):                                            "plain",
+		strings.TrimSuffix(multi("mixed", plain, "\ncut off"), "\n--bmixed--\n"):                       "plain\ncut off",
+		"Content-Type: text/plain; charset=koi8-r; charset=\"koi8-r\"\n\n\xd0\xd2\xc9":                 "при",
+		"Content-Type: multipart/mixed; boundary=none\n\nno parts":                                     "no parts",
+		"Content-Type: multipart/mixed\n\n--\nno parts":                                                "--\nno parts",
+		multi("mixed", "Content-Type text/plain\n\nno header"):                                         "Content-Type text/plain\n\nno header",
+		multi("digest", "Content-Type: message/rfc822\n\nSubject: x\n"+plain, plain):                   "plain\nplain",
+		"Content-Transfer-Encoding: Quoted-Printable\n\n=E4=BD=A0 =XY = =\n=e5=a5=bd=":                 "你 =XY = 好",
+		"Content-Transfer-Encoding: base64\n\n aGVs \n bG8=\n\n-- \nfooter":                            "hello",
+		multi("alternative", "Content-Type: text/html; charset=big5\n\n<p>\xa4\xa4<script>x</script>"): "中",
 	} {
 		got, _, err := read(t, "a", from+"Message-ID: <a>\n"+message, input.Options{})
 		if got != "1 a="+want || err != nil {
@@ -174,4 +198,77 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s, %v", rec.Doc.Fields, err)
 		}
 	}
+}
+
+// A text is the same in every charset, in the body and in encoded words.
+func TestMessageCharsets(t *testing.T) {
+	for _, c := range []struct{ text, charsets string }{
+		{"中文", "gb2312 gbk gb18030 big5 hz-gb-2312 utf-8 utf-16 utf-16le"},
+		{"日本", "shift_jis windows-31j euc-jp iso-2022-jp"},
+		{"한글", "euc-kr ks_c_5601-1987 cp949"},
+		{"Ελλ", "iso-8859-7 windows-1253"},
+		{"мир", "iso-8859-5 windows-1251 koi8-r koi8-u ibm866 x-mac-cyrillic"},
+		{"ไทย", "tis-620 windows-874 iso-8859-11"},
+		{"שלום", "iso-8859-8 iso-8859-8-i windows-1255"},
+		{"سلام", "iso-8859-6 windows-1256"},
+		{"ığş", "iso-8859-9 windows-1254"},
+		{"łąś", "iso-8859-2 windows-1250 iso-8859-13 windows-1257 iso-8859-16"},
+		{"café", "latin1 iso-8859-15 windows-1252 cp850 ibm437 macintosh iso-8859-14"},
+	} {
+		for charset := range strings.FieldsSeq(c.charsets) {
+			e, err := ianaindex.IANA.Encoding(charset)
+			if err != nil || e == nil {
+				e, err = htmlindex.Get(strings.ReplaceAll(charset, "cp949", "euc-kr"))
+			}
+			if err != nil {
+				t.Fatal(charset, err)
+			}
+			encoded, err := e.NewEncoder().String(c.text)
+			if err != nil {
+				t.Fatal(charset, err)
+			}
+			in64 := base64.StdEncoding.EncodeToString([]byte(encoded))
+			m := Read([]byte(fmt.Sprintf("Subject: =?%s?B?%s?=\nContent-Type: text/plain; charset=%q\nContent-Transfer-Encoding: base64\n\n%s\n", charset, in64, charset, in64)), input.Options{})
+			if want := fmt.Sprintf(`{"Subject":%q}`, c.text); m.Text != c.text || m.Bad || len(m.Guessed) > 0 || string(m.Fields("")) != want {
+				t.Errorf("%s: %q, %s, %v", charset, m.Text, m.Fields(""), m.Bad)
+			}
+		}
+	}
+	var tally input.Tally
+	mails := from + "Message-ID: <a>\nContent-Type: text/plain; charset=X-Foo\n\ncaf\xe9\n\n" + from + "Message-ID: <b>\nContent-Type: text/plain; charset=X-Foo\n\nascii\n"
+	if got, _, _ := read(t, "a", mails, input.Options{Tally: &tally}); got != "1 a=caf\ufffd|2 b=ascii" || tally.Guessed() != "1 x-foo" {
+		t.Errorf("%q, %s", got, tally.Guessed())
+	}
+	if got, _, _ := read(t, "a", mails, input.Options{Tally: &tally, Encoding: "latin1"}); got != "1 a=café|2 b=ascii" || tally.Guessed() != "" {
+		t.Errorf("%q, %s", got, tally.Guessed())
+	}
+}
+
+func TestIsMessage(t *testing.T) {
+	for head, want := range map[string]bool{
+		"Received: from x\n\tby y\nFrom: a\n\nx":               true,
+		"\nReturn-Path: <a>\r\nFrom: a\r\nSubject: b\r\n\r\nx": true,
+		"\ufeffTo: b\nFrom: a\nDate: Thu, 1 Jan 2026\n\n":      true,
+		"From: a\nTo: b\n\nx":                                  false,
+		"Date: 2026\nTitle: x\n\ntext":                         false,
+		"words\nFrom: a\nDate: b\n\n":                          false,
+		"":                                                     false,
+	} {
+		if IsMessage([]byte(head)) != want {
+			t.Errorf("%q", head)
+		}
+	}
+}
+
+// FuzzRead reads any message to its end.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"x\"\n\n--x\nContent-Type: text/html\n\n<p>a\n--x\n\nb\n--x--\n"))
+	f.Add([]byte("Content-Type: message/rfc822\n\nContent-Type: text/plain; charset=utf-7\nContent-Transfer-Encoding: base64\n\nK1plVm5MQS0="))
+	f.Add([]byte("Content-Transfer-Encoding: quoted-printable\nSubject: =?gbk?q?=d6=d0?=\n x\n\n=E9=\n="))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m := Read(raw, input.Options{})
+		if !utf8.ValidString(m.Text) || !json.Valid(m.Fields("")) {
+			t.Errorf("%q: %q, %s", raw, m.Text, m.Fields(""))
+		}
+	})
 }

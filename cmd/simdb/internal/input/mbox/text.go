@@ -3,156 +3,229 @@ package mbox
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"mime"
-	"mime/multipart"
-	"mime/quotedprintable"
-	"net/mail"
 	"net/textproto"
 	"regexp"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 )
 
 // The text of a message is what its author wrote: its parts of plain text, each on a line of its
-// own. Of alternatives it is the plain text, where there is one; otherwise HTML is taken as it is
-// written. Attachments are left out.
+// own. Of alternatives it is the plain text, where there is one; otherwise that of the page.
+// Attachments are left out. What is damaged is read as far as it can be.
 
 // mostNested is how deep parts may be nested in others; deeper ones are left out.
 const mostNested = 16
+
+// Message is a mail.
+type Message struct {
+	Header  textproto.MIMEHeader
+	Text    string
+	Bad     bool         // bytes of it are no characters of its charset
+	Guessed input.Counts // parts by their charset, of those that are not known
+	opt     input.Options
+}
 
 // quotedSeparator is a line of a body that would look like a separator if it had not been quoted
 // (the variant mboxrd).
 var quotedSeparator = regexp.MustCompile(`(?m)^>(>*From )`)
 
-// textOf returns the text of a message, and whether it held invalid UTF-8.
-func textOf(m *mail.Message) (text string, bad bool) {
-	body, _ := io.ReadAll(m.Body) // from memory
-	body = bytes.TrimRight(body, "\r\n")
-	t := &texts{}
-	t.part(textproto.MIMEHeader(m.Header), quotedSeparator.ReplaceAll(body, []byte("$1")), 0)
-	return strings.Join(t.found, "\n"), t.bad
+// Read reads a message, which begins with its header.
+func Read(raw []byte, opt input.Options) *Message {
+	m := &Message{opt: opt, Guessed: input.Counts{}}
+	var body []byte
+	m.Header, body = split(raw)
+	body = quotedSeparator.ReplaceAll(bytes.TrimRight(body, "\r\n"), []byte("$1"))
+	m.Text = strings.Join(m.part(m.Header, body, 0), "\n")
+	return m
 }
 
-// texts collects the texts of parts.
-type texts struct {
-	found []string
-	bad   bool
+// fieldName is what a line of a header begins with.
+var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*:`)
+
+// maxField is about the largest size of a field of a header that is read, in bytes.
+const maxField = 64 << 10
+
+// split splits a message, or a part of one, into header and body. The header ends with an empty line,
+// or before a line that is none of a header; separators count for nothing.
+func split(raw []byte) (h textproto.MIMEHeader, body []byte) {
+	h = textproto.MIMEHeader{}
+	for last := ""; len(raw) > 0; {
+		line, rest, _ := bytes.Cut(raw, []byte("\n"))
+		line = bytes.TrimRight(line, "\r")
+		name := fieldName.Find(line)
+		switch {
+		case len(line) == 0:
+			return h, rest
+		case (line[0] == ' ' || line[0] == '\t') && last != "":
+			if all := h[last]; len(all[len(all)-1]) < maxField {
+				all[len(all)-1] += " " + string(bytes.TrimSpace(line))
+			}
+		case name != nil:
+			last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimRight(name, ": \t")))
+			h[last] = append(h[last], string(bytes.TrimSpace(line[len(name):])))
+		case !bytes.HasPrefix(bytes.TrimPrefix(line, []byte(">")), []byte(separator)):
+			return h, raw
+		}
+		raw = rest
+	}
+	return h, nil
 }
 
-// part adds the texts of a part.
-func (t *texts) part(h textproto.MIMEHeader, body []byte, depth int) {
-	kind, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+// parameter is one of a media type that does not follow the rules.
+var parameter = regexp.MustCompile(`(?i)\b(charset|boundary)\s*=\s*"?([^";\s]+)`)
+
+// mediaType parses a media type, also one that does not follow the rules.
+func mediaType(s string) (kind string, params map[string]string) {
+	kind, params, err := mime.ParseMediaType(s)
+	if err != nil {
+		kind, _, _ = strings.Cut(strings.ToLower(s), ";")
+		kind, params = strings.TrimSpace(kind), map[string]string{}
+		for _, p := range parameter.FindAllStringSubmatch(s, -1) {
+			params[strings.ToLower(p[1])] = p[2]
+		}
+	}
 	if !strings.Contains(kind, "/") {
 		kind = "text/plain" // there is no such header, or it makes no sense
 	}
-	if disposition, _, _ := mime.ParseMediaType(h.Get("Content-Disposition")); disposition == "attachment" {
-		return
-	}
-	switch {
-	case strings.HasPrefix(kind, "multipart/"):
-		if depth < mostNested {
-			t.parts(kind == "multipart/alternative", params["boundary"], body, depth+1)
-		}
-	case strings.HasPrefix(kind, "text/"):
-		text, bad := decodeCharset(decodeTransfer(body, h.Get("Content-Transfer-Encoding")), params["charset"])
-		t.found, t.bad = append(t.found, text), t.bad || bad
-	}
+	return kind, params
 }
 
-// parts adds the texts of the parts of a body, up to the first damaged part.
-func (t *texts) parts(alternative bool, boundary string, body []byte, depth int) {
-	r := multipart.NewReader(bytes.NewReader(body), boundary)
-	var spare *texts // of an alternative that is not plain text
-	for {
-		p, err := r.NextRawPart()
-		if err != nil {
-			break
+// part returns the texts of a part.
+func (m *Message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []string) {
+	contentType := h.Get("Content-Type")
+	kind, params := mediaType(contentType)
+	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
+	if strings.EqualFold(strings.TrimSpace(disposition), "attachment") || depth > mostNested {
+		return nil
+	}
+	if parts := cut(body, params["boundary"]); strings.HasPrefix(kind, "multipart/") {
+		if parts == nil {
+			return m.part(textproto.MIMEHeader{}, body, depth+1)
 		}
-		data, _ := io.ReadAll(p) // what is there of a part that is cut off
-		one := &texts{}
-		one.part(p.Header, data, depth)
-		kind, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
+		return m.parts(kind == "multipart/alternative", parts, depth+1)
+	}
+	body = decodeTransfer(body, h.Get("Content-Transfer-Encoding"))
+	switch {
+	case kind == "message/rfc822":
+		h, body := split(body)
+		return m.part(h, body, depth+1)
+	case !strings.HasPrefix(kind, "text/"):
+		return nil
+	}
+	text, bad, guessed := "", false, false
+	if pages.IsType(kind) {
+		text, bad, guessed = pages.Text(body, contentType, m.opt)
+	} else {
+		text, bad, guessed = input.Decode(body, params["charset"], m.opt.Encoding)
+	}
+	m.Bad = m.Bad || bad
+	if guessed {
+		m.Guessed[strings.ToLower(params["charset"])]++
+	}
+	return []string{text}
+}
+
+// cut returns the parts of a body, nil if it has none.
+func cut(body []byte, boundary string) (parts [][]byte) {
+	if boundary == "" {
+		return nil
+	}
+	from := -1 // where a part begins
+	for at := 0; at < len(body); {
+		end := len(body)
+		if n := bytes.IndexByte(body[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		line := string(bytes.TrimRight(body[at:end], " \t\r\n"))
+		if mark, ok := strings.CutPrefix(line, "--"+boundary); ok && (mark == "" || mark == "--") {
+			if from >= 0 {
+				part := bytes.TrimSuffix(body[from:at], []byte("\n"))
+				parts = append(parts, bytes.TrimSuffix(part, []byte("\r")))
+			}
+			if from = end; mark == "--" {
+				return parts
+			}
+		}
+		at = end
+	}
+	if from >= 0 {
+		parts = append(parts, body[from:]) // it is cut off
+	}
+	return parts
+}
+
+// parts returns the texts of parts, or of one of alternatives.
+func (m *Message) parts(alternative bool, parts [][]byte, depth int) (texts []string) {
+	var spare []string // of an alternative that is not plain text
+	for _, part := range parts {
+		h, body := split(part)
+		one := m.part(h, body, depth)
+		kind, _ := mediaType(h.Get("Content-Type"))
 		switch {
-		case len(one.found) == 0:
-		case alternative && kind != "text/plain" && kind != "" && !strings.HasPrefix(kind, "multipart/"):
+		case len(one) == 0:
+		case alternative && kind != "text/plain" && !strings.HasPrefix(kind, "multipart/"):
 			if spare == nil {
 				spare = one
 			}
 		default:
-			t.found, t.bad = append(t.found, one.found...), t.bad || one.bad
-			if alternative {
-				return
+			if texts = append(texts, one...); alternative {
+				return texts
 			}
 		}
 	}
-	if spare != nil {
-		t.found, t.bad = append(t.found, spare.found...), t.bad || spare.bad
-	}
+	return append(texts, spare...)
 }
+
+// quoted is what quoted-printable has for a byte, and for a line that goes on.
+var quoted = regexp.MustCompile(`=[0-9A-Fa-f]{2}|=[ \t]*(\r?\n|\z)`)
 
 // decodeTransfer undoes a Content-Transfer-Encoding. What is damaged is decoded as far as possible.
 func decodeTransfer(body []byte, encoding string) []byte {
-	var r io.Reader
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "quoted-printable":
-		r = quotedprintable.NewReader(bytes.NewReader(body))
+		return quoted.ReplaceAllFunc(body, func(code []byte) []byte {
+			if b, err := hex.DecodeString(string(code[1:])); err == nil {
+				return b
+			}
+			return nil
+		})
 	case "base64":
-		r = base64.NewDecoder(base64.StdEncoding, bytes.NewReader(body))
-	default:
-		return body
+		lines := bytes.Join(bytes.Fields(body), nil)
+		body, _ = io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(lines)))
 	}
-	decoded, _ := io.ReadAll(r)
-	return decoded
-}
-
-// charmaps are the encodings of text beside UTF-8, by name in lower case.
-var charmaps = map[string]*charmap.Charmap{
-	"iso-8859-1": charmap.Windows1252, "latin1": charmap.Windows1252, // as browsers have it
-	"windows-1252": charmap.Windows1252, "cp1252": charmap.Windows1252,
-	"iso-8859-2": charmap.ISO8859_2, "iso-8859-15": charmap.ISO8859_15,
-	"windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251, "koi8-r": charmap.KOI8R,
-}
-
-// decodeCharset returns text in UTF-8. An encoding that is not known is taken for that.
-func decodeCharset(text []byte, name string) (s string, bad bool) {
-	if table := charmaps[strings.ToLower(name)]; table != nil {
-		decoded, err := table.NewDecoder().Bytes(text)
-		if err == nil {
-			return string(decoded), false
-		}
-	}
-	return input.ValidText(string(text)), !utf8.Valid(text)
+	return body
 }
 
 // kept are the headers that become fields.
 var kept = []string{"Message-ID", "Date", "From", "To", "Cc", "Subject", "In-Reply-To", "List-Id"}
 
-// fieldsOf returns headers of a message without that of the ID, as a JSON object.
-func fieldsOf(h mail.Header, id string) json.RawMessage {
+// Fields returns headers of a message without that of this name, as a JSON object.
+func (m *Message) Fields(without string) json.RawMessage {
 	words := mime.WordDecoder{CharsetReader: func(charset string, r io.Reader) (io.Reader, error) {
 		data, err := io.ReadAll(r)
-		s, _ := decodeCharset(data, charset)
+		s, _, _ := input.Decode(data, charset, m.opt.Encoding)
 		return strings.NewReader(s), err
 	}}
 	b := []byte{'{'}
 	for _, name := range kept {
-		value := h.Get(name)
-		if value == "" || strings.EqualFold(name, id) {
+		value := m.Header.Get(name)
+		if value == "" || strings.EqualFold(name, without) {
 			continue
 		}
 		if decoded, err := words.DecodeHeader(value); err == nil {
 			value = decoded
 		}
+		value, _, _ = input.Decode([]byte(value), "", m.opt.Encoding)
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		for i, s := range []string{name, input.ValidText(value)} {
+		for i, s := range []string{name, value} {
 			quoted, _ := json.Marshal(s) // a string can always be encoded
 			b = append(append(b, quoted...), ":"[i:]...)
 		}
