@@ -36,10 +36,23 @@ type InputFlags struct {
 	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
 	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     input.Encoding  `group:"input" placeholder:"NAME" help:"How text is encoded: utf-8, latin1, windows-1252, utf-16le or utf-16be (default: utf-8, or utf-16 by a byte order mark)."`
+	Encoding     input.Encoding  `group:"input" placeholder:"NAME" help:"How text is encoded, by any name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 by a byte order mark). Of mails and pages: of those that do not say it."`
 	Fingerprints fptext.Notation `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,base64" help:"How fingerprints are written: hex, decimal, or base64 of 8 bytes (default: hex or decimal by their form; a file that has both forms is refused)."`
 	Delimiter    delimiter       `group:"input" placeholder:"C" help:"What separates the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment         `group:"input" placeholder:"C" help:"csv, tsv: lines that begin with this character, such as #, are no records, and not copied."`
+}
+
+// PageInputFlags are InputFlags, and how pages are read.
+type PageInputFlags struct {
+	InputFlags
+	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What of HTML pages is compared: text, which is visible, or raw, with the markup (default: text)."`
+}
+
+// Options returns how files are to be read.
+func (f PageInputFlags) Options(format input.Format) input.Options {
+	o := f.InputFlags.Options(format)
+	o.RawHTML = f.HTML == "raw"
+	return o
 }
 
 // comment is what comments begin with.
@@ -71,11 +84,11 @@ type InputFormat struct {
 // RowInputFlags are InputFlags and the format of commands whose --format is that of rows.
 type RowInputFlags struct {
 	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
-	InputFlags
+	PageInputFlags
 }
 
 // Options returns how files are to be read.
-func (f RowInputFlags) Options() input.Options { return f.InputFlags.Options(f.InputFormat) }
+func (f RowInputFlags) Options() input.Options { return f.PageInputFlags.Options(f.InputFormat) }
 
 // Options returns how files are to be read.
 func (f InputFlags) Options(format input.Format) input.Options {

@@ -57,6 +57,7 @@ func (a *App) Reread(s Sources, dir string, m *progress.Meter) (*Reread, error) 
 	}
 	var err error
 	r.Sources, err = FileSources(r.Files) // standard input has a size by now
+	r.Sources.tally = s.tally
 	return r, err
 }
 
@@ -116,5 +117,6 @@ func (r *Reread) Open(i int, opt input.Options) (input.Source, error) {
 		src.Close()
 		return nil, err
 	}
+	opt.Tally = r.Sources.tally
 	return input.New(name, src, st.Size(), opt)
 }

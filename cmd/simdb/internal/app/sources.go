@@ -22,7 +22,8 @@ type Sources struct {
 	Names  []string    // of the inputs, as the user called them; with --files there is one, the list
 	Tree   *files.Tree // of --files, else nil
 	Total  int64       // bytes of all inputs, 0 if that is not known
-	before int64       // of the inputs that have been read
+	tally  *input.Tally
+	before int64 // of the inputs that have been read
 }
 
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
@@ -49,7 +50,7 @@ func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
 	if err != nil {
 		return Sources{}, err
 	}
-	return Sources{Names: []string{tree.Name()}, Tree: tree, Total: tree.Size()}, nil
+	return Sources{Names: []string{tree.Name()}, Tree: tree, Total: tree.Size(), tally: &input.Tally{}}, nil
 }
 
 // NewSource is NewSources for a command that reads one file, or the files of a tree.
@@ -64,7 +65,7 @@ func (a *App) NewSource(arg string, f InputFlags) (Sources, error) {
 // FileSources are inputs without --files. It checks that every file is there, before anything is
 // done.
 func FileSources(files []string) (Sources, error) {
-	s := Sources{Names: files}
+	s := Sources{Names: files, tally: &input.Tally{}}
 	known, stdin := true, 0
 	for _, name := range files {
 		if name == "-" {
@@ -150,14 +151,22 @@ func manyDocuments(ending string) bool {
 
 // Open opens an input.
 func (s *Sources) Open(name string, opt input.Options) (input.Source, error) {
+	opt.Tally = s.tally
 	if s.Tree != nil {
 		return s.Tree.Open(opt)
 	}
 	return input.Open(name, opt)
 }
 
-// TellSkipped says what --files has left out.
+// TellSkipped says what was left out of the inputs, and what charsets were not known.
 func (a *App) TellSkipped(s *Sources) {
+	skipped, guessed := s.tally.All()
+	if len(skipped) > 0 {
+		a.Say("not read: %s", skipped)
+	}
+	if len(guessed) > 0 {
+		a.Say("unknown charsets: %s; these texts were read as UTF-8, --encoding NAME says what they are", guessed)
+	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
 		a.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
 	}

@@ -133,7 +133,7 @@ func (d *job) parameters() auditParameters {
 
 // reading names the flags of how texts are read that are not as they are by default.
 func (d *job) reading() string {
-	f, all := d.c.InputFlags, []string{}
+	f, all := d.c.PageInputFlags, []string{}
 	for _, flag := range []struct {
 		name, value, usual string
 	}{
@@ -142,6 +142,7 @@ func (d *job) reading() string {
 		{"--text-field", f.TextField, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(input.UTF8)},
+		{"--html", f.HTML, "text"},
 		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
 		{"--comment", string(rune(f.Comment)), "\x00"},
 	} {

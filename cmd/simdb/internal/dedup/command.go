@@ -76,7 +76,7 @@ type Command struct {
 	All        bool        `group:"output" help:"Copy all documents, also those that would be dropped; --columns says which they are."`
 	app.FeatureFlags
 	app.InputFormat
-	app.InputFlags
+	app.PageInputFlags
 	app.RejectFlags
 	DryRun  bool       `group:"output" help:"Write nothing: say what would be kept."`
 	Memory  app.Memory `group:"run" default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). What has no room goes to temporary files, about 8 bytes for each word, or with --levenshtein for each character; --near takes some 70 bytes of memory a document in any case."`

@@ -20,7 +20,7 @@ func (c *Command) Run(a *app.App) (err error) {
 	if err := d.readDecisions(); err != nil {
 		return err
 	}
-	d.opt = c.InputFlags.Options(c.Format)
+	d.opt = c.PageInputFlags.Options(c.Format)
 	d.opt.MakeID, d.opt.Memory = true, int64(c.Memory)
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (d *job) summary(start time.Time) {
 		}
 	}
 	if d.badUTF8 > 0 {
-		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8; it counts as no word and is copied as it is")
+		row("bad UTF-8", d.badUTF8, share(d.badUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
 	}
 	if d.level != nil {
 		d.level.summary()

@@ -29,23 +29,27 @@ func (t *Tally) Note(file string, skipped, guessed Counts) {
 	t.skipped[file], t.guessed[file] = skipped, guessed
 }
 
-// Skipped describes the records that are no documents: "12 request, 3 image/png"; "" if there are none.
-func (t *Tally) Skipped() string { return sum(t.skipped) }
-
-// Guessed describes the charsets that are not known: "2 x-foo"; "" if there are none.
-func (t *Tally) Guessed() string { return sum(t.guessed) }
-
-func sum(files map[string]Counts) string {
-	total := Counts{}
-	for _, counts := range files {
-		for kind, n := range counts {
-			total[kind] += n
-		}
+// All returns the counts of all files: of records that are no documents, and of charsets.
+func (t *Tally) All() (skipped, guessed Counts) {
+	skipped, guessed = Counts{}, Counts{}
+	if t == nil {
+		return skipped, guessed
 	}
-	return total.String()
+	for file := range t.skipped {
+		skipped.Add(t.skipped[file])
+		guessed.Add(t.guessed[file])
+	}
+	return skipped, guessed
 }
 
-// String lists the counts, the greatest first.
+// Add adds counts.
+func (c Counts) Add(other Counts) {
+	for kind, n := range other {
+		c[kind] += n
+	}
+}
+
+// String lists the counts, the greatest first: "12 request, 3 image/png".
 func (c Counts) String() string {
 	kinds := slices.SortedFunc(maps.Keys(c), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c[b], c[a]), strings.Compare(a, b))

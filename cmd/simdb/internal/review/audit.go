@@ -360,7 +360,7 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 		give(want[1], file, string(text))
 		return left == 0, err
 	}
-	opt := j.c.InputFlags.Options(j.c.InputFormat)
+	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
 	in, err := input.Open(file, opt)
 	if err != nil {

@@ -35,7 +35,7 @@ type Command struct {
 	Members  app.Quantity  `default:"20" placeholder:"N" help:"Show N members of each cluster, those least like its keeper (default: 20)."`
 	app.MemoryFlag
 	InputFormat input.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
-	app.InputFlags
+	app.PageInputFlags
 }
 
 // Validate checks what depends on each other.

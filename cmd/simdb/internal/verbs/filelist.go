@@ -286,7 +286,7 @@ func (l *fileList) summary() {
 		l.a.Say("%s had an id that comes again: the last document with an id counts", quantity.Count(l.Replaced, "document"))
 	}
 	if l.badUTF8 > 0 {
-		l.a.Say("%s had invalid UTF-8, which counts as no word", quantity.Count(l.badUTF8, "document"))
+		l.a.Say("%s had invalid UTF-8, which counts as no word; --encoding NAME says how they are encoded", quantity.Count(l.badUTF8, "document"))
 	}
 	read := l.N
 	if l.sample != nil {

@@ -27,7 +27,7 @@ type Load struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or with --files the documents themselves; - is standard input."`
 
 	app.InputFormat
-	app.InputFlags
+	app.PageInputFlags
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
@@ -207,7 +207,7 @@ func (l *load) begin() (err error) {
 
 // file loads one file. An error ends the load; a file that is damaged does not.
 func (l *load) file(name string) error {
-	opt := l.c.InputFlags.Options(l.c.Format)
+	opt := l.c.PageInputFlags.Options(l.c.Format)
 	opt.Memory = int64(l.c.Memory)
 	if err := app.ReadFeatures(&opt, l.features); err != nil {
 		return err
@@ -409,7 +409,7 @@ func (l *load) summary(s engine.LoadStats, start time.Time) {
 		{s.Replaced, "replaced an earlier one"},
 		{l.skipped, "skipped, as their id is stored"},
 		{s.Empty, l.emptiness()},
-		{l.badUTF8, "with invalid UTF-8, which became U+FFFD"},
+		{l.badUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf("; %s %s", quantity.Number(part.n), part.what)

@@ -31,7 +31,7 @@ type Match struct {
 	Audit   string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write which lines are known, and what they are like, to FILE: JSON lines in the form of the audit of dedup."`
 	app.NullFlag
 	app.InputFormat
-	app.InputFlags
+	app.PageInputFlags
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
@@ -57,7 +57,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	if c.Rows.Set && !c.Explain {
 		return errors.New("--rows is for --explain")
 	}
-	opt := c.InputFlags.Options(c.Format)
+	opt := c.PageInputFlags.Options(c.Format)
 	opt.MakeID = !c.Add
 	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {

@@ -31,7 +31,7 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := c.RowInputFlags.Options()
+	opt := c.InputFlags.Options(c.InputFormat)
 	opt.MakeID, opt.Need, opt.Memory = true, input.NeedText, int64(c.Memory)
 	params, of, err := c.FeatureFlags.Params(0)
 	if err != nil {

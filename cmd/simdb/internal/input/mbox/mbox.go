@@ -222,9 +222,7 @@ func (f *file) record(raw []byte, size int64) (*input.Record, error) {
 		return nil, issue(fmt.Sprintf("it does not begin with %q", separator))
 	}
 	m := Read(message, f.opt)
-	for charset, n := range m.Guessed {
-		f.guessed[charset] += n
-	}
+	f.guessed.Add(m.Guessed)
 	rec := &input.Record{
 		Doc:  engine.Doc{ID: strings.Trim(m.Header.Get(f.id), "<> \t"), Text: m.Text, Fields: m.Fields(f.id)},
 		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw, BadUTF8: m.Bad,
