@@ -21,8 +21,8 @@ var charsetAliases = map[string]string{
 	"cp874": "windows-874", "tis620": "tis-620", "mac-roman": "macintosh", "utf16": "utf-16", "utf-16-le": "utf-16le",
 }
 
-// charset returns the encoding of a name: as browsers have it, otherwise as IANA has it, nil if it is
-// not known.
+// charset returns the encoding of a name: as browsers have it, otherwise as IANA has it, nil if it
+// is not known.
 func charset(name string) encoding.Encoding {
 	name = strings.ToLower(strings.Trim(name, " \t'\""))
 	if name = cmp.Or(charsetAliases[name], name); name == "utf-16" {
@@ -40,8 +40,8 @@ func charset(name string) encoding.Encoding {
 var asciiNames = []string{"", "us-ascii", "ascii", "ansi_x3.4-1968", "unknown-8bit", "x-unknown"}
 
 // Decode returns a text of this charset, such as that of a part of a mail. If it names none, or one
-// that is not known, the text is in UTF-8, or else in the encoding otherwise. It reports whether bytes
-// were no characters, and whether it had to guess, as a charset is not known.
+// that is not known, the text is in UTF-8, or else in the encoding otherwise. It reports whether
+// bytes were no characters, and whether it had to guess, as a charset is not known.
 func Decode(text []byte, name string, otherwise Encoding) (s string, bad, guessed bool) {
 	e := charset(name)
 	switch name = strings.ToLower(name); {

@@ -15,9 +15,9 @@ import (
 // Encoding is how the characters of an input are written: the name of a charset in lower case.
 type Encoding string
 
-// The encodings that are recognised. All but UTF-8 are decoded before a format reads the input, and a
-// copy of its records is encoded again. Both directions lose nothing, so that a copy has the bytes of
-// the input.
+// The encodings that are recognised. All but UTF-8 are decoded before a format reads the input, and
+// a copy of its records is encoded again. Both directions lose nothing, so that a copy has the
+// bytes of the input.
 const (
 	UTF8    Encoding = "" // or UTF-16 with a byte order mark, which is recognised
 	UTF16LE Encoding = "utf-16le"
@@ -69,9 +69,9 @@ func encodingOf(head string) Encoding {
 // bom is the byte order mark in UTF-8.
 const bom = "\ufeff"
 
-// A byte that is no character, or is part of one that would be encoded as other bytes, is decoded to
-// what would be the surrogate U+DC00 + byte: three bytes that are invalid in UTF-8, so that formats
-// count it as such, and the encoder makes the byte of them again.
+// A byte that is no character, or is part of one that would be encoded as other bytes, is decoded
+// to what would be the surrogate U+DC00 + byte: three bytes that are invalid in UTF-8, so that
+// formats count it as such, and the encoder makes the byte of them again.
 const (
 	escapeSize = 3
 	longest    = 4 // bytes of a character in any encoding
@@ -152,8 +152,8 @@ func (s *shifted) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	return nDst, nSrc, err
 }
 
-// encoder is the inverse of a decoder. A character that the encoding does not have, which no decoder
-// makes, becomes a question mark, or what the encoding has for that.
+// encoder is the inverse of a decoder. A character that the encoding does not have, which no
+// decoder makes, becomes a question mark, or what the encoding has for that.
 type encoder struct{ to *encoding.Encoder }
 
 // Reset does nothing: an encoder is used once.

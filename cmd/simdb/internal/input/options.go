@@ -33,8 +33,8 @@ type Options struct {
 	// Comment is what lines of csv and tsv begin with that are no records; 0 is nothing.
 	Comment byte
 
-	// Encoding is that of text; with UTF8 a byte order mark decides. Of mails and pages it is that of
-	// those that do not say how they are encoded.
+	// Encoding is that of text; with UTF8 a byte order mark decides. Of mails and pages it is that
+	// of those that do not say how they are encoded.
 	Encoding Encoding
 
 	RawHTML bool // the text of a page has its markup

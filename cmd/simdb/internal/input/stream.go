@@ -106,8 +106,8 @@ func (s *Stream) Encoding() (e Encoding, mark bool) { return s.encoding, s.mark 
 // Name returns the name of the file as messages have it.
 func (s *Stream) Name() string { return s.name }
 
-// Head returns the beginning of the content, and whether it is all of it. Once it is decoded, a byte
-// order mark is left out.
+// Head returns the beginning of the content, and whether it is all of it. Once it is decoded, a
+// byte order mark is left out.
 func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
 
 // ReadHead reads on until the head has size bytes or the content ends. On a live input it returns

@@ -17,8 +17,8 @@ type Tally struct {
 // Counts are numbers of records by their kind.
 type Counts map[string]int64
 
-// Note notes what a file has, in place of what was noted of it before: records that are no documents,
-// and charsets that are not known.
+// Note notes what a file has, in place of what was noted of it before: records that are no
+// documents, and charsets that are not known.
 func (t *Tally) Note(file string, skipped, guessed Counts) {
 	if t == nil {
 		return

@@ -10,8 +10,8 @@
 //
 //	the text of the message
 //
-// Its text is that of its parts of plain text, decoded (text.go). In a mailbox of the form MMDF a line
-// with four bytes 1 comes before and after each message.
+// Its text is that of its parts of plain text, decoded (text.go). In a mailbox of the form MMDF a
+// line with four bytes 1 comes before and after each message.
 package mbox
 
 import (
@@ -51,8 +51,8 @@ func init() {
 // dated is a separator as mail programs write it: with a time of day and a year.
 var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
 
-// detect reports whether an input is a mailbox: the first line that is not empty is a separator, and
-// the next one is of a header.
+// detect reports whether an input is a mailbox: the first line that is not empty is a separator,
+// and the next one is of a header.
 func detect(in *input.Stream, _ input.Options) bool {
 	head, _ := in.Head()
 	first, rest, _ := bytes.Cut(trimLeft(head), []byte("\n"))
@@ -67,8 +67,8 @@ func trimLeft(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
 }
 
-// IsMessage reports whether content that begins so is one message: a header that says from whom it is,
-// and when or by which way it came.
+// IsMessage reports whether content that begins so is one message: a header that says from whom it
+// is, and when or by which way it came.
 func IsMessage(head []byte) bool {
 	head = trimLeft(head)
 	if !fieldName.Match(head) {

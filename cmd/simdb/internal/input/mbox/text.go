@@ -51,8 +51,8 @@ var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*:`)
 // maxField is about the largest size of a field of a header that is read, in bytes.
 const maxField = 64 << 10
 
-// split splits a message, or a part of one, into header and body. The header ends with an empty line,
-// or before a line that is none of a header; separators count for nothing.
+// split splits a message, or a part of one, into header and body. The header ends with an empty
+// line, or before a line that is none of a header; separators count for nothing.
 func split(raw []byte) (h textproto.MIMEHeader, body []byte) {
 	h = textproto.MIMEHeader{}
 	for last := ""; len(raw) > 0; {

@@ -2,8 +2,8 @@
 //
 //	text, bad, guessed := pages.Text(page, "text/html; charset=shift_jis", input.Options{})
 //
-// It reads a page once, from its beginning to its end, so that neither how deep elements are nested nor
-// what is wrong with them matters.
+// It reads a page once, from its beginning to its end, so that neither how deep elements are nested
+// nor what is wrong with them matters.
 package pages
 
 import (
@@ -21,8 +21,8 @@ import (
 // begins is how a page begins, after what Is passes over.
 var begins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
 
-// Is reports whether content that begins so is an HTML page. White space, a byte order mark, comments
-// and an XML declaration may come first.
+// Is reports whether content that begins so is an HTML page. White space, a byte order mark,
+// comments and an XML declaration may come first.
 func Is(head []byte) bool {
 	for before := -1; before != len(head); {
 		before = len(head)
@@ -45,11 +45,13 @@ func IsType(contentType string) bool {
 // declared is what a page says of its charset, at its beginning.
 var declared = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\s[^>]*?encoding\s*=)\s*["']?\s*([^\s"'/>;?]+)`)
 
-// declaredBytes is how much of a page is looked at for its charset: as much as browsers look at, or more.
+// declaredBytes is how much of a page is looked at for its charset: as much as browsers look at, or
+// more.
 const declaredBytes = 4 << 10
 
-// Text returns the visible text of a page, or all of it with Options.RawHTML. The charset is that of a
-// byte order mark, of the media type, or of the page itself; if there is none see input.Decode.
+// Text returns the visible text of a page, or all of it with Options.RawHTML. The charset is that
+// of a byte order mark, of the media type, or of the page itself; if there is none see
+// input.Decode.
 func Text(page []byte, contentType string, opt input.Options) (text string, bad, guessed bool) {
 	_, params, _ := mime.ParseMediaType(contentType)
 	name := params["charset"]
@@ -68,8 +70,8 @@ func Text(page []byte, contentType string, opt input.Options) (text string, bad,
 	return text, bad, guessed
 }
 
-// Elements whose content is not shown, those that are lines of their own, and those that are apart from
-// what is beside them.
+// Elements whose content is not shown, those that are lines of their own, and those that are apart
+// from what is beside them.
 var (
 	hidden = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
@@ -90,11 +92,12 @@ func setOf(all ...atom.Atom) map[atom.Atom]bool {
 	return set
 }
 
-// maxToken is the largest size of a tag or a text in bytes: the attributes of a tag take many times as
-// much memory.
+// maxToken is the largest size of a tag or a text in bytes: the attributes of a tag take many times
+// as much memory.
 const maxToken = 16 << 20
 
-// visible returns the text of a page: white space is a blank, and elements that are lines end lines.
+// visible returns the text of a page: white space is a blank, and elements that are lines end
+// lines.
 func visible(page []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
