@@ -161,11 +161,13 @@ type finder struct {
 	least   int
 	window  [2]int32            // the greatest reach before and after of texts that are looked for
 	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
+	differs []uint64            // Jaccard: from the pivot of a crowd
+	common  []uint32            // Jaccard: of each slot of a crowd
 }
 
-// candidates returns the entries that may match a set, ascending. Of Edits, the threshold may be
-// higher than that of the join.
-func (f *finder) candidates(x *index, p *prefix, t threshold) []uint32 {
+// candidates returns the entries that may match a set, ascending; if only the best match is wanted,
+// some are left out that are not. Of Edits, the threshold may be higher than that of the join.
+func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
 	f.found = f.found[:0]
 	if t.kind == Edits {
 		f.texts(x, p, t)
@@ -174,6 +176,9 @@ func (f *finder) candidates(x *index, p *prefix, t threshold) []uint32 {
 	}
 	slices.Sort(f.found)
 	f.found = slices.Compact(f.found)
+	if x.crowds != nil && len(x.crowds.of) > 0 {
+		f.expand(x, p, t, best)
+	}
 	return f.found
 }
 

@@ -24,6 +24,7 @@ type index struct {
 
 	packed  *packed  // what has been moved there; nil of Edits, and where entries are few
 	bitmaps []bitmap // Jaccard: of entries
+	crowds  *crowds  // Jaccard
 
 	settled int      // Edits: the first nodes, which are in the order of their chains
 	spare   [][]node // Edits: for settle
@@ -59,6 +60,9 @@ func (x *index) reset() {
 	if x.packed != nil {
 		x.packed.reset()
 	}
+	if x.crowds != nil {
+		x.crowds.reset()
+	}
 }
 
 // bytes is about the memory of the index.
@@ -68,6 +72,9 @@ func (x *index) bytes() int64 {
 	n += int64(len(x.signatures)) * int64(unsafe.Sizeof(textsim.EditSignature{}))
 	if x.packed != nil {
 		n += x.packed.bytes()
+	}
+	if x.crowds != nil {
+		n += x.crowds.bytes
 	}
 	return n
 }
@@ -96,20 +103,28 @@ func (x *index) add(set uint32, p *prefix) {
 	if p.hasBitmap {
 		x.bitmaps = append(x.bitmaps, p.bitmap)
 	}
+	if x.crowd(entry, p) {
+		return
+	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
-		if x.packed != nil {
-			x.packed.mark(tag)
-		}
-		if x.nodes >= len(x.heads) {
-			x.grow()
-		}
-		x.chunks = room(x.chunks, x.nodes)
-		head := x.head(tag)
-		*x.at(uint32(x.nodes)) = node{*head, tag, entry, rest}
-		x.nodes++
-		*head = uint32(x.nodes)
+		x.insert(tag, entry, rest)
 	}
+}
+
+// insert makes a node.
+func (x *index) insert(tag, entry, rest uint32) {
+	if x.packed != nil {
+		x.packed.mark(tag)
+	}
+	if x.nodes >= len(x.heads) {
+		x.grow()
+	}
+	x.chunks = room(x.chunks, x.nodes)
+	head := x.head(tag)
+	*x.at(uint32(x.nodes)) = node{*head, tag, entry, rest}
+	x.nodes++
+	*head = uint32(x.nodes)
 }
 
 // room returns chunks that have room for node n, the next one.
@@ -170,20 +185,23 @@ func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	}
 	for i, key := range p.keys {
 		tag, rest := tagOf(key), p.rest(i)
-		dst = x.chain(dst, tag, p.size, rest, t)
+		dst = x.chain(dst, tag, p, rest, t)
 		if p.first(i) && !p.whole {
-			dst = x.chain(dst, tag+secondPart, p.size, rest, t)
+			dst = x.chain(dst, tag+secondPart, p, rest, t)
 		}
 	}
 	return dst
 }
 
-// chain appends the entries of a chain with this tag that can share enough with a set of that size.
-func (x *index) chain(dst []uint32, tag uint32, size int, rest uint32, t threshold) []uint32 {
+// chain appends the entries of a chain with this tag that can share enough with a set.
+func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t threshold) []uint32 {
 	for n := *x.head(tag); n != 0; {
 		nd := x.at(n - 1)
 		n = nd.next
-		if nd.tag != tag || !t.enough(size, int(x.sizes[nd.entry]), rest, nd.rest) {
+		if nd.tag != tag {
+			continue
+		}
+		if p.met++; !t.enough(p.size, int(x.sizes[nd.entry]), rest, nd.rest) {
 			continue
 		}
 		if len(dst) == 0 || dst[len(dst)-1] != nd.entry {

@@ -190,8 +190,8 @@ func (x *index) marked(dst []uint32, p *prefix, t threshold) []uint32 {
 			x.packed.begin(&all[i])
 		}
 		for i := range all[:n] {
-			dst = x.finish(dst, &all[i], p.size, t)
-			dst = x.chain(dst, all[i].tag, p.size, all[i].rest, t)
+			dst = x.finish(dst, &all[i], p, t)
+			dst = x.chain(dst, all[i].tag, p, all[i].rest, t)
 		}
 	}
 	return dst
@@ -206,7 +206,7 @@ func (p *packed) begin(l *lookup) {
 }
 
 // finish appends the entries that a lookup finds.
-func (x *index) finish(dst []uint32, l *lookup, size int, t threshold) []uint32 {
+func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32 {
 	_, tag := x.packed.split(mix(l.tag))
 	for first := l.first; first < l.end; {
 		at, i := x.packed.chunks[first/chunkPostings], first%chunkPostings
@@ -216,8 +216,9 @@ func (x *index) finish(dst []uint32, l *lookup, size int, t threshold) []uint32 
 			if at.tags[i] != tag {
 				continue
 			}
+			p.met++
 			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
-			if y := x.sizes[entry]; !t.enough(size, int(y), l.rest, t.restAfter(y, before)) {
+			if y := x.sizes[entry]; !t.enough(p.size, int(y), l.rest, t.restAfter(y, before)) {
 				continue
 			}
 			if len(dst) == 0 || dst[len(dst)-1] != entry {

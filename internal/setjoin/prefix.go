@@ -95,6 +95,9 @@ type prefix struct {
 
 	bitmap    bitmap
 	hasBitmap bool // Jaccard
+
+	set []uint64 // Jaccard: the elements
+	met int      // elements of entries that it has met
 }
 
 // unique reports whether no other set has an element of the prefix: then the set matches none. A
@@ -142,7 +145,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	case Edits:
 		return p.ofText(set, dst)
 	}
-	f := prefix{size: len(set), short: p.t.short(len(set))}
+	f := prefix{size: len(set), short: p.t.short(len(set)), set: set}
 	n, ok := p.t.long(len(set)), false
 	if p.keys, ok = p.counts.appendShared(p.keys[:0], set, n); !ok {
 		return f, dst

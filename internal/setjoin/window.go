@@ -39,6 +39,7 @@ type Options struct {
 	window int   // sets of a window at most; 0 means mostWindow
 	least  int64 // bytes that Memory is at least; 0 means leastMemory
 	found  int   // matches of a window; 0 means mostFound
+	crowd  int   // sets that may become a crowd; 0 means leastCrowd
 	loose  int   // nodes of an index before some become postings; 0 means a share of Memory
 }
 
@@ -135,6 +136,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	if o.found <= 0 {
 		o.found = mostFound
 	}
+	if o.crowd <= 0 {
+		o.crowd = leastCrowd
+	}
 	if o.loose <= 0 {
 		o.loose = int(min(o.Memory/nodeBytes/packShare, mostLoose))
 	}
@@ -145,6 +149,9 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 		if j.index.packed = newPacked(j.t, postings, o.loose); o.Pairs > 0 {
 			j.members.packed = newPacked(j.t, postings, o.loose)
 		}
+	}
+	if m.Kind == Jaccard {
+		j.formCrowds()
 	}
 	for range o.Workers {
 		reader := s.Reader()
@@ -286,7 +293,7 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 
 // probe compares an item with the entries of an index.
 func (w *worker) probe(it *item, in *index) (err error) {
-	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it)) {
+	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it), w.best(it)) {
 		set := in.sets[entry]
 		if w.connected(it, set) || w.apart(it, in, entry) {
 			continue
@@ -381,6 +388,9 @@ func (j *join) least(it *item) threshold {
 	return j.t
 }
 
+// best reports whether no match of an item but the best one is wanted.
+func (j *join) best(it *item) bool { return it.matches == nil && j.o.Accept == nil }
+
 // common returns how many elements a and b share, or -1 if they are fewer than need.
 func common(a, b []uint64, need int) int {
 	spareA, spareB := len(a)-need, len(b)-need
@@ -412,7 +422,7 @@ func common(a, b []uint64, need int) int {
 
 // pair compares an item with the entries of the window in an index.
 func (j *join) pair(it *item, in *index) error {
-	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it)) {
+	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it), j.best(it)) {
 		other := &j.items[in.sets[entry]]
 		if j.connected(it, other.set) || j.apart(it, in, entry) {
 			continue

@@ -1,0 +1,240 @@
+package setjoin
+
+import "slices"
+
+// Very many sets may be one set with a few changes each: a letter that goes to many, pages of a
+// template. Where the threshold lies among their similarities, each shares most keys with all
+// others, and is similar to few. Such entries of an index form a crowd, which has a pivot: what
+// most of them have in common. A set differs from the pivot in the elements that are in one of both
+// only. By the differences of two sets alone it is known how much they have in common:
+//
+//	|x ∩ y| = |pivot| - |pivot \ x| - |pivot \ y| + what both differences have in common
+//
+// as an element that is in both differences is missing in both sets, or added in both.
+//
+// So the members are listed by the elements of their differences, and one pass over the lists of a
+// set's own difference says exactly what it has in common with each member. In the chains and
+// postings of the index, the members of one size are one entry, the first of them, their lead: it
+// has a node for each key of any of them, with a rest that rules out none.
+type crowd struct {
+	pivot  []uint64            // ascending
+	lists  map[uint64][]uint32 // of an element of differences: slots of members
+	chunks []crowdChunk        // slot n is in chunks[n/chunkSlots]
+	open   map[crowdClass]int  // of each class: the chunk that has room, or is the last one
+	leads  map[int]uint32      // of each size
+	nodes  map[uint64]struct{} // the nodes of leads, by lead and tag
+}
+
+// A crowdClass is the members of one size that miss as many elements of the pivot.
+type crowdClass struct{ size, missing int }
+
+// A crowdChunk has members of one class, in the order of entries.
+type crowdChunk struct {
+	crowdClass
+	entries []uint32
+}
+
+const (
+	chunkSlots  = 64
+	leastCrowd  = 64 // sets that may become one; and keys of entries that are those of a set, before
+	// it is looked for the crowd that it belongs to
+	crowdShare  = 2  // members differ from the pivot in one element for that many of theirs at most
+	crowdSample = 16 // sets that a pivot is made of, at most
+)
+
+// crowds are those of an index.
+type crowds struct {
+	counts  *counts
+	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
+	of      map[uint32]*crowd                    // of each lead
+	most    int                                  // Options.crowd
+	least   int                                  // entries without a crowd that may become one, from now on
+	bytes   int64
+	found   []uint32
+	differs []uint64
+}
+
+// formCrowds has the indexes of a join form crowds.
+func (j *join) formCrowds() {
+	reader := j.s.Reader()
+	for _, x := range []*index{&j.index, &j.members} {
+		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+			return reader.Append(nil, int(x.sets[entry]))
+		}}
+	}
+	for _, x := range []*index{&j.within, &j.withinMembers} {
+		x.crowds = &crowds{counts: j.s.counts, most: j.o.crowd, read: func(entry uint32) ([]uint64, error) {
+			return j.items[x.sets[entry]].hashes, nil
+		}}
+	}
+}
+
+func (c *crowds) reset() { c.of, c.least, c.bytes = map[uint32]*crowd{}, c.most, 0 }
+
+// difference appends the elements by which a set differs from the pivot, but for those that no
+// other set has, and returns how many elements of the pivot it misses.
+func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missing int) {
+	i, k := 0, 0
+	for i < len(c.pivot) || k < len(set) {
+		switch {
+		case k == len(set) || i < len(c.pivot) && c.pivot[i] < set[k]:
+			dst = append(dst, c.pivot[i])
+			i, missing = i+1, missing+1
+		case i == len(c.pivot) || set[k] < c.pivot[i]:
+			if counts.shared(set[k]) {
+				dst = append(dst, set[k])
+			}
+			k++
+		default:
+			i, k = i+1, k+1
+		}
+	}
+	return dst, missing
+}
+
+// crowd makes an entry a member of a crowd, if there is one for it.
+func (x *index) crowd(entry uint32, p *prefix) bool {
+	cs := x.crowds
+	if cs == nil || p.met < cs.most {
+		return false
+	}
+	cs.found = x.candidates(cs.found[:0], p, newThreshold(0)) // also those that cannot match it
+	slices.Sort(cs.found)
+	cs.found = slices.Compact(cs.found)
+	for _, e := range cs.found {
+		if c := cs.of[e]; c != nil && x.join(c, entry, p) {
+			return true
+		}
+	}
+	alone := slices.DeleteFunc(cs.found, func(e uint32) bool { return cs.of[e] != nil })
+	if len(alone) < cs.least {
+		return false
+	}
+	c := &crowd{pivot: cs.pivot(alone), lists: map[uint64][]uint32{}, open: map[crowdClass]int{}, leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
+	if !x.join(c, entry, p) {
+		cs.least = 2 * len(alone) // these have not enough in common
+		return false
+	}
+	return true
+}
+
+// pivot returns the elements that more than half of some entries have.
+func (c *crowds) pivot(entries []uint32) (pivot []uint64) {
+	var all []uint64
+	n := min(len(entries), crowdSample)
+	for i := range n {
+		set, err := c.read(entries[i*len(entries)/n])
+		if err != nil {
+			return nil // the join has this error when it compares the set
+		}
+		all = append(all, set...)
+	}
+	slices.Sort(all)
+	for i := n / 2; i < len(all); i++ {
+		if all[i] == all[i-n/2] && (len(pivot) == 0 || pivot[len(pivot)-1] != all[i]) {
+			pivot = append(pivot, all[i])
+		}
+	}
+	return pivot
+}
+
+// join makes an entry a member of a crowd, unless it differs too much from its pivot.
+func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
+	cs := x.crowds
+	var missing int
+	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
+		return false
+	}
+	class := crowdClass{p.size, missing}
+	at, ok := c.open[class]
+	if !ok || len(c.chunks[at].entries) == chunkSlots {
+		at = len(c.chunks)
+		c.open[class] = at
+		c.chunks = append(c.chunks, crowdChunk{crowdClass: class, entries: make([]uint32, 0, chunkSlots)})
+		cs.bytes += 4*chunkSlots + 64
+	}
+	chunk := &c.chunks[at]
+	slot := uint32(at*chunkSlots + len(chunk.entries))
+	chunk.entries = append(chunk.entries, entry)
+	for _, e := range cs.differs {
+		c.lists[e] = append(c.lists[e], slot)
+	}
+	lead, ok := c.leads[p.size]
+	if !ok {
+		lead = entry
+		c.leads[p.size], cs.of[lead] = lead, c
+	}
+	for i := range p.keys {
+		tag, _ := p.node(i)
+		node := uint64(lead)<<32 | uint64(tag)
+		if _, ok := c.nodes[node]; !ok {
+			c.nodes[node] = struct{}{}
+			x.insert(tag, lead, uint32(p.size))
+			cs.bytes += 32
+		}
+	}
+	cs.bytes += 8 * int64(len(cs.differs))
+	return true
+}
+
+// expand replaces the leads among what was found by the members of their crowds that may match; if
+// only the best match is wanted, by that of each crowd.
+func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
+	var met []*crowd
+	f.found = slices.DeleteFunc(f.found, func(e uint32) bool {
+		c := x.crowds.of[e]
+		if c != nil && !slices.Contains(met, c) {
+			met = append(met, c)
+		}
+		return c != nil
+	})
+	if len(met) == 0 {
+		return
+	}
+	p.met += x.crowds.most
+	for _, c := range met {
+		f.members(c, x.crowds, p, t, best)
+	}
+	slices.Sort(f.found)
+}
+
+// members appends the members of a crowd that may match, or the best one.
+func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool) {
+	var missing int
+	f.differs, missing = c.difference(f.differs[:0], p.set, cs.counts)
+	n := len(c.chunks) * chunkSlots
+	f.common = slices.Grow(f.common[:0], n)[:n]
+	clear(f.common)
+	for _, e := range f.differs {
+		for _, slot := range c.lists[e] {
+			f.common[slot]++
+		}
+	}
+	bestEntry, most := none, 0.0
+	for at := range c.chunks {
+		chunk := &c.chunks[at]
+		whole := len(c.pivot) - missing - chunk.missing // and what the differences have in common
+		need := t.about(p.size, chunk.size) - whole
+		if need > len(f.differs) {
+			continue
+		}
+		for i, n := range f.common[at*chunkSlots:][:len(chunk.entries)] {
+			if int(n) < need {
+				continue
+			}
+			entry := chunk.entries[i]
+			if !best {
+				f.found = append(f.found, entry)
+				continue
+			}
+			need = int(n) + 1
+			if s := score(p.size, chunk.size, whole+int(n)); s > most || s == most && entry < bestEntry {
+				bestEntry, most = entry, s
+				t = t.higher(max(t.t, s))
+			}
+		}
+	}
+	if bestEntry != none {
+		f.found = append(f.found, bestEntry)
+	}
+}
