@@ -181,7 +181,7 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		"setjoin/elements without a mark", "internal/setjoin", "index.add",
+		"setjoin/elements without a mark", "internal/setjoin", "index.insert",
 		drop(`x.packed.mark(tag)`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},

@@ -35,8 +35,8 @@ type crowdChunk struct {
 }
 
 const (
-	chunkSlots  = 64
-	leastCrowd  = 64 // sets that may become one; and keys of entries that are those of a set, before
+	chunkSlots = 64
+	leastCrowd = 64 // sets that may become one; and keys of entries that are those of a set, before
 	// it is looked for the crowd that it belongs to
 	crowdShare  = 2  // members differ from the pivot in one element for that many of theirs at most
 	crowdSample = 16 // sets that a pivot is made of, at most

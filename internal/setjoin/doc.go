@@ -33,6 +33,10 @@
 // cluster, however many, are never compared with each other, and the outcome is that of taking one
 // set after the other: it depends neither on the windows nor on the number of goroutines.
 //
+// # Crowds
+//
+// Very many sets that are one with a few changes each are compared by these changes (crowd.go).
+//
 // # A few sets
 //
 // A few sets are joined with any number of others that are not kept (few.go).

@@ -64,10 +64,20 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	for i := range template {
 		template[i] = draw(1<<30, 0)
 	}
+	family := r.IntN(3) // in a third of all: one set of each two, or all, is of the template and few changes
 	var sets [][]uint64
 	for len(sets) < n {
 		var set []uint64
 		switch kind := r.IntN(8); {
+		case family == 2 || family == 1 && r.IntN(2) == 0:
+			set = slices.Clone(template)
+			for range min(r.IntN(6), len(set)) {
+				at := r.IntN(len(set))
+				set = slices.Delete(set, at, at+1)
+			}
+			for range r.IntN(6) {
+				set = append(set, draw(20, 0))
+			}
 		case kind < 3 && len(sets) > 0: // an edited copy
 			set = slices.Clone(sets[r.IntN(len(sets))])
 			for range r.IntN(4) {
@@ -160,7 +170,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Known = r.IntN(len(sets) + 1)
 		}
-		if o.Accept == nil {
+		if o.Accept == nil && r.IntN(3) > 0 {
 			o.Pairs = 1 << 20
 		}
 		got, err := s.Stars(context.Background(), at, o)
@@ -241,6 +251,55 @@ func TestComponentsOfCrowd(t *testing.T) {
 	}
 	if n := compared.Load(); n > int64(2*len(sets)) || slices.Max(forest.Labels()) > 0 {
 		t.Errorf("%d matches were found", n)
+	}
+}
+
+// TestCrowds forms stars of a family that the threshold cuts through: a set meets few entries of the
+// index, though a fifth of all are in it.
+func TestCrowds(t *testing.T) {
+	const n = 4000
+	r := rand.New(rand.NewPCG(5, 6))
+	letter := make([]uint64, 100)
+	for i := range letter {
+		letter[i] = r.Uint64()
+	}
+	s := NewSets(SetsOptions{})
+	for range n {
+		set := slices.Clone(letter)
+		for range 1 + r.IntN(3) { // a word of three shingles
+			for i, at := 0, r.IntN(98); i < 3; i++ {
+				set[at+i] = r.Uint64()
+			}
+		}
+		slices.Sort(set)
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := newJoin(context.Background(), s, 0.8, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}}
+	for i := range n {
+		x.out.Keeper[i] = none
+	}
+	if _, err := x.block(0); err != nil {
+		t.Fatal(err)
+	}
+	p := prefixer{counts: s.counts, t: j.t}
+	met, compared := 0, 0
+	for i := range n {
+		set, err := s.Reader().Append(nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := p.of(set, nil)
+		met += len(j.index.candidates(nil, &f, j.t))
+		compared += len(j.finder.candidates(&j.index, &f, j.t, true))
+	}
+	if entries := len(j.index.sets); entries < n/10 || met > n*entries/4 || compared > n*entries/8 {
+		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, met, entries, compared)
 	}
 }
 
