@@ -48,7 +48,7 @@ type crowds struct {
 	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
 	of      map[uint32]*crowd                    // of each lead
 	most    int                                  // Options.crowd
-	least   int                                  // entries without a crowd that may become one, from now on
+	least   int                                  // entries that may become another one
 	bytes   int64
 	found   []uint32
 	differs []uint64

@@ -254,8 +254,8 @@ func TestComponentsOfCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowds forms stars of a family that the threshold cuts through: a set meets few entries of the
-// index, though a fifth of all are in it.
+// TestCrowds forms stars of a family that the threshold cuts through: a set meets few entries of
+// the index, though a fifth of all are in it.
 func TestCrowds(t *testing.T) {
 	const n = 4000
 	r := rand.New(rand.NewPCG(5, 6))
