@@ -20,9 +20,10 @@ func (db *DB) AnyMatch(ctx context.Context, doc Doc, by Criterion) (m Match, fou
 
 // AnyMatch reports whether a visible document matches doc by the criterion, and names one that
 // does: what is searched for is doc.Fingerprint, or that of doc.Text, or by another criterion than
-// Near doc.Text. The
-// document doc.ID is none, nor are those that Allow has noted beside it. Errors are as those of
-// Near and Jaccard.
+// Near doc.Text; or, if doc has an ID and nothing of that, the stored document doc.ID, which must
+// be there (ErrNotFound). A document without a text, a fingerprint and an ID matches nothing. The
+// document doc.ID is no match, nor are those that Allow has noted beside it. Other errors are as
+// those of Near and Jaccard.
 //
 // It takes no longer where very many match, as it ends with the first. That is one of equal
 // fingerprint if there is one; by Jaccard the most similar one of the first few candidates that
@@ -44,21 +45,57 @@ func (s *Snapshot) anyMatch(ctx context.Context, doc Doc, by Criterion, most int
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return Match{}, false, err
 	}
-	d := s.toMatch(&doc, by)
+	d, err := s.toMatch(ctx, &doc, by)
+	if err != nil {
+		return Match{}, false, err
+	}
 	got, found, err := search.AnyMatch(ctx, &s.v, &d, by.by, most)
 	return Match(got), found, err
 }
 
 // toMatch returns doc as it is searched for by a criterion.
-func (s *Snapshot) toMatch(doc *Doc, by Criterion) sstable.Document {
-	d := sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
+func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstable.Document, err error) {
+	if doc.stored(by) {
+		err = s.v.Safely(ctx, func() (err error) { d, err = doc.sample().Stored(&s.v); return err })
+		return d, err
+	}
+	d = sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
 	if doc.Fingerprint != nil {
 		d.Fingerprint, d.HasFingerprint = *doc.Fingerprint, true
 	}
 	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
 		s.v.Texts.Fill(&d, doc.Text)
 	}
-	return d
+	return d, nil
+}
+
+// stored reports whether what is searched for is the stored document of the ID.
+func (d *Doc) stored(by Criterion) bool {
+	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil || !by.by.Near())
+}
+
+// allToMatch returns a function that returns each of docs as it is searched for.
+func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) sstable.Document, error) {
+	if err := s.v.CheckCriterion(by.by); err != nil {
+		return nil, err
+	}
+	stored := map[int]sstable.Document{}
+	for i := range docs {
+		if docs[i].stored(by) {
+			d, err := s.toMatch(ctx, &docs[i], by)
+			if err != nil {
+				return nil, err
+			}
+			stored[i] = d
+		}
+	}
+	return func(i int) sstable.Document {
+		if d, ok := stored[i]; ok {
+			return d
+		}
+		d, _ := s.toMatch(ctx, &docs[i], by) // only stored ones have errors
+		return d
+	}, nil
 }
 
 // AnyMatches reports for each of docs whether AnyMatch finds a match by the criterion, in the
@@ -68,10 +105,11 @@ func (s *Snapshot) toMatch(doc *Doc, by Criterion) sstable.Document {
 // docs must not change meanwhile. Of fingerprints AnyNear asks in a fraction of the time.
 func (db *DB) AnyMatches(ctx context.Context, docs []Doc, by Criterion) ([]bool, error) {
 	return withSnapshot(db, func(s *Snapshot) ([]bool, error) {
-		if err := s.v.CheckCriterion(by.by); err != nil {
+		document, err := s.allToMatch(ctx, docs, by)
+		if err != nil {
 			return nil, err
 		}
-		return search.AnyMatches(ctx, &s.v, len(docs), func(i int) sstable.Document { return s.toMatch(&docs[i], by) }, by.by)
+		return search.AnyMatches(ctx, &s.v, len(docs), document, by.by)
 	})
 }
 
@@ -79,10 +117,10 @@ func (db *DB) AnyMatches(ctx context.Context, docs []Doc, by Criterion) ([]bool,
 // works as AnyMatches, and reads the texts of the first candidates of all of docs. In memory are
 // besides a copy of the texts also their sets of shingles.
 func (s *Snapshot) BestMatches(ctx context.Context, docs []Doc, by Criterion) (matches []BatchMatch, err error) {
-	if err := s.v.CheckCriterion(by.by); err != nil {
+	document, err := s.allToMatch(ctx, docs, by)
+	if err != nil {
 		return nil, err
 	}
-	document := func(i int) sstable.Document { return s.toMatch(&docs[i], by) }
 	best, err := search.BestMatches(ctx, &s.v, len(docs), document, by.by, novelMatches)
 	if err != nil {
 		return nil, err

@@ -195,7 +195,8 @@ func TestSimilarErrors(t *testing.T) {
 		want error
 	}{
 		{Doc{Text: "a"}, Levenshtein(0), ErrInvalid}, {Doc{Text: "a"}, Cosine(1.5), ErrInvalid},
-		{Doc{Text: "a"}, Near(3), ErrInvalid}, {Doc{ID: "none"}, Cosine(1), ErrNotFound},
+		{Doc{Text: "a"}, Near(65), ErrInvalid}, {Doc{Text: "a"}, Jaccard(0), ErrInvalid},
+		{Doc{ID: "none"}, Cosine(1), ErrNotFound}, {Doc{}, Near(3), ErrNotFound},
 	} {
 		if err := first(full, c.of, c.by); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v, want %v", c.by, err, c.want)
@@ -217,6 +218,75 @@ func TestSimilarErrors(t *testing.T) {
 		}
 		if share, ok := by.OfText(); !ok || share != 0.9 || by.Verified() != by {
 			t.Errorf("%v: %g, %v", by, share, ok)
+		}
+	}
+}
+
+// TestEmptyQuery: a document with an ID and nothing else means the stored one, by every criterion
+// and in every method, in memtables and tables.
+func TestEmptyQuery(t *testing.T) {
+	ctx := t.Context()
+	db, _ := create4test(t, nil)
+	const text = "the quick brown fox jumps over the lazy dog and runs away from it all"
+	for id, text := range map[string]string{"a": text, "b": text + "!", "c": "something else of other words"} {
+		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified(), Levenshtein(0.9), Cosine(0.9)} {
+			checkEmptyQuery(t, s, by)
+			known, err := db.AnyMatches(ctx, []Doc{{ID: "a"}, {ID: "c"}, {}}, by)
+			if err != nil || !slices.Equal(known, []bool{true, false, false}) {
+				t.Errorf("%v: AnyMatches %v, %v", by, known, err)
+			}
+			if _, err := db.AnyMatches(ctx, []Doc{{ID: "a"}, {ID: "none"}}, by); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%v: AnyMatches %v", by, err)
+			}
+		}
+		s.Close()
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkEmptyQuery asks for what is like document a, which is b.
+func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
+	t.Helper()
+	ctx := t.Context()
+	var got []string
+	for m, err := range s.Similar(ctx, Doc{ID: "a"}, by) {
+		if err != nil {
+			t.Fatalf("%v: %v", by, err)
+		}
+		got = append(got, m.ID)
+	}
+	n, err := s.CountSimilar(ctx, Doc{ID: "a"}, by)
+	parts, planErr := s.PlanSimilar(ctx, Doc{ID: "a"}, by)
+	if err != nil || planErr != nil || n != 1 || len(parts) != 1 || !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%v: Similar %v, %d of them by %d parts, %v, %v", by, got, n, len(parts), err, planErr)
+	}
+	if m, found, err := s.AnyMatch(ctx, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
+		t.Errorf("%v: AnyMatch %+v, %v", by, m, err)
+	}
+	if m, found, err := s.BestMatch(ctx, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
+		t.Errorf("%v: BestMatch %+v, %v", by, m, err)
+	}
+	best, err := s.BestMatches(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by)
+	if err != nil || len(best) != 1 || best[0].Query != 1 || best[0].ID != "b" {
+		t.Errorf("%v: BestMatches %+v, %v", by, best, err)
+	}
+	if _, _, err := s.AnyMatch(ctx, Doc{ID: "none"}, by); !errors.Is(err, ErrNotFound) {
+		t.Errorf("%v: AnyMatch of what is not there: %v", by, err)
+	}
+	for _, err := range s.Similar(ctx, Doc{ID: "none"}, by) {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("%v: Similar to what is not there: %v", by, err)
 		}
 	}
 }

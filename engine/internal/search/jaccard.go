@@ -73,6 +73,26 @@ func (of Sample) readText(v *view.View) ([]byte, error) {
 	return p.Text(&scratch)
 }
 
+// Stored returns a copy of the stored document of the id, which is NotFound if there is none.
+func (of Sample) Stored(v *view.View) (d sstable.Document, err error) {
+	p, err := v.Locate(of.ID)
+	if err != nil {
+		return d, err
+	}
+	e, err := p.EntryOf(of.ID)
+	if err != nil {
+		return d, err
+	}
+	d = sstable.Document{ID: []byte(of.ID), Fingerprint: e.Fingerprint, HasFingerprint: e.HasFingerprint}
+	if d.Sketch, err = p.Sketch(nil); err != nil || v.NeedTexts() != nil {
+		return d, err
+	}
+	var scratch []byte
+	text, err := p.Text(&scratch)
+	d.Text = slices.Clone(text)
+	return d, err
+}
+
 // A Jaccard is a search by Jaccard, with memory that serves one search after another. The zero
 // value is ready; it serves one goroutine.
 type Jaccard struct {

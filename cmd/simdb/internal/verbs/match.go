@@ -281,22 +281,8 @@ func (t *matching) knownBeside(ctx context.Context, doc *engine.Doc) (best engin
 // like yields the documents that are similar to one that was read.
 func (t *matching) like(ctx context.Context, s *engine.Snapshot, doc *engine.Doc) iter.Seq2[engine.Match, error] {
 	by := t.c.Criterion(!t.c.NoVerify)
-	text := engine.Doc{Text: doc.Text}
-	share, isShare := by.Threshold()
-	_, isText := by.OfText()
-	switch {
-	case isText && text.Text == "", isShare && text.Text == "":
-	case isText:
-		return s.Similar(ctx, text, by)
-	case isShare && by.IsVerified():
-		return s.JaccardVerified(ctx, text, share)
-	case isShare:
-		return s.Jaccard(ctx, text, share)
-	default:
-		if fp, ok := t.fingerprint(doc); ok {
-			k, _ := by.Distance()
-			return s.Near(ctx, fp, k)
-		}
+	if _, near := by.Distance(); doc.Text == "" && (doc.Fingerprint == nil || !near) {
+		return func(func(engine.Match, error) bool) {} // it is like nothing
 	}
-	return func(func(engine.Match, error) bool) {}
+	return s.Similar(ctx, engine.Doc{Text: doc.Text, Fingerprint: doc.Fingerprint}, by)
 }
