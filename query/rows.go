@@ -35,6 +35,8 @@ type Rows struct {
 	wrote   bool
 	seq     iter.Seq2[Row, error]
 	release func()
+	unknown func() []string
+	warned  []string
 
 	stats   engine.QueryStats
 	started stopwatch.Mark
@@ -66,6 +68,10 @@ func (r *Rows) Damage() bool { return r.damage }
 
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
+
+// Warnings returns what is doubtful about the rows, once they have been read or closed: fields that
+// the statement names and no document has.
+func (r *Rows) Warnings() []string { return r.warned }
 
 // Elapsed returns how long the statement took, or has taken so far. It includes the time between
 // reads of rows.
@@ -130,6 +136,9 @@ func (r *Rows) Close() error {
 	r.ended = true
 	if r.stop != nil {
 		r.stop()
+	}
+	if r.unknown != nil {
+		r.warned = r.unknown()
 	}
 	if r.release != nil {
 		r.release()

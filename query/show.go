@@ -115,7 +115,8 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 		}
 	}
 	sh.texts = true
-	c.of = func(d *engine.Doc) any { return fieldCell(text.Field(d.Fields, path)) }
+	field := x.Field(c.name, path)
+	c.of = func(d *engine.Doc) any { return fieldCell(field.Of(d.Fields)) }
 	return c, x.NeedTexts(t)
 }
 

@@ -104,6 +104,9 @@ func (s *session) runStatement(text string) error {
 	if errors.Is(err, io.ErrClosedPipe) && s.cfg.Interactive {
 		return nil
 	}
+	for _, warning := range rows.Warnings() {
+		s.say("%s", output.Printable(warning))
+	}
 	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
 		s.footer(rows, n, s.options)
 	}

@@ -40,8 +40,8 @@ func FieldPath(t syntax.Token) ([]string, error) {
 // field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. All tests
 // but IS NULL fail for a value that is not there.
 type field struct {
-	name string   // as it was written
-	path []string // nil for the text
+	name string      // as it was written
+	of   *NamedField // nil for the text
 	// test decides on a value: a string without quotes and escapes, or another JSON value as it is
 	// written.
 	test  func(value []byte) bool
@@ -58,12 +58,13 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 		if word := strings.ToLower(p.name); word == "fields" || word == "fingerprint" || word == "error" || word == "exact" {
 			return nil, syntax.Errorf(e.Name.Pos.Offset, "a field of that name is written fields."+p.name, "%q is a column, not a field", p.name)
 		}
-		var err error
-		if p.path, err = FieldPath(e.Name); err != nil {
+		path, err := FieldPath(e.Name)
+		if err != nil {
 			return nil, err
 		}
+		p.of = x.Field(p.name, path)
 	}
-	if err := x.needFields(e.Name, p.path == nil); err != nil {
+	if err := x.needFields(e.Name, p.of == nil); err != nil {
 		return nil, err
 	}
 	switch {
@@ -253,8 +254,8 @@ func (a decimal) sign() int {
 // holds decides on a document.
 func (p *field) holds(content, fields []byte) bool {
 	value := content
-	if p.path != nil {
-		raw := text.Field(fields, p.path)
+	if p.of != nil {
+		raw := p.of.Of(fields)
 		if raw == nil {
 			return p.null
 		}
@@ -267,7 +268,7 @@ func (p *field) holds(content, fields []byte) bool {
 	return !p.null && p.test(value)
 }
 
-func (p *field) ofText() bool { return p.path == nil }
+func (p *field) ofText() bool { return p.of == nil }
 
 // String writes the test as the language does.
 func (p *field) String() string { return p.name + " " + p.label }

@@ -1,0 +1,83 @@
+package predicate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query/internal/syntax"
+	"github.com/simdb/simdb/query/internal/text"
+)
+
+// A NamedField is a field that a statement names. It notes whether any document has it.
+type NamedField struct {
+	name  string // as it was written
+	path  []string
+	found bool
+	read  int64               // documents without it
+	keys  map[string]struct{} // what some of these have in its place
+}
+
+// Field returns the field that a statement names.
+func (x *Scope) Field(name string, path []string) *NamedField {
+	f := &NamedField{name: name, path: path, keys: map[string]struct{}{}}
+	x.fields = append(x.fields, f)
+	return f
+}
+
+// Of returns the value of the field in the fields of a document; nil if it is not there, or null.
+func (f *NamedField) Of(fields []byte) json.RawMessage {
+	raw := text.Field(fields, f.path)
+	if f.found = f.found || raw != nil; !f.found {
+		f.miss(fields)
+	}
+	return raw
+}
+
+// miss notes a document without the field.
+func (f *NamedField) miss(fields []byte) {
+	const looked = 100 // documents
+	if f.read++; f.read > looked || len(fields) == 0 {
+		return
+	}
+	last := len(f.path) - 1
+	object := fields
+	if last > 0 {
+		object = text.Field(fields, f.path[:last])
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(object, &keys) != nil {
+		return
+	}
+	for key := range keys {
+		f.keys[key] = struct{}{}
+	}
+	_, f.found = keys[f.path[last]] // it is null
+}
+
+// Unknown says of each field that no document has, or none of those that were read if it looks like
+// a misspelt one, that it is not there.
+func (x *Scope) Unknown() (said []string) {
+	for _, f := range x.fields {
+		if f.found || f.read == 0 {
+			continue
+		}
+		hint := syntax.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
+		warning := "no document has a field " + f.name
+		switch all := float64(f.read) >= x.Documents(); {
+		case !all && hint == "":
+			continue // few documents may have it
+		case !all:
+			warning = fmt.Sprintf("no field %s in the %s read", f.name, quantity.Count(f.read, "document"))
+		}
+		if hint != "" {
+			warning += ", " + hint
+		}
+		if !slices.Contains(said, warning) {
+			said = append(said, warning)
+		}
+	}
+	return said
+}

@@ -1,0 +1,65 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// TestUnknownFields: a field that no document has is named where documents were read, and one that
+// is rare, or null, or was not asked for is not.
+func TestUnknownFields(t *testing.T) {
+	ctx := t.Context()
+	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i := range 20 {
+		fields := fmt.Sprintf(`{"family":"MIT","name":"n%d","meta":{"lang":"en"},"gone":null}`, i)
+		if i == 19 {
+			fields = `{"rare":1}`
+		}
+		if err := db.Put(ctx, engine.Doc{ID: fmt.Sprintf("d%02d", i), Text: "some words", Fields: []byte(fields)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const unknown = "no document has a field famly, did you mean family?"
+	for statement, want := range map[string][]string{
+		"famly = 'MIT'":                            {unknown},
+		"COUNT famly IS NULL":                      {unknown},
+		"NOT famly = 'MIT'":                        {unknown},
+		"famly = 'MIT' OR famly = 'BSD'":           {unknown},
+		"DELETE WHERE famly = 'MIT'":               {unknown},
+		"ID LIKE '%' SHOW id, famly":               {unknown},
+		"ID LIKE '%' SHOW id, nme LIMIT 3":         {"no field nme in the 3 documents read, did you mean name?"},
+		"NEAR('d01', 0) SHOW id, nme LIMIT 1":      {"no field nme in the 1 document read, did you mean name?"},
+		"meta.lng = 'en'":                          {"no document has a field meta.lng, did you mean lang?"},
+		"something = 1":                            {"no document has a field something"},
+		"ID LIKE '%' SHOW id, something LIMIT 3":   nil,
+		"rare = 2":                                 nil,
+		"gone = 2":                                 nil,
+		"family = 'BSD'":                           nil,
+		"ID LIKE 'none' AND famly = 'MIT'":         nil,
+		"ID LIKE '%' SHOW id, family, text":        nil,
+		"ID LIKE '%' SHOW id, fields.rare":         nil,
+		"PAIRS NEAR 0 SHOW a, b.nme LIMIT 1":       {"no field b.nme in the 1 document read, did you mean name?"},
+		"family LIKE 'M%' AND name = 'n3'":         nil,
+		"NEAR('d01', 0) AND famly = 'MIT' LIMIT 1": {unknown},
+	} {
+		rows, err := Run(ctx, db, statement)
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		if got := rows.Warnings(); !slices.Equal(got, want) && statement[0] != 'N' || (len(got) > 0) != (len(want) > 0) {
+			t.Errorf("%s: %q, want %q", statement, got, want)
+		}
+	}
+}
