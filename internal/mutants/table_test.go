@@ -485,8 +485,8 @@ var mutants = []mutant{
 		"internal/fptext", "^TestEvidence$",
 	},
 	{
-		"parquet/pages decompressed to more than they declare", "cmd/simdb", "checkSize",
-		swap(`n > size`, `n < 0`),
+		"parquet/pages decompressed to more than they declare", "cmd/simdb", "limited",
+		swap(`n > int64(size)`, `n < 0`),
 		"cmd/simdb", "^TestBombs$",
 	},
 	{

@@ -5,12 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -23,6 +18,7 @@ const (
 	maxPage       = 1 << 30   // bytes of a page, decompressed
 	maxPageValues = 1 << 25   // values of a page
 	maxRows       = 1 << 40   // rows of a file
+	maxChunk      = 1 << 50   // bytes of a column of a row group, decompressed
 	minStruct     = 4         // bytes of an element of the footer, on average
 )
 
@@ -33,32 +29,48 @@ var (
 	errEncrypted = errors.New("it is encrypted Parquet: decrypt it first")
 )
 
-// checkFooter checks the footer of a file, so that decoding it takes memory in proportion to it.
-func checkFooter(r io.ReaderAt, size int64) error {
+// metadata are format.FileMetaData in which a key may have no value, as the format allows.
+type metadata struct {
+	Version          int32                              `thrift:"1,required"`
+	Schema           thrift.Slice[format.SchemaElement] `thrift:"2,required"`
+	NumRows          int64                              `thrift:"3,required"`
+	RowGroups        thrift.Slice[format.RowGroup]      `thrift:"4,required"`
+	KeyValueMetadata thrift.Slice[keyValue]             `thrift:"5,optional"`
+	Encryption       format.EncryptionAlgorithm         `thrift:"8,optional"`
+}
+
+type keyValue struct {
+	Key   string `thrift:"1,required"`
+	Value string `thrift:"2,optional"`
+}
+
+// readFooter reads the footer of a file. It is checked first, so that decoding it takes memory in
+// proportion to it.
+func readFooter(r io.ReaderAt, size int64) (*metadata, error) {
 	var tail [8]byte
 	if size < 12 {
-		return errNoFooter
+		return nil, errNoFooter
 	}
 	if _, err := r.ReadAt(tail[:], size-8); err != nil && err != io.EOF {
-		return err
+		return nil, err
 	}
 	switch string(tail[4:]) {
 	case magic:
 	case "PARE":
-		return errEncrypted
+		return nil, errEncrypted
 	default:
-		return errNoFooter
+		return nil, errNoFooter
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > size-12 {
-		return errNoFooter
+		return nil, errNoFooter
 	}
 	if n > maxFooter {
-		return fmt.Errorf("its footer has %d bytes, at most %d are read", n, maxFooter)
+		return nil, fmt.Errorf("its footer has %d bytes, at most %d are read", n, maxFooter)
 	}
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
-		return err
+		return nil, err
 	}
 	s := scanner{b: footer}
 	s.fields(0, nil)
@@ -66,18 +78,19 @@ func checkFooter(r io.ReaderAt, size int64) error {
 		s.err = errThrift
 	}
 	if s.err != nil {
-		return s.err
+		return nil, s.err
 	}
-	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &meta); err != nil {
-		return fmt.Errorf("%w: %w", errThrift, err)
+	meta := new(metadata)
+	footer = footer[:len(footer)-len(s.b)] // an encrypted file has a signature behind it
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, meta); err != nil {
+		return nil, fmt.Errorf("%w: %w", errThrift, err)
 	}
-	return checkMetadata(&meta)
+	return meta, meta.check()
 }
 
-// checkMetadata checks what would overflow later.
-func checkMetadata(meta *format.FileMetaData) error {
-	if meta.EncryptionAlgorithm.Value != nil {
+// check checks what would overflow later, and what is elsewhere.
+func (meta *metadata) check() error {
+	if meta.Encryption.Value != nil {
 		return errEncrypted
 	}
 	var open []int32 // children still to come, of each group
@@ -105,157 +118,16 @@ func checkMetadata(meta *format.FileMetaData) error {
 			return fmt.Errorf("row group %d has %d rows", i+1, n)
 		}
 		rows += n
-	}
-	return nil
-}
-
-// pageHeader is what is checked in the header of a page.
-type pageHeader struct {
-	size, packed, values, width int64 // width is the length of the header itself
-
-	levels int64 // bytes before what is compressed, in a data page of version 2
-	plain  bool  // a data page of version 2 that is not compressed
-}
-
-// scanPageHeader reads the header of a page.
-func scanPageHeader(b []byte) (h pageHeader, err error) {
-	s := scanner{b: b}
-	s.fields(0, func(id int16, typ byte) bool {
-		switch {
-		case id == 2 && typ == typeI32:
-			h.size = s.varint()
-		case id == 3 && typ == typeI32:
-			h.packed = s.varint()
-		case (id == 5 || id == 7 || id == 8) && typ == typeStruct:
-			version2 := id == 8
-			s.fields(1, func(id int16, typ byte) bool {
-				switch {
-				case id == 1 && typ == typeI32:
-					h.values = s.varint()
-				case version2 && (id == 5 || id == 6) && typ == typeI32:
-					h.levels += s.varint()
-				case version2 && id == 7 && typ == typeFalse:
-					h.plain = true
-				default:
-					return false
-				}
-				return true
-			})
-		default:
-			return false
-		}
-		return true
-	})
-	h.width = int64(len(b) - len(s.b))
-	return h, s.err
-}
-
-// Sizes of what is read of a page to find its header, which may have statistics in it.
-const (
-	headerRead    = 1 << 10
-	maxHeaderRead = 16 << 20
-)
-
-// checkPages checks all pages of a column of a row group: their headers, and that what is
-// compressed has no more bytes than its header says, since the decoder takes as much memory as it
-// finds.
-func checkPages(r io.ReaderAt, fileSize int64, col *pq.Column, chunk *format.ColumnMetaData) error {
-	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
-	if chunk.DictionaryPageOffset != 0 {
-		at = chunk.DictionaryPageOffset
-	}
-	if at < int64(len(magic)) || left < 0 || at > fileSize || left > fileSize-at {
-		return errors.New("it is said to be outside of the file")
-	}
-	width := int64(1)
-	if col.Type().Kind() == pq.FixedLenByteArray {
-		width = int64(col.Type().Length())
-	}
-	for left > 0 {
-		h, err := readPageHeader(r, at, left)
-		switch {
-		case err != nil:
-			return err
-		case h.size < 0 || h.packed < 0 || h.values < 0 || h.packed > left-h.width:
-			return errors.New("the header of a page is damaged")
-		case h.size > maxPage || h.values > maxPageValues || h.values*width > maxPage:
-			return fmt.Errorf("a page has %d bytes and %d values, at most %d and %d are read", h.size, h.values, maxPage, maxPageValues)
-		case h.levels < 0 || h.levels > h.packed || h.levels > h.size:
-			return errors.New("the header of a page is damaged")
-		}
-		if n := h.packed - h.levels; n > 0 && !h.plain {
-			page := io.NewSectionReader(r, at+h.width+h.levels, n)
-			if err := checkSize(page, chunk.Codec, h.size-h.levels); err != nil {
-				return err
+		for j := range meta.RowGroups[i].Columns {
+			switch c := &meta.RowGroups[i].Columns[j]; {
+			case c.FilePath != "":
+				return fmt.Errorf("it has no rows of its own: those of %q and other files are listed in it", c.FilePath)
+			case c.CryptoMetadata.Value != nil:
+				return errEncrypted
 			}
 		}
-		at += h.width + h.packed
-		left -= h.width + h.packed
 	}
 	return nil
-}
-
-var (
-	errLarger = errors.New("a page has more bytes than its header says")
-
-	zstdReaders = sync.Pool{New: func() any {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			panic(err)
-		}
-		return d
-	}}
-)
-
-// checkSize checks that a compressed page has at most size bytes. Other damage is the decoder's to
-// find.
-func checkSize(page *io.SectionReader, codec format.CompressionCodec, size int64) error {
-	var r io.Reader
-	switch codec {
-	case format.Snappy:
-		var b [binary.MaxVarintLen64]byte
-		n, _ := page.Read(b[:])
-		if length, _ := binary.Uvarint(b[:n]); length > uint64(size) {
-			return errLarger
-		}
-		return nil
-	case format.Gzip:
-		z, err := gzip.NewReader(page)
-		if err != nil {
-			return err
-		}
-		r = z
-	case format.Brotli:
-		r = brotli.NewReader(page)
-	case format.Zstd:
-		d := zstdReaders.Get().(*zstd.Decoder)
-		defer zstdReaders.Put(d)
-		if err := d.Reset(page); err != nil {
-			return err
-		}
-		defer d.Reset(nil)
-		r = d
-	default:
-		return nil
-	}
-	if n, _ := io.CopyN(io.Discard, r, size+1); n > size {
-		return errLarger
-	}
-	return nil
-}
-
-// readPageHeader reads the header at an offset, which ends before left bytes.
-func readPageHeader(r io.ReaderAt, at, left int64) (pageHeader, error) {
-	for n := int64(headerRead); ; n *= 16 {
-		b := make([]byte, min(n, left))
-		if _, err := r.ReadAt(b, at); err != nil && err != io.EOF {
-			return pageHeader{}, err
-		}
-		h, err := scanPageHeader(b)
-		if !errors.Is(err, errThriftEnd) || n >= left || n >= maxHeaderRead {
-			return h, err
-		}
-	}
 }
 
 // panicked returns what a panic of the decoder says of a file.

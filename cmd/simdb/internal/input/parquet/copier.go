@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -22,11 +21,12 @@ import (
 // collects numbers, and hands them to the row group of the output that they go to (outGroup), which
 // reads the rows again in a goroutine. Several groups are made at once, and written in order.
 type copier struct {
-	w    io.Writer
+	w    footerWriter
 	like input.Source   // of the columns of an output without rows, nil if there is none
 	more []input.Column // that rows get beside their own
 	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas, and copies have none
 	out    *pq.Writer
+	first  *file // whose columns the output has, nil before out
 	groups int   // row groups that have been ended
 	rows   int64 // of the row group that is being collected
 
@@ -56,7 +56,7 @@ const (
 )
 
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
-	return &copier{w: w, like: o.Like, more: o.Columns}
+	return &copier{w: footerWriter{w: w}, like: o.Like, more: o.Columns}
 }
 
 // unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
@@ -114,9 +114,7 @@ func (c *copier) enter(f *file) error {
 		return err
 	}
 	if c.out == nil {
-		if err := c.begin(f); err != nil {
-			return err
-		}
+		c.begin(f)
 	}
 	f.users.Add(1)
 	c.src = f
@@ -227,27 +225,20 @@ func (c *copier) abort() {
 }
 
 // begin makes the writer, with what the first file has.
-func (c *copier) begin(f *file) error {
-	if err := c.checkTypes(f); err != nil {
-		return &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err}
-	}
+func (c *copier) begin(f *file) {
 	options := []pq.WriterOption{
-		outSchema(f.f.Schema(), c.more), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
+		outSchema(f, c.more), pq.CreatedBy("simdb", version(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
 	}
-	meta := f.f.Metadata()
-	if slices.ContainsFunc(meta.RowGroups, func(g format.RowGroup) bool { return sizeOf(&g) > heldGroup }) {
+	if slices.ContainsFunc(f.meta.RowGroups, func(g format.RowGroup) bool { return sizeOf(&g) > heldGroup }) {
 		options = append(options, pq.ColumnPageBuffers(pageFiles{}))
 	}
-	for _, kv := range meta.KeyValueMetadata {
-		options = append(options, pq.KeyValueMetadata(kv.Key, kv.Value))
-	}
-	for _, text := range append([]*pq.Column{f.roles.text}, f.roles.texts...) {
-		if text != nil { // whole texts are of no use as statistics
-			options = append(options, pq.SkipPageBounds(text.Path()...))
+	for _, col := range leavesOf(f.f.Root()) {
+		if !f.bounded(col) {
+			options = append(options, pq.SkipPageBounds(col.Path()...))
 		}
 	}
-	c.out = pq.NewWriter(c.w, options...)
-	return nil
+	c.first = f
+	c.out = pq.NewWriter(&c.w, options...)
 }
 
 // version is that of simdb, for the footer.
@@ -256,28 +247,6 @@ func version() string {
 		return info.Main.Version[1:]
 	}
 	return "0.0.0"
-}
-
-// checkTypes refuses columns that would not be written as they are.
-func (c *copier) checkTypes(f *file) error {
-	leaves := leavesOf(f.f.Root())
-	schema := f.f.Metadata().Schema
-	for i := range schema {
-		e := &schema[i]
-		if !e.Type.Valid {
-			continue
-		}
-		col := leaves[0]
-		leaves = leaves[1:]
-		lt, written := e.LogicalType, col.Type().LogicalType()
-		if lt.Value != nil && (written == nil || written.String() != lt.String()) {
-			return fmt.Errorf("the column %q is of type %v, which cannot be written: leave it out of the file", pathOf(col), &lt)
-		}
-		if kind := format.Type(col.Type().Kind()); kind != e.Type.V {
-			return fmt.Errorf("the column %q is of type %v, which cannot be written: leave it out of the file", pathOf(col), e.Type.V)
-		}
-	}
-	return nil
 }
 
 // Close writes the rows that are left, and the footer.
@@ -298,14 +267,16 @@ func (c *copier) Close() (err error) {
 		}
 	}
 	if f, ok := c.like.(*file); ok && c.out == nil {
-		if err := c.begin(f); err != nil {
-			return err
-		}
+		c.begin(f)
 	}
 	if c.out == nil {
 		return nil
 	}
-	return c.out.Close()
+	c.w.hold()
+	if err := c.out.Close(); err != nil {
+		return err
+	}
+	return c.w.release(c.first.likeInput)
 }
 
 // heldGroup is the size of row groups up to which their pages are kept in memory.

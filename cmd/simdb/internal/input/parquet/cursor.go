@@ -6,7 +6,6 @@ import (
 	"io"
 
 	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // errShort is the damage of a column that ends before its row group does.
@@ -19,7 +18,6 @@ const cursorValues = 128
 // cursor is two pages further, or is closed.
 type cursor struct {
 	name  string
-	chunk *pq.FileColumnChunk
 	pages pq.Pages
 	page  pq.Page // from which values are read, nil for none
 	from  pq.ValueReader
@@ -31,14 +29,18 @@ type cursor struct {
 	keep bool
 }
 
-// openCursor checks the pages of a column of a row group and opens it.
-func openCursor(f *pq.File, meta *format.ColumnMetaData, group int, col *pq.Column) (*cursor, error) {
+// openCursor opens a column of a row group.
+func (f *file) openCursor(group int, col *pq.Column) (*cursor, error) {
 	c := &cursor{name: pathOf(col)}
-	if err := checkPages(f, f.Size(), col, meta); err != nil {
+	width := int64(1)
+	if col.Type().Kind() == pq.FixedLenByteArray {
+		width = int64(col.Type().Length())
+	}
+	from, err := newPages(f.r, f.size, &f.meta.RowGroups[group].Columns[col.Index()].MetaData, width)
+	if err != nil {
 		return nil, c.fail(err)
 	}
-	c.chunk = f.RowGroups()[group].ColumnChunks()[col.Index()].(*pq.FileColumnChunk)
-	c.pages = c.chunk.PagesFrom(f)
+	c.pages = f.f.RowGroups()[group].ColumnChunks()[col.Index()].(*pq.FileColumnChunk).PagesFrom(from)
 	return c, nil
 }
 

@@ -2,12 +2,17 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync/atomic"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -27,10 +32,15 @@ type file struct {
 	in     *input.Stream
 	opt    input.Options
 	info   input.Info
-	f      *pq.File
-	roles  roles // of the columns
+	r      io.ReaderAt
+	size   int64
+	meta   *metadata
+	f      *pq.File // of plainFooter(meta)
+	roles  roles    // of the columns
 	layout layout
 	used   []*pq.Column // the leaf columns that are read
+
+	elements []*format.SchemaElement // of the leaf columns
 
 	bytes int64        // of the row groups
 	done  atomic.Int64 // of them, read
@@ -61,11 +71,11 @@ func open(in *input.Stream, opt input.Options) (_ input.Source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFooter(r, size); err != nil {
+	if f.meta, err = readFooter(r, size); err != nil {
 		return nil, err
 	}
-	f.f, err = pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true), pq.ReadBufferSize(64<<10))
-	if err != nil {
+	f.r, f.size = r, size
+	if err := f.readColumns(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errThrift, err)
 	}
 	if err := f.choose(); err != nil {
@@ -73,6 +83,65 @@ func open(in *input.Stream, opt input.Options) (_ input.Source, err error) {
 	}
 	f.users.Store(1)
 	return f, nil
+}
+
+// readColumns makes f.f. Annotations that do not fit the type of a column are left out: that says
+// how values are stored.
+func (f *file) readColumns() (err error) {
+	schema := slices.Clone(f.meta.Schema)
+	for {
+		footer, err := plainFooter(f.meta, schema)
+		if err != nil {
+			return err
+		}
+		f.f, err = pq.OpenFile(bytes.NewReader(footer), int64(len(footer)), pq.SkipPageIndex(true), pq.SkipBloomFilters(true), pq.ReadBufferSize(4<<10))
+		if err != nil {
+			return err
+		}
+		leaves := leavesOf(f.f.Root())
+		again := false
+		f.elements = nil
+		for i := range schema {
+			e := &schema[i]
+			if !e.Type.Valid {
+				continue
+			}
+			f.elements = append(f.elements, &f.meta.Schema[i])
+			t := leaves[len(f.elements)-1].Type()
+			if kind := format.Type(t.Kind()); kind != e.Type.V || kind == format.FixedLenByteArray && t.Length() != int(e.TypeLength.V) {
+				if e.LogicalType.Value == nil && !e.ConvertedType.Valid {
+					return fmt.Errorf("the column %q is of type %v", e.Name, e.Type.V)
+				}
+				e.LogicalType, e.ConvertedType, again = format.LogicalType{}, thrift.Null[deprecated.ConvertedType]{}, true
+			}
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+// plainFooter returns a file without pages that has a schema and the row groups of meta. The pages
+// of its columns are as pages yields them.
+func plainFooter(meta *metadata, schema []format.SchemaElement) ([]byte, error) {
+	plain := format.FileMetaData{Version: meta.Version, Schema: schema, NumRows: meta.NumRows, RowGroups: slices.Clone(meta.RowGroups)}
+	for i := range plain.RowGroups {
+		g := &plain.RowGroups[i]
+		g.SortingColumns, g.Columns = nil, slices.Clone(g.Columns)
+		for j := range g.Columns {
+			c := &g.Columns[j].MetaData
+			g.Columns[j] = format.ColumnChunk{MetaData: format.ColumnMetaData{
+				Type: c.Type, PathInSchema: c.PathInSchema, NumValues: c.NumValues, TotalCompressedSize: maxChunk,
+			}}
+		}
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &plain)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(magic), footer...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))
+	return append(b, magic...), nil
 }
 
 // choose finds the columns that are read.
@@ -111,11 +180,10 @@ func (f *file) choose() error {
 			}
 		}
 	}
-	groups := f.f.Metadata().RowGroups
-	for i := range groups {
-		f.bytes += sizeOf(&groups[i])
+	for i := range f.meta.RowGroups {
+		f.bytes += sizeOf(&f.meta.RowGroups[i])
 	}
-	return f.checkCodecs()
+	return f.checkChunks()
 }
 
 // otherLeaves returns the numbers of the leaf columns that are not in col.
@@ -147,15 +215,18 @@ func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	return leaves
 }
 
-// checkCodecs refuses compressions that cannot be read, and LZ4_RAW: parquet-go v0.32.0 loses what
-// it decodes of a page that has not been compressed to a third, and doubles its buffer without end
-// for a damaged one.
-func (f *file) checkCodecs() error {
-	for _, g := range f.f.Metadata().RowGroups {
+// checkChunks refuses compressions and encodings that cannot be read.
+func (f *file) checkChunks() error {
+	for _, g := range f.meta.RowGroups {
 		for _, col := range f.used {
-			codec := g.Columns[col.Index()].MetaData.Codec
-			if codec == format.Lz4Raw || pq.LookupCompressionCodec(codec).String() == "UNSUPPORTED" {
-				return fmt.Errorf("the column %q is compressed with %v, which is not read: write the file with zstd or snappy", pathOf(col), codec)
+			chunk := g.Columns[col.Index()].MetaData
+			if !readable(chunk.Codec) {
+				return fmt.Errorf("the column %q is compressed with %v, which is not read: write the file with zstd or snappy", pathOf(col), chunk.Codec)
+			}
+			for _, e := range chunk.Encoding {
+				if pq.LookupEncoding(e) == (encoding.NotSupported{}) {
+					return fmt.Errorf("the column %q has the encoding %v, which is not read: write the file with PLAIN or a dictionary", pathOf(col), e)
+				}
 			}
 		}
 	}
@@ -202,7 +273,7 @@ type group struct {
 // groups returns the row groups with rows after a position.
 func (f *file) groups(after input.Position) (list []group) {
 	first := input.Position(1)
-	for i, g := range f.f.Metadata().RowGroups {
+	for i, g := range f.meta.RowGroups {
 		if g.NumRows > 0 && first+input.Position(g.NumRows) > after+1 {
 			list = append(list, group{i, first, g.NumRows})
 		}

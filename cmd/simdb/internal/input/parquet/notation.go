@@ -45,7 +45,7 @@ func (f *file) notations(ctx context.Context, g group, seen *fptext.Evidence) (e
 		}
 	}()
 	col := f.layout.roles.fp
-	c, err := openCursor(f.f, &f.f.Metadata().RowGroups[g.number].Columns[col.Index()].MetaData, g.number, col)
+	c, err := f.openCursor(g.number, col)
 	if err != nil {
 		return err
 	}

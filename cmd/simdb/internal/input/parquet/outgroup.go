@@ -153,10 +153,8 @@ func (g *outGroup) further(columns []*pq.ColumnWriter, rows []pq.Value) error {
 
 // openCursors opens all columns of the row group.
 func (g *outGroup) openCursors() error {
-	f := g.src.f
-	meta := f.Metadata().RowGroups[g.group.number]
-	for _, col := range leavesOf(f.Root()) {
-		cur, err := openCursor(f, &meta.Columns[col.Index()].MetaData, g.group.number, col)
+	for _, col := range leavesOf(g.src.f.Root()) {
+		cur, err := g.src.openCursor(g.group.number, col)
 		if err != nil {
 			return err
 		}

@@ -2,23 +2,25 @@ package parquet
 
 import (
 	"reflect"
+	"slices"
 
-	"github.com/klauspost/compress/s2"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
-	"github.com/parquet-go/parquet-go/compress/snappy"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
 // outSchema is the schema of a copy: that of the input, and further columns at its end.
-func outSchema(of *pq.Schema, more []input.Column) *pq.Schema {
-	fields := outFields(of)
+func outSchema(f *file, more []input.Column) *pq.Schema {
+	root := f.f.Root()
+	fields := f.outFields(root)
 	for _, c := range more {
-		fields = append(fields, newField{pq.Compressed(pq.Optional(nodeOf(c.Kind)), &pq.Snappy), c.Name})
+		node := pq.Compressed(pq.Optional(pq.Encoded(nodeOf(c.Kind), &pq.Plain)), &pq.Snappy)
+		fields = append(fields, newField{node, c.Name})
 	}
-	return pq.NewSchema(of.Name(), outRoot{of, fields})
+	return pq.NewSchema(root.Name(), outRoot{root, fields})
 }
 
 // nodeOf is a column of a kind.
@@ -54,16 +56,43 @@ type outRoot struct {
 // Fields are the columns.
 func (r outRoot) Fields() []pq.Field { return r.fields }
 
-// outFields are the columns in a node, as they are written.
-func outFields(n pq.Node) (fields []pq.Field) {
-	for _, f := range n.Fields() {
-		if f.Leaf() {
-			fields = append(fields, outLeaf{f})
-		} else {
-			fields = append(fields, outGroupField{f, outFields(f)})
+// outFields are the columns in a column, as they are written.
+func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
+	for _, c := range col.Columns() {
+		if !c.Leaf() {
+			fields = append(fields, outGroupField{c, f.outFields(c)})
+			continue
 		}
+		leaf := outLeaf{Field: c, encoding: &pq.Plain, codec: &pq.Snappy}
+		if len(f.meta.RowGroups) > 0 {
+			chunk := f.meta.RowGroups[0].Columns[c.Index()].MetaData
+			leaf.encoding, leaf.codec = outEncoding(c.Type().Kind(), chunk.Encoding), writeCodec(chunk.Codec)
+		}
+		fields = append(fields, leaf)
 	}
 	return fields
+}
+
+// outEncoding chooses how values are encoded of a column that has these encodings in the input. The
+// list has those of levels too, and some cannot encode values of every type.
+func outEncoding(kind pq.Kind, list []format.Encoding) encoding.Encoding {
+	isDictionary := func(e format.Encoding) bool { return e == format.RLEDictionary || e == format.PlainDictionary }
+	if kind == pq.Boolean {
+		return &pq.Plain
+	}
+	if slices.ContainsFunc(list, isDictionary) {
+		return &pq.RLEDictionary
+	}
+	for _, e := range list {
+		switch enc := pq.LookupEncoding(e); {
+		case e == format.DeltaBinaryPacked && (kind == pq.Int32 || kind == pq.Int64),
+			e == format.DeltaLengthByteArray && kind == pq.ByteArray,
+			e == format.DeltaByteArray && (kind == pq.ByteArray || kind == pq.FixedLenByteArray),
+			e == format.ByteStreamSplit && (kind == pq.Float || kind == pq.Double):
+			return enc
+		}
+	}
+	return &pq.Plain
 }
 
 // outGroupField is a column with columns in it.
@@ -75,24 +104,18 @@ type outGroupField struct {
 // Fields are the columns in it.
 func (g outGroupField) Fields() []pq.Field { return g.fields }
 
-// outLeaf is a column that is compressed as that of the input.
-type outLeaf struct{ pq.Field }
-
-// Compression is that of the input.
-func (l outLeaf) Compression() compress.Codec {
-	codec := l.Field.Compression()
-	if codec != nil && codec.CompressionCodec() == format.Snappy {
-		return fastSnappy{&pq.Snappy}
-	}
-	return codec
+// outLeaf is a column that is encoded and compressed much as that of the input.
+type outLeaf struct {
+	pq.Field
+	encoding encoding.Encoding
+	codec    compress.Codec
 }
 
-// fastSnappy is Snappy as other writers compress with it: that of parquet-go looks for longer
-// matches, and takes twice the time.
-type fastSnappy struct{ *snappy.Codec }
+// Encoding is how values are encoded.
+func (l outLeaf) Encoding() encoding.Encoding { return l.encoding }
 
-// Encode compresses src.
-func (fastSnappy) Encode(dst, src []byte) ([]byte, error) { return s2.EncodeSnappy(dst, src), nil }
+// Compression is how pages are compressed.
+func (l outLeaf) Compression() compress.Codec { return l.codec }
 
 // newField is a column that the input does not have.
 type newField struct {

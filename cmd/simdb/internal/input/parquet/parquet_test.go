@@ -141,6 +141,7 @@ func sameJSON(text []byte, v any) bool {
 var writings = map[string][]pq.WriterOption{
 	"plain": {pq.Compression(&pq.Uncompressed)}, "snappy": {pq.Compression(&pq.Snappy)}, "zstd": {pq.Compression(&pq.Zstd)},
 	"gzip": {pq.Compression(&pq.Gzip)}, "brotli": {pq.Compression(&pq.Brotli)},
+	"lz4":   {pq.Compression(&pq.Lz4Raw)},
 	"v1":    {pq.DataPageVersion(1), pq.Compression(&pq.Snappy)},
 	"pages": {pq.PageBufferSize(512), pq.Compression(&pq.Zstd)},
 	"delta": {pq.DefaultEncodingFor(pq.ByteArray, &pq.DeltaByteArray), pq.DefaultEncodingFor(pq.Int64, &pq.DeltaBinaryPacked)},

@@ -123,9 +123,8 @@ func (f *file) readGroup(g group, send func([]outcome) bool) (pos input.Position
 			c.close()
 		}
 	}()
-	meta := f.f.Metadata().RowGroups[g.number]
 	for _, col := range f.used {
-		c, err := openCursor(f.f, &meta.Columns[col.Index()].MetaData, g.number, col)
+		c, err := f.openCursor(g.number, col)
 		if err != nil {
 			return pos, err
 		}
@@ -140,7 +139,7 @@ func (f *file) readGroup(g group, send func([]outcome) bool) (pos input.Position
 		}
 		pos += input.Position(skip)
 	}
-	size := float64(sizeOf(&meta))
+	size := float64(sizeOf(&f.meta.RowGroups[g.number]))
 	return r.batches(pos, g, func(batch []outcome) bool {
 		f.done.Add(int64(size * float64(len(batch)) / float64(g.rows)))
 		return send(batch)

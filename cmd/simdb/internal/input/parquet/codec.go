@@ -1,0 +1,178 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/compress/lz4"
+	"github.com/parquet-go/parquet-go/compress/snappy"
+	"github.com/parquet-go/parquet-go/format"
+	lz4block "github.com/pierrec/lz4/v4"
+)
+
+// readable reports whether pages of a compression can be read.
+func readable(codec format.CompressionCodec) bool {
+	return codec >= format.Uncompressed && codec <= format.Lz4Raw && codec != format.LZO
+}
+
+// writeCodec returns how a column is compressed that is compressed so in the input. It is the same,
+// but for LZ4 with the frames of Hadoop, which LZ4_RAW has replaced.
+func writeCodec(codec format.CompressionCodec) compress.Codec {
+	switch codec {
+	case format.Snappy:
+		return fastSnappy{&pq.Snappy}
+	case format.Lz4, format.Lz4Raw:
+		return &lz4.Codec{Level: lz4.Fastest}
+	}
+	return pq.LookupCompressionCodec(codec)
+}
+
+// fastSnappy is Snappy as other writers compress with it: that of parquet-go looks for longer
+// matches, and takes twice the time.
+type fastSnappy struct{ *snappy.Codec }
+
+// Encode compresses src.
+func (fastSnappy) Encode(dst, src []byte) ([]byte, error) { return s2.EncodeSnappy(dst, src), nil }
+
+var (
+	errLarger = errors.New("a page has more bytes than its header says")
+	errLZ4    = errors.New("damaged: a page is no LZ4")
+
+	scratch      = sync.Pool{New: func() any { return new([]byte) }}
+	gzipReaders  = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	brotliReader = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
+	zstdReaders  = sync.Pool{New: func() any {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			panic(err)
+		}
+		return d
+	}}
+)
+
+// decompress appends what is compressed in src to dst: at most size bytes, which is what the header
+// of the page says. What a page only declares takes no memory.
+func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byte, error) {
+	switch codec {
+	case format.Uncompressed:
+		if len(src) > size {
+			return dst, errLarger
+		}
+		return append(dst, src...), nil
+	case format.Snappy:
+		n, err := s2.DecodedLen(src)
+		if err != nil {
+			return dst, err
+		}
+		return inPlace(dst, n, size, 64*len(src), func(to []byte) (int, error) {
+			_, err := s2.Decode(to, src)
+			return n, err
+		})
+	case format.Lz4Raw:
+		return lz4Block(dst, src, size)
+	case format.Lz4:
+		return lz4Frames(dst, src, size)
+	case format.Gzip:
+		z := gzipReaders.Get().(*gzip.Reader)
+		defer gzipReaders.Put(z)
+		if err := z.Reset(bytes.NewReader(src)); err != nil {
+			return dst, err
+		}
+		return limited(dst, z, size)
+	case format.Brotli:
+		r := brotliReader.Get().(*brotli.Reader)
+		defer brotliReader.Put(r)
+		if err := r.Reset(bytes.NewReader(src)); err != nil {
+			return dst, err
+		}
+		return limited(dst, r, size)
+	case format.Zstd:
+		d := zstdReaders.Get().(*zstd.Decoder)
+		defer zstdReaders.Put(d)
+		if err := d.Reset(bytes.NewReader(src)); err != nil {
+			return dst, err
+		}
+		defer d.Reset(nil)
+		return limited(dst, d, size)
+	}
+	return dst, fmt.Errorf("it is compressed with %v, which is not read", codec)
+}
+
+// limited appends what r has, at most size bytes.
+func limited(dst []byte, r io.Reader, size int) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	n, err := b.ReadFrom(io.LimitReader(r, int64(size)+1))
+	if n > int64(size) {
+		return dst, errLarger
+	}
+	return b.Bytes(), err
+}
+
+// inPlace appends n bytes that f makes of a page. The page has room for size, and can be no more
+// than most.
+func inPlace(dst []byte, n, size, most int, f func(to []byte) (int, error)) ([]byte, error) {
+	switch {
+	case n > size:
+		return dst, errLarger
+	case n > most:
+		return dst, errPageHeader
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, n)
+	n, err := f(dst[at : at+n : at+n])
+	return dst[:at+n], err
+}
+
+// lz4Block appends a block of LZ4.
+func lz4Block(dst, src []byte, size int) ([]byte, error) {
+	if size == 0 && len(src) == 1 { // a block of nothing
+		return dst, nil
+	}
+	return inPlace(dst, size, size, 256*len(src), func(to []byte) (int, error) {
+		if len(to) == 0 {
+			return 0, errLarger
+		}
+		n, err := lz4block.UncompressBlock(src, to)
+		if err != nil {
+			return 0, errLZ4
+		}
+		return n, nil
+	})
+}
+
+// lz4Frames appends what Hadoop has compressed with LZ4: blocks, each after its size and its packed
+// size. Other programs have written blocks without them by the same name.
+func lz4Frames(dst, src []byte, size int) ([]byte, error) {
+	whole, out, left := src, dst, size
+	for len(src) >= 8 {
+		n, packed := int64(binary.BigEndian.Uint32(src)), int64(binary.BigEndian.Uint32(src[4:]))
+		src = src[8:]
+		if n > int64(left) || packed > int64(len(src)) {
+			break
+		}
+		from := len(out)
+		var err error
+		if out, err = lz4Block(out, src[:packed], int(n)); err != nil || len(out)-from != int(n) {
+			break
+		}
+		left -= int(n)
+		if src = src[packed:]; len(src) == 0 && left == 0 {
+			return out, nil
+		}
+	}
+	return lz4Block(dst, whole, size)
+}
+
+// grow returns a slice of n bytes, which is b if that has room.
+func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

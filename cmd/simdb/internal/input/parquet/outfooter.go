@@ -1,0 +1,99 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// footerWriter holds what is written after hold: the index of pages, which is left out, since it
+// would have bounds of columns that have none; and the footer, which is changed.
+type footerWriter struct {
+	w    io.Writer
+	n    int64         // bytes that have been written
+	held *bytes.Buffer // nil before hold
+}
+
+// Write writes or holds b.
+func (w *footerWriter) Write(b []byte) (int, error) {
+	if w.held != nil {
+		return w.held.Write(b)
+	}
+	n, err := w.w.Write(b)
+	w.n += int64(n)
+	return n, err
+}
+
+// hold holds what is written from now on.
+func (w *footerWriter) hold() { w.held = new(bytes.Buffer) }
+
+// release writes what has been held, with a footer that f has changed.
+func (w *footerWriter) release(f func(*format.FileMetaData)) error {
+	held := w.held.Bytes()
+	end := len(held) - 8
+	from := end - int(binary.LittleEndian.Uint32(held[end:]))
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), held[from:end], &meta); err != nil {
+		return err
+	}
+	for i := range meta.RowGroups {
+		for j := range meta.RowGroups[i].Columns {
+			c := &meta.RowGroups[i].Columns[j]
+			from = min(from, int(c.ColumnIndexOffset-w.n))
+			c.ColumnIndexOffset, c.ColumnIndexLength, c.OffsetIndexOffset, c.OffsetIndexLength = 0, 0, 0, 0
+		}
+	}
+	f(&meta)
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		return err
+	}
+	b := append(held[:from:from], footer...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))
+	_, err = w.w.Write(append(b, magic...))
+	return err
+}
+
+// likeInput gives the footer of a copy what the writer does not know or changes: the types of the
+// columns and the key-value metadata are those of the input.
+func (f *file) likeInput(meta *format.FileMetaData) {
+	copy(meta.Schema[1:], f.meta.Schema[1:]) // further columns come after them
+	meta.KeyValueMetadata = nil
+	for _, kv := range f.meta.KeyValueMetadata {
+		meta.KeyValueMetadata = append(meta.KeyValueMetadata, format.KeyValue(kv))
+	}
+}
+
+// bounded reports whether a copy has the least and the greatest value of a column: if the writer
+// compares values as their type says. Whole texts are of no use as bounds.
+func (f *file) bounded(col *pq.Column) bool {
+	if f.isText(col) {
+		return false
+	}
+	kind, lt := col.Type().Kind(), col.Type().LogicalType()
+	if lt == nil {
+		e := f.elements[col.Index()]
+		return e.LogicalType.Value == nil && !e.ConvertedType.Valid && kind != pq.Int96
+	}
+	switch lt.Value.(type) {
+	case *format.DecimalType:
+		return kind == pq.Int32 || kind == pq.Int64
+	case *format.GeometryType, *format.GeographyType:
+		return false
+	}
+	return true
+}
+
+// isText reports whether a column is read as a text, or as a part of one.
+func (f *file) isText(col *pq.Column) bool {
+	for _, text := range append([]*pq.Column{f.roles.text}, f.roles.texts...) {
+		if text != nil && text.Index() == col.Index() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// pages yields the pages of a column of a row group one after the other, as parquet-go reads them:
+// checked and decompressed. It is an io.ReaderAt for a reader that goes forward only, and may read
+// less than it could.
+type pages struct {
+	r        io.ReaderAt
+	codec    format.CompressionCodec
+	width    int64  // bytes of a value, at least
+	at, left int64  // what is still to be read of the file
+	head     []byte // what is still to be yielded of the header of a page
+	page     []byte // and of the page
+	pos      int64  // its place in what is yielded
+	buf      []byte
+	header   format.PageHeader
+}
+
+var (
+	errPageHeader = errors.New("the header of a page is damaged")
+	errDictionary = errors.New("damaged: a page needs a dictionary, and there is none before it")
+)
+
+// newPages returns the pages of a column of a row group, whose values have width bytes at least.
+func newPages(r io.ReaderAt, fileSize int64, chunk *format.ColumnMetaData, width int64) (*pages, error) {
+	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
+	if d := chunk.DictionaryPageOffset; d > 0 && d < at {
+		at = d
+	}
+	if left > 0 && at < int64(len(magic)) || left < 0 || at > fileSize || left > fileSize-at {
+		return nil, errors.New("it is said to be outside of the file")
+	}
+	return &pages{r: r, codec: chunk.Codec, width: width, at: at, left: left}, nil
+}
+
+// ReadAt yields what comes next.
+func (p *pages) ReadAt(b []byte, off int64) (int, error) {
+	if off != p.pos { // it would begin again
+		return 0, errDictionary
+	}
+	for len(p.head)+len(p.page) == 0 {
+		if p.left <= 0 {
+			return 0, io.EOF
+		}
+		if err := p.next(); err != nil {
+			return 0, err
+		}
+	}
+	from := &p.head
+	if len(*from) == 0 {
+		from = &p.page
+	}
+	n := copy(b, *from)
+	*from = (*from)[n:]
+	p.pos += int64(n)
+	return n, nil
+}
+
+// next reads a page. One that has no values is left out.
+func (p *pages) next() error {
+	h, head, err := readPageHeader(p.r, p.at, p.left)
+	switch {
+	case err != nil:
+		return err
+	case h.size < 0 || h.packed < 0 || h.values < 0 || h.packed > p.left-h.width:
+		return errPageHeader
+	case max(h.size, h.packed) > maxPage || h.values > maxPageValues || h.values*p.width > maxPage:
+		return fmt.Errorf("a page has %d bytes and %d values, at most %d and %d are read", max(h.size, h.packed), h.values, maxPage, maxPageValues)
+	case h.levels < 0 || h.levels > h.packed || h.levels > h.size:
+		return errPageHeader
+	}
+	p.header = format.PageHeader{}
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head, &p.header); err != nil {
+		return fmt.Errorf("%w: %w", errPageHeader, err)
+	}
+	at := p.at + h.width
+	p.at += h.width + h.packed
+	p.left -= h.width + h.packed
+	switch p.header.Type {
+	case format.DataPage, format.DataPageV2, format.DictionaryPage:
+		return p.decompress(h, at)
+	}
+	return nil
+}
+
+// decompress makes p.head and p.page of the page whose header is p.header, and which begins at an offset.
+func (p *pages) decompress(h pageHeader, at int64) error {
+	packed := scratch.Get().(*[]byte)
+	defer scratch.Put(packed)
+	*packed = grow(*packed, int(h.packed))
+	if _, err := p.r.ReadAt(*packed, at); err != nil && err != io.EOF {
+		return err
+	}
+	if sum := uint32(p.header.CRC); sum != 0 && sum != crc32.ChecksumIEEE(*packed) {
+		return errors.New("damaged: the checksum of a page is not that of its header")
+	}
+	p.buf = append(p.buf[:0], (*packed)[:h.levels]...)
+	codec := p.codec
+	if h.plain {
+		codec = format.Uncompressed
+	}
+	var err error
+	if body := (*packed)[h.levels:]; len(body) > 0 {
+		if p.buf, err = decompress(p.buf, body, codec, int(h.size-h.levels)); err != nil {
+			return err
+		}
+	}
+	p.header.CRC = 0
+	p.header.UncompressedPageSize, p.header.CompressedPageSize = int32(len(p.buf)), int32(len(p.buf))
+	p.header.DataPageHeader.V.Statistics, p.header.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
+	p.page = p.buf
+	p.head, err = thrift.Marshal(new(thrift.CompactProtocol), &p.header)
+	return err
+}
+
+// pageHeader is what is checked in the header of a page.
+type pageHeader struct {
+	size, packed, values, width int64 // width is the length of the header itself
+
+	levels int64 // bytes before what is compressed, in a data page of version 2
+	plain  bool  // a data page of version 2 that is not compressed
+}
+
+// scanPageHeader reads the header of a page.
+func scanPageHeader(b []byte) (h pageHeader, err error) {
+	s := scanner{b: b}
+	s.fields(0, func(id int16, typ byte) bool {
+		switch {
+		case id == 2 && typ == typeI32:
+			h.size = s.varint()
+		case id == 3 && typ == typeI32:
+			h.packed = s.varint()
+		case (id == 5 || id == 7 || id == 8) && typ == typeStruct:
+			version2 := id == 8
+			s.fields(1, func(id int16, typ byte) bool {
+				switch {
+				case id == 1 && typ == typeI32:
+					h.values = s.varint()
+				case version2 && (id == 5 || id == 6) && typ == typeI32:
+					h.levels += s.varint()
+				case version2 && id == 7 && typ == typeFalse:
+					h.plain = true
+				default:
+					return false
+				}
+				return true
+			})
+		default:
+			return false
+		}
+		return true
+	})
+	h.width = int64(len(b) - len(s.b))
+	return h, s.err
+}
+
+// Sizes of what is read of a page to find its header, which may have statistics in it.
+const (
+	headerRead    = 1 << 10
+	maxHeaderRead = 16 << 20
+)
+
+// readPageHeader reads the header at an offset, which ends before left bytes.
+func readPageHeader(r io.ReaderAt, at, left int64) (h pageHeader, head []byte, err error) {
+	for n := int64(headerRead); ; n *= 16 {
+		b := make([]byte, min(n, left))
+		if _, err := r.ReadAt(b, at); err != nil && err != io.EOF {
+			return h, nil, err
+		}
+		h, err = scanPageHeader(b)
+		if !errors.Is(err, errThriftEnd) || n >= left || n >= maxHeaderRead {
+			return h, b[:h.width], err
+		}
+	}
+}
