@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -65,6 +67,43 @@ func (f *file) likeInput(meta *format.FileMetaData) {
 	meta.KeyValueMetadata = nil
 	for _, kv := range f.meta.KeyValueMetadata {
 		meta.KeyValueMetadata = append(meta.KeyValueMetadata, format.KeyValue(kv))
+	}
+	for i := range meta.RowGroups {
+		for j := range meta.RowGroups[i].Columns {
+			c := &meta.RowGroups[i].Columns[j].MetaData
+			if c.Type == format.Float || c.Type == format.Double {
+				trueBounds(&c.Statistics)
+			}
+		}
+	}
+}
+
+// trueBounds corrects bounds of numbers that the writer gets wrong where some are NaN or zero.
+func trueBounds(s *format.Statistics) {
+	if isNaN(s.MinValue) || isNaN(s.MaxValue) {
+		s.MinValue, s.MaxValue = nil, nil
+	}
+	signZero(s.MinValue, 0x80)
+	signZero(s.MaxValue, 0)
+}
+
+// isNaN reports whether a bound is not a number.
+func isNaN(bound []byte) bool {
+	switch len(bound) {
+	case 4:
+		return math.IsNaN(float64(math.Float32frombits(binary.LittleEndian.Uint32(bound))))
+	case 8:
+		return math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(bound)))
+	}
+	return false
+}
+
+// signZero gives a bound that is zero a sign: the least value is -0 and the greatest +0, since a
+// column with one of them may have the other.
+func signZero(bound []byte, sign byte) {
+	n := len(bound) - 1
+	if n >= 0 && bound[n]&0x7f == 0 && !slices.ContainsFunc(bound[:n], func(b byte) bool { return b != 0 }) {
+		bound[n] = sign
 	}
 }
 

@@ -66,7 +66,7 @@ func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
 		leaf := outLeaf{Field: c, encoding: &pq.Plain, codec: &pq.Snappy}
 		if len(f.meta.RowGroups) > 0 {
 			chunk := f.meta.RowGroups[0].Columns[c.Index()].MetaData
-			leaf.encoding, leaf.codec = outEncoding(c.Type().Kind(), chunk.Encoding), writeCodec(chunk.Codec)
+			leaf.encoding, leaf.codec = outEncoding(c.Type(), chunk.Encoding), writeCodec(chunk.Codec)
 		}
 		fields = append(fields, leaf)
 	}
@@ -74,13 +74,16 @@ func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
 }
 
 // outEncoding chooses how values are encoded of a column that has these encodings in the input. The
-// list has those of levels too, and some cannot encode values of every type.
-func outEncoding(kind pq.Kind, list []format.Encoding) encoding.Encoding {
+// list has those of levels too, and some cannot encode values of every type. A dictionary holds all
+// values of two bytes that there can be; the writer's of floating-point numbers has wrong bounds.
+func outEncoding(t pq.Type, list []format.Encoding) encoding.Encoding {
+	kind := t.Kind()
 	isDictionary := func(e format.Encoding) bool { return e == format.RLEDictionary || e == format.PlainDictionary }
 	if kind == pq.Boolean {
 		return &pq.Plain
 	}
-	if slices.ContainsFunc(list, isDictionary) {
+	isFloat := kind == pq.Float || kind == pq.Double
+	if slices.ContainsFunc(list, isDictionary) && !isFloat || kind == pq.FixedLenByteArray && t.Length() == 2 {
 		return &pq.RLEDictionary
 	}
 	for _, e := range list {
@@ -88,7 +91,7 @@ func outEncoding(kind pq.Kind, list []format.Encoding) encoding.Encoding {
 		case e == format.DeltaBinaryPacked && (kind == pq.Int32 || kind == pq.Int64),
 			e == format.DeltaLengthByteArray && kind == pq.ByteArray,
 			e == format.DeltaByteArray && (kind == pq.ByteArray || kind == pq.FixedLenByteArray),
-			e == format.ByteStreamSplit && (kind == pq.Float || kind == pq.Double):
+			e == format.ByteStreamSplit && isFloat:
 			return enc
 		}
 	}
