@@ -1,0 +1,279 @@
+package parquet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// copyPart returns a copy of two rows of three: all but the second, the fifth and so on.
+func copyPart(t *testing.T, data []byte) []byte {
+	t.Helper()
+	src, err := source(data, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var out bytes.Buffer
+	c := Parquet.NewCopier(&out, input.CopyOptions{Like: src})
+	for rec, err := range src.Records(context.Background()) {
+		if err == nil && rec.Pos%3 != 2 {
+			err = c.Copy(src, rec.Raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Other programs read the copies of the files that they write, with the values, types and metadata
+// of the rows that were copied. testdata/writers.py makes the files and compares.
+func TestWriters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	python := cmp.Or(os.Getenv("PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import pyarrow, duckdb").Run(); err != nil {
+		t.Skipf("%s has no pyarrow and duckdb: %v", python, err)
+	}
+	folder := t.TempDir()
+	run := func(verb string) {
+		t.Helper()
+		if out, err := exec.Command(python, filepath.Join("testdata", "writers.py"), verb, folder).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	run("make")
+	files := must(filepath.Glob(filepath.Join(folder, "*.parquet")))
+	if len(files) < 30 {
+		t.Fatalf("%d files", len(files))
+	}
+	if err := os.Mkdir(filepath.Join(folder, "copies"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			out := copyPart(t, must(os.ReadFile(file)))
+			if err := os.WriteFile(filepath.Join(folder, "copies", filepath.Base(file)), out, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	run("check")
+}
+
+// footerOf returns the footer of a file.
+func footerOf(t *testing.T, data []byte) *format.FileMetaData {
+	t.Helper()
+	return must(pq.OpenFile(bytes.NewReader(data), int64(len(data)))).Metadata()
+}
+
+// withFooter returns a file with a footer that f has changed.
+func withFooter(t *testing.T, data []byte, f func(*metadata)) []byte {
+	t.Helper()
+	meta := must(readFooter(bytes.NewReader(data), int64(len(data))))
+	f(meta)
+	footer := must(thrift.Marshal(new(thrift.CompactProtocol), meta))
+	end := len(data) - 8
+	data = append(slices.Clone(data[:end-int(binary.LittleEndian.Uint32(data[end:]))]), footer...)
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
+	return append(data, magic...)
+}
+
+// A copy of a file of pyarrow with columns of every type has encodings that the format allows for
+// their types, the schema and metadata of the file, and bounds only where they are right.
+func TestCopyOfEveryType(t *testing.T) {
+	for _, name := range []string{"plain", "dictionary"} {
+		data := must(os.ReadFile(filepath.Join("testdata", name+".parquet")))
+		in := must(readFooter(bytes.NewReader(data), int64(len(data))))
+		copied := copyPart(t, data)
+		out := footerOf(t, copied)
+		if out.NumRows != 20 || len(out.Schema) != len(in.Schema) || len(out.KeyValueMetadata) != len(in.KeyValueMetadata) {
+			t.Fatalf("%s: %d rows, %d columns, %d keys", name, out.NumRows, len(out.Schema), len(out.KeyValueMetadata))
+		}
+		for i := range in.Schema[1:] {
+			a, b := in.Schema[i+1], out.Schema[i+1]
+			if a.LogicalType.String() != b.LogicalType.String() || a.ConvertedType != b.ConvertedType || a.Type != b.Type || a.Name != b.Name ||
+				a.Precision != b.Precision || a.RepetitionType != b.RepetitionType || a.TypeLength != b.TypeLength {
+				t.Errorf("%s: %+v is %+v", name, a, b)
+			}
+		}
+		for _, kv := range in.KeyValueMetadata {
+			if !slices.Contains(out.KeyValueMetadata, format.KeyValue(kv)) {
+				t.Errorf("%s: the key %q is not copied", name, kv.Key)
+			}
+		}
+		for i, col := range out.RowGroups[0].Columns {
+			m, was := col.MetaData, in.RowGroups[0].Columns[i].MetaData
+			path := strings.Join(m.PathInSchema, ".")
+			for _, st := range m.EncodingStats {
+				if !fits(st.Encoding, m.Type) {
+					t.Errorf("%s: the column %s of type %v is encoded as %v", name, path, m.Type, st.Encoding)
+				}
+			}
+			if m.Codec != was.Codec || m.Statistics.NullCount > m.NumValues || m.NumValues == 0 {
+				t.Errorf("%s: the column %s was %+v and is %+v", name, path, was, m)
+			}
+			switch path {
+			case "text", "f16", "decimal30", "null": // long, or of an order that the writer has not
+				if m.Statistics.MinValue != nil {
+					t.Errorf("%s: the column %s has bounds", name, path)
+				}
+			case "f64":
+				if s := m.Statistics; isNaN(s.MinValue) || isNaN(s.MaxValue) || s.MinValue == nil {
+					t.Errorf("%s: the bounds of %s are %x and %x", name, path, s.MinValue, s.MaxValue)
+				}
+			}
+			if col.ColumnIndexOffset != 0 || col.OffsetIndexOffset != 0 {
+				t.Errorf("%s: the column %s has an index of pages", name, path)
+			}
+		}
+		again, _, err := readAll(must(source(copied, input.Options{})))
+		if err != nil || len(again) != 20 {
+			t.Fatal(name, len(again), err)
+		}
+		for i, rec := range must2(readAll(must(source(data, input.Options{})))) {
+			if i%3 != 1 && string(again[i-(i+1)/3].Doc.Fields) != string(rec.Doc.Fields) {
+				t.Errorf("%s: the fields %s are %s", name, rec.Doc.Fields, again[i-(i+1)/3].Doc.Fields)
+			}
+		}
+	}
+}
+
+// must2 returns the records of a file without faults.
+func must2(recs []input.Record, issues []string, err error) []input.Record {
+	if err != nil || len(issues) > 0 {
+		panic(err)
+	}
+	return recs
+}
+
+// fits reports whether the format has an encoding for values of a type, and other programs read it.
+func fits(e format.Encoding, t format.Type) bool {
+	switch e {
+	case format.Plain:
+		return true
+	case format.RLEDictionary:
+		return t != format.Boolean
+	case format.DeltaBinaryPacked:
+		return t == format.Int32 || t == format.Int64
+	case format.DeltaLengthByteArray, format.DeltaByteArray:
+		return t == format.ByteArray
+	case format.ByteStreamSplit:
+		return t == format.Float || t == format.Double
+	}
+	return false
+}
+
+// The encoding of an output column can encode its type, whatever the list of the input has.
+func TestOutEncoding(t *testing.T) {
+	types := []pq.Type{pq.BooleanType, pq.Int32Type, pq.Int64Type, pq.Int96Type, pq.FloatType, pq.DoubleType, pq.ByteArrayType, pq.FixedLenByteArrayType(5)}
+	for first := format.Plain; first <= format.ByteStreamSplit; first++ {
+		for second := format.Plain; second <= format.ByteStreamSplit; second++ {
+			for _, typ := range types {
+				got := outEncoding(typ, []format.Encoding{first, second}).Encoding()
+				if !fits(got, format.Type(typ.Kind())) && got != format.DeltaByteArray {
+					t.Errorf("%v with %v and %v is encoded as %v", typ, first, second, got)
+				}
+			}
+		}
+	}
+	if got := outEncoding(pq.ByteArrayType, []format.Encoding{format.RLE, format.PlainDictionary, format.Plain}).Encoding(); got != format.RLEDictionary {
+		t.Errorf("strings in a dictionary are encoded as %v", got)
+	}
+}
+
+// Footers that are odd, but clear, are read: a key without a value, annotations that do not fit,
+// compressions that differ between row groups.
+func TestOddFooters(t *testing.T) {
+	data := write(t, samples(30), 10, pq.Compression(&pq.Snappy), pq.KeyValueMetadata("a", "b"))
+	want := must2(readAll(must(source(data, input.Options{}))))
+	same := func(name string, data []byte) {
+		t.Helper()
+		src, err := source(data, input.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, rec := range must2(readAll(src)) {
+			if rec.Doc.Text != want[i].Doc.Text || rec.Doc.ID != want[i].Doc.ID {
+				t.Fatalf("%s: row %d is %+v, want %+v", name, i, rec.Doc, want[i].Doc)
+			}
+		}
+		if out := footerOf(t, copyPart(t, data)); out.NumRows != 20 {
+			t.Errorf("%s: %d rows", name, out.NumRows)
+		}
+	}
+	same("no value", withFooter(t, data, func(m *metadata) {
+		m.KeyValueMetadata = append(m.KeyValueMetadata, keyValue{Key: "none"}, keyValue{Key: "a", Value: "c"})
+	}))
+	same("annotation", withFooter(t, data, func(m *metadata) {
+		for i := range m.Schema {
+			if m.Schema[i].Name == "hash" {
+				m.Schema[i].LogicalType.Value = &format.UUIDType{}
+			}
+		}
+	}))
+	other := write(t, samples(30), 10, pq.Compression(&pq.Zstd))
+	shift := int64(len(data))
+	same("compressions", withFooter(t, append(slices.Clone(data), other...), func(m *metadata) {
+		theirs := *m
+		*m = *must(readFooter(bytes.NewReader(data), int64(len(data))))
+		for i := range theirs.RowGroups[1].Columns {
+			c := &theirs.RowGroups[1].Columns[i].MetaData
+			c.DataPageOffset += shift
+			if c.DictionaryPageOffset > 0 {
+				c.DictionaryPageOffset += shift
+			}
+		}
+		m.RowGroups[1] = theirs.RowGroups[1]
+	}))
+	for want, change := range map[string]func(*format.ColumnChunk){
+		"those of \"part-0\" and other files": func(c *format.ColumnChunk) { c.FilePath = "part-0" },
+		"encrypted":                           func(c *format.ColumnChunk) { c.CryptoMetadata.Value = &format.EncryptionWithFooterKey{} },
+		"the encoding Encoding(?)":            func(c *format.ColumnChunk) { c.MetaData.Encoding = []format.Encoding{100} },
+	} {
+		bad := withFooter(t, data, func(m *metadata) { change(&m.RowGroups[2].Columns[0]) })
+		if _, err := source(bad, input.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// LZ4 is read as Hadoop has written it, in blocks with their sizes, and without them.
+func TestHadoopLZ4(t *testing.T) {
+	text := bytes.Repeat([]byte("a text that is compressed "), 100)
+	block := func(b []byte) []byte { return must(writeCodec(format.Lz4Raw).Encode(nil, b)) }
+	frame := func(b []byte) []byte {
+		packed := block(b)
+		to := binary.BigEndian.AppendUint32(nil, uint32(len(b)))
+		return append(binary.BigEndian.AppendUint32(to, uint32(len(packed))), packed...)
+	}
+	for name, packed := range map[string][]byte{"block": block(text), "frame": frame(text), "frames": append(frame(text[:1000]), frame(text[1000:])...)} {
+		got, err := decompress([]byte("before "), packed, format.Lz4, len(text))
+		if err != nil || string(got) != "before "+string(text) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		for n := range packed {
+			if got, err := decompress(nil, packed[:n], format.Lz4, len(text)); err == nil && len(got) == len(text) {
+				t.Errorf("%s cut to %d bytes is read", name, n)
+			}
+		}
+	}
+}
