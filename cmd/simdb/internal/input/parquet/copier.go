@@ -24,7 +24,7 @@ type copier struct {
 	w    footerWriter
 	like input.Source   // of the columns of an output without rows, nil if there is none
 	more []input.Column // that rows get beside their own
-	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas, and copies have none
+	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas
 	out    *pq.Writer
 	first  *file // whose columns the output has, nil before out
 	groups int   // row groups that have been ended

@@ -92,7 +92,8 @@ func (p *pages) next() error {
 	return nil
 }
 
-// decompress makes p.head and p.page of the page whose header is p.header, and which begins at an offset.
+// decompress makes p.head and p.page of the page whose header is p.header, and which begins at an
+// offset.
 func (p *pages) decompress(h pageHeader, at int64) error {
 	packed := scratch.Get().(*[]byte)
 	defer scratch.Put(packed)
