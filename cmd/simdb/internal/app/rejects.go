@@ -36,7 +36,7 @@ type Rejects struct {
 }
 
 // NewRejects returns the Rejects of a run with this output, which is a file, or a folder if its
-// name ends in a slash.
+// name ends in a slash. The ending of a file is not in the name of what is beside it.
 func (a *App) NewRejects(f RejectFlags, output string) *Rejects {
 	if st, err := os.Stat(output); err == nil && !st.Mode().IsRegular() && !st.IsDir() || outfile.IsStdout(output) {
 		output = "" // nothing is to be written beside /dev/null
@@ -56,10 +56,11 @@ func (r *Rejects) place(format input.Format) string {
 	}
 	name := outfile.PlainName(r.output)
 	ending := filepath.Ext(name)
-	if slices.Contains(endings, strings.ToLower(ending)) {
-		return strings.TrimSuffix(name, ending) + ".rejects" + ending
+	name = strings.TrimSuffix(name, ending)
+	if !slices.Contains(endings, strings.ToLower(ending)) {
+		ending = endings[0]
 	}
-	return name + ".rejects" + endings[0]
+	return name + ".rejects" + ending
 }
 
 // Add puts aside what is no record of in. It returns an error if there is more of that than

@@ -23,7 +23,8 @@ type Sources struct {
 	Tree   *files.Tree // of --files, else nil
 	Total  int64       // bytes of all inputs, 0 if that is not known
 	tally  *input.Tally
-	before int64 // of the inputs that have been read
+	before int64    // of the inputs that have been read
+	same   []string // which names are of files that have come before
 }
 
 // NewSources returns the inputs that the arguments of a command name. With --files no output may
@@ -44,7 +45,11 @@ func (a *App) NewSources(args []string, f InputFlags) (Sources, error) {
 			}
 			names = append(names, found...)
 		}
-		return FileSources(names)
+		s, err := FileSources(names)
+		for _, text := range s.same {
+			a.Say("%s", text)
+		}
+		return s, err
 	}
 	tree, err := files.List(args, files.ListOptions{Exclude: f.Exclude, Hidden: f.Hidden, Check: a.Outputs.CheckInput})
 	if err != nil {
@@ -63,12 +68,14 @@ func (a *App) NewSource(arg string, f InputFlags) (Sources, error) {
 }
 
 // FileSources are inputs without --files. It checks that every file is there, before anything is
-// done.
-func FileSources(files []string) (Sources, error) {
-	s := Sources{Names: files, tally: &input.Tally{}}
+// done. A file that has several of the names comes once.
+func FileSources(names []string) (Sources, error) {
+	s := Sources{tally: &input.Tally{}}
+	var seen files.Set
 	known, stdin := true, 0
-	for _, name := range files {
+	for _, name := range names {
 		if name == "-" {
+			s.Names = append(s.Names, name)
 			known = false
 			if stdin++; stdin > 1 {
 				return s, errors.New("standard input (-) can be read only once")
@@ -85,6 +92,11 @@ func FileSources(files []string) (Sources, error) {
 			}
 			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}
+		if first, had := seen.Add(name, st); had && st.Mode().IsRegular() {
+			s.same = append(s.same, fmt.Sprintf("%s and %s are the same file, which is read once", first, name))
+			continue
+		}
+		s.Names = append(s.Names, name)
 		known = known && st.Mode().IsRegular()
 		s.Total += st.Size()
 	}

@@ -30,13 +30,13 @@ func (d *job) newDigests() *digests {
 	switch {
 	case d.c.DryRun && d.replay == nil:
 	case d.Sources.Tree != nil:
-		s.inputs = []app.AuditInput{{File: d.Names[0], Bytes: new(d.Sources.Total)}}
+		s.inputs = []app.AuditInput{{File: input.ShownName(d.Names[0]), Bytes: new(d.Sources.Total)}}
 		s.tree = &contentDigest{}
 	default:
 		s.done.Go(func() {
 			for i, path := range d.Files {
 				in, err := app.Digest(ctx, path)
-				if in.File = d.Names[i]; in.File == "-" {
+				if in.File = input.ShownName(d.Names[i]); in.File == "-" {
 					in.File = "stdin"
 				}
 				s.inputs, s.err = append(s.inputs, in), errors.Join(s.err, err)

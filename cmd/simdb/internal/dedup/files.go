@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -35,9 +34,6 @@ func (d *job) probe() error {
 		}
 		if columns == nil {
 			columns = info.Columns
-		}
-		if d.Sources.Tree == nil {
-			d.noteSame(i)
 		}
 	}
 	d.like = first
@@ -70,20 +66,6 @@ func (d *job) begins(i int) (info input.Info, err error) {
 		}
 	}
 	return in.Info(), context.Cause(d.a.Context())
-}
-
-// noteSame warns about a file that is given twice.
-func (d *job) noteSame(i int) {
-	me := d.AsRead[i]
-	if me == nil {
-		return // a copy of ours
-	}
-	for j, other := range d.AsRead[:i] {
-		if other != nil && os.SameFile(me, other) {
-			d.a.TalkTo(d.meter, "%s and %s are the same file: its documents are read twice", d.Names[j], d.Names[i])
-			return
-		}
-	}
 }
 
 // A badFunc takes what is no record of an input.

@@ -65,7 +65,7 @@ func regularSize(f *os.File) int64 {
 
 // newStream reads the beginning of src. It returns a Stream to be closed also with an error.
 func newStream(name string, src io.ReadCloser, size int64, memory int64) (*Stream, error) {
-	s := &Stream{name: name, src: src, size: size, done: func() {}}
+	s := &Stream{name: ShownName(name), src: src, size: size, done: func() {}}
 	content, packed, done, err := decompress(counting{src, &s.read}, size, memory)
 	if err != nil {
 		return s, err

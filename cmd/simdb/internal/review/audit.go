@@ -330,7 +330,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 
 // compareDigest tells if a file is not what the audit was written of.
 func (j *job) compareDigest(file, digest string) error {
-	now, err := app.Digest(j.a.Context(), file)
+	now, err := app.Digest(j.a.Context(), input.PathOf(file))
 	if err == nil && *now.XXH3 != digest {
 		j.notice("%s was changed after the audit was written: texts may be missing or others.", file)
 	}
@@ -356,13 +356,13 @@ func (j *job) readFile(file string, want map[input.Position][]*Doc, whole bool) 
 		}
 	}
 	if whole {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(input.PathOf(file))
 		give(want[1], file, string(text))
 		return left == 0, err
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
-	in, err := input.Open(file, opt)
+	in, err := input.Open(input.PathOf(file), opt)
 	if err != nil {
 		return false, err
 	}

@@ -139,8 +139,8 @@ func (c *Load) Run(a *app.App) (err error) {
 	}
 	l.meter = a.Meter()
 	defer l.meter.Stop()
-	l.rejects = a.NewRejects(c.RejectFlags, strings.TrimRight(c.DB, `/\`))
-	l.rejects.Continue = c.Resume || c.Rejects == "" // of what is not read again, and of other files, too
+	l.rejects = a.NewRejects(c.RejectFlags, filepath.Clean(c.DB)+".") // all of its name is in that of the file
+	l.rejects.Continue = c.Resume || c.Rejects == ""                  // of what is not read again, and of other files, too
 	stats, err := l.run()
 	l.meter.Stop()
 	a.TellSkipped(&l.sources)

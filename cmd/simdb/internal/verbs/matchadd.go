@@ -23,12 +23,13 @@ const (
 type readItem struct {
 	doc   engine.Doc
 	line  aLine
+	flaw  string // input.Record.Flaw
 	issue *input.Issue
 	err   error
 }
 
-// items yields all records of an input and their sizes, and notes them.
-func (t *matching) items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
+// items yields all records of an input and their sizes.
+func items(ctx context.Context, in input.Source) iter.Seq2[readItem, int] {
 	return func(yield func(readItem, int) bool) {
 		for rec, err := range in.Records(ctx) {
 			var item readItem
@@ -38,8 +39,7 @@ func (t *matching) items(ctx context.Context, in input.Source) iter.Seq2[readIte
 				copied.Raw = slices.Clone(is.Raw)
 				item.issue, size = &copied, len(is.Raw)
 			} else if item.err = err; err == nil {
-				t.rejects.Note(in, rec)
-				item.doc, item.line = rec.Doc, lineOf(rec)
+				item.doc, item.line, item.flaw = rec.Doc, lineOf(rec), rec.Flaw
 				item.line.raw = slices.Clone(rec.Raw)
 				size = len(rec.Raw) + len(rec.Doc.Text) + len(rec.Doc.Fields)
 			}
@@ -64,7 +64,7 @@ type decideFunc = func(ctx context.Context, in input.Source, items []readItem) e
 
 // readAhead reads an input while decide decides the records before.
 func (t *matching) readAhead(a *app.App, in input.Source, decide decideFunc) error {
-	read := func(ctx context.Context) iter.Seq2[readItem, int] { return t.items(ctx, in) }
+	read := func(ctx context.Context) iter.Seq2[readItem, int] { return items(ctx, in) }
 	for items := range pipeline.Arrivals(a.Context(), aheadCount, aheadBytes, read) {
 		if err := t.decideItems(a, in, items, decide); err != nil {
 			return err
@@ -84,6 +84,7 @@ func (t *matching) decideItems(a *app.App, in input.Source, items []readItem, de
 	from := 0
 	for i, item := range items {
 		if item.issue == nil && item.err == nil {
+			t.rejects.Note(in, &input.Record{File: item.line.file, Pos: item.line.pos, Flaw: item.flaw})
 			continue
 		}
 		if item.err != nil && a.Interrupted() {

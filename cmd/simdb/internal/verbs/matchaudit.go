@@ -62,7 +62,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *app.Sources) (*matchAud
 
 // auditInput describes an input.
 func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, error) {
-	in := app.AuditInput{File: name}
+	in := app.AuditInput{File: input.ShownName(name)}
 	switch {
 	case src.Tree != nil:
 		in.Bytes = &src.Total
@@ -73,7 +73,7 @@ func auditInput(a *app.App, src *app.Sources, name string) (app.AuditInput, erro
 		if in, err = app.Digest(a.Context(), name); err != nil {
 			return in, err
 		}
-		in.File = name
+		in.File = input.ShownName(name)
 	}
 	return in, nil
 }

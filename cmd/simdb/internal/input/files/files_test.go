@@ -209,3 +209,55 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// A file comes once, whatever paths name it, and other names of it in a folder are counted.
+func TestSameFile(t *testing.T) {
+	makeFiles(t, "d/a.txt", "one", "d/b.txt", "two", "link", "-> d")
+	if err := os.Link("d/a.txt", "d/c.txt"); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := filepath.Abs("d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"d", "link"}, {"d", "d/../d", whole}, {"link", "d"}, {"d/a.txt", "d/c.txt", "d"}} {
+		tree, err := List(args, ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, tree, input.Options{}); len(got) != 2 || !strings.HasSuffix(got[0], "/a.txt=one") || !strings.HasSuffix(got[1], "/b.txt=two") {
+			t.Errorf("%q: %q", args, got)
+		}
+		if !strings.Contains(tree.Skipped(), "of files that have come before") && !strings.Contains(tree.Skipped(), "of a file that has come before") {
+			t.Errorf("%q: %q", args, tree.Skipped())
+		}
+	}
+}
+
+// A path that is not UTF-8 can be told from what is an id, and a list of paths has it as it is.
+func TestOddPath(t *testing.T) {
+	const path = "d/caf\xe9.txt"
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("d", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("words"), 0o666); err != nil {
+		t.Skip("such a file cannot be made here:", err)
+	}
+	if found, err := filepath.Glob("d/*"); err != nil || len(found) != 1 || found[0] != path {
+		t.Skip("such a name is not kept here")
+	}
+	tree, err := List([]string{"d"}, ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := tree.Open(input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rec, err := range src.Records(context.Background()) {
+		if err != nil || rec.Doc.ID != `d/caf\xe9.txt` || rec.File != rec.Doc.ID || string(rec.Raw) != path || input.PathOf(rec.Doc.ID) != path {
+			t.Errorf("%+v, %v", rec, err)
+		}
+	}
+}

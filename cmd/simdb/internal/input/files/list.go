@@ -37,6 +37,7 @@ type Tree struct {
 	entries []entry
 	size    int64 // of all files, in bytes
 	links   int64 // symbolic links, which are not followed
+	again   int64 // other names of files in the list
 	binary  int64 // files with zero bytes, of the last Source that was read
 }
 
@@ -50,12 +51,12 @@ type entry struct {
 var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
 
 // List returns the files that args name: files, folders, which are walked in the order of names,
-// and patterns such as "notes/**/*.md" where nothing has that name. A file that is named twice
-// comes once, in its first place. Symbolic links are followed where args name them, and not within
-// folders, so the walk neither leaves a folder nor runs in a circle. Databases and the folders of
-// version control systems are left out.
+// and patterns such as "notes/**/*.md" where nothing has that name. A file that is named twice, or
+// has two names, comes once, in its first place. Symbolic links are followed where args name them,
+// and not within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
+// the folders of version control systems are left out.
 func List(args []string, o ListOptions) (*Tree, error) {
-	w := walker{o: o, tree: &Tree{name: "files"}, seen: map[string]bool{}}
+	w := walker{o: o, tree: &Tree{name: "files"}, files: &Set{}}
 	if len(args) == 1 {
 		w.tree.name = args[0]
 	}
@@ -81,7 +82,7 @@ type walker struct {
 	o       ListOptions
 	tree    *Tree
 	exclude []rule
-	seen    map[string]bool // paths that are in the list
+	files   *Set // that are in the list
 }
 
 // argument adds what an argument names.
@@ -169,7 +170,7 @@ func (w *walker) named(path string) error {
 func (w *walker) folder(path, rel string, rules []rule) error {
 	list, err := os.ReadDir(path)
 	if err != nil {
-		w.add(entry{path: path, reason: "the folder cannot be read: " + cause(err)})
+		w.unreadable(path, "the folder cannot be read: "+cause(err))
 	}
 	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == IgnoreFile }) {
 		content, err := os.ReadFile(filepath.Join(path, IgnoreFile))
@@ -212,7 +213,7 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	}
 	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
 	if err != nil {
-		w.add(entry{path: path, reason: cause(err)})
+		w.unreadable(path, cause(err))
 		return nil
 	}
 	return w.file(path, info)
@@ -231,20 +232,22 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 			return err
 		}
 	}
-	if w.add(entry{path: path}) {
-		w.tree.size += info.Size()
+	if first, had := w.files.Add(path, info); had {
+		if first != path {
+			w.tree.again++
+		}
+		return nil
 	}
+	w.tree.entries = append(w.tree.entries, entry{path: path})
+	w.tree.size += info.Size()
 	return nil
 }
 
-// add adds an entry unless its path is in the list.
-func (w *walker) add(e entry) bool {
-	if w.seen[e.path] {
-		return false
+// unreadable adds what cannot be read, and why, unless its path is in the list.
+func (w *walker) unreadable(path, reason string) {
+	if e := (entry{path, reason}); !slices.Contains(w.tree.entries, e) {
+		w.tree.entries = append(w.tree.entries, e)
 	}
-	w.seen[e.path] = true
-	w.tree.entries = append(w.tree.entries, e)
-	return true
 }
 
 // cause is the text of an error without the path.
@@ -286,6 +289,7 @@ func (t *Tree) Skipped() string {
 	}{
 		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
 		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
+		{t.again, "1 name of a file that has come before was left out", "%d names of files that have come before were left out"},
 	} {
 		switch {
 		case p.n == 1:

@@ -99,7 +99,7 @@ func (s *source) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 
 // one reads a file. What is wrong with it is an *input.Issue.
 func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
-	issue := &input.Issue{File: e.path, Pos: 1, Unit: input.UnitFile, Reason: e.reason, Raw: []byte(e.path)}
+	issue := &input.Issue{File: input.ShownName(e.path), Pos: 1, Unit: input.UnitFile, Reason: e.reason, Raw: []byte(e.path)}
 	if e.reason != "" {
 		return nil, issue
 	}
@@ -131,6 +131,9 @@ func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
 		if re, ok := errors.AsType[*input.ReadError](err); ok && !errors.Is(err, errBinary) {
 			issue.Reason = cause(re.Err)
 			return nil, issue
+		}
+		if rec != nil {
+			rec.Raw = []byte(e.path)
 		}
 		return rec, err
 	}

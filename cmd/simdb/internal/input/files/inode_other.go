@@ -1,0 +1,10 @@
+//go:build !unix
+
+package files
+
+import "io/fs"
+
+// inode returns what files that are the same have in common.
+func inode(info fs.FileInfo) [2]uint64 {
+	return [2]uint64{uint64(info.Size()), uint64(info.ModTime().UnixNano())}
+}
