@@ -21,7 +21,7 @@ func (c *Command) Run(a *app.App) (err error) {
 		return err
 	}
 	d.opt = c.PageInputFlags.Options(c.Format)
-	d.opt.MakeID, d.opt.Memory = true, int64(c.Memory)
+	d.opt.MakeID, d.opt.Memory, d.opt.Cut = true, int64(c.Memory), c.Level != units.Document
 	if d.params, d.features, err = c.Params(0); err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type Options struct {
 	Encoding Encoding
 
 	RawHTML bool // the text of a page has its markup
+	Cut     bool // records are to be copied with a part of their text: see Cutter
 
 	Tally *Tally // to be told what is left out, once all is read; or nil
 

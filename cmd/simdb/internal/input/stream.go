@@ -212,6 +212,7 @@ func (s *Stream) Close() error { return s.src.Close() }
 // looked at after the Detect functions of all formats.
 var foreign = []struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
+	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
 	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
 	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
 	{"PAR1", "it is Parquet: leave out --input-format"},

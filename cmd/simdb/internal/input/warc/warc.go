@@ -1,5 +1,5 @@
-// Package warc reads the texts in WARC files, such as the WET files of Common Crawl. It registers
-// the format "warc" with package input.
+// Package warc reads the pages and texts in WARC files, such as crawls and the WET files of Common
+// Crawl. It registers the format "warc" with package input.
 //
 // A record is a header of lines, an empty line, a block of as many bytes as the header says, and
 // two empty lines:
@@ -11,8 +11,9 @@
 //	CRLF
 //	hello CRLF CRLF
 //
-// Records of the type conversion, and those of the type resource that are plain text, are
-// documents. All records count for positions.
+// Records of the type conversion, and those of the types response and resource that are HTML pages
+// or plain text, are documents; the body of an HTTP response is decoded (http.go). The others are
+// counted by kind. All records count for positions.
 package warc
 
 import (
@@ -26,9 +27,9 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -63,8 +64,10 @@ type file struct {
 	r      *bufio.Reader
 	offset int64          // of r in the content
 	n      input.Position // records that were begun
-	texts  int64          // of them, with text
+	texts  int64          // of them, that are documents
 	lost   bool           // after a damaged record: what follows, up to the next header, is part of it
+
+	skipped, guessed input.Counts
 }
 
 // open opens a WARC file.
@@ -72,7 +75,10 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
 		return nil, errors.New("the text of a WARC record is its block, so --text-field, --field and --fingerprint-field have no meaning")
 	}
-	f := &file{in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), maxHeader)}
+	f := &file{
+		in: in, opt: opt, id: opt.IDField, r: bufio.NewReaderSize(in.Reader(), maxHeader),
+		skipped: input.Counts{}, guessed: input.Counts{},
+	}
 	if f.id == "" {
 		f.id = defaultID
 	}
@@ -93,13 +99,14 @@ func (f *file) Close() error {
 	return f.in.Close()
 }
 
-// errSkip is the error of next for a record that is no text, or that Options.After leaves out.
-var errSkip = errors.New("no text")
+// errSkip is the error of next for a record that is no document, or that Options.After leaves out.
+var errSkip = errors.New("no document")
 
-// Records yields the texts. A damaged record is an Issue that says at which byte of the content it
-// is; reading goes on with the next line that begins a record.
+// Records yields the documents. A damaged record is an Issue that says at which byte of the content
+// it is; reading goes on with the next line that begins a record.
 func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 	return func(yield func(*input.Record, error) bool) {
+		defer func() { f.opt.Tally.Note(f.in.Name(), f.skipped, f.guessed) }()
 		for {
 			if err := context.Cause(ctx); err != nil {
 				yield(nil, err)
@@ -108,7 +115,7 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*input.Record, error] {
 			rec, err := f.next()
 			if err == io.EOF {
 				if f.texts == 0 && f.n > 0 {
-					err = fmt.Errorf("none of its %d records is a text: WET files and plain text are read, pages are not", f.n)
+					err = fmt.Errorf("none of its %d records is a page or a text: %s", f.n, f.skipped)
 					yield(nil, &input.ReadError{File: f.in.Name(), Pos: input.NoPosition, Err: err})
 				}
 				return
@@ -146,17 +153,6 @@ func (h *header) get(name string) string {
 	return ""
 }
 
-// isText reports whether a record is a text.
-func (h *header) isText() bool {
-	switch strings.ToLower(h.get("WARC-Type")) {
-	case "conversion":
-		return true
-	case "resource":
-		return strings.HasPrefix(strings.ToLower(h.get("Content-Type")), "text/plain")
-	}
-	return false
-}
-
 // next reads a record. It returns io.EOF at the end of the file and errSkip for a record that is
 // left out; any other error that is no *input.Issue ends the reading.
 func (f *file) next() (*input.Record, error) {
@@ -168,14 +164,21 @@ func (f *file) next() (*input.Record, error) {
 	if err != nil || size < 0 {
 		return nil, f.damage(at, h.raw, fmt.Sprintf("its Content-Length is %q", h.get("Content-Length")))
 	}
-	if !h.isText() || f.n <= f.opt.After {
-		if h.isText() {
-			f.texts++
-		}
+	begin, _ := f.r.Peek(int(min(size, maxHeader)))
+	b := describe(h, begin)
+	if f.opt.Cut && b.kind == "" && (b.head > 0 || pages.IsType(b.contentType)) {
+		b.kind, _ = mediaType(b.contentType) // its text is not in the record as it is
+	}
+	switch {
+	case b.kind != "":
+		f.skipped[b.kind]++
+		return nil, f.discard(size, errSkip)
+	case f.n <= f.opt.After:
+		f.texts++
 		return nil, f.discard(size, errSkip)
 	}
-	f.texts++
 	if size > input.MaxRecord {
+		f.texts++
 		reason := fmt.Sprintf("too large: %d bytes, a document has at most %d", size, input.MaxRecord)
 		return nil, f.discard(size, f.issue(h.raw, reason, int64(len(h.raw))+size))
 	}
@@ -186,13 +189,13 @@ func (f *file) next() (*input.Record, error) {
 	if err != nil {
 		return nil, cutOff(at, err)
 	}
-	block := raw[len(h.raw):]
+	content := raw[len(h.raw):]
 	if end, _ := f.r.Peek(len(recordEnd)); string(end) == recordEnd {
 		f.r.Discard(len(recordEnd))
 		f.offset += int64(len(recordEnd))
 	}
 	raw = append(raw, recordEnd...)
-	return f.record(h, block, raw)
+	return f.record(h, &b, content, raw)
 }
 
 // cutOff is the error of a record, at a byte offset, of which the file has only the beginning.
@@ -204,10 +207,25 @@ func cutOff(at int64, err error) error {
 }
 
 // record makes a document.
-func (f *file) record(h *header, block, raw []byte) (*input.Record, error) {
+func (f *file) record(h *header, b *block, content, raw []byte) (*input.Record, error) {
 	rec := &input.Record{
-		Doc:  engine.Doc{ID: h.get(f.id), Text: input.ValidText(string(block)), Fields: h.others(f.id)},
-		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw, BadUTF8: !utf8.Valid(block),
+		Doc:  engine.Doc{ID: strings.Trim(h.get(f.id), "<>"), Fields: h.others(f.id)},
+		File: f.in.Name(), Pos: f.n, End: f.n, Raw: raw,
+	}
+	body, kind, err := b.body(content)
+	if kind != "" {
+		f.skipped[kind]++
+		return nil, errSkip
+	}
+	if f.texts++; err != nil {
+		return nil, input.NewIssue(f, rec, err.Error())
+	}
+	if f.opt.Need != input.NeedID {
+		guessed := false
+		if rec.Doc.Text, rec.BadUTF8, guessed = b.text(body, f.opt); guessed {
+			_, charset := mediaType(b.contentType)
+			f.guessed[charset]++
+		}
 	}
 	switch {
 	case rec.Doc.ID == "" && f.opt.MakeID:

@@ -73,7 +73,7 @@ func TestRecords(t *testing.T) {
 		{content: a + "noise", want: "1 " + textA + fmt.Sprintf("|! a.wet:2: the record at byte %d is damaged: it does not begin with WARC/", len(a))},
 		{content: (info + a + b)[:len(info+a)-8], fails: fmt.Sprintf("a.wet: could not be read past record 1: the record at byte %d is cut off", len(info))},
 		{content: info + a[:20], fails: "could not be read past record 1"},
-		{content: info + one("response", "https://x/", "HTTP/1.1 200"), fails: "none of its 2 records is a text"},
+		{content: info + one("response", "https://x/", "HTTP/1.1 200"), fails: "none of its 2 records is a page or a text: 1 response without a media type, 1 warcinfo"},
 	} {
 		got, copied, err := read(t, c.content, c.opt)
 		if got != c.want && c.fails == "" {
