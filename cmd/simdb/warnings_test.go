@@ -21,12 +21,19 @@ func TestWarnings(t *testing.T) {
 		}
 		return b.String()
 	}
-	var docs, sound, prints []string
+	var docs, sound, titles, forms, prints []string
 	add := func(list *[]string, text string) {
 		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", len(*list)), "text": text})
 		*list = append(*list, string(line))
 	}
 	form := words(100)
+	add(&titles, "one title")
+	add(&titles, "one title")
+	for range 900 {
+		add(&titles, words(1+r.IntN(10)))
+		add(&forms, form+" "+words(60))
+		add(&forms, words(60))
+	}
 	for range 150 {
 		add(&docs, "the page was not found on this server")
 		add(&docs, form+"\n\n"+words(60))
@@ -38,23 +45,29 @@ func TestWarnings(t *testing.T) {
 		prints = append(prints, fmt.Sprintf("%016x\tf%d", r.Uint64(), len(prints)))
 	}
 	dir := t.TempDir()
-	for name, lines := range map[string][]string{"docs.jsonl": docs, "sound.jsonl": sound, "prints.tsv": prints} {
+	for name, lines := range map[string][]string{"docs.jsonl": docs, "sound.jsonl": sound, "titles.jsonl": titles, "forms.jsonl": forms, "prints.tsv": prints} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	simdb(t, dir, "load", "base.simdb", "prints.tsv", "-q")
 	large, template := "documents are in cluster 1", "about so many of the kept share half"
+	short := "half of the texts have fewer than "
 	page, zero, common := "warning: cluster 1 has 150 documents", "150 documents have the fingerprint 0,", "have the fingerprint deadbeefcafe1234"
 	for args, want := range map[string][]string{
-		"dedup docs.jsonl -o kept.jsonl":             {large + ", near-duplicates of d0 (docs.jsonl:1);", template},
-		"dedup docs.jsonl --dry-run":                 {large, template},
-		"dedup sound.jsonl --dry-run":                nil,
-		"dedup prints.tsv --near 3 -o kept.tsv":      {large, zero, common},
-		"clusters docs.jsonl --jaccard 0.8 -o c.tsv": {page + ", 10.0 % of all, near-duplicates of d0;"},
-		"load new.simdb prints.tsv":                  {zero, common},
-		"clusters base.simdb --near 3 -o c.tsv":      {page},
-		"dedup docs.jsonl -q -o quiet.jsonl":         nil,
+		"dedup docs.jsonl -o kept.jsonl":                 {large + ", near-duplicates of d0 (docs.jsonl:1);", template},
+		"dedup docs.jsonl --dry-run":                     {large, template},
+		"dedup sound.jsonl --dry-run":                    nil,
+		"dedup prints.tsv --near 3 -o kept.tsv":          {large, zero, common},
+		"clusters docs.jsonl --jaccard 0.8 -o c.tsv":     {page + ", 10.0 % of all, near-duplicates of d0;"},
+		"load new.simdb prints.tsv":                      {zero, common},
+		"clusters base.simdb --near 3 -o c.tsv":          {page},
+		"dedup docs.jsonl -q -o quiet.jsonl":             nil,
+		"dedup forms.jsonl --dry-run":                    nil, // a line of a page is no part to remove
+		"dedup titles.jsonl --dry-run":                   {short},
+		"pairs titles.jsonl --jaccard 0.8 -o p.tsv":      {short},
+		"pairs titles.jsonl --levenshtein 0.9 -o l.tsv":  nil,
+		"dedup titles.jsonl --shingle chars:5 --dry-run": nil,
 	} {
 		c := exec.Command("simdb", strings.Fields(args)...)
 		c.Dir, c.Env = dir, append(os.Environ(), "COLUMNS=1000")
@@ -63,7 +76,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", args, err, out)
 		}
 		said := strings.Join(strings.Fields(string(out)), " ")
-		for _, all := range []string{large, template, page, zero, common} {
+		for _, all := range []string{large, template, page, zero, common, short} {
 			n, expected := strings.Count(said, all), 0
 			for _, w := range want {
 				if strings.Contains(w, all) {

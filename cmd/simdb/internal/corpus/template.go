@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"math/rand/v2"
+	"strings"
 
 	"github.com/simdb/simdb/internal/fingerprint"
 )
@@ -16,9 +17,11 @@ type Templates struct {
 	set     []uint64
 }
 
-// templated is a document of the sample: its number, and the least of its shingle hashes.
+// templated is a document of the sample: its number, the least of its shingle hashes, and whether it
+// has several lines.
 type templated struct {
 	n      int64
+	lines  bool
 	hashes []uint64
 }
 
@@ -46,13 +49,13 @@ func (t *Templates) Add(text string) {
 	}
 	t.set = t.hasher.sets.Append(t.set[:0], text)
 	d := &t.sampled[at]
-	d.n = t.seen - 1
+	d.n, d.lines = t.seen-1, strings.Contains(strings.TrimSpace(text), "\n")
 	d.hashes = append(d.hashes[:0], t.set[:min(len(t.set), templateHashes)]...)
 }
 
 // Share returns which share of the documents that are kept have half of their shingles, or more, in
-// common with at least 2 % of them; 0 if too few are kept to say that. Documents are numbered in
-// the order of Add.
+// common with at least 2 % of them; 0 if too few are kept to say that, or if most of these
+// are one line, of which no part can be removed. Documents are numbered in the order of Add.
 func (t *Templates) Share(kept func(n int64) bool) float64 {
 	docs, counts := 0, map[uint64]int{}
 	for _, d := range t.sampled {
@@ -67,7 +70,7 @@ func (t *Templates) Share(kept func(n int64) bool) float64 {
 		return 0
 	}
 	const minHashes = 10 // in fewer, chance decides
-	many, of := max(docs/50, 10), 0
+	many, of, lines := max(docs/50, 10), 0, 0
 	for _, d := range t.sampled {
 		if !kept(d.n) || len(d.hashes) < minHashes {
 			continue
@@ -79,8 +82,13 @@ func (t *Templates) Share(kept func(n int64) bool) float64 {
 			}
 		}
 		if 2*common >= len(d.hashes) {
-			of++
+			if of++; d.lines {
+				lines++
+			}
 		}
+	}
+	if 2*lines < of {
+		return 0
 	}
 	return float64(of) / float64(docs)
 }

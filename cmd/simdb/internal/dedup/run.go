@@ -138,5 +138,8 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err != nil {
 		return err
 	}
+	if !d.c.ofTexts() {
+		d.warn.short = x.Few().Advice(d.params.Features)
+	}
 	return x.Finish()
 }

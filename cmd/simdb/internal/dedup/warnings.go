@@ -11,6 +11,7 @@ import (
 type warnings struct {
 	templates *corpus.Templates // nil: not looked for
 	prints    []string
+	short     string // what to do about short texts
 	large     []place // of the keepers of clusters that have too many documents, by cluster
 }
 
@@ -65,6 +66,9 @@ func (d *job) expectLarge() {
 func (d *job) tell() {
 	for _, text := range d.warn.prints {
 		d.a.Say("warning: %s", text)
+	}
+	if d.warn.short != "" {
+		d.a.Say("%s", d.warn.short)
 	}
 	for i, at := range d.warn.large {
 		size := int64(d.out.sizes[i])

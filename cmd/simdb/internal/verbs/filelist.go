@@ -209,6 +209,9 @@ func (l *fileList) read() error {
 	if err := x.Finish(); err != nil {
 		return err
 	}
+	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {
+		l.a.TalkTo(l.meter, "%s", short)
+	}
 	if len(l.failed) > 0 {
 		return errors.Join(append(l.failed, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
 	}

@@ -3,7 +3,6 @@ package verbs
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/corpus"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
@@ -18,15 +17,12 @@ func hints(params fingerprint.Params, nodes []corpus.Node, r *tuning.Report) (sa
 	}
 	var few corpus.Brevity
 	templates := corpus.NewTemplates(params)
-	lines, n := 0, 0
+	n := 0
 	for _, node := range nodes {
 		for range node.Count {
 			few.Add(node.Doc.Text)
 		}
 		n += node.Count
-		if strings.Contains(strings.TrimSpace(node.Doc.Text), "\n") {
-			lines += node.Count
-		}
 		templates.Add(node.Doc.Text)
 	}
 	if short := few.Advice(params.Features); short != "" {
@@ -39,7 +35,7 @@ func hints(params fingerprint.Params, nodes []corpus.Node, r *tuning.Report) (sa
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
 		said = append(said, fmt.Sprintf("%.1f %% of the documents that were searched for have the words of another one, but other symbols, such as operators: --symbols takes these for words", percent(symbols)))
 	}
-	if share := templates.Share(func(n int64) bool { return r.Unmatched(int(n)) }); share > 0.05 && 2*lines >= n {
+	if share := templates.Share(func(n int64) bool { return r.Unmatched(int(n)) }); share > 0.05 {
 		said = append(said, fmt.Sprintf("%.0f %% of the documents without a near-duplicate share half of their shingles, or more, with at least 2 %% of all: dedup --level paragraph or line removes what they share", 100*share))
 	}
 	return said
