@@ -57,8 +57,14 @@ func openTerminal(t *testing.T) *terminal {
 // start runs simdb on the terminal and collects what it shows.
 func (tty *terminal) start(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
+	return tty.startTo(t, tty.far, dir, env, args...)
+}
+
+// startTo is start with another standard output.
+func (tty *terminal) startTo(t *testing.T, out *os.File, dir string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
 	c := exec.Command("simdb", args...)
-	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, tty.far, tty.far, tty.far
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, tty.far, out, tty.far
 	c.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "PAGER=", "SIMDB_PAGER=", "XDG_STATE_HOME="+dir), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
@@ -207,6 +213,37 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 	}
 }
 
+// What reads a pipe may write to the terminal, too: the bar is gone before it has the first row.
+func TestProgressBeforePipe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	dir := t.TempDir()
+	db := nearDatabase(t, dir, 300_000)
+	for k := 12; k <= 20; k += 2 {
+		from, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tty := openTerminal(t)
+		c := tty.startTo(t, to, dir, nil, "pairs", db, "--near", fmt.Sprint(k))
+		to.Close()
+		if _, err := from.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		drawn := strings.Contains(tty.shown(), "join")
+		if drawn {
+			tty.wait(t, "\r\x1b[1A\x1b[J") // the pipe is full, and the rows are not at their end
+		}
+		from.Close()
+		c.Wait()
+		if drawn {
+			return
+		}
+	}
+	t.Error("no progress is shown")
+}
+
 // The answer to Ctrl-C stays in sight while what was begun ends: it is written above the bar, and
 // is not erased with it.
 func TestInterruptOnTerminal(t *testing.T) {
@@ -232,7 +269,7 @@ func TestInterruptOnTerminal(t *testing.T) {
 	if code := c.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit status %d", code)
 	}
-	if out := tty.shown(); !strings.Contains(out, "\x1b[Jsimdb: stopping; Ctrl-C again aborts\n") {
+	if out := tty.shown(); !strings.Contains(out, "\x1b[J\r\x1b[Ksimdb: stopping; Ctrl-C again aborts\n") {
 		t.Errorf("%q", out)
 	}
 }

@@ -296,8 +296,8 @@ var outputMutants = []mutant{
 		"repl/output", "Terminal",
 	},
 	{
-		"terminal/copies of lines as they are", "cmd/simdb", "App.Sink",
-		swap(`output.Shown(a.cleared(a.Out))`, `a.cleared(a.Out)`),
+		"terminal/copies of lines as they are", "cmd/simdb", "App.shownOn",
+		swap(`output.Shown(a.cleared(w))`, `a.cleared(w)`),
 		"cmd/simdb", "^TestHostileOnTerminal$",
 	},
 	{

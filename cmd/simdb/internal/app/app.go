@@ -57,7 +57,7 @@ var ErrInterrupted = errors.New("interrupted")
 func New() *App {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
-	a.Outputs.Show = func(f *os.File) io.Writer { return shown(f) }
+	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
 }
@@ -93,7 +93,8 @@ func (a *App) sayStopping() {
 	a.mu.Lock()
 	m := a.shown
 	a.mu.Unlock()
-	if m == nil || !m.Above([]byte(text)) {
+	const over = "\r\x1b[K" // what is left of the bar before the column of ^C
+	if m == nil || !m.Above([]byte(over+text)) {
 		io.WriteString(a.Err, "\n"+text) // after the ^C that the terminal shows
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 	"github.com/simdb/simdb/engine"
@@ -30,10 +31,7 @@ func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, err
 			p := a.NewPager(0)
 			return &sink{Writer: p, Pager: p}, nil
 		}
-		if IsTerminal(a.Out) {
-			return &sink{Writer: output.Shown(a.cleared(a.Out))}, nil
-		}
-		return &sink{Writer: a.Out}, nil
+		return &sink{Writer: a.shownOn(a.Out)}, nil
 	}
 	w, err := a.Create("-o", name, kind)
 	if err != nil {
@@ -50,16 +48,22 @@ func (s *sink) EndPart() error {
 	return s.file.EndPart()
 }
 
-// shown returns a writer to w of lines that may hold anything: if w is a terminal, they do not
-// control it.
-func shown(w io.Writer) io.Writer {
-	if !IsTerminal(w) {
-		return w
+// shownOn returns a writer to w of lines that may hold anything: if w is a terminal, they do not
+// control it. The progress display has ended before the first of them, unless w is a plain file:
+// what reads a pipe may write to the terminal, too.
+func (a *App) shownOn(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return output.Shown(a.cleared(w))
 	}
-	return output.Shown(w)
+	if f, ok := w.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			return w
+		}
+	}
+	return a.cleared(w)
 }
 
-// cleared returns a writer to w, a terminal, that first ends the progress display.
+// cleared returns a writer to w that first ends the progress display.
 func (a *App) cleared(w io.Writer) io.Writer {
 	return WriterFunc(func(p []byte) (int, error) {
 		a.EndProgress()

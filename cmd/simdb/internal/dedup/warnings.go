@@ -11,7 +11,7 @@ import (
 type warnings struct {
 	templates *corpus.Templates // nil: not looked for
 	prints    []string
-	short     string // what to do about short texts
+	short     string  // what to do about short texts
 	large     []place // of the keepers of clusters that have too many documents, by cluster
 }
 

@@ -268,8 +268,9 @@ func (m *Meter) bars() {
 	m.showOn(nil)
 }
 
-// clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on.
-const clearLast = "\x1b[1A\x1b[J"
+// clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on. A
+// terminal that has shown ^C has it in a later column than the first one.
+const clearLast = "\r\x1b[1A\x1b[J"
 
 // bar returns a bar that shows the current stage: as a spinner while its end is not known.
 func (m *Meter) bar(p *mpb.Progress) *mpb.Bar {
