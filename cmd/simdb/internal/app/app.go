@@ -48,6 +48,7 @@ type App struct {
 	mu       sync.Mutex
 	shown    *progress.Meter // the meter that was started last
 	cleaners []func()
+	taken    map[string]int // files by what TellTaken said of them
 }
 
 // ErrInterrupted is the cause of the end of App.Context.

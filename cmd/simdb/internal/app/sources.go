@@ -211,15 +211,29 @@ func (a *App) Talk(m *progress.Meter) io.Writer {
 func (a *App) OpenInput(m *progress.Meter, s *Sources, name string, opt input.Options) (input.Source, error) {
 	in, err := s.Open(name, opt)
 	if err == nil {
-		a.TellNotice(m, in)
+		a.TellTaken(m, in, opt)
 	}
 	return in, err
 }
 
-// TellNotice prints the notice of an input: what it was taken for, where that could surprise.
-func (a *App) TellNotice(m *progress.Meter, in input.Source) {
-	if info := in.Info(); info.Notice != "" {
-		a.TalkTo(m, "%s: %s", info.Name, info.Notice)
+// TellTaken says what an input was taken for, where its content decided that. Of many files that
+// were taken for the same, only the first ones are named.
+func (a *App) TellTaken(m *progress.Meter, in input.Source, opt input.Options) {
+	const named = 3
+	info := in.Info()
+	taken := info.TakenFor(opt)
+	if taken == "" {
+		return
+	}
+	if a.taken == nil {
+		a.taken = map[string]int{}
+	}
+	a.taken[taken]++
+	switch n := a.taken[taken]; {
+	case n <= named:
+		a.TalkTo(m, "%s: %s", info.Name, taken)
+	case n == named+1:
+		a.TalkTo(m, "%s and perhaps further files: %s", info.Name, taken)
 	}
 }
 

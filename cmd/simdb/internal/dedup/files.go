@@ -59,7 +59,7 @@ func (d *job) begins(i int) (info input.Info, err error) {
 		}
 		break
 	}
-	d.a.TellNotice(d.meter, in)
+	d.a.TellTaken(d.meter, in, d.opt)
 	if d.c.Columns != nil {
 		if err := input.CanExtend(in, d.c.Columns.ofInput()); err != nil {
 			return info, fmt.Errorf("--columns: %w", err)

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,13 @@ func OpenContent(path string, encoding Encoding) (io.ReadCloser, error) {
 	}
 	s, err := newStream(name, src, size, 0)
 	if err == nil {
+		err = s.refuse(true)
+	}
+	if err == nil {
 		err = s.Decode(encoding)
+	}
+	if err == nil && bytes.IndexByte(s.head, 0) >= 0 {
+		err = errors.New("it has NUL bytes, so it is not text")
 	}
 	if err != nil {
 		content{s: s}.Close()

@@ -192,7 +192,7 @@ func open(in *Stream, opt Options) (Source, error) {
 	case f == nil:
 		return nil, errors.New("its format is not known")
 	case f.Detect == nil:
-		if err := in.refuse(); err != nil {
+		if err := in.refuse(opt.Format != Auto); err != nil {
 			return nil, err
 		}
 	}

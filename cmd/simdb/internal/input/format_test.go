@@ -137,3 +137,45 @@ func TestContentBytes(t *testing.T) {
 		t.Errorf("no file: %d bytes", got)
 	}
 }
+
+// TestForeign checks that files of other kinds are refused by their name, also by what reads a file
+// as one text; texts are not if their lines are asked for.
+func TestForeign(t *testing.T) {
+	defer func(f []*Family) { families = f }(families)
+	families = nil
+	Register(Family{Formats: []Description{{Name: "whole", Unit: "document"}}, Open: openWhole})
+	for head, want := range map[string]string{
+		"\x89PNG\r\n\x1a\n\x00": "it is a picture", "\xff\xd8\xff\xe0": "it is a picture", "%PDF-1.4\n": "it is a PDF document: pdftotext",
+		"7z\xbc\xaf\x27\x1c": "7z archive", strings.Repeat("a", 257) + "ustar": "tar archive", "{\\rtf1": "RTF", "PK\x03\x04": "zip archive",
+		"<?xml version=\"1.0\"?>": "XML", "\n<rss version=": "XML", "TY  - JOUR\n": "RIS", "@article{a,\n": "BibTeX", "PMID- 1\n": "PubMed",
+		"@somebody said": "", "<p>text": "", "TYPE - x": "",
+	} {
+		text := strings.Contains("XML RIS BibTeX PubMed", want)
+		for _, opt := range []Options{{}, {Format: "whole"}} {
+			s, err := New("a", io.NopCloser(strings.NewReader(head)), int64(len(head)), opt)
+			refused := want != "" && (opt.Format == Auto || !text)
+			if refused != (err != nil) || refused && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q, %q: %v, want %s", head, opt.Format, err, want)
+			}
+			if err == nil {
+				s.Close()
+			}
+		}
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(head), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := OpenContent(name, UTF8); (err == nil) != text {
+			t.Errorf("%q as one text: %v", head, err)
+		} else if err == nil {
+			f.Close()
+		}
+	}
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte("a\x00b"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenContent(name, UTF8); err == nil || !strings.Contains(err.Error(), "NUL bytes") {
+		t.Errorf("NUL bytes: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,6 +56,23 @@ type Info struct {
 
 	FingerprintsOnly bool // the records have fingerprints and no texts
 	PositionIDs      bool // the IDs are the positions, so two such files have the same IDs
+}
+
+// TakenFor says what a file was taken for, where its content and not its name or the options say
+// it; "" otherwise.
+func (i Info) TakenFor(opt Options) string {
+	d := i.Format.Describe()
+	name := strings.ToLower(i.Name)
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	switch {
+	case i.Notice != "":
+		return i.Notice
+	case opt.Format != Auto, opt.Delimiter != 0, d.Unit == UnitFile, slices.ContainsFunc(d.Endings, func(ending string) bool { return strings.HasSuffix(name, ending) }):
+		return ""
+	}
+	return i.Shape
 }
 
 // Position is the place of a record in its source, counted from 1 in the unit of its format

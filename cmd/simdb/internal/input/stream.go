@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -214,19 +215,58 @@ var foreign = []struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dc FILE | simdb ... -"},
 	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
 	{"BZh", "it is bzip2-compressed: bzip2 -dc FILE | simdb ... -"},
-	{"PK\x03\x04", "it is a zip archive: unzip -p FILE | simdb ... -"},
+	{"\x04\x22\x4d\x18", "it is lz4-compressed: lz4 -dc FILE | simdb ... -"},
+	{"\x1f\x9d", "it is compressed by compress: gzip -dc FILE | simdb ... -"},
+	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unzip -p FILE | simdb ... -"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: 7z x -so FILE | simdb ... -"},
+	{"Rar!\x1a\x07", "it is a rar archive: unrar p -inul FILE | simdb ... -"},
+	{"\xd0\xcf\x11\xe0", "it is a document of an older office program: write it as text or CSV"},
+	{"{\\rtf", "it is a document in RTF: write it as text"},
+	{"%PDF-", "it is a PDF document: pdftotext FILE - | simdb hash -, or --files for a folder of such texts"},
+	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
+	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
 	{"PAR1", "it is Parquet: leave out --input-format"},
 	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
+	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
+	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
+	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | simdb ... -"},
 }
 
-// refuse returns an error if no format reads the file.
-func (s *Stream) refuse() error {
+const (
+	picture    = "it is a picture: " + perceptual
+	perceptual = "simdb compares the fingerprints that a perceptual hash makes of pictures, as a list of them"
+)
+
+// foreignTexts are the beginnings of texts whose lines are no documents.
+var foreignTexts = []struct {
+	begins *regexp.Regexp
+	what   string
+}{
+	{regexp.MustCompile(`^<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
+	{regexp.MustCompile(`^TY  - `), "it is a list of references in RIS: " + references},
+	{regexp.MustCompile(`^PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
+	{regexp.MustCompile(`^@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
+}
+
+const references = "write it as CSV or JSON lines, as reference managers do"
+
+// refuse returns an error if no format reads the file. If lines are not asked for, texts are
+// refused whose lines are no documents.
+func (s *Stream) refuse(lines bool) error {
 	for _, foreign := range foreign {
 		if bytes.HasPrefix(s.head, []byte(foreign.magic)) {
 			return errors.New(foreign.what)
+		}
+	}
+	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
+		return errors.New("it is a tar archive: tar -xOf FILE | simdb ... -, or --files with its folder")
+	}
+	for _, foreign := range foreignTexts {
+		if !lines && foreign.begins.Match(bytes.TrimLeft(s.head, " \t\r\n")) {
+			return errors.New(foreign.what + "; --input-format txt reads each line as a text")
 		}
 	}
 	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 {

@@ -58,7 +58,7 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 		}
 		defer src.Close()
 		if passes++; passes == 1 {
-			a.TellNotice(m, src)
+			a.TellTaken(m, src, opt)
 		}
 		for rec, err := range src.Records(a.Context()) {
 			is, rejected := errors.AsType[*input.Issue](err)

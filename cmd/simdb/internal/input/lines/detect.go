@@ -121,11 +121,17 @@ func sampleLines(head []byte, ends bool) [][]byte {
 // trimBlanks removes white space around a line, except tabs, which separate columns.
 func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
+// plainText is what a file is taken for that nothing else is.
+const plainText = "plain text, one document a line"
+
 // almostList is the notice for a file that is read as texts although most of its lines are numbers,
 // or all look like base64.
 func almostList(s *sample) string {
 	if s.base64 > 0 && s.base64 == s.lines {
-		return "plain text, one document a line; --fingerprints base64 reads the lines as fingerprints"
+		return plainText + "; --fingerprints base64 reads the lines as fingerprints"
+	}
+	if c := s.column[0]; s.columns == 1 && s.lines > 1 && c.n == s.lines && c.hex > 0 {
+		return plainText + "; --fingerprints hex reads the lines as fingerprints"
 	}
 	other := s.other
 	if other == "" && s.columns == 1 {
@@ -134,7 +140,7 @@ func almostList(s *sample) string {
 	if other == "" || 2*s.numbers < s.lines {
 		return ""
 	}
-	return fmt.Sprintf("plain text, one document a line, because %q is not a number; --input-format fingerprints reads the other lines as fingerprints", other)
+	return fmt.Sprintf(plainText+", because %q is not a number; --input-format fingerprints reads the other lines as fingerprints", other)
 }
 
 // isHeader reports whether line names columns that documents have.

@@ -77,6 +77,9 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 			f.info.Notice += ", after a header"
 		}
 	}
+	if f.info.Notice == "" {
+		f.info.Notice = warnOfDigests(f.texts)
+	}
 	if f.info.Encoding != input.UTF8 {
 		f.info.Shape += " in " + string(f.info.Encoding)
 	}
@@ -96,9 +99,13 @@ func (f *file) choose() error {
 		f.opt.Delimiter = sep
 	}
 	if format == input.Auto {
-		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT && bytes.IndexByte(head, 0) >= 0 {
-			return errors.New("it has zero bytes, so it is not text; --input-format txt reads it anyway")
+		format = formatOf(f.info.Name, lines, s, f.opt)
+		if err := f.suspect(format, head, lines, s); err != nil {
+			return err
 		}
+	}
+	if format == TXT && f.opt.Fingerprints != fptext.Auto {
+		return notTaken(f.opt, lines)
 	}
 	format, err := spreadOrNot(format, f.opt.Format, lines)
 	if err != nil {
@@ -121,6 +128,9 @@ func (f *file) choose() error {
 		f.parse = text{}
 		if f.opt.Format == input.Auto {
 			f.info.Notice = almostList(s)
+		}
+		if f.info.Notice == "" && f.opt.Format == input.Auto && byName(f.info.Name) != TXT {
+			f.info.Notice = plainText
 		}
 	case Fingerprints, Hashes:
 		l, err := newList(s, f.opt)
@@ -163,6 +173,21 @@ func (f *file) rowsAreLonger(head []byte, all bool) bool {
 		}
 	}
 	return filled
+}
+
+// suspect returns the refusal of a file that has a format by its content or name, and is rather
+// something else.
+func (f *file) suspect(format input.Format, head []byte, lines [][]byte, s *sample) error {
+	switch columns := format == CSV || format == TSV; {
+	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large == 0 && s.column[0].n+s.column[1].n == s.lines:
+		return refuseDigests(lines, true) // of which the numbers are the ids
+	case format == TXT && bytes.IndexByte(head, 0) >= 0:
+		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
+	case format == TXT && f.opt.Fingerprints != fptext.Auto: // which has its own message
+	case format == TXT, columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[input.Format]string{CSV: ",", TSV: "\t"}[format]):
+		return refuseDigests(lines, columns)
+	}
+	return nil
 }
 
 // readHeader takes the header. Where it names the columns it makes the parser, and reports whether

@@ -164,7 +164,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); --id-field names another, --id-from line makes ids, --no-header takes the first line for data; --delimiter ';' if that separates columns`},
 		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"); --text-field names another, --no-header takes the first line for data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dc FILE | simdb ... -"},
-		{"a.bin", "\x01\x02\x00\n", "a.bin: it has zero bytes, so it is not text; --input-format txt reads it anyway"},
+		{"a.bin", "\x01\x02\x00\n", "a.bin: it has NUL bytes, so it is not text; --input-format txt reads it anyway"},
 		{"a.gz", "\x1f\x8b\x08", "a.gz: the gzip data end too early, is the file truncated? (unexpected EOF)"},
 	} {
 		_, _, err := read(t, c.file, c.content, input.Options{})

@@ -22,15 +22,19 @@ import (
 //     and the first one that the rule reads otherwise ends the reading.
 
 const (
-	maxUndecided = 1 << 20 // bytes that are read to decide on the notation
-	manyFlawed   = 64      // records with a flaw are no accident where there is no other
+	maxUndecided  = 1 << 20 // bytes that are read to decide on the notation
+	manyFlawed    = 64      // records with a flaw are no accident where there is no other
+	maxTexts      = 200     // that are looked at for digests
+	longestDigest = 300     // bytes of such a text, and more than one has
 )
 
-// usable says whether records of the first block, and more, can be used.
+// usable says what records of the first block, and more, can be used for.
 type usable struct {
 	records int
 	sound   bool   // one of them has no flaw
 	flaw    string // the first of them
+	prints  int    // with a fingerprint
+	texts   [][]byte
 }
 
 // refuse returns an error if no record can be used: then rather the flags are wrong.
@@ -64,6 +68,8 @@ func (f *file) settle() error {
 			return err
 		}
 		switch {
+		case f.opt.Fingerprints != fptext.Auto && f.prints == 0 && f.records > 0:
+			return fmt.Errorf("--fingerprints %v: no record at its beginning has a fingerprint; --fingerprint-field names the field", f.opt.Fingerprints)
 		case f.seen.Short() && f.opt.Fingerprints == fptext.Auto:
 			f.opt.Fingerprints = fptext.Hex
 			switch p := f.parse.(type) {
@@ -104,6 +110,12 @@ func (f *file) survey() error {
 			part.records++
 			part.sound = part.sound || rec.Flaw == ""
 			part.flaw = cmp.Or(part.flaw, rec.Flaw)
+			if rec.Doc.Fingerprint != nil {
+				part.prints++
+			}
+			if text := rec.Doc.Text; text != "" && len(part.texts) < maxTexts {
+				part.texts = append(part.texts, []byte(text[:min(len(text), longestDigest)]))
+			}
 		}
 	}
 	f.seen, f.usable = part.seen, part.usable

@@ -1,0 +1,92 @@
+package lines
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// TestDigests reads lists of hashes that are no fingerprints of 64 bits, as other programs write
+// them, and texts that have hashes in them.
+func TestDigests(t *testing.T) {
+	const h16, h70 = "9f3c5a00112233ff", "af74ad89b6257a65de3a727411c78fc1b994d007602253afe040f397bc17bea3e7a1e4"
+	h32, h64, bits := strings.Repeat(h16, 2), strings.Repeat(h16, 4), strings.Repeat("0110", 16)
+	alone := "such as %q: fingerprints have 64 bits"
+	for _, c := range []struct {
+		name, line string // the line of a file of twelve; N is its number
+		want       string // in the refusal, else in the notice; "" for no word
+	}{
+		{"a.txt", h64, "hexadecimal hashes, " + fmt.Sprintf(alone, h64[:40]+"...")},
+		{"a", h32 + "  dir/file N.jpg", "hexadecimal hashes"},
+		{"a.txt", h32 + " *file N.bin", "hexadecimal hashes"},
+		{"a.txt", "SHA256 (a file N) = " + h64, "hexadecimal hashes"},
+		{"a.txt", "/a/b/image N.png " + h64, "hexadecimal hashes"},
+		{"a.csv", "N,100," + h64 + ",0.5", "hexadecimal hashes"},
+		{"a.tsv", "N\t" + h64, "hexadecimal hashes"},
+		{"a.txt", bits, "strings of bits"},
+		{"a.txt", strings.Repeat(bits, 4), "strings of bits"},
+		{"a.txt", "9f:3c:5a:00:11:22:33:44 img N", "bytes between colons"},
+		{"a.txt", "p:" + h16, "hashes after a prefix"},
+		{"a.txt", "img N.png;" + h16, "--delimiter ';' --no-header --id-field 1 --fingerprint-field 2 reads columns"},
+		{"a.txt", h16 + ",img N.png", "--delimiter ',' --no-header --id-field 2 --fingerprint-field 1 reads columns"},
+		{"a.txt", " N | -6128402334577675377", "--delimiter '|' --no-header --id-field 1 --fingerprint-field 2 reads columns"},
+		{"a.txt", "T1" + strings.ToUpper(h70), "TLSH digests"},
+		{"a.tsv", h70 + "\tN", "--levenshtein 0.8 compares them as strings; --input-format txt"},
+		{"a.txt", "96:s4Ud1Lj96tHHlZDrwciQmA+4uy1I0G4HYuL8N3TzS8QsO/wqWXLcMSx:sF1LjEtHHlZDrJzrhuyZvHYm8tKp/RWO,\"/a N\"", "ssdeep digests"},
+		{"a.txt", h32 + " Repair what broke in N", ""},
+		{"a.txt", "at 12:30:45 the log has event " + h64 + " of N", ""},
+		{"a.txt", "an ordinary text, number N, with | and ;", ""},
+		{"a.txt", "6128402334577675377, the text of message N", ""},
+		{"a.jsonl", `{"id":N,"text":"T1` + h70 + `"}`, "its texts are TLSH digests"},
+		{"a.jsonl", `{"id":N,"text":"` + h64 + `"}`, "its texts are hexadecimal hashes"},
+		{"a.jsonl", `{"id":N,"text":"an ordinary one"}`, ""},
+		{"a", `{"id":N,"text":"an ordinary one"}`, "JSON lines"},
+		{"a", "a text without a name that says so", "plain text, one document a line"},
+		{"a.txt", "ff00aa1N", "--fingerprints hex reads the lines as fingerprints"},
+	} {
+		var content strings.Builder
+		for i := range 12 {
+			content.WriteString(strings.ReplaceAll(c.line, "N", fmt.Sprint(i%10)) + "\n")
+		}
+		got, f, err := read(t, c.name, content.String(), input.Options{})
+		said := fmt.Sprint(err)
+		if err == nil {
+			said = f.Info().TakenFor(input.Options{})
+		}
+		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %q: %s, want %s", c.name, c.line, said, c.want)
+		}
+		if c.name == "a.txt" {
+			asked := input.Options{Format: TXT}
+			if got, f, err = read(t, c.name, content.String(), asked); err != nil || len(got) != 12 || f.Info().TakenFor(asked) != "" {
+				t.Errorf("%q as txt: %d, %v", c.line, len(got), err)
+			}
+		}
+	}
+}
+
+// TestFingerprintsFlag checks that the notation of fingerprints is an error where there are none.
+func TestFingerprintsFlag(t *testing.T) {
+	for _, c := range []struct {
+		name, content string
+		opt           input.Options
+		want          string
+	}{
+		{"a.txt", "words of a text\nand others\nand more\n", input.Options{}, `--fingerprints hex: most lines, such as "words of a text", have no fingerprint`},
+		{"a.txt", strings.Repeat("9f3c5a00112233ff", 4) + "\n", input.Options{}, `--fingerprints hex: its lines have hexadecimal hashes`},
+		{"a.txt", "ff\n", input.Options{Format: TXT}, "--fingerprints hex: most lines"},
+		{"a.jsonl", `{"id":1,"text":"x"}`, input.Options{}, "no record at its beginning has a fingerprint; --fingerprint-field names the field"},
+		{"a.csv", "id,text\n1,x\n", input.Options{}, "no record at its beginning has a fingerprint; --fingerprint-field names the field"},
+		{"a.jsonl", `{"id":1,"fingerprint":"ff"}`, input.Options{}, ""},
+		{"a.csv", "id,text,fingerprint\n1,x,ff\n", input.Options{}, ""},
+	} {
+		c.opt.Fingerprints = fptext.Hex
+		got, _, err := read(t, c.name, c.content, c.opt)
+		if c.want == "" && (err != nil || len(got) != 1) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %q: %q, %v, want %s", c.name, c.content, got, err, c.want)
+		}
+	}
+}
