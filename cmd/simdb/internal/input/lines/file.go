@@ -276,6 +276,7 @@ func (f *file) deliver(b *batch, yield func(*input.Record, error) bool) bool {
 			}
 			continue
 		}
+		f.listed = f.listed || o.rec.listed
 		if err := f.heed(o.rec); err != nil {
 			yield(nil, &input.ReadError{File: f.info.Name, Pos: input.NoPosition, Err: err})
 			return false

@@ -50,24 +50,30 @@ func newObject(opt input.Options) *object {
 // found is the value of a field, nil if there is none.
 type found struct {
 	value []byte
-	exact bool // a member has the whole name, so that none within another is meant
+	path  string // from a value that is a list, as of input.TextAt
+	exact bool   // a member has the whole name, so that none within another is meant
 }
 
-// take notes the value of a member if it is the field of that name, or has it within: "meta.id" is
-// the member "id" of the object "meta", unless a member is called "meta.id". It reports whether all
-// of the member is the field.
+// take notes the value of a member if it is the field of that name, or has it within, by a path. It
+// reports whether all of the member is the field.
 func (f *found) take(name, key string, value []byte) bool {
 	if key == name {
-		f.value, f.exact = value, true
+		f.value, f.path, f.exact = value, "", true
 		return true
 	}
-	if f.exact || len(name) <= len(key) || name[len(key)] != '.' || name[:len(key)] != key || value[0] != '{' {
+	if f.exact || len(name) <= len(key) || name[:len(key)] != key {
 		return false
 	}
-	var within found
-	err := members(value, func(k string, _, v []byte) { within.take(name[len(key)+1:], k, v) })
-	if err == nil && within.value != nil {
-		f.value = within.value
+	rest := name[len(key):]
+	switch {
+	case value[0] == '[' && (rest[0] == '.' || rest[0] == '['):
+		f.value, f.path = value, rest
+	case value[0] == '{' && rest[0] == '.':
+		var within found
+		err := members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })
+		if err == nil && within.value != nil {
+			f.value, f.path = within.value, within.path
+		}
 	}
 	return false
 }
@@ -187,9 +193,15 @@ func (o *object) setID(rec *record, s, id []byte) string {
 // within says that the value of a field is a list, or an object, of which a flag can name a member.
 func within(value []byte, name, flag string) string {
 	if value[0] == '[' {
+		if path := input.PathOfText(value, name); path != "" && flag != "--id-field" {
+			return fmt.Sprintf("a list: %s '%s' names what is in it", flag, path)
+		}
 		return "a list"
 	}
 	what := "an object"
+	if path := input.PathOfText(value, name); flag != "--id-field" && path != "" {
+		return fmt.Sprintf("an object: %s '%s' names what is in it", flag, path)
+	}
 	members(value, func(key string, _, v []byte) {
 		if what == "an object" && v[0] != '{' && v[0] != '[' {
 			what += fmt.Sprintf(": %s '%s.%s' names what is in it", flag, name, key)
@@ -237,7 +249,7 @@ func (o *object) setText(rec *record, texts []found) {
 	}
 	if !o.weighted {
 		for i := range texts {
-			d.Text = joinText(d.Text, o.textOf(rec, i, texts[i].value))
+			d.Text = joinText(d.Text, o.textOf(rec, i, texts[i]))
 		}
 		return
 	}
@@ -246,18 +258,24 @@ func (o *object) setText(rec *record, texts []found) {
 	}
 	values := make([]string, len(texts))
 	for i := range texts {
-		values[i] = o.textOf(rec, i, texts[i].value)
+		values[i] = o.textOf(rec, i, texts[i])
 	}
 	d.Text = engine.JoinFields(values...)
 }
 
-// textOf returns the text of field i from its JSON value, nil for none: a number, true and false as
-// they are written. A list or an object is a flaw of the record.
-func (o *object) textOf(rec *record, i int, value []byte) (text string) {
+// textOf returns the text of field i: a number, true and false as they are written, and what is in
+// a list as lines. An object is a flaw of the record.
+func (o *object) textOf(rec *record, i int, f found) (text string) {
+	value, ok := f.value, false
 	switch {
 	case value == nil || value[0] == 'n': // null is a text without words
 	case value[0] == '"':
 		rec.unquote(value, &text)
+	case value[0] == '[' && !o.set:
+		if text, ok = input.TextAt(value, f.path); !ok {
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.flag()))
+		}
+		rec.listed = true
 	case value[0] == '{' || value[0] == '[':
 		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.flag()))
 	default:
@@ -290,6 +308,11 @@ func fieldsOf(s []byte, wanted string) string {
 	add = func(s []byte, before string, depth int) error {
 		return members(s, func(key string, _, value []byte) {
 			name := before + key
+			if value[0] == '[' {
+				if first := value[skipBlank(value, 1):]; first[0] == '{' {
+					value, name = first[:skipValue(first, 0)], name+"[]"
+				}
+			}
 			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
 				names = append(names, name)
 			}

@@ -34,6 +34,7 @@ type usable struct {
 	sound   bool   // one of them has no flaw
 	flaw    string // the first of them
 	prints  int    // with a fingerprint
+	listed  bool   // a text is of a list
 	texts   [][]byte
 }
 

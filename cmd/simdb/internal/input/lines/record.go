@@ -24,6 +24,7 @@ type record struct {
 	notation fptext.Notation // of a text fingerprint, if the rule of fptext decided
 	written  []byte          // that text
 	room     *uint64         // for the fingerprint
+	listed   bool            // the text is of a list
 }
 
 // setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,

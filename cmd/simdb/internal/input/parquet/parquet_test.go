@@ -257,6 +257,11 @@ func TestTextColumns(t *testing.T) {
 			t.Fatalf("row %d is %q, want %q; fields %s", i+1, rec.Doc.Text, want, rec.Doc.Fields)
 		}
 	}
+	for i, rec := range read(input.Options{TextField: "tags"}) {
+		if want := strings.Join(rows[i].Tags, "\n"); rec.Doc.Text != want {
+			t.Fatalf("row %d is %q, want %q", i+1, rec.Doc.Text, want)
+		}
+	}
 	for i, rec := range read(input.Options{SetField: "meta.url"}) {
 		want := ""
 		if m := rows[i].Meta; m != nil && m.URL != nil {

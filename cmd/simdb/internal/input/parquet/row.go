@@ -109,7 +109,15 @@ func (r *rowReader) text(rec *input.Record) (string, error) {
 		return r.textOf(r.roles.text, rec)
 	case r.set != nil:
 		b, err := r.members(nil, r.set)
-		return setOf(b, r.roles.set), err
+		set := setOf(b, r.roles.set)
+		if err != nil || !r.roles.listed || set == "" {
+			return set, err
+		}
+		text, ok := input.TextAt([]byte(set), r.roles.path)
+		if !ok {
+			rec.Flaw = fmt.Sprintf("the column %q is a list: --text-field '%s' names what is in it", pathOf(r.roles.set), input.PathOfText([]byte(set), pathOf(r.roles.set)))
+		}
+		return text, nil
 	case r.roles.texts == nil:
 		return "", nil
 	}

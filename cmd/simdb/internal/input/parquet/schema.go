@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,6 +96,8 @@ type roles struct {
 	id, text, fp *pq.Column
 	texts        []*pq.Column // in place of text, of input.Options.Fields
 	set          *pq.Column   // in place of text, of input.Options.SetField: a list, or strings
+	path         string       // of the texts in set, where that is a list of the text
+	listed       bool         // it is
 }
 
 // leaves are the columns with the values of all roles.
@@ -146,9 +149,27 @@ func (r *roles) findText(root *pq.Column, opt input.Options) (err error) {
 			return missing(root, opt.SetField, "--set-field")
 		}
 	default:
+		if r.set, r.path = findList(root, cmp.Or(opt.TextField, "text")); r.set != nil {
+			r.listed = true
+			return nil
+		}
 		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string", isText)
 	}
 	return err
+}
+
+// findList returns the list that a path begins with, and the rest of the path, as of input.TextAt;
+// nil if there is none.
+func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
+	for i := range len(path) + 1 {
+		if i < len(path) && path[i] != '.' && path[i] != '[' {
+			continue
+		}
+		if col := findPath(root, path[:i], func(a, b string) bool { return a == b }); col != nil && (col.Repeated() || isList(col)) {
+			return col, path[i:]
+		}
+	}
+	return nil, ""
 }
 
 // role returns the column that want names, or the one called name; nil if there is none of that
