@@ -18,7 +18,7 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.csv", "id,text,id\n1,x,2\n", input.Options{}, `columns 1 and 3 are both called "id": --id-field 1 or 3 says which`},
 		{"a.tsv", "id\ttext\tx\tx\n", input.Options{TextField: "x"}, `columns 3 and 4 are both called "x": --text-field 3 or 4 says which`},
 		{"a.jsonl", `{"id":1,"body":"x"}`, input.Options{}, `in every line: no "text" and no "fingerprint" (its fields are "id", "body")`},
-		{"a.jsonl", strings.Repeat("{\"id\":1,\"text\":[\"some words\"]}\n", 40<<10), input.Options{}, `lines: "text" is a list`},
+		{"a.jsonl", strings.Repeat("{\"id\":1,\"text\":[{\"n\":1}]}\n", 40<<10), input.Options{}, `lines: "text" is a list`},
 		{"a.json", "[{\"_id\":{\"$oid\":\"5f\"},\"text\":\"x\"}]", input.Options{IDField: "_id", MakeID: true}, `in every line: "_id" is an object: --id-field '_id.$oid' names what is in it`},
 		{"a.csv", "id;text\n1;x\n", input.Options{}, `its columns are separated by ';': --delimiter ';'`},
 		{"a.csv", "\"id\"\t\"text\"\n1\tx\n", input.Options{}, `--delimiter tab`},

@@ -127,7 +127,7 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":1,"text":false}`, `1|false||`},
 		{"a.jsonl", `{"id":1,"text":NaN}`, `1|||`},
 		{"a.jsonl", `{"id":1,"text":"NaN","n":NaN,"m":[-Infinity,{"k":Infinity}]}`, `1|NaN|{"n":null,"m":[-1e999,{"k":1e999}]}|`},
-		{"a.jsonl", `{"id":1,"text":["a"]}`, `1||{"text":["a"]}|~"text" is a list`},
+		{"a.jsonl", `{"id":1,"text":[{"a":1}]}`, `1||{"text":[{"a":1}]}|~"text" is a list`},
 		{"a.jsonl", `{"id":1,"text":{"en":"a"}}`, `1||{"text":{"en":"a"}}|~"text" is an object: --text-field 'text.en' names what is in it`},
 		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `1|||~the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
 		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `1|||~the fingerprint is neither a string nor a whole number of 64 bits`},

@@ -195,8 +195,6 @@ func TestColumns(t *testing.T) {
 		{opt: input.Options{FingerprintField: "hash"}, id: "doc-1", fp: 1<<64 - 4},
 		{opt: input.Options{TextField: "meta.url"}, id: "doc-1"},
 		{opt: input.Options{IDField: "idd"}, fail: `there is no column "idd" (there are "id", "text",`},
-		{opt: input.Options{TextField: "tags"}, fail: `the column "tags" is a list: a text is a string; --text-field names another`},
-		{opt: input.Options{TextField: "flat"}, fail: `the column "flat" is a list`},
 		{opt: input.Options{IDField: "meta"}, fail: `the column "meta" has columns in it (there are "meta.id", "meta.url"`},
 		{opt: input.Options{IDField: "score"}, fail: `the column "score" is of type DOUBLE: an id is a string`},
 		{opt: input.Options{TextField: "id"}, fail: "must be different columns"},
