@@ -55,7 +55,7 @@ func walk(v any, path string, add func(string)) bool {
 	return path == ""
 }
 
-// step returns the member of an object that a path leads to, nil for none, and the rest of the path.
+// step returns the member of an object that a path leads to, nil for none, and the rest of it.
 func step(object map[string]any, path string) (member any, rest string) {
 	if member, ok := object[path]; ok {
 		return member, ""

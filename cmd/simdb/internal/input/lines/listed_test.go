@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// TestListedTexts reads texts in lists and objects by their paths; the message for a field that is a
+// TestListedTexts reads texts in lists and objects by paths; the message for a field that is a
 // list of objects has the path to type.
 func TestListedTexts(t *testing.T) {
 	const chat = `{"id":1,"messages":[{"role":"user","content":"one two"},{"role":"x","content":"three"}],"pages":["p","q"]}` + "\n"
