@@ -18,6 +18,12 @@ const (
 	NormalizeNFKC = features.NFKC
 )
 
+// The masks of Features that have names.
+const (
+	MaskNumbers = features.MaskNumbers // runs of digits, with points, commas and colons between them
+	MaskDates   = features.MaskDates   // dates and times of day, in digits or with English names
+)
+
 // Field is a field of documents whose text has features, and the weight of these: 1 to 32.
 type Field = features.Field
 
@@ -29,12 +35,18 @@ type Features struct {
 	//
 	// Characters are the letters, marks and numbers of the text in lower case, with one space for
 	// each run of anything else between two of them: n-grams of them suit short texts and those
-	// with mistakes in typing. A text with fewer characters than Options.Shingle has one feature.
+	// with mistakes in typing. A text with fewer characters than Options.Shingle has one feature,
+	// and so has one without letters and numbers: itself.
 	//
 	// In a database of sets the text of a document is its set, as a JSON array of strings (see
 	// SetText); elements that are no strings are taken as they are written. A text that is no array
 	// has the members that white space separates. Empty members are none.
 	Unit string
+
+	// Symbols takes each run of characters that are not letters, marks, numbers or white space for a
+	// word of its own, so that "x == y" differs from "x != y". With UnitChars such characters are
+	// characters.
+	Symbols bool
 
 	// Fields are the fields of documents that have features, at most 16, nil for one text. Their
 	// texts, in this order, make up the text of a document: see JoinFields. No shingle goes from
@@ -48,10 +60,16 @@ type Features struct {
 	// needs UnitSet.
 	SetField string
 
-	// StopWords, if not nil, lets only shingles count that hold one of the words of these strings.
-	// Running text has many stop words, and lists, menus and advertisements few, so that these do
-	// not count. A database keeps the words. It needs UnitWords.
+	// StopWords are left out: each is taken for white space, so that "Taylor and Francis" has the
+	// words of "Taylor Francis". The words of these strings count, in any case; a text that has no
+	// others keeps them. A database keeps the words.
 	StopWords []string
+
+	// RequireWords, if not nil, lets only shingles count that hold one of the words of these
+	// strings. Running text has many words such as "the" and "of", and lists, menus and
+	// advertisements few, so that these do not count. A database keeps the words. It needs
+	// UnitWords.
+	RequireWords []string
 
 	// Normalize is the Unicode normal form that texts are brought into before they are cut into
 	// words: NormalizeNFC or NormalizeNFKC; "" means none. NFKC also makes full-width and other
@@ -59,8 +77,15 @@ type Features struct {
 	// kept as they are.
 	Normalize string
 
-	// StripDiacritics makes letters with diacritical marks equal to those without.
+	// StripDiacritics makes letters with diacritical marks equal to those without, and Latin letters
+	// that are no letter with a mark, such as ł, ø, đ, ß and æ, to the letters of ASCII that stand
+	// for them.
 	StripDiacritics bool
+
+	// Mask are what is not to make a difference: MaskNumbers, MaskDates, or regular expressions
+	// (RE2). Each match becomes a word, the same one for all, before stop words are left out and
+	// after texts are in their normal form. See docs/format/fingerprints.md.
+	Mask []string
 
 	// MinWords is how many words a text must have to have features: a shorter one has no
 	// fingerprint and matches nothing. In a database of sets it counts members.
@@ -83,7 +108,7 @@ func (f Features) Check() error {
 	return err
 }
 
-// Describe lists what differs from the zero Features in words, stop words by their number: "chars;
+// Describe lists what differs from the zero Features in words, lists of words by their number: "chars;
 // fields title:3,body:1; nfkc". It is "" for the zero Features.
 func (f Features) Describe() string {
 	s, err := features.Spec(f).Canonical()

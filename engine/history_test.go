@@ -88,7 +88,7 @@ func (h *history) doc() (Doc, uint64, bool) {
 		d.Time = h.clock().Add(-time.Duration(h.r.IntN(150)) * time.Minute)
 	}
 	if h.r.IntN(12) == 0 {
-		d.Text = "..."
+		d.Text = " "
 		return d, 0, false
 	}
 	fp := h.fingerprint()

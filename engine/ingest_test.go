@@ -75,7 +75,7 @@ func families(n int) corpus {
 		}
 		d := Doc{ID: fmt.Sprintf("f-%x", r.Uint32()), Text: strings.Join(text, " ")}
 		if r.IntN(20) == 0 {
-			d.Text = "..."
+			d.Text = " "
 		}
 		docs = append(docs, d)
 	}

@@ -19,8 +19,11 @@ type Options struct {
 	// CharGrams takes n-grams of characters in place of shingles of words: better for very short
 	// texts.
 	CharGrams bool
-	// StopWords, if not nil, keeps only shingles that hold one of these words.
-	StopWords []string
+	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
+	// a word of its own, or a character.
+	Symbols bool
+	// RequireWords, if not nil, keeps only shingles that hold one of these words.
+	RequireWords []string
 }
 
 // Hasher makes sketches of texts. It is for reuse and allocates nothing after New, but serves one
@@ -41,7 +44,7 @@ func New(o Options) (*Hasher, error) {
 	if o.Size < 1 || o.Size > MaxEncoded {
 		return nil, fmt.Errorf("minhash: a sketch of %d hashes: want 1 to %d", o.Size, MaxEncoded)
 	}
-	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, StopWords: o.StopWords}
+	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, Symbols: o.Symbols, Require: o.RequireWords}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("minhash: %w", err)
 	}

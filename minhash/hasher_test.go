@@ -10,7 +10,7 @@ import (
 func TestHasher(t *testing.T) {
 	long := strings.Repeat("Whenever I find myself growing grim about the mouth; whenever it is a damp, drizzly November in my soul. ", 300)
 	texts := []string{"", "one", "one two three four", long, long + "and so on"}
-	for _, o := range []Options{{}, {Size: 8, Shingle: 1, Seed: 3}, {CharGrams: true, Shingle: 5}, {StopWords: []string{"I", "the"}}} {
+	for _, o := range []Options{{}, {Size: 8, Shingle: 1, Seed: 3}, {CharGrams: true, Shingle: 5}, {RequireWords: []string{"I", "the"}}} {
 		h, err := New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -21,12 +21,12 @@ func TestHasher(t *testing.T) {
 			if err != nil || !slices.Equal(s, r) {
 				t.Errorf("%+v: Text %v, Read %v, %v", o, s, r, err)
 			}
-			if o.StopWords == nil && (len(s) == 0) != (text == "") {
+			if o.RequireWords == nil && (len(s) == 0) != (text == "") {
 				t.Errorf("%+v: sketch of %d bytes of text is %v", o, len(text), s)
 			}
 		}
 	}
-	for _, o := range []Options{{Size: -1}, {Size: MaxEncoded + 1}, {Shingle: -1}, {CharGrams: true, StopWords: []string{"a"}}} {
+	for _, o := range []Options{{Size: -1}, {Size: MaxEncoded + 1}, {Shingle: -1}, {CharGrams: true, RequireWords: []string{"a"}}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("New(%+v) succeeds", o)
 		}

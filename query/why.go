@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -117,7 +118,8 @@ func (x *run) whyTexts(a, b string) []Row {
 	}
 	const diffed = 1 << 20 // bytes of the longest text whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		for _, d := range text.Differences(a, b) {
+		of := features.Spec(x.DB.Params().Features)
+		for _, d := range text.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}
 	}

@@ -22,10 +22,13 @@ type Options struct {
 	// CharGrams takes n-grams of characters for features in place of shingles of words: better for
 	// very short texts.
 	CharGrams bool
-	// StopWords, if not nil, lets only shingles vote that hold one of these words. Running text has
-	// many stop words, and the lists, menus and advertisements around it few, so that these do not
-	// count.
-	StopWords []string
+	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
+	// a word of its own, or a character: so that programs that differ in an operator differ.
+	Symbols bool
+	// RequireWords, if not nil, lets only shingles vote that hold one of these words. Running text
+	// has many words such as "the" and "of", and the lists, menus and advertisements around it few,
+	// so that these do not count.
+	RequireWords []string
 	// Features, if not nil, finds the features of a text in place of the tokenizer: it calls add
 	// for each, with its weight. A feature that is added twice has the sum of the weights. All
 	// options but Seed and Bits are ignored.
@@ -84,7 +87,7 @@ func New(o Options) (*Hasher, error) {
 	if o.Bits < 64 || o.Bits > 64*MaxWords || o.Bits%64 != 0 {
 		return nil, fmt.Errorf("simhash: a fingerprint of %d bits: want a multiple of 64 up to %d", o.Bits, 64*MaxWords)
 	}
-	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, StopWords: o.StopWords}
+	c := token.Config{Shingle: o.Shingle, Seed: o.Seed, CharGrams: o.CharGrams, Symbols: o.Symbols, Require: o.RequireWords}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("simhash: %w", err)
 	}

@@ -99,14 +99,14 @@ func TestTextIsASet(t *testing.T) {
 	if a != b || c != d {
 		t.Errorf("%x %x, %x %x", a, b, c, d)
 	}
-	if _, ok := Text(" ?!\n", 3); ok {
-		t.Error("a text without words has a fingerprint")
+	if _, ok := Text(" \t\n", 3); ok {
+		t.Error("white space has a fingerprint")
 	}
 }
 
 func TestHasher(t *testing.T) {
 	text := strings.Repeat("Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse ", 3)
-	for _, o := range []Options{{}, {Bits: 1024, Shingle: 2, Seed: 5}, {CharGrams: true, Shingle: 4}, {StopWords: []string{"me", "in"}}} {
+	for _, o := range []Options{{}, {Bits: 1024, Shingle: 2, Seed: 5}, {CharGrams: true, Shingle: 4}, {RequireWords: []string{"me", "in"}}} {
 		h, err := New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -120,11 +120,11 @@ func TestHasher(t *testing.T) {
 		if fp, _ := h.Text(text); fp != wide[0] {
 			t.Errorf("%+v: Text %x, Wide %x", o, fp, wide)
 		}
-		if _, ok := h.Text("..."); ok {
-			t.Errorf("%+v: a text without words has a fingerprint", o)
+		if _, ok := h.Text("..."); ok != (o.RequireWords == nil) {
+			t.Errorf("%+v: a text without words has, or has not, a fingerprint", o)
 		}
 	}
-	for _, o := range []Options{{Bits: 65}, {Bits: 8192}, {Shingle: -1}, {CharGrams: true, StopWords: []string{}}} {
+	for _, o := range []Options{{Bits: 65}, {Bits: 8192}, {Shingle: -1}, {CharGrams: true, RequireWords: []string{}}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("New(%+v) succeeds", o)
 		}

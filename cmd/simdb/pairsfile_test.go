@@ -87,7 +87,7 @@ func families(r *rand.Rand, n int) []byte {
 		texts = append(texts, words)
 		text := strings.Join(words, " ")
 		if r.IntN(20) == 0 {
-			text = "..."
+			text = " "
 		}
 		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", r.IntN(400)), "text": text})
 		b.Write(append(line, '\n'))

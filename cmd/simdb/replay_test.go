@@ -35,7 +35,7 @@ func family(r *rand.Rand, n int) string {
 		case 0:
 			b.WriteString("no document\n")
 		case 1:
-			fmt.Fprintf(&b, `{"id":%d,"text":"!"}`+"\n", i)
+			fmt.Fprintf(&b, `{"id":%d,"text":" "}`+"\n", i)
 		default:
 			fmt.Fprintf(&b, `{"id":%d,"score":%d,"text":%q}`+"\n", r.IntN(n), r.IntN(9), strings.Join(words, " "))
 		}

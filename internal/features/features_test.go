@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -33,7 +35,10 @@ var canonical = []struct {
 	{Spec{SetField: "a b"}, "unit set\nset-field a b\n"},
 	{Spec{Fields: []Field{{"title", 3}, {"body text", 1}}, StripDiacritics: true, Normalize: NFKC},
 		"field 3 title\nfield 1 body text\nnormalize nfkc\nstrip-diacritics\n"},
-	{Spec{StopWords: []string{"The of", "OF", "don't"}}, "stop-word don\nstop-word of\nstop-word t\nstop-word the\n"},
+	{Spec{RequireWords: []string{"The of", "OF", "don't"}}, "required don\nrequired of\nrequired t\nrequired the\n"},
+	{Spec{StopWords: []string{"The of; =="}, Symbols: true}, "symbols\nleft-out ;\nleft-out ==\nleft-out of\nleft-out the\n"},
+	{Spec{Mask: []string{"numbers", "a b+", "numbers", "dates"}, StopWords: []string{"x"}, Unit: Chars},
+		"unit chars\nmask a b+\nmask dates\nmask numbers\nleft-out x\n"},
 }
 
 func TestSpecText(t *testing.T) {
@@ -52,8 +57,9 @@ func TestSpecText(t *testing.T) {
 
 func TestSpecRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{Unit: "lines"}, {Normalize: "nfd"}, {MinWords: -1}, {StopWords: []string{}}, {StopWords: []string{"..."}},
-		{Unit: Chars, StopWords: []string{"a"}}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
+		{Unit: "lines"}, {Normalize: "nfd"}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
+		{Unit: Chars, RequireWords: []string{"a"}}, {Unit: Set, Symbols: true}, {Unit: Set, Mask: []string{"numbers"}},
+		{Mask: []string{""}}, {Mask: []string{"("}}, {Mask: []string{"a\nb"}}, {Mask: []string{"\xff"}}, {Mask: slices.Collect(manyMasks)}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
 		{Unit: Set, Normalize: NFC}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},
 		{Fields: []Field{{"", 1}}}, {Fields: []Field{{"a", 1}, {"a", 2}}}, {Fields: []Field{{"a\nb", 1}}},
 		{Fields: make([]Field, MaxFields+1)}, {StopWords: []string{strings.Repeat("a", MaxEncoded)}},
@@ -65,13 +71,19 @@ func TestSpecRefuses(t *testing.T) {
 	for text, unknown := range map[string]bool{
 		"unit bytes\n": true, "weights idf\n": true, "normalize nfd\n": true, "\n": true,
 		"unit words\n": true, "unit chars": false, "min-words 0\n": false, "min-words x\n": false, "min-words 1\n": false, "min-words 03\n": false,
-		"stop-word the\nstop-word of\n": false, "stop-word The\n": false, "min-words 3\nunit chars\n": false,
+		"left-out the\nleft-out of\n": false, "left-out The\n": false, "stop-word the\n": true, "mask numbers\nmask dates\n": false, "mask (\n": false, "min-words 3\nunit chars\n": false,
 		"unit set\n": false, "strip-diacritics \n": false, "field title 3\n": false,
 	} {
 		s, err := Parse(text)
 		if err == nil || errors.Is(err, ErrUnknown) != unknown {
 			t.Errorf("Parse(%q) = %+v, %v", text, s, err)
 		}
+	}
+}
+
+// manyMasks are more than a Spec can have.
+func manyMasks(yield func(string) bool) {
+	for i := 0; i <= MaxMasks && yield(fmt.Sprint("a", i)); i++ {
 	}
 }
 
@@ -132,15 +144,15 @@ func naive(s Spec, k int, text string) map[string]bool {
 			texts = strings.SplitN(text, string(rune(Separator)), len(fields))
 		}
 		for i, text := range texts {
-			text = naiveNormal(s, text)
-			units := slices.Collect(token.SplitWords(text))
+			text = naiveStop(s, naiveMask(s, naiveNormal(s, text)))
+			units := naiveWords(s, text)
 			words += len(units)
-			if s.Unit == Chars {
-				units = naiveChars(text)
+			if s.Unit == Chars && (s.Symbols || strings.ContainsFunc(text, letterOrNumber)) {
+				units = naiveChars(s, text)
 			}
 			for at := 0; at == 0 && len(units) > 0 || at+k <= len(units); at++ {
 				shingle := units[at:min(at+k, len(units))]
-				if s.StopWords == nil || slices.ContainsFunc(shingle, func(w string) bool { return slices.Contains(s.StopWords, w) }) {
+				if s.RequireWords == nil || slices.ContainsFunc(shingle, func(w string) bool { return slices.Contains(s.RequireWords, w) }) {
 					add(strings.Join(shingle, "|"), fields[i].Weight)
 				}
 			}
@@ -152,8 +164,70 @@ func naive(s Spec, k int, text string) map[string]bool {
 	return set
 }
 
-func naiveChars(text string) (chars []string) {
-	joined := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }), " ")
+func letterOrNumber(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }
+
+// wordPattern are words as an expression has them: those of a script without spaces, others, symbols.
+var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}]|[\p{M}\p{N}])+|[^\p{L}\p{M}\p{N}\s\p{Z}\x85\v]+`)
+
+// naiveWords are the words of a text.
+func naiveWords(s Spec, text string) (words []string) {
+	if !s.Symbols && !strings.ContainsFunc(text, letterOrNumber) {
+		if text = strings.TrimSpace(text); text == "" || strings.Contains(text, "\ufffd") {
+			return nil
+		}
+		return []string{text}
+	}
+	for _, w := range wordPattern.FindAllString(text, -1) {
+		if r, _ := utf8.DecodeRuneInString(w); s.Symbols || unicode.In(r, unicode.L, unicode.M, unicode.N) {
+			words = append(words, strings.ToLower(w))
+		}
+	}
+	return words
+}
+
+// naiveMask masks numbers and years of four digits.
+func naiveMask(s Spec, text string) string {
+	if slices.Contains(s.Mask, `\b[12]\d{3}\b`) {
+		text = wordPattern.ReplaceAllStringFunc(text, func(w string) string {
+			if len(w) == 4 && (w[0] == '1' || w[0] == '2') && strings.Trim(w, "0123456789") == "" {
+				return placeholder
+			}
+			return w
+		})
+	}
+	if slices.Contains(s.Mask, MaskNumbers) {
+		text = regexp.MustCompile(`[0-9]+(?:[.,:][0-9]+)*`).ReplaceAllString(text, placeholder)
+	}
+	return text
+}
+
+// naiveStop leaves stop words out.
+func naiveStop(s Spec, text string) string {
+	if s.StopWords == nil || !slices.ContainsFunc(naiveWords(s, text), func(w string) bool { return !slices.Contains(s.StopWords, w) }) {
+		return text
+	}
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		m := wordPattern.FindStringIndex(text[at:])
+		if m == nil {
+			b.WriteString(text[at:])
+			break
+		}
+		b.WriteString(text[at : at+m[0]])
+		w := text[at+m[0] : at+m[1]]
+		if r, _ := utf8.DecodeRuneInString(w); slices.Contains(s.StopWords, strings.ToLower(w)) && (s.Symbols || unicode.In(r, unicode.L, unicode.M, unicode.N)) {
+			w = " "
+		}
+		b.WriteString(w)
+		at += m[1]
+	}
+	return b.String()
+}
+
+func naiveChars(s Spec, text string) (chars []string) {
+	joined := strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && (!s.Symbols || unicode.IsSpace(r))
+	}), " ")
 	for _, r := range joined {
 		chars = append(chars, string(unicode.ToLower(r)))
 	}
@@ -167,7 +241,7 @@ func naiveNormal(s Spec, text string) string {
 		text = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u200d", "", "\ufeff", "").Replace(text)
 	}
 	if s.StripDiacritics {
-		text = strings.NewReplacer("\u0301", "", "\u0308", "", "\u0306", "").Replace(open.String(text))
+		text = strings.NewReplacer("\u0301", "", "\u0308", "", "\u0306", "", "\u030c", "", "ł", "l", "Ł", "l", "ß", "ss", "ﬁ", "fi").Replace(open.String(text))
 	}
 	if s.Normalize != "" || s.StripDiacritics {
 		text = form.String(text)
@@ -178,7 +252,8 @@ func naiveNormal(s Spec, text string) string {
 // randomText returns a text of few different words, some of them in other writings, so that texts
 // have features in common.
 func randomText(r *rand.Rand, s Spec) string {
-	words := []string{"the", "of", "Café", "cafe\u0301", "ＡＢ", "ab", "ex\u00adample", "example", "й", "一二", "x", "Ünder", "under", "17", "a\u200bb", "fin", "ﬁn"}
+	words := []string{"the", "of", "Café", "cafe\u0301", "ＡＢ", "ab", "ex\u00adample", "example", "й", "一二", "x", "Ünder", "under", "17", "a\u200bb", "fin", "ﬁn",
+		"2024", "1.234.5", "took 12ms", "==", "x!=y", ";", "😂", "\u0301", "Łódź", "straße", "が"}
 	var b strings.Builder
 	for range r.IntN(25) {
 		b.WriteString(words[r.IntN(len(words))])
@@ -204,7 +279,12 @@ func TestWalker(t *testing.T) {
 	}{
 		{3, Spec{}}, {1, Spec{}}, {5, Spec{Unit: Chars}}, {2, Spec{Unit: Chars, Normalize: NFKC, MinWords: 3}}, {1, Spec{Unit: Set}},
 		{1, Spec{Unit: Set, MinWords: 4}}, {2, Spec{Fields: []Field{{"a", 3}, {"b", 1}}}}, {2, Spec{Fields: []Field{{"a", 1}, {"b", 5}, {"c", 2}}, MinWords: 5}},
-		{3, Spec{StopWords: []string{"the of"}}}, {2, Spec{StopWords: []string{"café"}, Normalize: NFC}},
+		{3, Spec{RequireWords: []string{"the of"}}}, {2, Spec{RequireWords: []string{"café"}, Normalize: NFC}},
+		{3, Spec{StopWords: []string{"the of"}}}, {2, Spec{StopWords: []string{"café"}, Normalize: NFC}}, {3, Spec{Unit: Chars, StopWords: []string{"the of 一"}}},
+		{1, Spec{Symbols: true}}, {3, Spec{Symbols: true, StopWords: []string{"; the"}}}, {2, Spec{Symbols: true, RequireWords: []string{"== of"}}},
+		{3, Spec{Unit: Chars, Symbols: true}}, {2, Spec{Mask: []string{MaskNumbers}}}, {1, Spec{Mask: []string{`\b[12]\d{3}\b`}, StopWords: []string{"x"}}},
+		{2, Spec{Mask: []string{MaskNumbers, `\b[12]\d{3}\b`}, Symbols: true, MinWords: 3}}, {2, Spec{Unit: Chars, Mask: []string{MaskNumbers}, StopWords: []string{"the"}}},
+		{2, Spec{Fields: []Field{{"a", 3}, {"b", 1}}, Symbols: true, Mask: []string{MaskNumbers}, StopWords: []string{"of ;"}, Normalize: NFKC}},
 		{1, Spec{Normalize: NFC}}, {2, Spec{Normalize: NFKC}}, {2, Spec{Normalize: NFKC, StripDiacritics: true}}, {2, Spec{StripDiacritics: true}},
 		{5, Spec{Unit: Chars, Fields: []Field{{"a", 2}, {"b", 1}}}}, {3, Spec{MinWords: 6}},
 	} {
@@ -260,4 +340,84 @@ func TestMembers(t *testing.T) {
 	if got := JoinFields("a", "b\x1fc", ""); got != "a\x1fb c\x1f" {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestFolding has a letter of each kind, in both cases: those that marks can be taken from, and
+// those that have none. Voicing marks of Japanese stay.
+func TestFolding(t *testing.T) {
+	for _, form := range []string{None, NFC, NFKC} {
+		s, err := Spec{StripDiacritics: true, Normalize: form}.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold := s.Normalizer()
+		for text, want := range map[string]string{
+			"Łódź łódź": "lodz lodz", "Øre øre Ǿ ǿ": "ore ore o o", "Đức đức": "duc duc", "Ðð Þórr þórr": "dd thorr thorr", "Straße STRAẞE": "strasse strasse",
+			"Ægir ægir Ǽ ǣ": "aegir aegir ae ae", "Œuvre œuvre": "oeuvre oeuvre", "ısı İzmir": "isi izmir", "Ħħ Ŧŧ": "hh tt", "ŉ Ŀŀ ĳ": "n ll ij",
+			"ſ ﬁn ƒ Ŋŋ ĸ": "s fin f nn q", "Əə": "aa", "がカ ガ й ё": "がカ ガ и е", "日本 العربية Ωμέγα": "日本 العربية ωμεγα",
+		} {
+			if got := token.Lower(string(fold([]byte(text)))); got != want {
+				t.Errorf("%s: %q is folded to %q, want %q", form, text, got, want)
+			}
+		}
+	}
+	for r, ascii := range foldTable {
+		if folded(r) != ascii || !unicode.In(r, unicode.Latin) || !norm.NFD.IsNormalString(string(r)) || strings.Trim(ascii, "abcdefghijklmnopqrstuvwxyz") != "" {
+			t.Errorf("%c is folded to %q", r, folded(r))
+		}
+		if lower := unicode.ToLower(r); lower != r && foldTable[lower] != ascii && lower > unicode.MaxASCII {
+			t.Errorf("%c is folded to %q, but %c to %q", r, ascii, lower, foldTable[lower])
+		}
+		if upper := unicode.ToUpper(r); upper != r && foldTable[upper] != ascii && upper > unicode.MaxASCII {
+			t.Errorf("%c is folded to %q, but %c to %q", r, ascii, upper, foldTable[upper])
+		}
+	}
+}
+
+// TestMasks has what the named masks match, between brackets, and expressions.
+func TestMasks(t *testing.T) {
+	for _, c := range []struct{ mask, text string }{
+		{MaskNumbers, "took [12] ms, [9]ms; $[1,234.56], [10.0.0.12:5432], node[7], [0x7ffd12aB]!, x[0]x, [1].. [2],"}, {MaskNumbers, "none"},
+		{MaskDates, "[2024-01-31T10:20:30.123Z] x [2024-01-31 10:20:30,123 +0100] INFO [2024/1/31]"}, {MaskDates, "[31/Jan/2024:10:20:30 +0000]"},
+		{MaskDates, "[Wed Jan 31 10:20:30 UTC 2024]: [Jan  5 10:20:30] host [Mon, 31 Jan 2024 10:20:30 +0100] q"}, {MaskDates, "[January 31, 2024], [january 2024]"},
+		{MaskDates, "[31.12.2024] v1.2.3 10.0.12.34 [12/31/24, 11:59:59 PM] [20240131T102030] 12345678"}, {MaskDates, "at [10:30] 16:9 maybe five [May 10] a2024-01-01"},
+		{MaskDates, "[1st May 2024] [2 Feb]"}, {`err=\w+`, "a [err=x1] b[err=2]"}, {`x*`, "a [xx] b[x]"}, {`^b|c$`, "[b] bc [c]"},
+	} {
+		c.mask = strings.ReplaceAll(c.mask, `\\`, `\`)
+		all, err := compileMasks([]string{c.mask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer("[", "", "]", "").Replace(c.text)
+		want := regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.text, placeholder)
+		for range 2 {
+			if got := string(all[0].appendMasked(nil, []byte(text))); got != want {
+				t.Errorf("%s in %q makes %q, want %q", c.mask, text, got, want)
+			}
+		}
+	}
+	s, _ := Spec{Mask: []string{MaskNumbers, MaskDates, `id=\S+`}}.Canonical()
+	if got := s.Words("2024-01-31 10:20 took 12ms id=a-17"); !slices.Equal(got, []string{"\u02cd", "took", "\u02cd", "ms", "\u02cd"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzMasks: whatever the text, masks end, and without a digit nothing is masked.
+func FuzzMasks(f *testing.F) {
+	f.Add("Jan 31 10:20:30 2024-01-31T10:20:30Z 0x1f 1,2")
+	all, err := compileMasks([]string{MaskDates, MaskNumbers})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, m := range all {
+			masked := string(m.appendMasked(nil, []byte(text)))
+			if masked != text && !strings.ContainsAny(text, "0123456789") {
+				t.Errorf("%q became %q", text, masked)
+			}
+		}
+		if masked := all[1].appendMasked(nil, []byte(text)); strings.ContainsAny(string(masked), "0123456789") {
+			t.Errorf("%q became %q", text, masked)
+		}
+	})
 }

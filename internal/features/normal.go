@@ -5,64 +5,124 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/simdb/simdb/internal/token"
 )
 
-// normalizer brings texts into a normal form. Text that is ASCII is in all of them.
+// normalizer makes texts ready to be cut into words: it brings them into a normal form, masks what
+// is to be alike, and leaves stop words out.
 type normalizer struct {
-	none   bool
-	form   norm.Form // of the result
-	open   norm.Form // decomposed, where diacritics are removed
-	nfkc   bool
-	strip  bool
-	buffer [2][]byte
+	form    form
+	masks   []mask
+	stop    map[string]bool // nil: no words are left out
+	symbols bool            // words may be symbols
+	buffer  [5][]byte
+	word    []byte
 }
 
-func newNormalizer(s Spec) normalizer {
-	n := normalizer{
-		none: s.Normalize == "" && !s.StripDiacritics,
-		form: norm.NFC, open: norm.NFD,
-		nfkc: s.Normalize == NFKC, strip: s.StripDiacritics,
+// form is a normal form. Text that is ASCII is in all of them.
+type form struct {
+	any   bool
+	end   norm.Form // of the result
+	open  norm.Form // decomposed, where diacritics are removed
+	nfkc  bool
+	strip bool
+}
+
+func newForm(s Spec) form {
+	f := form{any: s.Normalize != "" || s.StripDiacritics, end: norm.NFC, open: norm.NFD, nfkc: s.Normalize == NFKC, strip: s.StripDiacritics}
+	if f.nfkc {
+		f.end, f.open = norm.NFKC, norm.NFKD
 	}
-	if n.nfkc {
-		n.form, n.open = norm.NFKC, norm.NFKD
+	return f
+}
+
+// newNormalizer returns the normalizer of a canonical spec.
+func newNormalizer(s Spec) normalizer {
+	n := normalizer{form: newForm(s), symbols: s.Symbols}
+	n.masks, _ = compileMasks(s.Mask) // canonical, so there is no error
+	if s.StopWords != nil {
+		n.stop = map[string]bool{}
+		for _, w := range s.inForm(s.StopWords) {
+			n.stop[token.Lower(w)] = true
+		}
 	}
 	return n
 }
 
-// Normalizer returns a function for one goroutine that brings texts into the normal form of s, or
-// nil if texts stay as they are. What it returns is valid until the next call.
+// active reports whether texts do not stay as they are.
+func (n *normalizer) active() bool { return n.form.any || n.masks != nil || n.stop != nil }
+
+// Normalizer returns a function for one goroutine that makes texts ready for s, or nil if they stay
+// as they are. What it returns is valid until the next call.
 func (s Spec) Normalizer() func(text []byte) []byte {
 	n := newNormalizer(s)
-	if n.none {
+	if !n.active() {
 		return nil
 	}
 	return n.text
 }
 
-// text returns the normal form of text, which is text itself or valid until the next call. Bytes
-// that are not UTF-8 stay as they are.
+// text returns text as it is cut into words, which is text itself or valid until the next call.
+// Bytes that are not UTF-8 stay as they are.
 func (n *normalizer) text(text []byte) []byte {
-	if n.none || isASCII(text) {
+	text = n.inForm(text)
+	for i, m := range n.masks {
+		b := &n.buffer[2+i%2]
+		*b = m.appendMasked((*b)[:0], text)
+		text = *b
+	}
+	if n.stop != nil {
+		text = n.withoutStopWords(text)
+	}
+	return text
+}
+
+// inForm returns the normal form of text.
+func (n *normalizer) inForm(text []byte) []byte {
+	f := &n.form
+	if !f.any || isASCII(text) {
 		return text
 	}
-	if n.nfkc {
-		n.buffer[0] = appendWithout(n.buffer[0][:0], text, isInvisible)
+	if f.nfkc {
+		n.buffer[0] = f.appendWithout(n.buffer[0][:0], text, isInvisible)
 		text = n.buffer[0]
 	}
-	if n.strip {
-		n.buffer[1] = n.open.Append(n.buffer[1][:0], text...)
-		n.buffer[0] = appendWithout(n.buffer[0][:0], n.buffer[1], isDiacritic)
+	if f.strip {
+		n.buffer[1] = f.open.Append(n.buffer[1][:0], text...)
+		n.buffer[0] = f.appendWithout(n.buffer[0][:0], n.buffer[1], isDiacritic)
 		text = n.buffer[0]
 	}
-	if n.form.IsNormal(text) {
+	if f.end.IsNormal(text) {
 		return text
 	}
-	n.buffer[1] = n.form.Append(n.buffer[1][:0], text...)
+	n.buffer[1] = f.end.Append(n.buffer[1][:0], text...)
 	return n.buffer[1]
 }
 
-// appendWithout appends text without the runes that drop reports.
-func appendWithout(dst, text []byte, drop func(rune) bool) []byte {
+// withoutStopWords returns text with a space for each stop word. A text that has no other words
+// keeps them: else it would be equal to nothing.
+func (n *normalizer) withoutStopWords(text []byte) []byte {
+	dst, from, others := n.buffer[4][:0], 0, false
+	for start, end := range token.Bounds(text, n.symbols) {
+		n.word = token.AppendLower(n.word[:0], text[start:end])
+		if !n.stop[string(n.word)] {
+			others = true
+			continue
+		}
+		dst = append(append(dst, text[from:start]...), ' ')
+		from = end
+	}
+	n.buffer[4] = append(dst, text[from:]...)
+	if !others {
+		return text
+	}
+	return n.buffer[4]
+}
+
+// appendWithout appends text without the runes that drop reports. Where diacritics are removed,
+// letters that have no decomposition are folded.
+func (f *form) appendWithout(dst, text []byte, drop func(rune) bool) []byte {
 	for len(text) > 0 {
 		if text[0] < utf8.RuneSelf {
 			dst = append(dst, text[0])
@@ -70,7 +130,14 @@ func appendWithout(dst, text []byte, drop func(rune) bool) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(text)
-		if size == 1 || !drop(r) {
+		letters := ""
+		if f.strip {
+			letters = folded(r)
+		}
+		switch {
+		case letters != "":
+			dst = append(dst, letters...)
+		case size == 1 || !drop(r):
 			dst = append(dst, text[:size]...)
 		}
 		text = text[size:]

@@ -2,7 +2,8 @@
 // set that fingerprints and sketches are made of.
 //
 //	Spec    which features; a parameter of a database, recorded as text (Spec.String)
-//	Walker  text -> fields -> normalised -> shingles of words or of characters, or set members
+//	Walker  text -> fields -> normalised, masked, without stop words -> shingles of words or of
+//	        characters, or set members
 //
 // The zero Spec is shingles of words of one text, all of which count.
 package features
@@ -38,6 +39,7 @@ const (
 	MaxFields   = 16      // fields
 	MaxWeight   = 32      // of a field
 	MaxMinWords = 1 << 20 // Spec.MinWords
+	MaxMasks    = 32      // Spec.Mask
 	MaxEncoded  = 1<<16 - 1
 )
 
@@ -54,16 +56,19 @@ type Field struct {
 // be compared. See engine.Features, which documents the fields.
 type Spec struct {
 	Unit            string
+	Symbols         bool
 	Fields          []Field
 	SetField        string
 	StopWords       []string
+	RequireWords    []string
 	Normalize       string
 	StripDiacritics bool
+	Mask            []string
 	MinWords        int
 }
 
 // Canonical returns the one form of all specs that mean the same, or why s makes no sense: defaults
-// are filled in or left out, and stop words are distinct lower-case words in order.
+// are filled in or left out; words of lists are distinct and lower-case, they and masks in order.
 func (s Spec) Canonical() (Spec, error) {
 	if s.Unit == Words {
 		s.Unit = ""
@@ -80,23 +85,26 @@ func (s Spec) Canonical() (Spec, error) {
 	if s.Unit == Set && s.SetField == "" {
 		s.SetField = defaultSet
 	}
-	if s.StopWords != nil {
+	for what, list := range map[string]*[]string{"stop": &s.StopWords, "required": &s.RequireWords} {
+		if *list == nil {
+			continue
+		}
 		words := map[string]bool{}
-		for _, text := range s.StopWords {
-			for w := range token.SplitWords(text) {
+		for _, text := range *list {
+			for w := range token.SplitWords(text, s.Symbols) {
 				words[w] = true
 			}
 		}
-		s.StopWords = slices.Sorted(maps.Keys(words))
-		if len(s.StopWords) == 0 {
-			return s, errors.New("the list of stop words has no words")
+		if *list = slices.Sorted(maps.Keys(words)); len(words) == 0 {
+			return s, fmt.Errorf("the list of %s words has no words", what)
 		}
 	}
+	s.Mask = slices.Compact(slices.Sorted(slices.Values(s.Mask)))
 	if err := s.validate(); err != nil {
 		return s, err
 	}
 	if n := len(s.String()); n > MaxEncoded {
-		return s, fmt.Errorf("the description of the features has %d bytes, at most %d are possible: use fewer stop words", n, MaxEncoded)
+		return s, fmt.Errorf("the description of the features has %d bytes, at most %d are possible: use fewer words in lists", n, MaxEncoded)
 	}
 	return s, nil
 }
@@ -110,16 +118,19 @@ func (s Spec) validate() error {
 		return fmt.Errorf("unknown normal form %q: none, nfc or nfkc", s.Normalize)
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
-	case s.StopWords != nil && s.Unit != "":
-		return errors.New("stop words choose among shingles of words, there are none")
+	case s.RequireWords != nil && s.Unit != "":
+		return errors.New("required words choose among shingles of words, there are none")
 	case s.SetField != "" && s.Unit != Set:
 		return errors.New("the members of a set are its features, so there are no shingles")
-	case s.Unit == Set && (s.Fields != nil || s.Normalize != "" || s.StripDiacritics):
-		return errors.New("the members of a set are its features as they are: fields and normal forms have no meaning")
+	case s.Unit == Set && (s.Fields != nil || s.Normalize != "" || s.StripDiacritics || s.Symbols || s.Mask != nil || s.StopWords != nil):
+		return errors.New("the members of a set are its features as they are: fields, normal forms, symbols, masks and stop words have no meaning")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
 		return fmt.Errorf("no field can be called %q", s.SetField)
 	case len(s.Fields) > MaxFields:
 		return fmt.Errorf("%d fields, at most %d are possible", len(s.Fields), MaxFields)
+	}
+	if _, err := compileMasks(s.Mask); err != nil {
+		return err
 	}
 	for i, f := range s.Fields {
 		if f.Name == "" || strings.ContainsAny(f.Name, "\n") || !utf8.ValidString(f.Name) {
@@ -152,9 +163,16 @@ func (s Spec) Override(t Spec) Spec {
 	if t.StopWords != nil {
 		s.StopWords = t.StopWords
 	}
+	if t.RequireWords != nil {
+		s.RequireWords = t.RequireWords
+	}
+	if t.Mask != nil {
+		s.Mask = t.Mask
+	}
 	if t.Normalize != "" {
 		s.Normalize = t.Normalize
 	}
+	s.Symbols = s.Symbols || t.Symbols
 	s.StripDiacritics = s.StripDiacritics || t.StripDiacritics
 	if t.MinWords != 0 {
 		s.MinWords = t.MinWords
@@ -169,15 +187,18 @@ const (
 	keySet       = "set-field"
 	keyNormalize = "normalize"
 	keyStrip     = "strip-diacritics"
+	keyMask      = "mask"
 	keyMinWords  = "min-words"
-	keyStopWord  = "stop-word"
+	keySymbols   = "symbols"
+	keyLeftOut   = "left-out"
+	keyRequired  = "required"
 )
 
 // String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
 // this order:
 //
-//	unit UNIT          field WEIGHT NAME   set-field NAME   normalize FORM
-//	strip-diacritics   min-words N         stop-word WORD
+//	unit UNIT          symbols     field WEIGHT NAME   set-field NAME   normalize FORM
+//	strip-diacritics   mask MASK   min-words N         left-out WORD    required WORD
 func (s Spec) String() string {
 	var b strings.Builder
 	line := func(key string, values ...string) {
@@ -191,6 +212,9 @@ func (s Spec) String() string {
 	if s.Unit != "" {
 		line(keyUnit, s.Unit)
 	}
+	if s.Symbols {
+		line(keySymbols)
+	}
 	for _, f := range s.Fields {
 		line(keyField, strconv.Itoa(f.Weight), f.Name)
 	}
@@ -203,11 +227,17 @@ func (s Spec) String() string {
 	if s.StripDiacritics {
 		line(keyStrip)
 	}
+	for _, m := range s.Mask {
+		line(keyMask, m)
+	}
 	if s.MinWords != 0 {
 		line(keyMinWords, strconv.Itoa(s.MinWords))
 	}
 	for _, w := range s.StopWords {
-		line(keyStopWord, w)
+		line(keyLeftOut, w)
+	}
+	for _, w := range s.RequireWords {
+		line(keyRequired, w)
 	}
 	return b.String()
 }
@@ -256,15 +286,21 @@ func (s *Spec) parseLine(key, value string) (err error) {
 		s.StripDiacritics = true
 	case keyMinWords:
 		s.MinWords, err = strconv.Atoi(value)
-	case keyStopWord:
+	case keySymbols:
+		s.Symbols = true
+	case keyMask:
+		s.Mask = append(s.Mask, value)
+	case keyLeftOut:
 		s.StopWords = append(s.StopWords, value)
+	case keyRequired:
+		s.RequireWords = append(s.RequireWords, value)
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
 	}
 	return err
 }
 
-// Describe lists the parts of a canonical spec for a message, stop words by their number:
+// Describe lists the parts of a canonical spec for a message, words of lists by their number:
 // "chars; fields title:3, body:1; nfkc". It is "" for the zero Spec.
 func (s Spec) Describe() string {
 	var parts []string
@@ -273,6 +309,9 @@ func (s Spec) Describe() string {
 	}
 	if s.Unit == Set {
 		parts = append(parts, "members of the set "+s.SetField)
+	}
+	if s.Symbols {
+		parts = append(parts, "symbols")
 	}
 	if s.Fields != nil {
 		parts = append(parts, "fields "+s.WeightedFields())
@@ -283,11 +322,17 @@ func (s Spec) Describe() string {
 	if s.StripDiacritics {
 		parts = append(parts, "without diacritics")
 	}
+	if s.Mask != nil {
+		parts = append(parts, "mask "+strings.Join(s.Mask, ", "))
+	}
 	if s.MinWords != 0 {
 		parts = append(parts, fmt.Sprintf("at least %d words", s.MinWords))
 	}
 	if n := len(s.StopWords); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d stop words (%s)", n, Digest(strings.Join(s.StopWords, "\n"))))
+	}
+	if n := len(s.RequireWords); n > 0 {
+		parts = append(parts, fmt.Sprintf("one of %d required words (%s)", n, Digest(strings.Join(s.RequireWords, "\n"))))
 	}
 	return strings.Join(parts, "; ")
 }

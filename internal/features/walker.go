@@ -38,15 +38,22 @@ type Walker struct {
 
 // Config returns what a tokenizer for the features of s does, which must be canonical.
 func (s Spec) Config(k int, seed uint64) token.Config {
-	stop := s.StopWords
-	if stop != nil && (s.Normalize != "" || s.StripDiacritics) {
-		n := newNormalizer(s)
-		stop = nil
-		for _, w := range s.StopWords {
-			stop = append(stop, string(n.text([]byte(w))))
-		}
+	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords)}
+}
+
+// inForm returns words in the normal form of s.
+func (s Spec) inForm(words []string) (normal []string) {
+	n := normalizer{form: newForm(s)}
+	for _, w := range words {
+		normal = append(normal, string(n.inForm([]byte(w))))
 	}
-	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, StopWords: stop}
+	return normal
+}
+
+// Words returns the words of text that shingles of words are made of.
+func (s Spec) Words(text string) []string {
+	n := newNormalizer(s)
+	return slices.Collect(token.SplitWords(string(n.text([]byte(text))), s.Symbols))
 }
 
 // NewWalker returns the Walker for shingles of k words or characters under the hash function of a
@@ -64,7 +71,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // have weight 1; else nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || s.Normalize != "" || s.StripDiacritics || s.MinWords > 0 {
+	if s.Fields != nil || s.Unit == Set || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -138,7 +145,9 @@ func (w *Walker) words(text []byte, st token.Stats) (n int64) {
 	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
 		return st.Words
 	}
-	w.hash.Words(string(text), func(uint64) { n++ })
+	for range token.Bounds(text, w.spec.Symbols) {
+		n++
+	}
 	return n
 }
 

@@ -73,7 +73,9 @@ func (q question) answer() string {
 	switch q.what {
 	case "word":
 		var words strings.Builder
-		token.NewHasher(q.seed).Words(q.text, func(h uint64) { fmt.Fprintf(&words, " %016x", h) })
+		for w := range token.SplitWords(q.text, false) {
+			fmt.Fprintf(&words, " %016x", token.NewHasher(q.seed).Of(w))
+		}
 		return words.String()[1:]
 	case "shingles", "grams":
 		var all shingles

@@ -12,7 +12,6 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/sample"
-	"github.com/simdb/simdb/internal/token"
 )
 
 const (
@@ -104,7 +103,7 @@ func wordsOf(h *features.SetHasher, hash uint64, text string, p fingerprint.Para
 	if unit := p.Features.Unit; unit != "" && unit != features.Words {
 		return ""
 	}
-	words := slices.Collect(token.SplitWords(text))
+	words := p.Features.Words(text)
 	var set []uint64
 	for i := range words {
 		run := strings.Join(words[i:min(i+p.Shingle, len(words))], " ")

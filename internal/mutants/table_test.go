@@ -439,8 +439,8 @@ var mutants = []mutant{
 		"cmd/simdb", "^TestMayWrite$",
 	},
 	{
-		"words/a word that begins with a mark cut at the next letter", "internal/token", "SplitWords",
-		swap(`open, word = openKinds[class]`, `open, word = min(openKinds[class]+openKind(class/classMark), openSolo)`),
+		"words/a word that begins with a mark cut at the next letter", "internal/token", "Bounds",
+		swap(`start, open = i, openKinds[class]`, `start, open = i, min(openKinds[class]+openKind(class/classMark), openSolo)`),
 		"internal/token", "^TestSplitWords$",
 	},
 	{

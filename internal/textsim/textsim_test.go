@@ -90,7 +90,9 @@ func TestCosine(t *testing.T) {
 		{"a b", "a c", 0.5},
 		{"a a b", "a b b", 0.8},
 		{"", "a", 0},
-		{"...", "...", 0},
+		{" ", " ", 0},
+		{"...", "... ", 1},
+		{"😂😂", "😂", 0},
 	} {
 		got, ok := Cosine(tc.a, 1e-9)(context.Background(), []byte(tc.b))
 		if math.Abs(got-tc.want) > 1e-12 || ok != (tc.want > 0) {

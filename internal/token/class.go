@@ -10,9 +10,11 @@ const (
 	classWord         // a letter or number: continues a word, or starts one
 	classMark         // a mark: continues a word of either kind, or starts one
 	classSolo         // a letter or number of a script without spaces: starts a word that only marks continue
+
+	classSymbol // any other character but white space, where these make words; not in the table
 )
 
-// charTable is the character table of tokenizer version 1, made from Unicode 15.0 by
+// charTable is the character table of the tokenizer, made from Unicode 15.0 by
 // gen_unicode.go:
 //
 //	  0   256 x 4 bytes   properties: int32, little-endian: lower-case delta << 2 | class

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// This program writes unicode15.bin, the character table of tokenizer version 1, from the tables of
+// This program writes unicode15.bin, the character table of the tokenizer, from the tables of
 // the unicode package. Run it with a Go release whose unicode.Version is 15.0.0: the table is part
 // of the format of every stored fingerprint and must not follow later versions of Unicode.
 package main

@@ -1,28 +1,38 @@
 package token
 
-import "unicode/utf8"
+import (
+	"unicode"
+	"unicode/utf8"
+)
 
 // gramScanner turns text into the hashes of its characters, for character n-grams: the letters,
 // marks and numbers of the text, lower-cased, with one space for each run of anything else between
-// two of them. Each character is hashed as a word of one rune; so an n-gram is a shingle of n of
+// two of them. With symbols that is white space alone. Each character is hashed as a word of one rune; so an n-gram is a shingle of n of
 // them.
 type gramScanner struct {
 	h       Hasher
-	ascii   [utf8.RuneSelf]uint64 // the hash of each ASCII character that belongs to words
+	symbols bool                  // characters other than white space are characters, too
+	is      [utf8.RuneSelf]bool   // an ASCII character that is one
+	ascii   [utf8.RuneSelf]uint64 // the hash of each of them
 	space   uint64
 	any     bool // there was a character
 	gap     bool // a space is due before the next one
 	invalid int
 }
 
-func newGramScanner(h Hasher) *gramScanner {
-	s := &gramScanner{h: h, space: h.Word([]byte(" "))}
-	for b, lower := range asciiLower {
-		if lower != 0 {
-			s.ascii[b] = h.Word([]byte{lower})
-		}
+func newGramScanner(h Hasher, symbols bool) *gramScanner {
+	s := &gramScanner{h: h, symbols: symbols, space: h.Word([]byte(" "))}
+	for b := range s.is {
+		lower, ok := s.char(rune(b))
+		s.is[b], s.ascii[b] = ok, h.Word([]byte(string(lower)))
 	}
 	return s
+}
+
+// char returns a rune in lower case, and whether it is a character.
+func (s *gramScanner) char(r rune) (lower rune, ok bool) {
+	class, lower := property(r)
+	return lower, class != classOther || s.symbols && !unicode.IsSpace(r)
 }
 
 func (s *gramScanner) reset() { s.any, s.gap, s.invalid = false, false, 0 }
@@ -34,7 +44,7 @@ func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (
 	for read < len(text) && chars < segmentWords-1 {
 		size, hash, ok := 1, uint64(0), false
 		if b := text[read]; b < utf8.RuneSelf {
-			hash, ok = s.ascii[b], asciiLower[b] != 0
+			hash, ok = s.ascii[b], s.is[b]
 		} else {
 			if !final && !utf8.FullRune(text[read:]) {
 				break
@@ -44,9 +54,10 @@ func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (
 			if r == utf8.RuneError && size == 1 {
 				s.invalid++
 			}
-			if class, lower := property(r); class != classOther {
+			var lower rune
+			if lower, ok = s.char(r); ok {
 				var buf [utf8.UTFMax]byte
-				hash, ok = s.h.Word(utf8.AppendRune(buf[:0], lower)), true
+				hash = s.h.Word(utf8.AppendRune(buf[:0], lower))
 			}
 		}
 		read += size

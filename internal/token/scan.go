@@ -2,22 +2,6 @@ package token
 
 import "github.com/simdb/simdb/internal/textkernel"
 
-// Words calls word with the hash of each word of text, in order.
-func (h Hasher) Words(text string, word func(hash uint64)) {
-	s := scanner{h: h}
-	var dst [segmentWords]uint64
-	for rest := []byte(text); len(rest) > 0; {
-		n, read := s.next(&dst, rest, true)
-		rest = rest[read:]
-		for _, w := range dst[:n] {
-			word(w)
-		}
-	}
-	for _, w := range dst[:s.finish(&dst)] {
-		word(w)
-	}
-}
-
 // next reads from the start of text and stores the hashes of the words that end in what it reads to
 // dst. final says that no text follows. It returns how many words it stored and how many bytes it
 // read; zero bytes mean that it needs more text, or, if final, that text is empty.
@@ -28,8 +12,12 @@ func (s *scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (word
 			return words, read
 		}
 	}
-	words, read = s.slow(dst[:], text, segment, final)
-	s.uni = s.open.kind != openNone || read < len(text) && !isASCII(text[read:])
+	limit := segment
+	if s.symbols {
+		limit = segment / 2 // a word may be a byte
+	}
+	words, read = s.slow(dst[:], text, limit, final)
+	s.uni = s.symbols || s.open.kind != openNone || read < len(text) && !isASCII(text[read:])
 	return words, read
 }
 

@@ -14,6 +14,7 @@ type window [maxSegment + segmentPad]byte
 // Invariant: no word is open while the ASCII path is in charge.
 type scanner struct {
 	h       Hasher
+	symbols bool // runs of symbols are words: then the Unicode path is always in charge
 	open    openWord
 	uni     bool // the Unicode path is in charge
 	invalid int  // bytes that were not UTF-8
@@ -27,12 +28,15 @@ func (s *scanner) invalidBytes() int { return s.invalid }
 // reset makes s ready for the next text.
 func (s *scanner) reset() {
 	s.open.kind = openNone
-	s.uni = false
+	s.uni = s.symbols
 	s.invalid = 0
 }
 
 // endWord returns the hash of the open word, which it ends.
 func (s *scanner) endWord() uint64 {
+	if s.open.kind == openSymbols {
+		s.open.add(s.h, symbolEnd, 1)
+	}
 	s.open.kind = openNone
 	return s.open.end(s.h)
 }

@@ -25,7 +25,8 @@ type Config struct {
 	Shingle   int      // words of a shingle, or characters of an n-gram; at least 1
 	Seed      uint64   // seed of the hash function
 	CharGrams bool     // n-grams of characters take the place of shingles of words
-	StopWords []string // if not nil, only shingles that hold one of these words count; not with CharGrams
+	Symbols   bool     // each run of other characters than white space is a word, too
+	Require   []string // if not nil, only shingles that hold one of these words count; not with CharGrams
 }
 
 // MaxShingle is the largest Config.Shingle.
@@ -36,8 +37,8 @@ func (c Config) Validate() error {
 	if c.Shingle < 1 || c.Shingle > MaxShingle {
 		return fmt.Errorf("shingles of %d words: want 1 to %d", c.Shingle, MaxShingle)
 	}
-	if c.CharGrams && c.StopWords != nil {
-		return errors.New("stop words choose among shingles of words, not n-grams of characters")
+	if c.CharGrams && c.Require != nil {
+		return errors.New("required words choose among shingles of words, not n-grams of characters")
 	}
 	return nil
 }
@@ -58,15 +59,18 @@ type source interface {
 // Shingler walks over texts and gives the hashes of their shingles to a sink. It holds buffers of a
 // fixed size, so it allocates nothing after it was made, but it serves one goroutine at a time.
 type Shingler struct {
-	source source
-	k      int
-	stop   map[uint64]bool // hashes of the stop words; nil: all shingles count
-	words  []uint64        // the last k-1 words of the segments before, then the words of this one
-	carry  int             // how many of words are from before
-	fresh  int             // how many of words follow them
-	total  int64           // words so far
-	hashes []uint64
-	window []byte // for Read: text that was read and not yet scanned
+	source  source
+	h       Hasher
+	k       int
+	symbols bool
+	require map[uint64]bool // hashes of words; nil: all shingles count
+	bare    bare            // makes a word of a text without letters and numbers
+	words   []uint64        // the last k-1 words of the segments before, then the words of this one
+	carry   int             // how many of words are from before
+	fresh   int             // how many of words follow them
+	total   int64           // words so far
+	hashes  []uint64
+	window  []byte // for Read: text that was read and not yet scanned
 }
 
 // NewShingler returns a Shingler for shingles of k words under the hash function of a seed. k must
@@ -77,18 +81,22 @@ func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, S
 func New(c Config) *Shingler {
 	h := NewHasher(c.Seed)
 	s := &Shingler{
-		source: &scanner{h: h},
-		k:      c.Shingle,
-		words:  make([]uint64, flushWords+segmentWords),
-		hashes: make([]uint64, flushWords+segmentWords),
+		source:  &scanner{h: h, symbols: c.Symbols},
+		h:       h,
+		k:       c.Shingle,
+		symbols: c.Symbols,
+		words:   make([]uint64, flushWords+segmentWords),
+		hashes:  make([]uint64, flushWords+segmentWords),
 	}
 	if c.CharGrams {
-		s.source = newGramScanner(h)
+		s.source = newGramScanner(h, c.Symbols)
 	}
-	if c.StopWords != nil {
-		s.stop = map[uint64]bool{}
-		for _, text := range c.StopWords {
-			h.Words(text, func(w uint64) { s.stop[w] = true })
+	if c.Require != nil {
+		s.require = map[uint64]bool{}
+		for _, text := range c.Require {
+			for w := range SplitWords(text, c.Symbols) {
+				s.require[h.Of(w)] = true
+			}
 		}
 	}
 	return s
@@ -103,6 +111,7 @@ func (s *Shingler) Text(text string, sink Sink) Stats {
 // Bytes gives the hashes of the shingles of text to sink.
 func (s *Shingler) Bytes(text []byte, sink Sink) Stats {
 	s.reset()
+	s.bare.take(s.h, text, true)
 	n := s.run(text, true, sink)
 	return s.close(int64(n), sink)
 }
@@ -119,7 +128,7 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 		s.window = make([]byte, windowBytes)
 	}
 	s.reset()
-	total, held, idle := int64(0), 0, 0
+	total, held, idle, taken := int64(0), 0, 0, 0
 	for {
 		n, err := r.Read(s.window[held:])
 		if held += n; err != nil && err != io.EOF {
@@ -133,7 +142,9 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 		if held < windowBytes/2 && err == nil {
 			continue
 		}
+		taken += s.bare.take(s.h, s.window[taken:held], err == io.EOF)
 		read := s.run(s.window[:held], err == io.EOF, sink)
+		taken = max(taken-read, 0)
 		held = copy(s.window, s.window[read:held])
 		total += int64(read)
 		if err == io.EOF {
@@ -144,6 +155,7 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 
 func (s *Shingler) reset() {
 	s.source.reset()
+	s.bare = bare{wordy: s.symbols} // then there is nothing to look for
 	s.carry, s.fresh, s.total = 0, 0, 0
 }
 
@@ -152,7 +164,7 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
 		words, n := s.source.next(s.room(), text[read:], final)
-		if s.fresh += words; s.fresh >= max(flushWords, s.k) {
+		if s.fresh += words; s.fresh >= max(flushWords, s.k) && s.bare.wordy {
 			s.emit(sink)
 		}
 		read += n
@@ -175,6 +187,11 @@ func (s *Shingler) room() *[segmentWords]uint64 {
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
 	s.fresh += s.source.finish(s.room())
+	if !s.bare.wordy { // nothing was emitted: what words there are, of marks, are not taken for any
+		if s.fresh = 0; s.bare.hasWord() {
+			s.words[0], s.fresh = s.bare.hash(s.h), 1
+		}
+	}
 	s.emit(sink)
 	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle has: one shingle of all of them
 		s.give(s.words[:s.carry], s.carry, sink)
@@ -199,19 +216,19 @@ func (s *Shingler) give(words []uint64, k int, sink Sink) {
 		s.hashes = append(s.hashes, make([]uint64, len(words)-len(s.hashes))...)
 	}
 	hashes := s.hashes[:poly.Shingles(s.hashes, words, k)]
-	if s.stop != nil {
-		hashes = s.withStopWord(hashes, words, k)
+	if s.require != nil {
+		hashes = s.withRequired(hashes, words, k)
 	}
 	if len(hashes) > 0 {
 		sink.Shingles(hashes)
 	}
 }
 
-// withStopWord keeps those hashes, in place, whose shingle of k words holds a stop word.
-func (s *Shingler) withStopWord(hashes, words []uint64, k int) []uint64 {
-	kept, last := hashes[:0], -1 // where the last stop word is
+// withRequired keeps those hashes, in place, whose shingle of k words holds a required word.
+func (s *Shingler) withRequired(hashes, words []uint64, k int) []uint64 {
+	kept, last := hashes[:0], -1 // where the last required word is
 	for i, w := range words {
-		if s.stop[w] {
+		if s.require[w] {
 			last = i
 		}
 		if first := i - (k - 1); first >= 0 && last >= first {

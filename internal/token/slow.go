@@ -2,6 +2,7 @@ package token
 
 import (
 	"encoding/binary"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -27,13 +28,13 @@ const highs = 0x8080808080808080
 // dst, until the ASCII path can go on, about limit bytes are read, or, if text is not final, a rune
 // may be cut off at its end. It returns the number of words and of bytes read. At the end of a
 // final text the open word is left to be ended by the caller. dst must have room for limit/2+1
-// words.
+// words, with symbols for limit+1.
 func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
 	i, n := 0, 0
 	limit = min(limit, len(text))
 	for i < limit {
 		b := text[i]
-		if b < utf8.RuneSelf {
+		if b < utf8.RuneSelf && (!s.symbols || asciiLower[b] != 0) {
 			i++
 			lower := asciiLower[b]
 			if lower != 0 && s.open.kind == openRun {
@@ -59,8 +60,12 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 		i += size
 		if r == utf8.RuneError && size == 1 {
 			s.invalid++
+			size = utf8.RuneLen(r)
 		}
 		class, lower := property(r)
+		if class == classOther && s.symbols && !unicode.IsSpace(r) {
+			class = classSymbol
+		}
 		if s.open.kind.ends(class) {
 			dst[n] = s.endWord()
 			n++

@@ -11,11 +11,59 @@ import (
 	"unicode/utf8"
 )
 
-// refWords is tokenizer version 1 by its definition, rune by rune.
-func refWords(text string) (words [][]byte) {
+// refWords is the tokenizer by its definition, rune by rune.
+func refWords(text string) [][]byte {
+	if strings.ContainsFunc(text, isLetterOrNumber) {
+		return refRuns(text)
+	}
+	if text = strings.TrimFunc(text, unicode.IsSpace); text == "" || strings.ContainsRune(text, unicode.ReplacementChar) {
+		return nil
+	}
+	return [][]byte{[]byte(text)}
+}
+
+func isLetterOrNumber(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// refHash is the hash of a word by its definition.
+func refHash(h Hasher, word []byte) uint64 {
+	if strings.ContainsFunc(string(word), func(r rune) bool { return !isLetterOrNumber(r) && !unicode.IsMark(r) }) {
+		word = append(slices.Clip(word), 0xff)
+	}
+	return h.Word(word)
+}
+
+// refSymbols is refWords where runs of symbols are words.
+func refSymbols(text string) (words [][]byte) {
+	class := func(r rune) int {
+		switch {
+		case isLetterOrNumber(r) || unicode.IsMark(r):
+			return 1
+		case unicode.IsSpace(r):
+			return 0
+		}
+		return 2
+	}
+	for runes := []rune(text); len(runes) > 0; {
+		n := 1
+		for n < len(runes) && class(runes[n]) == class(runes[0]) {
+			n++
+		}
+		switch run := string(runes[:n]); class(runes[0]) {
+		case 1:
+			words = append(words, refRuns(run)...)
+		case 2:
+			words = append(words, []byte(run))
+		}
+		runes = runes[n:]
+	}
+	return words
+}
+
+// refRuns are the words of letters, marks and numbers.
+func refRuns(text string) (words [][]byte) {
 	solo, open := false, false
 	for _, r := range text {
-		word, mark := unicode.IsLetter(r) || unicode.IsNumber(r), unicode.IsMark(r)
+		word, mark := isLetterOrNumber(r), unicode.IsMark(r)
 		alone := word && unicode.In(r, soloScripts...)
 		if (word || mark) && (!open || !mark && (alone || solo)) {
 			words, solo = append(words, nil), alone
@@ -27,14 +75,14 @@ func refWords(text string) (words [][]byte) {
 	return words
 }
 
-// refShingles hashes every shingle from its definition.
-func refShingles(text string, k int, seed uint64) (hashes []uint64) {
-	h, words := NewHasher(seed), refWords(text)
+// refShingles hashes every shingle of words from its definition.
+func refShingles(words [][]byte, k int, seed uint64) (hashes []uint64) {
+	h := NewHasher(seed)
 	k = min(k, len(words))
 	for i := 0; k > 0 && i+k <= len(words); i++ {
 		s := uint64(0)
 		for _, w := range words[i : i+k] {
-			s = s*power + h.Word(w)
+			s = s*power + refHash(h, w)
 		}
 		hashes = append(hashes, finish(s))
 	}
@@ -46,15 +94,15 @@ type collect struct{ hashes []uint64 }
 func (c *collect) Shingles(hashes []uint64) { c.hashes = append(c.hashes, hashes...) }
 
 // check compares every way of walking over text with the reference.
-func check(t *testing.T, s *Shingler, text string, k int, seed uint64) {
+func check(t *testing.T, s *Shingler, text string, words [][]byte, k int, seed uint64) {
 	t.Helper()
-	want := refShingles(text, k, seed)
+	want := refShingles(words, k, seed)
 	var got collect
 	st := s.Text(text, &got)
 	if !slices.Equal(got.hashes, want) {
 		t.Fatalf("Text(%q): %d hashes, want %d", text, len(got.hashes), len(want))
 	}
-	if n := len(refWords(text)); st.Words != int64(n) || st.Bytes != int64(len(text)) || st.Invalid != refInvalid(text) {
+	if n := len(words); st.Words != int64(n) || st.Bytes != int64(len(text)) || st.Invalid != refInvalid(text) {
 		t.Fatalf("Text(%q): %+v, want %d words, %d invalid", text, st, n, refInvalid(text))
 	}
 	for _, r := range []interface{ Read([]byte) (int, error) }{
@@ -115,22 +163,76 @@ func TestShinglerAgainstReference(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 7, 100, 5000, 1 << 30} {
 		s := NewShingler(k, 42)
 		for range 150 {
-			check(t, s, randomText(r), k, 42)
+			text := randomText(r)
+			check(t, s, text, refWords(text), k, 42)
+		}
+	}
+}
+
+func TestSymbolsAgainstReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for _, k := range []int{1, 2, 3, 100, 5000} {
+		s := New(Config{Shingle: k, Seed: 42, Symbols: true})
+		for range 150 {
+			text := randomText(r)
+			check(t, s, text, refSymbols(text), k, 42)
+		}
+	}
+}
+
+// TestTextsWithoutWords has texts of the kinds that have no letters and numbers: a text is its own
+// one word, whatever a shingle is, and equal to no other.
+func TestTextsWithoutWords(t *testing.T) {
+	texts := []string{
+		"", "😂😂😂", "🔥🔥", "🔥 🔥", "❤️", "☀️", "👨‍👩‍👧", "👨‍👩‍👦", "🇩🇪", "🇫🇷", "!", "!\x00", "\x00", "\x00\x00", "...", "¯\\_(-)_/¯",
+		"\u0301", "\u0301 \u0301", "\u0301\u0301", "!\u0301", "\u200f!", "⠓⠑", "→ ←", "→  ←", "┌─┐", "== !=", "- - -", strings.Repeat("=", 80),
+		strings.Repeat("=", 81), strings.Repeat("\u0301 ", 3000) + ".", strings.Repeat("\u0301 ", 3000) + "!", strings.Repeat("!", 100_000), "\u200b",
+	}
+	for _, c := range []Config{{Shingle: 3}, {Shingle: 1}, {Shingle: 3, CharGrams: true}, {Shingle: 1, CharGrams: true}} {
+		s, seen := New(c), map[uint64]string{}
+		for _, text := range texts {
+			padded := "\n\u3000 " + text + strings.Repeat(" ", 1+len(text)) + "\u2028\t"
+			var got, read collect
+			st := s.Text(padded, &got)
+			rst, err := s.Read(iotest.HalfReader(strings.NewReader(padded)), &read)
+			if text == "" {
+				if len(got.hashes) != 0 || st.Words != 0 {
+					t.Errorf("white space has %d shingles", len(got.hashes))
+				}
+				continue
+			}
+			if want := refShingles([][]byte{[]byte(text)}, c.Shingle, 0); !slices.Equal(got.hashes, want) || !slices.Equal(read.hashes, want) ||
+				st != rst || err != nil || st.Words != 1 {
+				t.Errorf("%+v: %.20q has shingles %x, read %x, want %x; %+v", c, text, got.hashes, read.hashes, want, st)
+			} else if other, ok := seen[want[0]]; ok {
+				t.Errorf("%.20q is equal to %.20q", text, other)
+			} else {
+				seen[want[0]] = text
+			}
+		}
+		for _, text := range []string{"\xff\xfe, \xfd", "\ufffd!", strings.Repeat("\u0301 ", 3000) + "\ufffd"} {
+			var got collect
+			if s.Text(text, &got); got.hashes != nil {
+				t.Errorf("%.20q, which could not be read, has shingles", text)
+			}
 		}
 	}
 }
 
 // refGrams hashes the n-grams of characters from their definition.
-func refGrams(text string, n int, seed uint64) (hashes []uint64) {
+func refGrams(text string, n int, seed uint64, symbols bool) (hashes []uint64) {
+	if !symbols && !strings.ContainsFunc(text, isLetterOrNumber) {
+		return refShingles(refWords(text), n, seed)
+	}
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.In(r, unicode.L, unicode.M, unicode.N) {
+		if unicode.In(r, unicode.L, unicode.M, unicode.N) || symbols && !unicode.IsSpace(r) {
 			b.WriteRune(unicode.ToLower(r))
 		} else {
 			b.WriteByte(' ')
 		}
 	}
-	h, chars := NewHasher(seed), []rune(strings.Join(strings.Fields(b.String()), " "))
+	h, chars := NewHasher(seed), []rune(strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " "))
 	n = min(n, len(chars))
 	for i := 0; n > 0 && i+n <= len(chars); i++ {
 		s := uint64(0)
@@ -144,11 +246,11 @@ func refGrams(text string, n int, seed uint64) (hashes []uint64) {
 
 func TestCharGrams(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{1, 2, 5} {
-		s := New(Config{Shingle: n, Seed: 42, CharGrams: true})
+	for i, n := range []int{1, 2, 5, 1, 4} {
+		s := New(Config{Shingle: n, Seed: 42, CharGrams: true, Symbols: i > 2})
 		for range 150 {
 			text := randomText(r)
-			want := refGrams(text, n, 42)
+			want := refGrams(text, n, 42, i > 2)
 			var got, read collect
 			st := s.Text(text, &got)
 			rst, err := s.Read(iotest.HalfReader(strings.NewReader(text)), &read)
@@ -162,14 +264,15 @@ func TestCharGrams(t *testing.T) {
 	}
 }
 
-func TestStopWords(t *testing.T) {
+func TestRequire(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	stop := []string{"The", "9", "字", "й"}
+	require := []string{"The", "9", "字", "й"}
 	for _, k := range []int{1, 3, 50} {
-		s := New(Config{Shingle: k, StopWords: stop})
+		s := New(Config{Shingle: k, Require: require})
 		for range 150 {
 			text := randomText(r)
-			words, all := refWords(text), refShingles(text, k, 0)
+			words := refWords(text)
+			all := refShingles(words, k, 0)
 			var want []uint64
 			for i, h := range all {
 				if slices.ContainsFunc(words[i:min(i+k, len(words))], func(w []byte) bool {
@@ -187,7 +290,7 @@ func TestStopWords(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for _, c := range []Config{{}, {Shingle: -1}, {Shingle: MaxShingle + 1}, {Shingle: 3, CharGrams: true, StopWords: []string{"a"}}} {
+	for _, c := range []Config{{}, {Shingle: -1}, {Shingle: MaxShingle + 1}, {Shingle: 3, CharGrams: true, Require: []string{"a"}}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is valid", c)
 		}
@@ -203,7 +306,7 @@ func TestLong(t *testing.T) {
 		strings.Repeat("All work and no play makes Jack a dull boy. ", 5000), strings.Repeat("x", 70_000),
 		strings.Repeat("ж", 35_000), strings.Repeat("漢字", 1<<16), strings.Repeat("\u0301", 1<<15),
 	} {
-		check(t, NewShingler(3, 0), text, 3, 0)
+		check(t, NewShingler(3, 0), text, refWords(text), 3, 0)
 	}
 }
 

@@ -2,6 +2,7 @@ package token
 
 import (
 	"iter"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -9,44 +10,99 @@ import (
 type openKind uint8
 
 const (
-	openNone openKind = iota
-	openRun           // a run of letters, marks and numbers
-	openSolo          // a rune of a script without spaces, with its marks
+	openNone    openKind = iota
+	openRun              // a run of letters, marks and numbers
+	openSolo             // a rune of a script without spaces, with its marks
+	openSymbols          // a run of symbols
 )
 
 // openKinds[class] is the kind of the word that a rune of the class begins.
-var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo}
+var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo, classSymbol: openSymbols}
 
 // ends reports whether a rune of a class, which follows an open word, ends it: the rule by which
 // text is cut into words.
 func (k openKind) ends(class int) bool {
-	return k != openNone && class != classMark && (class != classWord || k != openRun)
+	switch k {
+	case openNone:
+		return false
+	case openSymbols:
+		return class != classSymbol
+	}
+	return class != classMark && (class != classWord || k != openRun)
 }
 
-// SplitWords yields the words of text in lower case: those whose hashes Hasher.Words gives, in the
-// same order.
-func SplitWords(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		var word []byte
-		open := openNone
-		for _, r := range text {
-			class, lower := property(r)
+// symbolEnd is hashed after the bytes of a word that is not made of letters, marks and numbers: no
+// other word has it, and no such word ends in a zero byte, which the hash takes no notice of.
+const symbolEnd = 0xff
+
+// Bounds yields where the words of text start and end, in order: those whose hashes make shingles.
+// symbols says whether runs of symbols are words.
+func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		if !symbols {
+			var b bare
+			if b.take(Hasher{}, text, true); !b.wordy {
+				if b.hasWord() {
+					yield(b.start, b.end)
+				}
+				return
+			}
+		}
+		start, open := 0, openNone
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRune(text[i:])
+			class, _ := property(r)
+			if class == classOther && symbols && !unicode.IsSpace(r) {
+				class = classSymbol
+			}
 			if open.ends(class) {
-				if !yield(string(word)) {
+				if !yield(start, i) {
 					return
 				}
 				open = openNone
 			}
-			if class == classOther {
-				continue
+			if class != classOther && open == openNone {
+				start, open = i, openKinds[class]
 			}
-			if open == openNone {
-				open, word = openKinds[class], word[:0]
-			}
-			word = utf8.AppendRune(word, lower)
+			i += size
 		}
 		if open != openNone {
-			yield(string(word))
+			yield(start, len(text))
 		}
 	}
+}
+
+// SplitWords yields the words of text in lower case: those whose hashes make shingles, in order.
+func SplitWords(text string, symbols bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for start, end := range Bounds([]byte(text), symbols) {
+			if !yield(Lower(text[start:end])) {
+				return
+			}
+		}
+	}
+}
+
+// Lower returns a word in lower case.
+func Lower(word string) string { return string(AppendLower(nil, []byte(word))) }
+
+// AppendLower appends a word in lower case. Bytes that are not UTF-8 become U+FFFD.
+func AppendLower(dst, word []byte) []byte {
+	for i := 0; i < len(word); {
+		r, size := utf8.DecodeRune(word[i:])
+		_, lower := property(r)
+		dst = utf8.AppendRune(dst, lower)
+		i += size
+	}
+	return dst
+}
+
+// Of returns the hash of a word that SplitWords yields.
+func (h Hasher) Of(word string) uint64 {
+	for _, r := range word {
+		if class, _ := property(r); class != classWord && class != classSolo && class != classMark {
+			return h.Word(append([]byte(word), symbolEnd))
+		}
+	}
+	return h.Word([]byte(word))
 }

@@ -12,7 +12,9 @@ import (
 // words and within them, runes that Unicode has not assigned, bytes that are not UTF-8.
 func TestSplitWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	sets := slices.Concat([]*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P}, soloScripts)
+	h := NewHasher(7)
+	shinglers := map[bool]*Shingler{false: NewShingler(1, 7), true: New(Config{Shingle: 1, Seed: 7, Symbols: true})}
+	sets := slices.Concat([]*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S}, soloScripts)
 	draw := func() string {
 		switch r.IntN(4) {
 		case 0:
@@ -26,27 +28,29 @@ func TestSplitWords(t *testing.T) {
 		span := set.R16[r.IntN(len(set.R16))]
 		return string(rune(int(span.Lo) + r.IntN(int(span.Hi-span.Lo)+1)))
 	}
-	h := NewHasher(7)
 	found := 0
 	for range 20000 {
 		var b strings.Builder
 		for range r.IntN(20) {
 			b.WriteString(draw())
 		}
-		var want, got []uint64
-		h.Words(b.String(), func(hash uint64) { want = append(want, hash) })
-		for w := range SplitWords(b.String()) {
-			got = append(got, h.Word([]byte(w)))
+		for symbols, s := range shinglers {
+			var want collect
+			s.Text(b.String(), &want)
+			var got []uint64
+			for w := range SplitWords(b.String(), symbols) {
+				got = append(got, finish(h.Of(w)))
+			}
+			if !slices.Equal(got, want.hashes) {
+				t.Fatalf("%q is split into %q", b.String(), slices.Collect(SplitWords(b.String(), symbols)))
+			}
+			found += len(got)
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%q is split into %q", b.String(), slices.Collect(SplitWords(b.String())))
-		}
-		found += len(want)
 	}
-	if found < 50000 {
+	if found < 100000 {
 		t.Errorf("only %d words were compared", found)
 	}
-	for w := range SplitWords("one two three") {
+	for w := range SplitWords("one two three", false) {
 		if w == "two" {
 			break // an iterator that goes on after this panics
 		}

@@ -116,7 +116,7 @@ func (o Options) params() (sstable.Params, error) {
 		return sstable.Params{}, fmt.Errorf("%w: %w", err, errs.ErrInvalid)
 	}
 	p := sstable.Params{
-		Tokenizer: token.Version, Hash: token.Version, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
+		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
 		Layout: sstable.LayoutBySize, StoreText: !o.NoText,
 	}
 	if !o.NoSketch {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/simdb/simdb/internal/token"
 )
 
 // The words in which two texts differ are found with the greedy algorithm of Myers (An O(ND)
@@ -29,9 +27,8 @@ type editRun struct{ a0, a1, b0, b1 int }
 //
 //	... the [-quick-] {+slow+} brown fox jumps ...
 //
-// where [-...-] is in textA alone and {+...+} in textB alone.
-func Differences(textA, textB string) []Difference {
-	a, b := slices.Collect(token.SplitWords(textA)), slices.Collect(token.SplitWords(textB))
+// where [-...-] is in a alone and {+...+} in b alone.
+func Differences(a, b []string) []Difference {
 	runs, ok := diffWords(a, b)
 	if !ok {
 		return []Difference{{"runs of words that differ", fmt.Sprintf("not shown: more than %d words", maxEdits)}}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // TestDiffWords turns one text into the other by the runs, with as few words as can be.
@@ -59,6 +61,8 @@ func longestCommon(a, b []string) int {
 	return row[len(b)]
 }
 
+func wordsOf(text string) []string { return features.Spec{}.Words(text) }
+
 func TestDifferences(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
@@ -71,7 +75,7 @@ func TestDifferences(t *testing.T) {
 		{"\u0e34a한 \u0378x", "\u0e34a한 y", []string{"1", "\u0e34a한 [-x-] {+y+}"}},
 		{"1 2 3 4 5 6 7 8 9 10", "", []string{"1", "[-1 2 3 4 5 6 7 8 ... (10 words)-]"}},
 	} {
-		rows := Differences(tc.a, tc.b)
+		rows := Differences(wordsOf(tc.a), wordsOf(tc.b))
 		var got []string
 		for _, r := range rows {
 			got = append(got, r.Text)
@@ -81,7 +85,7 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("a b ", maxEdits)
-	if rows := Differences(long, strings.Repeat("c ", maxEdits)); len(rows) != 1 || !strings.HasPrefix(rows[0].Text, "not shown") {
+	if rows := Differences(wordsOf(long), wordsOf(strings.Repeat("c ", maxEdits))); len(rows) != 1 || !strings.HasPrefix(rows[0].Text, "not shown") {
 		t.Errorf("of texts without common words: %v", rows)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +22,12 @@ import (
 type FeatureFlags struct {
 	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"words:N, runs of N words, chars:N, runs of N characters, which suit short texts, or tokens, single words (default: words:3; N alone means words)."`
 	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1, and no runs across them."`
-	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
+	Symbols         bool           `group:"features" help:"Compare runs of symbols, too: each is a word, so that x == y differs from x != y; for programs and formulas."`
+	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
+	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Count only runs of words that hold one of the words in FILE, which running text has and menus have not; # begins a comment."`
+	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Take all numbers, all dates and times, or all matches of a regular expression (RE2) for the same word: numbers, dates or the expression; can be given several times."`
 	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form of the texts before they are compared: nfc, nfkc, which also makes full-width characters equal and removes invisible ones, or none (default: none)."`
-	StripDiacritics bool           `group:"features" help:"Compare letters without their diacritical marks."`
+	StripDiacritics bool           `group:"features" help:"Compare letters without their diacritical marks; ł, ø, đ, ß, æ and their like as l, o, d, ss, ae."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings of the array in this field, as they are."`
 }
@@ -96,18 +100,35 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 
 // RefuseFor returns an error if a flag is given, for a measure that compares texts as they are.
 func (f FeatureFlags) RefuseFor(measure string) error {
-	if f.Shingle.Unit == "" && f.Field == nil && f.StopWords == "" && f.Normalize == "" && !f.StripDiacritics && f.MinWords == 0 && f.SetField == "" {
-		return nil
+	if given := f.Given(); len(given) > 0 {
+		return fmt.Errorf("%s compares the texts as they are: %s has no meaning", measure, given[0])
 	}
-	return fmt.Errorf("%s compares the texts as they are: --shingle, --field, --stop-words, --normalize, --strip-diacritics, --min-words and --set-field have no meaning", measure)
+	return nil
+}
+
+// Given names the flags that are given, all but those of except.
+func (f FeatureFlags) Given(except ...string) (names []string) {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--shingle", f.Shingle.N != 0}, {"--symbols", f.Symbols}, {"--field", f.Field != nil}, {"--stop-words", f.StopWords != ""},
+		{"--require-word", f.RequireWord != ""}, {"--mask", f.Mask != nil}, {"--normalize", f.Normalize != ""},
+		{"--strip-diacritics", f.StripDiacritics}, {"--min-words", f.MinWords != 0}, {"--set-field", f.SetField != ""},
+	} {
+		if flag.given && !slices.Contains(except, flag.name) {
+			names = append(names, flag.name)
+		}
+	}
+	return names
 }
 
 // Features returns what the flags say, in the form that a new database would record. It reads the
-// file of stop words.
+// files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := engine.Features{
-		Unit: f.Shingle.Unit, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
-		StripDiacritics: f.StripDiacritics, MinWords: int(f.MinWords),
+		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
+		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
 	}
 	if f.SetField != "" {
 		if f.Shingle.Unit != "" {
@@ -115,14 +136,23 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 		}
 		said.Unit = engine.UnitSet
 	}
-	if f.StopWords != "" {
-		text, err := os.ReadFile(f.StopWords)
-		if err != nil {
-			return said, err
-		}
-		said.StopWords = []string{withoutComments(text)}
+	var err error
+	if said.StopWords, err = readWords(f.StopWords); err != nil {
+		return said, err
+	}
+	if said.RequireWords, err = readWords(f.RequireWord); err != nil {
+		return said, err
 	}
 	return said, said.Check()
+}
+
+// readWords returns the words of a file, nil if there is none.
+func readWords(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	return []string{withoutComments(text)}, err
 }
 
 // withoutComments returns a list of words without what is behind # in each line.

@@ -33,8 +33,8 @@ func (c *Command) validateLevel() error {
 		return fmt.Errorf("--keep %s: with --level the first %s is kept", c.Keep, c.Level)
 	case len(c.Against) > 0 || c.Clusters != "" || c.Decisions != "" || c.Columns != nil:
 		return errors.New("--against, --clusters, --columns and --decisions are for documents, without --level")
-	case f.Shingle.N != 0 || f.StopWords != "" || f.Field != nil || f.SetField != "":
-		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --stop-words, --field and --set-field have no meaning", c.Level, c.Level)
+	case f.Shingle.N != 0 || f.RequireWord != "" || f.Field != nil || f.SetField != "":
+		return fmt.Errorf("--level %s compares whole %ss of one text: --shingle, --require-word, --field and --set-field have no meaning", c.Level, c.Level)
 	case c.WholeFiles:
 		return errors.New("--files: the output is a list of paths, which has no texts that --level could cut")
 	case c.MinCount < 2 || c.MinCount > math.MaxInt32:
@@ -83,7 +83,7 @@ func (d *job) workLevel(dir string) (err error) {
 // read is the first pass.
 func (l *level) read() error {
 	x := units.NewExtractor(l.a.Context(), units.Options{
-		Level: l.c.Level, MinWords: cmp.Or(int(l.c.MinWords), minUnitWords), Normalize: features.Spec(l.features).Normalizer,
+		Level: l.c.Level, MinWords: cmp.Or(int(l.c.MinWords), minUnitWords), Symbols: l.features.Symbols, Normalize: features.Spec(l.features).Normalizer,
 	}, l.found)
 	defer x.Stop()
 	err := l.eachFile("read", func(i int, in input.Source) error { return input.CanCut(in) }, func(in input.Source, rec *input.Record) error {

@@ -11,6 +11,7 @@ import (
 type Options struct {
 	Level     Level
 	MinWords  int                        // a unit with fewer words is not compared
+	Symbols   bool                       // runs of symbols are words
 	Normalize func() func([]byte) []byte // makes a function for one goroutine: features.Spec.Normalizer
 }
 
@@ -48,7 +49,7 @@ const (
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
-		h := &hasher{least: o.MinWords}
+		h := &hasher{least: o.MinWords, symbols: o.Symbols}
 		if o.Normalize != nil {
 			h.normalize = o.Normalize() // may be nil
 		}

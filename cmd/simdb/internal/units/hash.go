@@ -13,6 +13,7 @@ import (
 // hasher computes what units are compared by. It serves one goroutine.
 type hasher struct {
 	least     int                 // words of a unit that is compared
+	symbols   bool                // runs of symbols are words
 	normalize func([]byte) []byte // brings a text into a normal form; nil: as it is
 	buf       []byte
 }
@@ -20,23 +21,23 @@ type hasher struct {
 // hash returns the XXH3 of a unit, 128 bits, and false if it has too few words. White space and
 // case make no difference: each run of white space is one space.
 func (h *hasher) hash(unit string) (sum xxh3.Uint128, enough bool) {
-	if !hasWords(unit, h.least) {
-		return sum, false
-	}
 	text := unsafe.Slice(unsafe.StringData(unit), len(unit)) // only read
 	if h.normalize != nil {
 		text = h.normalize(text)
+	}
+	if !hasWords(text, h.least, h.symbols) {
+		return sum, false
 	}
 	h.buf = appendPlain(h.buf[:0], text)
 	return xxh3.Hash128(h.buf), true
 }
 
 // hasWords reports whether a text has at least n words.
-func hasWords(text string, n int) bool {
+func hasWords(text []byte, n int, symbols bool) bool {
 	if n <= 0 {
 		return true
 	}
-	for range token.SplitWords(text) {
+	for range token.Bounds(text, symbols) {
 		if n--; n == 0 {
 			return true
 		}

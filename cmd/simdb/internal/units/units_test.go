@@ -131,7 +131,7 @@ func TestRepeats(t *testing.T) {
 				for n, unit := range naive(text, o.Level) {
 					key, at := plain(unit), At(uint32(d), uint32(n))
 					switch {
-					case !hasWords(unit, o.MinWords):
+					case !hasWords([]byte(unit), o.MinWords, false):
 					case pass == 0:
 						if count[key]++; count[key] == 1 {
 							first[key] = at
@@ -175,8 +175,8 @@ func TestRepeats(t *testing.T) {
 }
 
 func TestHasWords(t *testing.T) {
-	for text, n := range map[string]int{"": 0, "...": 0, "a b": 2, "一二三": 3, "don't": 2} {
-		if !hasWords(text, n) || hasWords(text, n+1) {
+	for text, n := range map[string]int{"": 0, " ": 0, "...": 1, "a b": 2, "一二三": 3, "don't": 2} {
+		if !hasWords([]byte(text), n, false) || hasWords([]byte(text), n+1, false) {
 			t.Errorf("%q has not %d words", text, n)
 		}
 	}

@@ -38,15 +38,15 @@ written (--text-field, --delimiter, --field, ...), a file has many, as load read
 
 // Validate checks what depends on each other.
 func (c *Hash) Validate() error {
-	if c.Bits > 64 && (c.Field != nil || c.SetField != "" || c.StopWords != "" || c.Normalize != "" || c.StripDiacritics || c.MinWords > 0) {
-		return errors.New("--bits above 64 goes with --shingle alone")
+	if c.Bits > 64 && c.Given("--shingle", "--symbols") != nil {
+		return errors.New("--bits above 64 goes with --shingle and --symbols alone")
 	}
 	return nil
 }
 
 // wide makes fingerprints of any length.
 func (c *Hash) wide(p fingerprint.Params) (*simhash.Hasher, error) {
-	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars})
+	return simhash.New(simhash.Options{Shingle: p.Shingle, Bits: int(c.Bits), CharGrams: p.Features.Unit == engine.UnitChars, Symbols: p.Features.Symbols})
 }
 
 // hashing is a run of hash.
@@ -188,7 +188,7 @@ func missingFeatures(r fingerprint.Result, p fingerprint.Params) string {
 	case p.Features.Unit == engine.UnitSet:
 		return "no members"
 	case r.Words > 0:
-		return "no shingle with a stop word"
+		return "no shingle with a required word"
 	}
 	return "no words"
 }

@@ -393,8 +393,8 @@ func (l *load) emptiness() string {
 		return "without members, which match nothing"
 	case f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d words, which match nothing", f.MinWords)
-	case f.StopWords != nil:
-		return "without a shingle that has a stop word, which match nothing"
+	case f.RequireWords != nil:
+		return "without a shingle that has a required word, which match nothing"
 	}
 	return "without words, which match nothing"
 }

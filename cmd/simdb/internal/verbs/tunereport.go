@@ -89,7 +89,12 @@ func (c *Tune) sameFlags() string {
 		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
 	}
 	flag("field", strings.Join(fields, ","))
+	set("symbols", c.Symbols)
 	flag("stop-words", c.StopWords)
+	flag("require-word", c.RequireWord)
+	for _, m := range c.Mask {
+		flag("mask", m)
+	}
 	flag("normalize", string(c.Normalize))
 	set("strip-diacritics", c.StripDiacritics)
 	if c.MinWords > 0 {

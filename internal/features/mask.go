@@ -1,0 +1,229 @@
+package features
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The masks that have names.
+const (
+	MaskNumbers = "numbers"
+	MaskDates   = "dates"
+)
+
+// placeholder is the word that takes the place of what a mask matches: a letter, U+02CD, that no
+// language writes alone.
+const placeholder = " \u02cd "
+
+// A mask finds the first match in text that starts at from or behind it: text[start:end]. start is
+// negative if there is none.
+type mask func(text []byte, from int) (start, end int)
+
+// compileMasks returns the masks of a Spec in the order in which they are applied: dates before
+// expressions, in their own order, and numbers, which are parts of what the others match, last.
+func compileMasks(patterns []string) (all []mask, err error) {
+	if len(patterns) > MaxMasks {
+		return nil, fmt.Errorf("%d masks, at most %d are possible", len(patterns), MaxMasks)
+	}
+	if slices.Contains(patterns, MaskDates) {
+		all = append(all, nextDate)
+	}
+	for _, p := range patterns {
+		if p == MaskDates || p == MaskNumbers {
+			continue
+		}
+		re, err := regexp.Compile(p)
+		switch {
+		case p == "":
+			return nil, errors.New("a mask is numbers, dates or a regular expression, not empty")
+		case err != nil:
+			return nil, fmt.Errorf("mask %q is not numbers, not dates and no regular expression (RE2): %w", p, err)
+		case strings.Contains(p, "\n") || !utf8.ValidString(p):
+			return nil, fmt.Errorf(`mask %q: an expression is one line of UTF-8, with \n for a line end`, p)
+		}
+		all = append(all, matches(re))
+	}
+	if slices.Contains(patterns, MaskNumbers) {
+		all = append(all, nextNumber)
+	}
+	return all, nil
+}
+
+// appendMasked appends text with a placeholder for each match. dst and text must not overlap.
+func (m mask) appendMasked(dst, text []byte) []byte {
+	for at := 0; ; {
+		start, end := m(text, at)
+		if start < 0 {
+			return append(dst, text[at:]...)
+		}
+		dst = append(append(dst, text[at:start]...), placeholder...)
+		at = end
+	}
+}
+
+// matches finds what an expression matches, but nothing empty.
+func matches(re *regexp.Regexp) mask {
+	var all [][]int // in the text
+	return func(text []byte, from int) (start, end int) {
+		if from == 0 {
+			all = re.FindAllIndex(text, -1)
+		}
+		for len(all) > 0 {
+			at := all[0]
+			if all = all[1:]; at[0] < at[1] {
+				return at[0], at[1]
+			}
+		}
+		return -1, -1
+	}
+}
+
+// nextNumber finds a run of digits, whatever is around it, with single points, commas and colons
+// between them; or 0x and hexadecimal digits.
+func nextNumber(text []byte, from int) (start, end int) {
+	start = bytes.IndexAny(text[from:], "0123456789")
+	if start < 0 {
+		return -1, -1
+	}
+	start += from
+	if hex := hexDigits(text[start:]); hex > 0 {
+		return start, start + hex
+	}
+	for end = start; ; end++ {
+		end += digits(text[end:])
+		if end+1 >= len(text) || strings.IndexByte(".,:", text[end]) < 0 || !isDigit(text[end+1]) {
+			return start, end
+		}
+	}
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// digits returns how many digits text starts with.
+func digits(text []byte) (n int) {
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// hexDigits returns the length of 0x and the hexadecimal digits that text starts with, or 0.
+func hexDigits(text []byte) int {
+	if len(text) < 3 || text[0] != '0' || text[1]|0x20 != 'x' {
+		return 0
+	}
+	n := 2
+	for n < len(text) && (isDigit(text[n]) || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'f') {
+		n++
+	}
+	if n == 2 {
+		return 0
+	}
+	return n
+}
+
+// What dates are. A date is year, month and day, or day, month and year, in digits; or in digits and
+// the English name of the month; with or without the day of the week before it and the time of day
+// after it. A time of day alone is one, too.
+const (
+	months  = `(?i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|June|July|August|September|October|November|December)`
+	day     = `[0-9]{1,2}(?:st|nd|rd|th)?`
+	clock   = `(?:[01]?[0-9]|2[0-4]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?(?: ?[AaPp]\.?[Mm]\b\.?)?(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?`
+	atClock = `(?:(?:[T:,]| |, )` + clock + `)?(?:\b|$)`
+	longest = 160 // bytes of a date at most, from its first digit on
+)
+
+var (
+	// fromDigit matches a date that starts with a digit.
+	fromDigit = compileLongest(`^(?:(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}|` +
+		`(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:T[0-9]{6})?|` +
+		day + `[-/. ]{1,2}` + months + `\b\.?(?:[-/., ]{1,2}[0-9]{4})?)` + atClock + `|` + clock + `(?:\b|$))`)
+	// fromMonth matches a date that starts with the name of a month.
+	fromMonth = compileLongest(`^` + months + `[.,]?(?:[ -]{1,2}` + day + `\b(?:,? ` + clock + `)?(?:,? [0-9]{4})?|[ -][0-9]{4})` + atClock)
+)
+
+func compileLongest(expression string) *regexp.Regexp {
+	re := regexp.MustCompile(expression)
+	re.Longest()
+	return re
+}
+
+var (
+	monthNames = names("jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december")
+	dayNames   = names("mon tue tues wed thu thur thurs fri sat sun monday tuesday wednesday thursday friday saturday sunday")
+)
+
+func names(list string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(list) {
+		set[name] = true
+	}
+	return set
+}
+
+// nextDate finds a date. It looks at numbers, and at what is before them.
+func nextDate(text []byte, from int) (start, end int) {
+	for at := from; at < len(text); at += digits(text[at:]) {
+		n := bytes.IndexAny(text[at:], "0123456789")
+		if n < 0 {
+			break
+		}
+		if at += n; !startsWord(text, at) {
+			continue
+		}
+		if start, end := dateAt(text[:min(len(text), at+longest)], from, at); start < end {
+			return nameBefore(text, from, start, dayNames), end
+		}
+	}
+	return -1, -1
+}
+
+// startsWord reports whether no word goes on at text[at].
+func startsWord(text []byte, at int) bool {
+	return at == 0 || !isLetter(text[at-1]) && !isDigit(text[at-1]) && text[at-1] != '_'
+}
+
+// dateAt returns where the date starts and ends whose first digit is text[at]; both are equal if
+// there is none. It starts at from or behind it.
+func dateAt(text []byte, from, at int) (start, end int) {
+	if start = nameBefore(text, from, at, monthNames); start < at {
+		if n := len(fromMonth.Find(text[start:])); n > 0 {
+			return start, start + n
+		}
+	}
+	if n := at + digits(text[at:]); n-at == 8 || n < len(text) && n-at <= 4 && strings.IndexByte("-/.: snrt", text[n]) >= 0 {
+		return at, at + len(fromDigit.Find(text[at:]))
+	}
+	return at, at
+}
+
+// nameBefore returns where the name starts that ends before at, with a point or a comma and one or
+// two spaces or hyphens between; at if there is none from from on.
+func nameBefore(text []byte, from, at int, of map[string]bool) int {
+	end := at
+	for end > from && at-end < 2 && (text[end-1] == ' ' || text[end-1] == '-') {
+		end--
+	}
+	if end == at {
+		return at
+	}
+	if end > from && (text[end-1] == '.' || text[end-1] == ',') {
+		end--
+	}
+	start := end
+	for start > from && isLetter(text[start-1]) {
+		start--
+	}
+	const longestName = len("wednesday")
+	if end-start <= longestName && startsWord(text, start) && of[strings.ToLower(string(text[start:end]))] {
+		return start
+	}
+	return at
+}
