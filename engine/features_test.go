@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,16 @@ func featureCases() map[string]featureCase {
 		"chars": {Options{Shingle: 7, Features: Features{Unit: UnitChars}}, same,
 			func(text string) map[string]int { return add(map[string]int{}, chars(text), 7, 1, every) }},
 		"stop words": {Options{Features: Features{StopWords: stopList}}, same, func(text string) map[string]int {
+			return add(map[string]int{}, slices.DeleteFunc(words(text), func(w string) bool { return slices.Contains(stop, w) }), 3, 1, every)
+		}},
+		"symbols": {Options{Features: Features{Symbols: true}}, same, func(text string) map[string]int {
+			return add(map[string]int{}, slices.Collect(token.SplitWords(text, true)), 3, 1, every)
+		}},
+		"numbers": {Options{Features: Features{Mask: []string{MaskNumbers, `(?i)the`}}}, same, func(text string) map[string]int {
+			text = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`).ReplaceAllString(regexp.MustCompile(`(?i)the`).ReplaceAllString(text, " \u02cd "), " \u02cd ")
+			return add(map[string]int{}, words(text), 3, 1, every)
+		}},
+		"required words": {Options{Features: Features{RequireWords: stopList}}, same, func(text string) map[string]int {
 			return add(map[string]int{}, words(text), 3, 1, func(s []string) bool {
 				return slices.ContainsFunc(s, func(w string) bool { return slices.Contains(stop, w) })
 			})
@@ -278,6 +289,7 @@ func TestFeatureOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Shingle: 4}, {Features: Features{Unit: UnitWords}}, {Features: Features{StopWords: stopList}},
 		{Features: Features{MinWords: 3}}, {Features: Features{SetField: "s"}}, {Features: Features{StripDiacritics: true}},
+		{Features: Features{Symbols: true}}, {Features: Features{Mask: []string{MaskDates}}},
 	} {
 		if _, err := Open(path, &o); !errors.Is(err, ErrParams) {
 			t.Errorf("%+v: %v", o, err)
