@@ -43,8 +43,8 @@ type Features struct {
 	// has the members that white space separates. Empty members are none.
 	Unit string
 
-	// Symbols takes each run of characters that are not letters, marks, numbers or white space for a
-	// word of its own, so that "x == y" differs from "x != y". With UnitChars such characters are
+	// Symbols takes each run of characters that are not letters, marks, numbers or white space for
+	// a word of its own, so that "x == y" differs from "x != y". With UnitChars such characters are
 	// characters.
 	Symbols bool
 
@@ -77,9 +77,9 @@ type Features struct {
 	// kept as they are.
 	Normalize string
 
-	// StripDiacritics makes letters with diacritical marks equal to those without, and Latin letters
-	// that are no letter with a mark, such as ł, ø, đ, ß and æ, to the letters of ASCII that stand
-	// for them.
+	// StripDiacritics makes letters with diacritical marks equal to those without, and Latin
+	// letters that are no letter with a mark, such as ł, ø, đ, ß and æ, to the letters of ASCII
+	// that stand for them.
 	StripDiacritics bool
 
 	// Mask are what is not to make a difference: MaskNumbers, MaskDates, or regular expressions
@@ -108,8 +108,18 @@ func (f Features) Check() error {
 	return err
 }
 
-// Describe lists what differs from the zero Features in words, lists of words by their number: "chars;
-// fields title:3,body:1; nfkc". It is "" for the zero Features.
+// Words returns the words of text, in order, that shingles of words are made of: in lower case and
+// in their normal form, with what masks put in, without stop words.
+func (f Features) Words(text string) []string {
+	s, err := features.Spec(f).Canonical()
+	if err != nil {
+		return nil
+	}
+	return s.Words(text)
+}
+
+// Describe lists what differs from the zero Features in words, lists of words by their number:
+// "chars; fields title:3,body:1; nfkc". It is "" for the zero Features.
 func (f Features) Describe() string {
 	s, err := features.Spec(f).Canonical()
 	if err != nil {

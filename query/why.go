@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -118,7 +117,7 @@ func (x *run) whyTexts(a, b string) []Row {
 	}
 	const diffed = 1 << 20 // bytes of the longest text whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		of := features.Spec(x.DB.Params().Features)
+		of := x.DB.Params().Features
 		for _, d := range text.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}

@@ -166,7 +166,7 @@ func naive(s Spec, k int, text string) map[string]bool {
 
 func letterOrNumber(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }
 
-// wordPattern are words as an expression has them: those of a script without spaces, others, symbols.
+// wordPattern are words as an expression has them: of a script without spaces, others, symbols.
 var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}]|[\p{M}\p{N}])+|[^\p{L}\p{M}\p{N}\s\p{Z}\x85\v]+`)
 
 // naiveWords are the words of a text.

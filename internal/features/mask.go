@@ -129,9 +129,9 @@ func hexDigits(text []byte) int {
 	return n
 }
 
-// What dates are. A date is year, month and day, or day, month and year, in digits; or in digits and
-// the English name of the month; with or without the day of the week before it and the time of day
-// after it. A time of day alone is one, too.
+// What dates are. A date is year, month and day, or day, month and year, in digits; or in digits
+// and the English name of the month; with or without the day of the week before it and the time of
+// day after it. A time of day alone is one, too.
 const (
 	months  = `(?i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|June|July|August|September|October|November|December)`
 	day     = `[0-9]{1,2}(?:st|nd|rd|th)?`

@@ -7,8 +7,8 @@ import (
 
 // gramScanner turns text into the hashes of its characters, for character n-grams: the letters,
 // marks and numbers of the text, lower-cased, with one space for each run of anything else between
-// two of them. With symbols that is white space alone. Each character is hashed as a word of one rune; so an n-gram is a shingle of n of
-// them.
+// two of them. With symbols that is white space alone. Each character is hashed as a word of one
+// rune; so an n-gram is a shingle of n of them.
 type gramScanner struct {
 	h       Hasher
 	symbols bool                  // characters other than white space are characters, too

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/token"
 )
 
 // TestDiffWords turns one text into the other by the runs, with as few words as can be.
@@ -61,7 +61,7 @@ func longestCommon(a, b []string) int {
 	return row[len(b)]
 }
 
-func wordsOf(text string) []string { return features.Spec{}.Words(text) }
+func wordsOf(text string) []string { return slices.Collect(token.SplitWords(text, false)) }
 
 func TestDifferences(t *testing.T) {
 	for _, tc := range []struct {
