@@ -34,7 +34,7 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 	limit = min(limit, len(text))
 	for i < limit {
 		b := text[i]
-		if b < utf8.RuneSelf && (!s.symbols || asciiLower[b] != 0) {
+		if b < utf8.RuneSelf && (!s.symbols || asciiLower[b] != 0 || b == ' ') {
 			i++
 			lower := asciiLower[b]
 			if lower != 0 && s.open.kind == openRun {
@@ -48,7 +48,7 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 			if lower != 0 {
 				s.open.begin(s.h, openRun)
 				s.open.add(s.h, uint64(lower), 1)
-			} else if isASCII(text[i:]) {
+			} else if !s.symbols && isASCII(text[i:]) {
 				return n, i
 			}
 			continue

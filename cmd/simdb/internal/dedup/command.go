@@ -180,6 +180,8 @@ type job struct {
 	decided  *decided // nil without --decisions
 	level    *level   // nil without --level
 	warn     warnings
+	symbols  *symbols       // nil: there are no documents that it looks at
+	programs int64          // documents of --files that are source files
 	replay   *replay        // nil without --replay
 	pairs    *setjoin.Graph // for the audit; nil if it records none
 }

@@ -115,7 +115,7 @@ func (d *job) eachFile(stage string, begin func(i int, in input.Source) error, f
 // find the same ones unusable.
 func (d *job) need(stage string, i int) input.Need {
 	switch {
-	case d.level == nil && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash:
+	case d.level == nil && stage != readStage && !d.flawed[i] && d.opt.IDFrom != input.IDFromHash && d.symbols == nil:
 		return input.NeedID
 	case d.keep.needFields():
 		return input.NeedAll
@@ -148,6 +148,9 @@ func (d *job) readAll(add func(rec *input.Record) error) error {
 		}
 		d.keep.add(rec)
 		d.digests.add(rec)
+		if d.Sources.Tree != nil && isProgram(rec.File) {
+			d.programs++
+		}
 		d.decided.add(d.known+d.read, rec.Doc.ID)
 		if d.read == math.MaxUint32-1 {
 			return errors.New("there are too many documents")

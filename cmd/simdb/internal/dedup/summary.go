@@ -41,6 +41,11 @@ func (d *job) summary(start time.Time) {
 		d.row("unlike", n, percent(n, dropped),
 			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", defaultJaccard.Percent()))
 	}
+	if d.symbols != nil {
+		if n := d.symbols.count(&d.out); n > 0 {
+			row("symbols", n, percent(n, dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+		}
+	}
 	row("kept", d.kept, share(d.kept), d.keptNote())
 	d.tell()
 }

@@ -64,6 +64,9 @@ func (d *job) expectLarge() {
 
 // tell prints the warnings, as rows of the summary.
 func (d *job) tell() {
+	if 2*d.programs > d.read && !d.features.Symbols && !d.c.ofTexts() {
+		d.row("programs", d.programs, percent(d.programs, d.read), "documents are source files: --symbols compares their operators, too")
+	}
 	for _, text := range d.warn.prints {
 		d.a.Say("warning: %s", text)
 	}
