@@ -165,7 +165,7 @@ func readTexts(path string) (texts []string, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if words := slices.Collect(token.SplitWords(doc.Text, false)); strings.ContainsFunc(doc.Text, unicode.IsLetter) && len(words) > 0 {
+		if words := slices.Collect(token.SplitWords(doc.Text)); len(words) > 0 {
 			texts = append(texts, strings.Join(words, " "))
 		}
 	}

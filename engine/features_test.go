@@ -27,7 +27,7 @@ var stopList = []string{"the of and to in is", "that It for on with as"}
 
 func featureCases() map[string]featureCase {
 	same := func(text string) string { return text }
-	words := func(text string) []string { return slices.Collect(token.SplitWords(text, false)) }
+	words := func(text string) []string { return slices.Collect(token.SplitWords(text)) }
 	add := func(to map[string]int, units []string, k, weight int, ok func([]string) bool) map[string]int {
 		for i := 0; i == 0 && len(units) > 0 || i+k <= len(units); i++ {
 			if s := units[i:min(i+k, len(units))]; ok(s) {
@@ -53,7 +53,7 @@ func featureCases() map[string]featureCase {
 			return add(map[string]int{}, slices.DeleteFunc(words(text), func(w string) bool { return slices.Contains(stop, w) }), 3, 1, every)
 		}},
 		"symbols": {Options{Features: Features{Symbols: true}}, same, func(text string) map[string]int {
-			return add(map[string]int{}, slices.Collect(token.SplitWords(text, true)), 3, 1, every)
+			return add(map[string]int{}, slices.Collect(token.Split(text, true)), 3, 1, every)
 		}},
 		"numbers": {Options{Features: Features{Mask: []string{MaskNumbers, `(?i)the`}}}, same, func(text string) map[string]int {
 			text = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`).ReplaceAllString(regexp.MustCompile(`(?i)the`).ReplaceAllString(text, " \u02cd "), " \u02cd ")

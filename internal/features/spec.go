@@ -91,7 +91,7 @@ func (s Spec) Canonical() (Spec, error) {
 		}
 		words := map[string]bool{}
 		for _, text := range *list {
-			for w := range token.SplitWords(text, s.Symbols) {
+			for w := range token.Split(text, s.Symbols) {
 				words[w] = true
 			}
 		}

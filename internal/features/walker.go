@@ -53,7 +53,7 @@ func (s Spec) inForm(words []string) (normal []string) {
 // Words returns the words of text that shingles of words are made of.
 func (s Spec) Words(text string) []string {
 	n := newNormalizer(s)
-	return slices.Collect(token.SplitWords(string(n.text([]byte(text))), s.Symbols))
+	return slices.Collect(token.Split(string(n.text([]byte(text))), s.Symbols))
 }
 
 // NewWalker returns the Walker for shingles of k words or characters under the hash function of a

@@ -73,7 +73,7 @@ func (q question) answer() string {
 	switch q.what {
 	case "word":
 		var words strings.Builder
-		for w := range token.SplitWords(q.text, false) {
+		for w := range token.SplitWords(q.text) {
 			fmt.Fprintf(&words, " %016x", token.NewHasher(q.seed).Of(w))
 		}
 		return words.String()[1:]

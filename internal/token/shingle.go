@@ -94,7 +94,7 @@ func New(c Config) *Shingler {
 	if c.Require != nil {
 		s.require = map[uint64]bool{}
 		for _, text := range c.Require {
-			for w := range SplitWords(text, c.Symbols) {
+			for w := range Split(text, c.Symbols) {
 				s.require[h.Of(w)] = true
 			}
 		}

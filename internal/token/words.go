@@ -72,8 +72,11 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 	}
 }
 
-// SplitWords yields the words of text in lower case: those whose hashes make shingles, in order.
-func SplitWords(text string, symbols bool) iter.Seq[string] {
+// SplitWords is Split without symbols.
+func SplitWords(text string) iter.Seq[string] { return Split(text, false) }
+
+// Split yields the words of text in lower case: those whose hashes make shingles, in order.
+func Split(text string, symbols bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start, end := range Bounds([]byte(text), symbols) {
 			if !yield(Lower(text[start:end])) {

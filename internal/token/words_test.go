@@ -38,11 +38,11 @@ func TestSplitWords(t *testing.T) {
 			var want collect
 			s.Text(b.String(), &want)
 			var got []uint64
-			for w := range SplitWords(b.String(), symbols) {
+			for w := range Split(b.String(), symbols) {
 				got = append(got, finish(h.Of(w)))
 			}
 			if !slices.Equal(got, want.hashes) {
-				t.Fatalf("%q is split into %q", b.String(), slices.Collect(SplitWords(b.String(), symbols)))
+				t.Fatalf("%q is split into %q", b.String(), slices.Collect(Split(b.String(), symbols)))
 			}
 			found += len(got)
 		}
@@ -50,7 +50,7 @@ func TestSplitWords(t *testing.T) {
 	if found < 100000 {
 		t.Errorf("only %d words were compared", found)
 	}
-	for w := range SplitWords("one two three", false) {
+	for w := range SplitWords("one two three") {
 		if w == "two" {
 			break // an iterator that goes on after this panics
 		}

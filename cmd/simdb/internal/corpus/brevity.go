@@ -20,7 +20,7 @@ const fewWords = 12
 // Add counts a text; one without words does not count.
 func (b *Brevity) Add(text string) {
 	n := 0
-	for range token.SplitWords(text, false) {
+	for range token.SplitWords(text) {
 		if n++; n == fewWords {
 			break
 		}
