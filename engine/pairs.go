@@ -10,14 +10,14 @@ import (
 )
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first,
-// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the
-// documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document
-// (by Jaccard 16 and its sketch; where texts decide, 64 MiB of shingles in addition; by Levenshtein
-// and Cosine the texts, up to an eighth of Options.Memory, what finds them, up to half of it, and
-// about 120 bytes for each). More pairs
-// than Options.Memory has room for are ErrTooLarge; PairsFirst and PairsUnordered take any number
-// of them. Progress, if not nil, is called now and then. IDs that are yielded share memory, 16 KiB
-// or so: clone one that is to be kept for long. Other errors are as those of Near and Jaccard.
+// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of
+// the documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every
+// document (by estimated Jaccard 16 and its sketch; where texts decide about 120 for each, the
+// texts, up to an eighth of Options.Memory, or by Jaccard the shingles, up to a quarter of it, and
+// what finds pairs, up to half of it). More pairs than Options.Memory has room for are
+// ErrTooLarge; PairsFirst and PairsUnordered take any number of them. Progress, if not nil, is
+// called now and then. IDs that are yielded share memory, 16 KiB or so: clone one that is to be
+// kept for long. Other errors are as those of Near and Jaccard.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, progress func(Progress)) iter.Seq2[Pair, error] {
 	return rows.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		found, err := cluster.Pairs(ctx, &s.v, by.by, progressTo(progress))

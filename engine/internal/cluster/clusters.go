@@ -58,7 +58,7 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	c := &clustering{joinSet: j, texts: verifier{j: j}}
+	c := &clustering{joinSet: j}
 	if err := c.setApart(ctx); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func cluster(ctx context.Context, v *view.View, by view.Criterion, o *Options) (
 	}
 	var keeper []uint32
 	switch {
-	case by.Jaccard:
+	case bySketch(by):
 		keeper, err = c.sketchKeepers(ctx, order, by, o)
 	case by.Near():
 		keeper, err = c.keepers(ctx, order, by.K, o)

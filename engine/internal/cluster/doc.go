@@ -1,10 +1,10 @@
 // Package cluster joins a View with itself: all pairs of documents that match by a criterion, and
 // clusters of them.
 //
-// A joinSet has the documents in question, in groups: those of equal fingerprint are joined as one,
-// and so are those of equal sets of shingles by Jaccard. Packages selfjoin and jaccardjoin find the
-// pairs of groups; what they find is expanded to documents, verified on the texts if the
-// criterion says so, and put in order.
+// A joinSet has the documents in question, in groups: those of equal fingerprint are joined as
+// one, and so are those of equal sets of shingles by Jaccard. Package selfjoin finds the pairs of
+// groups, jaccardjoin those by estimates, and setjoin those that texts decide; what they find is
+// expanded to documents, and put in order.
 //
 // Clusters are stars by default: greedy leader clustering in the order of preference, in which each
 // document joins the nearest leader so far, or becomes one. Allowed pairs are kept apart

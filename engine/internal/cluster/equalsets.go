@@ -1,19 +1,12 @@
 package cluster
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 
-	"github.com/simdb/simdb/engine/internal/texts"
 	"github.com/simdb/simdb/minhash"
 )
 
-// Documents of equal shingle sets are joined as one. Their sketches are equal, and for estimates
-// that is enough. Where texts decide, documents of equal sketches are distinguished by a digest of
-// the text and, if that is new, by one of the whole set.
+// Documents of equal sets are joined as one: by estimates those of equal sketches.
 
 // sketchTable finds equal sketches: a hash table with linear probing, at most half full, of
 // hash<<32 | item + 1.
@@ -67,73 +60,6 @@ func (t *sketchTable) grow() {
 		}
 		t.slots[at] = slot
 	}
-}
-
-// textDigest is SHA-256 of a text or a set, and of the first item with its sketch.
-type textDigest [sha256.Size]byte
-
-// textSets tells documents of equal sketches apart.
-type textSets struct {
-	shingles *texts.Shingler
-	byDigest map[textDigest]uint32 // the first item with the text, or the set
-	key      []byte                // the first item with the sketch, and text, of the call before
-	same     uint32                // its result
-	set      []byte                // scratch memory
-}
-
-// firstOf returns the first item whose set is that of item i, of those given with the same first
-// item of equal sketch. Tables have equal texts next to each other, so the text is compared with
-// the one before.
-func (x *textSets) firstOf(first, i uint32, text []byte) uint32 {
-	const head = 5 // bytes of a key before the text
-	if len(x.key) > 0 && binary.LittleEndian.Uint32(x.key) == first && bytes.Equal(x.key[head:], text) {
-		return x.same
-	}
-	x.key = append(binary.LittleEndian.AppendUint32(x.key[:0], first), 't')
-	x.key = append(x.key, text...)
-	ofText := textDigest(sha256.Sum256(x.key))
-	var ok bool
-	if x.same, ok = x.byDigest[ofText]; ok {
-		return x.same
-	}
-	x.set = append(binary.LittleEndian.AppendUint32(x.set[:0], first), 's')
-	for _, h := range x.shingles.Set(text) {
-		x.set = binary.LittleEndian.AppendUint64(x.set, h)
-	}
-	ofSet := textDigest(sha256.Sum256(x.set))
-	if x.same, ok = x.byDigest[ofSet]; !ok {
-		x.same = i
-		x.byDigest[ofSet] = i
-	}
-	x.byDigest[ofText] = x.same
-	return x.same
-}
-
-// splitByText leaves in j.sets, which says where sketches are equal, only what is equal by the
-// texts.
-func (j *joinSet) splitByText(ctx context.Context) error {
-	several := newItemSet(j.items) // first items that are not alone
-	for i, first := range j.sets {
-		if first != uint32(i) {
-			several.add(first)
-		}
-	}
-	sets := textSets{shingles: j.v.Texts.Shingler(), byDigest: map[textDigest]uint32{}}
-	var scratch []byte
-	for i, first := range j.sets {
-		if !several.has(first) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		text, err := j.place(uint32(i)).Text(&scratch)
-		if err != nil {
-			return err
-		}
-		j.sets[i] = sets.firstOf(first, uint32(i), text)
-	}
-	return nil
 }
 
 // linkSets makes j.next from j.sets.

@@ -59,9 +59,11 @@ func (j *joinSet) firstPairs(ctx context.Context, by view.Criterion, n int, prog
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
 	var err error
 	if !by.Near() {
-		err = j.eachScored(ctx, by, progress, l.scored)
+		err = l.scored(by, progress)
 	} else {
-		err = j.eachGroupPair(ctx, by.K, progress, l.groupPair)
+		err = j.eachGroupPair(ctx, by.K, progress, func(x, y uint32, distance int) bool {
+			return l.groupPair(x, y, view.Match{Distance: distance})
+		})
 	}
 	if err = cmp.Or(l.err, err); err != nil {
 		return nil, err
@@ -97,26 +99,27 @@ func (l *pairsLimit) add(a, b []byte, m view.Match) bool {
 	return true
 }
 
-// scored takes a pair of items by score.
-func (l *pairsLimit) scored(p *sketchPair) bool {
-	m := p.match("")
-	if last, cut := l.held.Last(); cut && m.Score < last.Score {
-		return true
+// scored takes the pairs by score: those of equal sets, which nothing is more similar than, and, if
+// they are fewer than n, those of others.
+func (l *pairsLimit) scored(by view.Criterion, progress func(view.Progress)) error {
+	for i, first := range l.sets {
+		if i%4096 == 0 && l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		if first == uint32(i) && l.next[i] != first && !l.groupPair(first, first, (&sketchPair{score: l.equalScore(by, first)}).match("")) {
+			return nil
+		}
 	}
-	var a, b []byte
-	if a, l.err = l.place(p.a).ID(); l.err == nil {
-		b, l.err = l.place(p.b).ID()
+	if last, cut := l.held.Last(); cut && last.Score >= 1 {
+		return nil
 	}
-	if l.err == nil {
-		l.add(a, b, m)
-	}
-	return l.err == nil
+	return l.eachSetPair(l.ctx, by, progress, func(p *sketchPair) bool { return l.groupPair(p.a, p.b, p.match("")) })
 }
 
-// groupPair takes the pairs of the items of two groups, or of one with itself.
-func (l *pairsLimit) groupPair(x, y uint32, distance int) bool {
-	m := view.Match{Distance: distance}
-	if last, cut := l.held.Last(); cut && distance > last.Distance {
+// groupPair takes the pairs of the items of two groups, or sets, or of one with itself. It returns
+// false after an error.
+func (l *pairsLimit) groupPair(x, y uint32, m view.Match) bool {
+	if last, cut := l.held.Last(); cut && (m.Distance > last.Distance || m.Score < last.Score) {
 		return true
 	}
 	xs, ys := l.firstIDs(x), [][]byte(nil)
@@ -146,28 +149,37 @@ func (l *pairsLimit) groupPair(x, y uint32, distance int) bool {
 	return true
 }
 
+// eachOf calls fn for the items of a group, or of a set, until it returns false.
+func (l *pairsLimit) eachOf(g uint32, fn func(i uint32) bool) {
+	if l.next != nil {
+		l.eachOfSet(g, fn)
+		return
+	}
+	for i, hi := l.span(g); i < hi && fn(i); i++ {
+	}
+}
+
 // firstIDs returns the IDs of a group's items, in order; of a large group those of the first n+1: a
 // pair with a later one comes after n others.
 func (l *pairsLimit) firstIDs(g uint32) [][]byte {
 	if ids, ok := l.small[g]; ok {
 		return ids
 	}
-	lo, hi := l.span(g)
-	first := ordered.Limited[[]byte]{Most: l.n + 1, Compare: bytes.Compare}
-	for i := lo; i < hi; i++ {
-		if i%4096 == 0 && l.ctx.Err() != nil {
+	n, first := 0, ordered.Limited[[]byte]{Most: l.n + 1, Compare: bytes.Compare}
+	l.eachOf(g, func(i uint32) bool {
+		var id []byte
+		if id, l.err = l.place(i).ID(); l.err == nil && n%4096 == 0 {
 			l.err = l.ctx.Err()
-			return nil
 		}
-		id, err := l.place(i).ID()
-		if err != nil {
-			l.err = err
-			return nil
-		}
+		n++
 		first.Add(id)
+		return l.err == nil
+	})
+	if l.err != nil {
+		return nil
 	}
 	ids := first.Items()
-	if hi-lo >= largeItems {
+	if n >= largeItems {
 		l.small[g] = ids
 	}
 	return ids

@@ -18,7 +18,7 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet,
 	j := &joinSet{v: v}
 	var err error
 	switch {
-	case by.Jaccard:
+	case bySketch(by):
 		err = j.addSketches(ctx)
 	case by.Near():
 		err = j.addFingerprints(ctx)
@@ -28,16 +28,15 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet,
 	if err != nil {
 		return nil, err
 	}
-	if by.Verified {
-		if err := j.splitByText(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if j.sets != nil {
 		j.linkSets()
 	}
 	return j, ctx.Err()
 }
+
+// bySketch reports whether a criterion is decided by sketches alone. Others than that and
+// fingerprints are decided by texts.
+func bySketch(by view.Criterion) bool { return by.Jaccard && !by.Verified }
 
 // addFingerprints gathers all visible fingerprints, in order.
 func (j *joinSet) addFingerprints(ctx context.Context) error {

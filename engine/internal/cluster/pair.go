@@ -15,7 +15,6 @@ const (
 // A sketchPair is two items and their score.
 type sketchPair struct {
 	a, b  uint32
-	at    uint32 // its place in a batch, where that is needed
 	score minhash.Score
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/simdb/simdb/engine/internal/jaccardjoin"
 	"github.com/simdb/simdb/engine/internal/view"
@@ -11,28 +10,11 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// verifyBatch is how many candidate pairs are held while their texts are compared.
-const verifyBatch = 1 << 18
-
 // sketchesIn returns the sketches of items in an order.
 func (j *joinSet) sketchesIn(order []uint32) jaccardjoin.Sketches {
 	return jaccardjoin.Sketches{
 		Len: len(order), Size: int(j.v.Params.Sketch), At: func(i int) []uint32 { return j.sketches[order[i]] },
 	}
-}
-
-// estimates returns the threshold that estimates of matching pairs reach, by the criterion.
-func (j *joinSet) estimates(by view.Criterion) float64 {
-	if by.Verified {
-		return j.v.Lowered(by.T)
-	}
-	return by.T
-}
-
-// mayMatch reports whether a pair with an estimate that reaches estimates(by) can match. An exact
-// one need not be verified to know that it does not.
-func mayMatch(by view.Criterion, score minhash.Score) bool {
-	return score.Score >= by.T || !score.Exact
 }
 
 // eachScored calls fn for all pairs of items that match by the criterion, until it returns false.
@@ -75,10 +57,7 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 		if j.next[a] == a {
 			continue
 		}
-		p := sketchPair{a: a, score: minhash.Score{Score: 1, Exact: true}}
-		if by.Jaccard && !by.Verified {
-			p.score = minhash.Jaccard(j.sketches[a], j.sketches[a], int(j.v.Params.Sketch))
-		}
+		p := sketchPair{a: a, score: j.equalScore(by, a)}
 		if !j.eachOfSet(j.next[a], func(b uint32) bool { p.b = b; return fn(&p) }) {
 			return false, nil
 		}
@@ -86,45 +65,25 @@ func (j *joinSet) eachEqual(ctx context.Context, by view.Criterion, fn func(*ske
 	return true, nil
 }
 
+// equalScore returns the score of items of one set.
+func (j *joinSet) equalScore(by view.Criterion, i uint32) minhash.Score {
+	if bySketch(by) {
+		return minhash.Jaccard(j.sketches[i], j.sketches[i], int(j.v.Params.Sketch))
+	}
+	return minhash.Score{Score: 1, Exact: true}
+}
+
 // eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
 // items, until it returns false.
 func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
-	if !by.Jaccard {
+	if !bySketch(by) {
 		return j.eachTextPair(ctx, by, progress, fn)
 	}
 	firsts := j.distinct()
 	o := jaccardjoin.Options{Progress: progressOf(len(firsts), progress)}
-	if !by.Verified {
-		return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.T, o, func(a, b uint32, score minhash.Score) bool {
-			return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
-		})
-	}
-	texts := verifier{j: j}
-	var batch []sketchPair
-	var failed error
-	goOn := true
-	flush := func() bool {
-		if failed = texts.verify(ctx, batch, progress); failed != nil {
-			return false
-		}
-		for i := 0; goOn && i < len(batch); i++ {
-			if batch[i].score.Score >= by.T {
-				goOn = fn(&batch[i])
-			}
-		}
-		batch = batch[:0]
-		return goOn
-	}
-	err := jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), j.estimates(by), o, func(a, b uint32, score minhash.Score) bool {
-		if mayMatch(by, score) {
-			batch = append(batch, sketchPair{a: firsts[a], b: firsts[b], score: score})
-		}
-		return len(batch) < verifyBatch || flush()
+	return jaccardjoin.Pairs(ctx, j.sketchesIn(firsts), by.T, o, func(a, b uint32, score minhash.Score) bool {
+		return fn(&sketchPair{a: firsts[a], b: firsts[b], score: score})
 	})
-	if err == nil && failed == nil && goOn {
-		flush()
-	}
-	return errors.Join(err, failed)
 }
 
 // scored returns all pairs of items that match by the criterion, in no particular order.

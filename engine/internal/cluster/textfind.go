@@ -18,9 +18,11 @@ type textFind struct {
 
 // measure returns what the sets of the join stand for, and at most how many elements they have.
 func (f *textFind) measure() (m setjoin.Measure, elements int64) {
-	m = setjoin.Measure{Kind: setjoin.Cosine}
-	if f.by.Text == view.Levenshtein {
+	switch f.by.Text {
+	case view.Levenshtein:
 		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.by.T)}
+	case view.Cosine:
+		m = setjoin.Measure{Kind: setjoin.Cosine}
 	}
 	for _, i := range f.items {
 		elements += int64(f.j.text.elements[f.j.text.of[i]])
@@ -32,23 +34,10 @@ func (f *textFind) measure() (m setjoin.Measure, elements int64) {
 // they take no memory, unless they are few and needed for each comparison.
 func (f *textFind) sets() (*setjoin.Sets, error) {
 	m, elements := f.measure()
-	again := func() func([]uint64, int) ([]uint64, error) {
-		var scratch []byte
-		var set setjoin.Elements
-		return func(dst []uint64, i int) ([]uint64, error) {
-			err := f.safely(func() error {
-				text, err := f.j.textOf(f.items[i], &scratch)
-				if err == nil {
-					dst = set.Append(dst, string(text), m)
-				}
-				return err
-			})
-			return dst, err
-		}
-	}
+	again := func() func([]uint64, int) ([]uint64, error) { return f.reader(m) }
 	most := f.j.v.Memory / 8
 	o := setjoin.SetsOptions{Measure: m, Counters: max(min(elements/4, most), 1<<20)}
-	if m.Kind == setjoin.Edits || elements*8 > most {
+	if m.Kind != setjoin.Cosine || elements*8 > most {
 		o.Again = again
 	}
 	sets := setjoin.NewSets(o)
@@ -67,6 +56,34 @@ func (f *textFind) sets() (*setjoin.Sets, error) {
 		}
 	}
 	return sets, nil
+}
+
+// reader returns what appends the elements of a set.
+func (f *textFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64, error) {
+	var scratch []byte
+	var held *setjoin.Reader
+	var add func(dst []uint64, text []byte) []uint64
+	if m.Kind == setjoin.Jaccard {
+		held = f.j.text.held.Reader()
+		shingles := f.j.v.Texts.Shingler()
+		add = func(dst []uint64, text []byte) []uint64 { return append(dst, shingles.Brief(text)...) }
+	} else {
+		var set setjoin.Elements
+		add = func(dst []uint64, text []byte) []uint64 { return set.Append(dst, string(text), m) }
+	}
+	return func(dst []uint64, i int) ([]uint64, error) {
+		if n := f.j.text.of[f.items[i]]; held != nil && int(n) < f.j.text.held.Len() {
+			return held.Append(dst, int(n))
+		}
+		err := f.safely(func() error {
+			text, err := f.j.textOf(f.items[i], &scratch)
+			if err == nil {
+				dst = add(dst, text)
+			}
+			return err
+		})
+		return dst, err
+	}
 }
 
 // options returns the options of the join.
@@ -124,7 +141,7 @@ func (t *textJudge) compare(a, b uint32) (score float64, ok bool, err error) {
 	return score, ok, err
 }
 
-// eachTextPair calls fn for all pairs of different sets that match by a criterion of text, by their
+// eachTextPair calls fn for all pairs of different sets that match by their texts, by their
 // first items, until it returns false: always in the same order.
 func (j *joinSet) eachTextPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*sketchPair) bool) error {
 	f := &textFind{j: j, ctx: ctx, by: by, items: j.distinct()}

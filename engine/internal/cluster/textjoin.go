@@ -1,61 +1,54 @@
 package cluster
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// By a criterion of text, an item is a document with a text, and a set is the documents of equal
-// text. Package setjoin finds what matches (textfind.go).
+// Where texts decide, an item is a document with a text, and a set is the documents of equal text,
+// or by Jaccard of equal sets of shingles. Package setjoin finds what matches (textfind.go).
 
-// A textSet is what a join by text knows of different texts, which are numbered as they are found.
+// A textSet is what a join by text knows of different texts, or sets of shingles, which are
+// numbered as they are found.
 type textSet struct {
-	of       []uint32 // of each item: the number of its text
-	elements []uint32 // of each text: its runes, or its words, with repetitions
-	texts    []byte   // one after the other, unless they are too large to hold
-	ends     []uint64 // of each text: where it ends in texts; nil if they are not held
+	of       []uint32      // of each item: the number of its text
+	elements []uint32      // of each text: its runes, its words, with repetitions, or its shingles
+	texts    []byte        // one after the other, unless they are too large to hold
+	ends     []uint64      // of each text: where it ends in texts; nil if they are not held
+	held     *setjoin.Sets // by Jaccard: of the first texts, as many as have room
 }
 
-// textKey is the beginning of SHA-256 of a text.
+// textKey is the beginning of SHA-256 of a text, or of a set.
 type textKey [16]byte
 
-// addTexts gathers all visible documents that may be similar to others by a criterion of text. It
-// reads the texts of a table in the order in which they lie. Items are in the order of documents
-// all the same, as the order of the results follows from it.
+// addTexts gathers all visible documents that may be similar to others by their texts. It reads
+// the texts of a table in the order in which they lie. Items are in the order of documents all the
+// same, as the order of the results follows from it.
 func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 	j.locs, j.text = []uint64{}, &textSet{}
-	most := j.v.Memory / 8
-	signer, numbers := textsim.NewSigner(), map[textKey]uint32{}
-	add := func(loc uint64, text []byte) {
+	number := j.textNumbers(by)
+	if by.Jaccard {
+		number = j.setNumbers()
+	}
+	add := func(loc uint64, text []byte) error {
 		if len(text) == 0 {
-			return
+			return nil
 		}
-		digest := sha256.Sum256(text)
-		key := textKey(digest[:])
-		number, known := numbers[key]
-		if !known {
-			g := signer.Sign(text)
-			elements := g.Runes
-			if by.Text == view.Cosine {
-				elements = g.Words.Count
-			}
-			if elements == 0 {
-				return
-			}
-			number = uint32(len(j.text.elements))
-			numbers[key] = number
-			j.text.elements = append(j.text.elements, elements)
-			j.text.keep(text, most)
+		n, ok, err := number(text)
+		if ok {
+			j.locs, j.text.of = append(j.locs, loc), append(j.text.of, n)
 		}
-		j.locs, j.text.of = append(j.locs, loc), append(j.text.of, number)
+		return err
 	}
 	v := j.v
 	for i := range v.Version.Parts {
@@ -67,7 +60,7 @@ func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 			}
 			text, _, err := texts.Get(doc)
 			if err == nil {
-				add(uint64(i)<<32|uint64(doc), text)
+				err = add(uint64(i)<<32|uint64(doc), text)
 			}
 			return err
 		})
@@ -78,13 +71,81 @@ func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 	}
 	for i, m := range v.Mems {
 		for at, d := range m.Docs {
-			if v.MemAlive(d) {
-				add(j.memLoc(i, uint32(at)), d.Text)
+			if !v.MemAlive(d) {
+				continue
+			}
+			if err := add(j.memLoc(i, uint32(at)), d.Text); err != nil {
+				return err
 			}
 		}
 	}
 	j.items, j.sets = len(j.locs), j.text.sets()
 	return nil
+}
+
+// A numberFunc returns the number of a text, and false for one that is similar to none.
+type numberFunc func(text []byte) (number uint32, ok bool, err error)
+
+// textNumbers numbers different texts.
+func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
+	most := j.v.Memory / 8
+	signer, numbers := textsim.NewSigner(), map[textKey]uint32{}
+	return func(text []byte) (uint32, bool, error) {
+		digest := sha256.Sum256(text)
+		number, known := numbers[textKey(digest[:])]
+		if known {
+			return number, true, nil
+		}
+		g := signer.Sign(text)
+		elements := g.Runes
+		if by.Text == view.Cosine {
+			elements = g.Words.Count
+		}
+		if elements == 0 {
+			return 0, false, nil
+		}
+		number = uint32(len(j.text.elements))
+		numbers[textKey(digest[:])] = number
+		j.text.elements = append(j.text.elements, elements)
+		j.text.keep(text, most)
+		return number, true, nil
+	}
+}
+
+// setNumbers numbers the texts of different sets of shingles. Tables have equal texts next to each
+// other, so a text is compared with the one before.
+func (j *joinSet) setNumbers() numberFunc {
+	most := j.v.Memory / 4
+	x, shingles, numbers := j.text, j.v.Texts.Shingler(), map[textKey]uint32{}
+	x.held = setjoin.NewSets(setjoin.SetsOptions{NoJoin: true})
+	var last, bytesOf []byte
+	var number uint32
+	var ok bool
+	return func(text []byte) (_ uint32, _ bool, err error) {
+		if len(last) > 0 && bytes.Equal(text, last) {
+			return number, ok, nil
+		}
+		last = append(last[:0], text...)
+		set := shingles.Brief(text)
+		if ok = len(set) > 0; !ok {
+			return 0, false, nil
+		}
+		bytesOf = bytesOf[:0]
+		for _, h := range set {
+			bytesOf = binary.LittleEndian.AppendUint64(bytesOf, h)
+		}
+		digest := sha256.Sum256(bytesOf)
+		known := false
+		if number, known = numbers[textKey(digest[:])]; known {
+			return number, true, nil
+		}
+		number = uint32(len(x.elements))
+		numbers[textKey(digest[:])] = number
+		if x.elements = append(x.elements, uint32(len(set))); x.held.Len() == int(number) && x.held.Bytes() < most {
+			err = x.held.Add(set)
+		}
+		return number, true, err
+	}
 }
 
 // sortByLoc sorts items by their locs, and numbers of their texts likewise.
@@ -137,45 +198,54 @@ func (j *joinSet) textOf(i uint32, scratch *[]byte) ([]byte, error) {
 	return x.texts[from:x.ends[number]], nil
 }
 
-// textKeepers is keepers by a criterion of text.
+// textKeepers is keepers where texts decide.
 func (c *clustering) textKeepers(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
 	if !o.Components {
 		return c.textStars(ctx, order, by, o)
 	}
-	forest := selfjoin.NewForest(c.groups())
-	for i, first := range c.sets {
-		forest.Union(first, uint32(i))
-	}
-	err := c.eachTextPair(ctx, by, o.Progress, func(p *sketchPair) bool {
-		if !c.apart(p.a, p.b) {
-			forest.Union(p.a, p.b)
-		}
-		return true
-	})
+	f := &textFind{j: c.joinSet, ctx: ctx, by: by, items: c.distinct()}
+	sets, err := f.sets()
 	if err != nil {
 		return nil, err
 	}
+	so := f.options(o.Progress)
+	if len(c.lone) > 0 {
+		so.Accept = func(a, b int) bool { return !c.apart(f.items[a], f.items[b]) }
+	}
+	joined := selfjoin.NewForest(len(f.items))
+	if err := sets.Components(ctx, by.T, so, joined); err != nil {
+		return nil, err
+	}
+	forest, at := selfjoin.NewForest(c.groups()), make([]uint32, c.groups()) // of first items, their place
+	for n, i := range f.items {
+		at[i] = uint32(n)
+		forest.Union(f.items[joined.Root(uint32(n))], i)
+	}
+	for i, first := range c.sets {
+		forest.Union(first, uint32(i))
+	}
 	keeper := c.keepersOf(forest.Labels(), order)
-	return keeper, c.scoreTexts(ctx, keeper, by)
+	partner := make([]uint32, len(f.items))
+	for n, i := range f.items {
+		partner[n] = at[c.sets[keeper[i]]]
+	}
+	scores, err := f.scores(sets, partner)
+	if err != nil {
+		return nil, err
+	}
+	c.scores = make([]float64, len(keeper))
+	for i, first := range c.sets {
+		c.scores[i] = scores[at[first]]
+	}
+	return keeper, nil
 }
 
-// scoreTexts computes the scores of members and keepers from the texts.
-func (c *clustering) scoreTexts(ctx context.Context, keeper []uint32, by view.Criterion) error {
-	c.scores = make([]float64, len(keeper))
-	var members []uint32
-	for f, k := range keeper {
-		if c.scores[f] = 1; c.text.of[f] != c.text.of[k] {
-			members = append(members, uint32(f))
-		}
+// scores returns the similarity of each set with another one.
+func (f *textFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error) {
+	if f.by.Jaccard {
+		return sets.Scores(f.ctx, partner)
 	}
-	slices.SortStableFunc(members, func(f, g uint32) int { return cmp.Compare(keeper[f], keeper[g]) })
-	by.T = math.SmallestNonzeroFloat64 // chains connect documents that do not match
-	judge := &textJudge{textFind: &textFind{j: c.joinSet, ctx: ctx, by: by}}
-	for _, f := range members {
-		var err error
-		if c.scores[f], _, err = judge.compare(keeper[f], f); err != nil {
-			return err
-		}
-	}
-	return nil
+	all := *f
+	all.by.T = math.SmallestNonzeroFloat64 // chains connect documents that do not match
+	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return &textJudge{textFind: &all} })
 }

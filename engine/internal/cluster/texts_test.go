@@ -166,38 +166,6 @@ func count(texts []string, text string) (n int) {
 	return n
 }
 
-// TestTextScores drops sets when memory is short, and scores the same.
-func TestTextScores(t *testing.T) {
-	r := rand.New(rand.NewPCG(23, 24))
-	texts := make([]string, 250)
-	for i := range texts {
-		texts[i] = randomText(r)
-	}
-	j, err := newJoinSet(t.Context(), viewOf(t, texts, 16), view.Criterion{Jaccard: true, T: 0.5, Verified: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	large := j.newTextScores(textMemory)
-	for _, memory := range []int{0, 100, 1000} {
-		small := j.newTextScores(memory)
-		for n := range uint32(40 * 40) {
-			a, b := n/40*5, n%40*5 // in the table and in the memtable
-			x, err := small.score(a, b)
-			y, err2 := large.score(a, b)
-			if x != y || err != nil || err2 != nil {
-				t.Fatalf("memory %d: %g (%v), want %g (%v)", memory, x, err, y, err2)
-			}
-			kept := 0
-			for _, set := range small.kept {
-				kept += len(set)
-			}
-			if kept > memory || kept+small.room != memory {
-				t.Fatalf("%d shingles kept with memory for %d, %d free", kept, memory, small.room)
-			}
-		}
-	}
-}
-
 // TestEqualSets tells documents apart whose sketches are equal, and their texts not.
 func TestEqualSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(67, 68))

@@ -19,13 +19,8 @@ type StarOptions struct {
 	// Sets says for each sketch which set it is of, by a number less than that of the sketches;
 	// sketches of one number must be equal, and count as one. Nil means that all sets differ.
 	Sets []uint32
-	// Accept, if not nil, says whether a pair may match; it gets the estimate.
-	Accept func(i, j uint32, score minhash.Score) bool
-	// Verify, if not nil, replaces the scores of pairs, in place. Pairs match that reach Least
-	// then. Where it is nil, those match whose estimate reaches t.
-	Verify func(pairs []Pair) error
-	Least  float64
-
+	// Accept, if not nil, says whether a pair may match.
+	Accept func(i, j uint32) bool
 	window int // sketches that are decided together at most; 0 means 2^16
 }
 
@@ -40,7 +35,6 @@ const (
 	none        = math.MaxUint32
 	leastWindow = 256
 	mostWindow  = 1 << 16
-	verifyBatch = 1 << 18 // pairs that are verified together at most
 	// A window ends when comparing its sketches with each other has taken more than windowWork
 	// comparisons, plus windowPerItem for each sketch.
 	windowWork    = 2048
@@ -58,7 +52,6 @@ const (
 //
 //	probe    all sketches of the window, in parallel, against the keepers that were made before it
 //	pair     those that match none are keepers, perhaps: add them to the index, and probe it for the pairs within the window
-//	verify   the pairs of certain keepers, then those of keepers that have become certain by that, ...
 //	decide   in order; entries that are no keepers become dead ones
 //
 // A window ends early when its sketches are much like each other, as at the beginning of a large
@@ -72,9 +65,6 @@ func Stars(ctx context.Context, s Sketches, t float64, o StarOptions) (Assignmen
 	j, err := newJoin(ctx, s, t, o.Options)
 	if err != nil {
 		return Assignment{}, err
-	}
-	if o.Verify == nil {
-		o.Least = t
 	}
 	if o.window <= 0 {
 		o.window = mostWindow
@@ -102,10 +92,7 @@ type stars struct {
 	within  *prober // for the pairs within a window
 	window  int     // sketches of the next window
 	turns   []turn
-	batch   []Pair // waits to be verified
 	pairs   []Pair // within the window, ordered by J
-	states  []state
-	failed  error
 }
 
 func (x *stars) set(i int) uint32 {
@@ -137,9 +124,6 @@ func (x *stars) run() (Assignment, error) {
 		first = x.b.end()
 		x.decideBlock()
 	}
-	if x.failed != nil {
-		return Assignment{}, x.failed
-	}
 	return x.out, x.ctx.Err()
 }
 
@@ -156,9 +140,6 @@ func (x *stars) decideBlock() {
 		known := len(x.b.entries)
 		x.probe(pos, end)
 		decided := x.pair(pos, end)
-		if x.o.Verify != nil {
-			x.verifyWithin(pos, decided)
-		}
 		x.decide(pos, decided, known)
 		x.window = min(max(2*(decided-pos), leastWindow), x.o.window)
 		x.advance(decided - pos)
@@ -185,47 +166,21 @@ func (x *stars) probe(from, to int) {
 		}
 	}
 	x.probeBlock(x.b, x.probers, len(x.turns), func(i int) turn { return x.turns[i] }, func(int) {})
-	x.flush()
 }
 
 // take takes a pair of a keeper and a later sketch.
 func (x *stars) take(i, j uint32, score minhash.Score) bool {
-	switch {
-	case x.o.Accept != nil && !x.o.Accept(i, j, score):
-	case x.o.Verify == nil:
+	if x.o.Accept == nil || x.o.Accept(i, j) {
 		x.improve(Pair{i, j, score.Score})
-	default:
-		if x.batch = append(x.batch, Pair{i, j, -1}); len(x.batch) >= verifyBatch {
-			x.flush()
-		}
 	}
 	return true
-}
-
-// flush verifies the batch.
-func (x *stars) flush() {
-	x.verify(x.batch)
-	for _, p := range x.batch {
-		x.improve(p)
-	}
-	x.batch = x.batch[:0]
-}
-
-// verify replaces the scores of pairs by verified ones.
-func (x *stars) verify(pairs []Pair) {
-	for ; len(pairs) > 0 && !x.stop.Load(); pairs = pairs[min(len(pairs), verifyBatch):] {
-		if err := x.o.Verify(pairs[:min(len(pairs), verifyBatch)]); err != nil {
-			x.failed = err
-			x.stop.Store(true)
-		}
-	}
 }
 
 // improve has the set of a pair's later sketch join the earlier one, a keeper, if that is better
 // than what it has.
 func (x *stars) improve(p Pair) {
 	g := x.set(int(p.J))
-	if have := x.keeper[g]; p.Score >= x.o.Least && (have == none || p.Score > x.best[g] || p.Score == x.best[g] && p.I < have) {
+	if have := x.keeper[g]; have == none || p.Score > x.best[g] || p.Score == x.best[g] && p.I < have {
 		x.keeper[g], x.best[g] = p.I, p.Score
 	}
 }
@@ -248,12 +203,8 @@ func (x *stars) pair(pos, end int) int {
 		x.within.out = x.within.out[:0]
 		x.within.probe(turn{i, x.seen[g], uint32(len(x.b.entries))})
 		for _, f := range x.within.out {
-			if x.o.Accept == nil || x.o.Accept(f.i, f.j, f.score) {
-				p := Pair{f.i, f.j, f.score.Score}
-				if x.o.Verify != nil {
-					p.Score = -1
-				}
-				x.pairs = append(x.pairs, p)
+			if x.o.Accept == nil || x.o.Accept(f.i, f.j) {
+				x.pairs = append(x.pairs, Pair{f.i, f.j, f.score.Score})
 			}
 		}
 		if x.open(i) {
@@ -265,70 +216,6 @@ func (x *stars) pair(pos, end int) int {
 		}
 	}
 	return end
-}
-
-// state is what is known of a sketch of the window.
-type state uint8
-
-const (
-	undecided state = iota
-	isKeeper
-	isMember
-)
-
-// mostRounds is how often the pairs of certain keepers are verified alone; then all are that are
-// left.
-const mostRounds = 8
-
-// verifyWithin verifies the pairs of the window, [pos, end), whose first sketch is a keeper.
-func (x *stars) verifyWithin(pos, end int) {
-	x.states = append(x.states[:0], make([]state, end-pos)...)
-	var ready []int // of x.pairs
-	var batch []Pair
-	for round := 0; !x.stop.Load(); round++ {
-		if ready = x.ready(ready[:0], pos, end, round == mostRounds); len(ready) == 0 {
-			return
-		}
-		batch = batch[:0]
-		for _, at := range ready {
-			batch = append(batch, x.pairs[at])
-		}
-		x.verify(batch)
-		for n, at := range ready {
-			x.pairs[at] = batch[n]
-		}
-	}
-}
-
-// ready finds out which sketches of the window are certain to be keepers or members, and appends to
-// dst the pairs not yet verified of those that are keepers; with all set, also of those that may be
-// some.
-func (x *stars) ready(dst []int, pos, end int, all bool) []int {
-	at := 0
-	for i := pos; i < end; i++ {
-		matches, waits := false, false
-		for ; at < len(x.pairs) && int(x.pairs[at].J) == i; at++ {
-			p := &x.pairs[at]
-			switch keeps := x.states[int(p.I)-pos]; {
-			case keeps == isMember:
-			case p.Score >= 0:
-				matches = matches || keeps == isKeeper && p.Score >= x.o.Least
-				waits = waits || keeps == undecided && p.Score >= x.o.Least
-			default:
-				waits = true
-				if keeps == isKeeper || all {
-					dst = append(dst, at)
-				}
-			}
-		}
-		switch state := &x.states[i-pos]; {
-		case matches:
-			*state = isMember
-		case !waits && x.open(i):
-			*state = isKeeper
-		}
-	}
-	return dst
 }
 
 // decide decides the sketches [pos, end) in their order, given the number of entries before them.
