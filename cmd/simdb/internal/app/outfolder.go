@@ -65,6 +65,9 @@ func (f *OutFolder) Claim(names []string, formats []input.Format) error {
 		return err
 	}
 	for i, name := range names {
+		if formats[i].Unit() == input.UnitFile {
+			return fmt.Errorf("-o %s: %s is one document, and the output a list of paths: name a file", f.Path, name)
+		}
 		if err := f.a.Outputs.Claim("-o", f.Place(name), CopiesOf(formats[i])); err != nil {
 			return err
 		}

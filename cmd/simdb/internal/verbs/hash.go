@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/files"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/fingerprint"
 	"github.com/simdb/simdb/internal/fptext"
@@ -88,7 +89,7 @@ func (c *Hash) Run(a *app.App) error {
 	_, err = a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		h.row = row
 		if src.Tree == nil && !many {
-			return h.wholeFiles(&src, opt.Encoding)
+			return h.wholeFiles(&src, opt)
 		}
 		opt.MakeID = src.Tree == nil
 		return h.documents(&src, opt)
@@ -106,13 +107,20 @@ func sayHow(o input.Options) bool {
 }
 
 // wholeFiles shows files that are one text each.
-func (h *hashing) wholeFiles(src *app.Sources, encoding input.Encoding) error {
+func (h *hashing) wholeFiles(src *app.Sources, opt input.Options) error {
 	for _, name := range src.Names {
-		text, err := readText(name, encoding)
+		text, err := readText(name, opt.Encoding)
 		if err != nil {
 			return err
 		}
-		if info, ok := input.Recognize(name, text); ok && info.Format != "txt" {
+		info, ok := input.Recognize(name, text)
+		if ok && info.Format == files.Files && name != "-" {
+			if err := h.documentsOf(src, name, opt); err != nil { // one page, or one mail
+				return err
+			}
+			continue
+		}
+		if ok && info.Format != "txt" && info.Format != files.Files {
 			h.a.Say("%s: read as one text, although it looks like %s; --input-format %s reads its documents", name, info.Shape, info.Format)
 		}
 		if err := h.text(name, text); err != nil {

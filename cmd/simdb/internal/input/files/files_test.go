@@ -261,3 +261,45 @@ func TestOddPath(t *testing.T) {
 		}
 	}
 }
+
+// Pages and mails are their texts, in folders and alone; of a Maildir the mails are read.
+func TestPagesAndMails(t *testing.T) {
+	const mail = "From: a\nDate: Thu, 1 Jan 2026 00:00:00 +0000\nSubject: s\n\n"
+	makeFiles(t,
+		"d/1.html", "<p>one<script>x</script>", "d/2", "<!doctype html><p>two", "d/3.eml", "Subject: x\n\nthree", "d/4", mail+"four", "d/5.txt", "<p>five",
+		"d/6.htm", "\xff\xfe<\x00p\x00>\x006\x00", "m/cur/1:2,S", mail+"seen", "m/new/2", "\n"+mail+"new", "m/tmp/3", mail+"tmp", "m/index", "x", "m/.Sent/cur/4", mail+"sent",
+		"m/.Sent/new/.x", "hidden", "m/.Sent/tmp/5", "x", "m/other/6", "x",
+	)
+	tree, err := List([]string{"d", "m"}, ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"d/1.html=one", "d/2=two", "d/3.eml=three", "d/4=four", "d/5.txt=<p>five", "d/6.htm=6", "m/.Sent/cur/4=sent", "m/cur/1:2,S=seen", "m/new/2=new",
+	}
+	if got := read(t, tree, input.Options{}); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := read(t, tree, input.Options{RawHTML: true}); got[0] != "d/1.html=<p>one<script>x</script>" {
+		t.Errorf("%q", got)
+	}
+	for name, want := range map[string]string{"d/1.html": "", "d/2": "an HTML page, one document", "d/4": "a mail, one document"} {
+		src, err := input.Open(name, input.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info := src.Info(); info.Format != Files || info.Notice != want {
+			t.Errorf("%s: %+v", name, info)
+		}
+		for rec, err := range src.Records(context.Background()) {
+			if err != nil || rec.Doc.ID != name || name == "d/4" && string(rec.Doc.Fields) != `{"Date":"Thu, 1 Jan 2026 00:00:00 +0000","From":"a","Subject":"s"}` {
+				t.Errorf("%s: %+v, %v", name, rec, err)
+			}
+		}
+		src.Close()
+	}
+	if src, err := input.Open("d/2", input.Options{TextField: "x"}); err == nil {
+		src.Close()
+		t.Error("a page with fields was read")
+	}
+}

@@ -179,6 +179,11 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 		}
 		rules = append(slices.Clip(rules), parseIgnoreFile(string(content), rel)...)
 	}
+	if isMaildir(path) { // and folders in it, which begin with a dot, are others
+		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool {
+			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(filepath.Join(path, e.Name()))
+		})
+	}
 	for _, e := range list {
 		if err := w.member(e, filepath.ToSlash(filepath.Join(path, e.Name())), join(rel, e.Name()), rules); err != nil {
 			return err
@@ -195,11 +200,22 @@ func join(base, name string) string {
 	return base + "/" + name
 }
 
+// isMaildir reports whether a folder has mails, each in a file: in the folders cur and new, but not
+// in tmp, where they are not complete.
+func isMaildir(path string) bool {
+	for _, name := range []string{"cur", "new", "tmp"} {
+		if info, err := os.Stat(filepath.Join(path, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
 // member adds what a folder has, unless it is left out.
 func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	name, isDir := e.Name(), e.IsDir()
 	switch {
-	case isHidden(name) && !w.o.Hidden, name == IgnoreFile, isDir && slices.Contains(vcs, name), ignored(rules, rel, isDir):
+	case isHidden(name) && !w.o.Hidden && !isMaildir(path), name == IgnoreFile, isDir && slices.Contains(vcs, name), ignored(rules, rel, isDir):
 		return nil
 	case isDir && isDatabase(path):
 		return nil

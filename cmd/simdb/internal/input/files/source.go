@@ -8,10 +8,15 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/mbox"
+	"github.com/simdb/simdb/cmd/simdb/internal/input/pages"
 	"github.com/simdb/simdb/engine"
 )
 
@@ -23,7 +28,7 @@ func init() {
 		Formats: []input.Description{{
 			Name: Files, Label: "paths of files", Unit: input.UnitFile, Endings: []string{".txt", ".list", ".lst"},
 		}},
-		Detect:    func(*input.Stream, input.Options) bool { return false },
+		Detect:    detect,
 		Open:      open,
 		NewCopier: func(w io.Writer, o input.CopyOptions) input.Copier { return &copier{w: w, null: o.Null} },
 	})
@@ -46,6 +51,16 @@ type source struct {
 // Open returns a Source of the files in the list. Options that name fields are an error, as files
 // have none.
 func (t *Tree) Open(opt input.Options) (input.Source, error) {
+	if flag := fieldFlag(opt); flag != "" {
+		return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", flag)
+	}
+	t.binary = 0
+	return &source{tree: t, opt: opt}, nil
+}
+
+// fieldFlag names an option that says how documents are written in a file of many; "" if there is
+// none.
+func fieldFlag(opt input.Options) string {
 	for _, o := range []struct {
 		set  bool
 		flag string
@@ -55,11 +70,10 @@ func (t *Tree) Open(opt input.Options) (input.Source, error) {
 		{opt.Fields != nil, "--field"}, {opt.Delimiter != 0, "--delimiter"}, {opt.NoHeader, "--no-header"}, {opt.Comment != 0, "--comment"},
 	} {
 		if o.set {
-			return nil, fmt.Errorf("with --files each file is one text, so %s has no meaning", o.flag)
+			return o.flag
 		}
 	}
-	t.binary = 0
-	return &source{tree: t, opt: opt}, nil
+	return ""
 }
 
 // Info describes the list.
@@ -144,16 +158,55 @@ func (s *source) one(ctx context.Context, e entry) (*input.Record, error) {
 type document struct {
 	in  *input.Stream
 	opt input.Options
+
+	page, mail, named bool // see kindOf
+}
+
+// detect reports whether an input is one page or one mail: its name says so, or, if that is of no
+// other format, its beginning.
+func detect(in *input.Stream, opt input.Options) bool {
+	page, mail, named := kindOf(in)
+	if !page && !mail || fieldFlag(opt) != "" {
+		return false
+	}
+	return named || !slices.ContainsFunc(input.Formats(), func(format string) bool {
+		return slices.Contains(input.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
+	})
+}
+
+// kindOf reports whether a file is an HTML page or a mail, and whether its name says so.
+func kindOf(in *input.Stream) (page, mail, named bool) {
+	switch strings.ToLower(filepath.Ext(in.Name())) {
+	case ".html", ".htm", ".xhtml":
+		return true, false, true
+	case ".eml":
+		return false, true, true
+	}
+	head, _ := in.Head()
+	return pages.Is(head), mbox.IsMessage(head), false
 }
 
 // open opens a file as one document.
 func open(in *input.Stream, opt input.Options) (input.Source, error) {
-	return &document{in, opt}, in.Decode(opt.Encoding)
+	d := &document{in: in, opt: opt}
+	d.page, d.mail, d.named = kindOf(in)
+	if d.page || d.mail {
+		return d, in.Decode(input.UTF8) // a byte order mark; all else they say themselves
+	}
+	return d, in.Decode(opt.Encoding)
 }
 
 // Info describes the file.
 func (d *document) Info() input.Info {
-	return input.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
+	info := input.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
+	switch {
+	case d.named:
+	case d.page:
+		info.Notice = "an HTML page, one document"
+	case d.mail:
+		info.Notice = "a mail, one document"
+	}
+	return info
 }
 
 // Progress returns how much of the file has been read.
@@ -194,7 +247,20 @@ func (d *document) record() (*input.Record, error) {
 		}
 		return nil, input.NewIssue(d, rec, fmt.Sprintf("too large: %s, a document has at most %d", size, input.MaxRecord))
 	}
-	rec.Doc.Text = input.ValidText(string(text))
+	guessed := input.Counts{}
+	switch {
+	case d.page:
+		unknown := false
+		if rec.Doc.Text, rec.BadUTF8, unknown = pages.Text(text, "text/html", d.opt); unknown {
+			guessed["of a page"]++
+		}
+	case d.mail:
+		m := mbox.Read(bytes.TrimLeft(text, "\r\n"), d.opt)
+		rec.Doc.Text, rec.BadUTF8, rec.Doc.Fields, guessed = m.Text, m.Bad, m.Fields(""), m.Guessed
+	default:
+		rec.Doc.Text = input.ValidText(string(text))
+	}
+	d.opt.Tally.Note(name, nil, guessed)
 	return rec, nil
 }
 
