@@ -24,8 +24,33 @@ type encoded struct {
 
 // newEncoded makes the Copier for an output of records of sources like o.Like.
 func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) Copier) Copier {
-	to := transform.NewWriter(w, o.Like.Info().Encoding.encoder())
-	return &encoded{inner(to, o), to, o.Like.Info().ByteOrderMark}
+	info := o.Like.Info()
+	var all []transform.Transformer
+	if info.OldLineEnds {
+		all = append(all, lineEnds{})
+	}
+	if info.Encoding != UTF8 {
+		all = append(all, info.Encoding.encoder())
+	}
+	to := transform.NewWriter(w, transform.Chain(all...))
+	return &encoded{inner(to, o), to, info.ByteOrderMark && info.Encoding != UTF8}
+}
+
+// lineEnds makes LF of CR, and CR of LF.
+type lineEnds struct{ transform.NopResetter }
+
+// Transform implements transform.Transformer.
+func (lineEnds) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
+	n := copy(dst, src)
+	for i, c := range dst[:n] {
+		if c == '\r' || c == '\n' {
+			dst[i] = c ^ '\r' ^ '\n'
+		}
+	}
+	if n < len(src) {
+		err = transform.ErrShortDst
+	}
+	return n, n, err
 }
 
 // Copy copies a record.

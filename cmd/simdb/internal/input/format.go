@@ -149,7 +149,7 @@ func (f Format) NewCopier(w io.Writer, o CopyOptions) Copier {
 	if made, ok := o.Like.(madeIDs); ok {
 		o.Like = made.Source
 	}
-	if o.Like != nil && o.Like.Info().Encoding != UTF8 {
+	if o.Like != nil && (o.Like.Info().Encoding != UTF8 || o.Like.Info().OldLineEnds) {
 		return newEncoded(w, o, family.NewCopier)
 	}
 	return unwrapping{family.NewCopier(w, o)}

@@ -46,9 +46,10 @@ type Info struct {
 	Columns []byte // the header of a file of columns, as it is written; nil for other files
 
 	// Encoding is that of a text, and ByteOrderMark says whether it begins with one. Copies are
-	// encoded so.
+	// encoded so, with the same line ends.
 	Encoding      Encoding
 	ByteOrderMark bool
+	OldLineEnds   bool // lines end in CR, as those of the first Macs; it is LF in Record.Raw, and LF CR
 
 	// Notice says what the content was taken for, where that could surprise. Users should be shown
 	// it.

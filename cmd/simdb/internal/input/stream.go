@@ -37,6 +37,7 @@ type Stream struct {
 	headEnds bool     // nothing can be read after head
 	encoding Encoding // from which head and rest are decoded
 	mark     bool     // a byte order mark was left out of the head
+	cr       bool     // lines end in CR, which is LF in head and rest, and LF CR
 	spooled  *os.File // of ReaderAt
 }
 
@@ -98,11 +99,28 @@ func (s *Stream) Decode(e Encoding) error {
 		}
 	}
 	s.head, s.mark = bytes.CutPrefix(s.head, []byte(bom))
+	seen := s.head
+	if !s.headEnds && len(seen) > 0 {
+		seen = seen[:len(seen)-1] // a newline may follow
+	}
+	if s.cr = bytes.IndexByte(s.head, '\n') < 0 && bytes.IndexByte(seen, '\r') >= 0; s.cr {
+		s.rest = transform.NewReader(s.rest, lineEnds{})
+		lineEnds{}.Transform(s.head, s.head, false)
+	}
 	return nil
 }
 
-// Encoding returns from what the content was decoded, and whether it begins with a byte order mark.
-func (s *Stream) Encoding() (e Encoding, mark bool) { return s.encoding, s.mark }
+// Describe sets in a description how the content is written: from what it was decoded, whether it
+// begins with a byte order mark, and whether its lines end in CR.
+func (s *Stream) Describe(info *Info) {
+	info.Encoding, info.ByteOrderMark, info.OldLineEnds = s.encoding, s.mark, s.cr
+	if s.encoding != UTF8 {
+		info.Shape += " in " + string(s.encoding)
+	}
+	if s.cr {
+		info.Shape += " with lines that end in CR"
+	}
+}
 
 // Name returns the name of the file as messages have it.
 func (s *Stream) Name() string { return s.name }

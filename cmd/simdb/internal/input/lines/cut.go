@@ -42,7 +42,7 @@ func (f *file) CutText(rec *input.Record, keep []input.Span) []byte {
 
 // textIn returns where in a record its text is written, with its quotes.
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
-	s := bytes.Trim(raw, blank)
+	s := bytes.TrimRight(bytes.TrimLeft(raw, lead), blank)
 	var text found
 	err := members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {

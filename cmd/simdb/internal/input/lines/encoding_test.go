@@ -30,6 +30,7 @@ func asUTF16(text string, big bool) string {
 func TestEncodedFiles(t *testing.T) {
 	const text = "id,text\n1,caf\u00e9 \U0001f600\n2,na\u00efve\n"
 	const plain = "id,text\n1,caf\xe9\n2,na\xefve\n"
+	longLine := `{"id":1, "text":"` + strings.Repeat("x", input.HeadBytes-20) + `"}` // its CR is the last byte of the head
 	jsonText := "[\n{\"id\":1,\"text\":\"caf\u00e9\"},\n{\"id\":2,\"text\":\"x\"}\n]\n"
 	for _, c := range []struct {
 		file, content string
@@ -43,6 +44,13 @@ func TestEncodedFiles(t *testing.T) {
 		{"a.csv", plain, "windows-1252", "CSV in windows-1252", "2 1|café|| 3 2|naïve||"},
 		{"a.csv", plain, input.UTF8, "CSV", "2 1|caf\ufffd|| 3 2|na\ufffdve||"},
 		{"-", asUTF16(text, false), input.UTF8, "CSV in utf-16le", "2 1|café 😀|| 3 2|naïve||"},
+		{"a.csv", "id,text\r1,\"one\rtwo\"\r2,x\r", input.UTF8, "CSV with lines that end in CR", "2 1|one\ntwo|| 4 2|x||"},
+		{"-", strings.ReplaceAll(plain, "\n", "\r"), "latin1", "CSV in latin1 with lines that end in CR", "2 1|café|| 3 2|naïve||"},
+		{"a.csv", strings.ReplaceAll(asUTF16(text, false), "\n", "\r"), input.UTF8, "CSV in utf-16le with lines that end in CR", "2 1|café 😀|| 3 2|naïve||"},
+		{"a.jsonl", "{\"id\":1,\"text\":\"x\"}\r{\"id\":2,\"text\":\"y\"}", input.UTF8, "JSON lines with lines that end in CR", "1 1|x|| 2 2|y||"},
+		{"a.txt", "one\rtwo\r\nthree", input.UTF8, "plain text", "1 a.txt:1|one\rtwo|| 2 a.txt:2|three||"},
+		{"a.jsonl", longLine + "\r\n{\"id\":2,\"text\":\"y\"}\r\n", input.UTF8, "JSON lines", "1 1|" + strings.Repeat("x", input.HeadBytes-20) + "|| 2 2|y||"},
+		{"-", "\x1e{\"id\":1,\"text\":\"x\"}\n\ufeff{\"id\":2,\"text\":\"y\"}\n", input.UTF8, "JSON lines", "1 1|x|| 2 2|y||"},
 		{"a.json", asUTF16(jsonText, true), input.UTF8, "a JSON array in utf-16be", "2 1|café|| 3 2|x||"},
 	} {
 		var r io.Reader = strings.NewReader(c.content)

@@ -64,7 +64,6 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 		return nil, err
 	}
 	f.info.Shape = cmp.Or(f.info.Shape, f.info.Format.Describe().Label)
-	f.info.Encoding, f.info.ByteOrderMark = in.Encoding()
 	if err := f.settle(); err != nil {
 		return nil, err
 	}
@@ -80,9 +79,7 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 	if f.info.Notice == "" {
 		f.info.Notice = warnOfDigests(f.texts)
 	}
-	if f.info.Encoding != input.UTF8 {
-		f.info.Shape += " in " + string(f.info.Encoding)
-	}
+	in.Describe(&f.info)
 	return f, nil
 }
 

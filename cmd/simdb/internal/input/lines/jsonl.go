@@ -84,8 +84,12 @@ const maxDepth = 10000
 // blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.
 const blank = " \t\r\n"
 
+// lead is what a JSON text may have before it: the byte order mark of a file that was appended to
+// another one, or the record separator of RFC 7464.
+const lead = blank + "\ufeff\x1e"
+
 func (o *object) parse(raw []byte, rec *record) string {
-	s := bytes.Trim(raw, blank)
+	s := bytes.TrimRight(bytes.TrimLeft(raw, lead), blank)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
 	}

@@ -197,7 +197,7 @@ func FuzzList(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e, _ := in.in.Encoding(); e != input.UTF8 {
+		if in.info.Encoding != input.UTF8 {
 			return // the lines of content are not those that are read
 		}
 		l, ok := in.parse.(*list)

@@ -122,8 +122,8 @@ func bare(raw []byte) (value []byte, newlines input.Position) {
 
 // beginsJSON says whether the first line of a file is JSON by its beginning.
 func beginsJSON(line []byte) bool {
-	line = bytes.Trim(line, blank)
-	return line[0] == '{' || beginsArray(line)
+	line = bytes.TrimLeft(line, lead)
+	return len(line) > 0 && (line[0] == '{' || beginsArray(line))
 }
 
 // beginsArray says whether a line begins an array of objects.
@@ -142,7 +142,7 @@ func isSpread(lines [][]byte) bool {
 	if len(lines) == 0 {
 		return false
 	}
-	first := bytes.Trim(lines[0], blank)
+	first := bytes.TrimRight(bytes.TrimLeft(lines[0], lead), blank)
 	switch {
 	case len(first) == 0:
 		return false
@@ -161,7 +161,7 @@ var errSpread = errors.New("it is JSON, but not an object a line: --input-format
 
 // isObject says whether a line is a JSON object.
 func isObject(line []byte) bool {
-	line = bytes.Trim(line, blank)
+	line = bytes.TrimRight(bytes.TrimLeft(line, lead), blank)
 	return len(line) > 0 && line[0] == '{' && isJSON(line)
 }
 
