@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// crowds are documents that are very much like each other, by name: how many there are with
+// SIMDB_ALL=1, and a line of them.
+var crowds = []struct {
+	name string
+	docs int
+	line func(r *rand.Rand, i, n int) string
+}{
+	{"equal", 200_000, func(*rand.Rand, int, int) string { return text(common(60)) }},
+	{"template", 100_000, func(r *rand.Rand, _, _ int) string { return text(common(70) + random(r, 30)) }},
+	{"cut", 50_000, func(r *rand.Rand, _, _ int) string { return text(common(88) + random(r, 12)) }},
+	{"five", 300_000, func(r *rand.Rand, _, _ int) string { return text(common(7) + random(r, 30)) }},
+	{"ids", 50_000, func(r *rand.Rand, i, n int) string {
+		words := "a b c d e f"
+		if i > n/3*2 {
+			words = random(r, 20)
+		}
+		return fmt.Sprintf(`"id":"%s%d","text":"%s"`, strings.Repeat("x", 2000), i, words)
+	}},
+	{"word", 300_000, func(*rand.Rand, int, int) string { return text("word") }},
+	{"empty", 300_000, func(*rand.Rand, int, int) string { return text("") }},
+	{"fingerprint", 1_000_000, func(*rand.Rand, int, int) string { return `"fingerprint":"0x9f3c5a0011223344"` }},
+	{"ball", 200_000, func(r *rand.Rand, _, _ int) string {
+		return fmt.Sprintf(`"fingerprint":"0x%016x"`, uint64(1)<<r.IntN(64)^1<<r.IntN(64)^1<<r.IntN(64))
+	}},
+	{"cube", 300_000, func(r *rand.Rand, _, _ int) string {
+		return fmt.Sprintf(`"fingerprint":"0x%016x"`, r.IntN(1<<20)*0x801)
+	}},
+}
+
+func text(words string) string { return fmt.Sprintf(`"text":"%s"`, words) }
+
+func common(n int) (words string) {
+	for i := range n {
+		words += fmt.Sprintf("w%d ", i)
+	}
+	return words
+}
+
+func random(r *rand.Rand, n int) (words string) {
+	for range n {
+		words += fmt.Sprintf("%x ", r.Uint32())
+	}
+	return words
+}
+
+// crowdJobs are commands for texts, and for fingerprints.
+var crowdJobs = map[bool][]string{
+	false: {
+		"load x.simdb in", "dedup in -o out.jsonl", "pairs in --jaccard 0.8 --format count", "clusters in --jaccard 0.8 --format count",
+		"clusters in --jaccard 0.8 --mode components --format count", "pairs x.simdb --jaccard 0.8 --format count",
+		"clusters x.simdb --jaccard 0.8 --format count", "clusters x.simdb --jaccard 0.8 --mode components --format count",
+		"match x.simdb few --jaccard 0.8 --explain --rows tsv -o out.tsv", "join x.simdb few --near 6 --format count",
+	},
+	true: {
+		"load x.simdb in", "dedup in --near 6 -o out.jsonl", "pairs in --near 0 --format count", "clusters in --near 6 --format count",
+		"clusters x.simdb --near 6 --format count", "clusters x.simdb --near 6 --mode components --format count",
+		"match x.simdb few --near 6 --explain --rows tsv -o out.tsv", "join x.simdb few --near 3 --format count",
+	},
+}
+
+// TestCrowds has commands work on crowds: they end soon, and keep to --memory. SIMDB_ALL=1 has them
+// in full size.
+func TestCrowds(t *testing.T) {
+	share, memory, seconds := 50, 64, 20.0
+	if os.Getenv("SIMDB_ALL") != "" {
+		share, memory, seconds = 1, 256, 60
+	}
+	for _, c := range crowds {
+		t.Run(c.name, func(t *testing.T) {
+			dir, r, n := t.TempDir(), rand.New(rand.NewPCG(1, 2)), c.docs/share
+			var lines strings.Builder
+			few := 0 // bytes of some lines
+			for i := range n {
+				line := c.line(r, i, n)
+				if !strings.Contains(line, `"id"`) {
+					line = fmt.Sprintf(`"id":"d%d",`, i) + line
+				}
+				fmt.Fprintf(&lines, "{%s}\n", line)
+				if i == 200 {
+					few = lines.Len()
+				}
+			}
+			write(t, filepath.Join(dir, "in.jsonl"), lines.String())
+			write(t, filepath.Join(dir, "few.jsonl"), lines.String()[:few])
+			for _, job := range crowdJobs[strings.Contains(c.line(r, 0, n), "fingerprint")] {
+				args := strings.Fields(strings.NewReplacer(" in", " in.jsonl", " few", " few.jsonl").Replace(job))
+				cpu, anon := runMeasured(t, dir, append(args, "--memory", fmt.Sprintf("%dMiB", memory), "-q"))
+				if most := memory*13/10 + 64; anon > most || cpu > seconds {
+					t.Errorf("simdb %s: %.1f s, %d MiB, at most %d", job, cpu, anon, most)
+				}
+			}
+		})
+	}
+}
+
+func write(t *testing.T, name, data string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runMeasured runs simdb and returns the seconds of processor time that it has taken, and how many
+// MiB of anonymous memory. It ends with 0, or with 1 for nothing found.
+func runMeasured(t *testing.T, dir string, args []string) (cpu float64, anon int) {
+	t.Helper()
+	cmd := exec.Command("simdb", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- cmd.Wait() }()
+	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+		select {
+		case <-ended:
+			tick.Stop()
+			if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 || code == 1 && errors.Len() > 0 {
+				t.Errorf("simdb %s: status %d: %s", strings.Join(args, " "), code, errors.String())
+			}
+			return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), anon
+		default:
+		}
+		anon = max(anon, rssAnon(cmd.Process.Pid))
+	}
+}
+
+// rssAnon returns how many MiB of anonymous memory a process has, 0 if it has ended.
+func rssAnon(pid int) (mib int) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if n, ok := strings.CutPrefix(s.Text(), "RssAnon:"); ok {
+			fmt.Sscan(n, &mib)
+		}
+	}
+	return mib / 1024
+}
