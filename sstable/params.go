@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/sstable/internal/hamming"
 	"github.com/simdb/simdb/sstable/internal/sketchidx"
 )
@@ -234,6 +235,10 @@ func (p *Params) decode(b []byte) error {
 	}
 	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	if p.Tokenizer > token.Version || p.Hash > token.HashVersion {
+		return fmt.Errorf("words of tokenizer version %d with hash version %d, later than %d and %d: %w",
+			p.Tokenizer, p.Hash, token.Version, token.HashVersion, ErrUnsupported)
 	}
 	return nil
 }

@@ -122,15 +122,18 @@ func refused(t *testing.T, data []byte, words string) {
 	}
 }
 
-// TestParametersToCome refuses widths of fingerprints and encodings of sketches that this program
-// does not know, by name: such a table is not damaged.
+// TestParametersToCome refuses widths of fingerprints, encodings of sketches and words that this
+// program does not know, by name: such a table is not damaged.
 func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
-	for at, words := range map[int]string{widthAt: "fingerprints of another width than 64 bits, code 2", encodingAt: "sketches in another encoding, code 2"} {
+	for at, words := range map[int]string{
+		widthAt: "fingerprints of another width than 64 bits, code 9", encodingAt: "sketches in another encoding, code 9",
+		0: "words of tokenizer version 9 with hash version 1, later than 2 and 1",
+	} {
 		other := bytes.Clone(data)
 		tail := other[len(other)-tailSize:]
 		dir := other[binary.LittleEndian.Uint64(tail):][:binary.LittleEndian.Uint32(tail[8:])]
-		dir[at] = 2
+		dir[at] = 9
 		binary.LittleEndian.PutUint32(tail[12:], crc.Sum(dir))
 		binary.LittleEndian.PutUint32(tail[20:], crc.Sum(tail[:20]))
 		refused(t, other, words)

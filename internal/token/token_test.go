@@ -226,9 +226,12 @@ func refGrams(text string, n int, seed uint64, symbols bool) (hashes []uint64) {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.In(r, unicode.L, unicode.M, unicode.N) || symbols && !unicode.IsSpace(r) {
+		switch {
+		case unicode.In(r, unicode.L, unicode.M, unicode.N):
 			b.WriteRune(unicode.ToLower(r))
-		} else {
+		case symbols && !unicode.IsSpace(r):
+			b.WriteRune(r)
+		default:
 			b.WriteByte(' ')
 		}
 	}
