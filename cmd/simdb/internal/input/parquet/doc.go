@@ -9,13 +9,15 @@
 // all other columns become Doc.Fields, as the members of an object of JSON lines would.
 //
 // The pages are decoded by parquet-go, which trusts the sizes that a file declares. Therefore the
-// footer and the header of every page are checked first (check.go), and panics end the reading as
-// damage of the file.
+// footer is checked first (check.go), it gets the pages checked and decompressed (pages.go), and
+// panics end the reading as damage of the file.
 //
 // The files of the package, from the bottom up:
 //
 //	thrift.go   walks encoded thrift without allocating
-//	check.go    sizes in the footer and in page headers
+//	check.go    reads the footer, and checks the sizes in it
+//	codec.go    compressions
+//	pages.go    the pages of a column, checked and decompressed
 //	json.go     values as JSON
 //	cursor.go   the values of a column of a row group, in order
 //	schema.go   the tree of columns, and which of them are the ID, the text and the fingerprint
@@ -25,5 +27,6 @@
 //	records.go  the records of row groups, several of which are read at once
 //	copier.go   the Copier
 //	outgroup.go a row group of a copy, which a goroutine makes; outschema.go has its columns
+//	outfooter.go the footer of a copy, which has what the writer does not know
 //	parquet.go  what is registered with package input
 package parquet
