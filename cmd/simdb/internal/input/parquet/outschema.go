@@ -78,7 +78,10 @@ func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
 // values of two bytes that there can be; the writer's of floating-point numbers has wrong bounds.
 func outEncoding(t pq.Type, list []format.Encoding) encoding.Encoding {
 	kind := t.Kind()
-	isDictionary := func(e format.Encoding) bool { return e == format.RLEDictionary || e == format.PlainDictionary }
+	isDictionary := func(e format.Encoding) bool {
+		//lint:ignore SA1019 old files have it
+		return e == format.RLEDictionary || e == format.PlainDictionary
+	}
 	if kind == pq.Boolean {
 		return &pq.Plain
 	}

@@ -195,6 +195,7 @@ func TestOutEncoding(t *testing.T) {
 			}
 		}
 	}
+	//lint:ignore SA1019 old files have it
 	if got := outEncoding(pq.ByteArrayType, []format.Encoding{format.RLE, format.PlainDictionary, format.Plain}).Encoding(); got != format.RLEDictionary {
 		t.Errorf("strings in a dictionary are encoded as %v", got)
 	}
