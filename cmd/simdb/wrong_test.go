@@ -50,7 +50,6 @@ var wrong = []struct{ args, want string }{
 	{"pairs|x.simdb", "missing flags: --near=K or --jaccard=T"},
 	{"clusters|x.simdb", "missing flags"},
 	{"dedup|in.jsonl|--jaccard|0.8|--verify|0.9", "--verify is for --near"},
-	{"dedup|in.jsonl|--near|3|--estimate", "--estimate is for --jaccard"},
 	{"dedup|in.jsonl|--level|line|--jaccard|0.8", "equal or not"},
 	{"dedup|in.jsonl|--level|line|--keep|last", "the first line is kept"},
 	{"dedup|in.jsonl|--level|word", "must be one of"},

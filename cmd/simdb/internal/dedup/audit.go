@@ -25,7 +25,6 @@ type auditParameters struct {
 	Jaccard     *app.Share      `json:"jaccard,omitempty"`
 	Levenshtein *app.Share      `json:"levenshtein,omitempty"`
 	Cosine      *app.Share      `json:"cosine,omitempty"`
-	Estimate    bool            `json:"estimate,omitempty"`
 	Keep        string          `json:"keep"`
 	Against     []string        `json:"against,omitempty"`
 	Decisions   *app.AuditInput `json:"decisions,omitempty"`
@@ -120,7 +119,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters are those of the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine, Estimate: d.c.Estimate,
+		Near: d.c.Near, Verify: d.c.Verify, Jaccard: d.c.Jaccard, Levenshtein: d.c.Levenshtein, Cosine: d.c.Cosine,
 		Keep: d.c.Keep.String(), Against: d.c.Against,
 		Features: d.features.Describe(),
 		Reading:  d.reading(),
@@ -188,9 +187,6 @@ func (a *audit) member(n int64, rec *input.Record) error {
 	}
 	if a.out.score != nil {
 		row.Score, row.Exact = &a.out.score[n], new(true)
-	}
-	if a.out.estimate != nil {
-		row.Error, row.Exact = &a.out.estimate[n].err, &a.out.estimate[n].exact
 	}
 	a.pairs.add(&row, uint32(n))
 	return a.e.Encode(&row)

@@ -15,7 +15,6 @@
 //	narrow.go    those of a large database that the inputs may be like
 //	decided.go   the decisions of --decisions
 //	texts.go     the measures that compare texts themselves
-//	estimate.go  the same by sketches, in a temporary database
 //	outcome.go   what becomes of each document
 //	keep.go      which document of a cluster is kept
 //	write.go     the second pass
@@ -59,7 +58,6 @@ type Command struct {
 	Levenshtein *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their texts are equal to the share T: 1 less the characters to insert, delete or replace, per character of the longer. For short texts, such as titles."`
 	Cosine      *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T: the order of words does not count. For short texts."`
 	Verify      *app.Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is at least T, too."`
-	Estimate    bool          `group:"criterion" aliases:"no-verify" help:"With --jaccard: estimate similarities from sketches, in a temporary database; --no-verify is the same."`
 	Output      string        `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the lines that are kept to FILE (.gz and .zst compress) instead of standard output; or to DIR/, which ends in a slash: for every input a file of its name."`
 	Audit       string        `group:"output" file:"jsonl" placeholder:"FILE" help:"Write what is left out, and why, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule, cluster, and number and like, the pairs for --replay, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit     bool          `group:"output" help:"Write no audit."`
@@ -103,20 +101,16 @@ func (c *Command) Validate() error {
 	switch {
 	case c.MinCount != 2:
 		return errors.New("--min-count is for --level")
-	case c.ofTexts() && c.Estimate:
-		return errors.New("--estimate is for --jaccard")
 	case c.ofTexts() && c.RefuseFor("") != nil:
 		return c.RefuseFor("--levenshtein or --cosine")
 	case c.ofTexts() && c.Replay != "":
 		return errors.New("--replay decides by recorded pairs of --jaccard")
 	case c.Verify != nil && c.Near == nil:
 		return errors.New("--verify is for --near; --jaccard is computed from the texts without it")
-	case c.Estimate && c.Near != nil:
-		return errors.New("--estimate is for --jaccard")
-	case len(c.Against) > 0 && (c.Estimate || c.Near != nil && c.Verify == nil):
+	case len(c.Against) > 0 && c.Near != nil && c.Verify == nil:
 		return errors.New("--against compares texts: it is for --jaccard, and for --near with --verify")
-	case c.AuditPairs && (c.Near != nil || c.ofTexts() || c.Estimate || c.NoAudit):
-		return errors.New("--audit-pairs is for an audit of --jaccard, without --estimate")
+	case c.AuditPairs && (c.Near != nil || c.ofTexts() || c.NoAudit):
+		return errors.New("--audit-pairs is for an audit of --jaccard")
 	case c.Replay != "":
 		return c.checkReplay()
 	case c.Near == nil && c.Jaccard == nil && !c.ofTexts():
@@ -191,7 +185,7 @@ func (c *Command) meaning() string {
 	if c.ofTexts() {
 		return c.textMeaning()
 	}
-	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(!c.Estimate)
+	m := app.CriterionFlags{Near: c.Near, Jaccard: c.Jaccard}.Meaning(true)
 	if c.Verify != nil {
 		m += fmt.Sprintf(", and at least %s of their shingles are common", c.Verify.Percent())
 	}

@@ -32,8 +32,6 @@ func (c *Command) checkDecisions() error {
 	switch {
 	case c.Decisions == "":
 		return nil
-	case c.Estimate:
-		return errors.New("--decisions and --estimate contradict each other: sketches are joined without regard to decisions")
 	case c.AuditPairs:
 		return errors.New("--audit-pairs is for a run without --decisions, which keep pairs apart: --replay AUDIT --decisions FILE decides by them")
 	case c.Replay != "" && len(c.Against) > 0:

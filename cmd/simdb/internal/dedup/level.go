@@ -25,8 +25,8 @@ const minUnitWords = 10
 func (c *Command) validateLevel() error {
 	f := c.FeatureFlags
 	switch {
-	case c.Near != nil || c.Jaccard != nil || c.ofTexts() || c.Verify != nil || c.Estimate:
-		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --levenshtein, --cosine and --estimate are for documents", c.Level, c.Level)
+	case c.Near != nil || c.Jaccard != nil || c.ofTexts() || c.Verify != nil:
+		return fmt.Errorf("--level %s compares whole %ss, which are equal or not: --near, --verify, --jaccard, --levenshtein and --cosine are for documents", c.Level, c.Level)
 	case c.Replay != "" || c.AuditPairs:
 		return fmt.Errorf("--replay and --audit-pairs are for similar documents, not for equal %ss", c.Level)
 	case c.Keep.String() != "first":

@@ -12,10 +12,9 @@ type outcome struct {
 	keeper   []uint32  // a document that is kept is its own
 	score    []float64 // with the keeper; nil where texts were not compared
 	distance []uint8   // to the keeper; nil of --jaccard
-	estimate []estimate
-	cluster  []uint32 // of a keeper: its number, from 1 on; 0 for one without members
-	sizes    []uint32 // by number of the cluster, less one
-	clusters int64    // of two or more
+	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
+	sizes    []uint32  // by number of the cluster, less one
+	clusters int64     // of two or more
 	dropped  int64
 }
 
@@ -47,10 +46,4 @@ func (o *outcome) numberClusters(ctx context.Context) error {
 		o.sizes[at], o.cluster[k] = o.cluster[k], uint32(at)+1
 	}
 	return err
-}
-
-// estimate is the similarity of a document to its keeper.
-type estimate struct {
-	err   float64 // the standard error
-	exact bool
 }

@@ -28,7 +28,6 @@ type replay struct {
 type replayed struct {
 	Near                             *int
 	Jaccard                          *float64
-	Estimate                         bool
 	Keep, Shingle, Features, Reading string
 	Decisions                        *app.AuditInput
 	Allowed                          int64
@@ -36,8 +35,8 @@ type replayed struct {
 
 // checkReplay checks the flags beside --replay.
 func (c *Command) checkReplay() error {
-	if c.Near != nil || c.Estimate {
-		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard, without --estimate")
+	if c.Near != nil {
+		return errors.New("--replay decides by the similarities of texts that an audit has: it is for --jaccard")
 	}
 	return nil
 }
@@ -95,8 +94,8 @@ func (r *replay) readHead(rows *json.Decoder) error {
 	switch {
 	case r.by.Near != nil:
 		return errors.New("it is of a run with --near: it has the distances of documents to their keepers, not those to all others, by which another choice would decide; dedup --near again takes little longer than reading")
-	case r.by.Jaccard == nil || r.by.Estimate:
-		return errors.New("it is of a run without --jaccard, or with --estimate: it has not all similarities of texts")
+	case r.by.Jaccard == nil:
+		return errors.New("it is of a run without --jaccard: it has not all similarities of texts")
 	case r.by.Decisions != nil:
 		return errors.New("it is of a run with --decisions: it has no pairs that they keep apart; the audit of a run without them is decided again with --replay AUDIT --decisions FILE")
 	case r.by.Allowed > 0:

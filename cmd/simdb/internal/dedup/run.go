@@ -91,10 +91,7 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which of them are kept.
 func (d *job) decide(dir string) error {
-	switch {
-	case d.c.Estimate:
-		return d.estimates(dir)
-	case d.replay != nil:
+	if d.replay != nil {
 		return d.again()
 	}
 	if err := d.narrow(); err != nil {

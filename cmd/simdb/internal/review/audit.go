@@ -29,10 +29,10 @@ type auditHead struct {
 		Jaccard     *float64 `json:"jaccard"`
 		Levenshtein *float64 `json:"levenshtein"`
 		Cosine      *float64 `json:"cosine"`
-		Estimate    bool     `json:"estimate"`
-		Level       string   `json:"level"`    // of dedup --level
-		Reading     string   `json:"reading"`  // flags of how texts are read
-		Database    string   `json:"database"` // of match: where keepers are
+		NoVerify    bool     `json:"no_verify"` // of match
+		Level       string   `json:"level"`     // of dedup --level
+		Reading     string   `json:"reading"`   // flags of how texts are read
+		Database    string   `json:"database"`  // of match: where keepers are
 	} `json:"parameters"`
 	Inputs []app.AuditInput `json:"inputs"`
 }
@@ -63,7 +63,7 @@ func (j *job) audit() error {
 			CriterionFlags: app.CriterionFlags{Near: (*app.Distance)(p.Near), Jaccard: (*app.Share)(p.Jaccard)},
 			Levenshtein:    (*app.Share)(p.Levenshtein), Cosine: (*app.Share)(p.Cosine),
 		}
-		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.Estimate) + "."
+		j.page.Criterion = "Near-duplicates: " + by.Meaning(!p.NoVerify) + "."
 	}
 	if head.Parameters.Level != "" {
 		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, head.Parameters.Level)
