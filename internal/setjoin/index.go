@@ -26,6 +26,8 @@ type index struct {
 	bitmaps []bitmap // Jaccard: of entries
 	crowds  *crowds  // Jaccard
 
+	others map[uint64][]uint32 // Cosine: of each node, by nodeOf: all entries that share it
+
 	settled int      // Edits: the first nodes, which are in the order of their chains
 	spare   [][]node // Edits: for settle
 }
@@ -63,12 +65,14 @@ func (x *index) reset() {
 	if x.crowds != nil {
 		x.crowds.reset()
 	}
+	x.others = map[uint64][]uint32{}
 }
 
 // bytes is about the memory of the index.
 func (x *index) bytes() int64 {
 	n := int64(x.nodes+len(x.spare)<<chunkBits)*nodeBytes + int64(len(x.heads))*4
 	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes
+	n += int64(len(x.others)) * othersBytes
 	n += int64(len(x.signatures)) * int64(unsafe.Sizeof(textsim.EditSignature{}))
 	if x.packed != nil {
 		n += x.packed.bytes()
@@ -108,9 +112,23 @@ func (x *index) add(set uint32, p *prefix) {
 	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
+		if p.rests != nil {
+			rest |= 1<<(32-shareBits) - 1 // as postings have it
+			others, ok := x.others[nodeOf(tag, rest)]
+			if x.others[nodeOf(tag, rest)] = append(others, entry); ok {
+				continue
+			}
+		}
 		x.insert(tag, entry, rest)
 	}
 }
+
+// othersBytes is about what a list of entries that share a node takes.
+const othersBytes = 48
+
+// nodeOf returns what tells a node of Cosine from others, which all entries share that have the
+// same tag and rest: pages of a template, of each key of which all are ruled out together.
+func nodeOf(tag, rest uint32) uint64 { return uint64(tag)<<32 | uint64(rest) }
 
 // insert makes a node.
 func (x *index) insert(tag, entry, rest uint32) {
@@ -204,9 +222,18 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 		if p.met++; !t.enough(p.size, int(x.sizes[nd.entry]), rest, nd.rest) {
 			continue
 		}
-		if len(dst) == 0 || dst[len(dst)-1] != nd.entry {
-			dst = append(dst, nd.entry)
-		}
+		dst = x.found(dst, nd.entry, nd.tag, nd.rest, t)
+	}
+	return dst
+}
+
+// found appends the entries of a node.
+func (x *index) found(dst []uint32, entry, tag, rest uint32, t threshold) []uint32 {
+	if t.kind == Cosine {
+		return append(dst, x.others[nodeOf(tag, rest)]...)
+	}
+	if len(dst) == 0 || dst[len(dst)-1] != entry {
+		dst = append(dst, entry)
 	}
 	return dst
 }

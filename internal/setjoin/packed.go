@@ -218,11 +218,9 @@ func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32
 			}
 			p.met++
 			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
-			if y := x.sizes[entry]; !t.enough(p.size, int(y), l.rest, t.restAfter(y, before)) {
-				continue
-			}
-			if len(dst) == 0 || dst[len(dst)-1] != entry {
-				dst = append(dst, entry)
+			y := x.sizes[entry]
+			if rest := t.restAfter(y, before); t.enough(p.size, int(y), l.rest, rest) {
+				dst = x.found(dst, entry, l.tag, rest, t)
 			}
 		}
 	}

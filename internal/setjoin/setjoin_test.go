@@ -303,6 +303,39 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
+// TestNodesOfTemplate has the pages of a template share nodes, so that each rules out all others in a
+// few steps.
+func TestNodesOfTemplate(t *testing.T) {
+	const n = 1000
+	r := rand.New(rand.NewPCG(9, 10))
+	s := NewSets(SetsOptions{Measure: Measure{Kind: Cosine}})
+	for range n {
+		var set []uint64
+		for i := range 100 {
+			word := uint64(i+1) * 0x9e3779b97f4a7c15
+			if i >= 88 {
+				word = r.Uint64()
+			}
+			set = append(set, WordElement(word, 1))
+		}
+		slices.Sort(set)
+		if err := s.Add(set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := newJoin(context.Background(), s, 0.9, Options{Judge: func() Judge { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &stars{join: j, out: Assignment{Keeper: slices.Repeat([]uint32{none}, n), Score: make([]float64, n)}}
+	if _, err := x.block(0); err != nil {
+		t.Fatal(err)
+	}
+	if entries := len(j.index.sets); entries != n || j.index.nodes > n {
+		t.Errorf("%d entries have %d nodes", entries, j.index.nodes)
+	}
+}
+
 // TestStarsOfGraph forms stars of graphs with sets that may not match, and of graphs whose known
 // sets are taken apart from their equals.
 func TestStarsOfGraph(t *testing.T) {
