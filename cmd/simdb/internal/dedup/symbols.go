@@ -30,7 +30,7 @@ type symbols struct {
 // watchSymbols looks at documents of score 1, if the features are of texts without symbols and
 // anyone will read of it.
 func (d *job) watchSymbols() {
-	if d.a.Global.Quiet || d.c.ofTexts() || d.out.score == nil || d.out.estimate != nil || d.features.Symbols || d.features.Unit == engine.UnitSet {
+	if d.a.Global.Quiet || d.c.ofTexts() || d.out.score == nil || d.features.Symbols || d.features.Unit == engine.UnitSet {
 		return
 	}
 	for n, k := range d.out.keeper {
