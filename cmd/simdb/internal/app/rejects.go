@@ -23,15 +23,21 @@ type Rejects struct {
 	output string // beside which the file is, unless --rejects names it; "" is nowhere
 	kind   string // of bad records: "line", or "record" where they differ
 
-	Continue bool  // what the file has already stays before what is written
-	Partial  bool  // after a failure, what has been read before it is in use
-	N        int64 // what is no record
-	records  int64
-	flawed   int64 // of them
+	Continue bool // what a file has already stays before what is written
+	Partial  bool // after a failure, what has been read before it is in use
 
-	w      *outfile.Writer // nil before the first one, and where they are not kept
+	N       int64 // what is no record
+	records int64
+	flawed  int64 // of them
+	files   []*rejectsFile
+}
+
+// rejectsFile is a file of what is no record.
+type rejectsFile struct {
 	path   string
 	format input.Format
+	n      int64
+	w      *outfile.Writer
 	to     input.Copier
 }
 
@@ -45,17 +51,16 @@ func (a *App) NewRejects(f RejectFlags, output string) *Rejects {
 }
 
 // place is where what is rejected of an input goes, "" for nowhere: kept.jsonl has
-// kept.rejects.jsonl beside it.
-func (r *Rejects) place(format input.Format) string {
+// kept.rejects.jsonl beside it, and so has each output in a folder.
+func (r *Rejects) place(in input.Source) string {
 	if r.flags.Rejects != "" || r.output == "" {
 		return r.flags.Rejects
 	}
-	endings := format.Describe().Endings
-	if IsFolderName(r.output) {
-		return filepath.Join(r.output, "rejects"+endings[0])
-	}
 	name := outfile.PlainName(r.output)
-	ending := filepath.Ext(name)
+	if IsFolderName(r.output) {
+		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(input.PathOf(in.Info().Name))))
+	}
+	endings, ending := in.Info().Format.Describe().Endings, filepath.Ext(name)
 	name = strings.TrimSuffix(name, ending)
 	if !slices.Contains(endings, strings.ToLower(ending)) {
 		ending = endings[0]
@@ -107,25 +112,30 @@ func (r *Rejects) show(unit string, is *input.Issue) {
 }
 
 // keep writes what is no record, after the header of its file in formats that have one.
-func (r *Rejects) keep(in input.Source, raw []byte) (err error) {
-	format := in.Info().Format
-	if r.w == nil {
-		if r.path = r.place(format); r.path == "" {
-			return nil
-		}
-		if r.w, err = r.a.Create("--rejects", r.path, copies()); err == nil && r.Continue {
-			err = r.w.Continue()
+func (r *Rejects) keep(in input.Source, raw []byte) error {
+	path, format := r.place(in), in.Info().Format
+	if path == "" {
+		return nil
+	}
+	at := slices.IndexFunc(r.files, func(f *rejectsFile) bool { return f.path == path })
+	if at < 0 {
+		w, err := r.a.Create("--rejects", path, copies())
+		if err == nil && r.Continue {
+			err = w.Continue()
 		}
 		if err != nil {
 			return fmt.Errorf("%w; --rejects names the file for what cannot be read", err)
 		}
-		r.format = format
-		r.to = format.NewCopier(r.w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+		at = len(r.files)
+		to := format.NewCopier(w, input.CopyOptions{Follow: true, Like: in, Bare: true})
+		r.files = append(r.files, &rejectsFile{path: path, format: format, w: w, to: to})
 	}
-	if format != r.format && (format.Describe().Whole || r.format.Describe().Whole) {
-		return fmt.Errorf("%s: it has %s and cannot have %s: read them in runs of their own", r.path, r.format.Describe().Label, format.Describe().Label)
+	f := r.files[at]
+	if format != f.format && (format.Describe().Whole || f.format.Describe().Whole) {
+		return fmt.Errorf("%s: it has %s and cannot have %s: read them in runs of their own", path, f.format.Describe().Label, format.Describe().Label)
 	}
-	return r.to.Copy(in, raw)
+	f.n++
+	return f.to.Copy(in, raw)
 }
 
 // Nothing returns an error if there is something to read, and none of it can be used.
@@ -136,7 +146,7 @@ func (r *Rejects) Nothing() error {
 	return nil
 }
 
-// Close completes the file, also after a failure, as its bytes may be nowhere else, and says what
+// Close completes the files, also after a failure, as its bytes may be nowhere else, and says what
 // was put aside. It returns the failure, or what the run is to end with: something rejected is an
 // error unless --max-errors has allowed it.
 func (r *Rejects) Close(failure error) error {
@@ -145,15 +155,18 @@ func (r *Rejects) Close(failure error) error {
 	if failure == nil || ok {
 		err = r.Nothing()
 	}
-	switch n := quantity.Number(r.N); {
-	case r.N == 0:
-	case r.w == nil:
-		r.a.Say("rejected %s; --rejects FILE keeps them", n)
-	case err != nil && r.flags.Rejects == "" && !r.Partial:
-		r.w.Abort() // there is no output that lacks something
-	default:
-		err = errors.Join(err, r.to.Close(), r.w.Commit())
-		r.a.Say("rejected %s in %s", n, r.path)
+	left := r.N
+	for _, f := range r.files {
+		if err != nil && r.flags.Rejects == "" && !r.Partial { // there is no output that lacks something
+			f.w.Abort()
+			continue
+		}
+		left -= f.n
+		err = errors.Join(err, f.to.Close(), f.w.Commit())
+		r.a.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+	}
+	if left > 0 {
+		r.a.Say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
 	}
 	if r.flawed > 0 {
 		r.a.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -14,6 +15,9 @@ import (
 // probe looks at the beginning of every file: they must all have one format, and the same columns,
 // since their records go into one output, whose name must not say otherwise.
 func (d *job) probe() error {
+	if err := d.checkAgainst(); err != nil {
+		return err
+	}
 	var first input.Info
 	var columns []byte // of the first file that has some
 	for i := range d.Files {
@@ -66,6 +70,22 @@ func (d *job) begins(i int) (info input.Info, err error) {
 		}
 	}
 	return in.Info(), context.Cause(d.a.Context())
+}
+
+// checkAgainst returns an error if an input is a file of --against: all of it would be dropped.
+func (d *job) checkAgainst() error {
+	for _, path := range d.c.Against {
+		known, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		for i, me := range d.AsRead {
+			if me != nil && os.SameFile(me, known) {
+				return fmt.Errorf("--against %s is %s, an input, of which nothing would be left", path, d.Names[i])
+			}
+		}
+	}
+	return nil
 }
 
 // A badFunc takes what is no record of an input.

@@ -54,6 +54,7 @@ type Options struct {
 	// not notice what is wrong with it.
 	Need Need
 
+	Answers bool     // somebody may wait for the answer to a record of a pipe before writing the next one
 	IDsOnly bool     // a record of JSON may have neither text nor fingerprint; others are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // records that end at or before it are skipped

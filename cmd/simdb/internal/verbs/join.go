@@ -49,7 +49,7 @@ Lines are looked up many at a time, which takes a fraction of the time; of a pip
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
 	opt := c.RowInputFlags.Options()
-	opt.MakeID, opt.IDsOnly = true, true
+	opt.MakeID, opt.IDsOnly, opt.Answers = true, true, true
 	if c.IDs && opt.Format == input.Auto && !strings.Contains(filepath.Base(c.File), ".") {
 		opt.Format = "txt" // ids may look like fingerprints
 	}

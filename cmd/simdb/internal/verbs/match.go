@@ -58,7 +58,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return errors.New("--rows is for --explain")
 	}
 	opt := c.PageInputFlags.Options(c.Format)
-	opt.MakeID = !c.Add
+	opt.MakeID, opt.Answers = !c.Add, true
 	src, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
 		return err

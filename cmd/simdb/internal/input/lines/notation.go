@@ -60,12 +60,13 @@ func (f *file) settle() error {
 	if f.info.Format == TXT {
 		return nil
 	}
+	waits := f.live && f.opt.Answers
 	for {
 		if err := f.survey(); err != nil {
 			return err
 		}
 		head, all := f.in.Head()
-		if err := f.refuse(f.info.Format.Unit(), len(head), all); err != nil && !f.live {
+		if err := f.refuse(f.info.Format.Unit(), len(head), all); err != nil && !waits {
 			return err
 		}
 		switch {
@@ -80,7 +81,7 @@ func (f *file) settle() error {
 				p.notation = fptext.Hex
 			}
 			return nil
-		case f.flaw != "" && !f.sound && !f.live && !all && len(head) < maxUndecided: // read on
+		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on
 		case !f.seen.Undecided() || all:
 			return nil
 		case len(head) >= maxUndecided:
