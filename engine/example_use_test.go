@@ -151,7 +151,7 @@ func ExampleDB_Snapshot() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// no document "fox": not found
+	// there is no document "fox"
 }
 
 // A load writes tables directly, which is much faster than Put for many documents.

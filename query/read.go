@@ -8,7 +8,6 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -20,7 +19,7 @@ func (x *run) get(s *syntax.Get) error {
 	}
 	d, err := x.Snap.Get(x.Ctx, id)
 	if err != nil {
-		return predicate.LookupError(s.ID.Pos.Offset, id, err)
+		return x.LookupError(s.ID.Pos.Offset, id, err)
 	}
 	row := Row{d.ID, d.Text, nil, nil, d.Time}
 	if len(d.Fields) > 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
-	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/text"
 )
@@ -24,7 +23,7 @@ func (x *run) why(s *syntax.Two) error {
 			return err
 		}
 		if docs[i], err = x.Snap.Get(x.Ctx, id); err != nil {
-			return predicate.LookupError(t.Pos.Offset, id, err)
+			return x.LookupError(t.Pos.Offset, id, err)
 		}
 	}
 	c, err := x.Snap.Compare(x.Ctx, docs[0].ID, docs[1].ID)

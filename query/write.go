@@ -56,7 +56,7 @@ func (x *run) delete(s *syntax.Delete) error {
 			return err
 		}
 		if err := x.DB.Delete(x.Ctx, id); err != nil {
-			return predicate.LookupError(s.ID.Pos.Offset, id, err)
+			return x.LookupError(s.ID.Pos.Offset, id, err)
 		}
 		x.say("deleted")
 		return nil

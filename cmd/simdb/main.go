@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,8 +122,18 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 	return parser.Parse(args)
 }
 
+// noValue is kong's error for a flag that ends the line.
+var noValue = regexp.MustCompile(`^(--?[\w-]+): expected .* but got "EOL" \(<EOL>\)$`)
+
 // misuse reports wrong arguments.
 func misuse(a *app.App, err error, args []string) int {
+	text := err.Error()
+	switch flag := noValue.FindStringSubmatch(text); {
+	case flag != nil:
+		err = fmt.Errorf("%s needs a value after it", flag[1])
+	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file"):
+		err = fmt.Errorf("%w; the file - is standard input", err)
+	}
 	a.Complain(err)
 	if slices.Contains(commandNames(), args[0]) {
 		fmt.Fprintf(a.Err, "  simdb %s --help explains the command\n", args[0])

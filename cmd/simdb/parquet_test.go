@@ -149,7 +149,7 @@ func TestParquetIsRefused(t *testing.T) {
 	for _, c := range []struct{ args, talk string }{
 		{"dedup a.parquet --near 3 -o kept.csv", "cannot write CSV, what is written is Parquet: use .parquet"},
 		{"dedup a.parquet --near 3 -o kept.parquet.gz", "Parquet compresses itself: use .parquet"},
-		{"dedup lines.jsonl --near 3 -o kept.parquet", "cannot write Parquet, what is written is lines of JSON lines"},
+		{"dedup lines.jsonl --near 3 -o kept.parquet", "cannot write Parquet, what is written is JSON lines"},
 		{"dedup a.parquet lines.jsonl --near 3", "a.parquet is Parquet and lines.jsonl is JSON lines"},
 		{"dedup a.parquet b.parquet --near 3 --text-field 2", "b.parquet has other columns than the files before it"},
 		{"load x.simdb cut.parquet", "cut.parquet: it has no Parquet footer: was it cut off?"},

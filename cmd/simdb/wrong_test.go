@@ -177,7 +177,7 @@ var wrong = []struct{ args, want string }{
 	{"match|x.simdb|cut.jsonl.gz|--near|3|-o|k.jsonl", "cut.jsonl.gz: could not be read"},
 	{"match|x.simdb|rows.csv|--near|3|-o|k.jsonl", "what is written is lines of CSV"},
 	{"match|x.simdb|in.jsonl|--near|3|--rejects|-", "are both standard output"},
-	{"tune|none.jsonl", "none.jsonl: there is no such database"},
+	{"tune|none.jsonl", "none.jsonl: there is no such file or database"},
 	{"tune|noise.jsonl", "noise.jsonl"},
 	{"hash|none.txt", "none.txt: no such file or directory"},
 	{"hash|folder", "folder"},

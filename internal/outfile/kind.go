@@ -30,7 +30,11 @@ var (
 // LinesOf is the kind of a copy of lines in a format, such as "CSV", of files whose names have
 // these endings.
 func LinesOf(format string, endings ...string) Kind {
-	return Kind{what: "lines of " + format, endings: endings, lax: true}
+	what := format
+	if !strings.HasSuffix(what, "lines") { // as JSON lines does
+		what = "lines of " + what
+	}
+	return Kind{what: what, endings: endings, lax: true}
 }
 
 // WholeOf is the kind of a copy of records in a format, such as "Parquet", whose files have these

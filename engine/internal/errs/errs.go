@@ -29,7 +29,7 @@ type NoDocument string
 
 // Error says which document there is not.
 func (id NoDocument) Error() string {
-	return fmt.Sprintf("no document %s: %v", QuoteID(string(id)), ErrNotFound)
+	return fmt.Sprintf("there is no document %s", QuoteID(string(id)))
 }
 
 // Unwrap returns ErrNotFound.

@@ -66,7 +66,7 @@ func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
 	v, err := x.Values.Get(a.Value)
 	if id, ok := v.(string); ok && err == nil && !a.Text {
 		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
-			return target{}, LookupError(a.Value.Pos.Offset, id, err)
+			return target{}, x.LookupError(a.Value.Pos.Offset, id, err)
 		}
 		return target{doc: engine.Doc{ID: id}, self: id, label: text.Label(id)}, nil
 	}

@@ -3,6 +3,7 @@ package predicate
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -48,7 +49,7 @@ func (x *Scope) fingerprintTarget(a *syntax.Argument) (target, error) {
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)
 		if err != nil {
-			return target{}, LookupError(a.Value.Pos.Offset, v, err)
+			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
 		return target{fingerprint: e.Fingerprint, hasFingerprint: e.HasFingerprint, self: v, label: text.Label(v)}, nil
 	}
@@ -89,7 +90,7 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	case string:
 		d, err := x.Snap.Get(x.Ctx, v)
 		if err != nil {
-			return target{}, LookupError(a.Value.Pos.Offset, v, err)
+			return target{}, x.LookupError(a.Value.Pos.Offset, v, err)
 		}
 		return target{doc: d, self: v, label: text.Label(v)}, nil
 	case engine.Doc:
@@ -100,14 +101,25 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 }
 
 // LookupError returns the error of a lookup of id, which stands at an offset of the statement.
-func LookupError(offset int, id string, err error) error {
+func (x *Scope) LookupError(offset int, id string, err error) error {
 	if !errors.Is(err, engine.ErrNotFound) {
 		return err
 	}
 	e := syntax.Errorf(offset, "", "there is no document %s", text.Label(id))
 	e.Class, e.Err = syntax.NotFound, err
+	for _, other := range []string{strings.ToUpper(id), strings.ToLower(id), title(id)} {
+		if _, err := x.Snap.Lookup(x.Ctx, other); err == nil {
+			e.Hint = "case counts in ids, did you mean " + text.Label(other) + "?"
+		}
+	}
 	if _, notation, err := fptext.Parse(id, fptext.Auto); err == nil && notation == fptext.Hex {
 		e.Hint = "for a fingerprint write " + id + " without quotes"
 	}
 	return e
+}
+
+// title returns a word with its first letter in upper case, and the others in lower case.
+func title(word string) string {
+	_, n := utf8.DecodeRuneInString(word)
+	return strings.ToUpper(word[:n]) + strings.ToLower(word[n:])
 }

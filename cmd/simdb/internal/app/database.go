@@ -78,13 +78,8 @@ func (a *App) OpenForReading(path string) (*engine.DB, error) {
 	return Open(path, &engine.Options{ReadOnly: true, MustExist: true})
 }
 
-// OpenWithFeatures opens a database for reading; what the flags say must be its features.
-func (a *App) OpenWithFeatures(path string, f FeatureFlags) (*engine.DB, error) {
-	return a.OpenWithin(path, f, 0)
-}
-
-// OpenWithin is OpenWithFeatures for queries that hold at most memory bytes of what they find; 0
-// means 1 GiB.
+// OpenWithin opens a database for reading, for queries that hold at most memory bytes of what they
+// find; 0 means 1 GiB. What the flags say must be its features.
 func (a *App) OpenWithin(path string, f FeatureFlags, memory int64) (*engine.DB, error) {
 	o := &engine.Options{ReadOnly: true, MustExist: true, Memory: memory}
 	if err := f.Options(o); err != nil {
@@ -134,6 +129,14 @@ func Open(path string, o *engine.Options) (*engine.DB, error) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
 	}
 	return db, err
+}
+
+// OpenData is Open for a command that takes a file as well.
+func OpenData(path string, o *engine.Options) (*engine.DB, error) {
+	if !Exists(path) {
+		return nil, fmt.Errorf("%s: there is no such file or database", path)
+	}
+	return Open(path, o)
 }
 
 // ErrNoDatabase is the error for a database that must exist.

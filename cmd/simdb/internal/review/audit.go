@@ -316,7 +316,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	}
 	if len(gone) > 0 {
 		const shown = 3
-		j.notice("Texts are missing, as %s cannot be read: %s.", map[bool]string{true: "it", false: "they"}[len(gone) == 1], strings.Join(gone[:min(len(gone), shown)], ", "))
+		j.notice("Texts are missing, as these files cannot be read: %s.", strings.Join(gone[:min(len(gone), shown)], ", "))
 	}
 	for _, docs := range want {
 		for _, d := range docs {

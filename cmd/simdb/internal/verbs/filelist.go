@@ -78,7 +78,7 @@ func (f *FileListFlags) openDB(path string, memory app.MemoryFlag) (*engine.DB, 
 	if err := f.FeatureFlags.Options(o); err != nil {
 		return nil, err
 	}
-	return app.Open(path, o)
+	return app.OpenData(path, o)
 }
 
 // fileList is a run that lists what is alike in files, or in a sample of a database.

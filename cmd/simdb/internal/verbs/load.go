@@ -28,7 +28,7 @@ type Load struct {
 
 	app.InputFormat
 	app.PageInputFlags
-	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or stop with an error."`
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default), skip it, or error to stop at it."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
 	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`

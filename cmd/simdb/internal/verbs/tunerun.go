@@ -85,7 +85,11 @@ func (c *Tune) ofFile(a *app.App) (*tuning.Report, error) {
 
 // ofDatabase looks at the documents of a database.
 func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
-	db, err := a.OpenWithFeatures(c.Data, c.FeatureFlags)
+	o := &engine.Options{ReadOnly: true, MustExist: true}
+	if err := c.FeatureFlags.Options(o); err != nil {
+		return nil, err
+	}
+	db, err := app.OpenData(c.Data, o)
 	if err != nil {
 		return nil, err
 	}

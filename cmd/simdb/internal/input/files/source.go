@@ -38,7 +38,7 @@ func init() {
 const binaryBytes = 8 << 10
 
 // errBinary is the error for a file with zero bytes in its first binaryBytes.
-var errBinary = errors.New("it has zero bytes, so it is no text")
+var errBinary = errors.New("it has NUL bytes (0x00), so it is no text")
 
 // source is the Source of a list of files. The position of a record is 1, that of its end its
 // number in the list.
