@@ -21,7 +21,7 @@ func TestWarnings(t *testing.T) {
 		}
 		return b.String()
 	}
-	var docs, sound, titles, forms, prints []string
+	var docs, sound, titles, forms, relatives, prints []string
 	add := func(list *[]string, text string) {
 		line, _ := json.Marshal(map[string]string{"id": fmt.Sprint("d", len(*list)), "text": text})
 		*list = append(*list, string(line))
@@ -29,6 +29,13 @@ func TestWarnings(t *testing.T) {
 	form := words(100)
 	add(&titles, "one title")
 	add(&titles, "one title")
+	for range 300 {
+		changed := strings.Fields(form)
+		for range 1 + r.IntN(3) {
+			changed[r.IntN(len(changed))] = words(1)
+		}
+		add(&relatives, strings.Join(changed, " "))
+	}
 	for range 900 {
 		add(&titles, words(1+r.IntN(10)))
 		add(&forms, form+" "+words(60))
@@ -45,7 +52,7 @@ func TestWarnings(t *testing.T) {
 		prints = append(prints, fmt.Sprintf("%016x\tf%d", r.Uint64(), len(prints)))
 	}
 	dir := t.TempDir()
-	for name, lines := range map[string][]string{"docs.jsonl": docs, "sound.jsonl": sound, "titles.jsonl": titles, "forms.jsonl": forms, "prints.tsv": prints} {
+	for name, lines := range map[string][]string{"docs.jsonl": docs, "sound.jsonl": sound, "titles.jsonl": titles, "forms.jsonl": forms, "family.jsonl": relatives, "prints.tsv": prints} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -53,6 +60,7 @@ func TestWarnings(t *testing.T) {
 	simdb(t, dir, "load", "base.simdb", "prints.tsv", "-q")
 	large, template := "documents are in cluster 1", "about so many of the kept share half"
 	short := "half of the texts have fewer than "
+	family := "warning: 9"
 	page, zero, common := "warning: cluster 1 has 150 documents", "150 documents have the fingerprint 0,", "have the fingerprint deadbeefcafe1234"
 	for args, want := range map[string][]string{
 		"dedup docs.jsonl -o kept.jsonl":                 {large + ", near-duplicates of d0 (docs.jsonl:1);", template},
@@ -64,6 +72,8 @@ func TestWarnings(t *testing.T) {
 		"clusters base.simdb --near 3 -o c.tsv":          {page},
 		"dedup docs.jsonl -q -o quiet.jsonl":             nil,
 		"dedup forms.jsonl --dry-run":                    nil, // a line of a page is no part to remove
+		"plan family.jsonl --layout 4:1":                 {family},
+		"plan sound.jsonl --layout 4:1":                  nil,
 		"dedup titles.jsonl --dry-run":                   {short},
 		"pairs titles.jsonl --jaccard 0.8 -o p.tsv":      {short},
 		"pairs titles.jsonl --levenshtein 0.9 -o l.tsv":  nil,
@@ -76,7 +86,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", args, err, out)
 		}
 		said := strings.Join(strings.Fields(string(out)), " ")
-		for _, all := range []string{large, template, page, zero, common, short} {
+		for _, all := range []string{large, template, page, zero, common, short, family} {
 			n, expected := strings.Count(said, all), 0
 			for _, w := range want {
 				if strings.Contains(w, all) {

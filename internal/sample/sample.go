@@ -68,6 +68,15 @@ func (s *Sample) Add(d *engine.Doc) error {
 	return nil
 }
 
+// Distinct returns about how many documents count, each with an ID of its own: exactly if the
+// sample has all of them.
+func (s *Sample) Distinct() int64 {
+	if len(s.worst) < s.n {
+		return int64(len(s.worst))
+	}
+	return s.seen
+}
+
 // Seen returns how many documents were added.
 func (s *Sample) Seen() int64 { return s.seen }
 

@@ -57,3 +57,16 @@ func TestSample(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDistinct: documents that come again do not count.
+func TestDistinct(t *testing.T) {
+	s := New(5, 1, 1<<20)
+	for i := range 8 {
+		if err := s.Add(&engine.Doc{ID: fmt.Sprint(i / 4)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Distinct() != 2 || s.Seen() != 8 {
+		t.Errorf("%d of %d documents", s.Distinct(), s.Seen())
+	}
+}

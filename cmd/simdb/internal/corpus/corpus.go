@@ -15,7 +15,6 @@
 package corpus
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +34,6 @@ type Options struct {
 	ScoresOnly bool            // sets are not joined, only compared one with one (setjoin.Sets.Scores)
 	Memory     int64           // bytes of a whole run, of which the corpus takes half at most
 	InputBytes int64           // about how many bytes of documents there will be
-	Counters   int64           // bytes of the counters of elements; 0: by Memory and InputBytes
 	Dir        string          // where the temporary file is made
 }
 
@@ -63,7 +61,7 @@ func New(o Options) *Corpus {
 			Measure:  o.Measure,
 			Memory:   o.Memory / 4,
 			NoJoin:   o.ScoresOnly,
-			Counters: cmp.Or(o.Counters, Counters(o.Memory, o.InputBytes)),
+			Counters: Counters(o.Memory, o.InputBytes),
 			Create:   func() (setjoin.File, error) { return createSpill(o.Dir) },
 		})
 	}

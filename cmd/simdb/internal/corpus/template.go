@@ -17,8 +17,8 @@ type Templates struct {
 	set     []uint64
 }
 
-// templated is a document of the sample: its number, the least of its shingle hashes, and whether it
-// has several lines.
+// templated is a document of the sample: its number, the least of its shingle hashes, and whether
+// it has several lines.
 type templated struct {
 	n      int64
 	lines  bool

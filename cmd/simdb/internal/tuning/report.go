@@ -173,6 +173,18 @@ func (r *Report) Symbols() (n int64) {
 	return n
 }
 
+// Cut returns which share of the documents of the sample have at least so many others on both sides
+// of the threshold of dedup, close to it.
+func (r *Report) Cut(least int) float64 {
+	var n int
+	for i := range r.sample {
+		if s := &r.sample[i]; min(s.alike[usual-1], s.alike[usual]) >= int32(least) {
+			n += s.count
+		}
+	}
+	return float64(n) / float64(max(r.count, 1))
+}
+
 // Unmatched reports whether a node of the sample has nothing at the threshold that is proposed.
 func (r *Report) Unmatched(n int) bool {
 	for _, alike := range r.sample[n].alike[r.threshold():] {

@@ -124,6 +124,22 @@ func TestNodes(t *testing.T) {
 	}
 }
 
+// TestCut: a document counts if many others are on both sides of 0.8.
+func TestCut(t *testing.T) {
+	r := &Report{Scored: true}
+	for _, c := range []struct{ above, below, far int }{{10, 10, 0}, {12, 30, 3}, {10, 9, 50}, {0, 0, 90}} {
+		n := r.Add("a", "", 1, true)
+		for score, n2 := range map[float64]int{0.82: c.above, 0.78: c.below, 0.6: c.far} {
+			for range n2 {
+				r.Found(n, Match{ID: "b", Score: score, Distance: -1})
+			}
+		}
+	}
+	if share := r.Cut(10); share != 0.5 {
+		t.Errorf("%g of the documents are cut through, want half of them", share)
+	}
+}
+
 // TestSymbols: words are the same, operators are not.
 func TestSymbols(t *testing.T) {
 	for _, c := range []struct {

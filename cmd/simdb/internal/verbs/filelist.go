@@ -294,8 +294,8 @@ func (l *fileList) summary() {
 	read := l.N
 	if l.sample != nil {
 		read = l.sample.Seen()
-		share := float64(l.N) / float64(max(read, 1))
-		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those read: about %.3g %% of all pairs are among them",
+		share := float64(l.N) / float64(max(l.sample.Distinct(), 1))
+		l.a.Say("%s drawn at random with --seed %d, %.3g %% of those that count: about %.3g %% of all pairs are among them",
 			quantity.Count(l.N, "document"), l.f.Seed, 100*share, 100*share*share)
 	}
 	l.a.Say("%s read; %s", quantity.Count(read, "document"), app.Seconds(l.start))

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
-	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
@@ -17,18 +15,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-const (
-	planMeasured = 1_000_000 // most fingerprints for which layouts are built and measured
-	planQueries  = 1000      // of them, searched for
-
-	// planGarbage is the garbage, in percent of what is in use, while all documents are read: what
-	// is kept of each takes more memory than anything else.
-	planGarbage = 50
-)
-
 // Plan is `simdb plan`.
 type Plan struct {
-	Files  []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files the documents themselves, whose fingerprints are taken; - is standard input."`
+	Files  []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files the documents themselves, which are counted; - is standard input."`
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C,..." help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
@@ -40,22 +29,19 @@ type Plan struct {
 
 	rejects *app.Rejects
 	layouts []sstable.Layout
-	sample  int64 // bytes of documents that a forecast loads; 0 means sampleBytes
 }
 
 // Help says what the columns are.
 func (Plan) Help() string {
-	return fmt.Sprintf(`A layout says how many permuted tables a database has and what leads them; every layout answers every distance. The
+	return `A layout says how many permuted tables a database has and what leads them; every layout answers every distance. The
 columns are bytes a fingerprint of all tables, and for one search on one core the ranges looked up (probes), the fingerprints
-compared (candidates) and the time that this is expected to take (us), from costs measured on other machines: the order counts.
-For files of up to %s fingerprints the tables are built in memory and searches planned on them, so that hot
-places of the data count; otherwise fingerprints are taken to be uniform.
+compared (candidates) and the time that this is expected to take (us), by formulas with costs that were measured on other
+machines without other work; simdb bench --n N measures this one. Fingerprints are taken to be uniform. The one that is
+recommended is the one that simdb load makes.
 
-For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it reads the
-files once more, loads %s of them, drawn from all parts, into a temporary database, and compares them. Memory is what
-the system cannot take back: pages of files are not counted.
-
-The one marked has the least product of space and time: twice the space must halve the time.`, quantity.Number(planMeasured), progress.Bytes(sampleBytes))
+For files it also says what simdb load will take, and simdb dedup of texts: time, memory, and disk. For that it counts their
+documents. Memory is what the system cannot take back: pages of files are not counted. It warns of documents that are so
+similar to many others that the threshold of dedup cuts through them, by a sample.`
 }
 
 // Validate checks the arguments.
@@ -80,25 +66,14 @@ func (c *Plan) Run(a *app.App) error {
 }
 
 func (c *Plan) run(a *app.App) error {
-	n, estimate := int64(c.N), sstable.EstimateNear
+	n := int64(c.N)
 	if len(c.Files) > 0 {
-		fps, size, drawn, err := c.fingerprints(a)
+		size, err := c.count(a)
 		if err != nil {
 			return err
 		}
-		if err := c.tellLoad(a, size, drawn); err != nil {
-			return err
-		}
-		if n = size.fingerprints; n == 0 {
+		if n = size.prints; n == 0 {
 			return errors.New("the files have no fingerprints: no text has words")
-		}
-		if n <= planMeasured {
-			queries := everyNth(fps, planQueries)
-			estimate = func(l sstable.Layout, _ int64, k int) (sstable.Estimate, error) {
-				return sstable.MeasureNear(l, fps, queries, k)
-			}
-		} else {
-			a.Say("more than %s fingerprints: taken to be uniform", quantity.Number(planMeasured))
 		}
 	}
 	var all []sstable.Estimate
@@ -106,7 +81,7 @@ func (c *Plan) run(a *app.App) error {
 		if a.Interrupted() {
 			return app.ErrInterrupted
 		}
-		e, err := estimate(l, n, int(c.K))
+		e, err := c.estimate(l, n)
 		if err != nil {
 			return err
 		}
@@ -115,132 +90,137 @@ func (c *Plan) run(a *app.App) error {
 	return c.show(a, n, all)
 }
 
+// estimate returns what searches among n uniform fingerprints cost, in as many tables as these
+// need.
+func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
+	parts := (n + sstable.MaxDocs - 1) / sstable.MaxDocs
+	e, err := sstable.EstimateNear(l, n/parts, int(c.K))
+	e.Probes, e.Candidates = e.Probes*float64(parts), e.Candidates*float64(parts)
+	e.Cost = e.Cost*float64(parts) + searchBase
+	return e, err
+}
+
+// searchBase is what a search through the engine takes besides that in a table, in nanoseconds: the
+// view, the rows, and the IDs of what is found, which are not in a cache.
+const searchBase = 650
+
 // show writes the estimates and recommends one.
 func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
-	best := slices.MinFunc(all, func(x, y sstable.Estimate) int { return cmp.Compare(x.Bytes*x.Cost, y.Bytes*y.Cost) })
+	made := sstable.ChooseLayout(min(n, sstable.MaxDocs))
 	columns := []string{"layout", "tables", "bytes", "method", "probes", "candidates", "us", "recommended"}
 	_, err := a.Rows(c.RowFlags, columns, func(row func(...any) error) error {
 		for _, e := range all {
 			err := row(e.Layout.String(), e.Tables, app.Rounded(e.Bytes, 2), e.Method, int64(math.Round(e.Probes)), int64(math.Round(e.Candidates)),
-				app.Rounded(e.Cost/1e3, 2), e.Layout == best.Layout)
+				app.Rounded(e.Cost/1e3, 2), e.Layout == made)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err == nil {
-		a.Say("%s, distance %d: layout %v takes %s and about %.2f us a search (by size: %v); simdb load --layout %v",
-			quantity.Count(n, "fingerprint"), c.K, best.Layout, progress.Bytes(int64(best.Bytes*float64(n))), best.Cost/1e3,
-			sstable.ChooseLayout(n), best.Layout)
+	e, failed := c.estimate(made, n)
+	if err = cmp.Or(err, failed); err != nil {
+		return err
 	}
-	return err
+	parts := ""
+	if n > sstable.MaxDocs {
+		parts = fmt.Sprintf(", in %d tables, as one has %s documents at most", (n+sstable.MaxDocs-1)/sstable.MaxDocs, quantity.Number(sstable.MaxDocs))
+	}
+	a.Say("%s, distance %d: simdb load makes layout %v, which takes %s and about %.2g us a search%s",
+		quantity.Count(n, "fingerprint"), c.K, made, progress.Bytes(int64(e.Bytes*float64(n))), e.Cost/1e3, parts)
+	return nil
 }
 
-// everyNth returns at most n of fps, evenly spaced.
-func everyNth(fps []engine.Fingerprint, n int) []engine.Fingerprint {
-	step := max(1, (len(fps)+n-1)/n)
-	var some []engine.Fingerprint
-	for i := 0; i < len(fps); i += step {
-		some = append(some, fps[i])
-	}
-	return some
-}
-
-// fingerprints returns those of all documents in the files, if they are measured, and what samples
-// go by.
-func (c *Plan) fingerprints(a *app.App) (fps []engine.Fingerprint, size loadSize, drawn *draws, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
-	drawn = &draws{}
+// count reads the files, says what load and dedup of them will take, and returns their size.
+func (c *Plan) count(a *app.App) (size planSize, err error) {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
-		return nil, size, nil, err
+		return size, err
 	}
-	m := a.Meter()
-	defer m.Stop()
-	params, of, err := c.FeatureFlags.Params(1)
+	params, of, err := c.FeatureFlags.Params(0)
 	if err != nil {
-		return nil, size, nil, err
+		return size, err
 	}
-	state := fingerprint.New(params)
 	opt := c.RowInputFlags.Options()
 	opt.MakeID = true
 	if err := app.ReadFeatures(&opt, of); err != nil {
-		return nil, size, nil, err
+		return size, err
 	}
-	for _, name := range s.Names {
-		in, err := a.OpenInput(m, &s, name, opt)
-		if err != nil {
-			return nil, size, nil, err
+	m := a.Meter()
+	defer m.Stop()
+	each := func(stage string, f func(*engine.Doc) error) error {
+		for _, name := range s.Names {
+			if err := c.eachOf(a, m, &s, name, opt, f); err != nil {
+				return err
+			}
 		}
-		for rec, err := range in.Records(a.Context()) {
-			if is, ok := errors.AsType[*input.Issue](err); ok {
-				if err = c.rejects.Add(in, is); err == nil {
-					continue
-				}
-			}
-			if err != nil {
-				in.Close()
-				return nil, size, nil, err
-			}
-			c.rejects.Note(in, rec)
-			var r fingerprint.Result
-			if rec.Doc.Text != "" {
-				r = state.Text(rec.Doc.Text)
-			}
-			fp, has := r.Fingerprint, rec.Doc.Text != "" && !r.Empty
-			if rec.Doc.Fingerprint != nil {
-				fp, has = *rec.Doc.Fingerprint, true
-			}
-			drawn.add(leastHash(&r, rec.Doc.Fingerprint, size.documents))
-			size.add(&rec.Doc, has)
-			switch {
-			case size.fingerprints > planMeasured:
-				fps = nil
-			case has:
-				fps = append(fps, fp)
-			}
-			m.Report(s.Progress("fingerprint", in))
-		}
-		s.Done(in)
-		in.Close()
+		return nil
+	}
+	docs, _, err := draw(documents{each: func(stage string, f func(*engine.Doc) error) error {
+		return each(stage, func(d *engine.Doc) error {
+			size.add(d)
+			return f(d)
+		})
+	}}, planSample, 1, int64(c.Memory)/8)
+	if err != nil {
+		return size, err
 	}
 	m.Stop()
 	a.TellSkipped(&s)
 	if err := c.rejects.Nothing(); err != nil {
-		return nil, size, nil, err
+		return size, err
 	}
-	drawn.end()
-	return fps, size, drawn, nil
+	size.say(a, c.Memory)
+	return size, c.warn(a, params, docs)
 }
 
-// tellLoad says what a load of the files, and dedup, will take, unless they can be read only once.
-func (c *Plan) tellLoad(a *app.App, size loadSize, drawn *draws) error {
-	s, err := a.NewSources(c.Files, c.InputFlags)
-	if err != nil || s.Total == 0 || size.documents == 0 {
-		return err
-	}
-	m := a.Meter()
-	defer m.Stop()
-	part, err := c.drawSample(a, s, m, drawn, size)
+// eachOf calls f for every document of a file.
+func (c *Plan) eachOf(a *app.App, m *progress.Meter, s *app.Sources, name string, opt input.Options, f func(*engine.Doc) error) error {
+	in, err := a.OpenInput(m, s, name, opt)
 	if err != nil {
 		return err
 	}
-	f, err := c.forecast(a, m, &part, size)
+	defer in.Close()
+	for rec, err := range in.Records(a.Context()) {
+		if is, ok := errors.AsType[*input.Issue](err); ok {
+			if err = c.rejects.Add(in, is); err == nil {
+				continue
+			}
+		}
+		if err == nil {
+			c.rejects.Note(in, rec)
+			err = f(&rec.Doc)
+		}
+		if err != nil {
+			return err
+		}
+		m.Report(s.Progress("count documents", in))
+	}
+	s.Done(in)
+	return nil
+}
+
+// planSample is how many documents are compared with each other for the warning.
+const planSample = 1000
+
+// warn says if many documents of a sample are so similar to many others that the threshold of dedup
+// cuts through them.
+func (c *Plan) warn(a *app.App, params fingerprint.Params, docs []engine.Doc) error {
+	of := documents{params: params, each: func(_ string, f func(*engine.Doc) error) error {
+		for i := range docs {
+			if err := f(&docs[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	r, _, err := compare(a.Context(), of, docs, int64(len(docs)), int64(c.Memory)/2)
 	if err != nil {
 		return err
 	}
-	var d dedupForecast
-	if size.texts {
-		d, err = c.forecastDedup(a, s, &part, size)
-	}
-	m.Stop()
-	if err != nil {
-		return err
-	}
-	f.say(a, size, c.Memory)
-	if size.texts {
-		d.say(a, size, c.Memory)
+	if share := r.Cut(planSample / 100); share > 0.05 {
+		a.Say("warning: %.0f %% of the documents of a sample are similar to many others, by a little more than 0.8 and by a little less: "+
+			"dedup keeps many of them, and takes longer; simdb tune FILE shows where to cut", 100*share)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"runtime/debug"
@@ -142,14 +143,26 @@ func (c *Tune) ofDatabase(a *app.App) (r *tuning.Report, err error) {
 // look draws a sample and compares all documents with it.
 func (c *Tune) look(a *app.App, m *progress.Meter, of documents) (*tuning.Report, error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(int64(c.Memory)/8*7, 64<<20)))
-	drawn, n, err := c.draw(of)
+	drawn, n, err := draw(of, int(min(int64(c.Sample), setjoin.MaxSets)), c.Seed, int64(c.Memory)/8)
 	if err != nil {
 		return nil, err
 	}
+	report, nodes, err := compare(a.Context(), of, drawn, n, int64(c.Memory)/2)
+	if err != nil {
+		return nil, err
+	}
+	m.Stop()
+	of.notice()
+	report.Name, report.Command, report.Hints = c.Data, c.command, hints(of.params, nodes, report)
+	return report, nil
+}
+
+// compare compares all documents, of which there are n, with those of a sample in random order.
+func compare(ctx context.Context, of documents, drawn []engine.Doc, n, memory int64) (*tuning.Report, []corpus.Node, error) {
 	s := corpus.NewSearch(of.params, drawn, corpus.SearchOptions{
-		Within: tuning.MaxDistance, Least: tuning.MinScore, Memory: int64(c.Memory) / 2, Documents: n,
+		Within: tuning.MaxDistance, Least: tuning.MinScore, Memory: memory, Documents: n,
 	})
-	report := &tuning.Report{Name: c.Data, Command: c.command}
+	report := &tuning.Report{}
 	for _, node := range s.Nodes() {
 		report.Scored = report.Scored || node.Set
 	}
@@ -165,10 +178,10 @@ func (c *Tune) look(a *app.App, m *progress.Meter, of documents) (*tuning.Report
 		report.Found(m.Place, tuning.Match{ID: m.Doc.ID, Text: m.Doc.Text, Distance: m.Distance, Score: m.Score})
 		return nil
 	}
-	x := s.Extractor(a.Context(), of.params, each, found)
+	x := s.Extractor(ctx, of.params, each, found)
 	defer x.Stop()
 	again := int64(0)
-	err = of.each("compare", func(d *engine.Doc) error {
+	err := of.each("compare", func(d *engine.Doc) error {
 		again++
 		return x.Add(d)
 	})
@@ -178,19 +191,13 @@ func (c *Tune) look(a *app.App, m *progress.Meter, of documents) (*tuning.Report
 	if err == nil && again != n {
 		err = app.ErrChanged
 	}
-	if err != nil {
-		return nil, err
-	}
-	m.Stop()
-	of.notice()
-	report.Hints = hints(of.params, s.Nodes(), report)
-	return report, nil
+	return report, s.Nodes(), err
 }
 
 // draw draws a sample, in random order, and counts the documents. Every document is in it with the
-// same probability. It has as many as an eighth of the memory has room for.
-func (c *Tune) draw(of documents) (docs []engine.Doc, n int64, err error) {
-	r, most, room := rand.New(rand.NewPCG(c.Seed, 1)), int(min(int64(c.Sample), setjoin.MaxSets)), int64(c.Memory)/8
+// same probability. It has at most so many, and no more than have room in memory.
+func draw(of documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
+	r := rand.New(rand.NewPCG(seed, 1))
 	drop := func(place int) {
 		room += int64(len(docs[place].Text))
 		docs[place] = docs[len(docs)-1]
