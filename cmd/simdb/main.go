@@ -87,8 +87,36 @@ func unknown(args []string) error {
 	if slices.Contains(args, "--create") {
 		return nil
 	}
-	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
+	err := fmt.Errorf("unknown command %q, and there is no database of that name", word)
+	if instead := elsewhere[word]; instead != "" {
+		err = fmt.Errorf("%w: %s", err, instead)
+	}
+	return err
 }
+
+// elsewhere are words that other programs have, for commands or flags, and what to type here.
+var elsewhere = func() map[string]string {
+	all := map[string]string{}
+	for words, instead := range map[string]string{
+		"search find query select":    `simdb DB "NEAR('ID', 3)" finds documents`,
+		"import insert add put":       "simdb load DB FILE... stores documents",
+		"export dump":                 `simdb DB "ID LIKE '%' SHOW id, text, fields" -o FILE.jsonl writes documents`,
+		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
+		"create init new":             "simdb --create DB makes an empty database, simdb load DB FILE... one of documents",
+		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
+		"count":                       "simdb DB COUNT counts documents",
+		"diff compare":                "simdb why DB A B compares two documents",
+		"-v -V":                       "simdb --version",
+		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
+		"-k":                          "--near K",
+		"--limit -n":                  "LIMIT N in a statement, or --sample N",
+	} {
+		for word := range strings.FieldsSeq(words) {
+			all[word] = instead
+		}
+	}
+	return all
+}()
 
 // joinNegative turns --flag -1 into --flag=-1. kong would take -1 for a flag; so the flag's own
 // error is shown.
@@ -133,6 +161,12 @@ func misuse(a *app.App, err error, args []string) int {
 		err = fmt.Errorf("%s needs a value after it", flag[1])
 	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file"):
 		err = fmt.Errorf("%w; the file - is standard input", err)
+	}
+	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {
+		flag, _, _ = strings.Cut(flag, ",")
+		if instead := elsewhere[flag]; instead != "" {
+			err = fmt.Errorf("unknown flag %s, what there is: %s", flag, instead)
+		}
 	}
 	a.Complain(err)
 	if slices.Contains(commandNames(), args[0]) {

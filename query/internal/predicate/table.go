@@ -76,7 +76,7 @@ var Definitions = []Definition{
 		Syntax: "COSINE('a', 0.9)",
 		Help:   "documents whose text has similar counts of words; for short texts",
 		Docs: []DocsRow{{"COSINE(what, t)",
-			"whose word counts have a cosine of at least t with those of *what*", "yes"}},
+			"whose word counts, a word that is repeated counted each time, have a cosine of at least t with those of *what*: not the cosine of sets that fingerprints go by", "yes"}},
 		Bind: cosine.bind, Arguments: []string{"what", "t"}, Example: "COSINE('a', 0.9)", Measure: ExactScore,
 		Criterion: cosine.criterion,
 	},

@@ -88,7 +88,7 @@ func FileSources(names []string) (Sources, error) {
 		}
 		if st.IsDir() {
 			if what, err := engine.Identify(name); err == nil && what != "" {
-				return s, fmt.Errorf("%s is %s, and not a file with documents; simdb clusters %s --jaccard 0.8 lists what is alike in it", name, what, name)
+				return s, fmt.Errorf("%s is %s, and not a file with documents: load, match and join name the database first; simdb clusters %s --jaccard 0.8 lists what is alike in it", name, what, name)
 			}
 			return s, fmt.Errorf("%s is a folder; %s--files reads the files in it, each as a document", name, dataIn(name))
 		}

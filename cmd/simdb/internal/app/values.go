@@ -73,7 +73,7 @@ func (z *size) atLeast(least size, text []byte) error {
 		return err
 	}
 	if *z < least {
-		return fmt.Errorf("%q: at least %dMiB is needed", text, least>>20)
+		return fmt.Errorf("%q: at least %dMiB is needed; a number alone is bytes, sizes are written 512MiB or 2GiB", text, least>>20)
 	}
 	return nil
 }

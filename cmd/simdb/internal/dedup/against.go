@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -105,6 +106,8 @@ func (s *source) checkFile() error {
 	switch {
 	case s.path == "-":
 		return errors.New("--against is read twice, which standard input cannot be")
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--against %s: there is no such file or database", s.path)
 	case err != nil:
 		return err
 	case st.IsDir():
