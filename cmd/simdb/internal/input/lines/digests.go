@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
 )
 
 // digest is a kind of hash that is no fingerprint of 64 bits. As words, two of them are alike only
@@ -122,11 +123,13 @@ func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, 
 // are what a flag can name.
 func refuseDigests(lines [][]byte, columns bool) error {
 	d, first := mostly(lines, digestIn)
-	if d == nil || columns && (d == numberDigest || d == hexDigest && len(first) == leastHex) {
+	_, _, err := fptext.Parse(first, fptext.Auto)
+	narrow := err == nil && (d == numberDigest || d == hexDigest)
+	if d == nil || columns && narrow {
 		return nil
 	}
 	todo := d.todo
-	if d == numberDigest || d == hexDigest && len(first) == leastHex {
+	if narrow {
 		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
 	}
 	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, short(string(first)), todo, asText)

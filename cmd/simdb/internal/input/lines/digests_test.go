@@ -36,6 +36,7 @@ func TestDigests(t *testing.T) {
 		{"a.txt", "T1" + strings.ToUpper(h70), "TLSH digests"},
 		{"a.tsv", h70 + "\tN", "--levenshtein 0.8 compares them as strings; --input-format txt"},
 		{"a.txt", "96:s4Ud1Lj96tHHlZDrwciQmA+4uy1I0G4HYuL8N3TzS8QsO/wqWXLcMSx:sF1LjEtHHlZDrJzrhuyZvHYm8tKp/RWO,\"/a N\"", "ssdeep digests"},
+		{"a.tsv", "N\t0x00000000000f424N", "fingerprints, id TAB hexadecimal number a line"},
 		{"a.txt", h32 + " Repair what broke in N", ""},
 		{"a.txt", "at 12:30:45 the log has event " + h64 + " of N", ""},
 		{"a.txt", "an ordinary text, number N, with | and ;", ""},
