@@ -51,7 +51,7 @@ var invocations = map[string][]string{
 // notFiles are the flags and arguments that are text but name no file.
 var notFiles = []string{
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field",
-	"set-field", "mask", "exclude", "dir", "folder", "temp-dir",
+	"set-field", "records", "mask", "exclude", "dir", "folder", "temp-dir",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}

@@ -33,6 +33,7 @@ type InputFlags struct {
 	IDField          string       `group:"input" placeholder:"NAME" help:"Field with a document's id, by name or, in columns, by number; in JSON meta.id is the field id of the object meta (default: id)."`
 	IDFrom           input.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids, and read none: hash, of the text, or line, FILE:LINE."`
 	TextField        string       `group:"input" placeholder:"NAME,..." help:"Field with its text, or several, which are joined as lines (default: text)."`
+	Records          string       `group:"input" placeholder:"PATH" help:"json: the records are the elements of the list, or the members of the object, that a path such as data or result.items leads to; . is the whole file."`
 	FingerprintField string       `group:"input" placeholder:"NAME" help:"Field with its fingerprint, where the file has one (default: fingerprint)."`
 	NoHeader         bool         `group:"input" help:"csv, tsv: the first line is data; the fields are 1 (id) and 2 (text)."`
 
@@ -93,7 +94,7 @@ func (f RowInputFlags) Options() input.Options { return f.PageInputFlags.Options
 // Options returns how files are to be read.
 func (f InputFlags) Options(format input.Format) input.Options {
 	return input.Options{
-		Format: format, IDField: f.IDField, TextField: f.TextField, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
+		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
 		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
 	}
 }

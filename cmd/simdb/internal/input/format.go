@@ -191,6 +191,8 @@ func open(in *Stream, opt Options) (Source, error) {
 	switch {
 	case f == nil:
 		return nil, errors.New("its format is not known")
+	case f.Detect != nil && opt.Records != "":
+		return nil, fmt.Errorf("--records is for JSON, not for %s", f.Formats[0].Label)
 	case f.Detect == nil:
 		if err := in.refuse(opt.Format != Auto); err != nil {
 			return nil, err

@@ -20,6 +20,10 @@ type Options struct {
 	// or a string. It takes the place of TextField.
 	SetField string
 
+	// Records, if not "", is the path to a list or an object in JSON whose elements or members are
+	// the records; "." is the whole value.
+	Records string
+
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
 	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the

@@ -102,7 +102,7 @@ func (c *Hash) Run(a *app.App) error {
 
 // sayHow reports whether options say how documents are written.
 func sayHow(o input.Options) bool {
-	return o.Format != input.Auto || o.IDField != "" || o.TextField != "" || o.FingerprintField != "" || o.NoHeader ||
+	return o.Format != input.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
 		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != fptext.Auto || o.Fields != nil || o.SetField != ""
 }
 

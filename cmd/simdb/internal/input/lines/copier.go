@@ -2,7 +2,6 @@ package lines
 
 import (
 	"io"
-	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -20,7 +19,7 @@ type copier struct {
 func newCopier(w io.Writer, o input.CopyOptions) input.Copier {
 	c := &copier{w: w, follow: o.Follow, columns: o.Columns}
 	if o.Like != nil && o.Like.Info().Format == JSON && !o.Bare {
-		c.json = &copyJSON{w: w, array: strings.HasPrefix(o.Like.Info().Shape, arrayShape)}
+		c.json = newCopyJSON(w, o.Like.Info().Shape)
 	}
 	return c
 }

@@ -18,8 +18,8 @@ func (f *file) CanCut() error {
 		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return errors.New("one field of a record can be cut: --text-field names it")
-	case f.listed:
-		return errors.New("the text is of a list, which cannot be cut: a copy has whole records")
+	case f.listed || f.members:
+		return errors.New("the text is of a list or a map, which cannot be cut: a copy has whole records")
 	}
 	return nil
 }

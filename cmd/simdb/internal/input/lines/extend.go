@@ -15,6 +15,9 @@ import (
 func (f *file) CanExtend(columns []input.Column) error {
 	switch f.info.Format {
 	case JSONL, JSON:
+		if f.members {
+			return fmt.Errorf("the records of %s are members of an object: copies of them can have no further columns", f.info.Name)
+		}
 		return nil
 	case CSV, TSV:
 		return input.Clash(f.info.Name, columns, f.cells(nil, f.info.Columns))

@@ -51,6 +51,7 @@ type file struct {
 	unnamed   bool   // the header does not name the first column
 	seen      fptext.Evidence
 	surveys   bool // it only collects what is seen
+	members   bool // the records are the members of a JSON object
 	usable
 }
 
@@ -85,10 +86,20 @@ func open(in *input.Stream, opt input.Options) (input.Source, error) {
 
 // choose decides on the format and makes the parser, unless that needs a header.
 func (f *file) choose() error {
-	head, all := f.in.Head()
+	format := f.opt.Format
+	switch {
+	case f.opt.Records == "", format == JSON, format == JSONL:
+	case format == input.Auto:
+		format = JSON
+	default:
+		return fmt.Errorf("--records is for JSON, not for %s", format.Describe().Label)
+	}
+	head, all, err := f.head()
+	if err != nil {
+		return err
+	}
 	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
 	s := newSample(lines, f.opt.Fingerprints)
-	format := f.opt.Format
 	if f.opt.Delimiter != 0 && format != input.Auto && format != CSV {
 		return fmt.Errorf("a delimiter is for csv, not for %s", format)
 	}
@@ -104,8 +115,10 @@ func (f *file) choose() error {
 	if format == TXT && f.opt.Fingerprints != fptext.Auto {
 		return notTaken(f.opt, lines)
 	}
-	format, err := spreadOrNot(format, f.opt.Format, lines)
-	if err != nil {
+	if format, err = spreadOrNot(format, f.opt.Format, lines); err != nil {
+		return err
+	}
+	if format, err = f.inJSON(format, head, all); err != nil {
 		return err
 	}
 	if f.opt.Comment != 0 && format != CSV && format != TSV {
@@ -117,8 +130,8 @@ func (f *file) choose() error {
 	f.info.Format = format
 	switch format {
 	case JSONL, JSON:
-		f.parse = newObject(f.opt)
-		if format == JSON {
+		f.parse = newObject(f.opt, f.members)
+		if format == JSON && f.info.Shape == "" {
 			f.info.Shape = jsonShape(lines)
 		}
 	case TXT:
@@ -324,7 +337,7 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	case CSV:
 		s.cut = &rows{sep: f.separator()}
 	case JSON:
-		s.cut, s.bare = &objects{}, true
+		s.cut, s.bare = &objects{members: f.members}, true
 	}
 	if f.hasHeader {
 		s.header = f.readHeader
@@ -340,7 +353,7 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	}
 	content, release := f.content, func() {}
 	if f.in != nil {
-		content, release = f.in.Reader(), f.in.Release
+		content, release = f.reader(), f.in.Release
 	}
 	go func() {
 		defer close(ordered)
@@ -368,7 +381,7 @@ func (f *file) parseBatch(b *batch) {
 	for i, sp := range b.spans {
 		raw, line := b.buf[sp.from:sp.to:sp.to], sp.line
 		if f.info.Format == JSON {
-			value, newlines := bare(raw)
+			value, newlines := bare(raw, f.members)
 			raw, line = value, line+newlines
 		}
 		if len(bytes.TrimSpace(raw)) == 0 {

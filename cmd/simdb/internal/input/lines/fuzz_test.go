@@ -20,7 +20,7 @@ func FuzzJSONLine(f *testing.F) {
 		`{"id":"a\\","text":"\\\"","x":"\\"}`, "{\"id\":1,\"text\":\"\"}\v", "\u00a0{\"id\":1,\"text\":\"\"}"} {
 		f.Add([]byte(s))
 	}
-	o := newObject(input.Options{})
+	o := newObject(input.Options{}, false)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var rec record
 		rec.BadUTF8 = !utf8.Valid(line)

@@ -24,19 +24,20 @@ type object struct {
 	texts    []string // of those that are joined to the text
 	weighted bool     // they are joined in the way of engine.JoinFields
 	set      bool     // it is a set
+	members  bool     // the records are members of an object, by their IDs
 	makeID   bool
 	orMake   string // what else an error without an id advises
 	idsOnly  bool   // it may have neither text nor fingerprint
 	notation fptext.Notation
 }
 
-func newObject(opt input.Options) *object {
+func newObject(opt input.Options, members bool) *object {
 	o := &object{
 		id:       orDefault(opt.IDField, "id"),
 		texts:    opt.TextFields(),
 		fp:       orDefault(opt.FingerprintField, "fingerprint"),
 		weighted: opt.Fields != nil, set: opt.SetField != "",
-		makeID: opt.MakeID, idsOnly: opt.IDsOnly, notation: opt.Fingerprints,
+		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, notation: opt.Fingerprints,
 	}
 	if opt.IDFrom != "" {
 		o.id = ""
@@ -93,6 +94,14 @@ func (o *object) parse(raw []byte, rec *record) string {
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", maxDepth)
 	}
+	var name []byte
+	if o.members {
+		if name, s = cutMember(s); s == nil || !json.Valid(s) || !json.Valid(name) {
+			return "no member of a JSON object"
+		} else if s[0] != '{' {
+			return o.fillMember(rec, name, s)
+		}
+	}
 	var id, fp found
 	var few [4]found
 	texts := append(few[:0], make([]found, len(o.texts))...)
@@ -126,6 +135,9 @@ func (o *object) parse(raw []byte, rec *record) string {
 		if rec.BadUTF8 {
 			rec.Doc.Fields = []byte(toValid(string(rec.Doc.Fields)))
 		}
+	}
+	if id.value == nil {
+		id.value = name
 	}
 	return o.fill(rec, s, id.value, texts, fp.value)
 }

@@ -98,11 +98,14 @@ func (f *file) settle() error {
 
 // survey collects the evidence of the complete lines of the head.
 func (f *file) survey() error {
-	block, all := f.in.Head()
+	block, all, err := f.head()
+	if err != nil {
+		return err
+	}
 	if !all && f.info.Format != JSON {
 		block = block[:bytes.LastIndexByte(block, '\n')+1]
 	}
-	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, surveys: true}
+	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, members: f.members, surveys: true}
 	part.opt.After, part.opt.Workers = 0, 1
 	for rec, err := range part.Records(context.Background()) {
 		if n, ok := errors.AsType[notationError](err); ok {

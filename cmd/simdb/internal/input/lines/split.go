@@ -256,7 +256,7 @@ func (s *splitter) finish() error {
 func (s *splitter) issue(reason string, raw []byte, size int64) *input.Issue {
 	line := s.line
 	if s.bare {
-		value, newlines := bare(raw)
+		value, newlines := bare(raw, s.cut.(*objects).members)
 		line += newlines
 		size -= int64(len(raw) - len(value))
 		raw = value

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
@@ -17,12 +18,18 @@ import (
 //	  {...}      "[\n  {...}"  ",\n  {...}"  "\n]"
 //	]
 //
+// Or the members of an object are the records, "a.png": "9f3c5a0011223344", whose names are their
+// IDs.
+//
 // A record may begin on the line on which the one before ends, so that lines are no positions to
 // resume from. The end of a record is its number.
 
 // objects is the cutter of JSON. It counts brackets outside strings; whether a value is right is
 // found by its parser.
 type objects struct {
+	members bool // an object of the top level has records for members
+	object  bool // within it
+	named   bool // after the name of a member
 	array   bool // within an array of the top level, whose elements are records
 	depth   int  // of brackets in the record
 	quoted  bool // within a string
@@ -50,7 +57,8 @@ func (c *objects) end(p []byte) int {
 			if i = quote; i == len(p) {
 				return -1
 			}
-			if c.quoted = false; c.depth == 0 {
+			c.quoted = false
+			if c.depth == 0 && c.ends() {
 				return i + 1
 			}
 			continue
@@ -72,18 +80,23 @@ func (c *objects) plain(ch byte, i int) int {
 		case '{', '[':
 			c.depth++
 		case '}', ']':
-			if c.depth--; c.depth == 0 {
+			if c.depth--; c.depth == 0 && c.ends() {
 				return i + 1
 			}
 		}
 		return -1
 	}
-	separates := bytes.IndexByte([]byte(" \t\r\n,[]{\""), ch) >= 0
+	separates := bytes.IndexByte([]byte(" \t\r\n,[]{\""), ch) >= 0 || c.members && (ch == ':' || ch == '}')
 	switch {
 	case separates && c.scalar:
 		c.scalar = false
+		c.ends()
 		return i
-	case ch == '[' && !c.array:
+	case ch == '{' && c.members && !c.object:
+		c.object = true
+	case ch == '}', ch == ':' && separates:
+		c.object = c.object && ch != '}'
+	case ch == '[' && !c.array && !c.members:
 		c.array = true
 	case ch == ']':
 		c.array = false
@@ -97,9 +110,16 @@ func (c *objects) plain(ch byte, i int) int {
 	return -1
 }
 
+// ends reports whether a value of the top level that has ended is a record, or the end of one: the
+// name of a member is not.
+func (c *objects) ends() bool {
+	c.named = c.members && !c.named
+	return !c.named
+}
+
 func (c *objects) open() string {
 	switch {
-	case c.quoted || c.depth > 0:
+	case c.quoted || c.depth > 0 || c.object:
 		return "the JSON object is not closed"
 	case c.array:
 		return "the JSON array is not closed"
@@ -109,12 +129,15 @@ func (c *objects) open() string {
 
 // bare returns a record of objects without the separators before it, and how many of their bytes
 // are newlines.
-func bare(raw []byte) (value []byte, newlines input.Position) {
-	i := 0
-	for i < len(raw) && bytes.IndexByte([]byte(blank+",[]"), raw[i]) >= 0 {
+func bare(raw []byte, members bool) (value []byte, newlines input.Position) {
+	i, separators := 0, blank+",[]"
+	if members {
+		separators = blank + ",{}"
+	}
+	for i < len(raw) && strings.IndexByte(separators, raw[i]) >= 0 {
 		i++
 	}
-	if i > 0 && i < len(raw) && raw[len(raw)-1] == ']' { // an array itself
+	if !members && i > 0 && i < len(raw) && raw[len(raw)-1] == ']' { // an array itself
 		i = max(bytes.LastIndexByte(raw[:i], '['), 0)
 	}
 	return raw[i:], input.Position(bytes.Count(raw[:i], newline))
@@ -165,24 +188,32 @@ func isObject(line []byte) bool {
 	return len(line) > 0 && line[0] == '{' && isJSON(line)
 }
 
-// copyJSON writes the values of an array, or of one after the other.
+// copyJSON writes the values of an array, the members of an object, or values one after the other.
 type copyJSON struct {
-	w     io.Writer
-	array bool
-	begun bool
+	w                   io.Writer
+	begin, between, end string
+	begun               bool
+}
+
+// newCopyJSON makes the copier of records of a shape.
+func newCopyJSON(w io.Writer, shape string) *copyJSON {
+	switch {
+	case strings.HasPrefix(shape, arrayShape):
+		return &copyJSON{w: w, begin: "[\n", between: ",\n", end: "\n]\n"}
+	case strings.HasPrefix(shape, mapShape):
+		return &copyJSON{w: w, begin: "{", between: ", ", end: "}\n"}
+	}
+	return &copyJSON{w: w, between: "\n", end: "\n"}
 }
 
 // value writes a value.
 func (j *copyJSON) value(raw []byte) error {
-	before, after := "", "\n"
-	if j.array {
-		before, after = ",\n", ""
-		if !j.begun {
-			before = "[\n"
-		}
+	before := j.between
+	if !j.begun {
+		before = j.begin
 	}
 	j.begun = true
-	for _, part := range [][]byte{[]byte(before), raw, []byte(after)} {
+	for _, part := range [][]byte{[]byte(before), raw} {
 		if _, err := j.w.Write(part); err != nil {
 			return err
 		}
@@ -190,14 +221,14 @@ func (j *copyJSON) value(raw []byte) error {
 	return nil
 }
 
-// close ends the array.
+// close ends the array or the object.
 func (j *copyJSON) close() error {
-	end := ""
-	switch {
-	case j.array && j.begun:
-		end = "\n]\n"
-	case j.array:
-		end = "[]\n"
+	end := j.end
+	if !j.begun {
+		end = strings.ReplaceAll(j.begin+j.end, "\n\n", "") // "[]\n", "{}\n", or nothing
+		if j.begin == "" {
+			end = ""
+		}
 	}
 	_, err := j.w.Write([]byte(end))
 	return err

@@ -1,0 +1,307 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+	"github.com/simdb/simdb/internal/fptext"
+)
+
+// mapShape is the Shape of a file whose records are the members of an object.
+const mapShape = "a JSON object with a record for each member"
+
+// head is the beginning of the content, within Options.Records.
+func (f *file) head() (head []byte, all bool, err error) {
+	head, all = f.in.Head()
+	if f.opt.Records == "" {
+		return head, all, nil
+	}
+	within, err := io.ReadAll(newPartReader(bytes.NewReader(head), f.opt.Records))
+	if err != nil && !all {
+		err = nil // it may come
+	}
+	return within, all, err
+}
+
+// reader is the content, within Options.Records.
+func (f *file) reader() io.Reader {
+	if f.opt.Records == "" {
+		return f.in.Reader()
+	}
+	return newPartReader(f.in.Reader(), f.opt.Records)
+}
+
+// inJSON decides where the records of JSON are: the lines or values, the elements of an array, or
+// the members of an object, and returns its format.
+func (f *file) inJSON(format input.Format, head []byte, all bool) (input.Format, error) {
+	s := bytes.TrimLeft(head, blank)
+	switch {
+	case format != JSON && format != JSONL, len(s) == 0:
+		return format, nil
+	case f.opt.Records != "":
+		f.members, f.info.Shape = s[0] == '{', arrayShape
+	case s[0] == '{':
+		one := surveyObject(s, all, newObject(f.opt, false))
+		switch {
+		case one.digest != nil:
+			return format, fmt.Errorf("the members of its object are %s: %s", one.digest.what, one.digest.todo)
+		case one.path != "" && (all || !f.live):
+			return format, fmt.Errorf("it is one object without %s: --records %s reads the records in it, --text-field names a text", quotedNames(f.opt.TextFields()), one.path)
+		}
+		f.members = one.prints
+	}
+	if f.members {
+		f.info.Shape = mapShape
+		if f.opt.Records == "" {
+			f.info.Notice = "a JSON object, each member an id and its fingerprint"
+		}
+	}
+	if f.members || f.opt.Records != "" {
+		return JSON, nil
+	}
+	return format, nil
+}
+
+// only is what a file that is one object, and no record, has in it.
+type only struct {
+	prints bool    // all members are fingerprints
+	digest *digest // that all members are
+	path   string  // of a list of records, or of an object of them, as Options.Records
+}
+
+// surveyObject looks at a file that begins with an object. If that is a record, or not all, it has
+// nothing. The file has more than s unless all is set.
+func surveyObject(s []byte, all bool, o *object) (one only) {
+	end := skipValue(s, 0)
+	complete := end < len(s) || all
+	if complete && len(bytes.Trim(s[end:], blank)) > 0 {
+		return only{}
+	}
+	var id, fp, text found
+	values, prints, objects, digests := 0, 0, 0, 0
+	partialMembers(s, func(key string, value []byte, whole bool) {
+		id.take(o.id, key, value)
+		fp.take(o.fp, key, value)
+		for _, name := range o.texts {
+			text.take(name, key, value)
+		}
+		values++
+		switch {
+		case isPrint(value):
+			prints++
+		case value[0] == '{':
+			objects++
+		case value[0] == '"' && digestOf(bytes.Trim(value, `"`)) != nil:
+			one.digest = digestOf(bytes.Trim(value, `"`))
+			digests++
+		case !whole: // the end of the head
+			prints, digests = prints+1, digests+1
+		}
+		if one.path == "" {
+			one.path = listIn(value, key, 3)
+		}
+	})
+	switch {
+	case id.value != nil || fp.value != nil || text.value != nil:
+		return only{}
+	case digests == values && values > 1 && one.digest != nil:
+		return only{digest: one.digest}
+	case prints == values && (values > 1 || complete && values == 1):
+		return only{prints: true}
+	case one.path == "" && objects == values && values > 1:
+		return only{path: "."}
+	}
+	return only{path: one.path}
+}
+
+// partialMembers calls f for the members of an object of which s may only be the beginning.
+func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
+	for i := skipBlank(s, 1); i < len(s) && s[i] == '"'; {
+		name := i
+		i = skipString(s, i)
+		value := skipBlank(s, skipBlank(s, i)+1)
+		if value >= len(s) || s[skipBlank(s, i)] != ':' {
+			return
+		}
+		end := skipValue(s, value)
+		if end == value {
+			return
+		}
+		f(string(s[name+1:i-1]), s[value:end], end < len(s))
+		if i = skipBlank(s, end); i >= len(s) || s[i] != ',' {
+			return
+		}
+		i = skipBlank(s, i+1)
+	}
+}
+
+// isPrint reports whether a JSON value can hardly be anything but a fingerprint.
+func isPrint(value []byte) bool {
+	const fewest = 12 // digits of a number that is no count
+	if value[0] != '"' {
+		_, _, err := fptext.Parse(value, fptext.Decimal)
+		return err == nil && len(value) >= fewest
+	}
+	text := bytes.Trim(value, `"`)
+	_, as, err := fptext.ParseIn(text, fptext.Auto)
+	return err == nil && (as == fptext.Hex && len(text) >= fewestShort || len(text) >= fewest)
+}
+
+// listIn returns the path to a list of objects in a value, "" if there is none that deep.
+func listIn(value []byte, path string, depth int) (found string) {
+	switch {
+	case depth == 0:
+	case value[0] == '[':
+		if next := skipBlank(value, 1); next < len(value) && value[next] == '{' {
+			return path
+		}
+	case value[0] == '{':
+		partialMembers(value, func(key string, v []byte, _ bool) {
+			if found == "" {
+				found = listIn(v, path+"."+key, depth-1)
+			}
+		})
+	}
+	return found
+}
+
+// cutMember returns the name of a member, as it is written, and its value; nil if it is none.
+func cutMember(s []byte) (name, value []byte) {
+	if len(s) == 0 || s[0] != '"' {
+		return nil, nil
+	}
+	i := skipString(s, 0)
+	colon := skipBlank(s, i)
+	if from := skipBlank(s, colon+1); from < len(s) && s[colon] == ':' {
+		return s[:i], s[from:]
+	}
+	return nil, nil
+}
+
+// fillMember makes the document of a member whose value is no object: a fingerprint if it looks
+// like one, else a text.
+func (o *object) fillMember(rec *record, name, value []byte) string {
+	if isPrint(value) || o.notation != fptext.Auto {
+		return o.fill(rec, value, name, make([]found, len(o.texts)), value)
+	}
+	texts := append([]found{{value: value}}, make([]found, len(o.texts)-1)...)
+	return o.fill(rec, value, name, texts, nil)
+}
+
+// partReader reads the part of JSON that a path leads to, with the newlines before it, so that the places
+// of records are those in the file. Of each value of the top level it has that part, if there is
+// one.
+type partReader struct {
+	r    io.Reader
+	path string // from the top
+	need []string
+	// need has for each object that the path leads through, from the outside, the path within it;
+	// the innermost of them is at the depth len(need).
+	depth    int
+	next     string // the path within the value that comes next, if that is on the path
+	onPath   bool   // it is
+	key      []byte // the string that was read last, with its quotes
+	quoted   bool
+	escaped  bool
+	passing  bool // to the reader
+	passFrom int  // the depth at which what is passed began
+	found    bool
+}
+
+// newPartReader returns what a path leads to in r.
+func newPartReader(r io.Reader, path string) *partReader {
+	path = strings.TrimSuffix(path, "[]")
+	if path == "." {
+		path = ""
+	}
+	return &partReader{r: r, path: path, next: path, onPath: true}
+}
+
+// Read reads what the path leads to. It is an error if there is nothing.
+func (w *partReader) Read(p []byte) (int, error) {
+	for {
+		n, err := w.r.Read(p)
+		kept := 0
+		for _, c := range p[:n] {
+			passed := w.passing
+			if w.take(c); passed || w.passing || c == '\n' {
+				p[kept] = c
+				kept++
+			}
+		}
+		switch {
+		case kept > 0:
+			return kept, nil
+		case err == io.EOF && !w.found:
+			return 0, fmt.Errorf("--records %s leads to no list and no object", w.path)
+		case err != nil:
+			return 0, err
+		}
+	}
+}
+
+// take moves on by a byte.
+func (w *partReader) take(c byte) {
+	direct := w.depth == len(w.need) // in the innermost object of the path
+	switch {
+	case w.escaped:
+		w.escaped = false
+	case w.quoted:
+		w.escaped = c == '\\'
+		w.quoted = c != '"'
+	case c == '"':
+		w.quoted = true
+		w.key = w.key[:0]
+		w.onPath = false
+	case c == ':' && direct && w.depth > 0 && !w.passing:
+		w.next, w.onPath = step(w.key, w.need[w.depth-1])
+	case c == '{' || c == '[':
+		w.open(c)
+	case c == '}' || c == ']':
+		w.close()
+	case c == ',', strings.IndexByte(blank, c) >= 0:
+	default:
+		w.onPath = false
+	}
+	if direct && !w.passing && (w.quoted || c == '"') {
+		w.key = append(w.key, c)
+	}
+}
+
+// open takes the beginning of an object or an array.
+func (w *partReader) open(c byte) {
+	switch on := w.onPath && !w.passing; {
+	case on && w.next == "":
+		w.passing, w.passFrom, w.found = true, w.depth, true
+	case on && c == '{':
+		w.need = append(w.need, w.next)
+	}
+	w.onPath = false
+	w.depth++
+}
+
+// close takes the end of one.
+func (w *partReader) close() {
+	w.depth = max(w.depth-1, 0)
+	if w.passing && w.depth == w.passFrom {
+		w.passing = false
+	}
+	if len(w.need) > w.depth {
+		w.need = w.need[:w.depth]
+	}
+	if w.depth == 0 {
+		w.next, w.onPath = w.path, true
+	}
+}
+
+// step returns the rest of a path behind a name, in quotes, and whether it begins with that.
+func step(quoted []byte, path string) (rest string, ok bool) {
+	name := unquoted(quoted)
+	if name == path {
+		return "", true
+	}
+	return strings.CutPrefix(path, name+".")
+}

@@ -1,0 +1,98 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/simdb/simdb/cmd/simdb/internal/input"
+)
+
+// TestRecords reads records that are in a JSON object: its members, and what a path leads to. Copies
+// of all of them read the same.
+func TestRecords(t *testing.T) {
+	const h1, h2 = `"9f3c5a0011223344"`, `"9f3c5a0011223345"`
+	deep := `{"n":1,"r":{"x":[1,{"items":[9]}],"items":[{"id":1,"text":"a"},` + "\n" + `{"id":2,"text":"b"}]},"items":[{"id":3}]}`
+	for _, c := range []struct {
+		content string
+		opt     input.Options
+		want    string // records as read writes them, or the refusal
+	}{
+		{`{"a.png":` + h1 + `,"b":` + h2 + `}`, input.Options{}, "1 a.png|||9f3c5a0011223344 1 b|||9f3c5a0011223345"},
+		{"{\n \"a\\u0041\" : " + h1 + ",\n \"b\":-5727533220473680276\n}\n", input.Options{}, "2 aA|||9f3c5a0011223344 3 b|||b083b6e1ba6ace6c"},
+		{`{"a.png":"` + strings.Repeat("9f3c", 16) + `","b":"` + strings.Repeat("9f3c", 16) + `"}`, input.Options{}, "the members of its object are hexadecimal hashes"},
+		{`{"data": [{"id":1,"text":"a"}]}`, input.Options{}, `it is one object without "text": --records data reads the records in it`},
+		{deep, input.Options{}, `--records r.items reads`},
+		{deep, input.Options{Records: "r.items"}, "1 1|a|| 2 2|b||"},
+		{deep, input.Options{Records: "r.items[]"}, "1 1|a|| 2 2|b||"},
+		{deep + deep, input.Options{Records: "r.items"}, "1 1|a|| 2 2|b|| 2 1|a|| 3 2|b||"},
+		{deep, input.Options{Records: "r.nothing"}, "--records r.nothing leads to no list and no object"},
+		{deep, input.Options{Records: "n"}, "--records n leads to no list and no object"},
+		{`{"a.b":{"c":{"x":{"text":"t"},"y":"u"}}}`, input.Options{Records: "a.b.c"}, "1 x|t|| 1 y|u||"},
+		{`{"s":"} \" ]","l":[{"d":1}],"d":{"x":` + h1 + `}}`, input.Options{Records: "d"}, "1 x|||9f3c5a0011223344"},
+		{`{"x":{"text":"t"},"y":{"id":"z","text":"u"}}`, input.Options{}, "--records . reads"},
+		{`{"x":{"text":"t"},"y":{"id":"z","text":"u"},"e":{}}`, input.Options{Records: "."}, "1 x|t|| 1 z|u|| 1 e|||"},
+		{`{"id":1,"text":"t","more":[{"x":1}]}`, input.Options{}, `1 1|t|{"more":[{"x":1}]}|`},
+		{`{"id":17,"fingerprint":` + h1 + `}`, input.Options{}, "1 17|||9f3c5a0011223344"},
+		{"{\"n\":1}\n{\"n\":2}\n", input.Options{MakeID: true}, `no "text" and no "fingerprint"`},
+		{"words", input.Options{Records: "x", Format: TXT}, "--records is for JSON, not for plain text"},
+	} {
+		got, f, err := read(t, "a.json", c.content, c.opt)
+		text := fmt.Sprint(err)
+		if err == nil {
+			for i, r := range got {
+				got[i], _, _ = strings.Cut(r, "~")
+			}
+			text = strings.Join(got, " ")
+		}
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s %+v:\n got %s\nwant %s", c.content, c.opt, text, c.want)
+		}
+		if err == nil && f.members {
+			checkMapCopy(t, c.content, c.opt)
+		}
+	}
+}
+
+// checkMapCopy copies all records of a map, and reads the copy.
+func checkMapCopy(t *testing.T, content string, opt input.Options) {
+	t.Helper()
+	src, err := newFile("a.json", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var b bytes.Buffer
+	w := newCopier(&b, input.CopyOptions{Like: src})
+	n := 0
+	for rec, err := range src.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Copy(src, rec.Raw); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt.Records = "."
+	if got, _, err := read(t, "b.json", b.String(), opt); err != nil || len(got) != n || src.CanExtend(nil) == nil || src.CanCut() == nil {
+		t.Errorf("%s copied is %s: %q, %v", content, b.String(), got, err)
+	}
+}
+
+// TestPartReader checks that parts do not depend on how the content is read.
+func TestPartReader(t *testing.T) {
+	content := "{\"a\\\"b\":[1,\"x]\"],\n\"data\":{\"v\":[{\"k\":\"}\\\\\"}\n,2]}} [{\"data\":{\"v\":[3]}}] {\"data\":{\"v\":{\"data\":{\"v\":4}}}}"
+	want := "\n[{\"k\":\"}\\\\\"}\n,2]{\"data\":{\"v\":4}}"
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(content), "bytes": iotest.OneByteReader(strings.NewReader(content)), "data and end": iotest.DataErrReader(strings.NewReader(content))} {
+		if got, err := io.ReadAll(newPartReader(r, "data.v")); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
