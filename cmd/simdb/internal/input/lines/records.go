@@ -191,9 +191,9 @@ func (o *object) fillMember(rec *record, name, value []byte) string {
 	return o.fill(rec, value, name, texts, nil)
 }
 
-// partReader reads the part of JSON that a path leads to, with the newlines before it, so that the places
-// of records are those in the file. Of each value of the top level it has that part, if there is
-// one.
+// partReader reads the part of JSON that a path leads to, with the newlines before it, so that the
+// places of records are those in the file. Of each value of the top level it has that part, if there
+// is one.
 type partReader struct {
 	r    io.Reader
 	path string // from the top

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/input"
 )
 
-// TestRecords reads records that are in a JSON object: its members, and what a path leads to. Copies
-// of all of them read the same.
+// TestRecords reads records that are in a JSON object: its members, and what a path leads to.
+// Copies of all of them read the same.
 func TestRecords(t *testing.T) {
 	const h1, h2 = `"9f3c5a0011223344"`, `"9f3c5a0011223345"`
 	deep := `{"n":1,"r":{"x":[1,{"items":[9]}],"items":[{"id":1,"text":"a"},` + "\n" + `{"id":2,"text":"b"}]},"items":[{"id":3}]}`
