@@ -192,8 +192,7 @@ func (o *object) fillMember(rec *record, name, value []byte) string {
 }
 
 // partReader reads the part of JSON that a path leads to, with the newlines before it, so that the
-// places of records are those in the file. Of each value of the top level it has that part, if there
-// is one.
+// places of records are those in the file. Each value of the top level may have such a part.
 type partReader struct {
 	r    io.Reader
 	path string // from the top
