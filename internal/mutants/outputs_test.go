@@ -211,6 +211,16 @@ var outputMutants = []mutant{
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
 	},
 	{
+		"setjoin/a later member of a crowd where two are equally similar", "internal/setjoin", "finder.members",
+		swap(`entry < bestEntry`, `entry > bestEntry`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
+		"setjoin/members of crowds found by the rests of others", "internal/setjoin", "index.join",
+		swap(`x.insert(tag, lead, uint32(p.size))`, `x.insert(tag, lead, p.rest(i))`),
+		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
+	},
+	{
 		"setjoin/known sets join others", "internal/setjoin", "stars.decide",
 		never(`pos+n < x.o.Known && it.best.score < 1`),
 		"internal/setjoin", "^TestJoinsAgainstBruteForce$",
