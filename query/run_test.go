@@ -37,6 +37,7 @@ func TestParameters(t *testing.T) {
 	}{
 		{"NEAR(?, ?)", []any{uint64(0xff), 1}, "[[a 0] [b 1]]"},
 		{"NEAR(?, $k)", []any{"a", Named{"k", int64(1)}}, "[[b 1]]"},
+		{"NEAR(?, 0)", []any{-1}, "[]"},
 		{"NEAR($a, $k) OR ID = $a", []any{Named{"$a", "a"}, Named{"k", uint8(1)}}, "[[b 1] [a <nil>]]"},
 		{"NEAR(?, 64) LIMIT ? OFFSET ?", []any{0xff, 1, 1}, "[[b 1]]"},
 		{"ID LIKE ? AND ID != ?", []any{"%", []byte("b")}, "[[a] [c]]"},
@@ -65,7 +66,7 @@ func TestParameters(t *testing.T) {
 		{"NEAR('a', 3)", []any{1, 2}, "2 values are given, but the statement has 0 ?"},
 		{"NEAR($id, 3)", []any{Named{"ID", "a"}}, "parameter $id has no value"},
 		{"NEAR(?, 3)", []any{3.5}, "the value of parameter ? should be a fingerprint"},
-		{"NEAR(?, 3)", []any{-1}, "the value of parameter ? should be a fingerprint"},
+		{"NEAR(?, 3)", []any{true}, "the value of parameter ? should be a fingerprint"},
 		{"NEAR('a', ?)", []any{"3"}, "the value of parameter ? should be a whole number"},
 		{"NEAR('a', ?)", []any{1.5}, "the value of parameter ? should be a whole number"},
 		{"NEAR('a', ?)", []any{65}, "k is 0..64, not 65"},

@@ -221,7 +221,7 @@ func TestFilesAreDeclared(t *testing.T) {
 			_, output := app.OutputKind(&kong.Context{}, role)
 			switch v.Target.Interface().(type) {
 			case string, []string:
-				if declared := output || role == "db" || role == "in"; declared == slices.Contains(notFiles, v.Name) {
+				if declared := output || role == "db" || role == "in"; declared == (v.Enum != "" || slices.Contains(notFiles, v.Name)) {
 					t.Errorf("%s: %s has the role %q of a file; it needs one, or a place in notFiles", name, v.Name, role)
 				}
 			default:

@@ -353,7 +353,7 @@ func TestErrors(t *testing.T) {
 		{db, "NEAR(TEXT 0xff, 3)", nil, "0xff", syntax.Malformed, `"0xff" should be a text in quotes`, nil},
 		{db, "NEAR(80%, 3)", nil, "80%", syntax.Malformed, `"80%" should be ` + expectFingerprint, nil},
 		{db, "NEAR(1.5, 3)", nil, "1.5", syntax.Malformed, `"1.5" should be ` + expectFingerprint, nil},
-		{db, "NEAR(?, 3)", []any{-1}, "?", syntax.BadValue, "the value of parameter ? should be " + expectFingerprint, nil},
+		{db, "NEAR(?, 3)", []any{-1.5}, "?", syntax.BadValue, "the value of parameter ? should be " + expectFingerprint, nil},
 		{db, "NEAREST('d02', 0)", nil, "0)", syntax.BadValue, "the number of documents is at least 1, not 0", nil},
 		{db, "JACCARD('d02', 2)", nil, "2)", syntax.BadValue, "a share is more than 0 and at most 1, not 2, write 2% or 0.02", nil},
 		{db, "JACCARD('none', 0.5)", nil, "'none'", syntax.NotFound, "there is no document 'none'", engine.ErrNotFound},
