@@ -139,16 +139,13 @@ func (w *Walker) walkFields() (sum token.Stats, enough bool) {
 	return sum, words >= int64(w.spec.MinWords)
 }
 
-// words returns how many words text has, if that matters: where characters are counted, it walks
+// words returns how many words text has, as far as that matters: where characters are counted, it walks
 // over the text once more.
-func (w *Walker) words(text []byte, st token.Stats) (n int64) {
+func (w *Walker) words(text []byte, st token.Stats) int64 {
 	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
 		return st.Words
 	}
-	for range token.Bounds(text, w.spec.Symbols) {
-		n++
-	}
-	return n
+	return int64(token.Count(text, w.spec.Symbols, w.spec.MinWords))
 }
 
 // Replica returns copy i of a feature: an element of weight w stands for the w different elements 0

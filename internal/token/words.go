@@ -4,6 +4,7 @@ import (
 	"iter"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // openKind is the kind of the word that the Unicode path has begun and not ended.
@@ -78,12 +79,22 @@ func SplitWords(text string) iter.Seq[string] { return Split(text, false) }
 // Split yields the words of text in lower case: those whose hashes make shingles, in order.
 func Split(text string, symbols bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for start, end := range Bounds([]byte(text), symbols) {
+		for start, end := range Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), symbols) { // only read
 			if !yield(Lower(text[start:end])) {
 				return
 			}
 		}
 	}
+}
+
+// Count returns how many words text has, at most that many.
+func Count(text []byte, symbols bool, most int) (n int) {
+	for range Bounds(text, symbols) {
+		if n++; n >= most {
+			break
+		}
+	}
+	return n
 }
 
 // Lower returns a word in lower case.

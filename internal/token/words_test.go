@@ -56,3 +56,17 @@ func TestSplitWords(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for text, n := range map[string]int{"": 0, " ": 0, "...": 1, "a b": 2, "一二三": 3, "don't": 2} {
+		if Count([]byte(text), false, n+1) != n || Count([]byte(text), false, n) != n {
+			t.Errorf("%q has not %d words", text, n)
+		}
+	}
+	if n := Count([]byte("x==y z"), true, 10); n != 4 {
+		t.Errorf("%d words", n)
+	}
+	if n := Count([]byte("a b c d"), false, 2); n != 2 {
+		t.Errorf("%d words, of 2 that are counted", n)
+	}
+}

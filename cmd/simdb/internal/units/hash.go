@@ -25,24 +25,11 @@ func (h *hasher) hash(unit string) (sum xxh3.Uint128, enough bool) {
 	if h.normalize != nil {
 		text = h.normalize(text)
 	}
-	if !hasWords(text, h.least, h.symbols) {
+	if h.least > 0 && token.Count(text, h.symbols, h.least) < h.least {
 		return sum, false
 	}
 	h.buf = appendPlain(h.buf[:0], text)
 	return xxh3.Hash128(h.buf), true
-}
-
-// hasWords reports whether a text has at least n words.
-func hasWords(text []byte, n int, symbols bool) bool {
-	if n <= 0 {
-		return true
-	}
-	for range token.Bounds(text, symbols) {
-		if n--; n == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // appendPlain appends text in lower case, with one space for each run of white space within it and

@@ -2,12 +2,15 @@ package units
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/token"
 )
 
 // naive splits a text by a regular expression: the texts of its units.
@@ -131,7 +134,7 @@ func TestRepeats(t *testing.T) {
 				for n, unit := range naive(text, o.Level) {
 					key, at := plain(unit), At(uint32(d), uint32(n))
 					switch {
-					case !hasWords([]byte(unit), o.MinWords, false):
+					case token.Count([]byte(unit), false, math.MaxInt) < o.MinWords:
 					case pass == 0:
 						if count[key]++; count[key] == 1 {
 							first[key] = at
@@ -170,14 +173,6 @@ func TestRepeats(t *testing.T) {
 			if err := found.Close(); err != nil {
 				t.Error(err)
 			}
-		}
-	}
-}
-
-func TestHasWords(t *testing.T) {
-	for text, n := range map[string]int{"": 0, " ": 0, "...": 1, "a b": 2, "一二三": 3, "don't": 2} {
-		if !hasWords([]byte(text), n, false) || hasWords([]byte(text), n+1, false) {
-			t.Errorf("%q has not %d words", text, n)
 		}
 	}
 }
