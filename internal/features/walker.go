@@ -139,8 +139,8 @@ func (w *Walker) walkFields() (sum token.Stats, enough bool) {
 	return sum, words >= int64(w.spec.MinWords)
 }
 
-// words returns how many words text has, as far as that matters: where characters are counted, it walks
-// over the text once more.
+// words returns how many words text has, as far as that matters: where characters are counted, it
+// walks over the text once more.
 func (w *Walker) words(text []byte, st token.Stats) int64 {
 	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
 		return st.Words
