@@ -19,6 +19,7 @@ func TestDigests(t *testing.T) {
 		name, line string // the line of a file of twelve; N is its number
 		want       string // in the refusal, else in the notice; "" for no word
 	}{
+		{"list", "0x00000000000000f0\tN", "fingerprints, hexadecimal number TAB id a line"},
 		{"a.txt", h64, "hexadecimal hashes, " + fmt.Sprintf(alone, h64[:40]+"...")},
 		{"a", h32 + "  dir/file N.jpg", "hexadecimal hashes"},
 		{"a.txt", h32 + " *file N.bin", "hexadecimal hashes"},

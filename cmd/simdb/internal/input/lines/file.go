@@ -189,7 +189,7 @@ func (f *file) rowsAreLonger(head []byte, all bool) bool {
 // something else.
 func (f *file) suspect(format input.Format, head []byte, lines [][]byte, s *sample) error {
 	switch columns := format == CSV || format == TSV; {
-	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large == 0 && s.column[0].n+s.column[1].n == s.lines:
+	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large+s.column[0].letters+s.column[1].letters == 0 && s.column[0].n+s.column[1].n == s.lines:
 		return refuseDigests(lines, true) // of which the numbers are the ids
 	case format == TXT && bytes.IndexByte(head, 0) >= 0:
 		return errors.New("it has NUL bytes, so it is not text; --input-format txt reads it anyway")
