@@ -165,8 +165,11 @@ func (r *Rejects) Close(failure error) error {
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
 		r.a.Say("rejected %s in %s", quantity.Number(f.n), f.path)
 	}
-	if left > 0 {
+	switch {
+	case left > 0 && r.flags.Rejects == "" && r.output == "":
 		r.a.Say("rejected %s, which are in no file; --rejects FILE keeps them", quantity.Number(left))
+	case left > 0 && err == nil: // they are too large
+		r.a.Say("rejected %s, which are in no file", quantity.Number(left))
 	}
 	if r.flawed > 0 {
 		r.a.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))

@@ -48,6 +48,7 @@ func TestHelpfulRefusals(t *testing.T) {
 	}{
 		{"a.jsonl", "{\"id\":1,\n{\"id\":2,\"text\":\"x\"}\n", input.Options{}, "1! not JSON"},
 		{"a.jsonl", "{\"id\":1,", input.Options{}, "1! not JSON: unexpected end"},
+		{"a.jsonl", "{'id':1}\n{'id':2}\n", input.Options{}, "1! not JSON: invalid character '\\''"},
 		{"a.jsonl", "[1,2]\n{\"id\":2,\"text\":\"x\"}\n", input.Options{}, "1! not a JSON object but an array"},
 		{"a.txt", "[1] a note\n{a set}\n", input.Options{}, "1 a.txt:1|[1] a note||"},
 		{"-", "[1] a note\n", input.Options{}, "1 -:1|[1] a note||"},

@@ -176,7 +176,8 @@ func isSpread(lines [][]byte) bool {
 	case len(first) == 1:
 		return true
 	}
-	return len(lines) > 1 && !slices.ContainsFunc(lines[1:], isObject)
+	return len(lines) > 1 && !slices.ContainsFunc(lines[1:], isObject) &&
+		slices.ContainsFunc(lines[1:], func(line []byte) bool { return line[0] != '{' })
 }
 
 // errSpread is the refusal of a file that the user calls JSON lines.
