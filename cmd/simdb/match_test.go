@@ -160,11 +160,14 @@ func TestMatchFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "c.csv"), []byte("id,text\n1,some words\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o777), os.WriteFile(filepath.Join(dir, "sub", "a.jsonl"), []byte(a), 0o666)); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
 		"a.jsonl c.csv":               "a.jsonl is JSON lines and c.csv is CSV",
 		"a.jsonl -":                   "-: several inputs, and those of -o DIR/, are regular files",
 		"- -o new/":                   "-o new/: standard input has no name",
-		"a.jsonl ./a.jsonl -o new/":   "would have one output",
+		"a.jsonl sub/a.jsonl -o new/": "would have one output",
 		"a.jsonl missing -o new/":     "missing: ",
 		"a.jsonl --explain -o new/":   "--explain writes the rows of all inputs to one file",
 		"a.jsonl b.jsonl -o x.simdb/": "-o x.simdb/ is a database",
