@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/engine"
 )
 
 // Fingerprints are read by the same rule wherever a statement has one.
@@ -83,6 +85,45 @@ func TestPutFingerprintsAsText(t *testing.T) {
 		_, err := Run(t.Context(), db, `PUT {"id":"a","fingerprint":`+value+`}`)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", value, err, want)
+		}
+	}
+}
+
+// TestDoubts checks what is said about fingerprints that could be decimal, and about searches by
+// texts of documents that have none.
+func TestDoubts(t *testing.T) {
+	db := openTest(t, nil)
+	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
+	ask := func(text string, args ...any) []string {
+		rows, err := Run(t.Context(), db, text, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range rows.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return rows.Warnings()
+	}
+	const ambiguous = "1234567890123456 has 16 digits and is hexadecimal; as a decimal number it is 01234567890123456"
+	for text, want := range map[string]string{
+		"NEAR(1234567890123456, 0)":   ambiguous,
+		"NEAR(0x1234567890123456, 0)": "", "NEAR(12345678901234567, 0)": "",
+		"JACCARD('a', 0.8)": "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
+		"PAIRS JACCARD 0.8": "the documents have fingerprints and no texts: NEAR 3 compares fingerprints",
+		"PAIRS NEAR 3":      "",
+	} {
+		if got := strings.Join(ask(text), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if err := db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"PAIRS JACCARD 0.8", "JACCARD('c', 0.8)"} {
+		if got := ask(text); len(got) > 0 {
+			t.Errorf("%s with texts: %q", text, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Rows struct {
 	wrote   bool
 	seq     iter.Seq2[Row, error]
 	release func()
-	unknown func() []string
+	doubts  func() []string
 	warned  []string
 
 	stats   engine.QueryStats
@@ -70,7 +70,8 @@ func (r *Rows) Damage() bool { return r.damage }
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
 // Warnings returns what is doubtful about the rows, once they have been read or closed: fields that
-// the statement names and no document has.
+// the statement names and no document has, a search by texts of documents that have none, and a
+// fingerprint that could be decimal, too.
 func (r *Rows) Warnings() []string { return r.warned }
 
 // Elapsed returns how long the statement took, or has taken so far. It includes the time between
@@ -137,8 +138,8 @@ func (r *Rows) Close() error {
 	if r.stop != nil {
 		r.stop()
 	}
-	if r.unknown != nil {
-		r.warned = r.unknown()
+	if r.doubts != nil {
+		r.warned = r.doubts()
 	}
 	if r.release != nil {
 		r.release()

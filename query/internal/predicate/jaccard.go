@@ -52,6 +52,7 @@ func bindJaccardCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (
 		return engine.Criterion{}, err
 	}
 	t, err := x.Values.Share(e.Value)
+	x.noTexts("", "NEAR 3")
 	if verify == nil || err != nil {
 		return engine.Jaccard(t), err
 	}
@@ -68,6 +69,7 @@ func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
 		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
 			return target{}, x.LookupError(a.Value.Pos.Offset, id, err)
 		}
+		x.noTexts(id, "NEAR("+text.Label(id)+", 3)")
 		return target{doc: engine.Doc{ID: id}, self: id, label: text.Label(id)}, nil
 	}
 	return x.textTarget("JACCARD", a)

@@ -22,6 +22,8 @@ type Scope struct {
 	held      int64    // bytes that the statement holds; see Hold
 	documents *float64 // the result of Documents
 	fields    []*NamedField
+	doubts    []string
+	textless  []textless
 }
 
 // Hold notes that the statement holds bytes more of what it has found. It returns an ErrTooLarge if

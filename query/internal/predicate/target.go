@@ -67,6 +67,9 @@ func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fing
 		notation = fptext.Decimal
 	}
 	fp, _, err := fptext.Parse(v, notation)
+	if notation == fptext.Auto && fptext.Ambiguous(v) {
+		x.Doubt("%s has 16 digits and is hexadecimal; as a decimal number it is 0%s", v, v)
+	}
 	if err != nil && strings.Trim(string(v), "-0123456789") == "" {
 		return fp, x.Values.Errorf(a.Value.Pos.Offset, "", "%v", err)
 	} else if err != nil {

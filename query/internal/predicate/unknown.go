@@ -57,6 +57,44 @@ func (f *NamedField) miss(fields []byte) {
 	_, f.found = keys[f.path[last]] // it is null
 }
 
+// Doubt notes what is doubtful about a statement, for Doubts.
+func (x *Scope) Doubt(format string, args ...any) {
+	x.doubts = append(x.doubts, fmt.Sprintf(format, args...))
+}
+
+// noTexts has Doubts look whether a search by texts found nothing because documents have none:
+// the one with an ID, or if that is "", those that come first.
+func (x *Scope) noTexts(id, instead string) { x.textless = append(x.textless, textless{id, instead}) }
+
+// textless is a search by texts.
+type textless struct{ id, instead string }
+
+// Doubts says what is doubtful about a statement that has yielded rows rows.
+func (x *Scope) Doubts(rows int64) []string {
+	said := x.doubts
+	for _, t := range x.textless {
+		if rows > 0 || !x.DB.Params().Text {
+			break
+		}
+		const looked = 100
+		what, has, n := "the documents have", false, 0
+		if t.id != "" {
+			what = "the document " + text.Label(t.id) + " has"
+		}
+		for e, err := range x.Snap.Entries(x.Ctx, t.id) {
+			if n++; err != nil || n > looked || t.id != "" && n > 1 {
+				break
+			}
+			d, err := x.Snap.Get(x.Ctx, e.ID)
+			has = has || err != nil || d.Text != "" || d.Fingerprint == nil
+		}
+		if n > 0 && !has {
+			said = append(said, what+" fingerprints and no texts: "+t.instead+" compares fingerprints")
+		}
+	}
+	return append(said, x.Unknown()...)
+}
+
 // Unknown says of each field that no document has, or none of those that were read if it looks like
 // a misspelt one, that it is not there.
 func (x *Scope) Unknown() (said []string) {

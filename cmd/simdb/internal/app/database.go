@@ -156,3 +156,29 @@ func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 func (a *App) OpenForQuery(path string, f MemoryFlag) (*engine.DB, error) {
 	return Open(path, &engine.Options{ReadOnly: true, MustExist: true, Memory: int64(f.Memory)})
 }
+
+// CheckTexts returns an error if a database whose texts are to be compared has fingerprints alone.
+// It looks at the first documents; of more it says so.
+func (a *App) CheckTexts(db *engine.DB, f SimilarityFlags) error {
+	const looked = 100
+	if f.Near != nil || !db.Params().Text {
+		return nil
+	}
+	n := 0
+	for e, err := range db.Entries(a.Context(), "") {
+		if n++; err != nil || n > looked {
+			break
+		}
+		d, err := db.Get(a.Context(), e.ID)
+		if err != nil || d.Text != "" || d.Fingerprint == nil {
+			return nil
+		}
+	}
+	switch {
+	case n > looked:
+		a.Say("the first %d documents have fingerprints and no texts: --near K compares fingerprints", looked)
+	case n > 0:
+		return errors.New("the documents have fingerprints and no texts: --near K compares fingerprints")
+	}
+	return nil
+}

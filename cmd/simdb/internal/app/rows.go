@@ -162,5 +162,8 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 		}
 		return nil
 	})
+	for _, warning := range rows.Warnings() {
+		a.Say("%s", warning)
+	}
 	return err
 }

@@ -32,6 +32,9 @@ func (c *Pairs) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
+		return err
+	}
 	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
@@ -107,6 +110,9 @@ func (c *Clusters) Run(a *app.App) (err error) {
 		return err
 	}
 	defer app.Closing(db, &err)
+	if err := a.CheckTexts(db, c.SimilarityFlags); err != nil {
+		return err
+	}
 	by := c.Criterion(c.Verified(db.Params().Text))
 	m := a.Meter()
 	defer m.Stop()
