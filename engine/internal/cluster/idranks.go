@@ -23,8 +23,6 @@ func newItemSet(n int) itemSet { return make(itemSet, (n+63)/64) }
 
 func (s itemSet) add(i uint32) { s[i/64].in |= 1 << (i % 64) }
 
-func (s itemSet) has(i uint32) bool { return s[i/64].in>>(i%64)&1 != 0 }
-
 // count returns the number of members, and makes number work.
 func (s itemSet) count() (n int) {
 	for w := range s {

@@ -53,7 +53,7 @@ func TestDigests(t *testing.T) {
 		for i := range 12 {
 			content.WriteString(strings.ReplaceAll(c.line, "N", fmt.Sprint(i%10)) + "\n")
 		}
-		got, f, err := read(t, c.name, content.String(), input.Options{})
+		_, f, err := read(t, c.name, content.String(), input.Options{})
 		said := fmt.Sprint(err)
 		if err == nil {
 			said = f.Info().TakenFor(input.Options{})
@@ -63,7 +63,7 @@ func TestDigests(t *testing.T) {
 		}
 		if c.name == "a.txt" {
 			asked := input.Options{Format: TXT}
-			if got, f, err = read(t, c.name, content.String(), asked); err != nil || len(got) != 12 || f.Info().TakenFor(asked) != "" {
+			if got, f, err := read(t, c.name, content.String(), asked); err != nil || len(got) != 12 || f.Info().TakenFor(asked) != "" {
 				t.Errorf("%q as txt: %d, %v", c.line, len(got), err)
 			}
 		}
