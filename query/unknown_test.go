@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/engine"
@@ -60,6 +61,28 @@ func TestUnknownFields(t *testing.T) {
 		}
 		if got := rows.Warnings(); !slices.Equal(got, want) && statement[0] != 'N' || (len(got) > 0) != (len(want) > 0) {
 			t.Errorf("%s: %q, want %q", statement, got, want)
+		}
+	}
+}
+
+// TestCaseOfIDs: an id that differs from a stored one in case alone is told from one that is not
+// there at all.
+func TestCaseOfIDs(t *testing.T) {
+	ctx := t.Context()
+	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Put(ctx, engine.Doc{ID: "MIT", Text: "some words"}); err != nil {
+		t.Fatal(err)
+	}
+	for statement, hint := range map[string]bool{
+		"GET 'mit'": true, "GET 'Mit'": true, "DELETE 'mit'": true, "NEAR('mit', 3)": true, "GET 'mitt'": false, "GET ''": false,
+	} {
+		_, err := Run(ctx, db, statement)
+		if got := err != nil && strings.Contains(err.Error(), "did you mean 'MIT'?"); got != hint {
+			t.Errorf("%s: %v", statement, err)
 		}
 	}
 }
