@@ -32,11 +32,7 @@ type cursor struct {
 // openCursor opens a column of a row group.
 func (f *file) openCursor(group int, col *pq.Column) (*cursor, error) {
 	c := &cursor{name: pathOf(col)}
-	width := int64(1)
-	if col.Type().Kind() == pq.FixedLenByteArray {
-		width = int64(col.Type().Length())
-	}
-	from, err := newPages(f.r, f.size, &f.meta.RowGroups[group].Columns[col.Index()].MetaData, width)
+	from, err := newPages(f.r, f.size, &f.meta.RowGroups[group].Columns[col.Index()].MetaData, col)
 	if err != nil {
 		return nil, c.fail(err)
 	}

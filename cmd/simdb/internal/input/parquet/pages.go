@@ -1,11 +1,14 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -16,7 +19,9 @@ import (
 type pages struct {
 	r        io.ReaderAt
 	codec    format.CompressionCodec
-	width    int64  // bytes of a value, at least
+	width    int64 // bytes of a value, at least
+	kind     pq.Kind
+	levels   int    // kinds of levels before the values of a data page of version 1
 	at, left int64  // what is still to be read of the file
 	head     []byte // what is still to be yielded of the header of a page
 	page     []byte // and of the page
@@ -30,8 +35,8 @@ var (
 	errDictionary = errors.New("damaged: a page needs a dictionary, and there is none before it")
 )
 
-// newPages returns the pages of a column of a row group, whose values have width bytes at least.
-func newPages(r io.ReaderAt, fileSize int64, chunk *format.ColumnMetaData, width int64) (*pages, error) {
+// newPages returns the pages of a column of a row group.
+func newPages(r io.ReaderAt, fileSize int64, chunk *format.ColumnMetaData, col *pq.Column) (*pages, error) {
 	at, left := chunk.DataPageOffset, chunk.TotalCompressedSize
 	if d := chunk.DictionaryPageOffset; d > 0 && d < at {
 		at = d
@@ -39,7 +44,12 @@ func newPages(r io.ReaderAt, fileSize int64, chunk *format.ColumnMetaData, width
 	if left > 0 && at < int64(len(magic)) || left < 0 || at > fileSize || left > fileSize-at {
 		return nil, errors.New("it is said to be outside of the file")
 	}
-	return &pages{r: r, codec: chunk.Codec, width: width, at: at, left: left}, nil
+	p := &pages{r: r, codec: chunk.Codec, width: 1, kind: col.Type().Kind(), at: at, left: left}
+	if p.kind == pq.FixedLenByteArray {
+		p.width = int64(col.Type().Length())
+	}
+	p.levels = min(col.MaxDefinitionLevel(), 1) + min(col.MaxRepetitionLevel(), 1)
+	return p, nil
 }
 
 // ReadAt yields what comes next.
@@ -115,11 +125,49 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 			return err
 		}
 	}
+	v1, v2 := &p.header.DataPageHeader.V, &p.header.DataPageHeaderV2.V
+	switch {
+	case p.kind != pq.Int32:
+	case p.header.Type == format.DataPage && v1.Encoding == format.DeltaBinaryPacked:
+		v1.Encoding, err = format.Plain, p.undelta(p.levels, 0, h.values)
+	case p.header.Type == format.DataPageV2 && v2.Encoding == format.DeltaBinaryPacked:
+		v2.Encoding, err = format.Plain, p.undelta(0, int(h.levels), h.values)
+	}
+	if err != nil {
+		return err
+	}
 	p.header.CRC = 0
 	p.header.UncompressedPageSize, p.header.CompressedPageSize = int32(len(p.buf)), int32(len(p.buf))
-	p.header.DataPageHeader.V.Statistics, p.header.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
+	v1.Statistics, v2.Statistics = format.Statistics{}, format.Statistics{}
 	p.page = p.buf
 	p.head, err = thrift.Marshal(new(thrift.CompactProtocol), &p.header)
+	return err
+}
+
+// undelta decodes numbers of 32 bits in p.buf, at most most: their differences may have more bits, of
+// which parquet-go loses some. They are after an offset and that many levels with their lengths.
+func (p *pages) undelta(levels, from int, most int64) error {
+	for range levels {
+		if len(p.buf)-from < 4 {
+			return errPageHeader
+		}
+		from += 4 + int(binary.LittleEndian.Uint32(p.buf[from:]))
+	}
+	if from > len(p.buf) {
+		return errPageHeader
+	}
+	if from == len(p.buf) { // all are null
+		return nil
+	}
+	s := scanner{b: p.buf[from:]}
+	if _, _, n := s.uvarint(), s.uvarint(), s.uvarint(); n > uint64(most) {
+		return errPageHeader
+	}
+	values, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, p.buf[from:])
+	p.buf = p.buf[:from]
+	for _, v := range values {
+		p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(v))
+	}
 	return err
 }
 

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -274,6 +276,27 @@ func TestHadoopLZ4(t *testing.T) {
 		for n := range packed {
 			if got, err := decompress(nil, packed[:n], format.Lz4, len(text)); err == nil && len(got) == len(text) {
 				t.Errorf("%s cut to %d bytes is read", name, n)
+			}
+		}
+	}
+}
+
+// Differences of numbers of 32 bits that DuckDB has stored in more bits are read right.
+func TestWideDeltas(t *testing.T) {
+	data := must(os.ReadFile(filepath.Join("testdata", "wide-delta.parquet")))
+	for name, data := range map[string][]byte{"the file": data, "a copy": copyPart(t, data)} {
+		recs := must2(readAll(must(source(data, input.Options{}))))
+		if len(recs) != 40 && len(recs) != 27 {
+			t.Fatalf("%s: %d rows", name, len(recs))
+		}
+		for _, rec := range recs {
+			i := must(strconv.Atoi(rec.Doc.ID[1:]))
+			want := fmt.Sprintf(`{"u32":%d}`, []int{4294967295 - i, i, 2147483648 + i}[i%3])
+			if i%7 == 0 {
+				want = ""
+			}
+			if string(rec.Doc.Fields) != want {
+				t.Errorf("%s: row %d has the fields %s, want %s", name, i, rec.Doc.Fields, want)
 			}
 		}
 	}
