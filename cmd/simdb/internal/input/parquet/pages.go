@@ -144,8 +144,8 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 	return err
 }
 
-// undelta decodes numbers of 32 bits in p.buf, at most most: their differences may have more bits, of
-// which parquet-go loses some. They are after an offset and that many levels with their lengths.
+// undelta decodes numbers of 32 bits in p.buf, at most most. Their differences may have more bits,
+// of which parquet-go loses some. Before them are an offset, and levels with their lengths.
 func (p *pages) undelta(levels, from int, most int64) error {
 	for range levels {
 		if len(p.buf)-from < 4 {
