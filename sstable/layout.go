@@ -93,17 +93,6 @@ type Estimate struct {
 
 // EstimateNear returns what searches within k of n uniform fingerprints cost with layout l.
 func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
-	return estimateOf(hamming.EstimateUniform(hamming.Layout(l), n, k))
-}
-
-// MeasureNear returns what the queries within k of the given fingerprints cost with layout l,
-// planned for the real sizes of the ranges that each query meets. It builds the tables in memory;
-// fingerprints are sorted when it returns.
-func MeasureNear(l Layout, fingerprints, queries []Fingerprint, k int) (Estimate, error) {
-	return estimateOf(hamming.Measure(hamming.Layout(l), fingerprints, queries, k))
-}
-
-// estimateOf converts a result of package hamming.
-func estimateOf(e hamming.Estimate, err error) (Estimate, error) {
+	e, err := hamming.EstimateUniform(hamming.Layout(l), n, k)
 	return Estimate{Layout(e.Layout), e.Tables, e.Bytes, e.Method, e.Probes, e.Candidates, e.Cost}, err
 }

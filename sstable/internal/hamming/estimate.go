@@ -4,13 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/radix"
 	"github.com/simdb/simdb/sstable/internal/keyrun"
 )
 
@@ -80,64 +75,6 @@ func uniformBytes(n int64) float64 {
 	slices.Sort(keys)
 	body, dir := keyrun.Encode(keys)
 	return float64(len(body)+len(dir)) / float64(m)
-}
-
-// Measure returns what the queries within k of the given fingerprints cost with layout l, planned
-// for the real sizes of the ranges that each query meets. It builds the tables in memory;
-// fingerprints are sorted when it returns.
-func Measure(l Layout, fingerprints, queries []base.Fingerprint, k int) (Estimate, error) {
-	if err := checkEstimate(l, k); err != nil {
-		return Estimate{}, err
-	}
-	if len(fingerprints) == 0 || len(queries) == 0 {
-		return Estimate{}, fmt.Errorf("there are %d fingerprints and %d queries: nothing to measure", len(fingerprints), len(queries))
-	}
-	slices.Sort(fingerprints)
-	e := Estimate{Layout: l, Tables: l.Tables(), Method: "probe"}
-	runs, err := measuredRuns(l, fingerprints)
-	if err != nil {
-		return Estimate{}, err
-	}
-	for _, run := range runs {
-		e.Bytes += float64(run.Stats().Bytes) / float64(len(fingerprints))
-	}
-	x := New(l, runs, nil)
-	s, scans := new(Searcher), 0
-	for _, q := range queries {
-		p := s.Plan(x, q, k)
-		if p.Method == "scan" {
-			scans++
-		}
-		e.Probes += float64(p.Probes) / float64(len(queries))
-		e.Candidates += float64(p.Candidates) / float64(len(queries))
-		e.Cost += p.Cost / float64(len(queries))
-	}
-	if 2*scans > len(queries) {
-		e.Method = "scan"
-	}
-	return e, nil
-}
-
-// measuredRuns builds the permuted tables of sorted fingerprints, in memory and on all processors.
-func measuredRuns(l Layout, fingerprints []base.Fingerprint) ([]*keyrun.Run, error) {
-	runs := make([]*keyrun.Run, l.Tables())
-	var work errgroup.Group
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	for t := range runs {
-		work.Go(func() (err error) {
-			keys := fingerprints
-			if t > 0 { // as in a table: run 0 has every document, the others each distinct fingerprint once
-				keys = slices.Compact(slices.Clone(keys))
-				for i, fp := range keys {
-					keys[i] = l.Permute(t, fp)
-				}
-				keys, _ = radix.Sort(keys, make([]uint64, len(keys)), 64)
-			}
-			runs[t], err = keyrun.Open(keyrun.InMemory(fmt.Sprint("run ", t), keys))
-			return err
-		})
-	}
-	return runs, work.Wait()
 }
 
 func checkEstimate(l Layout, k int) error {
