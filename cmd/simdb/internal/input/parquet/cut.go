@@ -23,8 +23,8 @@ func (f *file) CanCut() error {
 	switch {
 	case f.info.FingerprintsOnly:
 		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
-	case f.roles.text == nil:
-		return errors.New("one column can be cut: --text-field names it")
+	case f.roles.text == nil || !isText(f.roles.text):
+		return errors.New("one column of strings can be cut: --text-field names it")
 	}
 	return nil
 }

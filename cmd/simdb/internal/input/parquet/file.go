@@ -170,9 +170,9 @@ func (f *file) choose() error {
 		f.used = append(f.used, col)
 	}
 	if roles.set != nil {
-		f.layout.set = newTree(root, otherLeaves(root, roles.set))
+		f.layout.set = f.newTree(root, otherLeaves(root, roles.set))
 	}
-	if fields := newTree(root, taken); !fields.skip && f.opt.Need == input.NeedAll {
+	if fields := f.newTree(root, taken); !fields.skip && f.opt.Need == input.NeedAll {
 		f.layout.fields = fields
 		for _, leaf := range leavesOf(root) {
 			if !slices.Contains(taken, leaf.Index()) {

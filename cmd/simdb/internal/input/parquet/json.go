@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"math"
@@ -164,7 +165,35 @@ func appendFloat(b []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return appendString(b, strconv.FormatFloat(f, 'g', -1, bits))
 	}
-	return strconv.AppendFloat(b, f, 'g', -1, bits)
+	notation := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		notation = 'g'
+	}
+	return strconv.AppendFloat(b, f, notation, -1, bits)
+}
+
+// appendHalf appends a number of half precision.
+func appendHalf(b []byte, v pq.Value) []byte { return appendFloat(b, half(v.ByteArray()), 32) }
+
+// half returns the number that has these two bytes in half precision.
+func half(p []byte) float64 {
+	bits := binary.LittleEndian.Uint16(p)
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)
+	var f float64
+	switch {
+	case exponent == 0:
+		f = math.Ldexp(fraction, -24)
+	case exponent < 31:
+		f = math.Ldexp(1024+fraction, exponent-25)
+	case fraction == 0:
+		f = math.Inf(1)
+	default:
+		return math.NaN()
+	}
+	if bits>>15 == 1 {
+		return -f
+	}
+	return f
 }
 
 // appendEmbedded appends a value that is JSON itself.

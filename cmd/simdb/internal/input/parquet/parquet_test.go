@@ -196,7 +196,6 @@ func TestColumns(t *testing.T) {
 		{opt: input.Options{TextField: "meta.url"}, id: "doc-1"},
 		{opt: input.Options{IDField: "idd"}, fail: `there is no column "idd" (there are "id", "text",`},
 		{opt: input.Options{IDField: "meta"}, fail: `the column "meta" has columns in it (there are "meta.id", "meta.url"`},
-		{opt: input.Options{IDField: "score"}, fail: `the column "score" is of type DOUBLE: an id is a string`},
 		{opt: input.Options{TextField: "id"}, fail: "must be different columns"},
 		{opt: input.Options{Delimiter: ';'}, fail: "a delimiter is for csv"},
 		{opt: input.Options{Comment: '#'}, fail: "comments are of csv and tsv"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -131,11 +132,14 @@ func (r *rowReader) text(rec *input.Record) (string, error) {
 	return engine.JoinFields(texts...), nil
 }
 
-// textOf returns what a column of strings has in a row.
+// textOf returns what a column has in a row. Of numbers these are the digits.
 func (r *rowReader) textOf(col *pq.Column, rec *input.Record) (string, error) {
 	v, err := r.cursors[col.Index()].next()
 	if err != nil || v.IsNull() {
 		return "", err
+	}
+	if !isText(col) {
+		return string(unquoted(formatterOf(col.Type()))(nil, v)), nil
 	}
 	p := v.ByteArray()
 	if !utf8.Valid(p) {
@@ -198,10 +202,22 @@ func (r *rowReader) id(rec *input.Record) (id, reason string, err error) {
 		return "", fmt.Sprintf("no %q; --id-field names another", pathOf(r.roles.id)), nil
 	case id == "":
 		return "", "the id is empty", nil
+	case isFloat(r.roles.id) && !exact(v):
+		return "", fmt.Sprintf("the id %s is no whole number of which %v has all digits", id, r.roles.id.Type()), nil
 	case len(id) > engine.MaxIDBytes:
 		return "", fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes), nil
 	}
 	return id, "", nil
+}
+
+// exact reports whether a floating-point number is whole, and no other is stored as it.
+func exact(v pq.Value) bool {
+	if v.Kind() == pq.Float {
+		f := v.Float()
+		return f == float32(math.Trunc(float64(f))) && max(f, -f) < 1<<24
+	}
+	f := v.Double()
+	return f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
 // fingerprintOf reads a fingerprint: a whole number, of which a negative one has the 64 bits of the

@@ -38,13 +38,16 @@ type node struct {
 }
 
 // newTree returns the tree of a file's columns. The leaves in skip are left out.
-func newTree(col *pq.Column, skip []int) *node {
+func (f *file) newTree(col *pq.Column, skip []int) *node {
 	n := &node{
 		optional: col.Optional(), repeated: col.Repeated(), def: col.MaxDefinitionLevel(), rep: col.MaxRepetitionLevel(),
 		key: append(appendString(nil, strings.ToValidUTF8(col.Name(), "\uFFFD")), ':'),
 	}
 	if col.Leaf() {
 		n.format = formatterOf(col.Type())
+		if _, is := f.elements[col.Index()].LogicalType.Value.(*format.Float16Type); is && col.Type().Length() == 2 {
+			n.format = appendHalf // parquet-go does not know the type
+		}
 		if n.skip = slices.Contains(skip, col.Index()); !n.skip {
 			n.leaves = []int{col.Index()}
 		}
@@ -52,7 +55,7 @@ func newTree(col *pq.Column, skip []int) *node {
 	}
 	n.kind = groupNode
 	for _, child := range col.Columns() {
-		c := newTree(child, skip)
+		c := f.newTree(child, skip)
 		n.children = append(n.children, c)
 		n.leaves = append(n.leaves, c.leaves...)
 	}
@@ -138,7 +141,7 @@ func (r *roles) findText(root *pq.Column, opt input.Options) (err error) {
 	switch {
 	case opt.Fields != nil:
 		for _, name := range opt.Fields {
-			col, err := role(root, name, "", "--field", "a text is a string", isText)
+			col, err := role(root, name, "", "--field", "a text is a string or a number", hasText)
 			if err != nil {
 				return err
 			}
@@ -153,7 +156,7 @@ func (r *roles) findText(root *pq.Column, opt input.Options) (err error) {
 			r.listed = true
 			return nil
 		}
-		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string", isText)
+		r.text, err = role(root, opt.TextField, "text", "--text-field", "a text is a string or a number", hasText)
 	}
 	return err
 }
@@ -306,12 +309,23 @@ func isWhole(col *pq.Column) bool {
 	}
 	if lt := col.Type().LogicalType(); lt != nil {
 		switch lt.Value.(type) {
-		case *format.IntType, nil:
+		case *format.IntType, *format.NullType, nil:
 		default:
 			return false
 		}
 	}
 	return true
+}
+
+// hasText reports whether values of a column can be a text: strings, or what JSON writes as it is.
+func hasText(col *pq.Column) bool {
+	return isText(col) || isWhole(col) || isFloat(col) || col.Type().Kind() == pq.Boolean
+}
+
+// isFloat reports whether values of a column are floating-point numbers.
+func isFloat(col *pq.Column) bool {
+	kind := col.Type().Kind()
+	return kind == pq.Float || kind == pq.Double
 }
 
 // isUUID reports whether values of a column are UUIDs.
@@ -332,7 +346,7 @@ func isUnsigned(col *pq.Column) bool {
 	return false
 }
 
-func isID(col *pq.Column) bool          { return isText(col) || isWhole(col) || isUUID(col) }
+func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
 func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) }
 
 // shapeOf writes the columns of a file for comparison: names, types and which are optional. Names

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -298,6 +299,42 @@ func TestWideDeltas(t *testing.T) {
 			if string(rec.Doc.Fields) != want {
 				t.Errorf("%s: row %d has the fields %s, want %s", name, i, rec.Doc.Fields, want)
 			}
+		}
+	}
+}
+
+// A text may be a number, a boolean or null, an id a whole number of any type; half-precision numbers
+// are numbers in fields.
+func TestNumbersAsText(t *testing.T) {
+	type row struct {
+		ID    float64
+		Float float32
+		Int   int64
+		Small float64
+		Bool  bool
+	}
+	rows := []row{{1, 1e6, -7, 0.25, true}, {1234567, 0.1, 1 << 60, 1e-7, false}, {1.5, 0, 0, 0, false}, {1 << 53, 0, 0, 0, false}}
+	data := write(t, rows, 10)
+	for column, want := range map[string][]string{
+		"Float": {"1000000", "0.1"}, "Int": {"-7", "1152921504606846976"}, "Small": {"0.25", "1e-07"}, "Bool": {"true", "false"},
+	} {
+		recs, issues, err := readAll(must(source(data, input.Options{IDField: "ID", TextField: column})))
+		if err != nil || len(recs) != 2 || len(issues) != 2 || recs[0].Doc.ID != "1" || recs[1].Doc.ID != "1234567" ||
+			recs[0].Doc.Text != want[0] || recs[1].Doc.Text != want[1] {
+			t.Errorf("%s: %+v, %q, %v", column, recs, issues, err)
+		}
+	}
+	data = must(os.ReadFile(filepath.Join("testdata", "plain.parquet")))
+	recs := must2(readAll(must(source(data, input.Options{TextField: "null"}))))
+	if len(recs) != 30 || recs[0].Doc.Text != "" || !strings.Contains(string(recs[0].Doc.Fields), `"f16":-20,`) {
+		t.Errorf("%s", recs[0].Doc.Fields)
+	}
+	if _, err := source(data, input.Options{IDField: "date"}); err == nil || !strings.Contains(err.Error(), `the column "date" is of type DATE: an id is`) {
+		t.Error(err)
+	}
+	for bits, want := range map[uint16]float64{0: 0, 1: 0x1p-24, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0xfc00: math.Inf(-1), 0x3555: 0.333251953125} {
+		if got := half(binary.LittleEndian.AppendUint16(nil, bits)); got != want {
+			t.Errorf("%x is %v, want %v", bits, got, want)
 		}
 	}
 }
