@@ -303,8 +303,8 @@ func TestWideDeltas(t *testing.T) {
 	}
 }
 
-// A text may be a number, a boolean or null, an id a whole number of any type; half-precision numbers
-// are numbers in fields.
+// A text may be a number, a boolean or null, an id a whole number of any type. Numbers of half
+// precision are numbers in fields.
 func TestNumbersAsText(t *testing.T) {
 	type row struct {
 		ID    float64
