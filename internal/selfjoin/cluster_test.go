@@ -25,12 +25,61 @@ func TestComponents(t *testing.T) {
 					}
 				}
 			}
-			got, err := Components(context.Background(), fps, k, Options{})
-			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("k = %d: components differ; error %v", k, err)
+			for _, budget := range []int{1 << 30, 300, 20} {
+				got, err := components(context.Background(), fps, k, Options{Workers: 2}, budget)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("k = %d, budget %d: components differ; error %v", k, budget, err)
+				}
 			}
 		}
 	})
+}
+
+// Cubes of various dimensions lie at various distances from each other: some are connected.
+func TestComponentsOfCubes(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 20 {
+		var fps []uint64
+		for range 4 {
+			corner, size := uint64(r.IntN(1<<12))<<40, 4+r.IntN(9)
+			for range 150 {
+				fps = append(fps, corner|r.Uint64N(1<<size))
+			}
+		}
+		fps = distinct(fps)
+		for k := range 8 {
+			f := NewForest(len(fps))
+			for _, p := range within(bruteForce(fps, k), k) {
+				f.Union(p.i, p.j)
+			}
+			got, err := components(context.Background(), fps, k, Options{}, 100)
+			if err != nil || !slices.Equal(got, f.Labels()) {
+				t.Fatalf("k = %d: components differ; error %v", k, err)
+			}
+		}
+	}
+}
+
+// A crowd of 20,000 on a cube has 10^8 pairs within 8 bits, most of which are not looked at.
+func TestComponentsOfCrowd(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var fps []uint64
+	for range 20000 {
+		fps = append(fps, r.Uint64N(1<<20)<<22)
+	}
+	fps = distinct(fps)
+	label := make([]uint32, len(fps))
+	err := pairs(context.Background(), fps, 8, Options{}, nil, label, func(i, j uint32, _ int) bool {
+		t.Errorf("%d and %d, which are connected, are a pair", i, j)
+		return false
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Components(context.Background(), fps, 8, Options{})
+	if err != nil || !slices.Equal(got, label) {
+		t.Errorf("not one component; error %v", err)
+	}
 }
 
 func TestForest(t *testing.T) {

@@ -2,6 +2,7 @@ package selfjoin
 
 import (
 	"context"
+	"slices"
 
 	"github.com/simdb/simdb/internal/base"
 )
@@ -54,8 +55,7 @@ func (f *Forest) Union(i, j uint32) bool {
 	return true
 }
 
-// Labels returns, for each number, the least member of its set. The Forest must not be used
-// afterwards.
+// Labels returns, for each number, the least member of its set. Later calls change what it returned.
 func (f *Forest) Labels() []uint32 {
 	for i := range f.parent { // parents are smaller than children, so theirs are final
 		f.parent[i] = f.parent[f.parent[i]]
@@ -65,13 +65,44 @@ func (f *Forest) Labels() []uint32 {
 
 // Components returns, for each fingerprint, the least number of a fingerprint that it is connected
 // with through fingerprints within k bits of each other. fps must be ascending and distinct.
+//
+// Where the pairs are many, keepers are found as for Stars, and only those within k bits of one are
+// connected first. One more join then leaves out groups and pairs that are connected already.
 func Components(ctx context.Context, fps []base.Fingerprint, k int, o Options) ([]uint32, error) {
+	return components(ctx, fps, k, o, 4*len(fps)+1<<20)
+}
+
+// components is Components, with the first join ended after budget pairs.
+func components(ctx context.Context, fps []base.Fingerprint, k int, o Options, budget int) ([]uint32, error) {
 	f := NewForest(len(fps))
-	err := Pairs(ctx, fps, k, o, func(i, j uint32, _ int) bool {
+	union := func(i, j uint32, _ int) bool {
 		f.Union(i, j)
 		return true
+	}
+	left := budget
+	err := Pairs(ctx, fps, k, o, func(i, j uint32, _ int) bool {
+		f.Union(i, j)
+		left--
+		return left >= 0
 	})
-	if err != nil {
+	if err != nil || left >= 0 {
+		return f.Labels(), err
+	}
+	s := newClustering(fps, make([]uint32, len(fps)), k, o)
+	marked := make([]bool, len(fps))
+	for i := range fps {
+		s.order[i], s.first[i] = uint32(i), uint32(i)
+	}
+	if err := s.findKeepers(ctx, budget); err != nil {
+		return nil, err
+	}
+	for i, q := range s.keeper {
+		marked[i] = q != none
+	}
+	if err := pairs(ctx, fps, k, o, marked, nil, union); err != nil {
+		return nil, err
+	}
+	if err := pairs(ctx, fps, k, o, nil, slices.Clone(f.Labels()), union); err != nil {
 		return nil, err
 	}
 	return f.Labels(), nil

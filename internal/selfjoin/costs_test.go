@@ -15,7 +15,7 @@ func BenchmarkCosts(b *testing.B) {
 	for i := range all.keys {
 		all.keys[i], all.ids[i] = r.Uint64(), uint32(i)
 	}
-	w := newJoin(context.Background(), all.keys, 3, Options{Workers: 1}, nil, nil).lead
+	w := newJoin(context.Background(), all.keys, 3, Options{Workers: 1}, nil, nil, nil).lead
 	each := func(name string, size int, units float64, f func(g group)) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

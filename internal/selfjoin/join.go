@@ -15,7 +15,8 @@ type join struct {
 	ctx     context.Context
 	fps     []base.Fingerprint
 	k       int
-	marked  []bool // nil for all pairs
+	marked  []bool   // nil for all pairs
+	label   []uint32 // nil for all pairs; those with the same label on both sides are not wanted
 	emit    func(i, j uint32, distance int) bool
 	opts    Options
 	stop    atomic.Bool
@@ -28,8 +29,8 @@ type join struct {
 }
 
 // newJoin makes the workers of a join.
-func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) *join {
-	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, emit: emit, opts: o}
+func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) *join {
+	j := &join{ctx: ctx, fps: fps, k: k, marked: marked, label: label, emit: emit, opts: o}
 	j.root = group{make([]base.Fingerprint, len(fps)), make([]uint32, len(fps))}
 	vfs.HugePages(j.root.keys)
 	vfs.HugePages(j.root.ids)
@@ -44,7 +45,7 @@ func newJoin(ctx context.Context, fps []base.Fingerprint, k int, o Options, mark
 
 func (j *join) newWorker() *worker {
 	return &worker{
-		k: j.k, marked: j.marked != nil, stop: &j.stop, free: j.free,
+		k: j.k, marked: j.marked != nil, label: j.label, stop: &j.stop, free: j.free,
 		plan: newPlanner(len(j.fps), j.k), found: make([]pair, 0, chunkPairs),
 	}
 }

@@ -23,6 +23,9 @@ func (j *join) load() {
 // large is worker.node for a group of any size, with the children of a large one worked off in
 // parallel.
 func (j *join) large(g group, avail uint64, budget, depth int) error {
+	if j.lead.oneLabel(g) {
+		return nil
+	}
 	first := 1
 	if j.marked != nil {
 		if first = g.markedLast(); first == g.len() {

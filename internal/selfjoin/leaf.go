@@ -24,6 +24,7 @@ const chunkPairs = 4096
 type worker struct {
 	k      int
 	marked bool         // pairs need a marked side
+	label  []uint32     // of the join
 	stop   *atomic.Bool // of the join
 	plan   *planner
 	levels []*level // scratch space of the splits, by depth
@@ -97,6 +98,9 @@ func (w *worker) accept(x uint64, i, j uint32) {
 		}
 	}
 	i, j = i&^markBit, j&^markBit
+	if w.label != nil && w.label[i] == w.label[j] {
+		return
+	}
 	if i > j {
 		i, j = j, i
 	}

@@ -4,7 +4,7 @@ package selfjoin
 // each of w.differ. avail and budget are as the package comment says. depth is the number of nodes
 // above.
 func (w *worker) node(g group, avail uint64, budget, depth int) {
-	if g.len() < 2 || w.stop.Load() {
+	if g.len() < 2 || w.stop.Load() || w.oneLabel(g) {
 		return
 	}
 	first := 1
@@ -25,6 +25,20 @@ func (w *worker) node(g group, avail uint64, budget, depth int) {
 	default:
 		w.passes(g, s, first, depth)
 	}
+}
+
+// oneLabel reports whether all of g have the same label, so that it can't hold a wanted pair.
+func (w *worker) oneLabel(g group) bool {
+	if w.label == nil {
+		return false
+	}
+	first := w.label[g.ids[0]&^markBit]
+	for _, id := range g.ids[1:] {
+		if w.label[id&^markBit] != first {
+			return false
+		}
+	}
+	return true
 }
 
 // splitting says how a node is worked off.

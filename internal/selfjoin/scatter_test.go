@@ -20,7 +20,7 @@ func TestScatter(t *testing.T) {
 		}
 		slices.Sort(fps)
 		for _, mask := range []uint64{1 << 63, 1<<63 | 1<<40 | 1, 0x1fff << 51, 0x1fff << 20} {
-			j := newJoin(context.Background(), fps, 3, Options{Workers: 3}, marked, nil)
+			j := newJoin(context.Background(), fps, 3, Options{Workers: 3}, marked, nil, nil)
 			var l level
 			b := newBlock(mask)
 			l.scatter(j, b)

@@ -56,12 +56,12 @@ const MaxFingerprints = 1 << 31
 // it returns false the join ends early and without an error. A context that is done ends it with
 // the context's error.
 func Pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, emit func(i, j uint32, distance int) bool) error {
-	return pairs(ctx, fps, k, o, nil, emit)
+	return pairs(ctx, fps, k, o, nil, nil, emit)
 }
 
 // pairs is Pairs, restricted to the pairs of which at least one side is marked where marked is not
-// nil.
-func pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, emit func(i, j uint32, distance int) bool) error {
+// nil, and to those whose sides have different labels where label is not nil.
+func pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked []bool, label []uint32, emit func(i, j uint32, distance int) bool) error {
 	if err := check(fps, k); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func pairs(ctx context.Context, fps []base.Fingerprint, k int, o Options, marked
 	if k == 0 || len(fps) < 2 { // distinct fingerprints differ
 		return nil
 	}
-	err := newJoin(ctx, fps, k, o, marked, emit).run()
+	err := newJoin(ctx, fps, k, o, marked, label, emit).run()
 	if errors.Is(err, errStopped) {
 		return nil
 	}

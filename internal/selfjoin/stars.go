@@ -236,7 +236,7 @@ func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]u
 		i, _ := slices.BinarySearch(sub, f)
 		marked[i] = true
 	}
-	err := pairs(ctx, s.pick(sub), s.k, s.opts, marked, func(i, j uint32, _ int) bool {
+	err := pairs(ctx, s.pick(sub), s.k, s.opts, marked, nil, func(i, j uint32, _ int) bool {
 		covered[i], covered[j] = true, true // keepers are not near each other
 		return true
 	})
@@ -279,7 +279,7 @@ func (s *clustering) joinKeepers(ctx context.Context) error {
 			}
 		}
 	}
-	return pairs(ctx, s.fps, s.k, s.opts, marked, func(i, j uint32, d int) bool {
+	return pairs(ctx, s.fps, s.k, s.opts, marked, nil, func(i, j uint32, d int) bool {
 		offer(i, j, d)
 		offer(j, i, d)
 		return true
