@@ -55,7 +55,8 @@ func (f *Forest) Union(i, j uint32) bool {
 	return true
 }
 
-// Labels returns, for each number, the least member of its set. Later calls change what it returned.
+// Labels returns, for each number, the least member of its set. Later calls of methods change what
+// it returned.
 func (f *Forest) Labels() []uint32 {
 	for i := range f.parent { // parents are smaller than children, so theirs are final
 		f.parent[i] = f.parent[f.parent[i]]
