@@ -16,6 +16,10 @@ func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *sel
 		return err
 	}
 	j.all, j.forest = true, forest
+	if j.index.crowds != nil && o.Accept == nil {
+		j.index.crowds.part = func(e uint32) uint32 { return forest.Root(j.index.sets[e]) }
+		j.within.crowds.part = func(e uint32) uint32 { return forest.Root(j.items[j.within.sets[e]].set) }
+	}
 	return j.eachBlock(func(it *item) bool {
 		for _, m := range it.matches {
 			forest.Union(m.set, it.set)

@@ -47,6 +47,7 @@ type crowds struct {
 	counts  *counts
 	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
 	of      map[uint32]*crowd                    // of each lead
+	part    func(entry uint32) uint32            // of Components, where any match of a part will do
 	most    int                                  // Options.crowd
 	least   int                                  // entries that may become another one
 	bytes   int64
@@ -210,11 +211,11 @@ func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool
 			f.common[slot]++
 		}
 	}
-	bestEntry, most := none, 0.0
+	bestEntry, most, last := none, 0.0, none
 	for at := range c.chunks {
 		chunk := &c.chunks[at]
 		whole := len(c.pivot) - missing - chunk.missing // and what the differences have in common
-		need := t.about(p.size, chunk.size) - whole
+		need := t.need(p.size, chunk.size) - whole
 		if need > len(f.differs) {
 			continue
 		}
@@ -224,6 +225,13 @@ func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool
 			}
 			entry := chunk.entries[i]
 			if !best {
+				if cs.part != nil {
+					part := cs.part(entry)
+					if part == last {
+						continue
+					}
+					last = part
+				}
 				f.found = append(f.found, entry)
 				continue
 			}
