@@ -292,7 +292,7 @@ func TestWideDeltas(t *testing.T) {
 		}
 		for _, rec := range recs {
 			i := must(strconv.Atoi(rec.Doc.ID[1:]))
-			want := fmt.Sprintf(`{"u32":%d}`, []int{4294967295 - i, i, 2147483648 + i}[i%3])
+			want := fmt.Sprintf(`{"u32":%d}`, []uint32{math.MaxUint32 - uint32(i), uint32(i), 1<<31 + uint32(i)}[i%3])
 			if i%7 == 0 {
 				want = ""
 			}
