@@ -53,8 +53,8 @@ func TestWriters(t *testing.T) {
 		t.Skip("it takes half a minute")
 	}
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
-	if err := exec.Command(python, "-c", "import pyarrow, duckdb").Run(); err != nil {
-		t.Skipf("%s has no pyarrow and duckdb: %v", python, err)
+	if err := exec.Command(python, "-c", "import pyarrow, duckdb, pandas").Run(); err != nil {
+		t.Skipf("%s has no pyarrow, duckdb and pandas: %v", python, err)
 	}
 	folder := t.TempDir()
 	run := func(verb string) {

@@ -3,7 +3,7 @@
     python3 writers.py make DIR     writes files with columns of every type, in many ways
     python3 writers.py check DIR    compares DIR/copies with the rows of DIR that were to be copied
 
-It needs pyarrow and DuckDB; polars and pandas are used if they are there.
+It needs pyarrow, DuckDB and pandas; polars is used if it is there.
 """
 import datetime, decimal, glob, math, os, sys, uuid
 
